@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+# Functions and interface targets that every directory of the native build uses: warnings, sanitizers,
+# libraries that exist with and without sanitizers, and unit tests. No target of the project is named here.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON) # asm statements
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+
+find_program(BULKHEAD_CCACHE ccache)
+if(BULKHEAD_CCACHE)
+    set(CMAKE_C_COMPILER_LAUNCHER ${BULKHEAD_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${BULKHEAD_CCACHE})
+endif()
+
+add_library(bulkhead_warnings_c INTERFACE)
+target_compile_options(bulkhead_warnings_c INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wconversion -Wshadow -Wundef -Wstrict-prototypes
+    -Wmissing-prototypes -Wvla -Werror>)
+
+add_library(bulkhead_warnings_cxx INTERFACE)
+target_compile_options(bulkhead_warnings_cxx INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor
+    -Woverloaded-virtual -Werror>)
+
+# What code without an operating system beneath it is compiled with: freestanding, no FP registers (a trap
+# handler must not change them), no unaligned access (device memory before the MMU is on), no libgcc calls.
+add_library(bulkhead_bare INTERFACE)
+if(BULKHEAD_TARGET)
+    target_compile_options(bulkhead_bare INTERFACE
+        -ffreestanding -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables
+        -ffunction-sections -fdata-sections -mgeneral-regs-only -mstrict-align -mno-outline-atomics)
+    target_link_options(bulkhead_bare INTERFACE
+        -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none -Wl,--fatal-warnings
+        -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -Wl,-z,max-page-size=4096)
+endif()
+
+# For unit tests and the libraries linked in them; never for what runs beside the emulator.
+add_library(bulkhead_sanitizers INTERFACE)
+target_compile_options(bulkhead_sanitizers INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -UNDEBUG)
+target_link_options(bulkhead_sanitizers INTERFACE -fsanitize=address,undefined)
+
+# bulkhead_link(TARGET SCOPE LIBRARY...): links, on a sanitized target, the `_san` variants where they exist.
+function(bulkhead_link target scope)
+    get_target_property(sanitized ${target} BULKHEAD_SANITIZED)
+    foreach(library IN LISTS ARGN)
+        if(sanitized AND TARGET ${library}_san)
+            target_link_libraries(${target} ${scope} ${library}_san)
+        else()
+            target_link_libraries(${target} ${scope} ${library})
+        endif()
+    endforeach()
+endfunction()
+
+function(bulkhead_add_variant name sanitized)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
+    add_library(${name} STATIC ${arg_SOURCES})
+    set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ${sanitized})
+    target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${arg_INCLUDE})
+    target_compile_definitions(${name} PUBLIC ${arg_DEFINE})
+    target_link_libraries(${name} PRIVATE bulkhead_warnings_c bulkhead_warnings_cxx)
+    if(BULKHEAD_TARGET)
+        target_link_libraries(${name} PRIVATE bulkhead_bare)
+    else()
+        # The plain variant ends in plugins: shared objects.
+        set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
+    if(sanitized)
+        target_link_libraries(${name} PUBLIC bulkhead_sanitizers)
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+    bulkhead_link(${name} PUBLIC ${arg_LINK})
+endfunction()
+
+# bulkhead_library(NAME SOURCES ... [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
+#
+# A static library NAME and, in the host build, NAME_san of the same sources with sanitizers. LINK names the
+# plain libraries (they must be defined before); includes, definitions and links are public. The repository
+# is always an include directory, so headers are included by their path in the tree.
+function(bulkhead_library name)
+    bulkhead_add_variant(${name} OFF ${ARGN})
+    if(NOT BULKHEAD_TARGET)
+        bulkhead_add_variant(${name}_san ON ${ARGN})
+    endif()
+endfunction()
+
+# bulkhead_test(NAME SOURCES ... [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
+#
+# One GoogleTest program with sanitizers = one ctest entry. It writes its cases to test-results/NAME.xml
+# of the build tree, from which the verdict of `make test` counts them.
+function(bulkhead_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
+    find_package(GTest REQUIRED)
+    add_executable(${name} ${arg_SOURCES})
+    set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ON)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${arg_INCLUDE})
+    target_compile_definitions(${name} PRIVATE ${arg_DEFINE})
+    target_link_libraries(${name} PRIVATE bulkhead_warnings_c bulkhead_warnings_cxx bulkhead_sanitizers)
+    bulkhead_link(${name} PRIVATE ${arg_LINK})
+    target_link_libraries(${name} PRIVATE GTest::gtest GTest::gmock GTest::gtest_main)
+    add_test(NAME ${name}
+        COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+# Adds a directory of the tree if it builds anything.
+function(bulkhead_subdirectory directory)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${directory}/CMakeLists.txt)
+        add_subdirectory(${directory})
+    endif()
+endfunction()
