@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Address types. Physical and intermediate-physical (guest-physical) addresses are different struct types so
+ * that the compiler refuses to mix them; virtual addresses are plain C pointers. Used by everything.
+ */
+#ifndef BULKHEAD_CORE_ADDRESS_H
+#define BULKHEAD_CORE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A physical address: what leaves the core on the bus. */
+typedef struct paddr {
+    uint64_t value;
+} paddr_t;
+
+/* An intermediate physical address: what a guest takes for physical; input of stage 2. */
+typedef struct ipaddr {
+    uint64_t value;
+} ipaddr_t;
+
+static inline paddr_t paddr(uint64_t value)
+{
+    return (paddr_t){value};
+}
+
+static inline ipaddr_t ipaddr(uint64_t value)
+{
+    return (ipaddr_t){value};
+}
+
+/* True if [start, start + bytes) does not wrap and lies in [outer, outer + outer_bytes). */
+static inline bool range_within(uint64_t start, uint64_t bytes, uint64_t outer, uint64_t outer_bytes)
+{
+    return start >= outer && bytes <= outer_bytes && start - outer <= outer_bytes - bytes;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Barriers, waiting, TLB and cache maintenance, target backend: one instruction or short sequence each. The
+ * hosted backend has the same names as calls. Architecture-neutral code uses these and never inline assembly.
+ */
+#ifndef BULKHEAD_ARCH_BARRIER_H
+#define BULKHEAD_ARCH_BARRIER_H
+
+#include <stdint.h>
+
+/* Context synchronization: system-register writes before it are seen by what follows. */
+static inline void arch_isb(void)
+{
+    __asm__ volatile("isb" ::: "memory");
+}
+
+/* Completion of all memory accesses and maintenance before it, whole system. */
+static inline void arch_dsb_sy(void)
+{
+    __asm__ volatile("dsb sy" ::: "memory");
+}
+
+/* Orders stores (table entries, mailboxes) before later stores, inner shareable. */
+static inline void arch_dsb_ishst(void)
+{
+    __asm__ volatile("dsb ishst" ::: "memory");
+}
+
+/* Waits in a low-power state until an interrupt is pending, masked or not. */
+static inline void arch_wfi(void)
+{
+    __asm__ volatile("dsb sy\n\twfi" ::: "memory");
+}
+
+/* Spin-loop hint: waits for an event or returns. Pairs with arch_sev(). */
+static inline void arch_wfe(void)
+{
+    __asm__ volatile("wfe" ::: "memory");
+}
+
+static inline void arch_sev(void)
+{
+    __asm__ volatile("dsb ishst\n\tsev" ::: "memory");
+}
+
+/* Invalidates all stage-1 and stage-2 entries of the current VMID, on all cores, and waits. */
+static inline void arch_tlbi_guest_all(void)
+{
+    __asm__ volatile("dsb ishst\n\ttlbi vmalls12e1is\n\tdsb ish\n\tisb" ::: "memory");
+}
+
+/* Invalidates EL2's own and all guests' entries of this core only, and waits. */
+static inline void arch_tlbi_local_all(void)
+{
+    __asm__ volatile("dsb nshst\n\ttlbi alle2\n\ttlbi alle1\n\tdsb nsh\n\tisb" ::: "memory");
+}
+
+/* Invalidates the instruction caches of all cores. */
+static inline void arch_icache_invalidate_all(void)
+{
+    __asm__ volatile("dsb ish\n\tic ialluis\n\tdsb ish\n\tisb" ::: "memory");
+}
+
+/* Cleans and invalidates the data-cache line that holds `address` to the point of coherency. */
+static inline void arch_dcache_clean_invalidate_line(uintptr_t address)
+{
+    __asm__ volatile("dc civac, %0" ::"r"(address) : "memory");
+}
+
+#endif

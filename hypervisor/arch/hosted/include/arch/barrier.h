@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Barriers, waiting, TLB and cache maintenance, hosted backend: calls, so that the fakes can record them and the
+ * simulated machine can give them their cost and effect.
+ */
+#ifndef BULKHEAD_ARCH_BARRIER_H
+#define BULKHEAD_ARCH_BARRIER_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void arch_isb(void);
+void arch_dsb_sy(void);
+void arch_dsb_ishst(void);
+void arch_wfi(void);
+void arch_wfe(void);
+void arch_sev(void);
+void arch_tlbi_guest_all(void);
+void arch_tlbi_local_all(void);
+void arch_icache_invalidate_all(void);
+void arch_dcache_clean_invalidate_line(uintptr_t address);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The physical core: what EL2 keeps per core and how code finds it. There is one `struct cpu` per core of the
+ * manifest, reached through TPIDR_EL2; nothing else at EL2 is per core.
+ */
+#ifndef BULKHEAD_CPU_H
+#define BULKHEAD_CPU_H
+
+#include <arch/sysreg.h>
+#include <bulkhead_layout.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct vcpu;
+
+/* Reasons to interrupt another core (software-generated interrupt 0, the only one that EL2 uses). */
+enum cpu_request {
+    CPU_REQUEST_VCPU_POWER = 1u << 0, /* the VCPU's power state or its domain's state changed */
+    CPU_REQUEST_VGIC = 1u << 1,       /* virtual interrupts of the VCPU changed */
+    CPU_REQUEST_CONSOLE = 1u << 2,    /* output waits for the console core */
+};
+
+struct cpu {
+    uint32_t index;               /* into the manifest's cpus */
+    uint64_t mpidr;               /* affinity fields */
+    struct vcpu *vcpu;            /* the VCPU pinned here, or NULL */
+    struct status_core *status;   /* this core's statistics page */
+    _Atomic uint32_t requests;    /* cpu_request bits, set by other cores */
+    uint64_t deadline;            /* EL2 timer: counter value, UINT64_MAX when off */
+};
+
+/* The core that executes this. */
+static inline struct cpu *this_cpu(void)
+{
+    return (struct cpu *)(uintptr_t)sysreg_read(TPIDR_EL2);
+}
+
+/* The core with this index. The index must be valid. */
+struct cpu *cpu_at(uint32_t index);
+
+/* Prepares the array of cores from the manifest. First core only, before the others start. */
+void cpu_init_all(void);
+
+/* Sets `request` for another core (or this one) and interrupts it. Callable from any core with no lock held
+ * that the target's handler takes. Cheap when the same request is already pending. */
+void cpu_send_request(struct cpu *target, uint32_t request);
+
+static inline void cpu_count_exit(struct cpu *cpu, enum bh_exit_reason reason)
+{
+    cpu->status->exits[reason]++;
+}
+
+#endif

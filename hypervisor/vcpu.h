@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A virtual CPU. Pinned to one core for life; its EL1 state stays in the core's registers, so this is only what
+ * EL2 itself needs. Power transitions (PSCI, end of the domain) go through the functions here.
+ */
+#ifndef BULKHEAD_VCPU_H
+#define BULKHEAD_VCPU_H
+
+#include "core/address.h"
+#include "spinlock.h"
+#include "vgic.h"
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct domain;
+struct cpu;
+
+/* General registers of a guest as the entry code saves them: must match arch/aarch64/vectors.S. */
+struct guest_regs {
+    uint64_t x[31];
+    uint64_t pad;
+};
+
+enum vcpu_power {
+    VCPU_OFF = 0,     /* waits for CPU_ON */
+    VCPU_STARTING,    /* CPU_ON was accepted; its core will enter it */
+    VCPU_ON,          /* runs */
+};
+
+struct vcpu {
+    struct domain *domain;
+    struct cpu *cpu;
+    uint32_t index;               /* in its domain */
+    _Atomic uint32_t power;       /* enum vcpu_power */
+    ipaddr_t entry;               /* where to start, valid in VCPU_STARTING */
+    uint64_t boot_argument;       /* x0 at the start */
+    struct vgic_vcpu vgic;
+};
+
+#endif
