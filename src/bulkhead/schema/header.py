@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a schema as one C header that C11 and C++ accept and that checks itself while it is compiled.
+
+Called by the build through `python -m bulkhead.schema header`. The text depends on the schema alone, so
+that it can be compared with a golden file. Must never write anything but constants, enums and structs."""
+
+from __future__ import annotations
+
+from bulkhead.schema.model import Constant, Enum, Field, Record, Schema
+
+_C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "char": "char"}
+
+_HEAD = """\
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * Generated from schema/{source} by `python -m bulkhead.schema header`: change that file, not this one.
+ * The binary structures that the tool and the hypervisor share. Little-endian, naturally aligned, no
+ * hidden padding; the assertions at the end fail the build of whoever sees another layout.
+ */
+#ifndef BULKHEAD_LAYOUT_H
+#define BULKHEAD_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* CRC-32 of the canonical text of the layout. */
+#define BH_LAYOUT_HASH 0x{hash:08X}u
+#define BH_LAYOUT_VERSION {version}u
+"""
+
+_ASSERT = """\
+#ifdef __cplusplus
+#define BH_LAYOUT_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define BH_LAYOUT_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+"""
+
+
+def c_header(schema: Schema, source: str) -> str:
+    """The header's text; `source` is the file name that its first comment gives."""
+    parts = [_HEAD.format(source=source, hash=schema.layout_hash, version=schema.version)]
+    parts.append("".join(_constant(constant) for constant in schema.constants.values()))
+    parts += [_enum(enum) for enum in schema.enums.values()]
+    parts += [_struct(record) for record in schema.records.values()]
+    parts.append(_ASSERT)
+    parts += [_assertions(record) for record in schema.records.values()]
+    parts.append("#undef BH_LAYOUT_ASSERT\n")
+    parts.append("#endif /* BULKHEAD_LAYOUT_H */\n")
+    return "\n".join(parts)
+
+
+def _note(comment: str) -> str:
+    return f" /* {comment} */" if comment else ""
+
+
+def _constant(constant: Constant) -> str:
+    number = f"0x{constant.value:X}" if constant.hexadecimal else str(constant.value)
+    suffix = "u" if constant.value < 1 << 32 else "ull"
+    return f"#define BH_{constant.name.upper()} {number}{suffix}{_note(constant.comment)}\n"
+
+
+def _enum(enum: Enum) -> str:
+    prefix = f"BH_{enum.name.upper()}_"
+    lines = [f"enum bh_{enum.name} {{{_note(enum.comment)}"]
+    lines += [f"    {prefix}{m.name.upper()} = {m.value},{_note(m.comment)}" for m in enum.members]
+    lines += ["};", f"#define {prefix}COUNT {enum.count}u /* highest + 1 */"]
+    return "\n".join(lines) + "\n"
+
+
+def _struct(record: Record) -> str:
+    lines = [f"struct {record.name} {{{_note(record.comment)}"]
+    lines += [f"    {_declaration(f)};{_note(f.comment)}" for f in record.fields]
+    lines += ["};"]
+    return "\n".join(lines) + "\n"
+
+
+def _declaration(field: Field) -> str:
+    c_type = _C_TYPES.get(field.type, f"struct {field.type}")
+    return f"{c_type} {field.name}" + ("" if field.length is None else f"[{field.length}]")
+
+
+def _assertions(record: Record) -> str:
+    struct = f"struct {record.name}"
+    lines = [f'BH_LAYOUT_ASSERT(sizeof({struct}) == {record.bytes}u, "size of {record.name}");']
+    lines += [
+        f'BH_LAYOUT_ASSERT(offsetof({struct}, {f.name}) == {f.offset}u, "{record.name}.{f.name}");'
+        for f in record.fields
+    ]
+    return "\n".join(lines) + "\n"
