@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all models of files share: strict, frozen, no unknown keys, and words that stand for a mapping.
+
+system.py and platform.py derive from these. Models hold values, never positions: load.py keeps those.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from bulkhead.config.problem import nearest_of, quoted
+from bulkhead.config.quantity import Empty, described, problem
+
+NAME_PATTERN = r"^[a-z][a-z0-9-]{0,30}\Z"
+
+
+def _name(value: object) -> object:
+    if isinstance(value, str) and not _is_name(value):
+        raise problem("bad-name", f"{quoted(value)} is not a name", "1 to 31 of a-z 0-9 -, starting with a letter")
+    return value
+
+
+def _is_name(value: str) -> bool:
+    return (
+        0 < len(value) <= 31
+        and value[0] in "abcdefghijklmnopqrstuvwxyz"
+        and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-" for c in value)
+    )
+
+
+def _text(value: object) -> object:
+    if isinstance(value, str) and not value.strip():
+        raise problem("bad-text", "is empty text", "at least one character")
+    if isinstance(value, str) and not value.isprintable():
+        raise problem("bad-text", f"{quoted(value)} has control characters", "printable characters")
+    return value
+
+
+def _null(value: object) -> object:
+    return None if isinstance(value, Empty) else value
+
+
+Name = Annotated[str, BeforeValidator(_name), Field(json_schema_extra={"pattern": r"^[a-z][a-z0-9-]{0,30}$"})]
+Text = Annotated[str, BeforeValidator(_text), Field(max_length=2048)]
+Nullable = BeforeValidator(_null)  # marks the few keys that may be written as `null`
+Count = Annotated[int, Field(ge=0, le=1 << 31)]
+
+
+class Model(BaseModel):
+    """A mapping of a file."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class WordModel(Model):
+    """A mapping that one of a few words can stand for: `llc: auto`."""
+
+    words: ClassVar[dict[str, dict[str, Any]]] = {}
+    one_of: ClassVar[tuple[str, ...]] = ()  # of these keys, exactly one in the mapping form
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, value: object) -> object:
+        keys = " or ".join(f"{{ {key}: ... }}" for key in cls.one_of)
+        allowed = ", ".join([*cls.words, keys])
+        if isinstance(value, str):
+            if value not in cls.words:
+                raise problem("bad-value", f"{quoted(value)} is not known here", allowed, nearest_of(value, cls.words))
+            return cls.words[value]
+        if not isinstance(value, (dict, cls)):
+            raise problem("wrong-type", f"is {described(value)}", allowed)
+        if isinstance(value, dict) and cls.one_of:
+            given = [key for key in cls.one_of if key in value]
+            unknown = [key for key in value if key not in cls.model_fields]
+            if len(given) > 1:
+                raise problem("conflict", f"has both {' and '.join(given)}", f"one of {', '.join(cls.one_of)}")
+            if not given and not unknown:
+                raise problem("missing-key", f"has none of {', '.join(cls.one_of)}", allowed)
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        mapping = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [{"enum": list(cls.words)}, dict(mapping)]} if cls.words else mapping

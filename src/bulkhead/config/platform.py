@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The platform file: what a board is, as shared by the planner, the builder and the simulated machine.
+
+load.py fills these from YAML; platform-wide questions (which cache is the last level, which windows
+devices take) are answered here. Every section can carry the source of its numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from bulkhead.config.base import Count, Model, Name, Nullable, Text
+from bulkhead.config.quantity import KIB, Address, Bytes, BytesPerS, Hertz, described, problem
+from bulkhead.geometry import CacheShape
+
+PowerOfTwo = Annotated[int, Field(gt=0, le=1 << 20)]
+IntId = Annotated[int, Field(ge=16, le=1019)]
+CacheName = Literal["l1i", "l1d", "l2", "l3"]
+
+
+def _bits(value: object) -> object:
+    """One entry of a DRAM mapping: an address bit, or a list of bits that are XORed."""
+    whole = value if isinstance(value, tuple) else (value,)
+    if not whole or not all(isinstance(bit, int) and not isinstance(bit, bool) for bit in whole):
+        raise problem("wrong-type", f"is {described(value)}", "an address bit, or a list of address bits (a hash)")
+    if not all(0 <= bit < 48 for bit in whole):
+        raise problem("out-of-range", f"address bit {value} is out of range", "0 to 47")
+    return value
+
+
+AddressBits = Annotated[
+    Any,
+    BeforeValidator(_bits),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}),
+]
+
+
+class Section(Model):
+    """A part of a platform file, with where its numbers come from and which of them calibration set."""
+
+    source: Text | None = None
+    fitted: tuple[Text, ...] = ()
+
+
+class Range(Section):
+    at: Address
+    size: Bytes
+
+    @property
+    def end(self) -> int:
+        return self.at + self.size
+
+
+class Emulator(Section):
+    machine: Text
+    cpu: Annotated[Text | None, Nullable] = None
+
+
+class Cores(Section):
+    count: Annotated[int, Field(ge=1, le=64)]
+    type: Text
+    frequency: Hertz | None = None
+    mpidr: tuple[Count, ...] | None = None  # affinity fields of each core [0, 1, 2, ...]
+
+
+class InterruptController(Section):
+    type: Literal["gicv2", "gicv3"]
+    distributor: Address
+    redistributors: Address | None = None  # gicv3
+    cpu_interface: Address | None = None  # gicv2, and the two below
+    hypervisor: Address | None = None
+    virtual_cpu: Address | None = None
+
+
+class Uart(Section):
+    type: Literal["pl011", "cadence"]
+    at: Address
+    interrupt: IntId
+    clock: Hertz | None = None
+
+
+class Timers(Section):
+    """INTIDs of the architected private interrupts."""
+
+    hypervisor: IntId = 26
+    virtual: IntId = 27
+    physical: IntId = 30
+    maintenance: IntId = 25
+
+
+class TrafficEvent(Section):
+    name: Text
+    bytes: Bytes
+    counted_at: Text
+
+
+class Pmu(Section):
+    counters: Annotated[int, Field(ge=0, le=31)]
+    interrupts: tuple[IntId, ...] = ()  # one private one, or one per core; none: not connected
+    traffic_event: TrafficEvent | None = None
+
+
+class Cache(Section):
+    size: Bytes
+    ways: Annotated[int, Field(ge=1, le=1024)]
+    line: PowerOfTwo
+    shared_by: tuple[Count, ...] = ()
+    replacement: Literal["lru", "random", "plru"] | None = None
+    index: Literal["plain", "hashed", "unknown"] = "unknown"
+    write_allocate: bool | None = None
+
+    def shape(self) -> CacheShape:
+        return CacheShape(self.size, self.ways, self.line, self.index)
+
+
+class Mapping(Section):
+    row: tuple[AddressBits, ...] = ()
+    bank: tuple[AddressBits, ...] = ()
+    column: tuple[AddressBits, ...] = ()
+
+
+class Dram(Section):
+    standard: Text
+    speed: Annotated[int, Field(gt=0, le=100_000)]  # MT/s
+    channels: Annotated[int, Field(ge=1, le=64)] = 1
+    ranks: Annotated[int, Field(ge=1, le=64)] = 1
+    bank_groups: Annotated[int, Field(ge=1, le=64)] = 1
+    banks: Annotated[int, Field(ge=1, le=64)]  # per bank group
+    width: Annotated[int, Field(ge=1, le=1024)]  # bits
+    mapping: Mapping = Mapping()
+
+
+class Dma(Section):
+    name: Name
+    type: Text
+    at: Address
+    size: Bytes | None = None
+    channels: Annotated[int, Field(ge=1, le=256)] = 1
+    interrupts: tuple[IntId, ...] = ()
+    coherent: bool = False
+    qos: Address | None = None
+    rate: BytesPerS | None = None
+
+
+class Device(Section):
+    """Registers and interrupts that can be passed to a domain."""
+
+    name: Name
+    at: Address
+    size: Bytes
+    interrupts: tuple[IntId, ...] = ()
+    dma: bool = False  # it masters memory, past stage 2
+
+
+@dataclass(frozen=True)
+class Window:
+    """A piece of guest-physical space that a device takes."""
+
+    name: str
+    at: int
+    bytes: int
+
+    @property
+    def end(self) -> int:
+        return self.at + self.bytes
+
+
+class Platform(Model):
+    platform: Literal[1]
+    name: Name
+    description: Text
+    emulator: Emulator | None = None
+    cores: Cores
+    memory: tuple[Range, ...] = Field(min_length=1)
+    load: Range | None = None  # where the boot package is loaded
+    reserved: tuple[Range, ...] = ()  # memory that nobody gets
+    ocm: Range | None = None
+    interrupt_controller: InterruptController
+    uart: Uart
+    timers: Timers = Timers()
+    psci: Literal["smc", "none"] = "smc"
+    pmu: Pmu | None = None
+    caches: dict[CacheName, Cache]
+    dram: Dram | None = None
+    devices: tuple[Device, ...] = ()
+    dma: tuple[Dma, ...] = ()
+    mpam: tuple[Any, ...] = ()
+    overheads: dict[str, Any] = {}
+    costs: dict[str, Any] = {}
+    sources: dict[str, Text] = {}
+
+    @property
+    def llc(self) -> Cache | None:
+        """The last-level cache: the highest level below memory."""
+        return self.caches.get("l3") or self.caches.get("l2")
+
+    @property
+    def l1d(self) -> Cache | None:
+        return self.caches.get("l1d")
+
+    def mpidrs(self) -> tuple[int, ...]:
+        return self.cores.mpidr if self.cores.mpidr is not None else tuple(range(self.cores.count))
+
+    def device_windows(self) -> tuple[Window, ...]:
+        """Where guests see the interrupt controller and the console."""
+        gic = self.interrupt_controller
+        found = [Window("uart", self.uart.at, 4 * KIB)]
+        if gic.type == "gicv3":
+            found.append(Window("interrupt controller distributor", gic.distributor, 64 * KIB))
+            if gic.redistributors is not None:
+                found.append(
+                    Window("interrupt controller redistributors", gic.redistributors, 128 * KIB * self.cores.count)
+                )
+        else:
+            found.append(Window("interrupt controller distributor", gic.distributor, 4 * KIB))
+            if gic.cpu_interface is not None:
+                found.append(Window("interrupt controller CPU interface", gic.cpu_interface, 8 * KIB))
+        return tuple(found)
+
+    def passable(self) -> dict[str, Device | Dma]:
+        """Devices that a domain can be given, by name."""
+        return {device.name: device for device in (*self.devices, *self.dma)}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a file: errors and notices as values, made by every stage of checking.
+
+Nothing here prints or raises: `check` and its siblings decide what to do with them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One error or notice, at one place."""
+
+    file: str
+    line: int  # from 1
+    column: int  # from 1
+    key: str  # "domains[0].memory[0].size"; empty for the whole file
+    code: str  # stable, for programs: "unknown-key"
+    cause: str  # what is wrong
+    allowed: str | None = None
+    nearest: str | None = None
+
+    def text(self) -> str:
+        """One line for people."""
+        parts = [f"{self.file}:{self.line}:{self.column}: "]
+        if self.key:
+            parts.append(f"{self.key}: ")
+        parts.append(self.cause)
+        if self.nearest:
+            parts.append(f"; did you mean '{self.nearest}'?")
+        if self.allowed:
+            parts.append(f" (allowed: {self.allowed})")
+        return "".join(parts) + f" [{self.code}]"
+
+    def json(self) -> dict[str, object]:
+        return {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "key": self.key,
+            "code": self.code,
+            "cause": self.cause,
+            "allowed": self.allowed,
+            "nearest": self.nearest,
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem that knows its key but not its place in a file yet."""
+
+    path: KeyPath
+    code: str
+    cause: str
+    allowed: str | None = None
+    nearest: str | None = None
+
+
+def key_text(path: KeyPath) -> str:
+    """`("domains", 0, "name")` as `domains[0].name`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def nearest_of(name: str, names: Iterable[str]) -> str | None:
+    """The valid name that `name` was probably meant to be."""
+    if len(name) > 200:
+        return None
+    exact = {candidate.lower(): candidate for candidate in names}
+    found = difflib.get_close_matches(name.lower().replace("-", "_"), list(exact), n=1, cutoff=0.6)
+    found = found or difflib.get_close_matches(name.lower(), list(exact), n=1, cutoff=0.6)
+    return exact[found[0]] if found else None
+
+
+def quoted(value: str, limit: int = 60) -> str:
+    """A piece of somebody's file, safe to print: short, no control characters."""
+    shown = value if len(value) <= limit else value[:limit] + "..."
+    return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in shown) + "'"

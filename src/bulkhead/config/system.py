@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The system file: which domains there are and what each was promised.
+
+load.py fills these from YAML and crosscheck.py checks what one key alone cannot tell. Field names are
+the names of the file; what is optional has its default here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from bulkhead.config.base import Model, Name, Text, WordModel
+from bulkhead.config.quantity import (
+    RATE_UNITS,
+    SHARE_UNITS,
+    U64_MAX,
+    Address,
+    Bytes,
+    BytesPerS,
+    Nanoseconds,
+    Share,
+    described,
+    parse,
+    problem,
+)
+
+MS = 10**6
+ColorIndex = Annotated[int, Field(ge=0, le=255)]
+Core = Annotated[int, Field(ge=0, le=63)]
+
+
+def _param(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise problem("wrong-type", f"is {described(value)}", "a whole number of 64 bits")
+    if not 0 <= value <= U64_MAX:
+        raise problem("out-of-range", f"{str(value)[:40]} is out of range", f"0 to {U64_MAX}")
+    return value
+
+
+def _property_name(value: object) -> object:
+    good = isinstance(value, str) and 0 < len(value) <= 31 and value.isascii() and value[0].isalpha()
+    if not good or not all(c.isalnum() or c in "_-,.+" for c in str(value)):
+        raise problem("bad-name", "is not a property name", "1 to 31 of letters, digits and _ - , . +")
+    return value
+
+
+def _step(value: object) -> object:
+    if value == "adaptive":
+        return None
+    allowed = "adaptive, or a fraction as `5 %`"
+    if not isinstance(value, str):
+        raise problem("wrong-type", f"is {described(value)}", allowed)
+    if value.strip()[:1].isdigit():
+        amount = parse(value, SHARE_UNITS, "5 %", bare=False)
+        if not 0 < amount <= 1:
+            raise problem("out-of-range", f"'{value}' is out of range", "more than 0 % up to 100 %")
+        return amount
+    raise problem("bad-value", f"'{value[:40]}' is not known here", allowed)
+
+
+def _auto_core(value: object) -> object:
+    if value == "auto":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise problem("wrong-type", f"is {described(value)}", "auto, or a core")
+    return value
+
+
+def _auto_rate(value: object) -> object:
+    return None if value == "auto" else value
+
+
+def _threshold(value: object) -> object:
+    """A share of DRAM utilization as a Fraction, or a bandwidth as bytes per s."""
+    if isinstance(value, str) and "/" in value:
+        amount = parse(value, RATE_UNITS, "2 GB/s", bare=False)
+        if amount.denominator != 1 or amount == 0:
+            raise problem("out-of-range", f"'{value}' is not a positive whole number of bytes per s")
+        return int(amount)
+    amount = parse(value, SHARE_UNITS, "80 %", bare=False)
+    if not 0 < amount <= 2:
+        raise problem("out-of-range", f"'{value}' is out of range", "more than 0 % up to 200 %")
+    return amount
+
+
+class Llc(WordModel):
+    """Colors of the last-level cache. Neither key: `auto`."""
+
+    words: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
+    one_of: ClassVar[tuple[str, ...]] = ("colors", "share")
+    colors: tuple[ColorIndex, ...] | None = Field(default=None, min_length=1)
+    share: Share | None = None
+
+    @property
+    def auto(self) -> bool:
+        return self.colors is None and self.share is None
+
+
+class Banks(Llc):
+    """DRAM banks, by the same forms."""
+
+
+class Console(Model):
+    default: Name | None = None
+
+
+class Hypervisor(Model):
+    llc: Llc = Llc()
+    banks: Banks = Banks()
+    memory: Bytes | None = None  # of its own [what its tables need, at least 8 MiB]
+    console: Console = Console()
+
+
+class Isolation(Model):
+    llc: Literal["auto", "mpam", "coloring", "none"] = "auto"
+    color_l1: bool = False  # split the L1 data cache too, for more and smaller colors
+    banks: Literal["none", "coloring"] = "none"
+    premap: Literal["auto", "all", "none"] = "auto"
+
+
+class Regulation(Model):
+    policy: Literal["none", "static", "dynamic", "dynamic-bandwidth"] = "none"
+    interval: Nanoseconds = 1 * MS
+    threshold: Annotated[
+        Fraction | int, BeforeValidator(_threshold), WithJsonSchema({"type": "string", "examples": ["80 %"]})
+    ] = Fraction(4, 5)
+    step: Annotated[
+        Fraction | None, BeforeValidator(_step), WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]})
+    ] = None  # None: adaptive
+    reclaim: bool = False
+    overcommit: bool = False
+
+
+class Image(Model):
+    """A bare-metal program (`elf`), or a kernel with what belongs to it."""
+
+    elf: Text | None = None
+    kernel: Text | None = None
+    initrd: Text | None = None
+    cmdline: Annotated[str, Field(max_length=2047)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_kind(cls, value: object) -> object:
+        if isinstance(value, dict):
+            given = [key for key in ("elf", "kernel") if key in value]
+            if len(given) == 2:
+                raise problem("conflict", "has both elf and kernel", "one of them")
+            if not given and not [key for key in value if key not in cls.model_fields]:
+                raise problem("missing-key", "has neither elf nor kernel", "one of them")
+            stray = [key for key in ("initrd", "cmdline") if key in value]
+            if given == ["elf"] and stray:
+                raise problem("conflict", f"{' and '.join(stray)} belong to a kernel, not to an elf image")
+        return value
+
+
+class Region(Model):
+    at: Address
+    size: Bytes
+
+    @property
+    def end(self) -> int:
+        return self.at + self.size
+
+
+class Bandwidth(WordModel):
+    """What a domain may use of the memory system. Neither budget nor events: `unlimited`."""
+
+    words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
+    one_of: ClassVar[tuple[str, ...]] = ("budget", "events")
+    budget: BytesPerS | None = None
+    events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
+    per: Literal["domain", "vcpu"] = "domain"
+    period: Nanoseconds = 1 * MS
+
+    @property
+    def unlimited(self) -> bool:
+        return self.budget is None and self.events is None
+
+
+class Domain(Model):
+    name: Name
+    criticality: Literal["rt", "best-effort"] = "best-effort"
+    cpus: tuple[Core, ...] = Field(min_length=1)
+    priority: Annotated[int, Field(ge=0, le=255)] = 0
+    image: Image
+    memory: tuple[Region, ...] = Field(min_length=1)
+    llc: Llc = Llc()
+    banks: Banks = Banks()
+    bandwidth: Bandwidth = Bandwidth()
+    console: bool = False
+    params: dict[Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]] = {}
+    devices: tuple[Name, ...] = ()
+    manager: bool = False
+    restart: Literal["never", "on-failure"] = "never"
+    table_placement: Literal["best-effort", "ocm"] = "best-effort"
+    workload: Name | None = None
+
+    @property
+    def memory_bytes(self) -> int:
+        return sum(region.size for region in self.memory)
+
+
+class Broker(Model):
+    cpu: Annotated[
+        Core | None, BeforeValidator(_auto_core), WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]})
+    ] = None
+    engine: Literal["cpu-copy", "dma"] = "cpu-copy"
+    chunk: Bytes = 4096
+    rate: Annotated[BytesPerS | None, BeforeValidator(_auto_rate)] = None
+
+
+class Flow(Model):
+    name: Name
+    from_: Name = Field(alias="from")
+    to: Name
+    port: Annotated[int, Field(ge=0, le=65535)]
+    size: Bytes
+    period: Nanoseconds
+    deadline: Nanoseconds
+
+
+class System(Model):
+    bulkhead: Literal[1]
+    name: Name
+    platform: Text
+    hypervisor: Hypervisor = Hypervisor()
+    isolation: Isolation = Isolation()
+    regulation: Regulation | None = None
+    domains: tuple[Domain, ...] = Field(min_length=1)
+    broker: Broker | None = None
+    flows: tuple[Flow, ...] = ()
+    expect: dict[Name, Literal["running", "stopped", "crashed"]] = {}
+
+    def domain(self, name: str) -> Domain | None:
+        return next((domain for domain in self.domains if domain.name == name), None)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan is: which frames back which address of which domain, and where the hypervisor lives.
+
+The planner makes these; the builder, the runner and the evidence read them. They are values: nothing
+here decides or changes anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import System
+from bulkhead.geometry import ColorSpace, Frames
+
+__all__ = ["Choice", "ColorSpace", "DomainPlan", "Plan", "Pool", "Segment", "Usage"]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """[ipa, ipa + bytes) of a domain, backed as `manifest_segment` in schema/manifest.yaml says."""
+
+    ipa: int
+    bytes: int
+    pa: int
+    colors: frozenset[int] | None  # None: contiguous
+
+    def pages(self, space: ColorSpace) -> Frames:
+        """Physical address of each 4 KiB page, in the order of their guest-physical addresses."""
+        return space.frames(self.pa, self.bytes, self.colors)
+
+
+@dataclass(frozen=True)
+class DomainPlan:
+    """One domain, with everything that was left open decided."""
+
+    name: str
+    index: int
+    cpus: tuple[int, ...]
+    criticality: str  # "rt" or "best-effort"
+    colors: frozenset[int] | None  # combined colors that were promised; None: not colored
+    segments: tuple[Segment, ...]  # ascending ipa
+    premap: bool
+    maps: int = 0  # physically contiguous pieces, as C2 counts them
+    fragmented_bytes: int = 0  # in color periods that are used in part, at the ends of regions
+
+    @property
+    def realtime(self) -> bool:
+        return self.criticality == "rt"
+
+    @property
+    def bytes(self) -> int:
+        return sum(segment.bytes for segment in self.segments)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The hypervisor's memory: `bytes` in granules of `colors` at or after `pa`, without a break."""
+
+    pa: int
+    bytes: int
+    colors: frozenset[int] | None
+
+    def pages(self, space: ColorSpace) -> Frames:
+        return space.frames(self.pa, self.bytes, self.colors)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One decision of the planner and its reason, for `bulkhead plan`."""
+
+    key: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Memory of one owner's colors: what there is, what is used, what is left."""
+
+    owner: str
+    colors: frozenset[int] | None
+    capacity_bytes: int
+    used_bytes: int
+
+    @property
+    def free_bytes(self) -> int:
+        return self.capacity_bytes - self.used_bytes
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A system with nothing left open."""
+
+    system: System
+    platform: Platform
+    space: ColorSpace
+    pool: Pool
+    domains: tuple[DomainPlan, ...]
+    load_area: tuple[int, int]  # (pa, bytes): where the boot package is loaded
+    usage: tuple[Usage, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to
