@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A private apt: other suites or another architecture than the machine's, without touching its configuration.
+
+Used by `qemu` and `linux` to download Debian packages as any user. It takes the machine's mirror, proxy and
+certificate settings, checks signatures and hashes as apt does, and writes only beneath its own directory.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bulkhead.env.errors import MissingTool
+from bulkhead.env.progress import Update
+from bulkhead.env.sources import codename, debian_mirror, machine_sources
+
+SYSTEM_STATUS = Path("/var/lib/dpkg/status")
+
+
+class AptFailed(Exception):
+    """apt-get ended with an error: the end of what it said."""
+
+
+@dataclass(frozen=True)
+class AptRoot:
+    """A directory with apt's configuration, lists and archive of its own."""
+
+    directory: Path
+
+    @property
+    def archives(self) -> Path:
+        return self.directory / "archives"
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "APT_CONFIG": str(self.directory / "apt.conf"), "LC_ALL": "C"}
+
+    def _get(self, arguments: Sequence[str], update: Update, step: str, span: tuple[float, float]) -> None:
+        """Run apt-get in the archive directory; its download status moves `update` through `span`."""
+        read_end, write_end = os.pipe()
+        command = ["apt-get", "-q", "-y", "-o", f"APT::Status-Fd={write_end}", *arguments]
+        log = self.directory / "log"
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                command,
+                env=self._environment(),
+                cwd=self.archives,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=[write_end],
+            )
+            os.close(write_end)
+            try:
+                with os.fdopen(read_end) as status:
+                    for line in status:
+                        self._report(line, update, step, span)
+                failed = process.wait() != 0
+            except BaseException:
+                process.terminate()
+                process.wait()
+                raise
+        text = log.read_text(errors="replace")
+        # `update` succeeds even when an index could not be had; then its lists are old or missing.
+        if failed or "\nW: Failed to fetch" in text:
+            errors = [line for line in text.splitlines() if line.startswith(("E:", "W:"))]
+            raise AptFailed("\n".join(errors[-6:]) or text[-600:])
+
+    @staticmethod
+    def _report(line: str, update: Update, step: str, span: tuple[float, float]) -> None:
+        kind, _, rest = line.partition(":")
+        if kind == "dlstatus":
+            percent = rest.split(":")[1]
+            update(span[0] + (span[1] - span[0]) * float(percent) / 100, step)
+
+    def update_lists(self, update: Update) -> None:
+        self._get(["update"], update, "package lists", (0.0, 0.4))
+
+    def download_with_libraries(self, package: str, suite: str, update: Update) -> list[Path]:
+        """Download `package` from `suite` and what it depends on and the machine does not have."""
+        arguments = ["install", "--download-only", "--no-install-recommends", "-t", suite, package]
+        self._get(arguments, update, package, (0.4, 0.8))
+        return sorted(self.archives.glob("*.deb"))
+
+    def download(self, package: str, update: Update) -> list[Path]:
+        """Download `package` alone."""
+        self._get(["download", package], update, package, (0.4, 0.8))
+        return sorted(self.archives.glob("*.deb"))
+
+    def dependencies(self, package: str) -> list[str]:
+        """Names that `package` depends on."""
+        command = ["apt-cache", "depends", package]
+        shown = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
+        lines = (line.strip() for line in shown.stdout.splitlines())
+        return [line.removeprefix("Depends: ") for line in lines if line.startswith("Depends: ")]
+
+
+def _machine_acquire_settings() -> str:
+    """How the machine downloads (proxies, certificates, time-outs), in the format of apt.conf."""
+    dump = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=False)
+    return "".join(line + "\n" for line in dump.stdout.splitlines() if line.startswith("Acquire::"))
+
+
+def create(
+    directory: Path, suites: Sequence[str], architecture: str, *, like_machine: bool, what: str
+) -> AptRoot:
+    """Set up an empty private apt in `directory`.
+
+    `suites` may contain `{codename}`. With `like_machine`, what is installed on the machine counts as
+    installed; without it, nothing does. `what` is named in the error where the machine is no Debian.
+    """
+    release = codename()
+    mirror = debian_mirror(release, machine_sources()) if release else None
+    if not shutil.which("apt-get") or release is None or mirror is None:
+        hint = "It is fetched from the Debian mirror of this machine's apt configuration, and there is none."
+        raise MissingTool(what, what, hint)
+    for name in ("archives/partial", "lists/partial", "etc/parts"):
+        (directory / name).mkdir(parents=True)
+    status = directory / "status"
+    if like_machine:
+        shutil.copyfile(SYSTEM_STATUS, status)
+    else:
+        status.touch()
+    named = tuple(suite.format(codename=release) for suite in suites)
+    (directory / "debian.sources").write_text(mirror.deb822(named, architecture))
+    settings = {
+        "APT::Architecture": architecture,
+        "APT::Install-Recommends": "false",
+        "APT::Sandbox::User": "root",
+        "Acquire::Languages": "none",
+        "Acquire::PDiffs": "false",
+        "Dir::State::lists": f"{directory}/lists/",
+        "Dir::State::status": str(status),
+        "Dir::State::extended_states": f"{directory}/extended_states",
+        "Dir::Cache": f"{directory}/",
+        "Dir::Cache::archives": f"{directory}/archives/",
+        "Dir::Etc::sourcelist": f"{directory}/debian.sources",
+        "Dir::Etc::sourceparts": f"{directory}/etc/parts/",
+        "Dir::Etc::main": "/dev/null",
+        "Dir::Etc::parts": f"{directory}/etc/parts/",
+        "Dir::Etc::preferences": "/dev/null",
+        "Dir::Etc::preferencesparts": f"{directory}/etc/parts/",
+        "Dir::Log": f"{directory}/",
+    }
+    text = _machine_acquire_settings()
+    text += f'#clear APT::Architectures;\nAPT::Architectures {{ "{architecture}"; }};\n'
+    text += "".join(f'{name} "{value}";\n' for name, value in settings.items())
+    (directory / "apt.conf").write_text(text)
+    return AptRoot(directory)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with the surroundings, as exceptions that the command line turns into exit codes.
+
+Raised by everything in `bulkhead.env`, caught in one place (`bulkhead.cli`). They carry facts, never print.
+"""
+
+from pathlib import Path
+
+
+class MissingTool(Exception):
+    """The machine lacks something (exit code 3). `package` says what gives it, `hint` how to get it."""
+
+    def __init__(self, name: str, package: str, hint: str) -> None:
+        super().__init__(name, package, hint)
+        self.name = name
+        self.package = package
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"missing: {self.name} (package {self.package})\n{self.hint}".rstrip()
+
+
+class BuildFailed(Exception):
+    """A native build ended with an error (exit code 1). `tail` is the end of what it printed."""
+
+    def __init__(self, preset: str, log: Path, tail: str) -> None:
+        super().__init__(preset, log, tail)
+        self.preset = preset
+        self.log = log
+        self.tail = tail
+
+    def __str__(self) -> str:
+        return f"the build of preset `{self.preset}` failed; all of it: {self.log}\n{self.tail}".rstrip()

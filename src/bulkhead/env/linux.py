@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The unmodified Linux that guests run: Debian's arm64 kernel with its modules, and a static busybox.
+
+Called by the builder of images. Both are foreign-architecture packages, fetched by a private apt and only
+unpacked; nothing of them is changed.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from bulkhead.env import aptroot, store
+from bulkhead.env.progress import Update
+
+# The release whose kernel guests run, whatever the machine runs: what was measured stays comparable.
+SUITE = "bookworm"
+KERNEL_METAPACKAGE = "linux-image-arm64"
+BUSYBOX_PACKAGE = "busybox-static"
+
+
+def _foreign_root(apt: Path, what: str, update: Update) -> aptroot.AptRoot:
+    root = aptroot.create(apt, [SUITE], "arm64", like_machine=False, what=what)
+    root.update_lists(update)
+    return root
+
+
+def _fill_kernel(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+    root = _foreign_root(apt, KERNEL_METAPACKAGE, update)
+    images = [name for name in root.dependencies(KERNEL_METAPACKAGE) if name.startswith("linux-image-")]
+    if not images:
+        raise aptroot.AptFailed(f"{KERNEL_METAPACKAGE} names no kernel")
+    return store.unpack(root.download(images[0], update), content, update)
+
+
+def _fill_busybox(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+    root = _foreign_root(apt, BUSYBOX_PACKAGE, update)
+    return store.unpack(root.download(BUSYBOX_PACKAGE, update), content, update)
+
+
+def _kernel_files(directory: Path) -> list[Path]:
+    return sorted(directory.glob("boot/vmlinuz-*"))[:1]
+
+
+def _busybox_files(directory: Path) -> list[Path]:
+    return sorted(directory.glob("**/bin/busybox"))[:1]
+
+
+@cache
+def _kernel_directory() -> Path:
+    return store.obtain("linux", KERNEL_METAPACKAGE, _kernel_files, _fill_kernel)
+
+
+@cache
+def _busybox_directory() -> Path:
+    return store.obtain("busybox", BUSYBOX_PACKAGE, _busybox_files, _fill_busybox)
+
+
+def linux_kernel() -> Path:
+    """The kernel (a raw arm64 Image); fetched on first use. Raises MissingTool."""
+    return _kernel_files(_kernel_directory())[0]
+
+
+def linux_modules() -> Path:
+    """The directory `lib/modules/VERSION` of the same kernel. Raises MissingTool."""
+    directory = _kernel_directory()
+    return next(
+        path for pattern in ("lib/modules/*", "usr/lib/modules/*") for path in directory.glob(pattern)
+    )
+
+
+def busybox() -> Path:
+    """The static arm64 busybox; fetched on first use. Raises MissingTool."""
+    return _busybox_files(_busybox_directory())[0]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which emulator is used: the machine's own if it is new enough, else Debian's backport from the cache.
+
+Called by whatever starts a system. The backport is unpacked, not installed: a wrapper beside it points it at
+its libraries and firmware.
+"""
+
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from bulkhead.env import aptroot, store
+from bulkhead.env.progress import Update
+
+PROGRAM = "qemu-system-aarch64"
+PACKAGE = "qemu-system-arm"
+# Before 10.0 virtual CPUs are scheduled unfairly under -icount.
+OLDEST = (10, 0)
+
+WRAPPER = """#!/bin/sh
+# Runs the unpacked emulator beside this file with its own libraries and firmware.
+root=$(dirname "$(readlink -f "$0")")
+triplet={triplet}
+export LD_LIBRARY_PATH="$root/usr/lib/$triplet:$root/lib/$triplet${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+export QEMU_MODULE_DIR="$root/usr/lib/$triplet/qemu"
+exec "$root/usr/bin/{program}" -L "$root/usr/share/qemu" "$@"
+"""
+
+
+def version(program: Path) -> tuple[int, ...] | None:
+    """The version that the program says it has; None if it does not run."""
+    try:
+        shown = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r"version (\d+)\.(\d+)\.(\d+)", shown.stdout)
+    return tuple(int(part) for part in match.groups()) if match else None
+
+
+def _fill(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+    native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
+    architecture = native.stdout.strip()
+    suites = ["{codename}", "{codename}-backports"]
+    root = aptroot.create(apt, suites, architecture, like_machine=True, what=PACKAGE)
+    root.update_lists(update)
+    release = aptroot.codename()
+    debs = root.download_with_libraries(PACKAGE, f"{release}-backports", update)
+    main_first = sorted(debs, key=lambda deb: not deb.name.startswith(f"{PACKAGE}_"))
+    packages = store.unpack(main_first, content, update)
+    found = next(content.glob("usr/lib/*-linux-gnu*"), None)
+    wrapper = content / PROGRAM
+    wrapper.write_text(WRAPPER.format(triplet=found.name if found else "none", program=PROGRAM))
+    wrapper.chmod(0o755)
+    if version(wrapper) is None:
+        ldd = subprocess.run([wrapper, "--version"], capture_output=True, text=True, check=False)
+        raise aptroot.AptFailed(f"the unpacked emulator does not start: {ldd.stderr.strip()}")
+    return packages
+
+
+def _key_files(directory: Path) -> list[Path]:
+    return [directory / PROGRAM, directory / "usr/bin" / PROGRAM]
+
+
+@cache
+def qemu_binary() -> Path:
+    """The program to start; fetched on first use. Raises MissingTool."""
+    installed = shutil.which(PROGRAM)
+    if installed and (version(Path(installed)) or (0,)) >= OLDEST:
+        return Path(installed)
+    return store.obtain("qemu", PACKAGE, _key_files, _fill) / PROGRAM
