@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the plan promised about memory, in the terms in which the table witness checks it.
+
+Filled from the resolved plan by `bulkhead.run.target`; it knows nothing of the hypervisor's tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bulkhead.evidence.vmsa import Words
+
+
+@dataclass(frozen=True)
+class Window:
+    """Physical addresses [pa, pa + bytes)."""
+
+    pa: int
+    bytes: int
+    name: str = ""
+
+    def contains(self, addresses: Words) -> NDArray[np.bool_]:
+        return (addresses >= np.uint64(self.pa)) & (addresses < np.uint64(self.pa + self.bytes))
+
+
+@dataclass(frozen=True)
+class DomainPromise:
+    """One domain: its colors, the frames that are its own, and the devices that it may touch."""
+
+    name: str
+    colors: frozenset[int]
+    frames: Words  # physical addresses, ascending
+    devices: tuple[Window, ...] = ()
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The whole system. With `color_bits` = 0 memory is not colored, and only ownership is checked."""
+
+    color_bits: int
+    domains: tuple[DomainPromise, ...]
+    hypervisor_colors: frozenset[int]
+    pool_frames: Words  # physical addresses, ascending
+    ram: tuple[Window, ...]
+    load_area: Window | None
+    hypervisor_devices: tuple[Window, ...]
+
+
+def within(addresses: Words, windows: tuple[Window, ...]) -> NDArray[np.bool_]:
+    """Which addresses lie in any of the windows."""
+    inside = np.zeros(len(addresses), dtype=np.bool_)
+    for window in windows:
+        inside |= window.contains(addresses)
+    return inside
+
+
+def colors_of(addresses: Words, color_bits: int) -> NDArray[np.int64]:
+    """Color of each address: the bits of `color_bits`, packed, lowest first."""
+    color = np.zeros(len(addresses), dtype=np.int64)
+    bits = [bit for bit in range(64) if color_bits >> bit & 1]
+    for position, bit in enumerate(bits):
+        color |= ((addresses >> np.uint64(bit)) & np.uint64(1)).astype(np.int64) << position
+    return color
+
+
+def color_table(colors: frozenset[int], color_bits: int) -> NDArray[np.bool_]:
+    """Lookup table: is color c one of `colors`."""
+    table = np.zeros(1 << color_bits.bit_count(), dtype=np.bool_)
+    table[sorted(colors)] = True
+    return table

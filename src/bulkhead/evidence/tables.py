@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table witness (C5): checks every frame that the translation tables of a finished run reach.
+
+Called after a run with an image of the hypervisor's pool and the roots of all trees. It sees what the
+observer cannot: table walks, and mappings that nobody has used yet. It must never take the
+hypervisor's word for what a table says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bulkhead.evidence.promise import DomainPromise, Promise, Window, color_table, colors_of, within
+from bulkhead.evidence.vmsa import S1_READ_ONLY, S1_XN, Translation, Words, root_address, walk
+
+_LISTED_PER_KIND = 8  # findings of one kind and tree that are written out; the rest is counted
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One broken promise. `address` is physical."""
+
+    kind: str
+    where: str
+    address: int
+    text: str
+
+
+@dataclass
+class TableWitness:
+    """What was checked and what was found."""
+
+    colored: bool
+    frames_checked: int = 0
+    tables_checked: int = 0
+    device_frames_checked: int = 0
+    findings_total: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    frames_by_color: dict[str, dict[int, int]] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Nothing was found, and there was something to look at: an empty tree proves nothing."""
+        return self.findings_total == 0 and self.tables_checked > 0
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "verdict": "held" if self.ok else "broken",
+            "colored": self.colored,
+            "frames_checked": self.frames_checked,
+            "device_frames_checked": self.device_frames_checked,
+            "tables_checked": self.tables_checked,
+            "findings_total": self.findings_total,
+            "findings": [
+                {"kind": f.kind, "where": f.where, "address": f"{f.address:#x}", "text": f.text} for f in self.findings
+            ],
+            "frames_by_color": {
+                who: {str(color): n for color, n in sorted(by_color.items())}
+                for who, by_color in self.frames_by_color.items()
+            },
+        }
+
+
+def check_tables(
+    promise: Promise,
+    read_frame: Callable[[int], Words | None],
+    vttbr: dict[str, int],
+    ttbr0_el2: int,
+) -> TableWitness:
+    """Walk stage 2 of each domain named in `vttbr` and stage 1 of EL2, and check them against the promise.
+
+    `read_frame` gives the words of a frame of the pool and None for any other address.
+    A domain of the promise that has no root (it never started) is not walked.
+    """
+    checker = _Checker(promise, TableWitness(colored=promise.color_bits != 0))
+    mapped: dict[str, Words] = {}
+    for domain in promise.domains:
+        if root := root_address(vttbr.get(domain.name, 0)):
+            mapped[domain.name] = checker.stage2(domain, walk(read_frame, root))
+    checker.no_shared_frames(mapped)
+    checker.el2(walk(read_frame, root_address(ttbr0_el2)))
+    return checker.witness
+
+
+class _Checker:
+    """The single checks, and the tables seen so far."""
+
+    def __init__(self, promise: Promise, witness: TableWitness) -> None:
+        self.promise = promise
+        self.witness = witness
+        self._table_user: dict[int, str] = {}
+
+    def stage2(self, domain: DomainPromise, tree: Translation) -> Words:
+        """Check one domain; the RAM frames that it can reach are returned."""
+        where = f"domain {domain.name}"
+        self._tables(where, tree)
+        ipa, pa, _ = tree.frames()
+        is_ram = within(pa, self.promise.ram)
+        self._devices(where, "IPA", ipa[~is_ram], pa[~is_ram], domain.devices)
+        ipa, pa = ipa[is_ram], pa[is_ram]
+        self.witness.frames_checked += len(pa)
+        self._colors(where, "IPA", ipa, pa, domain.colors)
+        self._ownership(domain, where, ipa, pa)
+        return np.unique(pa)
+
+    def el2(self, tree: Translation) -> None:
+        """Check the hypervisor's own translation: only its pool and its devices, nothing writable and executable."""
+        where = "hypervisor"
+        self._tables(where, tree)
+        va, pa, descriptor = tree.frames()
+        is_ram = within(pa, self.promise.ram)
+        self._devices(where, "VA", va[~is_ram], pa[~is_ram], self.promise.hypervisor_devices)
+        self.witness.frames_checked += int(is_ram.sum())
+        self._colors(where, "VA", va[is_ram], pa[is_ram], self.promise.hypervisor_colors)
+        foreign = is_ram & ~np.isin(pa, self.promise.pool_frames)
+        self._add("el2_maps_foreign_frame", where, pa[foreign], lambda i: (
+            f"{where}: VA {va[foreign][i]:#x} -> PA {pa[foreign][i]:#x}: "
+            f"{self._owner_of(int(pa[foreign][i]))}, not a frame of the pool"))
+        loose = (descriptor & np.uint64(S1_READ_ONLY | S1_XN)) == 0
+        self._add("writable_and_executable", where, pa[loose], lambda i: (
+            f"{where}: VA {va[loose][i]:#x} -> PA {pa[loose][i]:#x} is writable and executable"))
+
+    def no_shared_frames(self, mapped: dict[str, Words]) -> None:
+        """No RAM frame is mapped by two domains."""
+        names = list(mapped)
+        for i, first in enumerate(names):
+            for second in names[i + 1:]:
+                both = np.intersect1d(mapped[first], mapped[second], assume_unique=True)
+                self._add("frame_of_two_domains", f"domain {first}", both, lambda k, b=both, o=second, f=first: (
+                    f"PA {b[k]:#x} is mapped by domain {f} and by domain {o}"))
+
+    def _tables(self, where: str, tree: Translation) -> None:
+        for bad in tree.bad_tables:
+            self._add("table_outside_pool", where, _one(bad.table_pa), lambda _, b=bad: (
+                f"{where}: the level-{b.level} table for input address {b.input_address:#x} is at "
+                f"PA {b.table_pa:#x}: not a frame of the hypervisor's pool"))
+        tables = np.array(tree.tables, dtype=np.uint64)
+        self.witness.tables_checked += len(tables)
+        if self.promise.color_bits:
+            color = colors_of(tables, self.promise.color_bits)
+            wrong = ~color_table(self.promise.hypervisor_colors, self.promise.color_bits)[color]
+            self._add("table_color", where, tables[wrong], lambda i: (
+                f"{where}: table at PA {tables[wrong][i]:#x}: color {color[wrong][i]} "
+                f"is not one of the hypervisor's colors {_set(self.promise.hypervisor_colors)}"))
+        for table in tree.tables:
+            user = self._table_user.setdefault(table, where)
+            if user != where:
+                self._add("table_of_two_trees", where, _one(table), lambda _, t=table, u=user: (
+                    f"{where}: table at PA {t:#x} belongs to the tables of {u} too"))
+
+    def _colors(self, where: str, space: str, source: Words, pa: Words, allowed: frozenset[int]) -> None:
+        bits = self.promise.color_bits
+        if not bits:
+            return
+        color = colors_of(pa, bits)
+        count = np.bincount(color, minlength=1 << bits.bit_count())
+        self.witness.frames_by_color[where.removeprefix("domain ")] = {
+            int(c): int(count[c]) for c in np.flatnonzero(count)
+        }
+        wrong = ~color_table(allowed, bits)[color]
+        self._add("frame_color", where, pa[wrong], lambda i: (
+            f"{where}: {space} {source[wrong][i]:#x} -> PA {pa[wrong][i]:#x}: color {color[wrong][i]} "
+            f"is not one of its colors {_set(allowed)}"))
+
+    def _ownership(self, domain: DomainPromise, where: str, ipa: Words, pa: Words) -> None:
+        foreign = ~np.isin(pa, domain.frames)
+        self._add("foreign_frame", where, pa[foreign], lambda i: (
+            f"{where}: IPA {ipa[foreign][i]:#x} -> PA {pa[foreign][i]:#x}: "
+            f"{self._owner_of(int(pa[foreign][i]))}, not a frame of this domain"))
+
+    def _devices(self, where: str, space: str, source: Words, pa: Words, allowed: tuple[Window, ...]) -> None:
+        self.witness.device_frames_checked += len(pa)
+        wrong = ~within(pa, allowed)
+        self._add("device", where, pa[wrong], lambda i: (
+            f"{where}: {space} {source[wrong][i]:#x} -> PA {pa[wrong][i]:#x}: not RAM, and not a device of its own"))
+
+    def _owner_of(self, pa: int) -> str:
+        here = _one(pa)
+        for domain in self.promise.domains:
+            if np.isin(here, domain.frames)[0]:
+                return f"a frame of domain {domain.name}"
+        if np.isin(here, self.promise.pool_frames)[0]:
+            return "a frame of the hypervisor's pool"
+        if self.promise.load_area and self.promise.load_area.contains(here)[0]:
+            return "in the load area"
+        return "a frame that belongs to nobody"
+
+    def _add(self, kind: str, where: str, addresses: Words, text: Callable[[int], str]) -> None:
+        self.witness.findings_total += len(addresses)
+        for i in range(min(len(addresses), _LISTED_PER_KIND)):
+            self.witness.findings.append(Finding(kind, where, int(addresses[i]), text(i)))
+
+
+def _one(address: int) -> NDArray[np.uint64]:
+    return np.array([address], dtype=np.uint64)
+
+
+def _set(colors: frozenset[int]) -> str:
+    return "{" + ", ".join(str(c) for c in sorted(colors)) + "}"
