@@ -103,13 +103,17 @@ class Banks(Llc):
     """DRAM banks, by the same forms."""
 
 
+AUTO_LLC = Llc.model_validate("auto")
+AUTO_BANKS = Banks.model_validate("auto")
+
+
 class Console(Model):
     default: Name | None = None
 
 
 class Hypervisor(Model):
-    llc: Llc = Llc()
-    banks: Banks = Banks()
+    llc: Llc = AUTO_LLC
+    banks: Banks = AUTO_BANKS
     memory: Bytes | None = None  # of its own [what its tables need, at least 8 MiB]
     console: Console = Console()
 
@@ -181,6 +185,9 @@ class Bandwidth(WordModel):
         return self.budget is None and self.events is None
 
 
+UNLIMITED = Bandwidth.model_validate("unlimited")
+
+
 class Domain(Model):
     name: Name
     criticality: Literal["rt", "best-effort"] = "best-effort"
@@ -188,9 +195,9 @@ class Domain(Model):
     priority: Annotated[int, Field(ge=0, le=255)] = 0
     image: Image
     memory: tuple[Region, ...] = Field(min_length=1)
-    llc: Llc = Llc()
-    banks: Banks = Banks()
-    bandwidth: Bandwidth = Bandwidth()
+    llc: Llc = AUTO_LLC
+    banks: Banks = AUTO_BANKS
+    bandwidth: Bandwidth = UNLIMITED
     console: bool = False
     params: dict[Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]] = {}
     devices: tuple[Name, ...] = ()
