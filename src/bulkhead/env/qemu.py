@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bulkhead.env import aptroot, store
 from bulkhead.env.progress import Update
+from bulkhead.env.sources import codename
 
 PROGRAM = "qemu-system-aarch64"
 PACKAGE = "qemu-system-arm"
@@ -45,7 +46,7 @@ def _fill(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
     suites = ["{codename}", "{codename}-backports"]
     root = aptroot.create(apt, suites, architecture, like_machine=True, what=PACKAGE)
     root.update_lists(update)
-    release = aptroot.codename()
+    release = codename()
     debs = root.download_with_libraries(PACKAGE, f"{release}-backports", update)
     main_first = sorted(debs, key=lambda deb: not deb.name.startswith(f"{PACKAGE}_"))
     packages = store.unpack(main_first, content, update)

@@ -86,7 +86,7 @@ def machine_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
 
 
 def debian_mirror(codename: str, sources: list[Source]) -> Source | None:
-    """The entry that serves the distribution itself: suite `codename` with `main`. Third parties have neither."""
+    """The entry that serves the distribution itself: third parties have no suite of its name with `main`."""
     for source in sources:
         if codename in source.suites and "main" in source.components:
             return source
