@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from table_image import MIB, PAGE, S1_CODE, S1_DATA, S1_WRITE_EXEC, S2_NORMAL_RW, TableImage, colored_frames
 
 from bulkhead.evidence.promise import DomainPromise, Promise, Window, colors_of
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.evidence.vmsa import root_address, walk
+
+from .table_image import MIB, PAGE, S1_CODE, S1_DATA, S1_WRITE_EXEC, S2_NORMAL_RW, TableImage, colored_frames
 
 RAM = 0x4000_0000
 COLOR_SHIFT, COLORS = 13, 8
@@ -87,7 +88,7 @@ def test_c5_correct_tables_hold(system: System) -> None:
     witness = system.check()
     assert witness.ok and witness.findings == []
     assert witness.frames_checked == 600 + 600 + len(system.image.pool)
-    assert witness.tables_checked == 2 * (1 + 1 + 2) + (1 + 1 + 1) + 2  # trees of the domains, of EL2, its UART page
+    assert witness.tables_checked == 2 * (1 + 1 + 2) + (1 + 1 + 1) + 2  # both domains, EL2's pool, its UART
     assert set(witness.frames_by_color["control"]) == {0, 1, 2}
 
 
@@ -98,7 +99,8 @@ def test_c5_one_miscolored_frame_is_found(system: System) -> None:
     assert kinds(witness) == ["frame_color", "foreign_frame"]
     assert witness.findings[0].address == wrong
     assert witness.findings[0].text == (
-        f"domain linux: IPA 0x40007000 -> PA {wrong:#x}: color 5 is not one of its colors {{3, 4, 6}}")
+        f"domain linux: IPA 0x40007000 -> PA {wrong:#x}: color 5 is not one of its {{3, 4, 6}}"
+    )
 
 
 def test_c5_miscolored_frame_of_the_plan_itself_is_found(system: System) -> None:
@@ -120,11 +122,14 @@ def test_c5_frame_of_another_domain_is_found(system: System) -> None:
     assert "a frame of domain control" in witness.findings[1].text
 
 
-@pytest.mark.parametrize(("pa", "owner"), [
-    (RAM + 2 * MIB + (7 << COLOR_SHIFT), "a frame of the hypervisor's pool"),
-    (RAM + MIB, "in the load area"),
-    (RAM + 512 * MIB, "belongs to nobody"),
-])
+@pytest.mark.parametrize(
+    ("pa", "owner"),
+    [
+        (RAM + 2 * MIB + (7 << COLOR_SHIFT), "a frame of the hypervisor's pool"),
+        (RAM + MIB, "in the load area"),
+        (RAM + 512 * MIB, "belongs to nobody"),
+    ],
+)
 def test_c5_frame_that_is_not_a_domains_is_found(system: System, pa: int, owner: str) -> None:
     system.image.store(*system.image.leaf_slot(system.roots["control"], 0x4000_0000), pa | S2_NORMAL_RW | 3)
     texts = [f.text for f in system.check().findings if f.kind == "foreign_frame"]
@@ -191,8 +196,8 @@ def test_c5_permissions_of_upper_tables_count(system: System) -> None:
 def test_c5_uncolored_system_checks_ownership_only() -> None:
     system = make_system(colored=False)
     assert system.check().ok
-    system.image.store(
-        *system.image.leaf_slot(system.roots["linux"], 0x4000_0000), system.frames["control"][0] | S2_NORMAL_RW | 3)
+    stolen = system.frames["control"][0]
+    system.image.store(*system.image.leaf_slot(system.roots["linux"], 0x4000_0000), stolen | S2_NORMAL_RW | 3)
     assert kinds(system.check()) == ["foreign_frame", "frame_of_two_domains"]
 
 
@@ -217,7 +222,8 @@ def test_c5_many_findings_are_counted_not_listed(system: System) -> None:
     for i in range(100):
         system.image.store(
             *system.image.leaf_slot(system.roots["linux"], 0x4000_0000 + i * PAGE),
-            (RAM + 40 * MIB + i * 2 ** (COLOR_SHIFT + 3)) | S2_NORMAL_RW | 3)  # all of color 0
+            (RAM + 40 * MIB + i * 2 ** (COLOR_SHIFT + 3)) | S2_NORMAL_RW | 3,
+        )  # all of color 0
     witness = system.check()
     assert witness.findings_total == 200 and len(witness.findings) == 16
 
@@ -230,8 +236,14 @@ def test_c5_walk_of_256_mib_is_fast() -> None:
     own = [RAM + 256 * MIB + i * PAGE for i in range(65536)]
     for i, pa in enumerate(own):
         image.map(root, 0x4000_0000 + i * PAGE, pa, S2_NORMAL_RW)
-    promise = Promise(**{**vars(system.promise), "color_bits": 0, "pool_frames": array(pool),
-                         "domains": (DomainPromise("linux", frozenset(), array(own)),)})
+    promise = Promise(
+        **{
+            **vars(system.promise),
+            "color_bits": 0,
+            "pool_frames": array(pool),
+            "domains": (DomainPromise("linux", frozenset(), array(own)),),
+        }
+    )
     started = time.process_time()
     witness = check_tables(promise, image.read_frame, {"linux": root}, image.table())
     assert witness.ok and witness.frames_checked == 65536
@@ -259,7 +271,8 @@ def test_c5_walk_finds_exactly_what_was_mapped(pages: dict[int, int], blocks: di
             image.map(root, index * PAGE, frame * PAGE, S2_NORMAL_RW)
             expected[index * PAGE] = (frame * PAGE, PAGE)
     tree = walk(image.read_frame, root)
-    found = zip(tree.input_address.tolist(), tree.output_address.tolist(), tree.leaf_bytes.tolist(), strict=True)
+    columns = (tree.input_address, tree.output_address, tree.leaf_bytes)
+    found = zip(*(column.tolist() for column in columns), strict=True)
     assert {source: (pa, size) for source, pa, size in found} == expected
     assert tree.bad_tables == []
 

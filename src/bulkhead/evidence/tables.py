@@ -8,8 +8,10 @@ hypervisor's word for what a table says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +58,8 @@ class TableWitness:
             "tables_checked": self.tables_checked,
             "findings_total": self.findings_total,
             "findings": [
-                {"kind": f.kind, "where": f.where, "address": f"{f.address:#x}", "text": f.text} for f in self.findings
+                {"kind": f.kind, "where": f.where, "address": f"{f.address:#x}", "text": f.text}
+                for f in self.findings
             ],
             "frames_by_color": {
                 who: {str(color): n for color, n in sorted(by_color.items())}
@@ -104,11 +107,20 @@ class _Checker:
         ipa, pa = ipa[is_ram], pa[is_ram]
         self.witness.frames_checked += len(pa)
         self._colors(where, "IPA", ipa, pa, domain.colors)
-        self._ownership(domain, where, ipa, pa)
+        wrong = ~np.isin(pa, domain.frames)
+        self._add(
+            "foreign_frame",
+            where,
+            pa[wrong],
+            (
+                f"{where}: IPA {source:#x} -> PA {target:#x}: {self._owner_of(target)}, not its own frame"
+                for source, target in _pairs(ipa[wrong], pa[wrong])
+            ),
+        )
         return np.unique(pa)
 
     def el2(self, tree: Translation) -> None:
-        """Check the hypervisor's own translation: only its pool and its devices, nothing writable and executable."""
+        """Check stage 1 of EL2: only pool and allowed devices, no page writable and executable."""
         where = "hypervisor"
         self._tables(where, tree)
         va, pa, descriptor = tree.frames()
@@ -117,40 +129,73 @@ class _Checker:
         self.witness.frames_checked += int(is_ram.sum())
         self._colors(where, "VA", va[is_ram], pa[is_ram], self.promise.hypervisor_colors)
         foreign = is_ram & ~np.isin(pa, self.promise.pool_frames)
-        self._add("el2_maps_foreign_frame", where, pa[foreign], lambda i: (
-            f"{where}: VA {va[foreign][i]:#x} -> PA {pa[foreign][i]:#x}: "
-            f"{self._owner_of(int(pa[foreign][i]))}, not a frame of the pool"))
+        self._add(
+            "el2_maps_foreign_frame",
+            where,
+            pa[foreign],
+            (
+                f"{where}: VA {source:#x} -> PA {target:#x}: {self._owner_of(target)}, not the pool"
+                for source, target in _pairs(va[foreign], pa[foreign])
+            ),
+        )
         loose = (descriptor & np.uint64(S1_READ_ONLY | S1_XN)) == 0
-        self._add("writable_and_executable", where, pa[loose], lambda i: (
-            f"{where}: VA {va[loose][i]:#x} -> PA {pa[loose][i]:#x} is writable and executable"))
+        self._add(
+            "writable_and_executable",
+            where,
+            pa[loose],
+            (
+                f"{where}: VA {source:#x} -> PA {target:#x} is writable and executable"
+                for source, target in _pairs(va[loose], pa[loose])
+            ),
+        )
 
     def no_shared_frames(self, mapped: dict[str, Words]) -> None:
         """No RAM frame is mapped by two domains."""
-        names = list(mapped)
-        for i, first in enumerate(names):
-            for second in names[i + 1:]:
-                both = np.intersect1d(mapped[first], mapped[second], assume_unique=True)
-                self._add("frame_of_two_domains", f"domain {first}", both, lambda k, b=both, o=second, f=first: (
-                    f"PA {b[k]:#x} is mapped by domain {f} and by domain {o}"))
+        for first, second in combinations(mapped, 2):
+            both = np.intersect1d(mapped[first], mapped[second], assume_unique=True)
+            self._add(
+                "frame_of_two_domains",
+                f"domain {first}",
+                both,
+                (f"PA {pa:#x} is mapped by domain {first} and by domain {second}" for pa in both.tolist()),
+            )
 
     def _tables(self, where: str, tree: Translation) -> None:
-        for bad in tree.bad_tables:
-            self._add("table_outside_pool", where, _one(bad.table_pa), lambda _, b=bad: (
-                f"{where}: the level-{b.level} table for input address {b.input_address:#x} is at "
-                f"PA {b.table_pa:#x}: not a frame of the hypervisor's pool"))
-        tables = np.array(tree.tables, dtype=np.uint64)
+        self._add(
+            "table_outside_pool",
+            where,
+            _array([bad.table_pa for bad in tree.bad_tables]),
+            (
+                f"{where}: the level-{bad.level} table for input address {bad.input_address:#x} is at "
+                f"PA {bad.table_pa:#x}: not a frame of the hypervisor's pool"
+                for bad in tree.bad_tables
+            ),
+        )
+        tables = _array(tree.tables)
         self.witness.tables_checked += len(tables)
         if self.promise.color_bits:
             color = colors_of(tables, self.promise.color_bits)
             wrong = ~color_table(self.promise.hypervisor_colors, self.promise.color_bits)[color]
-            self._add("table_color", where, tables[wrong], lambda i: (
-                f"{where}: table at PA {tables[wrong][i]:#x}: color {color[wrong][i]} "
-                f"is not one of the hypervisor's colors {_set(self.promise.hypervisor_colors)}"))
-        for table in tree.tables:
-            user = self._table_user.setdefault(table, where)
-            if user != where:
-                self._add("table_of_two_trees", where, _one(table), lambda _, t=table, u=user: (
-                    f"{where}: table at PA {t:#x} belongs to the tables of {u} too"))
+            self._add(
+                "table_color",
+                where,
+                tables[wrong],
+                (
+                    f"{where}: table at PA {pa:#x}: color {c} "
+                    f"is not one of the hypervisor's colors {_set(self.promise.hypervisor_colors)}"
+                    for pa, c in _pairs(tables[wrong], color[wrong])
+                ),
+            )
+        shared = [pa for pa in tree.tables if self._table_user.setdefault(pa, where) != where]
+        self._add(
+            "table_of_two_trees",
+            where,
+            _array(shared),
+            (
+                f"{where}: table at PA {pa:#x} belongs to the tables of {self._table_user[pa]} too"
+                for pa in shared
+            ),
+        )
 
     def _colors(self, where: str, space: str, source: Words, pa: Words, allowed: frozenset[int]) -> None:
         bits = self.promise.color_bits
@@ -162,24 +207,33 @@ class _Checker:
             int(c): int(count[c]) for c in np.flatnonzero(count)
         }
         wrong = ~color_table(allowed, bits)[color]
-        self._add("frame_color", where, pa[wrong], lambda i: (
-            f"{where}: {space} {source[wrong][i]:#x} -> PA {pa[wrong][i]:#x}: color {color[wrong][i]} "
-            f"is not one of its colors {_set(allowed)}"))
-
-    def _ownership(self, domain: DomainPromise, where: str, ipa: Words, pa: Words) -> None:
-        foreign = ~np.isin(pa, domain.frames)
-        self._add("foreign_frame", where, pa[foreign], lambda i: (
-            f"{where}: IPA {ipa[foreign][i]:#x} -> PA {pa[foreign][i]:#x}: "
-            f"{self._owner_of(int(pa[foreign][i]))}, not a frame of this domain"))
+        self._add(
+            "frame_color",
+            where,
+            pa[wrong],
+            (
+                f"{where}: {space} {src:#x} -> PA {target:#x}: color {c} is not one of its {_set(allowed)}"
+                for (src, target), c in zip(
+                    _pairs(source[wrong], pa[wrong]), color[wrong].tolist(), strict=True
+                )
+            ),
+        )
 
     def _devices(self, where: str, space: str, source: Words, pa: Words, allowed: tuple[Window, ...]) -> None:
         self.witness.device_frames_checked += len(pa)
         wrong = ~within(pa, allowed)
-        self._add("device", where, pa[wrong], lambda i: (
-            f"{where}: {space} {source[wrong][i]:#x} -> PA {pa[wrong][i]:#x}: not RAM, and not a device of its own"))
+        self._add(
+            "device",
+            where,
+            pa[wrong],
+            (
+                f"{where}: {space} {src:#x} -> PA {target:#x}: not RAM, and not a device of its own"
+                for src, target in _pairs(source[wrong], pa[wrong])
+            ),
+        )
 
     def _owner_of(self, pa: int) -> str:
-        here = _one(pa)
+        here = _array([pa])
         for domain in self.promise.domains:
             if np.isin(here, domain.frames)[0]:
                 return f"a frame of domain {domain.name}"
@@ -189,14 +243,19 @@ class _Checker:
             return "in the load area"
         return "a frame that belongs to nobody"
 
-    def _add(self, kind: str, where: str, addresses: Words, text: Callable[[int], str]) -> None:
+    def _add(self, kind: str, where: str, addresses: Words, texts: Iterable[str]) -> None:
+        """Count a finding for each address; `texts` is asked for the first few only."""
         self.witness.findings_total += len(addresses)
-        for i in range(min(len(addresses), _LISTED_PER_KIND)):
-            self.witness.findings.append(Finding(kind, where, int(addresses[i]), text(i)))
+        for address, text in zip(addresses[:_LISTED_PER_KIND].tolist(), texts, strict=False):
+            self.witness.findings.append(Finding(kind, where, address, text))
 
 
-def _one(address: int) -> NDArray[np.uint64]:
-    return np.array([address], dtype=np.uint64)
+def _array(addresses: list[int]) -> Words:
+    return np.array(addresses, dtype=np.uint64)
+
+
+def _pairs(first: Words, second: NDArray[np.integer[Any]]) -> Iterator[tuple[int, int]]:
+    return zip(first.tolist(), second.tolist(), strict=True)
 
 
 def _set(colors: frozenset[int]) -> str:

@@ -65,7 +65,7 @@ class Translation:
 
 
 def walk(read_frame: Callable[[int], Words | None], root_pa: int) -> Translation:
-    """Follow the tables from `root_pa`. `read_frame` gives the 512 words of a frame, None where it must not be."""
+    """Follow the tables from `root_pa`. `read_frame` gives a frame's 512 words, None where none may be."""
     parts: list[tuple[Words, Words, int, Words]] = []
     tables: list[int] = []
     bad: list[BadTable] = []
@@ -84,8 +84,14 @@ def walk(read_frame: Callable[[int], Words | None], root_pa: int) -> Translation
         if index.size:
             descriptor = words[is_leaf]
             output = descriptor & np.uint64(_OUTPUT_BITS & ~((1 << shift) - 1))
-            parts.append((np.uint64(base) + (index << np.uint64(shift)), output, 1 << shift,
-                          descriptor | np.uint64(inherited)))
+            parts.append(
+                (
+                    np.uint64(base) + (index << np.uint64(shift)),
+                    output,
+                    1 << shift,
+                    descriptor | np.uint64(inherited),
+                )
+            )
         if level == _LAST_LEVEL:
             continue
         for slot in reversed(np.flatnonzero(kind == _TABLE_OR_PAGE).tolist()):
