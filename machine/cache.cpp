@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The miss path of a cache: choosing a slot, counting the eviction, placing the line; see the header.
+#include "machine/cache.h"
+
+#include <utility>
+
+namespace bulkhead::machine {
+
+result<cache> cache::make(const cache_geometry &geometry, replacement policy, std::size_t owners,
+                          std::uint64_t seed)
+{
+    if (owners == 0 || owners > 256) {
+        return refusal{std::to_string(owners) + " owners: 1 to 256 are possible"};
+    }
+    auto state = replacement_state::make(geometry, policy, seed);
+    if (auto *refused = std::get_if<refusal>(&state)) {
+        return std::move(*refused);
+    }
+    return cache{geometry, std::move(std::get<replacement_state>(state)), owners};
+}
+
+cache::cache(const cache_geometry &geometry, replacement_state state, std::size_t owners)
+    : geometry_(geometry), replacement_(std::move(state)), statistics_(owners),
+      lines_(std::size_t{geometry.sets()} * geometry.ways(), no_line), owners_(lines_.size()),
+      dirty_(lines_.size())
+{
+}
+
+std::optional<displaced> cache::fill(phys_addr address, owner_id owner, access_kind kind)
+{
+    owner_statistics &counts = statistics_.of(owner);
+    counts.accesses.add();
+    counts.misses.add();
+    return place(address, owner, kind == access_kind::write);
+}
+
+std::optional<displaced> cache::receive(written_back line)
+{
+    owner_statistics &counts = statistics_.of(line.owner);
+    counts.received.add();
+    const std::uint64_t number = line.line.value >> geometry_.line_bits();
+    const std::uint32_t set = geometry_.set_of(line.line);
+    const std::size_t slot = find(set, number);
+    if (slot != absent) {
+        use(set, slot, number);
+        dirty_[slot] = 1;
+        return std::nullopt;
+    }
+    counts.received_misses.add();
+    return place(line.line, line.owner, true);
+}
+
+// Invalid slots go first, the lowest one before the others, whatever the policy.
+std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool dirty)
+{
+    const std::uint64_t line = address.value >> geometry_.line_bits();
+    const std::uint32_t set = geometry_.set_of(address);
+    std::optional<displaced> victim;
+    std::size_t slot = find(set, no_line);
+    if (slot == absent) {
+        slot = std::size_t{set} * geometry_.ways() + replacement_.victim(set);
+        victim = displaced{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
+        statistics_.evicted(victim->owner, owner).add();
+        if (victim->dirty) {
+            statistics_.of(victim->owner).write_backs.add();
+        }
+    }
+    lines_[slot] = line;
+    owners_[slot] = owner;
+    dirty_[slot] = dirty ? 1 : 0;
+    use(set, slot, line);
+    return victim;
+}
+
+} // namespace bulkhead::machine

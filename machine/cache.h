@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// One set-associative cache: write-back, write-allocate, indexed by physical address, with an owner per line
+// and counts of who evicted whom. Hierarchies build on it; it knows no time, no other cache and no lock.
+// The path of a hit is here, in the header, because every access of a run takes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "machine/cache_geometry.h"
+#include "machine/cache_statistics.h"
+#include "machine/replacement.h"
+#include "machine/types.h"
+
+namespace bulkhead::machine {
+
+// A dirty line that left a cache and that the level below must take.
+struct written_back {
+    phys_addr line;
+    owner_id owner;
+};
+
+// What bringing in a line pushed out, whether dirty or not.
+struct displaced {
+    owner_id owner;
+    bool dirty;
+    phys_addr line;
+};
+
+class cache {
+public:
+    // `owners`: owner ids are below it, 1 to 256. `seed` matters for random replacement only.
+    static result<cache> make(const cache_geometry &geometry, replacement policy, std::size_t owners,
+                              std::uint64_t seed);
+
+    [[nodiscard]] const cache_geometry &geometry() const { return geometry_; }
+    [[nodiscard]] replacement policy() const { return replacement_.policy(); }
+    [[nodiscard]] const cache_statistics &statistics() const { return statistics_; }
+    [[nodiscard]] cache_statistics &statistics() { return statistics_; }
+
+    // A demand access that may only hit. True: it was a hit, counted, and the line is now the most recently
+    // used one. False: nothing has changed or been counted; call fill().
+    bool hit(phys_addr address, access_kind kind)
+    {
+        const std::uint64_t line = address.value >> geometry_.line_bits();
+        if (line != last_line_) {
+            const std::uint32_t set = geometry_.set_of(address);
+            const std::size_t slot = find(set, line);
+            if (slot == absent) {
+                return false;
+            }
+            use(set, slot, line);
+        } // else: used last in this cache, so no policy would change anything
+        statistics_.of(owners_[last_slot_]).accesses.add();
+        if (kind == access_kind::write) {
+            dirty_[last_slot_] = 1;
+        }
+        return true;
+    }
+
+    // A demand access to a line that hit() did not find: counts the miss, brings the line in, and says what
+    // had to go.
+    std::optional<displaced> fill(phys_addr address, owner_id owner, access_kind kind);
+
+    // A demand access, hit or miss.
+    struct outcome {
+        bool hit;
+        std::optional<displaced> victim;
+    };
+    outcome access(phys_addr address, owner_id owner, access_kind kind)
+    {
+        if (hit(address, kind)) {
+            return {true, std::nullopt};
+        }
+        return {false, fill(address, owner, kind)};
+    }
+
+    // A dirty line that comes from the level above. It is no demand; if it is not here it is allocated without
+    // a fetch, with its owner as evictor.
+    std::optional<displaced> receive(written_back line);
+
+    [[nodiscard]] bool contains(phys_addr address) const
+    {
+        return find(geometry_.set_of(address), address.value >> geometry_.line_bits()) != absent;
+    }
+
+private:
+    static constexpr std::uint64_t no_line = ~std::uint64_t{0};
+    static constexpr std::size_t absent = ~std::size_t{0};
+
+    cache(const cache_geometry &geometry, replacement_state state, std::size_t owners);
+
+    [[nodiscard]] std::size_t find(std::uint32_t set, std::uint64_t line) const
+    {
+        const std::size_t first = std::size_t{set} * geometry_.ways();
+        for (std::size_t slot = first; slot < first + geometry_.ways(); ++slot) {
+            if (lines_[slot] == line) {
+                return slot;
+            }
+        }
+        return absent;
+    }
+
+    void use(std::uint32_t set, std::size_t slot, std::uint64_t line)
+    {
+        replacement_.touch(set, static_cast<std::uint32_t>(slot - std::size_t{set} * geometry_.ways()));
+        last_line_ = line;
+        last_slot_ = slot;
+    }
+
+    std::optional<displaced> place(phys_addr address, owner_id owner, bool dirty);
+
+    cache_geometry geometry_;
+    replacement_state replacement_;
+    cache_statistics statistics_;
+    std::uint64_t last_line_ = no_line; // the line used last, and where it is
+    std::size_t last_slot_ = 0;
+    std::vector<std::uint64_t> lines_; // per slot (set * ways + way): line number, or no_line
+    std::vector<owner_id> owners_;
+    std::vector<std::uint8_t> dirty_;
+};
+
+} // namespace bulkhead::machine

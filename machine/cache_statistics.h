@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a cache counts, per owner of memory: accesses, misses, write-backs, and the matrix of who evicted whom.
+// The cache writes it, reports read it, from another thread too if they accept that counters move on.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "machine/counter.h"
+#include "machine/types.h"
+
+namespace bulkhead::machine {
+
+struct owner_statistics {
+    counter accesses;        // demand: loads, stores, instruction fetches, or misses of the level above
+    counter misses;          // of them, lines that had to be fetched
+    counter received;        // write-backs that came from the level above
+    counter received_misses; // of them, lines that were not here and were allocated
+    counter write_backs;     // dirty lines sent to the level below
+};
+
+class cache_statistics {
+public:
+    explicit cache_statistics(std::size_t owners) : owners_(owners), evictions_(owners * owners) {}
+
+    [[nodiscard]] std::size_t owner_count() const { return owners_.size(); }
+    [[nodiscard]] owner_statistics &of(owner_id owner) { return owners_[owner.value]; }
+    [[nodiscard]] const owner_statistics &of(owner_id owner) const { return owners_[owner.value]; }
+
+    // Lines of `victim` that had to go for a line of `evictor`.
+    [[nodiscard]] counter &evicted(owner_id victim, owner_id evictor)
+    {
+        return evictions_[victim.value * owners_.size() + evictor.value];
+    }
+    [[nodiscard]] const counter &evicted(owner_id victim, owner_id evictor) const
+    {
+        return evictions_[victim.value * owners_.size() + evictor.value];
+    }
+    [[nodiscard]] std::uint64_t evicted_by_others(owner_id victim) const;
+
+    void reset();
+
+private:
+    std::vector<owner_statistics> owners_;
+    std::vector<counter> evictions_;
+};
+
+} // namespace bulkhead::machine

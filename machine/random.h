@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's source of chance: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
+// generators", OOPSLA 2014). Same seed, same sequence, on every host; it must never be seeded from outside of
+// a run's inputs.
+#pragma once
+
+#include <cstdint>
+
+namespace bulkhead::machine {
+
+class random_source {
+public:
+    explicit constexpr random_source(std::uint64_t seed) : state_(seed) {}
+
+    constexpr std::uint64_t next()
+    {
+        state_ += 0x9E3779B97F4A7C15U;
+        std::uint64_t mixed = state_;
+        mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9U;
+        mixed = (mixed ^ (mixed >> 27U)) * 0x94D049BB133111EBU;
+        return mixed ^ (mixed >> 31U);
+    }
+
+    // In [0, bound): the upper half of the product, whose bias is below bound / 2^32.
+    constexpr std::uint32_t below(std::uint32_t bound)
+    {
+        return static_cast<std::uint32_t>(((next() >> 32U) * bound) >> 32U);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+} // namespace bulkhead::machine

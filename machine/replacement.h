@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which line of a full set goes: exact LRU, tree pseudo-LRU, or seeded random. Caches call touch() on every
+// use and victim() when a full set must give up a line; nothing here knows tags or owners.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "machine/cache_geometry.h"
+#include "machine/random.h"
+
+namespace bulkhead::machine {
+
+enum class replacement : std::uint8_t { lru, tree_plru, random };
+
+// "lru", "plru" or "random", as platform files say it.
+std::optional<replacement> replacement_from_name(std::string_view name);
+std::string_view replacement_name(replacement policy);
+
+class replacement_state {
+public:
+    // Tree pseudo-LRU needs a power of two of ways.
+    static result<replacement_state> make(const cache_geometry &geometry, replacement policy,
+                                          std::uint64_t seed);
+
+    [[nodiscard]] replacement policy() const { return policy_; }
+
+    void touch(std::uint32_t set, std::uint32_t way)
+    {
+        switch (policy_) {
+        case replacement::lru:
+            last_use_[std::size_t{set} * ways_ + way] = ++clock_;
+            break;
+        case replacement::tree_plru:
+            trees_[set] = pointed_away(trees_[set], way);
+            break;
+        case replacement::random:
+            break;
+        }
+    }
+
+    std::uint32_t victim(std::uint32_t set)
+    {
+        switch (policy_) {
+        case replacement::lru:
+            return least_recently_used(set);
+        case replacement::tree_plru:
+            return pointed_at(trees_[set]);
+        case replacement::random:
+            break;
+        }
+        return random_.below(ways_);
+    }
+
+private:
+    replacement_state(const cache_geometry &geometry, replacement policy, std::uint64_t seed);
+
+    [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t set) const;
+
+    // A tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search for a
+    // victim to the right half. The leaves are the ways, numbered ways_ + way.
+    [[nodiscard]] std::uint64_t pointed_away(std::uint64_t tree, std::uint32_t way) const
+    {
+        for (std::uint32_t node = ways_ + way; node > 1; node >>= 1U) {
+            const std::uint64_t bit = std::uint64_t{1} << (node >> 1U);
+            const bool came_from_right = (node & 1U) != 0;
+            tree = came_from_right ? tree & ~bit : tree | bit;
+        }
+        return tree;
+    }
+
+    [[nodiscard]] std::uint32_t pointed_at(std::uint64_t tree) const
+    {
+        std::uint32_t node = 1;
+        while (node < ways_) {
+            node = 2 * node + static_cast<std::uint32_t>((tree >> node) & 1U);
+        }
+        return node - ways_;
+    }
+
+    replacement policy_;
+    std::uint32_t ways_;
+    std::uint64_t clock_ = 0;
+    std::vector<std::uint64_t> last_use_; // per line: when, on clock_ (LRU)
+    std::vector<std::uint64_t> trees_;    // per set (tree pseudo-LRU)
+    random_source random_;
+};
+
+} // namespace bulkhead::machine
