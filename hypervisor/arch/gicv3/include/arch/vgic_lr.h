@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * List registers of the executing core, behind an interface that GICv2's GICH can serve as well. Only the
+ * virtual interrupt controller (vgic_deliver.c) uses it; it keeps no state of its own.
+ */
+#ifndef BULKHEAD_ARCH_VGIC_LR_H
+#define BULKHEAD_ARCH_VGIC_LR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VGIC_LR_MAX 16u
+
+enum vgic_lr_flag {
+    VGIC_LR_PENDING = 1u << 0,
+    VGIC_LR_ACTIVE = 1u << 1,
+    VGIC_LR_HW = 1u << 2,     /* the guest's deactivation deactivates the physical INTID of the same number */
+    VGIC_LR_EOI = 1u << 3,    /* maintenance interrupt when the guest deactivates it; not with VGIC_LR_HW */
+    VGIC_LR_GROUP1 = 1u << 4, /* IRQ, otherwise FIQ */
+};
+
+/* Maintenance interrupts that can be asked for, besides VGIC_LR_EOI. */
+enum vgic_lr_event {
+    VGIC_LR_UNDERFLOW = 1u << 0,   /* at most one list register is in use */
+    VGIC_LR_NO_PENDING = 1u << 1,  /* none is pending */
+    VGIC_LR_NOT_PRESENT = 1u << 2, /* the guest ended an interrupt that is in no list register */
+};
+
+/* How many the core has, at most VGIC_LR_MAX. */
+uint32_t vgic_lr_count(void);
+
+/* Bit n: list register n is neither pending nor active. */
+uint32_t vgic_lr_empty(void);
+
+void vgic_lr_write(uint32_t n, uint32_t intid, uint32_t priority, uint32_t flags);
+void vgic_lr_clear(uint32_t n);
+
+/* VGIC_LR_PENDING, VGIC_LR_ACTIVE and VGIC_LR_HW of list register n, as the guest left it. */
+uint32_t vgic_lr_state(uint32_t n);
+
+/* Opens the virtual CPU interface and asks for the given events. */
+void vgic_lr_control(uint32_t events);
+
+/* How often the guest ended an interrupt that is in no list register; resets the count. `events` as last set.
+ */
+uint32_t vgic_lr_take_eoi_count(uint32_t events);
+
+/* The virtual CPU interface as out of reset, every list register empty. */
+void vgic_lr_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One UART for everybody: domains' output and the hypervisor's own lines, tagged and line by line; typed
+ * input to the domain that has the focus. Only the console core touches the UART, in bounded steps; producers
+ * leave characters in rings and never wait. docs/architecture.md, "Console", has the format.
+ */
+#ifndef BULKHEAD_CONSOLE_H
+#define BULKHEAD_CONSOLE_H
+
+#include <bulkhead_layout.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct domain;
+
+/* Prepares the UART and forgets all output state. First core, before anything is logged; the domains may be
+ * set up later. `console_domain`: who gets typed input at first, or BH_ALL_DOMAINS for the first with a
+ * console. */
+void console_init(const struct manifest_platform *platform, uint32_t console_core, uint32_t console_domain);
+
+/* Takes part in the interrupts of the UART from now on. On the console core, after gic_cpu_init() and
+ * domain_init_all(). */
+void console_start(void);
+
+/* CPU_REQUEST_CONSOLE arrived: writes a bounded part of what waits. On the console core. */
+void console_handle_request(void);
+
+/* The same, for a console core that has nothing else to do. */
+void console_poll(void);
+
+/* The UART's interrupt. On the console core. */
+void console_irq(void);
+
+/* A domain has put a character into its ring. Wakes the console core where that is due. */
+void console_output_pushed(struct domain *domain, uint8_t character);
+
+/* A line of the hypervisor's own, without a newline at its end. Any core; lines are never mixed, cut at 160
+ * characters. A line that finds no room is dropped and counted in a later one. */
+void console_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Writes everything that waits, waiting for the UART. Before the machine is stopped; one core. */
+void console_flush(void);
+
+/* Writes text directly, without locks or rings: only when EL2 itself cannot go on. */
+void console_panic_write(const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The virtual GICv3 of a domain: distributor, redistributors and the list registers that deliver interrupts.
+ * Trap and interrupt handlers call it; it calls the physical GIC for interrupts that are passed through. It
+ * does nothing on exits that do not concern interrupts: list registers keep their contents, the guest works
+ * on them.
+ */
+#ifndef BULKHEAD_VGIC_H
+#define BULKHEAD_VGIC_H
+
+#include "mmio_access.h"
+#include "spinlock.h"
+#include <arch/vgic_lr.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct domain;
+struct vcpu;
+
+#define VGIC_BANKS        9u                 /* of 32 interrupts: private ones, then SPIs */
+#define VGIC_INTID_LIMIT  (VGIC_BANKS * 32u) /* INTIDs of a domain are below this */
+#define VGIC_SPI_COUNT    (VGIC_INTID_LIMIT - 32u)
+#define VGIC_REDIST_BYTES 0x20000u /* redistributor window of one VCPU: two frames of 64 KiB */
+#define VGIC_DIST_BYTES   0x10000u
+
+/* Private interrupts that hardware raises for the guest itself: EL1's virtual and physical timers (BSA). */
+#define VGIC_PRIVATE_HW ((1u << 27) | (1u << 30))
+
+/* 32 interrupts; one bit each. What a guest has done to an interrupt since it was put into a list register is
+ * known only to that list register, until its core looks. */
+struct vgic_bank {
+    uint32_t enabled;
+    uint32_t group1;
+    uint32_t edge;         /* edge-triggered; otherwise level */
+    uint32_t pending;      /* latched: an edge, a passed-through interrupt or a write to ISPENDR */
+    uint32_t line;         /* input of an emulated device is high */
+    uint32_t active;       /* and in no list register, or to be made active there */
+    uint32_t resident;     /* in a list register */
+    uint32_t held;         /* physically active: the hardware waits for the guest's deactivation */
+    uint32_t hw;           /* passed through: enable and trigger are mirrored to the physical GIC */
+    uint32_t drop_pending; /* resident, but its pending state was cleared by a register write */
+    uint32_t drop_active;
+    uint8_t priority[32];
+};
+
+struct vgic_vcpu {
+    struct vgic_bank bank;          /* SGIs and PPIs */
+    uint16_t lr_intid[VGIC_LR_MAX]; /* what each used list register holds */
+    uint16_t lr_used;               /* bit n: list register n was written and not collected since */
+    uint16_t lr_latched;            /* bit n: its pending state did not come from a level line alone */
+    uint8_t lr_count;
+    uint8_t lr_events; /* events asked for now */
+    bool stale;        /* state of a resident interrupt changed: list registers need a rebuild */
+    bool asleep;       /* GICR_WAKER.ProcessorSleep */
+    uint32_t mirrored; /* private interrupts that are enabled physically */
+};
+
+struct vgic_domain {
+    struct spinlock lock; /* everything here and in the VCPUs' vgic_vcpu */
+    uint32_t control;     /* GICD_CTLR group enables */
+    struct vgic_bank spis[VGIC_BANKS - 1];
+    uint8_t target[VGIC_SPI_COUNT]; /* VCPU index, or VGIC_NO_VCPU */
+    uint8_t owner[VGIC_SPI_COUNT];  /* VCPU whose list register holds it, if resident */
+};
+
+#define VGIC_NO_VCPU 0xFFu
+
+/* Resets the distributor and all redistributors; domain->vcpus and vcpu_count are set. Before the VCPUs run.
+ */
+void vgic_domain_init(struct domain *domain);
+
+/* Gives the domain a physical SPI under its own number, first targeted at a VCPU. After vgic_domain_init().
+ * Returns false if the INTID is not an SPI below VGIC_INTID_LIMIT or the VCPU does not exist. */
+bool vgic_add_spi_hw(struct domain *domain, uint32_t intid, uint32_t vcpu_index);
+
+/* Silences the domain's passed-through SPIs at the physical GIC. When it has ended; any core. */
+void vgic_domain_stop(struct domain *domain);
+
+/* Resets the VCPU's private interrupts and its core's virtual CPU interface. On its core, before every entry
+ * at the start of the VCPU's life (first start, CPU_ON). SPIs that were in its list registers stay pending.
+ */
+void vgic_vcpu_reset(struct vcpu *vcpu);
+
+/* Puts the VCPU's private interrupts away: physical timers off, list registers empty. On its core when the
+ * VCPU goes off (CPU_OFF, end of the domain) and the core waits at EL2. */
+void vgic_vcpu_off(struct vcpu *vcpu);
+
+/* Accesses of the executing VCPU. Registers that do not exist read as zero and ignore writes; false: a width
+ * that the register does not have, or a place outside of the domain's redistributors. The offset of
+ * vgic_redist_access() counts from the first of the domain's redistributors. */
+bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access);
+bool vgic_redist_access(struct vcpu *vcpu, struct mmio_access *access);
+
+/* The VCPU wrote ICC_SGI1R_EL1. Only VCPUs of its own domain can be reached. */
+void vgic_sgi1r_write(struct vcpu *vcpu, uint64_t value);
+
+/* A physical timer interrupt of this VCPU, acknowledged and with its priority dropped, not deactivated. On
+ * its core. */
+void vgic_inject_private_hw(struct vcpu *vcpu, uint32_t intid);
+
+/* A passed-through SPI, acknowledged and with its priority dropped, not deactivated. On the core that took
+ * it. Returns false if it is not the domain's: the caller disables and deactivates it. */
+bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid);
+
+/* Input line of an emulated level-triggered SPI. Any core. `intid` is an SPI below VGIC_INTID_LIMIT. */
+void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level);
+
+/* CPU_REQUEST_VGIC arrived. On the VCPU's core, also while the VCPU is off. */
+void vgic_handle_request(struct vcpu *vcpu);
+
+/* The maintenance interrupt arrived. On the VCPU's core. */
+void vgic_maintenance(struct vcpu *vcpu);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
