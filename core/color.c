@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Color arithmetic. The colors of successive granules repeat with a period of 2^(highest color bit + 1)
+ * bytes, so both directions are: whole periods, then a walk down the address bits of one period that counts
+ * how many allowed granules the branches not taken hold.
+ */
+#include "core/color.h"
+
+#define PAGE_SHIFT 12u
+
+static uint32_t lowest_bit(uint64_t value)
+{
+    return (uint32_t)__builtin_ctzll(value);
+}
+
+static uint32_t highest_bit(uint64_t value)
+{
+    return 63u - (uint32_t)__builtin_clzll(value);
+}
+
+/* Without the FP registers there is no population-count instruction, and no library to call. */
+static uint32_t count_ones(uint64_t value)
+{
+    value -= (value >> 1) & 0x5555555555555555ull;
+    value = (value & 0x3333333333333333ull) + ((value >> 2) & 0x3333333333333333ull);
+    value = (value + (value >> 4)) & 0x0F0F0F0F0F0F0F0Full;
+    return (uint32_t)((value * 0x0101010101010101ull) >> 56);
+}
+
+uint32_t color_count(struct color_space space)
+{
+    return 1u << count_ones(space.bits);
+}
+
+static uint32_t granule_shift(struct color_space space)
+{
+    return space.bits == 0 ? PAGE_SHIFT : lowest_bit(space.bits);
+}
+
+uint64_t color_granule_bytes(struct color_space space)
+{
+    return 1ull << granule_shift(space);
+}
+
+uint32_t color_of(struct color_space space, paddr_t pa)
+{
+    uint32_t color = 0;
+    uint32_t position = 0;
+
+    for (uint64_t bits = space.bits; bits != 0; bits &= bits - 1) {
+        color |= (uint32_t)((pa.value >> lowest_bit(bits)) & 1u) << position;
+        position++;
+    }
+    return color;
+}
+
+bool color_set_has(const struct color_set *set, uint32_t color)
+{
+    return ((set->word[color / 64] >> (color % 64)) & 1u) != 0;
+}
+
+struct color_set color_set_intersection(const struct color_set *a, const struct color_set *b)
+{
+    struct color_set both;
+
+    for (uint32_t i = 0; i < BH_COLOR_SET_WORDS; i++) {
+        both.word[i] = a->word[i] & b->word[i];
+    }
+    return both;
+}
+
+/* How many colors of [prefix << free, (prefix + 1) << free) are in the set. */
+static uint64_t count_with_prefix(const struct color_set *set, uint32_t prefix, uint32_t free)
+{
+    uint32_t first = prefix << free;
+    uint64_t count = 0;
+
+    if (free >= 6) {
+        for (uint32_t i = 0; i < (1u << free) / 64; i++) {
+            count += count_ones(set->word[first / 64 + i]);
+        }
+        return count;
+    }
+    return count_ones((set->word[first / 64] >> (first % 64)) & ((1ull << (1u << free)) - 1));
+}
+
+/* The walk down the bits of a period: how far it came, and what that decided of the color. */
+struct walk {
+    const struct color_set *set;
+    uint64_t bits;    /* color bits not yet decided */
+    uint32_t bit;     /* the address bit to decide, then everything below it */
+    uint32_t granule; /* shift of a granule: where the walk ends */
+    uint32_t prefix;  /* color bits decided so far */
+};
+
+/* Allowed granules below the undecided bit if it is zero, and advances over that bit as if it were `one`. */
+static uint64_t walk_zero_branch(const struct walk *walk)
+{
+    bool is_color = ((walk->bits >> walk->bit) & 1u) != 0;
+    uint32_t colors_below = count_ones(walk->bits & ((1ull << walk->bit) - 1));
+    uint32_t free_below = walk->bit - walk->granule - colors_below;
+    uint64_t colors = is_color ? count_with_prefix(walk->set, walk->prefix << 1, colors_below)
+                               : count_with_prefix(walk->set, walk->prefix, colors_below);
+
+    return colors << free_below;
+}
+
+static void walk_take(struct walk *walk, bool one)
+{
+    if (((walk->bits >> walk->bit) & 1u) != 0) {
+        walk->prefix = (walk->prefix << 1) | (one ? 1u : 0u);
+        walk->bits &= ~(1ull << walk->bit);
+    }
+    walk->bit--;
+}
+
+static struct walk walk_start(struct color_space space, const struct color_set *set)
+{
+    return (struct walk){
+        .set = set,
+        .bits = space.bits,
+        .bit = highest_bit(space.bits),
+        .granule = granule_shift(space),
+        .prefix = 0,
+    };
+}
+
+static uint64_t granules_per_period(struct color_space space, const struct color_set *set)
+{
+    uint32_t colors = count_ones(space.bits);
+    uint32_t free = highest_bit(space.bits) + 1 - granule_shift(space) - colors;
+
+    return count_with_prefix(set, 0, colors) << free;
+}
+
+/* Number of allowed granules in [0, pa), pa at a granule's start. */
+static uint64_t rank_of(struct color_space space, const struct color_set *set, uint64_t pa)
+{
+    struct walk walk = walk_start(space, set);
+    uint64_t rank = (pa >> (walk.bit + 1)) * granules_per_period(space, set);
+
+    for (uint32_t left = walk.bit + 1 - walk.granule; left > 0; left--) {
+        bool one = ((pa >> walk.bit) & 1u) != 0;
+
+        if (one) {
+            rank += walk_zero_branch(&walk);
+        }
+        walk_take(&walk, one);
+    }
+    return rank;
+}
+
+/* Start of the allowed granule with this rank. */
+static uint64_t granule_with_rank(struct color_space space, const struct color_set *set, uint64_t rank)
+{
+    struct walk walk = walk_start(space, set);
+    uint64_t per_period = granules_per_period(space, set);
+    uint64_t pa = (rank / per_period) << (walk.bit + 1);
+
+    rank %= per_period;
+    for (uint32_t left = walk.bit + 1 - walk.granule; left > 0; left--) {
+        uint64_t zero = walk_zero_branch(&walk);
+        bool one = rank >= zero;
+
+        if (one) {
+            rank -= zero;
+            pa |= 1ull << walk.bit;
+        }
+        walk_take(&walk, one);
+    }
+    return pa;
+}
+
+bool color_next(struct color_space space, const struct color_set *set, paddr_t pa, paddr_t *next)
+{
+    uint64_t granule = color_granule_bytes(space);
+    uint64_t start = (pa.value + granule - 1) & ~(granule - 1);
+
+    if (start < pa.value) {
+        return false;
+    }
+    if (space.bits == 0) {
+        *next = paddr(start);
+        return true;
+    }
+    if (granules_per_period(space, set) == 0) {
+        return false;
+    }
+    *next = paddr(granule_with_rank(space, set, rank_of(space, set, start)));
+    return next->value >= start;
+}
+
+paddr_t color_at(const struct color_range *range, uint64_t offset)
+{
+    uint32_t shift = granule_shift(range->space);
+    uint64_t in_granule = offset & ((1ull << shift) - 1);
+
+    if (range->space.bits == 0) {
+        return paddr(range->first.value + offset);
+    }
+    return paddr(
+        granule_with_rank(range->space, range->set,
+                          rank_of(range->space, range->set, range->first.value) + (offset >> shift)) +
+        in_granule);
+}
+
+uint64_t color_offset(const struct color_range *range, paddr_t pa)
+{
+    uint32_t shift = granule_shift(range->space);
+    uint64_t mask = (1ull << shift) - 1;
+
+    if (range->space.bits == 0) {
+        return pa.value - range->first.value;
+    }
+    return ((rank_of(range->space, range->set, pa.value & ~mask) -
+             rank_of(range->space, range->set, range->first.value))
+            << shift) |
+           (pa.value & mask);
+}
+
+paddr_t color_end(const struct color_range *range, uint64_t bytes)
+{
+    return paddr(color_at(range, bytes - 1).value + 1);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Checks the manifest's envelope (size, versions, checksum, tables), then hands over to the checks of its
+ * contents in the files beside this one. Called once at boot, and by the fuzzers.
+ */
+#include "core/manifest.h"
+#include "core/crc32.h"
+#include "core/manifest_internal.h"
+
+static bool check_envelope(struct manifest_check *check, size_t available)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (available < sizeof *manifest) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_TRUNCATED, manifest);
+    }
+    if (manifest->magic != BH_MANIFEST_MAGIC) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_MAGIC, &manifest->magic);
+    }
+    if (manifest->version != BH_LAYOUT_VERSION) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_VERSION, &manifest->version);
+    }
+    if (manifest->layout_hash != BH_LAYOUT_HASH) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_LAYOUT, &manifest->layout_hash);
+    }
+    if (manifest->total_bytes < sizeof *manifest || manifest->total_bytes > BH_MAX_MANIFEST_BYTES) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_SIZE, &manifest->total_bytes);
+    }
+    if (manifest->total_bytes > available) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_TRUNCATED, &manifest->total_bytes);
+    }
+    return true;
+}
+
+/* The checksum covers the whole manifest with its own field as zero. */
+static bool check_checksum(struct manifest_check *check)
+{
+    static const uint32_t zero = 0;
+    const struct manifest_header *manifest = check->manifest;
+    const char *bytes = (const char *)manifest;
+    size_t at = offsetof(struct manifest_header, crc32);
+    uint32_t crc = crc32_update(0, bytes, at);
+
+    crc = crc32_update(crc, &zero, sizeof zero);
+    crc = crc32_update(crc, bytes + at + sizeof zero, manifest->total_bytes - at - sizeof zero);
+    if (crc != manifest->crc32) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_CHECKSUM, &manifest->crc32);
+    }
+    return true;
+}
+
+static bool check_table(struct manifest_check *check, const struct table_ref *table, size_t record_bytes,
+                        uint32_t most)
+{
+    uint64_t bytes = (uint64_t)table->count * record_bytes;
+
+    if (table->count > most || table->offset % 8 != 0 || table->offset < sizeof *check->manifest ||
+        !range_within(table->offset, bytes, 0, check->manifest->total_bytes)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_TABLE, table);
+    }
+    return true;
+}
+
+static bool check_tables(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    return check_table(check, &manifest->cpus, sizeof(struct manifest_cpu), BH_MAX_CORES) &&
+           check_table(check, &manifest->ram, sizeof(struct manifest_ram), BH_MAX_RAM) &&
+           check_table(check, &manifest->color_sets, sizeof(struct color_set_record), BH_MAX_COLOR_SETS) &&
+           check_table(check, &manifest->domains, sizeof(struct manifest_domain), BH_MAX_DOMAINS) &&
+           check_table(check, &manifest->vcpus, sizeof(struct manifest_vcpu), BH_MAX_VCPUS) &&
+           check_table(check, &manifest->segments, sizeof(struct manifest_segment), BH_MAX_SEGMENTS) &&
+           check_table(check, &manifest->images, sizeof(struct manifest_image), BH_MAX_IMAGES) &&
+           check_table(check, &manifest->irqs, sizeof(struct manifest_irq), BH_MAX_IRQS) &&
+           check_table(check, &manifest->devices, sizeof(struct manifest_device), BH_MAX_DEVICES);
+}
+
+struct manifest_verdict manifest_check(const void *data, size_t available, uint64_t package_bytes)
+{
+    struct manifest_check check = {
+        .manifest = data,
+        .package_bytes = package_bytes,
+        .verdict = {BH_MANIFEST_ERROR_NONE, 0},
+    };
+
+    if (check_envelope(&check, available) && check_checksum(&check) && check_tables(&check) &&
+        manifest_check_platform(&check) && manifest_check_memory(&check)) {
+        (void)manifest_check_domains(&check);
+    }
+    return check.verdict;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The manifest: the one door through which configuration comes in. manifest_check() looks at every field
+ * once; what it accepts needs no further checks. The accessors below are valid only on an accepted manifest.
+ */
+#ifndef BULKHEAD_CORE_MANIFEST_H
+#define BULKHEAD_CORE_MANIFEST_H
+
+#include "core/color.h"
+#include <bulkhead_layout.h>
+#include <stddef.h>
+
+/* The answer: error BH_MANIFEST_ERROR_NONE, or what is wrong and where in the manifest (byte offset). */
+struct manifest_verdict {
+    enum bh_manifest_error error;
+    uint32_t offset;
+};
+
+/* Checks a manifest of at most `available` bytes at `data`, 8-byte aligned. `package_bytes` bounds the
+ * images' sources. Reads only, never outside of the first min(available, total_bytes) bytes. */
+struct manifest_verdict manifest_check(const void *data, size_t available, uint64_t package_bytes);
+
+/* True if a granule of both ranges has the same address. */
+bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const struct color_range *b,
+                          uint64_t b_bytes);
+
+static inline struct color_space manifest_color_space(const struct manifest_header *manifest)
+{
+    return (struct color_space){manifest->platform.color_bits};
+}
+
+#define MANIFEST_TABLE(name, record)                                                                         \
+    static inline const struct record *manifest_##name(const struct manifest_header *manifest)               \
+    {                                                                                                        \
+        return (const struct record *)(const void *)((const char *)manifest + manifest->name.offset);        \
+    }
+MANIFEST_TABLE(cpus, manifest_cpu)
+MANIFEST_TABLE(ram, manifest_ram)
+MANIFEST_TABLE(color_sets, color_set_record)
+MANIFEST_TABLE(domains, manifest_domain)
+MANIFEST_TABLE(vcpus, manifest_vcpu)
+MANIFEST_TABLE(segments, manifest_segment)
+MANIFEST_TABLE(images, manifest_image)
+MANIFEST_TABLE(irqs, manifest_irq)
+MANIFEST_TABLE(devices, manifest_device)
+#undef MANIFEST_TABLE
+
+static inline const struct color_set *manifest_color_set(const struct manifest_header *manifest,
+                                                         uint32_t index)
+{
+    return (const struct color_set *)(const void *)(manifest_color_sets(manifest) + index);
+}
+
+/* The frames behind a segment, and behind the hypervisor's pool. */
+static inline struct color_range manifest_segment_range(const struct manifest_header *manifest,
+                                                        const struct manifest_segment *segment)
+{
+    return (struct color_range){manifest_color_space(manifest),
+                                manifest_color_set(manifest, segment->color_set), paddr(segment->pa)};
+}
+
+static inline struct color_range manifest_pool_range(const struct manifest_header *manifest)
+{
+    return (struct color_range){manifest_color_space(manifest),
+                                manifest_color_set(manifest, manifest->hypervisor.pool_color_set),
+                                paddr(manifest->hypervisor.pool_pa)};
+}
+
+#endif

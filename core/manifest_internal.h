@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Shared by the parts of the manifest's check only: the state of one check, and how a finding is reported.
+ * The first finding wins; every check function returns false when it has reported one.
+ */
+#ifndef BULKHEAD_CORE_MANIFEST_INTERNAL_H
+#define BULKHEAD_CORE_MANIFEST_INTERNAL_H
+
+#include "core/manifest.h"
+
+struct manifest_check {
+    const struct manifest_header *manifest;
+    uint64_t package_bytes;
+    struct manifest_verdict verdict;
+};
+
+/* Records a finding at `place`, a pointer into the manifest. Always false. */
+static inline bool manifest_refuse(struct manifest_check *check, enum bh_manifest_error error,
+                                   const void *place)
+{
+    check->verdict = (struct manifest_verdict){
+        .error = error,
+        .offset = (uint32_t)((const char *)place - (const char *)check->manifest),
+    };
+    return false;
+}
+
+/* Largest guest-physical and physical addresses: 39 bits of guest space (one root table), 48 bits on the bus.
+ */
+#define MANIFEST_IPA_LIMIT (1ull << 39)
+#define MANIFEST_PA_LIMIT  (1ull << 48)
+
+static inline bool is_page_aligned(uint64_t value)
+{
+    return (value & (BH_PAGE_BYTES - 1)) == 0;
+}
+
+static inline bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* manifest_platform.c: board facts, cores, RAM, color sets. */
+bool manifest_check_platform(struct manifest_check *check);
+/* Whether a physical or guest-physical range touches the windows of the emulated or physical core devices. */
+bool manifest_in_device_window(const struct manifest_platform *platform, uint32_t cpu_count, uint64_t start,
+                               uint64_t bytes);
+
+/* manifest_domains.c: domains, VCPUs, images, interrupts, devices. */
+bool manifest_check_domains(struct manifest_check *check);
+
+/* manifest_memory.c: the pool and all segments: in RAM, and no frame with two owners. */
+bool manifest_check_memory(struct manifest_check *check);
+
+#endif

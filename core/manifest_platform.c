@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Checks the board's facts in a manifest: device windows, interrupt numbers, cores, RAM, color sets. Part of
+ * manifest_check().
+ */
+#include "core/manifest_internal.h"
+
+#define UART_WINDOW_BYTES        0x1000u
+#define GICV3_DIST_BYTES         0x10000u
+#define GICV3_REDIST_BYTES       0x20000u
+#define GICV2_WINDOW_BYTES       0x10000u
+#define FIRST_PRIVATE_PERIPHERAL 16u
+#define FIRST_SHARED_PERIPHERAL  32u
+#define FIRST_SPECIAL_INTID      1020u
+#define MOST_COLOR_BITS          8u
+#define LOWEST_COLOR_BIT         12u
+
+static bool is_device_address(uint64_t pa)
+{
+    return pa != 0 && is_page_aligned(pa) && pa < (1ull << 38);
+}
+
+static bool is_private_peripheral(uint32_t intid)
+{
+    return intid >= FIRST_PRIVATE_PERIPHERAL && intid < FIRST_SHARED_PERIPHERAL;
+}
+
+static bool is_shared_peripheral(uint32_t intid)
+{
+    return intid >= FIRST_SHARED_PERIPHERAL && intid < FIRST_SPECIAL_INTID;
+}
+
+static bool check_board(struct manifest_check *check)
+{
+    const struct manifest_platform *platform = &check->manifest->platform;
+    bool gic_ok = is_device_address(platform->gicd_pa);
+
+    if (platform->gic_version == BH_GIC_VERSION_GICV3) {
+        gic_ok = gic_ok && is_device_address(platform->gicr_pa);
+    } else {
+        gic_ok = gic_ok && platform->gic_version == BH_GIC_VERSION_GICV2 &&
+                 is_device_address(platform->gicc_pa) && is_device_address(platform->gich_pa) &&
+                 is_device_address(platform->gicv_pa);
+    }
+    if (!gic_ok) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->gic_version);
+    }
+    if (!is_device_address(platform->uart_pa) || !is_shared_peripheral(platform->uart_irq) ||
+        (platform->uart_type != BH_UART_TYPE_PL011 && platform->uart_type != BH_UART_TYPE_CADENCE)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->uart_type);
+    }
+    if (!is_private_peripheral(platform->cnthp_irq) || !is_private_peripheral(platform->cntv_irq) ||
+        !is_private_peripheral(platform->cntp_irq) || !is_private_peripheral(platform->maintenance_irq) ||
+        platform->pmu_irq >= FIRST_SPECIAL_INTID) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->cnthp_irq);
+    }
+    if (platform->psci_method != BH_PSCI_METHOD_SMC && platform->psci_method != BH_PSCI_METHOD_NONE) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->psci_method);
+    }
+    return true;
+}
+
+static bool check_color_bits(struct manifest_check *check)
+{
+    const struct manifest_platform *platform = &check->manifest->platform;
+    uint64_t allowed = (MANIFEST_PA_LIMIT - 1) & ~((1ull << LOWEST_COLOR_BIT) - 1);
+    uint32_t count = 0;
+
+    for (uint64_t bits = platform->color_bits; bits != 0; bits &= bits - 1) {
+        count++;
+    }
+    if ((platform->color_bits & ~allowed) != 0 || count > MOST_COLOR_BITS) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_COLOR_BITS, &platform->color_bits);
+    }
+    return true;
+}
+
+static bool check_cpus(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+    const struct manifest_cpu *cpus = manifest_cpus(manifest);
+
+    if (manifest->cpus.count == 0) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &manifest->cpus);
+    }
+    for (uint32_t i = 0; i < manifest->cpus.count; i++) {
+        if ((cpus[i].mpidr & ~0xFF00FFFFFFull) != 0) {
+            return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &cpus[i]);
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (cpus[j].mpidr == cpus[i].mpidr) {
+                return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &cpus[i]);
+            }
+        }
+    }
+    return true;
+}
+
+static bool check_ram(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+    const struct manifest_ram *ram = manifest_ram(manifest);
+
+    for (uint32_t i = 0; i < manifest->ram.count; i++) {
+        if (!is_page_aligned(ram[i].pa) || !is_page_aligned(ram[i].bytes) || ram[i].bytes == 0 ||
+            !range_within(ram[i].pa, ram[i].bytes, 0, MANIFEST_PA_LIMIT) ||
+            manifest_in_device_window(&manifest->platform, manifest->cpus.count, ram[i].pa, ram[i].bytes)) {
+            return manifest_refuse(check, BH_MANIFEST_ERROR_RAM, &ram[i]);
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (ranges_overlap(ram[i].pa, ram[i].bytes, ram[j].pa, ram[j].bytes)) {
+                return manifest_refuse(check, BH_MANIFEST_ERROR_RAM, &ram[i]);
+            }
+        }
+    }
+    return true;
+}
+
+static bool check_color_sets(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+    uint32_t colors = color_count(manifest_color_space(manifest));
+
+    for (uint32_t i = 0; i < manifest->color_sets.count; i++) {
+        const struct color_set *set = manifest_color_set(manifest, i);
+        bool any = false;
+
+        for (uint32_t color = 0; color < 64 * BH_COLOR_SET_WORDS; color++) {
+            if (!color_set_has(set, color)) {
+                continue;
+            }
+            if (color >= colors) {
+                return manifest_refuse(check, BH_MANIFEST_ERROR_COLOR_SET, set);
+            }
+            any = true;
+        }
+        if (!any) {
+            return manifest_refuse(check, BH_MANIFEST_ERROR_COLOR_SET, set);
+        }
+    }
+    return true;
+}
+
+bool manifest_in_device_window(const struct manifest_platform *platform, uint32_t cpu_count, uint64_t start,
+                               uint64_t bytes)
+{
+    if (ranges_overlap(start, bytes, platform->uart_pa, UART_WINDOW_BYTES)) {
+        return true;
+    }
+    if (platform->gic_version == BH_GIC_VERSION_GICV3) {
+        return ranges_overlap(start, bytes, platform->gicd_pa, GICV3_DIST_BYTES) ||
+               ranges_overlap(start, bytes, platform->gicr_pa, (uint64_t)cpu_count * GICV3_REDIST_BYTES);
+    }
+    return ranges_overlap(start, bytes, platform->gicd_pa, GICV2_WINDOW_BYTES) ||
+           ranges_overlap(start, bytes, platform->gicc_pa, GICV2_WINDOW_BYTES) ||
+           ranges_overlap(start, bytes, platform->gich_pa, GICV2_WINDOW_BYTES) ||
+           ranges_overlap(start, bytes, platform->gicv_pa, GICV2_WINDOW_BYTES);
+}
+
+bool manifest_check_platform(struct manifest_check *check)
+{
+    return check_board(check) && check_color_bits(check) && check_cpus(check) && check_ram(check) &&
+           check_color_sets(check);
+}
