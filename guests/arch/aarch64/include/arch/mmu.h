@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Address translation of a guest: everything at its own address, RAM as cacheable memory, all the rest as
+// device memory that cannot be executed. Called by runtime/start.c; on a hosted build there is nothing to do.
+#ifndef BULKHEAD_GUESTS_ARCH_MMU_H
+#define BULKHEAD_GUESTS_ARCH_MMU_H
+
+#include <stdint.h>
+
+// Addresses from here on are not mapped.
+#define MMU_ADDRESS_END (512ull << 30)
+
+// Builds the tables from the board's description and turns MMU and caches on, for the calling VCPU; the
+// others take over the same tables as they start.
+void mmu_init(void);
+
+// Maps the aligned GiB around `address` as executable memory although it is no RAM, so that a jump there
+// leaves stage 1 to fail in stage 2. For tests of containment; ignored for a GiB that has RAM.
+void mmu_map_executable(uint64_t address);
+
+#endif

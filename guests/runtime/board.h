@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the device tree says about the machine that the guest runs on. board_discover() fills it once at the
+// start; drivers and programs read it. Nothing else may assume an address or an interrupt number.
+#ifndef BULKHEAD_GUESTS_BOARD_H
+#define BULKHEAD_GUESTS_BOARD_H
+
+#include "guests/runtime/fdt.h"
+
+enum {
+    BOARD_MAX_CPUS = 8, // max_cpus in guest.ld
+    BOARD_MAX_RAM = 4,
+};
+
+enum board_psci { BOARD_PSCI_HVC, BOARD_PSCI_SMC };
+
+struct board {
+    struct fdt fdt;
+    bool has_fdt;
+    struct fdt_range ram[BOARD_MAX_RAM];
+    uint32_t ram_count;
+    uint64_t cpu_mpidr[BOARD_MAX_CPUS]; // affinity fields, in the order of /cpus
+    uint32_t cpu_count;
+    enum board_psci psci;
+    uint64_t uart_base;               // 0: no console
+    struct fdt_range gic_distributor; // size 0: no GIC
+    struct fdt_range gic_redistributor;
+    uint32_t virtual_timer_intid;
+};
+
+// Reads the device tree at `blob`, or the one at the start of RAM if `blob` is NULL or is none.
+void board_discover(const void *blob);
+
+const struct board *board(void);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The interrupt controller, as much of it as bare-metal guests need: interrupts private to a VCPU. Today
+// GICv3; another version is another source file with this interface.
+#ifndef BULKHEAD_GUESTS_GIC_H
+#define BULKHEAD_GUESTS_GIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Prepares the distributor and the calling VCPU's part. False: no controller, or none for this VCPU.
+bool gic_init(void);
+
+// Same for a further VCPU, after gic_init() on the first.
+bool gic_init_secondary(void);
+
+// Enables an SGI or PPI (INTID below 32) for the calling VCPU.
+void gic_enable_private(uint32_t intid);
+
+// Takes the highest pending interrupt. False: there is none any more.
+bool gic_acknowledge(uint32_t *intid);
+
+void gic_end(uint32_t intid);
+
+#endif

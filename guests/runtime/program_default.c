@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Defaults for programs that use one VCPU and no interrupts.
+#include "guests/runtime/program.h"
+
+#include "guests/runtime/console.h"
+#include "guests/runtime/psci.h"
+
+__attribute__((weak)) void program_secondary(uint32_t cpu)
+{
+    (void)cpu;
+}
+
+// Nothing was enabled, so nobody would silence it either.
+__attribute__((weak)) void program_interrupt(uint32_t intid)
+{
+    console_printf("unexpected interrupt %u\n", intid);
+    psci_system_off();
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The virtual timer of the calling VCPU and the virtual counter. Times are counter ticks unless the name
+// says nanoseconds.
+#ifndef BULKHEAD_GUESTS_TIMER_H
+#define BULKHEAD_GUESTS_TIMER_H
+
+#include <stdint.h>
+
+uint64_t timer_now(void);
+
+// Ticks in a second, never 0.
+uint64_t timer_frequency(void);
+
+// Requests the timer's interrupt from the moment when the counter reaches `deadline` (at once if it has).
+void timer_set(uint64_t deadline);
+
+// Withdraws the request.
+void timer_stop(void);
+
+// `ticks` at `frequency` ticks a second, rounded down. Exact for up to 584 years at any frequency below 18
+// GHz.
+uint64_t timer_ticks_to_ns(uint64_t ticks, uint64_t frequency);
+
+// The reverse, rounded down.
+uint64_t timer_ns_to_ticks(uint64_t ns, uint64_t frequency);
+
+#endif
