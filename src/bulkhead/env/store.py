@@ -75,6 +75,12 @@ def find(name: str) -> Path | None:
     return max(complete, key=lambda directory: (directory / MANIFEST).stat().st_mtime, default=None)
 
 
+def discard(directory: Path) -> None:
+    """Remove a cached directory: its manifest first, so that a half-removed one is never found."""
+    (directory / MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
 @contextmanager
 def _scratch(name: str) -> Iterator[Path]:
     """A directory beside the final one (so that it can be renamed); removed whatever happens."""
@@ -101,7 +107,7 @@ def obtain(name: str, package: str, key_files: Callable[[Path], Sequence[Path]],
             keys = [str(file.relative_to(present)) for file in key_files(present)]
             if keys and not damaged(present, keys):
                 return present
-            shutil.rmtree(present)
+            discard(present)
         with _scratch(name) as scratch, progress(f"fetch {package}") as update:
             content = scratch / "content"
             content.mkdir()
@@ -112,5 +118,5 @@ def obtain(name: str, package: str, key_files: Callable[[Path], Sequence[Path]],
                 raise MissingTool(name, package, hint) from failure
             _write_manifest(content, packages)
             final = cache_dir() / f"{name}-{packages[0]['version'].replace(':', '_')}"
-            shutil.rmtree(final, ignore_errors=True)
+            discard(final)
             return content.rename(final)

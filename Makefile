@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Entry points for people and CI; each is one line to what does the work. `make` alone lists them.
+
+PYTHON := PYTHONPATH=src:scripts build/venv/bin/python
+
+.PHONY: help demo test lint format size clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+demo: ## set up, boot the example unprotected and isolated, show the report
+	@scripts/demo
+
+test: ## the whole test suite; ends with one line of verdict
+	@scripts/setup
+	@$(PYTHON) scripts/test.py
+
+lint: ## formatters and linters, without tests
+	@scripts/setup
+	@$(PYTHON) scripts/lint.py
+
+format: ## rewrite C, C++ and Python sources as the formatters want them
+	@scripts/setup python
+	@git ls-files -co --exclude-standard '*.c' '*.h' '*.cpp' '*.hpp' | xargs -r build/venv/bin/clang-format -i
+	@build/venv/bin/ruff check --quiet --fix-only
+	@build/venv/bin/ruff format
+
+size: ## size of the hypervisor: bytes as linked, lines as written
+	@./bulkhead size
+
+clean: ## remove what was built; downloads and the Python environment stay
+	@rm -rf build/host build/target build/run build/logs build/lint build/mypy build/test-results

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks share: the result of one, the files of the checkout, running a tool.
+
+Used by every module here; it must not know any particular check.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+# Programs of the Python environment that runs this (ruff, clang-format, ...).
+VENV_BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one check ended; `output` says what is wrong, empty if it passed."""
+
+    name: str
+    output: str
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        return not self.output
+
+
+def timed(name: str, check: Callable[[], str]) -> Result:
+    """Run a check that returns what is wrong."""
+    start = time.monotonic()
+    try:
+        output = check()
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        output = f"{type(error).__name__}: {error}"
+    return Result(name, output, time.monotonic() - start)
+
+
+def run(command: Sequence[str | Path], text: str | None = None) -> str:
+    """Run a tool in the checkout; what it printed if it failed, else nothing."""
+    done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return ""
+    return (done.stdout + done.stderr).strip() or f"{command[0]} ended with {done.returncode}"
+
+
+def files(*suffixes: str) -> list[Path]:
+    """Files of the checkout that are or could be committed, with one of the suffixes (all without)."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = (ROOT / name for name in listed.split("\0") if name)
+    return sorted({file for file in names if file.is_file() and (not suffixes or file.suffix in suffixes)})

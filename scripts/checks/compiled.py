@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each file was compiled, from the build trees: commands, and the headers that each object needed.
+
+Used by the checks that need a file's real flags. It reads build/host and build/target, and builds nothing.
+"""
+
+import json
+import shlex
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from checks.common import BUILD, ROOT
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """One object file: its source, the compiler with its flags (no input, no output), its headers."""
+
+    source: Path
+    directory: Path
+    compiler: str
+    flags: tuple[str, ...]
+    headers: frozenset[Path]
+
+    @property
+    def is_c(self) -> bool:
+        return self.source.suffix == ".c"
+
+
+def _flags(arguments: list[str]) -> tuple[str, tuple[str, ...]]:
+    """Compiler and flags of a command line without launcher, input, output and dependency files."""
+    if Path(arguments[0]).name == "ccache":
+        arguments = arguments[1:]
+    kept: list[str] = []
+    rest = iter(arguments[1:])
+    for argument in rest:
+        if argument in ("-o", "-c", "-MT", "-MF"):
+            next(rest)
+        elif argument != "-MD":
+            kept.append(argument)
+    return arguments[0], tuple(kept)
+
+
+def _recorded_headers(tree: Path) -> dict[str, frozenset[Path]]:
+    """Files of the checkout or its build that each object was made from, as Ninja recorded them."""
+    shown = subprocess.run(["ninja", "-C", tree, "-t", "deps"], capture_output=True, text=True, check=True)
+    headers: dict[str, frozenset[Path]] = {}
+    for block in shown.stdout.split("\n\n"):
+        first, *names = block.strip().splitlines() or [""]
+        if "(VALID)" in first:
+            paths = ((tree / name.strip()).resolve() for name in names)
+            headers[first.partition(":")[0]] = frozenset(path for path in paths if path.is_relative_to(ROOT))
+    return headers
+
+
+@cache
+def compilations(preset: str) -> tuple[Compilation, ...]:
+    """All objects of C and C++ of a build tree that has been built."""
+    tree = BUILD / preset
+    headers = _recorded_headers(tree)
+    found = []
+    for entry in json.loads((tree / "compile_commands.json").read_text()):
+        source = Path(entry["file"])
+        if source.suffix not in (".c", ".cpp"):
+            continue
+        compiler, flags = _flags(shlex.split(entry["command"]))
+        found.append(Compilation(source, tree, compiler, flags, headers.get(entry["output"], frozenset())))
+    return tuple(found)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The list of everything that `make lint` checks.
+
+Called by scripts/lint.py and scripts/test.py. Checks that need the build (flags, generated header) say so.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from checks.common import BUILD, ROOT, VENV_BIN, Result, files, run, timed
+from checks.headers import check_headers
+from checks.tidy import check_tidy
+
+C_SUFFIXES = (".c", ".h", ".cpp", ".hpp")
+CHECKED_BY_CPPCHECK = ("core", "hypervisor", "guests")
+
+
+def check_format() -> str:
+    sources = files(*C_SUFFIXES)
+    return run([VENV_BIN / "clang-format", "--dry-run", "-Werror", *sources]) if sources else ""
+
+
+def check_cppcheck() -> str:
+    cache = BUILD / "lint" / "cppcheck"
+    cache.mkdir(parents=True, exist_ok=True)
+    sources = [f for f in files(".c") if f.relative_to(ROOT).parts[0] in CHECKED_BY_CPPCHECK]
+    if not sources:
+        return ""
+    options = ["--enable=warning,portability,performance", "--std=c11", "--inline-suppr", "--quiet"]
+    options += ["--error-exitcode=1", f"--cppcheck-build-dir={cache}", "-I.", "-Ihypervisor", "-Iguests"]
+    options += ["--suppress=normalCheckLevelMaxBranches", "--suppress=missingInclude"]
+    return run(["cppcheck", *options, *sources])
+
+
+def check_shell() -> str:
+    scripts = [f for f in files() if f.suffix in ("", ".sh") and f.read_bytes().startswith(b"#!/bin/sh")]
+    return run([VENV_BIN / "shellcheck", *scripts]) if scripts else ""
+
+
+def check_repository() -> str:
+    return run([sys.executable, "-m", "pytest", "-q", "--tb=short", "tests/repo"])
+
+
+# The slow ones first: two run at a time.
+CHECKS: dict[str, Callable[[], str]] = {
+    "clang-tidy": check_tidy,
+    "mypy --strict": partial(run, [VENV_BIN / "mypy"]),
+    "cppcheck": check_cppcheck,
+    "headers compile alone": check_headers,
+    "files of the repository": check_repository,
+    "clang-format": check_format,
+    "ruff check": partial(run, [VENV_BIN / "ruff", "check", "--quiet"]),
+    "ruff format": partial(run, [VENV_BIN / "ruff", "format", "--check", "--quiet"]),
+    "shellcheck": check_shell,
+}
+
+
+def lint() -> Iterator[Result]:
+    """Run all checks, two at a time; results in the order of the list."""
+    with ThreadPoolExecutor(2) as pool:
+        pending = [pool.submit(timed, name, check) for name, check in CHECKS.items()]
+        for future in pending:
+            yield future.result()

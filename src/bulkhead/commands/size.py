@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead size`: how big the hypervisor is, as linked (text, rodata, data, bss) and as written (SLOC).
+
+What runs at EL2 is taken from the build itself: the sections of the linked program, and the sources and
+headers that its object files were made from. No figure and no list of files is kept here.
+"""
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import typer
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+from pygount import SourceAnalysis
+from rich.console import Console
+from rich.table import Table
+
+from bulkhead.env import native
+from bulkhead.env.paths import build_dir, repository
+
+# Directories whose objects make the hypervisor; generated headers are not counted as written.
+WRITTEN = ("core", "hypervisor")
+
+
+def section_sizes(elf: Path) -> dict[str, int]:
+    """Bytes of a linked program by kind, from the flags of its sections (names do not matter)."""
+    sizes = Counter({"text": 0, "rodata": 0, "data": 0, "bss": 0})
+    with elf.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            flags = section["sh_flags"]
+            if not flags & SH_FLAGS.SHF_ALLOC:
+                continue
+            if section["sh_type"] == "SHT_NOBITS":
+                kind = "bss"
+            elif flags & SH_FLAGS.SHF_EXECINSTR:
+                kind = "text"
+            else:
+                kind = "data" if flags & SH_FLAGS.SHF_WRITE else "rodata"
+            sizes[kind] += section["sh_size"]
+    return dict(sizes)
+
+
+def compiled_sources(tree: Path) -> list[Path]:
+    """Sources and headers of the checkout that the hypervisor's objects depend on, as Ninja recorded them."""
+    commands = json.loads((tree / "compile_commands.json").read_text())
+    sources = {Path(command["file"]) for command in commands}
+    shown = subprocess.run(["ninja", "-C", tree, "-t", "deps"], capture_output=True, text=True, check=True)
+    recorded = (line.strip() for line in shown.stdout.splitlines() if line.startswith("    "))
+    sources |= {(tree / name).resolve() for name in recorded}
+    roots = tuple(repository() / name for name in WRITTEN)
+    return sorted(file for file in sources if any(file.is_relative_to(root) for root in roots))
+
+
+def source_lines(files: list[Path]) -> dict[str, int]:
+    """SLOC (no blanks, no comments) by the directory two levels down, e.g. `hypervisor/arch`."""
+    lines: Counter[str] = Counter()
+    for file in files:
+        inside = file.relative_to(repository())
+        group = str(Path(*inside.parts[:2])) if len(inside.parts) > 2 else inside.parts[0]
+        lines[group] += SourceAnalysis.from_file(str(file), "bulkhead").code_count
+    return dict(sorted(lines.items()))
+
+
+def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON object.")) -> None:
+    """Size of the hypervisor: sections of its program, lines of its sources."""
+    native.ensure_built(["target"])
+    tree = build_dir() / "target"
+    programs = {elf.parent.name: section_sizes(elf) for elf in sorted(tree.glob("hypervisor/*/bulkhead.elf"))}
+    lines = source_lines(compiled_sources(tree))
+    total = sum(lines.values())
+    if as_json:
+        report = {"command": "size", "programs": programs, "sloc": {**lines, "total": total}}
+        typer.echo(json.dumps(report))
+        return
+    console = Console()
+    table = Table("program", "text", "rodata", "text+rodata", "data", "bss", title="Bytes, as linked")
+    for name, sizes in programs.items():
+        code = sizes["text"] + sizes["rodata"]
+        columns = (sizes["text"], sizes["rodata"], code, sizes["data"], sizes["bss"])
+        table.add_row(name, *(f"{value:,}" for value in columns))
+    console.print(table)
+    table = Table("directory", "SLOC", title="What runs at EL2, as written")
+    for name, count in lines.items():
+        table.add_row(name, f"{count:,}")
+    table.add_row("total", f"{total:,}", end_section=True)
+    console.print(table)
+    code_sizes = [sizes["text"] + sizes["rodata"] for sizes in programs.values()]
+    largest = max(code_sizes, default=0)
+    console.print(f"text + rodata at most {largest / 1024:.1f} KiB, {total:,} SLOC at EL2")
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(size)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the native parts (CMake, Ninja) when they are out of date, before a command uses them.
+
+Called by the commands that boot or measure something. Full output goes to build/logs; several processes may
+ask at once. It decides nothing about what is built: that is in CMakeLists.txt.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bulkhead.env.errors import BuildFailed, MissingTool
+from bulkhead.env.paths import build_dir, locked, repository
+from bulkhead.env.progress import Update, progress
+
+NINJA_STATUS = "[%f/%t] "
+TAIL_LINES = 40
+
+
+def install_tools(*parts: str) -> None:
+    """Have scripts/setup install what is missing of `parts` (packages, lint). Raises MissingTool.
+
+    It says on standard error what it does, and what is missing where it cannot.
+    """
+    setup = subprocess.run([repository() / "scripts/setup", *parts], stdout=sys.stderr, check=False)
+    if setup.returncode != 0:
+        raise MissingTool("tools to build with", "named above", "scripts/setup could not install them.")
+
+
+def ensure_built(presets: Sequence[str], targets: Sequence[str] = ()) -> None:
+    """Configure and build CMake presets (`host`, `target`); only `targets` of them, where given.
+
+    Raises MissingTool or BuildFailed.
+    """
+    install_tools("packages")
+    for preset in presets:
+        with locked(build_dir() / f".{preset}.lock"):
+            _build(preset, targets)
+
+
+def _build(preset: str, targets: Sequence[str]) -> None:
+    tree = build_dir() / preset
+    log = build_dir() / "logs" / f"build-{preset}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as output, progress(f"build {preset}") as update:
+        if not (tree / "build.ninja").exists():
+            update(0.0, "configure")
+            configure = ["cmake", "--preset", preset, f"-DBULKHEAD_PYTHON={sys.executable}"]
+            _run(preset, configure, output.fileno(), log)
+        environment = {**os.environ, "NINJA_STATUS": NINJA_STATUS}
+        build = ["cmake", "--build", str(tree)]
+        if targets:
+            build += ["--target", *targets]
+        _run_ninja(preset, build, environment, log, update)
+
+
+def _run(preset: str, command: Sequence[str], output: int, log: Path) -> None:
+    done = subprocess.run(command, cwd=repository(), stdout=output, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        raise BuildFailed(preset, log, _tail(log))
+
+
+def _run_ninja(
+    preset: str, command: Sequence[str], environment: dict[str, str], log: Path, update: Update
+) -> None:
+    """Run the build with its output in the log; its status lines move the bar."""
+    status = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=repository(),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            for line in process.stdout or ():
+                output.write(line)
+                match = status.match(line)
+                if match:
+                    update(int(match[1]) / max(1, int(match[2])), Path(match[3].split(" ")[-1]).name)
+            code = process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+            raise
+    if code != 0:
+        raise BuildFailed(preset, log, _tail(log))
+
+
+def _tail(log: Path) -> str:
+    """What a build log says about its first failure, without the steps that went well."""
+    lines = log.read_text(errors="replace").splitlines()
+    failures = [index for index, line in enumerate(lines) if line.startswith(("FAILED:", "CMake Error"))]
+    shown = lines[failures[0] :] if failures else lines
+    kept = [line for line in shown if not re.match(r"^\[\d+/\d+\] ", line)]
+    return "\n".join(kept[:TAIL_LINES] if failures else kept[-TAIL_LINES:])
