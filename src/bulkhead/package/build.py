@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds everything that a run needs from a plan: package, device trees, owners map, configuration
+of the observer.
+
+Called by `bulkhead build` and `bulkhead run`. The same inputs give the same bytes. Writes beneath the output
+directory only."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from bulkhead.env import paths
+from bulkhead.geometry import Frames
+from bulkhead.package.bundle import bundle
+from bulkhead.package.errors import Collector
+from bulkhead.package.hypervisor import read_hypervisor
+from bulkhead.package.images import Surroundings, load_domain
+from bulkhead.package.memory import Loaded, regions_of
+from bulkhead.package.owners import observe_config, owners_map
+from bulkhead.planning.model import Plan
+from bulkhead.schema import Layout, load_layout
+
+
+@dataclass(frozen=True)
+class Build:
+    """What was built, and what a runner and the evidence must know of it."""
+
+    plan: Plan
+    layout: Layout
+    seed: int
+    run_for_ns: int
+    directory: Path
+    elf: Path
+    img: Path | None  # raw Image; None if some images are in the ELF file only
+    manifest: Path
+    device_trees: dict[str, Path]  # by domain
+    owners: Path
+    observe: Path
+    hypervisor_elf: Path
+    status_pages: tuple[int, ...]  # physical addresses: status_system, then status_core of each core
+    pool_pages: Frames  # physical address of each of the hypervisor's frames, in virtual order
+    package_bytes: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a build may vary beyond the plan."""
+
+    seed: int = 0
+    run_for_ns: int = 0  # 0: without end
+    in_place: bool = True  # load images of uncolored domains where they belong
+    target_dir: Path | None = None  # build tree of preset `target` [the checkout's]
+
+
+def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = None) -> Build:
+    """Builds `plan` into `out_dir`; paths of images are relative to `base`. Raises PackageError."""
+    options = options or Options()
+    layout = load_layout()
+    target_dir = options.target_dir or paths.build_dir() / "target"
+    hypervisor_elf = target_dir / "hypervisor" / plan.platform.name / "bulkhead.elf"
+    around = Surroundings(plan.platform, base, target_dir, options.seed, plan.system.name)
+
+    errors = Collector()
+    loaded: list[Loaded] = []
+    for domain in plan.domains:
+        configured = plan.system.domain(domain.name)
+        assert configured is not None
+        with errors.step():
+            loaded.append(load_domain(configured, regions_of(domain), around))
+    with errors.step():
+        hypervisor = read_hypervisor(hypervisor_elf, layout, plan.platform.cores.count)
+    errors.check()
+
+    package = bundle(
+        plan, loaded, hypervisor, layout, run_for_ns=options.run_for_ns, in_place=options.in_place
+    )
+    pool_pages = plan.pool.pages(plan.space)
+    first = hypervisor.status_offset // layout.constant("page_bytes")
+    status = tuple(int(pool_pages[first + n]) for n in range(1 + plan.platform.cores.count))
+
+    out_dir.mkdir(parents=True, exist_ok=True)
+    build = Build(
+        plan=plan,
+        layout=layout,
+        seed=options.seed,
+        run_for_ns=options.run_for_ns,
+        directory=out_dir,
+        elf=out_dir / "system.elf",
+        img=None if package.in_place else out_dir / "system.img",
+        manifest=out_dir / "manifest.bin",
+        device_trees={domain.name: out_dir / f"{domain.name}.dtb" for domain in plan.domains},
+        owners=out_dir / "owners.bin",
+        observe=out_dir / "observe.json",
+        hypervisor_elf=hypervisor_elf,
+        status_pages=status,
+        pool_pages=pool_pages,
+        package_bytes=len(package.flat),
+    )
+    build.elf.write_bytes(package.elf)
+    build.manifest.write_bytes(package.manifest)
+    if build.img is not None:
+        build.img.write_bytes(package.flat)
+    for images, path in zip(loaded, build.device_trees.values(), strict=True):
+        path.write_bytes(images.device_tree)
+    build.owners.write_bytes(owners_map(plan).tobytes())
+    start_pa = status[0] + layout.offset("status_system", "phase")
+    observe = observe_config(plan, build.owners, start_pa=start_pa, seed=options.seed)
+    build.observe.write_text(json.dumps(observe, indent=2) + "\n", encoding="utf-8")
+    return build

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The boot package: hypervisor, manifest and images in one load area, as ELF file and as raw Image.
+
+Called by `build` with everything already placed in guest-physical memory. Decides the order of things in the
+load area, and which images are loaded where they belong; equal images are stored once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bulkhead.package.elfout import Chunk, write_elf
+from bulkhead.package.errors import PackageError
+from bulkhead.package.hypervisor import HypervisorImage, patched
+from bulkhead.package.manifest import PlacedPiece, pack_manifest
+from bulkhead.package.memory import Loaded, Piece, align_up, copied
+from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.schema import Layout
+
+
+@dataclass(frozen=True)
+class Package:
+    manifest: bytes
+    manifest_offset: int  # from the load address
+    flat: bytes  # what is in the load area, from its start
+    elf: bytes
+    in_place: bool  # some images are in the ELF file only: `flat` alone does not boot
+
+
+@dataclass
+class _LoadArea:
+    """Data at page offsets, in the order of arrival."""
+
+    size: int
+    data: list[bytes] = field(default_factory=list)
+    offset_of: dict[bytes, int] = field(default_factory=dict)
+
+    def add(self, data: bytes) -> int:
+        key = hashlib.sha256(data).digest()
+        if key not in self.offset_of:
+            self.offset_of[key] = self.size
+            self.data.append(data)
+            self.size = align_up(self.size + len(data))
+        return self.offset_of[key]
+
+
+def bundle(
+    plan: Plan,
+    loaded: Sequence[Loaded],
+    hypervisor: HypervisorImage,
+    layout: Layout,
+    *,
+    run_for_ns: int = 0,
+    in_place: bool = True,
+) -> Package:
+    """The whole package. With `in_place`, images of uncolored domains are loaded where they belong."""
+    pieces = [copied(images.pieces) for images in loaded]
+    at_home = [in_place and _contiguous(domain) for domain in plan.domains]
+    manifest_offset = align_up(len(hypervisor.flat))
+
+    def manifest_with(placed: list[list[PlacedPiece]]) -> bytes:
+        return pack_manifest(plan, loaded, placed, layout, run_for_ns=run_for_ns)
+
+    # Its size depends on how many images there are, not on where: pack it once to know, once to keep.
+    draft = manifest_with([[PlacedPiece(p.ipa, len(p.data), 0) for p in own] for own in pieces])
+    area = _LoadArea(align_up(manifest_offset + len(draft)))
+    placed = [
+        [PlacedPiece(p.ipa, len(p.data), 0 if home else area.add(p.data), in_place=home) for p in own]
+        for own, home in zip(pieces, at_home, strict=True)
+    ]
+    manifest = manifest_with(placed)
+    _check_sizes(plan, hypervisor, area.size, len(manifest))
+    head = patched(hypervisor, layout, manifest=(manifest_offset, len(manifest)), package_bytes=area.size)
+    flat = b"".join(_padded(part) for part in (head, manifest, *area.data))
+    chunks = [Chunk(plan.load_area[0], flat)]
+    for domain, own, home in zip(plan.domains, pieces, at_home, strict=True):
+        if home:
+            chunks += _chunks_at_home(domain, own)
+    return Package(manifest, manifest_offset, flat, write_elf(plan.load_area[0], chunks), any(at_home))
+
+
+def _contiguous(domain: DomainPlan) -> bool:
+    return all(segment.colors is None for segment in domain.segments)
+
+
+def _chunks_at_home(domain: DomainPlan, pieces: Sequence[Piece]) -> list[Chunk]:
+    """Each piece at the physical addresses behind its guest-physical ones."""
+    chunks: list[Chunk] = []
+    for piece in pieces:
+        end = piece.ipa + len(piece.data)
+        for segment in domain.segments:
+            start, stop = max(piece.ipa, segment.ipa), min(end, segment.ipa + segment.bytes)
+            if start < stop:
+                data = piece.data[start - piece.ipa : stop - piece.ipa]
+                chunks.append(Chunk(segment.pa + start - segment.ipa, data))
+    return chunks
+
+
+def _check_sizes(plan: Plan, hypervisor: HypervisorImage, package_bytes: int, manifest_bytes: int) -> None:
+    pa, area_bytes = plan.load_area
+    if package_bytes > area_bytes:
+        raise PackageError(
+            f"the package has {package_bytes} bytes (hypervisor {len(hypervisor.flat)}, manifest"
+            f" {manifest_bytes}, the rest images), the platform's load area at {pa:#x} only {area_bytes}"
+        )
+    needed = align_up(hypervisor.memory_bytes) + align_up(manifest_bytes)
+    if needed > plan.pool.bytes:
+        raise PackageError(
+            f"the hypervisor's image and manifest need {needed} bytes, its memory has {plan.pool.bytes}"
+            " (hypervisor.memory)"
+        )
+
+
+def _padded(data: bytes) -> bytes:
+    return data.ljust(align_up(len(data)), b"\0")

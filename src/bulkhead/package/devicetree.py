@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A domain's device tree: the virtual board that it sees, in the standard bindings.
+
+Called by `images`, once per domain. The board is the emulator's `virt` reduced to what a domain has: its own
+memory and CPUs, the interrupt controller and the console at the platform's addresses, timers, PSCI by HVC.
+There is no PMU node, since guests may not use it. The same inputs give the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import fdt
+
+from bulkhead.package.memory import Region
+
+_PHANDLE_GIC = 1
+_PHANDLE_CLOCK = 2
+_SPI, _PPI = 0, 1
+_LEVEL_HIGH = 4
+_TIMER_PPIS = (13, 14, 11, 10)  # secure, non-secure (INTID 30), virtual (INTID 27), hypervisor
+_FIRST_SPI = 32
+_GICD_BYTES = 0x10000
+_GICR_BYTES_PER_CPU = 0x20000
+_UART_BYTES = 0x1000
+_RNG_SEED_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Console:
+    """A PL011."""
+
+    at: int
+    intid: int
+    clock_hz: int
+
+
+@dataclass(frozen=True)
+class GuestBoard:
+    """What one domain's device tree says."""
+
+    memory: tuple[Region, ...]
+    cpus: int
+    cpu_type: str  # "cortex-a53"
+    gicd: int
+    gicr: int
+    entropy: bytes  # from which its seeds are derived; any length
+    console: Console | None = None
+    cmdline: str | None = None
+    initrd: tuple[int, int] | None = None  # (start, end)
+    params: Mapping[str, int] = field(default_factory=dict)
+
+
+def device_tree(board: GuestBoard) -> bytes:
+    """The flattened tree, padded to a multiple of 8 bytes."""
+    root = fdt.Node("/")
+    _cells(root, 2, 2)
+    _strings(root, "compatible", "bulkhead,domain", "linux,dummy-virt")
+    _strings(root, "model", "bulkhead,domain")
+    _words(root, "interrupt-parent", _PHANDLE_GIC)
+    root.append(_chosen(board))
+    for region in board.memory:
+        root.append(_memory(region))
+    root.append(_cpus(board))
+    root.append(_psci())
+    root.append(_timer())
+    root.append(_gic(board))
+    if board.console is not None:
+        root.append(_clock(board.console))
+        root.append(_uart(board.console))
+    root.append(_bulkhead(board.params))
+    tree = fdt.FDT()
+    tree.root = root
+    blob = bytes(tree.to_dtb(version=17))
+    return _padded(blob)
+
+
+def _padded(blob: bytes) -> bytes:
+    """The header's `totalsize` includes the padding, so that nobody cuts the blob unaligned."""
+    padded = blob.ljust(-(-len(blob) // 8) * 8, b"\0")
+    return padded[:4] + struct.pack(">I", len(padded)) + padded[8:]
+
+
+def _chosen(board: GuestBoard) -> fdt.Node:
+    node = fdt.Node("chosen")
+    if board.cmdline is not None:
+        _strings(node, "bootargs", board.cmdline)
+    if board.console is not None:
+        _strings(node, "stdout-path", f"/{_uart_name(board.console)}")
+    if board.initrd is not None:
+        _quads(node, "linux,initrd-start", board.initrd[0])
+        _quads(node, "linux,initrd-end", board.initrd[1])
+    # Linux starts a third slower without early randomness, and without these no two runs would be equal.
+    seeds = hashlib.shake_256(b"bulkhead seeds\0" + board.entropy).digest(_RNG_SEED_BYTES + 8)
+    node.append(fdt.PropBytes("rng-seed", data=seeds[:_RNG_SEED_BYTES]))
+    node.append(fdt.PropBytes("kaslr-seed", data=seeds[_RNG_SEED_BYTES:]))
+    return node
+
+
+def _memory(region: Region) -> fdt.Node:
+    node = fdt.Node(f"memory@{region.start:x}")
+    _strings(node, "device_type", "memory")
+    _quads(node, "reg", region.start, region.bytes)
+    return node
+
+
+def _cpus(board: GuestBoard) -> fdt.Node:
+    node = fdt.Node("cpus")
+    _cells(node, 1, 0)
+    for index in range(board.cpus):
+        cpu = fdt.Node(f"cpu@{index:x}")
+        _strings(cpu, "device_type", "cpu")
+        _strings(cpu, "compatible", f"arm,{board.cpu_type}")
+        _words(cpu, "reg", index)
+        _strings(cpu, "enable-method", "psci")
+        node.append(cpu)
+    return node
+
+
+def _psci() -> fdt.Node:
+    node = fdt.Node("psci")
+    _strings(node, "compatible", "arm,psci-1.0", "arm,psci-0.2")
+    _strings(node, "method", "hvc")
+    return node
+
+
+def _timer() -> fdt.Node:
+    node = fdt.Node("timer")
+    _strings(node, "compatible", "arm,armv8-timer")
+    _words(node, "interrupts", *(cell for ppi in _TIMER_PPIS for cell in (_PPI, ppi, _LEVEL_HIGH)))
+    node.append(fdt.Property("always-on"))  # a waiting VCPU's timer still fires
+    return node
+
+
+def _gic(board: GuestBoard) -> fdt.Node:
+    node = fdt.Node(f"interrupt-controller@{board.gicd:x}")
+    _strings(node, "compatible", "arm,gic-v3")
+    node.append(fdt.Property("interrupt-controller"))
+    _words(node, "#interrupt-cells", 3)
+    _words(node, "#address-cells", 0)
+    _words(node, "#redistributor-regions", 1)
+    _quads(node, "reg", board.gicd, _GICD_BYTES, board.gicr, _GICR_BYTES_PER_CPU * board.cpus)
+    _words(node, "phandle", _PHANDLE_GIC)
+    return node
+
+
+def _clock(console: Console) -> fdt.Node:
+    node = fdt.Node("apb-pclk")
+    _strings(node, "compatible", "fixed-clock")
+    _words(node, "#clock-cells", 0)
+    _words(node, "clock-frequency", console.clock_hz)
+    _words(node, "phandle", _PHANDLE_CLOCK)
+    return node
+
+
+def _uart(console: Console) -> fdt.Node:
+    node = fdt.Node(_uart_name(console))
+    _strings(node, "compatible", "arm,pl011", "arm,primecell")
+    _quads(node, "reg", console.at, _UART_BYTES)
+    _words(node, "interrupts", _SPI, console.intid - _FIRST_SPI, _LEVEL_HIGH)
+    _words(node, "clocks", _PHANDLE_CLOCK, _PHANDLE_CLOCK)
+    _strings(node, "clock-names", "uartclk", "apb_pclk")
+    return node
+
+
+def _uart_name(console: Console) -> str:
+    return f"pl011@{console.at:x}"
+
+
+def _bulkhead(params: Mapping[str, int]) -> fdt.Node:
+    node = fdt.Node("bulkhead")
+    _strings(node, "compatible", "bulkhead,params")
+    for name, value in params.items():
+        _quads(node, name, value)
+    return node
+
+
+def _cells(node: fdt.Node, address: int, size: int) -> None:
+    _words(node, "#address-cells", address)
+    _words(node, "#size-cells", size)
+
+
+def _strings(node: fdt.Node, name: str, *values: str) -> None:
+    # As bytes: the library's own string property refuses what is not ASCII, and drops empty strings.
+    node.append(fdt.PropBytes(name, data=b"".join(value.encode() + b"\0" for value in values)))
+
+
+def _words(node: fdt.Node, name: str, *values: int) -> None:
+    node.append(fdt.PropWords(name, *values))
+
+
+def _quads(node: fdt.Node, name: str, *values: int) -> None:
+    node.append(fdt.PropBytes(name, data=struct.pack(f">{len(values)}Q", *values)))

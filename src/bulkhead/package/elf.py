@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads statically linked AArch64 ELF programs: what must be loaded where, entry, symbols.
+
+Used for bare-metal guests and for the hypervisor itself. Trusts nothing that the file says about itself;
+a file that cannot be loaded as it is gives a `PackageError`, never a traceback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from bulkhead.package.errors import PackageError
+
+_MEMORY_LIMIT = 1 << 40
+# What the library raises on files that are broken in ways which it does not look for itself.
+_BROKEN = (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError)
+
+
+@dataclass(frozen=True)
+class ElfSegment:
+    """One PT_LOAD."""
+
+    index: int
+    virtual: int
+    physical: int
+    data: bytes
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class ElfProgram:
+    entry: int
+    segments: tuple[ElfSegment, ...]  # with memory_bytes > 0, in the file's order
+    symbols: dict[str, int]
+
+
+def read_elf(path: Path, *, symbols: bool = False) -> ElfProgram:
+    """Checks and reads a program. Raises PackageError without the file's name: callers add it."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise PackageError(f"cannot be read: {error.strerror}") from error
+    return parse_elf(content, symbols=symbols)
+
+
+def parse_elf(content: bytes, *, symbols: bool = False) -> ElfProgram:
+    if content[:4] != b"\x7fELF":
+        raise PackageError(f"is not an ELF file (it starts with {content[:4].hex() or 'nothing'})")
+    try:
+        elf = ELFFile(BytesIO(content))
+        _check_kind(elf)
+        segments = _segments(elf, content)
+        found = _symbols(elf) if symbols else {}
+        entry = int(elf["e_entry"])
+    except _BROKEN as error:
+        raise PackageError(f"is a broken ELF file: {error or type(error).__name__}") from error
+    return ElfProgram(entry, segments, found)
+
+
+def _check_kind(elf: ELFFile) -> None:
+    if elf.elfclass != 64:
+        raise PackageError(f"is a {elf.elfclass}-bit program, not a 64-bit one")
+    if not elf.little_endian:
+        raise PackageError("is big-endian, not little-endian")
+    if elf["e_machine"] != "EM_AARCH64":
+        raise PackageError(f"is for machine {elf['e_machine']}, not for AArch64")
+    if elf["e_type"] != "ET_EXEC":
+        raise PackageError(f"has type {elf['e_type']}: only a static program (ET_EXEC) has fixed addresses")
+
+
+def _segments(elf: ELFFile, content: bytes) -> tuple[ElfSegment, ...]:
+    found: list[ElfSegment] = []
+    for index in range(elf.num_segments()):
+        # The header alone: the library's segment objects look into sections, which may be broken.
+        header = elf._get_segment_header(index)
+        kind = header["p_type"]
+        if kind in ("PT_INTERP", "PT_DYNAMIC"):
+            raise PackageError(f"is dynamically linked (segment {index} is {kind}): link it with -static")
+        if kind != "PT_LOAD" or header["p_memsz"] == 0:
+            continue
+        offset, file_bytes, memory_bytes = header["p_offset"], header["p_filesz"], header["p_memsz"]
+        if offset + file_bytes > len(content):
+            wanted = f"segment {index} wants bytes {offset:#x} to {offset + file_bytes:#x}"
+            raise PackageError(f"is truncated: {wanted}, the file has {len(content):#x}")
+        if file_bytes > memory_bytes:
+            sizes = f"{file_bytes:#x} bytes in the file, {memory_bytes:#x} in memory"
+            raise PackageError(f"segment {index}: {sizes}")
+        if memory_bytes > _MEMORY_LIMIT or max(header["p_paddr"], header["p_vaddr"]) >= 1 << 64:
+            raise PackageError(f"segment {index}: {memory_bytes:#x} bytes of memory cannot be")
+        data = content[offset : offset + file_bytes]
+        found.append(ElfSegment(index, header["p_vaddr"], header["p_paddr"], data, memory_bytes))
+    if not found:
+        raise PackageError("has nothing to load (no PT_LOAD segment)")
+    return tuple(found)
+
+
+def _symbols(elf: ELFFile) -> dict[str, int]:
+    return {
+        symbol.name: int(symbol["st_value"])
+        for section in elf.iter_sections()
+        if isinstance(section, SymbolTableSection)
+        for symbol in section.iter_symbols()
+        if symbol["st_shndx"] != "SHN_UNDEF" and symbol.name
+    }

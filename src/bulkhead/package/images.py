@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what a system file says about a domain's image to data with addresses, device tree included.
+
+Called by `build` for each domain. Finds files (names of the tool's own images, paths relative to the system
+file), chooses the loader, and gives every error the domain's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import Domain
+from bulkhead.env import paths
+from bulkhead.package.bare_metal import load_bare_metal
+from bulkhead.package.devicetree import Console, GuestBoard, device_tree
+from bulkhead.package.errors import PackageError, prefixed
+from bulkhead.package.linux import load_linux
+from bulkhead.package.memory import Loaded, Region
+
+KERNEL_DEBIAN = "linux:debian"
+INITRD_BUSYBOX = "busybox"
+DEFAULT_UART_CLOCK_HZ = 24_000_000  # what the emulator's `virt` feeds its PL011 with
+_OWN_PROPERTIES = frozenset({"compatible", "phandle", "name"})
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the images of all domains have in common."""
+
+    platform: Platform
+    base: Path  # directory of the system file
+    target_dir: Path  # build tree of preset `target`
+    seed: int
+    system_name: str
+
+
+def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
+    """The domain's images, placed. Raises PackageError with its name."""
+    with prefixed(f"domain '{domain.name}'"):
+        _check_params(domain)
+        image = domain.image
+        if image.elf is not None:
+            path = _find_program(image.elf, around)
+            with prefixed(str(path)):
+                tree = device_tree(_board(domain, memory, around, None))
+                return load_bare_metal(path, memory, tree)
+        assert image.kernel is not None
+        kernel = _find_kernel(image.kernel, around)
+        initrd = None if image.initrd is None else _read_initrd(image.initrd, around)
+        return load_linux(
+            kernel, initrd, memory, lambda where: device_tree(_board(domain, memory, around, where))
+        )
+
+
+def _board(
+    domain: Domain, memory: tuple[Region, ...], around: Surroundings, initrd: tuple[int, int] | None
+) -> GuestBoard:
+    platform = around.platform
+    gic = platform.interrupt_controller
+    if gic.type != "gicv3" or gic.redistributors is None:
+        raise PackageError(f"guests need a GICv3, platform '{platform.name}' has {gic.type}")
+    console = None
+    if domain.console:
+        uart = platform.uart
+        console = Console(uart.at, uart.interrupt, uart.clock or DEFAULT_UART_CLOCK_HZ)
+    return GuestBoard(
+        memory=memory,
+        cpus=len(domain.cpus),
+        cpu_type=platform.cores.type,
+        gicd=gic.distributor,
+        gicr=gic.redistributors,
+        entropy=f"{around.seed}/{around.system_name}/{domain.name}".encode(),
+        console=console,
+        cmdline=domain.image.cmdline,
+        initrd=initrd,
+        params=domain.params,
+    )
+
+
+def _check_params(domain: Domain) -> None:
+    taken = sorted(_OWN_PROPERTIES & set(domain.params))
+    if taken:
+        raise PackageError(f"params: {', '.join(taken)} cannot be used, the device tree needs it itself")
+
+
+def _find_program(name: str, around: Surroundings) -> Path:
+    """A path relative to the system file, else one of the programs in guests/."""
+    candidates = [around.base / name]
+    if Path(name).parts[:1] == ("guests",):
+        candidates.append(around.target_dir / name)
+    found = next((path for path in candidates if path.is_file()), None)
+    if found is None:
+        raise PackageError(f"image '{name}' not found (tried {', '.join(map(str, candidates))})")
+    return found
+
+
+def _find_kernel(name: str, around: Surroundings) -> Path:
+    if name == KERNEL_DEBIAN:
+        from bulkhead.env.linux import linux_kernel
+
+        return linux_kernel()
+    if ":" in name and not (around.base / name).exists():
+        raise PackageError(f"kernel '{name}' is not known (allowed: {KERNEL_DEBIAN}, or a path)")
+    return around.base / name
+
+
+def _read_initrd(name: str, around: Surroundings) -> bytes:
+    if name == INITRD_BUSYBOX:
+        return _busybox_initrd()
+    path = around.base / name
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PackageError(f"initrd {path}: cannot be read: {error.strerror}") from error
+
+
+def _busybox_initrd() -> bytes:
+    from bulkhead.env.linux import busybox
+    from bulkhead.images.initrd import make_initrd
+
+    init = paths.repository() / "guests" / "linux" / "init"
+    return make_initrd(busybox().read_bytes(), init.read_text(encoding="utf-8"))

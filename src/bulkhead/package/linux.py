@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places a Linux kernel as its arm64 boot protocol wants it (Documentation/arch/arm64/booting.rst).
+
+Called by `images` for domains with `image: { kernel: ... }`. From the lowest region upwards: kernel with all
+the memory that it says it needs, device tree in a 2 MiB block of its own, initial RAM disk."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bulkhead.package.errors import PackageError
+from bulkhead.package.memory import Loaded, Piece, Region, align_up, check_pieces
+
+BLOCK_BYTES = 2 << 20  # alignment of the kernel's base, and the largest device tree
+_HEADER = struct.Struct("<8xQQQ24x4s4x")  # text_offset, image_size, flags, magic
+_MAGIC = b"ARM\x64"
+_FLAG_BIG_ENDIAN = 1
+
+MakeDeviceTree = Callable[[tuple[int, int] | None], bytes]
+"""From the RAM disk's (start, end), or None without one, to the device tree that announces it."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A decompressed arm64 Image."""
+
+    data: bytes
+    text_offset: int
+    image_bytes: int  # from its start, with what it zeroes itself
+
+
+def parse_kernel(content: bytes) -> Kernel:
+    """The kernel in `content`, which may be gzip-compressed."""
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise PackageError(f"is compressed and cannot be decompressed: {error}") from error
+    if len(content) < _HEADER.size:
+        raise PackageError(f"is no arm64 Image: {len(content)} bytes are less than its header")
+    text_offset, image_bytes, flags, magic = _HEADER.unpack_from(content)
+    if magic != _MAGIC:
+        raise PackageError(f"is no arm64 Image: magic {magic.hex()} at offset 56 instead of {_MAGIC.hex()}")
+    if flags & _FLAG_BIG_ENDIAN:
+        raise PackageError("is a big-endian kernel")
+    if image_bytes == 0:
+        raise PackageError("does not say how much memory it needs (image_size is 0: a kernel before 3.17)")
+    if text_offset >= BLOCK_BYTES or text_offset % 4096:
+        raise PackageError(f"text_offset {text_offset:#x} is not a page offset below {BLOCK_BYTES:#x}")
+    return Kernel(content, text_offset, max(image_bytes, len(content)))
+
+
+def load_linux(
+    kernel_path: Path, initrd: bytes | None, memory: Sequence[Region], make_device_tree: MakeDeviceTree
+) -> Loaded:
+    """Kernel, device tree and RAM disk in `memory[0]`. Raises PackageError without the domain's name."""
+    try:
+        kernel = parse_kernel(kernel_path.read_bytes())
+    except OSError as error:
+        raise PackageError(f"{kernel_path}: cannot be read: {error.strerror}") from error
+    except PackageError as error:
+        raise PackageError(*(f"{kernel_path}: {reason}" for reason in error.reasons)) from error
+    region = memory[0]
+    kernel_ipa = align_up(region.start, BLOCK_BYTES) + kernel.text_offset
+    tree_ipa = align_up(kernel_ipa + kernel.image_bytes, BLOCK_BYTES)
+    initrd_ipa = tree_ipa + BLOCK_BYTES
+    end = initrd_ipa + len(initrd or b"")
+    if end > region.end:
+        raise PackageError(
+            f"needs {end - region.start:#x} bytes from {region.start:#x} on (kernel {kernel.image_bytes:#x}"
+            f" at {kernel_ipa:#x}, device tree at {tree_ipa:#x}, RAM disk {len(initrd or b''):#x} at"
+            f" {initrd_ipa:#x}), its first region has {region.bytes:#x}"
+        )
+    tree = make_device_tree((initrd_ipa, end) if initrd is not None else None)
+    if len(tree) > BLOCK_BYTES:
+        raise PackageError(f"the device tree has {len(tree)} bytes, at most {BLOCK_BYTES} are allowed")
+    pieces = [
+        Piece("kernel", kernel_ipa, kernel.data, kernel.image_bytes),
+        Piece("device tree", tree_ipa, tree, BLOCK_BYTES),
+    ]
+    if initrd:
+        pieces.append(Piece("RAM disk", initrd_ipa, initrd, len(initrd)))
+    check_pieces(pieces, memory)
+    return Loaded(tuple(pieces), kernel_ipa, tree_ipa, tree)

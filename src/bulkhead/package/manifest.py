@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan as the binary manifest that the hypervisor reads (schema/manifest.yaml, docs/manifest.md).
+
+Called by `bundle`. Decides nothing but the order of tables: what is where was decided by the planner and by
+the image loaders. The same plan and images give the same bytes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import Domain
+from bulkhead.geometry import PAGE_BYTES
+from bulkhead.package.errors import PackageError
+from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
+from bulkhead.package.memory import Loaded, align_up
+from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.schema import Layout, LayoutError, Value
+
+_TABLE_ALIGN = 8
+# Table of the header, its record, and the constant that bounds it.
+_TABLES = (
+    ("cpus", "manifest_cpu", "max_cores"),
+    ("ram", "manifest_ram", "max_ram"),
+    ("color_sets", "color_set_record", "max_color_sets"),
+    ("domains", "manifest_domain", "max_domains"),
+    ("vcpus", "manifest_vcpu", "max_vcpus"),
+    ("segments", "manifest_segment", "max_segments"),
+    ("images", "manifest_image", "max_images"),
+    ("irqs", "manifest_irq", "max_irqs"),
+    ("devices", "manifest_device", "max_devices"),
+)
+
+Row = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class PlacedPiece:
+    """A piece of a domain's image and where its source is."""
+
+    ipa: int
+    bytes: int
+    offset: int  # in the package; 0 if it is in place
+    in_place: bool = False
+
+
+@dataclass
+class _ColorSets:
+    """Color sets by first use; equal ones share an index."""
+
+    colors: int
+    words: int
+    index: dict[frozenset[int], int] = field(default_factory=dict)
+
+    def of(self, colors: frozenset[int] | None) -> int:
+        """None, for memory that is not colored, means all colors that there are."""
+        chosen = frozenset(range(self.colors)) if colors is None else colors
+        return self.index.setdefault(chosen, len(self.index))
+
+    def rows(self) -> list[Row]:
+        return [{"word": self._pack(colors)} for colors in self.index]
+
+    def _pack(self, colors: frozenset[int]) -> list[int]:
+        return [sum(1 << (c % 64) for c in colors if c // 64 == word) for word in range(self.words)]
+
+
+def pack_manifest(
+    plan: Plan,
+    loaded: Sequence[Loaded],
+    placed: Sequence[Sequence[PlacedPiece]],
+    layout: Layout,
+    *,
+    run_for_ns: int = 0,
+) -> bytes:
+    """The manifest; `loaded` and `placed` have one entry per domain, in the plan's order."""
+    tables: dict[str, list[Row]] = {name: [] for name, _, _ in _TABLES}
+    sets = _ColorSets(plan.space.count, layout.constant("color_set_words"))
+    hypervisor = _hypervisor(plan, layout, sets.of(plan.pool.colors), run_for_ns)
+    tables["cpus"] = [{"mpidr": mpidr} for mpidr in plan.platform.mpidrs()]
+    tables["ram"] = [{"pa": r.at, "bytes": r.size} for r in plan.platform.memory]
+    for domain, images, pieces in zip(plan.domains, loaded, placed, strict=True):
+        _add_domain(tables, plan, domain, images, pieces, sets, layout)
+    tables["color_sets"] = sets.rows()
+    header: dict[str, Value] = {
+        "magic": layout.constant("manifest_magic"),
+        "version": layout.version,
+        "layout_hash": layout.hash,
+        "platform": _platform(plan.platform, plan.space.bits, layout),
+        "hypervisor": hypervisor,
+    }
+    try:
+        return _assemble(header, tables, layout)
+    except LayoutError as error:
+        raise PackageError(f"manifest: {error}") from error
+
+
+def manifest_crc(manifest: bytes, layout: Layout) -> int:
+    """CRC-32 of the whole manifest with its own field as zero."""
+    place = layout.offset("manifest_header", "crc32")
+    return zlib.crc32(manifest[:place] + bytes(4) + manifest[place + 4 :])
+
+
+def _assemble(header: dict[str, Value], tables: Mapping[str, list[Row]], layout: Layout) -> bytes:
+    body = bytearray(layout.size("manifest_header"))
+    for name, record, limit in _TABLES:
+        rows = tables[name]
+        if len(rows) > layout.constant(limit):
+            raise PackageError(f"manifest: {len(rows)} {name}, at most {layout.constant(limit)} are possible")
+        body += bytes(align_up(len(body), _TABLE_ALIGN) - len(body))
+        header[name] = {"offset": len(body), "count": len(rows)}
+        for row in rows:
+            body += layout.pack(record, row)
+    limit_bytes = layout.constant("max_manifest_bytes")
+    if len(body) > limit_bytes:
+        raise PackageError(f"manifest: {len(body)} bytes, at most {limit_bytes} are possible")
+    header |= {"total_bytes": len(body), "crc32": 0}
+    body[: layout.size("manifest_header")] = layout.pack("manifest_header", header)
+    place = layout.offset("manifest_header", "crc32")
+    body[place : place + 4] = manifest_crc(bytes(body), layout).to_bytes(4, "little")
+    return bytes(body)
+
+
+def _platform(platform: Platform, color_bits: int, layout: Layout) -> Row:
+    gic, timers, pmu = platform.interrupt_controller, platform.timers, platform.pmu
+    # A private interrupt has one number on all cores; one line per core has no place in version 1.
+    pmu_irq = pmu.interrupts[0] if pmu is not None and len(pmu.interrupts) == 1 else 0
+    return {
+        "gic_version": layout.enum_value("gic_version", gic.type),
+        "uart_type": layout.enum_value("uart_type", platform.uart.type),
+        "psci_method": layout.enum_value("psci_method", platform.psci),
+        "uart_irq": platform.uart.interrupt,
+        "gicd_pa": gic.distributor,
+        "gicr_pa": gic.redistributors or 0,
+        "gicc_pa": gic.cpu_interface or 0,
+        "gich_pa": gic.hypervisor or 0,
+        "gicv_pa": gic.virtual_cpu or 0,
+        "uart_pa": platform.uart.at,
+        "uart_clock_hz": platform.uart.clock or DEFAULT_UART_CLOCK_HZ,
+        "cnthp_irq": timers.hypervisor,
+        "cntv_irq": timers.virtual,
+        "cntp_irq": timers.physical,
+        "maintenance_irq": timers.maintenance,
+        "pmu_irq": pmu_irq,
+        "color_bits": color_bits,
+    }
+
+
+def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> Row:
+    focus = _console_domain(plan)
+    return {
+        "pool_pa": plan.pool.pa,
+        "pool_bytes": plan.pool.bytes,
+        "pool_color_set": color_set,
+        "console_core": _console_core(plan),
+        "console_domain": layout.constant("all_domains") if focus is None else focus,
+        "run_for_ns": run_for_ns,
+    }
+
+
+def _console_core(plan: Plan) -> int:
+    """First core of a domain that is not real-time, best one with a console: the UART costs it time."""
+    relaxed = [domain for domain in plan.domains if not domain.realtime]
+    talking = [domain for domain in relaxed if _configured(plan, domain).console]
+    chosen = (talking or relaxed)[:1]
+    return chosen[0].cpus[0] if chosen else 0
+
+
+def _console_domain(plan: Plan) -> int | None:
+    default = plan.system.hypervisor.console.default
+    with_console = [d.index for d in plan.domains if _configured(plan, d).console]
+    named = [d.index for d in plan.domains if d.name == default]
+    return next(iter(named or with_console), None)
+
+
+def _configured(plan: Plan, domain: DomainPlan) -> Domain:
+    configured = plan.system.domain(domain.name)
+    assert configured is not None
+    return configured
+
+
+def _flags(domain: DomainPlan, configured: Domain, layout: Layout) -> int:
+    chosen = {
+        "realtime": domain.realtime,
+        "premap": domain.premap,
+        "console": configured.console,
+        "manager": configured.manager,
+        "restart_on_failure": configured.restart == "on-failure",
+    }
+    return sum(layout.enum_value("domain_flag", name) for name, on in chosen.items() if on)
+
+
+def _add_domain(
+    tables: dict[str, list[Row]],
+    plan: Plan,
+    domain: DomainPlan,
+    images: Loaded,
+    pieces: Sequence[PlacedPiece],
+    sets: _ColorSets,
+    layout: Layout,
+) -> None:
+    configured = _configured(plan, domain)
+    first = {name: len(tables[name]) for name in ("vcpus", "segments", "images", "irqs", "devices")}
+    tables["vcpus"] += [{"domain": domain.index, "core": core} for core in domain.cpus]
+    tables["segments"] += [
+        {"ipa": s.ipa, "bytes": s.bytes, "pa": s.pa, "color_set": sets.of(s.colors)} for s in domain.segments
+    ]
+    in_place = layout.enum_value("image_flag", "in_place")
+    tables["images"] += [
+        {"offset": p.offset, "bytes": p.bytes, "ipa": p.ipa, "flags": in_place if p.in_place else 0}
+        for p in pieces
+    ]
+    _add_devices(tables, plan.platform, configured)
+    row: dict[str, Value] = {
+        "name": domain.name,
+        "entry_ipa": images.entry_ipa,
+        "boot_argument": images.device_tree_ipa,
+        "color_set": sets.of(domain.colors),
+        "flags": _flags(domain, configured, layout),
+    }
+    for table, start in first.items():
+        row[f"first_{table[:-1]}"] = start
+        row[f"{table[:-1]}_count"] = len(tables[table]) - start
+    tables["domains"].append(row)
+
+
+def _add_devices(tables: dict[str, list[Row]], platform: Platform, configured: Domain) -> None:
+    for name in configured.devices:
+        device = platform.passable()[name]
+        nbytes = device.size or PAGE_BYTES
+        if device.at % PAGE_BYTES or nbytes % PAGE_BYTES:
+            reason = f"{nbytes:#x} bytes at {device.at:#x} are not whole pages"
+            raise PackageError(f"domain '{configured.name}': device '{name}': {reason}")
+        tables["devices"].append({"ipa": device.at, "pa": device.at, "bytes": nbytes})
+        tables["irqs"] += [{"intid": intid, "vcpu": 0} for intid in device.interrupts]

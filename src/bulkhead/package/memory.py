@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guest-physical memory as the image loaders see it: regions, and pieces of data with a place in them.
+
+Made from a domain's plan; used by the loaders of programs and kernels. Knows no physical address: which
+frame backs what is the manifest's matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bulkhead.geometry import PAGE_BYTES
+from bulkhead.package.errors import PackageError
+from bulkhead.planning.model import DomainPlan
+
+COPY_BYTES = 16  # manifest_image: ipa and bytes are multiples of it
+
+
+@dataclass(frozen=True)
+class Region:
+    """[start, start + bytes) of guest-physical memory."""
+
+    start: int
+    bytes: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.bytes
+
+    def holds(self, start: int, nbytes: int) -> bool:
+        return self.start <= start and start + nbytes <= self.end
+
+    def __str__(self) -> str:
+        return f"[{self.start:#x}, {self.end:#x})"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Data that must be at `ipa` when the domain starts."""
+
+    name: str  # for people: "segment 0", "kernel", "device tree"
+    ipa: int
+    data: bytes
+    memory_bytes: int  # that it takes there, at least len(data)
+
+    @property
+    def region(self) -> Region:
+        return Region(self.ipa, self.memory_bytes)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A domain's images in place: what is copied where, and how its first VCPU starts."""
+
+    pieces: tuple[Piece, ...]
+    entry_ipa: int
+    device_tree_ipa: int
+    device_tree: bytes
+
+
+def regions_of(domain: DomainPlan) -> tuple[Region, ...]:
+    """The domain's memory, ascending, with segments that touch made one."""
+    merged: list[Region] = []
+    for segment in sorted(domain.segments, key=lambda s: s.ipa):
+        if merged and merged[-1].end == segment.ipa:
+            merged[-1] = Region(merged[-1].start, merged[-1].bytes + segment.bytes)
+        else:
+            merged.append(Region(segment.ipa, segment.bytes))
+    return tuple(merged)
+
+
+def check_pieces(pieces: Sequence[Piece], memory: Iterable[Region]) -> None:
+    """Every piece inside of one region, none over another."""
+    regions = tuple(memory)
+    reasons = [
+        f"{piece.name} at {piece.region} lies outside of the domain's memory ({', '.join(map(str, regions))})"
+        for piece in pieces
+        if not any(region.holds(piece.ipa, piece.memory_bytes) for region in regions)
+    ]
+    ordered = sorted((p for p in pieces if p.memory_bytes), key=lambda piece: piece.ipa)
+    for before, after in pairwise(ordered):
+        if before.region.end > after.ipa:
+            reasons.append(f"{before.name} at {before.region} overlaps {after.name} at {after.region}")
+    if reasons:
+        raise PackageError(*reasons)
+
+
+def copied(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """The pieces as the hypervisor copies them: in whole 16-byte blocks, each block in one piece only.
+
+    Zeros fill up the first and the last block; pieces that share a block become one.
+    """
+    result: list[Piece] = []
+    for piece in sorted((p for p in pieces if p.data), key=lambda p: p.ipa):
+        start = align_down(piece.ipa, COPY_BYTES)
+        end = align_up(piece.ipa + len(piece.data), COPY_BYTES)
+        data = bytes(piece.ipa - start) + piece.data
+        name = piece.name
+        if result and result[-1].ipa + len(result[-1].data) > start:
+            before = result.pop()
+            name, joined = f"{before.name} and {name}", bytearray(before.data)
+            joined[piece.ipa - before.ipa :] = piece.data
+            start, data = before.ipa, bytes(joined)
+        data = data.ljust(end - start, b"\0")
+        result.append(Piece(name, start, data, len(data)))
+    return tuple(result)
+
+
+def align_up(value: int, alignment: int = PAGE_BYTES) -> int:
+    return -(-value // alignment) * alignment
+
+
+def align_down(value: int, alignment: int = PAGE_BYTES) -> int:
+    return value // alignment * alignment

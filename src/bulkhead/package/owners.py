@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who owns which frame, as the observer reads it: one byte per 4 KiB page of RAM, and the file that says how.
+
+Called by `build`. Made from the plan alone, so that the observer's attribution owes nothing to the
+hypervisor (C5, first witness)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bulkhead.config.platform import Cache, Platform
+from bulkhead.geometry import PAGE_BYTES, Frames
+from bulkhead.package.errors import PackageError
+from bulkhead.planning.model import Plan
+
+NOBODY = 0
+HYPERVISOR = 1
+FIRST_DOMAIN = 2
+WINDOW_ACCESSES = 200_000
+
+Owners = NDArray[np.uint8]
+
+
+def owner_names(plan: Plan) -> list[str]:
+    """The name of each value in the map."""
+    return ["nobody", "hypervisor", *(domain.name for domain in plan.domains)]
+
+
+def owners_map(plan: Plan) -> Owners:
+    """One byte per page, over all RAM ranges of the platform one after the other."""
+    pages = sum(r.size for r in plan.platform.memory) // PAGE_BYTES
+    owners = np.zeros(pages, dtype=np.uint8)
+    _claim(owners, plan.platform, plan.pool.pages(plan.space), HYPERVISOR, "the hypervisor")
+    for domain in plan.domains:
+        for segment in domain.segments:
+            what = f"domain '{domain.name}'"
+            _claim(owners, plan.platform, segment.pages(plan.space), FIRST_DOMAIN + domain.index, what)
+    return owners
+
+
+def observe_config(plan: Plan, owners: Path, *, start_pa: int, seed: int) -> dict[str, object]:
+    """What the observer is told: RAM, owners, caches, and the store that starts the count."""
+    platform = plan.platform
+    caches = {"l1d": platform.caches.get("l1d"), "l1i": platform.caches.get("l1i"), "llc": platform.llc}
+    return {
+        "ram": [{"pa": r.at, "bytes": r.size} for r in platform.memory],
+        "owners": str(owners),
+        "names": owner_names(plan),
+        "cores": platform.cores.count,
+        **{name: _cache(cache) for name, cache in caches.items() if cache is not None},
+        "seed": seed,
+        "start": {"pa": start_pa, "value": 1},
+        "window_accesses": WINDOW_ACCESSES,
+    }
+
+
+def _cache(cache: Cache) -> dict[str, object]:
+    return {
+        "size": cache.size,
+        "ways": cache.ways,
+        "line": cache.line,
+        "replacement": cache.replacement or "lru",
+    }
+
+
+def _claim(owners: Owners, platform: Platform, frames: Frames, owner: int, what: str) -> None:
+    """Marks frames; the plan must not give one to two owners, nor one that is not RAM."""
+    index = np.full(frames.shape, -1, dtype=np.int64)
+    before = 0
+    for ram in platform.memory:
+        inside = (frames >= np.uint64(ram.at)) & (frames < np.uint64(ram.end))
+        pages = (frames[inside] - np.uint64(ram.at)) // np.uint64(PAGE_BYTES)
+        index[inside] = before + pages.astype(np.int64)
+        before += ram.size // PAGE_BYTES
+    if (index < 0).any():
+        raise PackageError(f"{what}: frame {int(frames[index < 0][0]):#x} is not in RAM")
+    taken = owners[index] != NOBODY
+    if taken.any():
+        other = int(owners[index][taken][0])
+        raise PackageError(f"{what}: frame {int(frames[taken][0]):#x} already belongs to owner {other}")
+    owners[index] = owner
