@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Entry points: the image's first instruction, the trampoline from physical to virtual addresses, and the first
+ * instruction there. Knows the layouts of struct image_header (image.h) and struct trampoline_values (trampoline.h).
+ */
+
+#define STACK_SHIFT 13 /* guard page and stack page: cpu_stacks in the linker script */
+
+    .section .head, "ax"
+    .global image_header
+image_header:
+    b       primary_entry
+    .word   0
+    .quad   0                       /* text_offset: anywhere */
+    .quad   image_end - image_header
+    .quad   0xA                     /* flags: little-endian, 4 KiB pages, placed anywhere */
+    .quad   0, 0, 0
+    .ascii  "ARM\x64"
+    .word   0
+    .word   0x504B4842              /* package descriptor: patched by the builder */
+    .word   1
+    .quad   0, 0, 0
+
+/* The first core, MMU off, wherever the package was loaded. */
+    .text
+primary_entry:
+    mrs     x0, CurrentEL
+    cmp     x0, #(2 << 2)
+    b.ne    not_el2
+    msr     DAIFSet, #15
+    ldr     x0, =0x30C50830         /* SCTLR_EL2: RES1 bits, everything off */
+    msr     SCTLR_EL2, x0
+    msr     CPTR_EL2, xzr
+    isb
+    adrp    x0, cpu_stacks
+    add     x0, x0, #(1 << STACK_SHIFT)
+    mov     sp, x0
+    adrp    x0, image_header
+    bl      boot_prepare            /* x0: physical address of the trampoline */
+    mov     x1, x0
+    mov     x0, #-1                 /* the first core finds its own index */
+    br      x1
+not_el2:
+    wfe
+    b       not_el2
+
+/* Every core comes here at its physical address with the MMU off and its index in x0 (first core: from above,
+ * the others: from PSCI CPU_ON). The page is mapped at this address too. */
+    .section .trampoline, "ax"
+    .global trampoline_page
+trampoline_page:
+    msr     DAIFSet, #15
+    ldr     x1, =0x30C50830
+    msr     SCTLR_EL2, x1
+    isb
+    adr     x1, trampoline_values
+    ldp     x2, x3, [x1]
+    msr     TTBR0_EL2, x2
+    msr     TCR_EL2, x3
+    ldp     x2, x3, [x1, #16]
+    msr     MAIR_EL2, x2
+    ldr     x4, [x1, #32]
+    isb
+    tlbi    alle2
+    ic      iallu
+    dsb     nsh
+    isb
+    msr     SCTLR_EL2, x3
+    isb
+    br      x4
+    .ltorg
+    .balign 8
+    .global trampoline_values
+trampoline_values:
+    .quad   0, 0, 0, 0, 0
+    .balign 4096
+
+/* x0: index of the core; -1 for the first, which stays on the first stack until it knows its own. */
+    .text
+    .global cpu_start
+cpu_start:
+    cmn     x0, #1
+    b.ne    1f
+    adrp    x1, cpu_stacks
+    add     x1, x1, #(1 << STACK_SHIFT)
+    mov     sp, x1
+    bl      cpu_find_index
+1:
+    adrp    x1, cpu_stacks
+    add     x2, x0, #1
+    add     x1, x1, x2, lsl #STACK_SHIFT
+    mov     sp, x1
+    adr     x1, vectors
+    msr     VBAR_EL2, x1
+    isb
+    sub     sp, sp, #256            /* struct guest_regs, where the vectors expect it */
+    mov     x1, sp
+    bl      cpu_main                /* returns when there is a guest to run */
+    b       guest_enter

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Boot with the MMU off, on the first core. Runs where the loader put the package, at physical addresses, so
+ * nothing here may use a pointer that was initialized at link time. All stores go straight to memory.
+ */
+#include "boot.h"
+#include "core/manifest.h"
+#include "image.h"
+#include "mmu.h"
+#include "platform_check.h"
+#include "refuse.h"
+#include "trampoline.h"
+#include <arch/barrier.h>
+#include <arch/sysreg.h>
+#include <string.h>
+
+#define CACHE_LINE_BYTES 64u /* the smallest in use; maintenance by a smaller step than the line is only slower */
+
+struct boot_handover boot_handover;
+
+/* Lines that a loader left dirty must not be written back over what we store past the caches. */
+static void clean_frame(paddr_t pa, uint64_t bytes)
+{
+    for (uint64_t offset = 0; offset < bytes; offset += CACHE_LINE_BYTES) {
+        arch_dcache_clean_invalidate_line(pa.value + offset);
+    }
+}
+
+static void copy_to_range(const struct color_range *range, uint64_t offset, const char *source, uint64_t bytes)
+{
+    uint64_t granule = color_granule_bytes(range->space);
+
+    while (bytes > 0) {
+        paddr_t pa = color_at(range, offset);
+        uint64_t chunk = granule - (pa.value & (granule - 1));
+
+        chunk = chunk < bytes ? chunk : bytes;
+        clean_frame(paddr(pa.value & ~(uint64_t)(CACHE_LINE_BYTES - 1)), chunk + CACHE_LINE_BYTES);
+        memcpy((void *)(uintptr_t)pa.value, source, chunk);
+        source += chunk;
+        offset += chunk;
+        bytes -= chunk;
+    }
+}
+
+/* The segment that holds a guest address; images are checked to lie in the domain's memory. */
+static const struct manifest_segment *segment_at(const struct manifest_header *manifest,
+                                                 const struct manifest_domain *domain, uint64_t ipa)
+{
+    const struct manifest_segment *segment = manifest_segments(manifest) + domain->first_segment;
+
+    while (ipa < segment->ipa || ipa - segment->ipa >= segment->bytes) {
+        segment++;
+    }
+    return segment;
+}
+
+static void load_image(const struct manifest_header *manifest, const struct manifest_domain *domain,
+                       const struct manifest_image *image, uint64_t load_address)
+{
+    const char *source = (const char *)(uintptr_t)(load_address + image->offset);
+    uint64_t ipa = image->ipa;
+    uint64_t left = image->bytes;
+
+    while (left > 0) {
+        const struct manifest_segment *segment = segment_at(manifest, domain, ipa);
+        struct color_range range = manifest_segment_range(manifest, segment);
+        uint64_t chunk = segment->ipa + segment->bytes - ipa;
+
+        chunk = chunk < left ? chunk : left;
+        copy_to_range(&range, ipa - segment->ipa, source, chunk);
+        source += chunk;
+        ipa += chunk;
+        left -= chunk;
+    }
+}
+
+static void load_images(const struct manifest_header *manifest, uint64_t load_address)
+{
+    const struct manifest_domain *domains = manifest_domains(manifest);
+    const struct manifest_image *images = manifest_images(manifest);
+
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        for (uint32_t j = 0; j < domains[i].image_count; j++) {
+            const struct manifest_image *image = &images[domains[i].first_image + j];
+
+            if ((image->flags & BH_IMAGE_FLAG_IN_PLACE) == 0) {
+                load_image(manifest, &domains[i], image, load_address);
+            }
+        }
+    }
+}
+
+/* The frames from which we copy must belong to nobody, or loading one guest would overwrite another's source. */
+static bool load_area_is_free(const struct manifest_header *manifest, uint64_t load_address, uint64_t package_bytes)
+{
+    static const struct color_set every_color = {{~0ull, ~0ull, ~0ull, ~0ull}};
+    uint64_t granule = color_granule_bytes(manifest_color_space(manifest));
+    uint64_t start = load_address & ~(granule - 1);
+    struct color_range area = {manifest_color_space(manifest), &every_color, paddr(start)};
+    struct color_range pool = manifest_pool_range(manifest);
+    uint64_t bytes = load_address - start + package_bytes;
+
+    if (color_ranges_overlap(&area, bytes, &pool, manifest->hypervisor.pool_bytes)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < manifest->segments.count; i++) {
+        const struct manifest_segment *segment = &manifest_segments(manifest)[i];
+        struct color_range range = manifest_segment_range(manifest, segment);
+
+        if (color_ranges_overlap(&area, bytes, &range, segment->bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const struct manifest_header *checked_manifest(const struct image_header *image, uint64_t load_address)
+{
+    const struct manifest_header *manifest = (const void *)(uintptr_t)(load_address + image->manifest_offset);
+    struct manifest_verdict verdict;
+
+    if (image->package_magic != PACKAGE_MAGIC || image->package_version != PACKAGE_VERSION ||
+        image->manifest_offset % BH_PAGE_BYTES != 0 ||
+        !range_within(image->manifest_offset, image->manifest_bytes, 0, image->package_bytes)) {
+        refuse(BH_MANIFEST_ERROR_TRUNCATED, 0);
+    }
+    verdict = manifest_check(manifest, image->manifest_bytes, image->package_bytes);
+    if (verdict.error != BH_MANIFEST_ERROR_NONE) {
+        refuse(verdict.error, verdict.offset);
+    }
+    if (!platform_matches(&manifest->platform)) {
+        refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform));
+    }
+    if (!load_area_is_free(manifest, load_address, image->package_bytes)) {
+        refuse(BH_MANIFEST_ERROR_LOAD_AREA, 0);
+    }
+    return manifest;
+}
+
+/* Where a symbol of the image is in the pool. */
+static paddr_t in_pool(const struct pool *pool, const void *symbol)
+{
+    return color_at(&pool->range, (uint64_t)((const char *)symbol - image_start));
+}
+
+uint64_t boot_prepare(uint64_t load_address)
+{
+    uint64_t entered_at = sysreg_read(CNTPCT_EL0);
+    const struct image_header *image = (const struct image_header *)(uintptr_t)load_address;
+    const struct manifest_header *manifest = checked_manifest(image, load_address);
+    uint64_t image_frames = (uint64_t)(image_end - image_start) / BH_PAGE_BYTES;
+    uint64_t manifest_frames = (manifest->total_bytes + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES;
+    struct pool pool = {
+        .range = manifest_pool_range(manifest),
+        .frames = manifest->hypervisor.pool_bytes / BH_PAGE_BYTES,
+        .used = image_frames + manifest_frames,
+    };
+    struct boot_handover *handover;
+    struct trampoline_values *values;
+    paddr_t root;
+
+    if (pool.used >= pool.frames) {
+        refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
+    }
+    load_images(manifest, load_address);
+    copy_to_range(&pool.range, 0, image_start, image_frames * BH_PAGE_BYTES);
+    copy_to_range(&pool.range, image_frames * BH_PAGE_BYTES, (const char *)manifest, manifest->total_bytes);
+    for (uint64_t frame = pool.used; frame < pool.frames; frame++) {
+        clean_frame(color_at(&pool.range, frame * BH_PAGE_BYTES), BH_PAGE_BYTES);
+    }
+    if (!mmu_create(&pool, manifest, in_pool(&pool, trampoline_page), &root)) {
+        refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
+    }
+
+    handover = (struct boot_handover *)(uintptr_t)in_pool(&pool, &boot_handover).value;
+    *handover = (struct boot_handover){
+        .ttbr0 = root.value,
+        .pool_used = pool.used,
+        .manifest_frame = image_frames,
+        .entered_at = entered_at,
+        .trampoline = in_pool(&pool, trampoline_page),
+    };
+    values = (struct trampoline_values *)(uintptr_t)in_pool(&pool, &trampoline_values).value;
+    *values = (struct trampoline_values){
+        .ttbr0 = root.value,
+        .tcr = mmu_tcr(),
+        .mair = MMU_MAIR,
+        .sctlr = mmu_sctlr(),
+        .target = POOL_VA + (uint64_t)((const char *)cpu_start - image_start),
+    };
+    arch_dsb_sy();
+    arch_icache_invalidate_all();
+    return handover->trampoline.value;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Time from the generic timer (DDI 0487, D12).
+ */
+#include "clock.h"
+#include <arch/barrier.h>
+#include <arch/sysreg.h>
+
+#define TIMER_ENABLE 1u
+
+static uint64_t start;
+
+uint64_t clock_now(void)
+{
+    arch_isb(); /* the counter must not be read early */
+    return sysreg_read(CNTPCT_EL0);
+}
+
+uint32_t clock_hz(void)
+{
+    return (uint32_t)sysreg_read(CNTFRQ_EL0);
+}
+
+void clock_set_start(uint64_t counter)
+{
+    start = counter;
+}
+
+uint64_t clock_since_start_us(void)
+{
+    uint64_t hz = clock_hz();
+    uint64_t ticks = start == 0 ? 0 : clock_now() - start;
+
+    return ticks / hz * 1000000u + ticks % hz * 1000000u / hz;
+}
+
+uint64_t clock_ticks(uint64_t duration_ns)
+{
+    uint64_t hz = clock_hz();
+    uint64_t seconds = duration_ns / 1000000000u;
+    uint64_t rest = duration_ns % 1000000000u;
+
+    return seconds * hz + (rest * hz + 999999999u) / 1000000000u;
+}
+
+void clock_arm(uint64_t deadline)
+{
+    sysreg_write(CNTHP_CVAL_EL2, deadline);
+    sysreg_write(CNTHP_CTL_EL2, TIMER_ENABLE);
+    arch_isb();
+}
+
+void clock_disarm(void)
+{
+    sysreg_write(CNTHP_CTL_EL2, 0);
+    arch_isb();
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hypervisor's image as the linker script lays it out, and the descriptor that the builder patches into its
+ * first page. All bounds are page-aligned.
+ */
+#ifndef BULKHEAD_IMAGE_H
+#define BULKHEAD_IMAGE_H
+
+#include <stdint.h>
+
+extern char image_start[];
+extern char image_text_end[];   /* code */
+extern char image_rodata_end[]; /* constants */
+extern char image_end[];        /* data, bss, status pages, stacks */
+extern char trampoline_page[];  /* one page of code, mapped at its physical address too */
+extern char status_pages[];     /* 1 + BH_MAX_CORES pages */
+extern char cpu_stacks[];       /* BH_MAX_CORES times a guard page and a stack */
+
+/* The first bytes of the image: a Linux arm64 Image header (Documentation/arch/arm64/booting.rst), then what the
+ * package builder fills in. Must match arch/aarch64/entry.S. */
+struct image_header {
+    uint32_t code[2];
+    uint64_t text_offset;
+    uint64_t image_bytes;
+    uint64_t flags;
+    uint64_t reserved[3];
+    uint32_t magic;
+    uint32_t reserved_pe;
+    uint32_t package_magic;
+    uint32_t package_version;
+    uint64_t manifest_offset;
+    uint64_t manifest_bytes;
+    uint64_t package_bytes;
+};
+
+#define PACKAGE_MAGIC   0x504B4842u /* "BHKP" */
+#define PACKAGE_VERSION 1u
+
+/* Virtual address of frame 0 of the pool, which is the start of the image: the image is linked there. Above all
+ * physical device addresses, which are mapped at themselves. Must match the linker script. */
+#define POOL_VA 0x4000000000ull
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * EL2's own address space. Attribute bits of DDI 0487, D8.5 (stage 1, EL2 without VHE).
+ */
+#include "mmu.h"
+#include "image.h"
+#include "ptable.h"
+#include <arch/sysreg.h>
+
+#define S1_DEVICE          (0ull << 2)
+#define S1_NORMAL          (1ull << 2)
+#define S1_RES1_AP1        (1ull << 6)
+#define S1_READ_ONLY       (1ull << 7)
+#define S1_INNER_SHAREABLE (3ull << 8)
+#define S1_ACCESS_FLAG     (1ull << 10)
+#define S1_EXECUTE_NEVER   (1ull << 54)
+
+#define S1_MEMORY (S1_NORMAL | S1_RES1_AP1 | S1_INNER_SHAREABLE | S1_ACCESS_FLAG)
+#define S1_CODE   (S1_MEMORY | S1_READ_ONLY)
+#define S1_CONST  (S1_MEMORY | S1_READ_ONLY | S1_EXECUTE_NEVER)
+#define S1_DATA   (S1_MEMORY | S1_EXECUTE_NEVER)
+#define S1_MMIO   (S1_DEVICE | S1_RES1_AP1 | S1_ACCESS_FLAG | S1_EXECUTE_NEVER)
+
+#define TCR_T0SZ              (64ull - PTABLE_INPUT_BITS)
+#define TCR_IRGN0_WRITE_BACK  (1ull << 8)
+#define TCR_ORGN0_WRITE_BACK  (1ull << 10)
+#define TCR_SH0_INNER         (3ull << 12)
+#define TCR_PS_SHIFT          16
+#define TCR_RES1              ((1ull << 31) | (1ull << 23))
+
+#define SCTLR_RES1 0x30C50830ull
+#define SCTLR_M    (1ull << 0)
+#define SCTLR_A    (1ull << 1)
+#define SCTLR_C    (1ull << 2)
+#define SCTLR_SA   (1ull << 3)
+#define SCTLR_I    (1ull << 12)
+#define SCTLR_WXN  (1ull << 19)
+
+#define GICV3_DIST_BYTES   0x10000ull
+#define GICV3_REDIST_BYTES 0x20000ull
+#define GICV2_WINDOW_BYTES 0x10000ull
+
+static uint64_t frame_of(const char *symbol)
+{
+    return (uint64_t)(symbol - image_start) / BH_PAGE_BYTES;
+}
+
+static uint64_t attributes_of(uint64_t frame)
+{
+    if (frame < frame_of(image_text_end)) {
+        return S1_CODE;
+    }
+    return frame < frame_of(image_rodata_end) ? S1_CONST : S1_DATA;
+}
+
+/* Under every stack is a page that is not there: an overflow faults instead of reaching the neighbour. */
+static bool is_stack_guard(uint64_t frame)
+{
+    uint64_t first = frame_of(cpu_stacks);
+
+    return frame >= first && frame < first + 2 * BH_MAX_CORES && (frame - first) % 2 == 0;
+}
+
+static bool map_pool(struct pool *pool, paddr_t root)
+{
+    for (uint64_t frame = 0; frame < pool->frames; frame++) {
+        uint64_t offset = frame * BH_PAGE_BYTES;
+
+        if (is_stack_guard(frame)) {
+            continue;
+        }
+        if (!ptable_map(pool, root, POOL_VA + offset, color_at(&pool->range, offset), BH_PAGE_BYTES,
+                        attributes_of(frame))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool map_device(struct pool *pool, paddr_t root, uint64_t pa, uint64_t bytes)
+{
+    return ptable_map(pool, root, pa, paddr(pa), bytes, S1_MMIO);
+}
+
+static bool map_devices(struct pool *pool, paddr_t root, const struct manifest_header *manifest)
+{
+    const struct manifest_platform *platform = &manifest->platform;
+
+    if (!map_device(pool, root, platform->uart_pa, BH_PAGE_BYTES)) {
+        return false;
+    }
+    if (platform->gic_version == BH_GIC_VERSION_GICV3) {
+        return map_device(pool, root, platform->gicd_pa, GICV3_DIST_BYTES) &&
+               map_device(pool, root, platform->gicr_pa, manifest->cpus.count * GICV3_REDIST_BYTES);
+    }
+    return map_device(pool, root, platform->gicd_pa, GICV2_WINDOW_BYTES) &&
+           map_device(pool, root, platform->gicc_pa, GICV2_WINDOW_BYTES) &&
+           map_device(pool, root, platform->gich_pa, GICV2_WINDOW_BYTES);
+}
+
+bool mmu_create(struct pool *pool, const struct manifest_header *manifest, paddr_t trampoline, paddr_t *root)
+{
+    return ptable_create(pool, root) && map_pool(pool, *root) && map_devices(pool, *root, manifest) &&
+           ptable_map(pool, *root, trampoline.value, trampoline, BH_PAGE_BYTES, S1_CODE);
+}
+
+uint64_t mmu_tcr(void)
+{
+    uint64_t physical_address_range = sysreg_read(ID_AA64MMFR0_EL1) & 0xF;
+
+    if (physical_address_range > 5) {
+        physical_address_range = 5;
+    }
+    return TCR_T0SZ | TCR_IRGN0_WRITE_BACK | TCR_ORGN0_WRITE_BACK | TCR_SH0_INNER |
+           (physical_address_range << TCR_PS_SHIFT) | TCR_RES1;
+}
+
+uint64_t mmu_sctlr(void)
+{
+    return SCTLR_RES1 | SCTLR_M | SCTLR_A | SCTLR_C | SCTLR_SA | SCTLR_I | SCTLR_WXN;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hypervisor's memory: frames of its own colors, handed out once at boot and never returned. Frame n is at
+ * the n-th physical place of a colored range and, with the MMU on, at POOL_VA + n * 4096: linear, although
+ * scattered. The only allocator of EL2; sealed before the first guest runs.
+ */
+#ifndef BULKHEAD_POOL_H
+#define BULKHEAD_POOL_H
+
+#include "core/color.h"
+#include <bulkhead_layout.h>
+
+struct pool {
+    struct color_range range;
+    uint64_t frames;
+    uint64_t used;  /* frames handed out: [0, used) */
+    char *linear;   /* virtual address of frame 0; NULL while addresses are physical (MMU off) */
+    bool sealed;
+};
+
+/* A zeroed frame in `frame`; false when the pool is exhausted or sealed. */
+bool pool_allocate(struct pool *pool, paddr_t *frame);
+
+/* Where to reach an address of the pool now. */
+void *pool_pointer(const struct pool *pool, paddr_t pa);
+
+/* The physical address behind a linear pointer into the pool. */
+paddr_t pool_address(const struct pool *pool, const void *pointer);
+
+#endif

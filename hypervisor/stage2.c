@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stage-2 translation: from manifest segments to tables. Attribute bits of DDI 0487, D8.4 (stage 2).
+ */
+#include "stage2.h"
+#include "ptable.h"
+#include <arch/sysreg.h>
+
+#define S2_NORMAL_WRITE_BACK (0xFull << 2)
+#define S2_DEVICE_nGnRE      (0x1ull << 2)
+#define S2_READ_WRITE        (3ull << 6)
+#define S2_INNER_SHAREABLE   (3ull << 8)
+#define S2_ACCESS_FLAG       (1ull << 10)
+#define S2_EXECUTE_NEVER     (2ull << 53)
+
+#define S2_MEMORY (S2_NORMAL_WRITE_BACK | S2_READ_WRITE | S2_INNER_SHAREABLE | S2_ACCESS_FLAG)
+#define S2_DEVICE (S2_DEVICE_nGnRE | S2_READ_WRITE | S2_ACCESS_FLAG | S2_EXECUTE_NEVER)
+
+#define VTCR_T0SZ            (64ull - PTABLE_INPUT_BITS)
+#define VTCR_SL0_LEVEL1      (1ull << 6)
+#define VTCR_IRGN0_WRITE_BACK (1ull << 8)
+#define VTCR_ORGN0_WRITE_BACK (1ull << 10)
+#define VTCR_SH0_INNER       (3ull << 12)
+#define VTCR_PS_SHIFT        16
+#define VTCR_RES1            (1ull << 31)
+#define VTTBR_VMID_SHIFT     48
+
+/* Pages of a colored segment one after the other: the next page is usually the next address. */
+static bool map_colored(struct pool *pool, paddr_t root, const struct color_range *range, uint64_t ipa, uint64_t bytes)
+{
+    uint64_t granule = color_granule_bytes(range->space);
+
+    for (uint64_t offset = 0; offset < bytes; offset += granule) {
+        uint64_t chunk = bytes - offset < granule ? bytes - offset : granule;
+
+        if (!ptable_map(pool, root, ipa + offset, color_at(range, offset), chunk, S2_MEMORY)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool map_segment(const struct stage2 *stage2, struct pool *pool, const struct manifest_segment *segment)
+{
+    struct color_range range = manifest_segment_range(stage2->manifest, segment);
+    bool premap = (stage2->domain->flags & BH_DOMAIN_FLAG_PREMAP) != 0;
+
+    if (range.space.bits == 0) {
+        /* Blocks are cheaper to map now than to fault in later. */
+        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes, S2_MEMORY);
+    }
+    if (!premap) {
+        return ptable_prepare(pool, stage2->root, segment->ipa, segment->bytes);
+    }
+    return map_colored(pool, stage2->root, &range, segment->ipa, segment->bytes);
+}
+
+bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
+                   const struct manifest_domain *domain, uint32_t vmid)
+{
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+    const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
+
+    stage2->manifest = manifest;
+    stage2->domain = domain;
+    if (!ptable_create(pool, &stage2->root)) {
+        return false;
+    }
+    stage2->vttbr = stage2->root.value | ((uint64_t)vmid << VTTBR_VMID_SHIFT);
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if (!map_segment(stage2, pool, &segments[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < domain->device_count; i++) {
+        if (!ptable_map(pool, stage2->root, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes, S2_DEVICE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa)
+{
+    const struct manifest_segment *segments = manifest_segments(stage2->manifest) + stage2->domain->first_segment;
+    uint64_t page = ipa.value & ~(uint64_t)(BH_PAGE_BYTES - 1);
+
+    for (uint32_t i = 0; i < stage2->domain->segment_count; i++) {
+        if (page >= segments[i].ipa && page - segments[i].ipa < segments[i].bytes) {
+            struct color_range range = manifest_segment_range(stage2->manifest, &segments[i]);
+
+            if (range.space.bits == 0) {
+                return false; /* mapped from the start: the fault has another reason */
+            }
+            ptable_map_page(pool, stage2->root, page, color_at(&range, page - segments[i].ipa), S2_MEMORY);
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t stage2_vtcr(void)
+{
+    uint64_t physical_address_range = sysreg_read(ID_AA64MMFR0_EL1) & 0xF;
+
+    /* 48 bits are the most that our descriptors hold. */
+    if (physical_address_range > 5) {
+        physical_address_range = 5;
+    }
+    return VTCR_T0SZ | VTCR_SL0_LEVEL1 | VTCR_IRGN0_WRITE_BACK | VTCR_ORGN0_WRITE_BACK | VTCR_SH0_INNER |
+           (physical_address_range << VTCR_PS_SHIFT) | VTCR_RES1;
+}

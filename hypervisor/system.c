@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The machine as a whole: manifest, statistics, start and end.
+ */
+#include "system.h"
+#include "boot.h"
+#include "clock.h"
+#include "console.h"
+#include "cpu.h"
+#include "image.h"
+#include <arch/barrier.h>
+#include <arch/smc.h>
+#include <stdatomic.h>
+
+#define PSCI_SYSTEM_OFF 0x84000008u
+
+static struct {
+    const struct manifest_header *manifest;
+    struct pool pool;
+    _Atomic uint32_t ending; /* enum bh_end_reason */
+} system;
+
+const struct manifest_header *system_manifest(void)
+{
+    return system.manifest;
+}
+
+struct pool *system_pool(void)
+{
+    return &system.pool;
+}
+
+struct status_system *system_status(void)
+{
+    return (struct status_system *)(void *)status_pages;
+}
+
+struct status_core *system_core_status(uint32_t core)
+{
+    return (struct status_core *)(void *)(status_pages + (core + 1) * (size_t)BH_PAGE_BYTES);
+}
+
+void system_init(void)
+{
+    char *linear = image_start;
+    struct status_system *status = system_status();
+
+    system.manifest =
+        (const struct manifest_header *)(void *)(linear + boot_handover.manifest_frame * BH_PAGE_BYTES);
+    system.pool = (struct pool){
+        .range = manifest_pool_range(system.manifest),
+        .frames = system.manifest->hypervisor.pool_bytes / BH_PAGE_BYTES,
+        .used = boot_handover.pool_used,
+        .linear = linear,
+    };
+    status->magic = BH_STATUS_MAGIC;
+    status->version = BH_LAYOUT_VERSION;
+    status->core_count = system.manifest->cpus.count;
+    status->domain_count = system.manifest->domains.count;
+    status->counter_hz = clock_hz();
+    status->ttbr0_el2 = boot_handover.ttbr0;
+    status->pool_frames = system.pool.frames;
+    for (uint32_t core = 0; core < system.manifest->cpus.count; core++) {
+        system_core_status(core)->magic = BH_STATUS_MAGIC;
+        system_core_status(core)->core = core;
+        system_core_status(core)->domain = BH_ALL_DOMAINS;
+    }
+}
+
+void system_started(void)
+{
+    struct status_system *status = system_status();
+
+    system.pool.sealed = true;
+    status->pool_used = system.pool.used;
+    status->started_at = clock_now();
+    clock_set_start(status->started_at);
+    arch_dsb_ishst();
+    *(volatile uint32_t *)&status->phase = BH_PHASE_STARTED;
+}
+
+void system_end(enum bh_end_reason reason)
+{
+    uint32_t none = BH_END_REASON_NONE;
+
+    if (atomic_compare_exchange_strong(&system.ending, &none, (uint32_t)reason)) {
+        cpu_send_request(cpu_at(system.manifest->hypervisor.console_core), CPU_REQUEST_CONSOLE);
+    }
+}
+
+void system_finish_if_ending(void)
+{
+    uint32_t reason = atomic_load(&system.ending);
+
+    if (reason == BH_END_REASON_NONE) {
+        return;
+    }
+    system_status()->end_reason = reason;
+    system_status()->ended_at = clock_now();
+    console_flush();
+    system_status()->phase = BH_PHASE_ENDED;
+    system_power_off();
+}
+
+_Noreturn void system_power_off(void)
+{
+    arch_dsb_sy();
+    arch_smc(PSCI_SYSTEM_OFF, 0, 0, 0);
+    for (;;) {
+        arch_wfi();
+    }
+}
