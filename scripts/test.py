@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable
 
 from bulkhead.env.errors import BuildFailed, MissingTool
@@ -77,6 +78,15 @@ def emulator_tests() -> Count:
     return pytest("emulator", "-m", "emulator", "--durations=5")
 
 
+def attempt(stage: Callable[[], Count]) -> Count:
+    """A stage that breaks has failed; the next ones go on."""
+    try:
+        return stage()
+    except Exception:
+        traceback.print_exc()
+        return Count(failed=1)
+
+
 STAGES: dict[str, Callable[[], Count]] = {
     "host build": lambda: build("host"),
     "target build": lambda: build("target"),
@@ -96,7 +106,7 @@ def main() -> int:
     for number, (name, stage) in enumerate(STAGES.items(), 1):
         print(f"\n=== {number}/{len(STAGES)} {name}", flush=True)
         begun = time.monotonic()
-        counts[name] = stage()
+        counts[name] = attempt(stage)
         print(f"--- {name}: {counts[name]} ({time.monotonic() - begun:.0f} s)", flush=True)
     total = sum(counts.values(), Count())
     failing = [name for name, count in counts.items() if count.failed]

@@ -43,6 +43,10 @@ def _flags(arguments: list[str]) -> tuple[str, tuple[str, ...]]:
     return arguments[0], tuple(kept)
 
 
+def _output(arguments: list[str]) -> str:
+    return arguments[arguments.index("-o") + 1]
+
+
 def _recorded_headers(tree: Path) -> dict[str, frozenset[Path]]:
     """Files of the checkout or its build that each object was made from, as Ninja recorded them."""
     shown = subprocess.run(["ninja", "-C", tree, "-t", "deps"], capture_output=True, text=True, check=True)
@@ -65,6 +69,7 @@ def compilations(preset: str) -> tuple[Compilation, ...]:
         source = Path(entry["file"])
         if source.suffix not in (".c", ".cpp"):
             continue
-        compiler, flags = _flags(shlex.split(entry["command"]))
-        found.append(Compilation(source, tree, compiler, flags, headers.get(entry["output"], frozenset())))
+        arguments = shlex.split(entry["command"])
+        compiler, flags = _flags(arguments)
+        found.append(Compilation(source, tree, compiler, flags, headers.get(_output(arguments), frozenset())))
     return tuple(found)
