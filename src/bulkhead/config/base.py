@@ -6,6 +6,7 @@ system.py and platform.py derive from these. Models hold values, never positions
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
@@ -15,21 +16,21 @@ from pydantic_core import CoreSchema
 from bulkhead.config.problem import nearest_of, quoted
 from bulkhead.config.quantity import Empty, described, problem
 
-NAME_PATTERN = r"^[a-z][a-z0-9-]{0,30}\Z"
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,30}", re.ASCII)
 
 
 def _name(value: object) -> object:
-    if isinstance(value, str) and not _is_name(value):
+    if isinstance(value, str) and not _NAME.fullmatch(value):
         raise problem("bad-name", f"{quoted(value)} is not a name", "1 to 31 of a-z 0-9 -, starting with a letter")
     return value
 
 
-def _is_name(value: str) -> bool:
-    return (
-        0 < len(value) <= 31
-        and value[0] in "abcdefghijklmnopqrstuvwxyz"
-        and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-" for c in value)
-    )
+def _version(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise problem("wrong-type", f"is {described(value)}", "the version of the format, 1")
+    if value != 1:
+        raise problem("bad-version", f"is version {str(value)[:20]} of the format, not known here", "1")
+    return value
 
 
 def _text(value: object) -> object:
@@ -45,6 +46,7 @@ def _null(value: object) -> object:
 
 
 Name = Annotated[str, BeforeValidator(_name), Field(json_schema_extra={"pattern": r"^[a-z][a-z0-9-]{0,30}$"})]
+FormatVersion = Annotated[int, BeforeValidator(_version), Field(json_schema_extra={"const": 1})]
 Text = Annotated[str, BeforeValidator(_text), Field(max_length=2048)]
 Nullable = BeforeValidator(_null)  # marks the few keys that may be written as `null`
 Count = Annotated[int, Field(ge=0, le=1 << 31)]

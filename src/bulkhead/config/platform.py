@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from bulkhead.config.base import Count, Model, Name, Nullable, Text
+from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.quantity import KIB, Address, Bytes, BytesPerS, Hertz, described, problem
 from bulkhead.geometry import CacheShape
 
@@ -169,7 +169,7 @@ class Window:
 
 
 class Platform(Model):
-    platform: Literal[1]
+    platform: FormatVersion
     name: Name
     description: Text
     emulator: Emulator | None = None

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bulkhead.config.base import Model, Name, Text, WordModel
+from bulkhead.config.base import FormatVersion, Model, Name, Text, WordModel
 from bulkhead.config.quantity import (
     RATE_UNITS,
     SHARE_UNITS,
@@ -198,7 +198,7 @@ class Domain(Model):
     llc: Llc = AUTO_LLC
     banks: Banks = AUTO_BANKS
     bandwidth: Bandwidth = UNLIMITED
-    console: bool = False
+    console: bool = True
     params: dict[Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]] = {}
     devices: tuple[Name, ...] = ()
     manager: bool = False
@@ -231,7 +231,7 @@ class Flow(Model):
 
 
 class System(Model):
-    bulkhead: Literal[1]
+    bulkhead: FormatVersion
     name: Name
     platform: Text
     hypervisor: Hypervisor = Hypervisor()

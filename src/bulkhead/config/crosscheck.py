@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one key alone cannot tell: names that must exist, things that must not overlap, limits.
+
+load.py calls these with models that are valid each for itself. Findings come back all together; whether
+memory and colors suffice is the planner's question, not asked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bulkhead.config.crosscheck_colors import check_colors
+from bulkhead.config.locate import limits
+from bulkhead.config.platform import Device, Platform, Range
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.quantity import GIB
+from bulkhead.config.references import check_image
+from bulkhead.config.system import Domain, Region, System
+from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
+from bulkhead.planning.space import llc_colored
+
+MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables are per granule
+MAX_GUEST_ADDRESS = 1 << 39
+RESERVED_NAMES = ("bulkhead", "hypervisor", "nobody")
+
+Findings = Iterator[Finding]
+
+
+def check_platform(platform: Platform) -> list[Finding]:
+    """Everything about a platform file that spans keys."""
+    checks: tuple[Callable[[Platform], Findings], ...] = (_memory, _cores, _controller, _caches, _device_names)
+    return [finding for check in checks for finding in check(platform)]
+
+
+def check_system(system: System, platform: Platform) -> list[Finding]:
+    """Everything about a system file that spans keys, on its platform."""
+    findings = [*_names(system), *_counts(system, platform), *_regulation(system), *_flows(system, platform)]
+    users: dict[int, str] = {}
+    for index, domain in enumerate(system.domains):
+        at: KeyPath = ("domains", index)
+        findings += _cpus(at, domain, platform, users)
+        findings += _regions(at, domain, platform)
+        findings += _devices(at, domain, system, platform)
+        findings += check_image(at, domain.image)
+    return findings + check_colors(system, platform)
+
+
+def _memory(platform: Platform) -> Findings:
+    ranges: list[tuple[KeyPath, Range]] = [(("memory", i), ram) for i, ram in enumerate(platform.memory)]
+    for number, (path, ram) in enumerate(ranges):
+        yield from _aligned(path, ram.at, ram.size)
+        for other_path, other in ranges[:number]:
+            if ram.at < other.end and other.at < ram.end:
+                yield Finding(path, "overlap", f"overlaps memory[{other_path[1]}]")
+    if sum(ram.size for ram in platform.memory) > MAX_MEMORY_BYTES:
+        yield Finding(("memory",), "out-of-range", "is more memory than can be planned", "at most 64 GiB in all")
+    inner: list[tuple[KeyPath, Range]] = [(("reserved", i), hole) for i, hole in enumerate(platform.reserved)]
+    if platform.load is not None:
+        inner.append((("load",), platform.load))
+        if not any(ram.at <= platform.load.at and platform.load.end <= ram.end for ram in platform.memory):
+            yield Finding(("load",), "out-of-range", "the load area is not inside memory", "a part of one memory range")
+    for path, part in inner:
+        yield from _aligned(path, part.at, part.size)
+    for hole in platform.reserved:
+        if platform.load is not None and hole.at < platform.load.end and platform.load.at < hole.end:
+            yield Finding(("load",), "overlap", "the load area overlaps reserved memory")
+
+
+def _cores(platform: Platform) -> Findings:
+    mpidr = platform.cores.mpidr
+    if mpidr is not None and len(mpidr) != platform.cores.count:
+        cause = f"has {len(mpidr)} entries for {platform.cores.count} cores"
+        yield Finding(("cores", "mpidr"), "conflict", cause, "one for each core")
+    if mpidr is not None and len(set(mpidr)) != len(mpidr):
+        yield Finding(("cores", "mpidr"), "duplicate-name", "two cores have the same affinity", "each one once")
+    for name, cache in platform.caches.items():
+        for number, core in enumerate(cache.shared_by):
+            if core >= platform.cores.count:
+                yield Finding(("caches", name, "shared_by", number), "out-of-range", f"there is no core {core}",
+                              f"0 to {platform.cores.count - 1}")
+
+
+def _controller(platform: Platform) -> Findings:
+    gic = platform.interrupt_controller
+    needed = ["redistributors"] if gic.type == "gicv3" else ["cpu_interface", "hypervisor", "virtual_cpu"]
+    for key in needed:
+        if getattr(gic, key) is None:
+            yield Finding(("interrupt_controller", key), "missing-key", f"a {gic.type} needs the key '{key}'")
+
+
+def _caches(platform: Platform) -> Findings:
+    for name, cache in platform.caches.items():
+        try:
+            CacheShape(cache.size, cache.ways, cache.line).index_bits()
+        except GeometryError as error:
+            yield Finding(("caches", name), "geometry", str(error), "size = sets * ways * line")
+
+
+def _device_names(platform: Platform) -> Findings:
+    seen: set[str] = set()
+    for key, devices in (("devices", platform.devices), ("dma", platform.dma)):
+        for number, device in enumerate(devices):
+            if device.name in seen:
+                yield Finding((key, number, "name"), "duplicate-name", f"a second device is named '{device.name}'")
+            seen.add(device.name)
+
+
+def _aligned(path: KeyPath, at: int, size: int) -> Findings:
+    if at % PAGE_BYTES:
+        yield Finding((*path, "at"), "alignment", f"{at:#x} is not at a page", "a multiple of 4 KiB")
+    if size % PAGE_BYTES:
+        yield Finding((*path, "size"), "alignment", f"{size} bytes are not whole pages", "a multiple of 4 KiB")
+
+
+def _names(system: System) -> Findings:
+    names = [domain.name for domain in system.domains]
+    for index, name in enumerate(names):
+        if name in RESERVED_NAMES:
+            cause = f"'{name}' is not a name for a domain: reports use it"
+            yield Finding(("domains", index, "name"), "bad-name", cause, f"any other than {', '.join(RESERVED_NAMES)}")
+        if name in names[:index]:
+            cause = f"domains[{names.index(name)}] is already named '{name}'"
+            yield Finding(("domains", index, "name"), "duplicate-name", cause, "each name once")
+    for name in system.expect:
+        if name not in names:
+            yield _unknown(("expect", name), name, names)
+    focus = system.hypervisor.console.default
+    path: KeyPath = ("hypervisor", "console", "default")
+    if focus is not None:
+        domain = system.domain(focus)
+        if domain is None:
+            yield _unknown(path, focus, names)
+        elif not domain.console:
+            having = [domain.name for domain in system.domains if domain.console]
+            cause = f"domain '{focus}' has no console"
+            yield Finding(path, "conflict", cause, ", ".join(having) or "a domain with `console: true`")
+
+
+def _unknown(path: KeyPath, name: str, names: list[str]) -> Finding:
+    return Finding(path, "unknown-name", f"there is no domain {quoted(name)}", ", ".join(names), nearest_of(name, names))
+
+
+def _counts(system: System, platform: Platform) -> Findings:
+    limit = limits()
+    vcpus = sum(len(domain.cpus) for domain in system.domains)
+    for path, count, what, most in (
+        (("domains",), len(system.domains), "domains", limit["max_domains"]),
+        (("domains",), vcpus, "VCPUs", limit["max_vcpus"]),
+        (("platform",), platform.cores.count, "cores", limit["max_cores"]),
+        (("domains",), sum(len(d.devices) for d in system.domains), "pass-through devices", limit["max_devices"]),
+    ):
+        if count > most:
+            yield Finding(path, "limit", f"{count} {what} are more than the hypervisor's tables hold", f"at most {most}")
+
+
+def _cpus(at: KeyPath, domain: Domain, platform: Platform, users: dict[int, str]) -> Findings:
+    for number, core in enumerate(domain.cpus):
+        path: KeyPath = (*at, "cpus", number)
+        if core >= platform.cores.count:
+            cause = f"platform '{platform.name}' has no core {core}"
+            yield Finding(path, "out-of-range", cause, f"0 to {platform.cores.count - 1}")
+        elif core in domain.cpus[:number]:
+            yield Finding(path, "duplicate-name", f"core {core} is listed twice", "each core once")
+        elif core in users:
+            cause = f"core {core} is used by '{users[core]}' already: sharing a core is not supported by this version"
+            yield Finding(path, "core-shared", cause, "cores that no other domain uses")
+        users.setdefault(core, domain.name)
+
+
+def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
+    for number, region in enumerate(domain.memory):
+        path: KeyPath = (*at, "memory", number)
+        yield from _aligned(path, region.at, region.size)
+        if region.end > MAX_GUEST_ADDRESS:
+            yield Finding(path, "out-of-range", f"ends at {region.end:#x}", f"up to {MAX_GUEST_ADDRESS:#x}")
+        for other_number, other in enumerate(domain.memory[:number]):
+            if _overlap(region, other.at, other.end):
+                yield Finding(path, "overlap", f"overlaps memory[{other_number}] of '{domain.name}'")
+        for window in platform.device_windows():
+            if _overlap(region, window.at, window.end):
+                cause = f"overlaps the {window.name} at {window.at:#x}..{window.end - 1:#x} of '{platform.name}'"
+                yield Finding(path, "overlap", cause, "memory beside the platform's devices")
+
+
+def _overlap(region: Region, start: int, end: int) -> bool:
+    return region.at < end and start < region.end
+
+
+def _devices(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
+    known = platform.passable()
+    for number, name in enumerate(domain.devices):
+        path: KeyPath = (*at, "devices", number)
+        device = known.get(name)
+        if device is None:
+            cause = f"platform '{platform.name}' has no device {quoted(name)}"
+            yield Finding(path, "unknown-name", cause, ", ".join(known) or "none", nearest_of(name, known))
+            continue
+        holder = next((d.name for d in system.domains if d is not domain and name in d.devices), None)
+        if name in domain.devices[:number] or holder is not None:
+            yield Finding(path, "duplicate-name", f"device '{name}' is given away twice", "each device once")
+        if llc_colored(system) and (not isinstance(device, Device) or device.dma):
+            cause = f"device '{name}' masters memory past stage 2 and needs it contiguous: '{domain.name}' cannot be colored"
+            yield Finding(path, "dma-colored", cause, "isolation without coloring, or a device without DMA")
+        for region_number, region in enumerate(domain.memory):
+            if _overlap(region, device.at, device.at + (device.size or PAGE_BYTES)):
+                cause = f"overlaps memory[{region_number}] of '{domain.name}' at {device.at:#x}"
+                yield Finding(path, "overlap", f"device '{name}' {cause}")
+
+
+def _regulation(system: System) -> Findings:
+    regulation = system.regulation
+    if regulation is None:
+        return
+    is_bandwidth = isinstance(regulation.threshold, int)
+    wants_bandwidth = regulation.policy == "dynamic-bandwidth"
+    given = "threshold" in regulation.model_fields_set
+    if given and is_bandwidth != wants_bandwidth and regulation.policy != "none":
+        kind = "a bandwidth, as `2 GB/s`" if wants_bandwidth else "a share of DRAM utilization, as `80 %`"
+        cause = f"does not fit the policy '{regulation.policy}'"
+        yield Finding(("regulation", "threshold"), "conflict", cause, kind)
+    if wants_bandwidth and not given:
+        cause = "the policy 'dynamic-bandwidth' needs the key 'threshold'"
+        yield Finding(("regulation",), "missing-key", cause, "a bandwidth, as `2 GB/s`")
+
+
+def _flows(system: System, platform: Platform) -> Findings:
+    names = [domain.name for domain in system.domains]
+    if system.flows and system.broker is None:
+        yield Finding(("broker",), "missing-key", "flows need the key 'broker'", "broker: { cpu: auto, ... }")
+    if system.broker is not None and system.broker.cpu is not None and system.broker.cpu >= platform.cores.count:
+        cause = f"platform '{platform.name}' has no core {system.broker.cpu}"
+        yield Finding(("broker", "cpu"), "out-of-range", cause, f"auto, or 0 to {platform.cores.count - 1}")
+    seen: set[str] = set()
+    for number, flow in enumerate(system.flows):
+        at: KeyPath = ("flows", number)
+        if flow.name in seen:
+            yield Finding((*at, "name"), "duplicate-name", f"a second flow is named '{flow.name}'", "each name once")
+        seen.add(flow.name)
+        for key, name in (("from", flow.from_), ("to", flow.to)):
+            if name not in names:
+                yield _unknown((*at, key), name, names)
+        if flow.from_ == flow.to and flow.to in names:
+            yield Finding((*at, "to"), "conflict", f"flow '{flow.name}' goes from '{flow.to}' to itself", "another domain")

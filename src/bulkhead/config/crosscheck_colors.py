@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cross-checks of colors: that they exist on the platform and that nobody is promised another's.
+
+crosscheck.py calls this. What `auto` and `share` become is the planner's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.system import Llc, System
+from bulkhead.geometry import GeometryError, color_space
+from bulkhead.planning.space import (
+    banks_colored,
+    llc_colored,
+    platform_bank_bits,
+    platform_llc_bits,
+)
+
+Owner = tuple[str, KeyPath, Llc, frozenset[int]]  # name, path of the promise, promise, cores
+
+
+def check_colors(system: System, platform: Platform) -> list[Finding]:
+    """Findings about `llc` and `banks` of all domains and of the hypervisor."""
+    findings: list[Finding] = []
+    if system.isolation.llc == "mpam":
+        cause = "cache partitioning by MPAM is not supported by this version"
+        findings.append(Finding(("isolation", "llc"), "not-supported", cause, "auto, coloring, none"))
+    llc = banks = None
+    try:
+        llc = platform_llc_bits(platform, color_l1=system.isolation.color_l1)
+    except GeometryError as error:
+        if llc_colored(system):
+            findings.append(_geometry("llc", platform, error, "none, or a platform whose cache index is plain"))
+    try:
+        banks = platform_bank_bits(platform)
+    except GeometryError as error:
+        if banks_colored(system):
+            findings.append(_geometry("banks", platform, error, "none, or a platform with plain bank bits"))
+    if findings:
+        return findings
+    try:
+        color_space(llc or () if llc_colored(system) else (), banks or () if banks_colored(system) else ())
+    except GeometryError as error:
+        return [_geometry("banks", platform, error, "fewer mechanisms at once")]
+    findings += _one_mechanism(system, "llc", llc, llc_colored(system))
+    findings += _one_mechanism(system, "banks", banks, banks_colored(system))
+    return findings
+
+
+def _geometry(key: str, platform: Platform, error: GeometryError, allowed: str) -> Finding:
+    return Finding(("isolation", key), "geometry", f"platform '{platform.name}' cannot be colored: {error}", allowed)
+
+
+def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: bool) -> Iterator[Finding]:
+    owners: list[Owner] = [
+        ("the hypervisor", ("hypervisor", key), getattr(system.hypervisor, key), frozenset()),
+        *(
+            (f"'{domain.name}'", ("domains", index, key), getattr(domain, key), frozenset(domain.cpus))
+            for index, domain in enumerate(system.domains)
+        ),
+    ]
+    what = "LLC" if key == "llc" else "bank"
+    for _, path, promise, _ in owners:
+        yield from _range(path, promise, None if bits is None else 1 << len(bits), what)
+    if not on:
+        return
+    for (name, _, one, cores), (other_name, path, other, other_cores) in combinations(owners, 2):
+        both = set(one.colors or ()) & set(other.colors or ())
+        if both and not cores & other_cores:
+            listed = ", ".join(str(color) for color in sorted(both))
+            cause = f"{what} color{'s' if len(both) > 1 else ''} {listed} of {other_name} are promised to {name} too"
+            allowed = f"disjoint colors, or isolation.{key}: none"
+            yield Finding((*path, "colors"), "color-overlap", cause, allowed)
+
+
+def _range(path: KeyPath, promise: Llc, count: int | None, what: str) -> Iterator[Finding]:
+    for number, color in enumerate(promise.colors or ()):
+        at: KeyPath = (*path, "colors", number)
+        if count is not None and color >= count:
+            yield Finding(at, "color-range", f"there is no {what} color {color}", f"0 to {count - 1}")
+        elif promise.colors is not None and color in promise.colors[:number]:
+            yield Finding(at, "duplicate-name", f"color {color} is listed twice", "each color once")

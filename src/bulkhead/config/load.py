@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads a system with its platform: read, parse, override, validate, cross-check; all errors at once.
+
+Every command starts here. The result holds either a system and a platform that can be trusted, or
+problems that say where and why not. It never raises for what a file contains.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from bulkhead.config.crosscheck import check_platform, check_system
+from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.config.notices import not_enforced
+from bulkhead.config.override import apply_override
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
+from bulkhead.config.quantity import described
+from bulkhead.config.source import Node, Source, read_file
+from bulkhead.config.system import Isolation, System
+from bulkhead.config.translate import translate
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a system file turned out to be. `system` is None if any problem keeps it from being used."""
+
+    file: str
+    system: System | None
+    platform: Platform | None
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[Problem, ...] = ()
+    root: Node | None = None
+    path: Path | None = None  # of the system file
+    platform_file: str = ""
+    platform_sha256: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+    def locate(self, finding: Finding) -> Problem:
+        """A finding about this system, at its place in the file."""
+        return locate(finding, self.root, self.file)
+
+
+def load_system(path: str | Path, overrides: Sequence[str] = (), *, unprotected: bool = False) -> Loaded:
+    """Load a system file and the platform that it names.
+
+    `overrides` are `key.path=value`, as of `--set`; `unprotected` turns isolation and regulation off.
+    """
+    file = str(path)
+    source = read_file(Path(path), file)
+    problems = list(source.problems)
+    if source.root is None:
+        return Loaded(file, None, None, tuple(problems))
+    root = source.root
+    for setting in overrides:
+        problems += apply_override(root, setting)
+    system, found = _validate(root, System, file)
+    problems += found
+    platform, platform_source, found = _platform_of(root, file)
+    problems += found
+    notices: tuple[Problem, ...] = ()
+    if system is not None and unprotected:
+        off = {"isolation": Isolation(llc="none", banks="none", premap="none"), "regulation": None}
+        system = system.model_copy(update=off)
+    if system is not None:
+        notices = tuple(locate(finding, root, file) for finding in not_enforced(system))
+        if platform is not None:
+            problems += [locate(finding, root, file) for finding in check_system(system, platform)]
+    digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
+    usable = system if not problems else None
+    unique = tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file != file, p.file, p.line, p.column)))
+    platform_file = platform_source.file if platform_source else ""
+    return Loaded(file, usable, platform, unique, notices, root, Path(path), platform_file, digest)
+
+
+def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None, Source, list[Problem]]:
+    """Load one platform file. The platform is None if it has any problem."""
+    file = shown or str(path)
+    source = read_file(path, file)
+    problems = list(source.problems)
+    if source.root is None:
+        return None, source, problems
+    platform, found = _validate(source.root, Platform, file)
+    problems += found
+    if platform is not None:
+        problems += [locate(finding, source.root, file) for finding in check_platform(platform)]
+    return (platform if not problems else None), source, problems
+
+
+def locate(finding: Finding, root: Node | None, file: str) -> Problem:
+    """Give a finding its line and column: of the key, for what is wrong with keys; else of the value."""
+    line, column, shown = 1, 1, file
+    if root is not None:
+        node, depth = root.at(finding.path)
+        of_key = finding.code in ("unknown-key", "bad-name") and depth == len(finding.path) and node.key_line
+        line, column = (node.key_line, node.key_column) if of_key else (node.line, node.column)
+        shown = node.file
+    return Problem(
+        shown, line, column, key_text(finding.path), finding.code, finding.cause, finding.allowed, finding.nearest
+    )
+
+
+def _validate(root: Node, model: type[M], file: str) -> tuple[M | None, list[Problem]]:
+    if not isinstance(root.value, dict):
+        cause = f"is {described(root.plain())}"
+        return None, [Problem(file, root.line, root.column, "", "wrong-type", cause, "a mapping of keys to values")]
+    try:
+        return model.model_validate(root.plain()), []
+    except ValidationError as error:
+        return None, [locate(finding, root, file) for finding in translate(error, model, root)]
+
+
+def _platform_of(root: Node, file: str) -> tuple[Platform | None, Source | None, list[Problem]]:
+    """The platform that a system's tree names, even if the rest of the system is wrong."""
+    node = root.value.get("platform") if isinstance(root.value, dict) else None
+    if node is None or not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
+        return None, None, []  # the model reports it
+    names = platform_names()
+    path = platform_path(node.value, Path(file).parent)
+    if path is None:
+        finding = Finding(
+            ("platform",), "unknown-name", f"there is no platform {quoted(node.value)}",
+            f"{', '.join(names)}, or a path", nearest_of(node.value, names),
+        )
+        return None, None, [locate(finding, root, file)]
+    platform, source, problems = load_platform(path, node.value if "/" in node.value else str(path.name))
+    if source.root is None and problems and problems[0].code == "missing-file":
+        finding = Finding(("platform",), "missing-file", f"no such platform file {quoted(node.value)}", ", ".join(names))
+        return None, None, [locate(finding, root, file)]
+    return platform, source, problems

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--set key.path=value`: changes one value of a file's tree before anything is validated.
+
+load.py applies these in the order given, so that a wrong override is reported by the same checks, and
+in the same words, as a wrong file.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bulkhead.config.problem import Problem, nearest_of, quoted
+from bulkhead.config.source import Node, Source, parse_text
+
+_PART = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def apply_override(root: Node, setting: str) -> list[Problem]:
+    """Change `root` as `setting` says. Lists are addressed by position or by the `name` of an element."""
+    shown = f"--set {setting if len(setting) <= 80 else setting[:77] + '...'}"
+
+    def fail(code: str, cause: str, allowed: str | None = None, nearest: str | None = None) -> list[Problem]:
+        return [Problem(shown, 1, 1, setting.partition("=")[0][:80], code, cause, allowed, nearest)]
+
+    key, equals, text = setting.partition("=")
+    path = [part for part in re.sub(r"\[(\d+)\]", r".\1", key.strip()).split(".")]
+    if not equals or not all(_PART.fullmatch(part) for part in path):
+        return fail("bad-override", f"{quoted(setting)} is not an override", "key.path=value")
+    source = parse_text(text, Source(shown), line=1)
+    if source.root is None:
+        return source.problems or fail("bad-override", "has no value", "key.path=value")
+    node = root
+    for part in path[:-1]:
+        below = _child(node, part)
+        if isinstance(below, _Unknown):
+            return fail("unknown-name", below.cause, below.allowed, below.nearest)
+        if below is None:
+            below = Node({}, shown, 1, 1, 1, 1)
+            node.value[part] = below
+        node = below
+    value, last = source.root, path[-1]
+    value.key_line, value.key_column = 1, 1
+    if isinstance(node.value, dict):
+        node.value[last] = value
+        return source.problems
+    below = _child(node, last)
+    if isinstance(below, _Unknown):
+        return fail("unknown-name", below.cause, below.allowed, below.nearest)
+    node.value[node.value.index(below)] = value
+    return source.problems
+
+
+class _Unknown:
+    """A part of a path that leads nowhere, and why."""
+
+    def __init__(self, cause: str, allowed: str | None = None, nearest: str | None = None) -> None:
+        self.cause, self.allowed, self.nearest = cause, allowed, nearest
+
+
+def _child(node: Node, part: str) -> Node | _Unknown | None:
+    """What `part` names below `node`; None: a key that is not there yet."""
+    if isinstance(node.value, dict):
+        return node.value.get(part)
+    if not isinstance(node.value, list):
+        return _Unknown(f"nothing can be below a single value: no {quoted(part)} here")
+    if part.isdecimal():
+        if len(part) < 6 and int(part) < len(node.value):
+            element: Node = node.value[int(part)]
+            return element
+        return _Unknown(f"there is no element {part[:20]}", f"0 to {len(node.value) - 1}" if node.value else None)
+    named = {_name_of(element): element for element in node.value if _name_of(element)}
+    if part in named:
+        found: Node = named[part]
+        return found
+    return _Unknown(f"nothing is named {quoted(part)}", ", ".join(named) or None, nearest_of(part, named))
+
+
+def _name_of(node: Node) -> str:
+    name = node.value.get("name") if isinstance(node.value, dict) else None
+    return name.value if name is not None and isinstance(name.value, str) else ""

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The syntax of image references: `guests/periodic.elf`, `linux:debian`, `busybox`.
+
+crosscheck.py calls this. What a reference stands for, and whether it is there, is the builder's question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.system import Image
+
+KERNELS = ("linux:debian",)
+INITRDS = ("busybox",)
+
+_FILE = re.compile(r"[^:\s]*[/.][^:\s]*")
+
+
+def check_image(at: KeyPath, image: Image) -> Iterator[Finding]:
+    """Findings about the references of one image."""
+    if image.elf is not None and (not _FILE.fullmatch(image.elf) or image.elf.endswith("/")):
+        yield Finding(
+            (*at, "image", "elf"), "bad-reference", f"{quoted(image.elf)} is not a file", "a path, as guests/periodic.elf"
+        )
+    for key, value, names in (("kernel", image.kernel, KERNELS), ("initrd", image.initrd, INITRDS)):
+        if value is not None and value not in names and not _is_file(value):
+            cause = f"{quoted(value)} is neither known nor a path"
+            allowed = f"{', '.join(names)}, or a path with a '/'"
+            yield Finding((*at, "image", key), "bad-reference", cause, allowed, nearest_of(value, names))
+    if image.cmdline is not None and not all(" " <= char <= "~" for char in image.cmdline):
+        cause = "has characters that a command line cannot hold"
+        yield Finding((*at, "image", "cmdline"), "bad-text", cause, "printable ASCII")
+
+
+def _is_file(value: str) -> bool:
+    return "/" in value and bool(_FILE.fullmatch(value)) and not value.endswith("/")

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAML text into plain values that remember where they were written.
+
+load.py calls this for every file and every `--set`. It accepts the plain part of YAML 1.2 (mappings,
+lists, scalars) and reports the rest as errors: a configuration must mean what it looks like. It must
+never raise on any input, and never expand anything.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+)
+
+from bulkhead.config.problem import KeyPath, Problem, key_text, quoted
+from bulkhead.config.quantity import Empty
+
+MAX_FILE_BYTES = 256 * 1024
+MAX_DEPTH = 24
+MAX_NUMBER_CHARS = 40
+
+_INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?", re.ASCII)
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_CORE_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
+
+
+class Broken:
+    """Stands for a value that was already reported: later checks are silent about it."""
+
+
+@dataclass
+class Node:
+    """One value and its place. `value` is a scalar, or a dict or list of nodes."""
+
+    value: Any
+    file: str
+    line: int
+    column: int
+    key_line: int = 0  # of the key it belongs to, if it has one
+    key_column: int = 0
+
+    def plain(self) -> Any:
+        """The value alone: lists as tuples, numbers exact, `Empty` for a key without a value."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        if isinstance(self.value, list):
+            return tuple(node.plain() for node in self.value)
+        return self.value
+
+    def at(self, path: KeyPath) -> tuple[Node, int]:
+        """The deepest node on the way to `path`, and how many parts of the path lead to it."""
+        node = self
+        for depth, part in enumerate(path):
+            below = node.value
+            if (isinstance(below, dict) and part in below) or (
+                isinstance(below, list) and isinstance(part, int) and 0 <= part < len(below)
+            ):
+                node = below[part]
+            else:
+                return node, depth
+        return node, len(path)
+
+
+@dataclass
+class Source:
+    """A file that was read: its tree, if it has one, and what is wrong with its text."""
+
+    file: str
+    root: Node | None = None
+    text: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_file(path: Path, shown: str) -> Source:
+    """Read and parse a file; every way in which that can fail is a problem of the source."""
+    source = Source(shown)
+
+    def whole(code: str, cause: str, allowed: str | None = None) -> Source:
+        source.problems.append(Problem(shown, 1, 1, "", code, cause, allowed))
+        return source
+
+    try:
+        if path.is_dir():
+            return whole("not-a-file", "is a directory", "a YAML file")
+        if path.exists() and not path.is_file():
+            return whole("not-a-file", "is not a regular file", "a YAML file")
+        with path.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return whole("missing-file", "no such file")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a usable file name"
+        return whole("unreadable-file", f"cannot be read: {reason}")
+    if len(data) > MAX_FILE_BYTES:
+        return whole("too-large", "is too large", f"at most {MAX_FILE_BYTES} bytes")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        cause = f"byte 0x{data[error.start]:02x} is not UTF-8 text"
+        source.problems.append(Problem(shown, line, column, "", "encoding", cause, "a UTF-8 text file"))
+        return source
+    return parse_text(text, source)
+
+
+def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
+    """Parse into `source`. `line` fixes the line of everything, for text that is not from a file."""
+    source.text = text
+    builder = _Builder(source, line)
+    for number, content in enumerate(text.split("\n")):
+        for column, char in enumerate(content):
+            if not (char.isprintable() or char in "\t\r\ufeff\x85\xa0\u3000" or char.isspace()):
+                builder.problem(number + 1, column + 1, "encoding", f"character U+{ord(char):04X} is not text")
+                return source
+    try:
+        for event in YAML(typ="rt", pure=True).parse(text):
+            if not builder.feed(event):
+                return source
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        cause = " ".join(str(part) for part in (error.context, error.problem) if part)
+        builder.problem(
+            mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, "syntax", cause or "is not YAML", "YAML 1.2"
+        )
+        return source
+    except (YAMLError, ValueError, RecursionError, AttributeError, AssertionError, IndexError, TypeError) as error:
+        cause = f"is not YAML: {str(error).splitlines()[0][:100] if str(error) else type(error).__name__}"
+        builder.problem(1, 1, "syntax", cause, "YAML 1.2")
+        return source
+    if builder.root is None or isinstance(builder.root.value, Empty):
+        builder.problem(1, 1, "empty-file", "is empty", "a mapping of keys to values")
+        return source
+    source.root = builder.root
+    return source
+
+
+class _Builder:
+    """Makes the tree from parser events, without recursion, and notes what is not allowed."""
+
+    def __init__(self, source: Source, line: int | None) -> None:
+        self.source = source
+        self.fixed_line = line
+        self.last_line = source.text.count("\n") + (0 if source.text.endswith("\n") else 1)
+        self.root: Node | None = None
+        self.stack: list[Node] = []
+        self.keys: list[tuple[str, Node] | None] = []  # per open mapping: the key that awaits its value
+        self.documents = 0
+
+    def problem(self, line: int, column: int, code: str, cause: str, allowed: str | None = None) -> None:
+        path: list[str | int] = []
+        for node, key in zip(self.stack, self.keys, strict=True):
+            if isinstance(node.value, list):
+                path.append(len(node.value))
+            elif key is not None:
+                path.append(key[0])
+        line = self.fixed_line or max(1, min(line, self.last_line))
+        self.source.problems.append(Problem(self.source.file, line, column, key_text(tuple(path)), code, cause, allowed))
+
+    def feed(self, event: Any) -> bool:
+        """Take one event; False: stop reading."""
+        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        if isinstance(event, DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1:
+                self.problem(line, column, "many-documents", "a second document starts here", "one document")
+                return False
+        if isinstance(event, AliasEvent):
+            self.problem(line, column, "alias", f"alias {quoted('*' + str(event.anchor))} is not supported", "the value itself")
+            self._put(self._node(Broken(), line, column))
+            return True
+        if isinstance(event, (ScalarEvent, CollectionStartEvent)):
+            self._check_markers(event, line, column)
+        if isinstance(event, ScalarEvent):
+            value = self._scalar(event, line, column)
+            self._put(self._node(value, line, column), text=event.value)
+        elif isinstance(event, CollectionStartEvent):
+            if len(self.stack) >= MAX_DEPTH:
+                self.problem(line, column, "too-deep", "is nested too deeply", f"at most {MAX_DEPTH} levels")
+                return False
+            node = self._node({} if isinstance(event, MappingStartEvent) else [], line, column)
+            self._put(node)
+            self.stack.append(node)
+            self.keys.append(None)
+        elif isinstance(event, CollectionEndEvent):
+            self.stack.pop()
+            self.keys.pop()
+        return True
+
+    def _node(self, value: Any, line: int, column: int) -> Node:
+        return Node(value, self.source.file, self.fixed_line or line, column)
+
+    def _check_markers(self, event: Any, line: int, column: int) -> None:
+        if event.anchor is not None:
+            self.problem(line, column, "alias", f"anchor {quoted('&' + str(event.anchor))} is not supported", "no anchors")
+        tag = None if event.tag is None else str(event.tag)
+        if tag is not None and tag != "!" and tag not in _CORE_TAGS:
+            self.problem(line, column, "tag", f"tag {quoted(tag)} is not supported", "no tags")
+
+    def _scalar(self, event: Any, line: int, column: int) -> Any:
+        """The value of a scalar by YAML 1.2's core schema; numbers stay exact."""
+        text = event.value
+        if event.style in ("'", '"', "|", ">"):
+            return text
+        if text in ("", "~", "null", "Null", "NULL"):
+            return Empty()
+        if text in ("true", "True", "TRUE", "false", "False", "FALSE"):
+            return text.lower() == "true"
+        if _NOT_FINITE.fullmatch(text):
+            self.problem(line, column, "not-finite", f"{quoted(text)} is not a finite number", "a finite number")
+            return Broken()
+        is_int = _INT.fullmatch(text) is not None
+        if not is_int and not _FLOAT.fullmatch(text):
+            return text
+        if len(text) > MAX_NUMBER_CHARS:
+            self.problem(line, column, "out-of-range", f"{quoted(text, 20)} is too large a number", "64 bits")
+            return Broken()
+        if is_int:
+            return int(text, 0) if text[:2] in ("0x", "0o", "0b") else int(text)
+        try:
+            return Decimal(text)
+        except InvalidOperation:
+            return text
+
+    def _put(self, node: Node, text: str | None = None) -> None:
+        """Hang a node into the open collection: as an element, a key, or a key's value."""
+        if not self.stack:
+            self.root = node if self.root is None else self.root
+            return
+        parent = self.stack[-1]
+        if isinstance(parent.value, list):
+            parent.value.append(node)
+            return
+        key = self.keys[-1]
+        if key is None:
+            self._take_key(parent, node, text)
+            return
+        name, key_node = key
+        node.key_line, node.key_column = key_node.line, key_node.column
+        if name and name not in parent.value:
+            parent.value[name] = node
+        self.keys[-1] = None
+
+    def _take_key(self, parent: Node, node: Node, text: str | None) -> None:
+        """Note the key that the next node belongs to; an unusable one takes its value with it."""
+        name = node.value if isinstance(node.value, str) and node.value.isprintable() else ""
+        if not name:
+            shown = "of this entry" if text is None else quoted(text)
+            self.problem(node.line, node.column, "wrong-type", f"the key {shown} is not a name", "keys that are names")
+        self.keys[-1] = (name, node)
+        if name and name in parent.value:
+            cause = f"the key {quoted(name)} is already given in line {parent.value[name].key_line}"
+            self.problem(node.line, node.column, "duplicate-key", cause, "each key once")

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decides who gets which colors where the system file leaves it open (`auto`, `share`).
+
+plan.py calls this once per mechanism (LLC, DRAM banks). What the file names is taken as it is; the rest
+is dealt out: first what memory needs, then what is left, real-time domains first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.geometry import runs
+from bulkhead.planning.model import Choice
+
+HYPERVISOR = -1  # stands for the hypervisor where a domain's index is expected
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one owner asks of one mechanism."""
+
+    owner: int
+    name: str
+    path: KeyPath  # of the promise in the system file
+    colors: tuple[int, ...] | None
+    share: Fraction | None
+    least: int  # colors without which its memory does not fit
+    realtime: bool
+    candidates: frozenset[int]  # what it may get; fewer than all if bits are shared with the other mechanism
+
+
+@dataclass
+class Assignment:
+    """Colors of each owner, why, and what could not be met."""
+
+    colors: dict[int, frozenset[int]] = field(default_factory=dict)
+    choices: list[Choice] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def colors_of_share(share: Fraction, count: int) -> int:
+    """Whole colors that hold at least that share of the cache."""
+    return math.ceil(share * count)
+
+
+def assign(requests: Sequence[Request], count: int, what: str) -> Assignment:
+    """Give each request its colors, disjoint where this chooses. `what` names the mechanism in reasons."""
+    result = Assignment()
+    free = set(range(count))
+    for request in requests:
+        if request.colors is not None:
+            result.colors[request.owner] = frozenset(request.colors)
+            free -= result.colors[request.owner]
+    open_requests = [request for request in requests if request.colors is None]
+    amounts = _amounts(open_requests, free, count)
+    wanted = sum(amounts.values())
+    if wanted > len(free):
+        for request in open_requests:
+            result.findings.append(_exhausted(request, amounts[request.owner], len(free), what))
+        return result
+    # The hypervisor gets the highest colors, domains the lowest, so that its set stays when domains grow.
+    order = sorted(open_requests, key=lambda r: (r.owner == HYPERVISOR, len(r.candidates)))
+    for request in order:
+        amount = amounts[request.owner]
+        picked = _pick(free & request.candidates, amount, high=request.owner == HYPERVISOR)
+        if len(picked) < max(amount, 1):
+            result.findings.append(_exhausted(request, max(amount, 1), len(picked), what))
+            continue
+        free -= picked
+        result.colors[request.owner] = picked
+        result.choices.append(_choice(request, picked, count, what))
+    return result
+
+
+def _amounts(requests: Sequence[Request], free: set[int], count: int) -> dict[int, int]:
+    """How many colors each open request gets."""
+    amounts = {
+        request.owner: colors_of_share(request.share, count) if request.share is not None else request.least
+        for request in requests
+    }
+    left = len(free) - sum(amounts.values())
+    takers = [request for request in requests if request.share is None and request.owner != HYPERVISOR]
+    takers.sort(key=lambda request: not request.realtime)  # stable: real-time first, then the file's order
+    while left > 0 and takers:
+        for request in takers[:left]:
+            amounts[request.owner] += 1
+        left -= len(takers)
+    return amounts
+
+
+def _pick(free: set[int], amount: int, *, high: bool) -> frozenset[int]:
+    """`amount` free colors: one run if there is one, so that a domain has few maps."""
+    found = [run for run in runs(free) if len(run) >= amount]
+    if found:
+        run = found[-1] if high else found[0]
+        return frozenset(run[-amount:] if high else run[:amount])
+    return frozenset(sorted(free, reverse=high)[:amount])
+
+
+def _exhausted(request: Request, wanted: int, left: int, what: str) -> Finding:
+    return Finding(
+        request.path,
+        "colors-exhausted",
+        f"{request.name} needs {wanted} {what} color{'s' if wanted != 1 else ''}, and {left} are left for all that "
+        "the file leaves open",
+        "fewer colors elsewhere, or less memory",
+    )
+
+
+def _choice(request: Request, picked: frozenset[int], count: int, what: str) -> Choice:
+    value = "[" + ", ".join(str(color) for color in sorted(picked)) + "]"
+    key = ("hypervisor" if request.owner == HYPERVISOR else f"domains.{request.name}") + f".{request.path[-1]}.colors"
+    if request.share is not None:
+        percent = f"{float(request.share * 100):g} %"
+        got = f"{float(Fraction(len(picked), count) * 100):g} %"
+        return Choice(key, value, f"a share of {percent} is {len(picked)} of {count} {what} colors, rounded up: {got}")
+    if request.owner == HYPERVISOR:
+        return Choice(key, value, f"the highest free {what} colors, {request.least} for its memory")
+    reason = f"{request.least} for its memory"
+    if len(picked) > request.least:
+        reason += f", {len(picked) - request.least} of those left over"
+    return Choice(key, value, reason + (" (real-time domains first)" if request.realtime else ""))

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns a checked system into a plan: colors, the hypervisor's pool, and frames of every domain (C2).
+
+`check`, `plan` and the builder call `plan_memory`; everything that does not fit is reported before
+anything starts. The order is fixed (pool first, then domains as the file has them), so that the same
+files always give the same plan.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bulkhead.config.locate import limits
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.system import Banks, Domain, Llc, System
+from bulkhead.geometry import ColorSpace, GeometryError
+from bulkhead.planning.allocate import Memory, Taken
+from bulkhead.planning.colors import HYPERVISOR, Assignment, Request, assign
+from bulkhead.planning.miscolor import miscolor as put_wrong
+from bulkhead.planning.model import Choice, DomainPlan, Plan, Pool, Segment, Usage
+from bulkhead.planning.pool import pool_bytes, pool_need
+from bulkhead.planning.space import banks_colored, llc_colored, space_for
+from bulkhead.units import size_text
+
+
+class PlanningError(Exception):
+    """The system does not fit. `findings` say, all at once, who asked for what and what there is."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("; ".join(finding.cause for finding in findings))
+        self.findings = findings
+
+
+def plan_memory(system: System, platform: Platform, *, miscolor: str | None = None) -> Plan:
+    """Decide everything about memory. Raises PlanningError if it does not fit.
+
+    `miscolor` ("domain" or "domain:page") is the test hook of miscolor.py.
+    """
+    try:
+        space = space_for(system, platform)
+    except GeometryError as error:
+        raise PlanningError([Finding(("isolation",), "geometry", str(error))]) from error
+    if platform.load is None:
+        cause = f"platform '{platform.name}' has no load area: nothing can be booted on it"
+        raise PlanningError([Finding(("platform",), "no-load-area", cause)])
+    return _Planner(system, platform, space, (platform.load.at, platform.load.size)).run(miscolor)
+
+
+class _Planner:
+    """The state of one planning run."""
+
+    def __init__(self, system: System, platform: Platform, space: ColorSpace, load: tuple[int, int]) -> None:
+        self.system, self.platform, self.space, self.load = system, platform, space, load
+        holes = [load, *((hole.at, hole.size) for hole in platform.reserved)]
+        self.memory = Memory(space, ((ram.at, ram.size) for ram in platform.memory), holes)
+        self.findings: list[Finding] = []
+        self.choices: list[Choice] = []
+
+    def run(self, target: str | None) -> Plan:
+        pool_size = self._pool_size()
+        colors = self._colors(pool_size)
+        self._stop_if_wrong()
+        pool = self._pool(pool_size, colors[HYPERVISOR])
+        domains = tuple(self._domain(i, d, colors[i]) for i, d in enumerate(self.system.domains))
+        self._stop_if_wrong()
+        assert pool is not None
+        miscolored = None
+        if target is not None:
+            changed = put_wrong(target, domains, self.memory)
+            if isinstance(changed, Finding):
+                raise PlanningError([changed])
+            domains, miscolored = changed
+        self._check_limits(domains)
+        self._stop_if_wrong()
+        usage = self._usage(pool, domains)
+        return Plan(
+            self.system, self.platform, self.space, pool, domains, self.load, usage, tuple(self.choices), miscolored
+        )
+
+    def _stop_if_wrong(self) -> None:
+        if self.findings:
+            raise PlanningError(self.findings)
+
+    def _pool_size(self) -> int:
+        colored = self.space.bits != 0
+        need = pool_bytes(self.system, self.platform, colored=colored)
+        asked = self.system.hypervisor.memory
+        if asked is None:
+            parts = ", ".join(
+                f"{what} {size_text(size)}"
+                for what, size in pool_need(self.system, self.platform, colored=colored).items()
+            )
+            self.choices.append(Choice("hypervisor.memory", size_text(need), f"at least 8 MiB; needed: {parts}"))
+            return need
+        least = sum(pool_need(self.system, self.platform, colored=colored).values())
+        if asked < least:
+            cause = f"the hypervisor needs {size_text(least)} for this system, {size_text(asked)} are given"
+            self.findings.append(
+                Finding(("hypervisor", "memory"), "out-of-range", cause, f"at least {size_text(least)}")
+            )
+        return asked
+
+    def _colors(self, pool_size: int) -> dict[int, frozenset[int] | None]:
+        """Combined colors of every domain and of the hypervisor; None: not colored."""
+        owners = [HYPERVISOR, *range(len(self.system.domains))]
+        if not self.space.bits:
+            return dict.fromkeys(owners)
+        llc, banks = Assignment(), Assignment()
+        if llc_colored(self.system):
+            count = 1 << len(self.space.llc_bits)
+            everything = frozenset(range(count))
+            llc = assign([self._request(o, "llc", count, pool_size, everything) for o in owners], count, "LLC")
+        if banks_colored(self.system):
+            count = 1 << len(self.space.bank_bits)
+            requests = [
+                self._request(o, "banks", count, pool_size, self._compatible(llc.colors.get(o))) for o in owners
+            ]
+            banks = assign(requests, count, "bank")
+        self.findings += llc.findings + banks.findings
+        self.choices += llc.choices + banks.choices
+        if self.findings:
+            return {}
+        combined: dict[int, frozenset[int] | None] = {}
+        for owner in owners:
+            colors = self.space.combine(llc.colors.get(owner), banks.colors.get(owner))
+            if not colors:
+                cause = f"no memory has both the LLC and the bank colors of {self._name(owner)}: they share address bits"
+                self.findings.append(Finding(self._path(owner), "no-colors", cause))
+            combined[owner] = colors
+        return combined
+
+    def _request(self, owner: int, key: str, count: int, pool_size: int, candidates: frozenset[int]) -> Request:
+        holder = self.system.hypervisor if owner == HYPERVISOR else self.system.domains[owner]
+        asked: Llc | Banks = holder.llc if key == "llc" else holder.banks
+        nbytes = pool_size if isinstance(holder, type(self.system.hypervisor)) else self.system.domains[owner].memory_bytes
+        per_color = max(1, self.memory.capacity_of(None) // count)
+        realtime = isinstance(holder, Domain) and holder.criticality == "rt"
+        return Request(
+            owner, self._name(owner), (*self._path(owner), key), asked.colors, asked.share,
+            math.ceil(nbytes / per_color), realtime, candidates,
+        )
+
+    def _compatible(self, llc: frozenset[int] | None) -> frozenset[int]:
+        """Bank colors that memory of these LLC colors can have."""
+        return frozenset(self.space.bank_color_of(color) for color in self.space.combine(llc, None))
+
+    def _pool(self, nbytes: int, colors: frozenset[int] | None) -> Pool | None:
+        if colors is None:
+            taken = self.memory.take_contiguous(nbytes)
+        else:
+            taken = self.memory.take_colored(nbytes, colors, unbroken=True)
+        if taken is None:
+            self._exhausted(("hypervisor",), "the hypervisor", nbytes, colors)
+            return None
+        return Pool(taken.pieces[0].pa, nbytes, colors)
+
+    def _domain(self, index: int, domain: Domain, colors: frozenset[int] | None) -> DomainPlan:
+        segments: list[Segment] = []
+        maps = fragmented = 0
+        order = sorted(range(len(domain.memory)), key=lambda i: domain.memory[i].at)
+        for number in order:
+            region = domain.memory[number]
+            taken = self._take(region.size, region.at, colors)
+            if taken is None:
+                path: KeyPath = ("domains", index, "memory", number, "size")
+                self._exhausted(path, f"domain '{domain.name}'", region.size, colors)
+                continue
+            ipa = region.at
+            for piece in taken.pieces:
+                segments.append(Segment(ipa, piece.bytes, piece.pa, colors))
+                ipa += piece.bytes
+            maps += taken.maps
+            fragmented += taken.fragmented_bytes
+        premap = self._premap(domain)
+        return DomainPlan(
+            domain.name, index, domain.cpus, domain.criticality, colors, tuple(segments), premap, maps, fragmented
+        )
+
+    def _take(self, nbytes: int, ipa: int, colors: frozenset[int] | None) -> Taken | None:
+        if colors is None:
+            return self.memory.take_contiguous(nbytes, ipa)
+        return self.memory.take_colored(nbytes, colors)
+
+    def _premap(self, domain: Domain) -> bool:
+        asked = self.system.isolation.premap
+        if asked == "auto":
+            premap = domain.criticality == "rt"
+            reason = "real-time: no fault after start" if premap else "best-effort: mapped when first touched"
+            self.choices.append(Choice(f"domains.{domain.name}.premap", str(premap).lower(), reason))
+            return premap
+        return asked == "all"
+
+    def _exhausted(self, path: KeyPath, who: str, nbytes: int, colors: frozenset[int] | None) -> None:
+        if colors is None:
+            have = f"the largest free piece of memory is {size_text(self.memory.largest_free_run())}"
+        else:
+            listed = ", ".join(str(color) for color in sorted(colors))
+            free, capacity = self.memory.free_of(colors), self.memory.capacity_of(colors)
+            have = f"its colors [{listed}] hold {size_text(capacity)}, {size_text(free)} of it free"
+        self.findings.append(Finding(path, "memory-exhausted", f"{who} asks for {size_text(nbytes)}, but {have}"))
+
+    def _check_limits(self, domains: tuple[DomainPlan, ...]) -> None:
+        segments, most = sum(len(domain.segments) for domain in domains), limits()["max_segments"]
+        if segments > most:
+            cause = f"memory falls into {segments} segments, more than the hypervisor's tables hold"
+            self.findings.append(Finding(("domains",), "limit", cause, f"at most {most}"))
+
+    def _usage(self, pool: Pool, domains: tuple[DomainPlan, ...]) -> tuple[Usage, ...]:
+        rows = [Usage("hypervisor", pool.colors, self._capacity(pool.colors), pool.bytes)]
+        rows += [Usage(d.name, d.colors, self._capacity(d.colors), d.bytes) for d in domains]
+        if self.space.bits:
+            taken = frozenset[int]().union(*(row.colors or frozenset() for row in rows))
+            rest = frozenset(range(self.space.count)) - taken
+            if rest:
+                rows.append(Usage("nobody", rest, self._capacity(rest), 0))
+        return tuple(rows)
+
+    def _capacity(self, colors: frozenset[int] | None) -> int:
+        return self.memory.capacity_of(colors)
+
+    def _name(self, owner: int) -> str:
+        return "hypervisor" if owner == HYPERVISOR else self.system.domains[owner].name
+
+    def _path(self, owner: int) -> KeyPath:
+        return ("hypervisor",) if owner == HYPERVISOR else ("domains", owner)

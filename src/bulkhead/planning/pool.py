@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much memory the hypervisor itself needs, and of what (see 'Hypervisor memory' in docs/architecture.md).
+
+The planner sizes the pool by this. The numbers are upper bounds: the hypervisor refuses to start if its
+tables do not fit, so too small is a failure at boot, not a risk.
+"""
+
+from __future__ import annotations
+
+from bulkhead.config.locate import limits
+from bulkhead.config.platform import Platform
+from bulkhead.config.quantity import GIB, KIB, MIB
+from bulkhead.config.system import Domain, System
+from bulkhead.geometry import PAGE_BYTES
+
+DEFAULT_POOL_BYTES = 8 * MIB
+IMAGE_BYTES = 256 * KIB
+STACK_BYTES = 16 * KIB  # per core
+CONSOLE_RING_BYTES = 64 * KIB  # per domain
+BLOCK_BYTES = 2 * MIB  # what one last-level table maps
+
+
+def stage2_table_pages(domain: Domain, platform: Platform, *, colored: bool) -> int:
+    """Table pages of one domain: its root, one per GiB touched, one per 2 MiB that is mapped by pages."""
+    pages = 16  # a concatenated root at its largest
+    spans = [(region.at, region.end, colored or _needs_pages(region.at, region.size)) for region in domain.memory]
+    spans += [(window.at, window.end, True) for window in platform.device_windows()]
+    passable = platform.passable()
+    for name in domain.devices:
+        device = passable.get(name)
+        if device is not None:
+            spans.append((device.at, device.at + (device.size or PAGE_BYTES), True))
+    for start, end, by_pages in spans:
+        pages += _touched(start, end, GIB)
+        pages += _touched(start, end, BLOCK_BYTES) if by_pages else 0
+    return pages
+
+
+def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str, int]:
+    """Bytes that the hypervisor needs, by what for. `pool_bytes` is their sum, rounded up."""
+    cores = platform.cores.count
+    need = {
+        "image": IMAGE_BYTES,
+        "manifest": limits()["max_manifest_bytes"],
+        "stacks": cores * STACK_BYTES,
+        "status": (1 + cores) * PAGE_BYTES,
+        "console rings": len(system.domains) * CONSOLE_RING_BYTES,
+        "stage-2 tables": PAGE_BYTES
+        * sum(stage2_table_pages(domain, platform, colored=colored) for domain in system.domains),
+    }
+    # Its own tables map the pool by pages, and a handful of device registers.
+    own_tables = 16 + _touched(0, sum(need.values()) + DEFAULT_POOL_BYTES, BLOCK_BYTES)
+    need["own tables"] = own_tables * PAGE_BYTES
+    need["slack"] = sum(need.values()) // 4 + 256 * KIB
+    return need
+
+
+def pool_bytes(system: System, platform: Platform, *, colored: bool) -> int:
+    """Size of the hypervisor's memory, unless the system file gives it."""
+    need = sum(pool_need(system, platform, colored=colored).values())
+    return max(DEFAULT_POOL_BYTES, -(-need // MIB) * MIB)
+
+
+def _needs_pages(at: int, size: int) -> bool:
+    return at % BLOCK_BYTES != 0 or size % BLOCK_BYTES != 0
+
+
+def _touched(start: int, end: int, unit: int) -> int:
+    return (end - 1) // unit - start // unit + 1

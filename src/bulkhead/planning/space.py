@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The color space of a system on a platform: which of the mechanisms is on, over which address bits.
+
+Cross-checks and the planner ask here, so that both speak of the same colors.
+"""
+
+from __future__ import annotations
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import System
+from bulkhead.geometry import ColorSpace, GeometryError, bank_color_bits, color_space, llc_color_bits
+
+
+def llc_colored(system: System) -> bool:
+    return system.isolation.llc in ("auto", "coloring")
+
+
+def banks_colored(system: System) -> bool:
+    return system.isolation.banks == "coloring"
+
+
+def platform_llc_bits(platform: Platform, *, color_l1: bool) -> tuple[int, ...]:
+    """Color bits of the platform's last-level cache; GeometryError if it cannot be colored."""
+    if platform.llc is None:
+        raise GeometryError("the platform describes no last-level cache (l2 or l3)")
+    l1d = platform.l1d.shape() if platform.l1d is not None else None
+    bits = llc_color_bits(platform.llc.shape(), l1d, color_l1=color_l1)
+    if not bits:
+        raise GeometryError("the last-level cache has no set-index bit that pages could choose")
+    return bits
+
+
+def platform_bank_bits(platform: Platform) -> tuple[int, ...]:
+    """Address bits that select DRAM banks; GeometryError if they are hashed or not described."""
+    mapping = platform.dram.mapping.bank if platform.dram is not None else ()
+    if not mapping:
+        raise GeometryError("the platform describes no DRAM bank bits (dram.mapping.bank)")
+    bits = bank_color_bits(mapping)
+    if not bits:
+        raise GeometryError("all DRAM bank bits are inside a page: no mapping can choose them")
+    return bits
+
+
+def space_for(system: System, platform: Platform) -> ColorSpace:
+    """The combined space of what `isolation` turns on; GeometryError if the platform does not allow it."""
+    llc = platform_llc_bits(platform, color_l1=system.isolation.color_l1) if llc_colored(system) else ()
+    banks = platform_bank_bits(platform) if banks_colored(system) else ()
+    return color_space(llc, banks)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as people read them, in the units that configuration files use. For messages and tables only."""
+
+from __future__ import annotations
+
+_SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def size_text(nbytes: int) -> str:
+    """`67108864` as `64 MiB`: exact if it can be, else to two decimals."""
+    for factor, unit in _SIZES:
+        if nbytes >= factor:
+            if nbytes % factor == 0:
+                return f"{nbytes // factor} {unit}"
+            if nbytes % (factor >> 10) == 0 and nbytes // (factor >> 10) < 4096:
+                continue
+            return f"{nbytes / factor:.2f} {unit}"
+    return f"{nbytes} B"
+
+
+def colors_text(colors: frozenset[int] | None) -> str:
+    """`{0, 1, 2, 5}` as `0-2, 5`."""
+    if colors is None:
+        return "not colored"
+    parts: list[str] = []
+    ordered = sorted(colors)
+    start = 0
+    for end in range(1, len(ordered) + 1):
+        if end == len(ordered) or ordered[end] != ordered[end - 1] + 1:
+            low, high = ordered[start], ordered[end - 1]
+            parts.append(str(low) if low == high else f"{low}-{high}")
+            start = end
+    return ", ".join(parts)
