@@ -100,4 +100,5 @@ class Plan:
     load_area: tuple[int, int]  # (pa, bytes): where the boot package is loaded
     usage: tuple[Usage, ...] = ()
     choices: tuple[Choice, ...] = ()
+    uncolored_free_bytes: int = 0  # of memory that anybody may have; 0 if memory is colored
     miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to

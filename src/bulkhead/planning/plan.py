@@ -74,8 +74,9 @@ class _Planner:
         self._check_limits(domains)
         self._stop_if_wrong()
         usage = self._usage(pool, domains)
+        free = 0 if self.space.bits else self.memory.free_of(None)
         return Plan(
-            self.system, self.platform, self.space, pool, domains, self.load, usage, tuple(self.choices), miscolored
+            self.system, self.platform, self.space, pool, domains, self.load, usage, tuple(self.choices), free, miscolored
         )
 
     def _stop_if_wrong(self) -> None:

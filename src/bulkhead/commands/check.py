@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead check FILES...`: is each file a system that fits its platform, and what is left if it does?
+
+Validation, cross-checks and planning, for people or as JSON. Builds and runs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson, Overrides, Unprotected
+from bulkhead.commands.output import console, print_json, print_problems, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.config.load import Loaded
+    from bulkhead.config.problem import Problem
+    from bulkhead.planning.model import Plan
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One file with everything that was found out about it."""
+
+    loaded: Loaded
+    plan: Plan | None
+    problems: tuple[Problem, ...]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("check")(check)
+
+
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="SYSTEM.yaml...", help="System files.", show_default=False)],
+    overrides: Overrides = None,
+    unprotected: Unprotected = False,
+    as_json: AsJson = False,
+) -> None:
+    """Validate system files and show what they promise and what is left."""
+    checked = [check_file(file, overrides or (), unprotected=unprotected) for file in files]
+    bad = [one for one in checked if one.problems]
+    if as_json:
+        print_json(_json(checked))
+    else:
+        for one in checked:
+            _show(one)
+        errors = sum(len(one.problems) for one in checked)
+        fine = len(checked) - len(bad)
+        console().print(
+            f"{fine} of {len(checked)} file{'s' if len(checked) != 1 else ''} ok, "
+            f"{errors} error{'s' if errors != 1 else ''}",
+            style="red" if bad else "green",
+        )
+    if bad:
+        raise typer.Exit(1)
+
+
+def check_file(file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False) -> Checked:
+    """Everything that `check` finds out about one file."""
+    from bulkhead.config.load import load_system
+    from bulkhead.planning.plan import PlanningError, plan_memory
+
+    loaded = load_system(file, overrides, unprotected=unprotected)
+    if not loaded.ok or loaded.system is None or loaded.platform is None:
+        return Checked(loaded, None, loaded.problems)
+    try:
+        return Checked(loaded, plan_memory(loaded.system, loaded.platform), ())
+    except PlanningError as error:
+        return Checked(loaded, None, tuple(loaded.locate(finding) for finding in error.findings))
+
+
+def _json(checked: list[Checked]) -> dict[str, Any]:
+    files = [
+        {
+            "file": one.loaded.file,
+            "system": one.loaded.system.name if one.loaded.system else None,
+            "platform": one.loaded.platform.name if one.loaded.platform else None,
+            "platform_sha256": one.loaded.platform_sha256,
+            "verdict": "error" if one.problems else "ok",
+            "errors": [problem.json() for problem in one.problems],
+            "notices": [notice.json() for notice in one.loaded.notices],
+            "promised": _promised(one.plan) if one.plan else None,
+        }
+        for one in checked
+    ]
+    single = checked[0].loaded if len(checked) == 1 else None
+    return result_object(
+        "check",
+        system=single.system.name if single and single.system else None,
+        platform=single.platform.name if single and single.platform else None,
+        verdict="error" if any(one.problems for one in checked) else "ok",
+        reasons=[problem.text() for one in checked for problem in one.problems],
+        files=files,
+    )
+
+
+def _promised(plan: Plan) -> dict[str, Any]:
+    cores = {core for domain in plan.domains for core in domain.cpus}
+    return {
+        "colors": plan.space.count if plan.space.bits else 0,
+        "owners": [
+            {
+                "name": row.owner,
+                "colors": None if row.colors is None else sorted(row.colors),
+                "capacity_bytes": row.capacity_bytes,
+                "used_bytes": row.used_bytes,
+                "free_bytes": row.free_bytes,
+            }
+            for row in plan.usage
+        ],
+        "domains": [
+            {
+                "name": domain.name,
+                "cpus": list(domain.cpus),
+                "maps": domain.maps,
+                "segments": len(domain.segments),
+                "fragmented_bytes": domain.fragmented_bytes,
+                "premap": domain.premap,
+            }
+            for domain in plan.domains
+        ],
+        "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
+    }
+
+
+def _show(one: Checked) -> None:
+    print_problems(one.problems)
+    print_problems(one.loaded.notices, kind="notice")
+    if one.plan is not None:
+        show_usage(one.loaded.file, one.plan)
+
+
+def show_usage(title: str, plan: Plan) -> None:
+    """The table of what was promised and what is left."""
+    from rich.table import Table
+
+    from bulkhead.units import colors_text, size_text
+
+    table = Table(title=f"{title}: {plan.system.name} on {plan.platform.name}", title_justify="left")
+    for heading, justify in (
+        ("owner", "left"), ("cores", "left"), ("colors", "left"), ("memory", "right"), ("of", "right"),
+        ("left", "right"), ("maps", "right"), ("fragmented", "right"),
+    ):
+        table.add_column(heading, justify="right" if justify == "right" else "left")
+    domains = {domain.name: domain for domain in plan.domains}
+    for row in plan.usage:
+        domain = domains.get(row.owner)
+        table.add_row(
+            row.owner,
+            ", ".join(str(core) for core in domain.cpus) if domain else "",
+            colors_text(row.colors),
+            size_text(row.used_bytes),
+            size_text(row.capacity_bytes),
+            size_text(plan.uncolored_free_bytes if row.colors is None else row.free_bytes),
+            str(domain.maps) if domain else "",
+            size_text(domain.fragmented_bytes) if domain else "",
+        )
+    used = {core for domain in plan.domains for core in domain.cpus}
+    left = [str(core) for core in range(plan.platform.cores.count) if core not in used]
+    table.add_row("left", ", ".join(left) or "none", _colors_left(plan), "", "", "", "", "")
+    console().print(table)
+
+
+def _colors_left(plan: Plan) -> str:
+    from bulkhead.units import colors_text
+
+    if not plan.space.bits:
+        return ""
+    rest = next((row.colors for row in plan.usage if row.owner == "nobody"), None)
+    return colors_text(rest) if rest else "none"

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all commands print alike: problems, notices, the JSON object with its common keys, the version.
+
+Commands call this and nothing else to speak of problems, so that people and programs read the same
+everywhere. It decides no verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bulkhead import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bulkhead.config.load import Loaded
+    from bulkhead.config.problem import Problem
+
+
+@cache
+def commit() -> str:
+    """The commit that this runs from, with `+changes` if the checkout differs; "unknown" outside one."""
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists():
+        return "unknown"
+    try:
+        head = _git(root, "rev-parse", "--short=12", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return head + ("+changes" if changed else "")
+
+
+def version_text() -> str:
+    return f"bulkhead {__version__} ({commit()})"
+
+
+def result_object(
+    command: str,
+    *,
+    system: str | None = None,
+    platform: str | None = None,
+    on: str | None = None,
+    seed: int | None = None,
+    verdict: str,
+    reasons: Sequence[str] = (),
+    **own: Any,
+) -> dict[str, Any]:
+    """The object that `--json` prints: the common keys, then the command's own."""
+    return {
+        "bulkhead": {"version": __version__, "commit": commit()},
+        "command": command,
+        "system": system,
+        "platform": platform,
+        "on": on,
+        "seed": seed,
+        "verdict": verdict,
+        "reasons": list(reasons),
+        **own,
+    }
+
+
+def print_json(result: dict[str, Any]) -> None:
+    typer.echo(json.dumps(result, indent=2))
+
+
+def console() -> Console:
+    """For people: colors and width as the terminal allows."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def complain(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def print_problems(problems: Iterable[Problem], *, kind: str = "error") -> None:
+    """One line each, on the error stream."""
+    for problem in problems:
+        complain(f"{kind}: {problem.text()}")
+
+
+def require(loaded: Loaded) -> None:
+    """Stop a command whose system file has problems, with all of them; show notices otherwise."""
+    print_problems(loaded.notices, kind="notice")
+    if not loaded.ok:
+        print_problems(loaded.problems)
+        count = len(loaded.problems)
+        complain(f"{loaded.file}: {count} error{'s' if count != 1 else ''}")
+        raise typer.Exit(1)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=10)
+    return done.stdout.strip()

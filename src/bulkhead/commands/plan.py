@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead plan SYSTEM`: the system with nothing left open, and the reason for each choice.
+
+The resolved file that `-o` writes is a system file again: it plans to the same result.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.check import Checked, check_file, show_usage
+from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
+from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.planning.model import Plan
+
+
+def register(app: typer.Typer) -> None:
+    app.command("plan")(plan)
+
+
+def plan(
+    system: SystemFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the resolved system file here.", show_default=False)
+    ] = None,
+    overrides: Overrides = None,
+    unprotected: Unprotected = False,
+    as_json: AsJson = False,
+) -> None:
+    """Decide what a system file leaves open, and say why."""
+    checked = check_file(system, overrides or [], unprotected=unprotected)
+    if as_json:
+        print_json(_json(checked))
+    else:
+        print_problems(checked.problems)
+        print_problems(checked.loaded.notices, kind="notice")
+    if checked.plan is None:
+        raise typer.Exit(1)
+    if not as_json:
+        _show(checked.plan)
+    if output is not None:
+        from bulkhead.planning.resolve import resolved_text
+
+        try:
+            output.write_text(resolved_text(checked.plan, beside=Path(system).parent, target=output.parent), "utf-8")
+        except OSError as error:
+            complain(f"error: {output}: cannot be written: {error.strerror}")
+            raise typer.Exit(1) from error
+        if not as_json:
+            console().print(f"wrote {output}")
+
+
+def _json(checked: Checked) -> dict[str, Any]:
+    loaded, planned = checked.loaded, checked.plan
+    own: dict[str, Any] = {"errors": [problem.json() for problem in checked.problems]}
+    if planned is not None:
+        own |= {
+            "color_bits": list(planned.space.positions),
+            "granule_bytes": planned.space.granule,
+            "pool": {"pa": planned.pool.pa, "bytes": planned.pool.bytes, "colors": _sorted(planned.pool.colors)},
+            "domains": [
+                {
+                    "name": domain.name,
+                    "cpus": list(domain.cpus),
+                    "colors": _sorted(domain.colors),
+                    "premap": domain.premap,
+                    "maps": domain.maps,
+                    "fragmented_bytes": domain.fragmented_bytes,
+                    "segments": [
+                        {"ipa": s.ipa, "bytes": s.bytes, "pa": s.pa, "colors": _sorted(s.colors)}
+                        for s in domain.segments
+                    ],
+                }
+                for domain in planned.domains
+            ],
+            "choices": [{"key": c.key, "value": c.value, "reason": c.reason} for c in planned.choices],
+        }
+    return result_object(
+        "plan",
+        system=loaded.system.name if loaded.system else None,
+        platform=loaded.platform.name if loaded.platform else None,
+        verdict="ok" if planned is not None else "error",
+        reasons=[problem.text() for problem in checked.problems],
+        notices=[notice.json() for notice in loaded.notices],
+        platform_sha256=loaded.platform_sha256,
+        **own,
+    )
+
+
+def _show(planned: Plan) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="what was open", title_justify="left")
+    for heading in ("key", "decided", "why"):
+        table.add_column(heading, overflow="fold")
+    for choice in planned.choices:
+        table.add_row(choice.key, Text(choice.value), choice.reason)
+    if planned.choices:
+        console().print(table)
+    show_usage("plan", planned)
+
+
+def _sorted(colors: frozenset[int] | None) -> list[int] | None:
+    return None if colors is None else sorted(colors)

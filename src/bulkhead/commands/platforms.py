@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead platforms [NAME]`: which boards are described, and what their descriptions say, with sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.config.platform import Platform
+
+
+def register(app: typer.Typer) -> None:
+    app.command("platforms")(platforms)
+
+
+def platforms(
+    name: Annotated[str | None, typer.Argument(help="A platform's name, or a path.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the platforms, or describe one with the sources of its numbers."""
+    from bulkhead.config.load import load_platform
+    from bulkhead.config.locate import platform_names, platform_path
+    from bulkhead.config.problem import nearest_of
+
+    references = [name] if name is not None else platform_names()
+    described: list[dict[str, Any]] = []
+    reasons: list[str] = []
+    for reference in references:
+        path = platform_path(reference, Path())
+        if path is None:
+            near = nearest_of(reference, platform_names())
+            hint = f"; did you mean '{near}'?" if near else ""
+            reasons.append(f"there is no platform '{reference}'{hint} (known: {', '.join(platform_names())})")
+            continue
+        platform, _, problems = load_platform(path)
+        reasons += [problem.text() for problem in problems]
+        if not as_json:
+            print_problems(problems)
+        if platform is not None:
+            described.append(_summary(platform))
+            if name is not None and not as_json:
+                _describe(platform)
+    verdict = "error" if reasons else "ok"
+    if as_json:
+        print_json(result_object("platforms", platform=name, verdict=verdict, reasons=reasons, platforms=described))
+    elif name is None:
+        _list(described)
+    elif not described:
+        for reason in reasons:
+            complain(f"error: {reason}")
+    if reasons:
+        raise typer.Exit(1)
+
+
+def _summary(platform: Platform) -> dict[str, Any]:
+    from bulkhead.geometry import GeometryError
+    from bulkhead.planning.space import platform_llc_bits
+
+    try:
+        bits: tuple[int, ...] = platform_llc_bits(platform, color_l1=False)
+        why = None
+    except GeometryError as error:
+        bits, why = (), str(error)
+    return {
+        "name": platform.name,
+        "description": platform.description,
+        "cores": platform.cores.count,
+        "core_type": platform.cores.type,
+        "memory_bytes": sum(ram.size for ram in platform.memory),
+        "llc_color_bits": list(bits),
+        "colors": 1 << len(bits) if bits else 0,
+        "granule_bytes": 1 << bits[0] if bits else None,
+        "not_colorable": why,
+        "bootable": platform.load is not None and platform.emulator is not None,
+    }
+
+
+def _list(described: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from bulkhead.units import size_text
+
+    table = Table()
+    for heading in ("name", "cores", "memory", "colors", "description"):
+        table.add_column(heading)
+    for one in described:
+        cores = f"{one['cores']} {one['core_type']}"
+        table.add_row(one["name"], cores, size_text(one["memory_bytes"]), str(one["colors"]), one["description"])
+    console().print(table)
+
+
+def _describe(platform: Platform) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    summary = _summary(platform)
+    table = Table(title=f"{platform.name}: {platform.description}", title_justify="left")
+    for heading in ("what", "value", "source"):
+        table.add_column(heading, overflow="fold")
+    for what, value, source in _rows("", platform.model_dump(exclude_none=True, exclude_defaults=True)):
+        table.add_row(Text(what), Text(value), Text(source or platform.sources.get(what, "")))
+    bits = ", ".join(str(bit) for bit in summary["llc_color_bits"])
+    table.add_row("LLC color bits", bits or "none", summary["not_colorable"] or "computed from the caches")
+    table.add_row("LLC colors", str(summary["colors"]), "computed from the caches")
+    console().print(table)
+
+
+def _rows(prefix: str, section: dict[str, Any], source: str = "") -> list[tuple[str, str, str]]:
+    """One row per number, with the source of the innermost section that has one."""
+    rows: list[tuple[str, str, str]] = []
+    source = section.get("source") or source
+    for key, value in section.items():
+        if key in ("source", "sources", "platform", "name", "description", "fitted"):
+            continue
+        path = f"{prefix}.{key}" if prefix else key
+        if isinstance(value, dict):
+            rows += _rows(path, value, source)
+        elif isinstance(value, (tuple, list)) and value and isinstance(value[0], dict):
+            for number, item in enumerate(value):
+                rows += _rows(f"{path}[{number}]", item, source)
+        elif value not in ((), {}):
+            rows.append((path, _shown(key, value), source))
+    return rows
+
+
+def _shown(key: str, value: Any) -> str:
+    from bulkhead.units import size_text
+
+    if key == "size":
+        return size_text(value)
+    address = key in ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
+    if isinstance(value, int) and (key != "hypervisor" or value > 1023) and address:
+        return f"{value:#x}"
+    return ", ".join(str(item) for item in value) if isinstance(value, tuple) else str(value)

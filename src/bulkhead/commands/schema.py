@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead schema`: the JSON Schema of system files (or of platform files), for editors."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+
+class Kind(str, Enum):
+    system = "system"
+    platform = "platform"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("schema")(schema)
+
+
+def schema(
+    kind: Annotated[Kind, typer.Argument(help="Which kind of file.")] = Kind.system,
+    json_schema: Annotated[bool, typer.Option("--json-schema", "--json", help="The only form; accepted for clarity.")] = True,
+) -> None:
+    """Print the JSON Schema that editors use to complete and check files."""
+    from bulkhead.config.schema import file_schema
+
+    del json_schema
+    typer.echo(json.dumps(file_schema(kind.value), indent=2))

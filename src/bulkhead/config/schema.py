@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON Schema of the two kinds of files, made from their models.
+
+`bulkhead schema` prints it. It says what a file may look like; only load.py says whether it is right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import System
+
+_JSON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str, "integer": int, "boolean": bool, "array": list, "object": dict, "number": (int, float),
+}
+
+
+def file_schema(kind: str) -> dict[str, Any]:
+    """The schema of "system" or "platform" files."""
+    model = {"system": System, "platform": Platform}[kind]
+    made: dict[str, Any] = _tidied(model.model_json_schema(by_alias=True))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **made,
+        "title": f"Bulkhead {kind} file",
+    }
+
+
+def _tidied(node: Any) -> Any:
+    """Without what is true of the models but not of files: null for 'left out', defaults in base units."""
+    if isinstance(node, list):
+        return [_tidied(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: _tidied(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    options = kept.get("anyOf")
+    if isinstance(options, list):
+        options = [option for option in options if option != {"type": "null"}]
+        del kept["anyOf"]
+        kept = {**options[0], **kept} if len(options) == 1 else {**kept, "anyOf": options}
+    if "default" in kept and not _fits(kept["default"], kept):
+        del kept["default"]
+    return kept
+
+
+def _fits(default: Any, node: dict[str, Any]) -> bool:
+    kinds = node.get("type")
+    if kinds is None:
+        return "enum" in node and default in node["enum"]
+    known = [_JSON_TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    fits = any(isinstance(default, kind) for kind in known)
+    return fits and not (isinstance(default, bool) and "boolean" not in (kinds if isinstance(kinds, list) else [kinds]))

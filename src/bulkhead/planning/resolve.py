@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan as a system file again: every choice of the planner written out as a key.
+
+`bulkhead plan -o` writes this. Loading it and planning again gives the same plan; that is its contract.
+"""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarint import HexCapsInt
+
+from bulkhead.config.system import Bandwidth, Image, System
+from bulkhead.planning.model import Plan
+from bulkhead.units import size_text
+
+_HEADER = "# Resolved by `bulkhead plan`: what was open has been decided. The reasons:\n"
+
+
+def resolved_text(plan: Plan, *, beside: Path, target: Path) -> str:
+    """The resolved system file. Paths that were relative to `beside` become relative to `target`."""
+    yaml = YAML()
+    yaml.width = 110
+    stream = StringIO()
+    yaml.dump(_resolved(plan, beside, target), stream)
+    reasons = "".join(f"#   {choice.key}: {choice.value} ({choice.reason})\n" for choice in plan.choices)
+    return _HEADER + reasons + stream.getvalue()
+
+
+def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
+    system = plan.system
+    result: dict[str, Any] = {"bulkhead": 1, "name": system.name, "platform": _moved(system.platform, beside, target)}
+    result["hypervisor"] = {
+        **_promise(plan, plan.pool.colors),
+        "memory": _size(plan.pool.bytes),
+        **({"console": {"default": system.hypervisor.console.default}} if system.hypervisor.console.default else {}),
+    }
+    isolation = system.isolation
+    result["isolation"] = {
+        "llc": "coloring" if isolation.llc == "auto" else isolation.llc,
+        "color_l1": isolation.color_l1,
+        "banks": isolation.banks,
+        "premap": isolation.premap,
+    }
+    if system.regulation is not None:
+        result["regulation"] = _regulation(system)
+    result["domains"] = [_domain(plan, index, beside, target) for index in range(len(system.domains))]
+    if system.broker is not None:
+        broker = system.broker
+        result["broker"] = {
+            "cpu": "auto" if broker.cpu is None else broker.cpu,
+            "engine": broker.engine,
+            "chunk": _size(broker.chunk),
+            "rate": "auto" if broker.rate is None else f"{broker.rate} B/s",
+        }
+    if system.flows:
+        result["flows"] = [
+            {
+                "name": f.name, "from": f.from_, "to": f.to, "port": f.port, "size": _size(f.size),
+                "period": f"{f.period} ns", "deadline": f"{f.deadline} ns",
+            }
+            for f in system.flows
+        ]
+    if system.expect:
+        result["expect"] = dict(system.expect)
+    return result
+
+
+def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any]:
+    domain, planned = plan.system.domains[index], plan.domains[index]
+    result: dict[str, Any] = {
+        "name": domain.name,
+        "criticality": domain.criticality,
+        "cpus": list(domain.cpus),
+        "priority": domain.priority,
+        "image": _image(domain.image, beside, target),
+        "memory": [{"at": HexCapsInt(region.at), "size": _size(region.size)} for region in domain.memory],
+        **_promise(plan, planned.colors),
+        "bandwidth": _bandwidth(domain.bandwidth),
+        "console": domain.console,
+        "params": dict(domain.params),
+        "devices": list(domain.devices),
+        "manager": domain.manager,
+        "restart": domain.restart,
+        "table_placement": domain.table_placement,
+    }
+    if domain.workload is not None:
+        result["workload"] = domain.workload
+    return result
+
+
+def _promise(plan: Plan, colors: frozenset[int] | None) -> dict[str, Any]:
+    """`llc` and `banks` as they were decided."""
+    if colors is None:
+        return {}
+    found: dict[str, Any] = {}
+    if plan.space.llc_bits:
+        found["llc"] = {"colors": sorted({plan.space.llc_color_of(color) for color in colors})}
+    if plan.space.bank_bits:
+        found["banks"] = {"colors": sorted({plan.space.bank_color_of(color) for color in colors})}
+    return found
+
+
+def _regulation(system: System) -> dict[str, Any]:
+    regulation = system.regulation
+    assert regulation is not None
+    threshold, step = regulation.threshold, regulation.step
+    result = {
+        "policy": regulation.policy,
+        "interval": f"{regulation.interval} ns",
+        "step": "adaptive" if step is None else _percent(step),
+        "reclaim": regulation.reclaim,
+        "overcommit": regulation.overcommit,
+    }
+    if "threshold" in regulation.model_fields_set:
+        result["threshold"] = _percent(threshold) if isinstance(threshold, Fraction) else f"{threshold} B/s"
+    return result
+
+
+def _bandwidth(bandwidth: Bandwidth) -> Any:
+    if bandwidth.unlimited:
+        return "unlimited"
+    given: dict[str, Any] = {"per": bandwidth.per, "period": f"{bandwidth.period} ns"}
+    if bandwidth.budget is not None:
+        return {"budget": f"{bandwidth.budget} B/s", **given}
+    return {"events": bandwidth.events, **given}
+
+
+def _image(image: Image, beside: Path, target: Path) -> dict[str, Any]:
+    given = {"elf": image.elf, "kernel": image.kernel, "initrd": image.initrd}
+    result: dict[str, Any] = {key: _moved(value, beside, target) for key, value in given.items() if value is not None}
+    return result | ({"cmdline": image.cmdline} if image.cmdline is not None else {})
+
+
+def _moved(reference: str, beside: Path, target: Path) -> str:
+    """A path that was found beside the system file, as seen from where the resolved file goes."""
+    if "/" not in reference or not (beside / reference).exists() or Path(reference).is_absolute():
+        return reference
+    return os.path.relpath(beside / reference, target)
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(share * 100):.10g} %"
+
+
+def _size(nbytes: int) -> str:
+    text = size_text(nbytes)
+    return f"{nbytes} B" if "." in text else text
