@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hypervisor's own checker (core/manifest.c) reads what the builder writes, and refuses what was damaged.
+
+The checker is compiled for the machine that runs the tests; it is the same source that runs at EL2."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bulkhead.env.paths import repository
+from bulkhead.package.build import Build
+from bulkhead.package.corrupt import field_place, flipped_bit, patched_field, with_manifest
+from bulkhead.planning.model import Plan
+from bulkhead.schema import Layout
+from bulkhead.schema.header import c_header
+
+Builds = Callable[..., Build]
+Check = Callable[[bytes], tuple[str, int]]
+
+PROGRAM = """
+#include "core/manifest.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    static _Alignas(8) unsigned char buffer[1 << 20];
+    size_t bytes = fread(buffer, 1, sizeof buffer, stdin);
+    unsigned char *exact = aligned_alloc(8, (bytes + 7) / 8 * 8 + 8);
+    for (size_t i = 0; i < bytes; i++)
+        exact[i] = buffer[i];
+    struct manifest_verdict verdict = manifest_check(exact, bytes, strtoull(argv[argc - 1], 0, 0));
+    printf("%u %u\\n", (unsigned)verdict.error, (unsigned)verdict.offset);
+    free(exact);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def checker(tmp_path_factory: pytest.TempPathFactory, layout: Layout) -> Path:
+    """A program that reads a manifest and prints the verdict of core/manifest.c."""
+    out = tmp_path_factory.mktemp("checker")
+    (out / "bulkhead_layout.h").write_text(c_header(layout.schema, "manifest.yaml"))
+    (out / "check.c").write_text(PROGRAM)
+    root = repository()
+    sources = sorted(str(path) for path in root.glob("core/*.c"))
+    flags = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    command = [
+        "gcc",
+        *flags,
+        f"-I{root}",
+        f"-I{out}",
+        "-o",
+        str(out / "check"),
+        str(out / "check.c"),
+        *sources,
+    ]
+    subprocess.run(command, check=True)
+    return out / "check"
+
+
+@pytest.fixture
+def check(checker: Path, layout: Layout) -> Check:
+    def run(manifest: bytes, package_bytes: int = 1 << 24) -> tuple[str, int]:
+        answer = subprocess.run(
+            [checker, str(package_bytes)], input=manifest, capture_output=True, check=True
+        )
+        error, offset = map(int, answer.stdout.split())
+        return layout.enum_name("manifest_error", error) or str(error), offset
+
+    return run
+
+
+def test_core_accepts_what_the_builder_writes(
+    builder: Builds, colored: Plan, uncolored: Plan, check: Check
+) -> None:
+    for number, plan in enumerate((colored, uncolored)):
+        assert check(builder(plan, str(number)).manifest.read_bytes()) == ("none", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "error"),
+    [
+        ("magic", 0, "magic"),
+        ("version", 99, "version"),
+        ("layout_hash", 1, "layout"),
+        ("total_bytes", 8, "size"),
+        ("cpus.offset", 4, "table"),
+        ("domains.count", 9, "table"),
+        ("platform.gic_version", 7, "platform"),
+        ("platform.color_bits", 0xFFFF_F000, "color_bits"),
+        ("cpus/1.mpidr", 0, "cpu"),
+        ("ram/0.pa", 0x4000_0001, "ram"),
+        ("color_sets/0.word[3]", 1 << 63, "color_set"),
+        ("hypervisor.pool_pa", 0, "pool"),
+        ("hypervisor.console_core", 200, "console"),
+        ("domains/0.flags", 1 << 31, "domain"),
+        ("vcpus/1.core", 0, "vcpu"),
+        ("segments/0.pa", 0x4000_4000, "segment"),
+        ("images/0.ipa", 16, "image"),
+        ("irqs/0.intid", 33, "irq"),
+        ("devices/0.pa", 0x900_0000, "device"),
+    ],
+)
+def test_core_refuses_a_damaged_field_by_name(
+    builder: Builds, colored: Plan, check: Check, layout: Layout, path: str, value: int, error: str
+) -> None:
+    damaged = patched_field(builder(colored).manifest.read_bytes(), layout, path, value)
+    assert check(damaged)[0] == error
+
+
+def test_any_flipped_bit_breaks_the_checksum_or_an_earlier_check(
+    builder: Builds, colored: Plan, check: Check, layout: Layout
+) -> None:
+    manifest = builder(colored).manifest.read_bytes()
+    early = {"magic", "version", "layout", "size", "truncated", "checksum"}
+    for offset in range(0, len(manifest), 97):
+        assert check(flipped_bit(manifest, layout, offset, offset % 8))[0] in early
+
+
+def test_a_truncated_manifest_is_refused(builder: Builds, colored: Plan, check: Check) -> None:
+    manifest = builder(colored).manifest.read_bytes()
+    for length in (0, 7, 200, len(manifest) - 1):
+        assert check(manifest[:length])[0] == "truncated"
+
+
+def test_a_package_can_carry_a_damaged_manifest_for_boot_tests(
+    builder: Builds, colored: Plan, layout: Layout
+) -> None:
+    build = builder(colored)
+    manifest = build.manifest.read_bytes()
+    damaged = patched_field(manifest, layout, "segments/0.bytes", 1)
+    package = with_manifest(build.elf.read_bytes(), manifest, damaged)
+    assert damaged in package
+    assert manifest not in package
+    offset, size = field_place(manifest, layout, "segments/0.bytes")
+    assert manifest[:offset] + damaged[offset : offset + size] + manifest[offset + size :] != manifest

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device trees of domains, read back by the device tree compiler and by the library."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import fdt
+
+from bulkhead.package.devicetree import Console, GuestBoard, device_tree
+from bulkhead.package.memory import Region
+
+BOARD = GuestBoard(
+    memory=(Region(0x4000_0000, 16 << 20), Region(0x1_0000_0000, 1 << 20)),
+    cpus=2,
+    cpu_type="cortex-a53",
+    gicd=0x800_0000,
+    gicr=0x80A_0000,
+    entropy=b"seed",
+    console=Console(0x900_0000, 33, 24_000_000),
+    cmdline="console=ttyAMA0 quiet",
+    initrd=(0x4400_0000, 0x4410_0000),
+    params={"period_us": 1000, "big": (1 << 64) - 1},
+)
+
+
+def source_of(blob: bytes, tmp_path: Path) -> str:
+    """What dtc makes of it; it must not warn."""
+    (tmp_path / "tree.dtb").write_bytes(blob)
+    command = ["dtc", "-I", "dtb", "-O", "dts", str(tmp_path / "tree.dtb")]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert run.stderr == "" or "Warning" not in run.stderr, run.stderr
+    return re.sub(r"\s+", " ", run.stdout)
+
+
+def test_dtc_reads_it_without_a_warning_and_sees_the_whole_board(tmp_path: Path) -> None:
+    source = source_of(device_tree(BOARD), tmp_path)
+    for piece in (
+        'compatible = "bulkhead,domain\\0linux,dummy-virt"',
+        'memory@40000000 { device_type = "memory"; reg = <0x00 0x40000000 0x00 0x1000000>; }',
+        'memory@100000000 { device_type = "memory"; reg = <0x01 0x00 0x00 0x100000>; }',
+        'cpu@1 { device_type = "cpu"; compatible = "arm,cortex-a53"; reg = <0x01>; enable-method = "psci"; }',
+        'method = "hvc"',
+        'compatible = "arm,gic-v3"',
+        "reg = <0x00 0x8000000 0x00 0x10000 0x00 0x80a0000 0x00 0x40000>",
+        "interrupts = <0x01 0x0d 0x04 0x01 0x0e 0x04 0x01 0x0b 0x04 0x01 0x0a 0x04>",
+        "interrupts = <0x00 0x01 0x04>",
+        'bootargs = "console=ttyAMA0 quiet"',
+        'stdout-path = "/pl011@9000000"',
+        "linux,initrd-start = <0x00 0x44000000>",
+        "linux,initrd-end = <0x00 0x44100000>",
+        "period_us = <0x00 0x3e8>",
+        "big = <0xffffffff 0xffffffff>",
+    ):
+        assert piece in source, piece
+    assert "cpu@2" not in source
+    assert "pmu" not in source, "guests may not use the PMU"
+
+
+def test_a_domain_without_a_console_has_no_uart(tmp_path: Path) -> None:
+    source = source_of(device_tree(replace(BOARD, console=None)), tmp_path)
+    assert "pl011" not in source
+    assert "apb-pclk" not in source
+    assert "stdout-path" not in source
+
+
+def test_seeds_follow_the_run_and_nothing_else(tmp_path: Path) -> None:
+    blob = device_tree(BOARD)
+    assert device_tree(BOARD) == blob, "the same inputs give the same bytes"
+    assert device_tree(replace(BOARD, entropy=b"other")) != blob
+    chosen = fdt.parse_dtb(blob).get_node("/chosen")
+    assert len(bytes(chosen.get_property("rng-seed").to_dtb("", 0, 17)[0])) >= 64
+
+
+def test_the_blob_says_its_own_size_in_whole_words() -> None:
+    for params in ({}, {"a": 1}, {"ab": 1}, {"abcdef": 7}):
+        blob = device_tree(replace(BOARD, params=params))
+        assert int.from_bytes(blob[4:8], "big") == len(blob)
+        assert len(blob) % 8 == 0
