@@ -7,6 +7,7 @@ Used by the checks that need a file's real flags. It reads build/host and build/
 import json
 import shlex
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -73,3 +74,34 @@ def compilations(preset: str) -> tuple[Compilation, ...]:
         compiler, flags = _flags(arguments)
         found.append(Compilation(source, tree, compiler, flags, headers.get(_output(arguments), frozenset())))
     return tuple(found)
+
+
+def one_each(preset: str, directories: tuple[str, ...]) -> dict[Path, Compilation]:
+    """For each source of these directories its plain (unsanitized) compilation."""
+    plain: dict[Path, Compilation] = {}
+    for compilation in compilations(preset):
+        if compilation.source.relative_to(ROOT).parts[0] in directories:
+            known = plain.get(compilation.source)
+            if known is None or len(compilation.flags) < len(known.flags):
+                plain[compilation.source] = compilation
+    return plain
+
+
+def write_database(file: Path, compilations: Iterable[Compilation], compiler: str = "clang") -> None:
+    """A compilation database for a tool that is not the compiler itself."""
+    entries = [
+        {
+            "directory": str(entry.directory),
+            "file": str(entry.source),
+            # Warnings are the compiler's business, and it has others than the tools know.
+            "arguments": [
+                compiler,
+                *(f for f in entry.flags if not f.startswith("-W")),
+                "-c",
+                str(entry.source),
+            ],
+        }
+        for entry in compilations
+    ]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(entries, indent=1))
