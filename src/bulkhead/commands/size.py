@@ -13,7 +13,6 @@ from pathlib import Path
 import typer
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
-from pygount import SourceAnalysis
 from rich.console import Console
 from rich.table import Table
 
@@ -55,6 +54,9 @@ def compiled_sources(tree: Path) -> list[Path]:
 
 def source_lines(files: list[Path]) -> dict[str, int]:
     """SLOC (no blanks, no comments) by the directory two levels down, e.g. `hypervisor/arch`."""
+    # Loaded only here: it takes longer than most commands do.
+    from pygount import SourceAnalysis
+
     lines: Counter[str] = Counter()
     for file in files:
         inside = file.relative_to(repository())
