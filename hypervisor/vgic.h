@@ -30,33 +30,39 @@ struct vcpu;
 /* Private interrupts that hardware raises for the guest itself: EL1's virtual and physical timers (BSA). */
 #define VGIC_PRIVATE_HW ((1u << 27) | (1u << 30))
 
-/* 32 interrupts; one bit each. What a guest has done to an interrupt since it was put into a list register is
- * known only to that list register, until its core looks. */
+/* 32 interrupts; one bit each. A state moves: what is put into a list register is no longer here until that
+ * list register is looked at again, on its core. */
 struct vgic_bank {
     uint32_t enabled;
     uint32_t group1;
-    uint32_t edge;         /* edge-triggered; otherwise level */
-    uint32_t pending;      /* latched: an edge, a passed-through interrupt or a write to ISPENDR */
-    uint32_t line;         /* input of an emulated device is high */
-    uint32_t active;       /* and in no list register, or to be made active there */
+    uint32_t edge;    /* edge-triggered; otherwise level */
+    uint32_t pending; /* latched: an edge, a passed-through interrupt or a write to ISPENDR */
+    uint32_t line;    /* input of an emulated device is high */
+    uint32_t active;
+    uint32_t held;         /* physically active: the hardware waits for the deactivation */
     uint32_t resident;     /* in a list register */
-    uint32_t held;         /* physically active: the hardware waits for the guest's deactivation */
     uint32_t hw;           /* passed through: enable and trigger are mirrored to the physical GIC */
-    uint32_t drop_pending; /* resident, but its pending state was cleared by a register write */
+    uint32_t drop_pending; /* resident, and the state there was since cleared by a register write */
     uint32_t drop_active;
     uint8_t priority[32];
 };
 
+/* A list register as it was written. */
+struct vgic_slot {
+    uint16_t intid;
+    uint16_t flags; /* vgic_lr_flag and those of vgic_internal.h */
+};
+
 struct vgic_vcpu {
-    struct vgic_bank bank;          /* SGIs and PPIs */
-    uint16_t lr_intid[VGIC_LR_MAX]; /* what each used list register holds */
-    uint16_t lr_used;               /* bit n: list register n was written and not collected since */
-    uint16_t lr_latched;            /* bit n: its pending state did not come from a level line alone */
-    uint8_t lr_count;
-    uint8_t lr_events; /* events asked for now */
-    bool stale;        /* state of a resident interrupt changed: list registers need a rebuild */
-    bool asleep;       /* GICR_WAKER.ProcessorSleep */
-    uint32_t mirrored; /* private interrupts that are enabled physically */
+    struct vgic_bank bank; /* SGIs and PPIs */
+    struct vgic_slot slots[VGIC_LR_MAX];
+    uint32_t slots_used; /* bit n: list register n was written and not looked at since */
+    uint32_t slots_mask; /* those that exist */
+    uint32_t events;     /* maintenance events asked for now */
+    uint32_t mirrored;   /* private interrupts that are enabled physically */
+    bool online;         /* the list registers are this VCPU's */
+    bool stale;          /* a resident interrupt was changed by a register write: look again */
+    bool asleep;         /* GICR_WAKER.ProcessorSleep */
 };
 
 struct vgic_domain {
@@ -64,7 +70,7 @@ struct vgic_domain {
     uint32_t control;     /* GICD_CTLR group enables */
     struct vgic_bank spis[VGIC_BANKS - 1];
     uint8_t target[VGIC_SPI_COUNT]; /* VCPU index, or VGIC_NO_VCPU */
-    uint8_t owner[VGIC_SPI_COUNT];  /* VCPU whose list register holds it, if resident */
+    uint8_t owner[VGIC_SPI_COUNT];  /* the VCPU where it is resident or active */
 };
 
 #define VGIC_NO_VCPU 0xFFu

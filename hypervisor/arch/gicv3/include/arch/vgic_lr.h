@@ -38,17 +38,16 @@ uint32_t vgic_lr_empty(void);
 void vgic_lr_write(uint32_t n, uint32_t intid, uint32_t priority, uint32_t flags);
 void vgic_lr_clear(uint32_t n);
 
-/* VGIC_LR_PENDING, VGIC_LR_ACTIVE and VGIC_LR_HW of list register n, as the guest left it. */
+/* VGIC_LR_PENDING and VGIC_LR_ACTIVE of list register n, as the guest left it. */
 uint32_t vgic_lr_state(uint32_t n);
 
-/* Opens the virtual CPU interface and asks for the given events. */
+/* Opens the virtual CPU interface, asks for the given events and no others. */
 void vgic_lr_control(uint32_t events);
 
-/* How often the guest ended an interrupt that is in no list register; resets the count. `events` as last set.
- */
-uint32_t vgic_lr_take_eoi_count(uint32_t events);
+/* How often the guest ended an interrupt that is in no list register, since the last vgic_lr_control(). */
+uint32_t vgic_lr_eoi_count(void);
 
-/* The virtual CPU interface as out of reset, every list register empty. */
+/* The virtual CPU interface as out of reset and closed, every list register empty. */
 void vgic_lr_reset(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Driver of the physical GICv3: distributor, redistributors, system-register CPU interface. Register numbers
+ * and sequences from IHI 0069, chapters 12.9 (GICD), 12.11 (GICR) and 12.2 (ICC). It never looks at guests'
+ * state.
+ */
+#include <arch/gic.h>
+
+#include "cpu.h"
+#include "spinlock.h"
+#include <arch/barrier.h>
+#include <arch/mmio.h>
+#include <arch/sysreg.h>
+#include <arch/vgic_lr.h>
+
+#define GICD_CTLR      0x0000u
+#define GICD_TYPER     0x0004u
+#define GIC_IGROUPR    0x0080u /* the same offsets in a redistributor's SGI frame, for word 0 */
+#define GIC_ISENABLER  0x0100u
+#define GIC_ICENABLER  0x0180u
+#define GIC_ISPENDR    0x0200u
+#define GIC_ICPENDR    0x0280u
+#define GIC_ICACTIVER  0x0380u
+#define GIC_IPRIORITYR 0x0400u
+#define GIC_ICFGR      0x0C00u
+#define GICD_IROUTER   0x6000u
+#define GICR_CTLR      0x0000u
+#define GICR_TYPER     0x0008u
+#define GICR_WAKER     0x0014u
+#define GICR_SGI_FRAME 0x10000u
+
+#define GICD_CTLR_RWP       (1u << 31)
+#define GICD_CTLR_ARE_NS    (1u << 4)
+#define GICD_CTLR_GROUPS    0x3u /* Group 1, whatever security states there are */
+#define GICR_CTLR_RWP       (1u << 3)
+#define GICR_TYPER_VLPIS    (1u << 1)
+#define GICR_TYPER_LAST     (1u << 4)
+#define GICR_WAKER_SLEEP    (1u << 1)
+#define GICR_WAKER_CHILDREN (1u << 2)
+#define ICC_CTLR_EOIMODE    (1u << 1)
+#define ICC_SRE_ALL         0xFu /* system registers, here and for EL1; no bypass */
+
+#define DEFAULT_PRIORITIES 0xA0A0A0A0u
+#define LOWEST_PRIORITY    0xFFu
+#define POLL_LIMIT         1000000u /* reads; hardware answers within a handful */
+
+static struct gic {
+    struct spinlock lock; /* read-modify-write of the trigger registers */
+    paddr_t distributor;
+    paddr_t redistributors; /* first of them */
+    uint32_t redistributor_count;
+    uint32_t spi_words; /* words of 32 interrupts, private word included */
+    uint32_t maintenance_irq;
+    paddr_t of_core[BH_MAX_CORES]; /* each core's redistributor */
+} gic;
+
+static paddr_t at(paddr_t base, uint32_t offset)
+{
+    return paddr(base.value + offset);
+}
+
+static bool wait_for_clear(paddr_t address, uint32_t mask)
+{
+    for (uint32_t i = 0; i < POLL_LIMIT; i++) {
+        if ((mmio_read32(address) & mask) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The register frame that holds an interrupt's bits: the executing core's for private ones. */
+static paddr_t frame_of(uint32_t intid)
+{
+    return intid < GIC_PRIVATE_COUNT ? at(gic.of_core[this_cpu()->index], GICR_SGI_FRAME) : gic.distributor;
+}
+
+static void wait_for_writes(uint32_t intid)
+{
+    if (intid < GIC_PRIVATE_COUNT) {
+        wait_for_clear(at(gic.of_core[this_cpu()->index], GICR_CTLR), GICR_CTLR_RWP);
+    } else {
+        wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+    }
+}
+
+/* Disables and forgets 32 interrupts and puts them into Group 1. `word` counts from the frame's start. */
+static void reset_word(paddr_t frame, uint32_t word)
+{
+    mmio_write32(at(frame, GIC_ICENABLER + word * 4), UINT32_MAX);
+    mmio_write32(at(frame, GIC_IGROUPR + word * 4), UINT32_MAX);
+    mmio_write32(at(frame, GIC_ICPENDR + word * 4), UINT32_MAX);
+    mmio_write32(at(frame, GIC_ICACTIVER + word * 4), UINT32_MAX);
+    for (uint32_t i = 0; i < 8; i++) {
+        mmio_write32(at(frame, GIC_IPRIORITYR + word * 32 + i * 4), DEFAULT_PRIORITIES);
+    }
+}
+
+void gic_init(const struct manifest_platform *platform, uint32_t cpu_count)
+{
+    gic.distributor = paddr(platform->gicd_pa);
+    gic.redistributors = paddr(platform->gicr_pa);
+    gic.redistributor_count = cpu_count;
+    gic.maintenance_irq = platform->maintenance_irq;
+    gic.spi_words = (mmio_read32(at(gic.distributor, GICD_TYPER)) & 0x1F) + 1;
+
+    mmio_write32(at(gic.distributor, GICD_CTLR), 0);
+    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+    mmio_write32(at(gic.distributor, GICD_CTLR), GICD_CTLR_ARE_NS);
+    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+    for (uint32_t word = 1; word < gic.spi_words; word++) {
+        reset_word(gic.distributor, word);
+        mmio_write32(at(gic.distributor, GIC_ICFGR + word * 8), 0);
+        mmio_write32(at(gic.distributor, GIC_ICFGR + word * 8 + 4), 0);
+    }
+    mmio_write32(at(gic.distributor, GICD_CTLR), GICD_CTLR_ARE_NS | GICD_CTLR_GROUPS);
+    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+}
+
+/* Affinity as GICR_TYPER and IROUTER hold it in 32 bits: Aff3.Aff2.Aff1.Aff0. */
+static uint32_t packed_affinity(uint64_t mpidr)
+{
+    return (uint32_t)(mpidr & 0xFFFFFF) | (uint32_t)(mpidr >> 32 << 24);
+}
+
+static bool find_redistributor(uint64_t mpidr, paddr_t *found)
+{
+    paddr_t frame = gic.redistributors;
+
+    for (uint32_t i = 0; i < gic.redistributor_count; i++) {
+        uint64_t type = mmio_read64(at(frame, GICR_TYPER));
+
+        if ((uint32_t)(type >> 32) == packed_affinity(mpidr)) {
+            *found = frame;
+            return true;
+        }
+        if ((type & GICR_TYPER_LAST) != 0) {
+            return false;
+        }
+        frame = at(frame, (type & GICR_TYPER_VLPIS) != 0 ? 0x40000 : 0x20000);
+    }
+    return false;
+}
+
+bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
+{
+    paddr_t base;
+
+    if (!find_redistributor(mpidr, &base)) {
+        return false;
+    }
+    gic.of_core[cpu_index] = base;
+    mmio_write32(at(base, GICR_WAKER), mmio_read32(at(base, GICR_WAKER)) & ~GICR_WAKER_SLEEP);
+    if (!wait_for_clear(at(base, GICR_WAKER), GICR_WAKER_CHILDREN)) {
+        return false;
+    }
+    reset_word(at(base, GICR_SGI_FRAME), 0);
+    mmio_write32(at(base, GICR_SGI_FRAME + GIC_ISENABLER), 1u | 1u << gic.maintenance_irq);
+    wait_for_clear(at(base, GICR_CTLR), GICR_CTLR_RWP);
+
+    sysreg_write(ICC_SRE_EL2, ICC_SRE_ALL);
+    arch_isb();
+    sysreg_write(ICC_SRE_EL1, ICC_SRE_ALL & 0x7u);
+    arch_isb();
+    sysreg_write(ICC_PMR_EL1, LOWEST_PRIORITY);
+    sysreg_write(ICC_BPR1_EL1, 0);
+    sysreg_write(ICC_CTLR_EL1, ICC_CTLR_EOIMODE);
+    sysreg_write(ICC_IGRPEN1_EL1, 1);
+    vgic_lr_reset();
+    arch_isb();
+    return true;
+}
+
+uint32_t gic_acknowledge(void)
+{
+    uint32_t intid = (uint32_t)sysreg_read(ICC_IAR1_EL1) & 0xFFFFFFu;
+
+    arch_dsb_sy(); /* the acknowledgement takes effect before any access to the device */
+    return intid;
+}
+
+void gic_end(uint32_t intid)
+{
+    sysreg_write(ICC_EOIR1_EL1, intid);
+    arch_isb();
+}
+
+void gic_deactivate(uint32_t intid)
+{
+    sysreg_write(ICC_DIR_EL1, intid);
+    arch_isb();
+}
+
+void gic_enable(uint32_t intid, uint64_t mpidr)
+{
+    if (intid >= GIC_PRIVATE_COUNT) {
+        mmio_write64(at(gic.distributor, GICD_IROUTER + intid * 8), mpidr & 0xFF00FFFFFFu);
+    }
+    mmio_write32(at(frame_of(intid), GIC_ISENABLER + intid / 32 * 4), 1u << intid % 32);
+}
+
+void gic_disable(uint32_t intid)
+{
+    mmio_write32(at(frame_of(intid), GIC_ICENABLER + intid / 32 * 4), 1u << intid % 32);
+    wait_for_writes(intid);
+}
+
+void gic_set_edge(uint32_t intid, bool edge)
+{
+    paddr_t address = at(frame_of(intid), GIC_ICFGR + intid / 16 * 4);
+    uint32_t bit = 2u << intid % 16 * 2;
+
+    spin_lock(&gic.lock);
+    mmio_write32(address, edge ? mmio_read32(address) | bit : mmio_read32(address) & ~bit);
+    spin_unlock(&gic.lock);
+}
+
+uint32_t gic_pending_word(uint32_t word)
+{
+    return mmio_read32(at(frame_of(word * 32), GIC_ISPENDR + word * 4));
+}
+
+void gic_send_sgi(uint64_t target_mpidr, uint32_t sgi)
+{
+    uint64_t affinity0 = target_mpidr & 0xFF;
+
+    arch_dsb_ishst();
+    sysreg_write(ICC_SGI1R_EL1, (target_mpidr >> 32 & 0xFF) << 48 | affinity0 >> 4 << 44 |
+                                    (target_mpidr >> 16 & 0xFF) << 32 | (uint64_t)sgi << 24 |
+                                    (target_mpidr >> 8 & 0xFF) << 16 | 1u << (affinity0 & 0xF));
+    arch_isb();
+}
