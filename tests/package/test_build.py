@@ -41,7 +41,7 @@ def table(layout: Layout, manifest: bytes, name: str, record: str) -> list[Any]:
 
 
 def guest_memory(build: Build, domain: int) -> dict[int, int]:
-    """The domain's memory (address -> byte, where not zero) after the manifest has been followed literally."""
+    """The domain's memory (address -> byte, where not zero) after doing what the manifest says."""
     layout, manifest = build.layout, build.manifest.read_bytes()
     flat = loads(build.elf)[build.plan.load_area[0]]
     row = table(layout, manifest, "domains", "manifest_domain")[domain]
@@ -234,7 +234,7 @@ class TestErrors:
 
     def test_a_missing_hypervisor_says_what_to_do(self, builder: Any, colored: Plan, tmp_path: Path) -> None:
         with pytest.raises(
-            PackageError, match="bulkhead.elf: does not exist: build the preset `target` first"
+            PackageError, match=r"bulkhead\.elf: does not exist: build the preset `target` first"
         ):
             replace(builder, target_dir=tmp_path)(colored)
 
@@ -246,7 +246,7 @@ class TestErrors:
         image = domains[0].image.model_copy(update={"elf": "guests/own.elf"})
         domains[0] = domains[0].model_copy(update={"image": image})
         plan = replace(colored, system=colored.system.model_copy(update={"domains": tuple(domains)}))
-        with pytest.raises(PackageError, match="image 'guests/own.elf' not found"):
+        with pytest.raises(PackageError, match=r"image 'guests/own\.elf' not found"):
             builder(plan)
         (target_dir / "guests").mkdir()
         try:

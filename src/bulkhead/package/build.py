@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from bulkhead.config.load import Loaded as LoadedSystem
 from bulkhead.env import paths
 from bulkhead.geometry import Frames
 from bulkhead.package.bundle import bundle
@@ -20,6 +21,7 @@ from bulkhead.package.images import Surroundings, load_domain
 from bulkhead.package.memory import Loaded, regions_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.planning.model import Plan
+from bulkhead.planning.plan import plan_memory
 from bulkhead.schema import Layout, load_layout
 
 
@@ -52,6 +54,20 @@ class Options:
     run_for_ns: int = 0  # 0: without end
     in_place: bool = True  # load images of uncolored domains where they belong
     target_dir: Path | None = None  # build tree of preset `target` [the checkout's]
+
+
+def build_system(
+    loaded: LoadedSystem, out_dir: Path, options: Options | None = None, *, miscolor: str | None = None
+) -> Build:
+    """Plans and builds a system without problems. Raises PlanningError or PackageError.
+
+    `miscolor` ("domain" or "domain:page") is the test hook of planning/miscolor.py.
+    """
+    assert loaded.system is not None, "callers stop at problems"
+    assert loaded.platform is not None
+    assert loaded.path is not None
+    plan = plan_memory(loaded.system, loaded.platform, miscolor=miscolor)
+    return build_plan(plan, loaded.path.parent, out_dir, options)
 
 
 def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = None) -> Build:
@@ -106,6 +122,6 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
         path.write_bytes(images.device_tree)
     build.owners.write_bytes(owners_map(plan).tobytes())
     start_pa = status[0] + layout.offset("status_system", "phase")
-    observe = observe_config(plan, build.owners, start_pa=start_pa, seed=options.seed)
+    observe = observe_config(plan, build.owners.name, start_pa=start_pa, seed=options.seed)
     build.observe.write_text(json.dumps(observe, indent=2) + "\n", encoding="utf-8")
     return build

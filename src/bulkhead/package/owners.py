@@ -6,8 +6,6 @@ hypervisor (C5, first witness)."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,13 +39,13 @@ def owners_map(plan: Plan) -> Owners:
     return owners
 
 
-def observe_config(plan: Plan, owners: Path, *, start_pa: int, seed: int) -> dict[str, object]:
-    """What the observer is told: RAM, owners, caches, and the store that starts the count."""
+def observe_config(plan: Plan, owners: str, *, start_pa: int, seed: int) -> dict[str, object]:
+    """What the observer is told; `owners` is the map's path, relative to the file that this becomes."""
     platform = plan.platform
     caches = {"l1d": platform.caches.get("l1d"), "l1i": platform.caches.get("l1i"), "llc": platform.llc}
     return {
         "ram": [{"pa": r.at, "bytes": r.size} for r in platform.memory],
-        "owners": str(owners),
+        "owners": owners,
         "names": owner_names(plan),
         "cores": platform.cores.count,
         **{name: _cache(cache) for name, cache in caches.items() if cache is not None},

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead build SYSTEM -o IMAGE`: a bootable image of a system, and what belongs to it.
+
+Everything is built beneath the build directory; only the image goes where `-o` says. Runs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
+from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.config.load import Loaded
+    from bulkhead.package.build import Build
+
+RAW_SUFFIXES = (".img", ".bin")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("build")(build)
+
+
+def build(
+    system: SystemFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="IMAGE",
+            help="The image: an ELF file, or with suffix .img or .bin a raw one for boot loaders.",
+            show_default="in the build directory",
+        ),
+    ] = None,
+    overrides: Overrides = None,
+    unprotected: Unprotected = False,
+    miscolor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DOMAIN[:PAGE]",
+            help="Put one frame into wrong colors: a test of the witnesses.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Build a bootable image of a system."""
+    from bulkhead.config.load import load_system
+
+    loaded = load_system(system, overrides or (), unprotected=unprotected)
+    raw = output is not None and output.suffix in RAW_SUFFIXES
+    built, reasons = _build(loaded, seed, miscolor, in_place=not raw)
+    image = None
+    if built is not None:
+        source = built.img if raw else built.elf
+        assert source is not None, "a raw image is built with everything inside"
+        image = source if output is None else output
+        if output is not None:
+            reasons = _copy(source, output)
+    if as_json:
+        print_json(_json(loaded, built, image, seed, reasons))
+    else:
+        print_problems(loaded.notices, kind="notice")
+        for reason in reasons:
+            complain(f"error: {reason}")
+    if reasons or built is None:
+        if not as_json:
+            complain(f"{loaded.file}: {len(reasons)} error{'s' if len(reasons) != 1 else ''}")
+        raise typer.Exit(1)
+    if not as_json:
+        domains = ", ".join(domain.name for domain in built.plan.domains)
+        console().print(
+            f"built {image}: {built.package_bytes} bytes in the load area, domains {domains}", style="green"
+        )
+
+
+def _build(
+    loaded: Loaded, seed: int, miscolor: str | None, *, in_place: bool
+) -> tuple[Build | None, list[str]]:
+    """The build, or the reasons why there is none. What the environment lacks is an exception."""
+    from bulkhead.env.native import ensure_built
+    from bulkhead.env.paths import build_dir, locked
+    from bulkhead.package.build import Options, build_system
+    from bulkhead.package.errors import PackageError
+    from bulkhead.planning.plan import PlanningError
+
+    if not loaded.ok or loaded.system is None:
+        return None, [problem.text() for problem in loaded.problems]
+    ensure_built(["target"])
+    directory = build_dir() / "images" / loaded.system.name
+    try:
+        with locked(directory / ".lock"):
+            return build_system(
+                loaded, directory, Options(seed=seed, in_place=in_place), miscolor=miscolor
+            ), []
+    except PlanningError as error:
+        return None, [loaded.locate(finding).text() for finding in error.findings]
+    except PackageError as error:
+        return None, [f"{loaded.file}: {reason}" for reason in error.reasons]
+
+
+def _copy(source: Path, output: Path) -> list[str]:
+    try:
+        shutil.copyfile(source, output)
+    except OSError as error:
+        return [f"{output}: cannot be written: {error.strerror}"]
+    return []
+
+
+def _json(
+    loaded: Loaded, built: Build | None, image: Path | None, seed: int, reasons: list[str]
+) -> dict[str, Any]:
+    own: dict[str, Any] = {}
+    if built is not None and not reasons:
+        assert image is not None
+        own = {
+            "image": str(image),
+            "sha256": hashlib.sha256(image.read_bytes()).hexdigest(),
+            "load_area_bytes": built.package_bytes,
+            "load_pa": built.plan.load_area[0],
+            "manifest": str(built.manifest),
+            "owners": str(built.owners),
+            "observe": str(built.observe),
+            "status_pages": list(built.status_pages),
+            "miscolored_pa": built.plan.miscolored_pa,
+            "domains": [
+                {"name": name, "device_tree": str(path)} for name, path in built.device_trees.items()
+            ],
+        }
+    return result_object(
+        "build",
+        system=loaded.system.name if loaded.system else None,
+        platform=loaded.platform.name if loaded.platform else None,
+        seed=seed,
+        verdict="error" if reasons else "ok",
+        reasons=reasons,
+        notices=[notice.json() for notice in loaded.notices],
+        platform_sha256=loaded.platform_sha256,
+        **own,
+    )
