@@ -39,17 +39,39 @@ def build_app() -> typer.Typer:
     @app.callback()
     def root(
         version: Annotated[
-            bool, typer.Option("--version", help="Print version and commit.", callback=_show_version, is_eager=True)
+            bool,
+            typer.Option(
+                "--version", help="Print version and commit.", callback=_show_version, is_eager=True
+            ),
         ] = False,
     ) -> None:
         del version
 
     for info in sorted(pkgutil.iter_modules(commands.__path__), key=lambda found: found.name):
-        module = importlib.import_module(f"{commands.__name__}.{info.name}")
-        register = getattr(module, "register", None)
-        if register is not None:
-            register(app)
+        _register(app, info.name)
     return app
+
+
+def _register(app: typer.Typer, name: str) -> None:
+    """Add the commands of one module; one that lacks a Python package says so when it is called."""
+    try:
+        module = importlib.import_module(f"{commands.__name__}.{name}")
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "bulkhead"):
+            raise
+
+        def missing() -> None:
+            raise MissingTool(f"the Python package '{package}'", package, f"pip install {package}")
+
+        context = {"allow_extra_args": True, "ignore_unknown_options": True}
+        app.command(
+            name, help=f"(not available: needs the Python package '{package}')", context_settings=context
+        )(missing)
+        return
+    register = getattr(module, "register", None)
+    if register is not None:
+        register(app)
 
 
 def main() -> None:

@@ -40,7 +40,9 @@ class CacheShape:
         if self.index != "plain":
             raise GeometryError(f"the set index is '{self.index}': only plain address bits can be colored")
         if self.ways <= 0 or self.line <= 0 or self.bytes <= 0 or self.bytes % (self.ways * self.line):
-            raise GeometryError(f"{self.bytes} bytes cannot be divided into {self.ways} ways of {self.line}-byte lines")
+            raise GeometryError(
+                f"{self.bytes} bytes cannot be divided into {self.ways} ways of {self.line}-byte lines"
+            )
         sets = self.bytes // (self.ways * self.line)
         if sets & (sets - 1) or self.line & (self.line - 1):
             raise GeometryError(f"{sets} sets of {self.line}-byte lines: both must be powers of two")
@@ -148,7 +150,9 @@ def bank_color_bits(mapping: Iterable[object]) -> tuple[int, ...]:
     bits: set[int] = set()
     for entry in mapping:
         if isinstance(entry, bool) or not isinstance(entry, int):
-            raise GeometryError(f"bank bit {entry!r} is a hash of several address bits: only plain bits can be colored")
+            raise GeometryError(
+                f"bank bit {entry!r} is a hash of several address bits: only plain bits can be colored"
+            )
         if not 0 <= entry <= MAX_COLOR_BIT:
             raise GeometryError(f"bank bit {entry} is outside 0..{MAX_COLOR_BIT}")
         bits.add(entry)
@@ -166,9 +170,15 @@ def color_space(llc_bits: Iterable[int] = (), bank_bits: Iterable[int] = ()) -> 
     if both[-1] > MAX_COLOR_BIT:
         raise GeometryError(f"address bit {both[-1]} is above bit {MAX_COLOR_BIT}")
     if len(both) > MAX_COLOR_BITS:
-        raise GeometryError(f"{len(both)} color bits; at most {MAX_COLOR_BITS} ({1 << MAX_COLOR_BITS} colors)")
+        raise GeometryError(
+            f"{len(both)} color bits; at most {MAX_COLOR_BITS} ({1 << MAX_COLOR_BITS} colors)"
+        )
     return ColorSpace(
-        bits=sum(1 << bit for bit in both), granule=1 << both[0], count=1 << len(both), llc_bits=llc, bank_bits=banks
+        bits=sum(1 << bit for bit in both),
+        granule=1 << both[0],
+        count=1 << len(both),
+        llc_bits=llc,
+        bank_bits=banks,
     )
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One module per command. Each has `register(app)`; cli.py finds them. Heavy imports belong inside functions."""
+"""One module per command, each with `register(app)` for cli.py. Heavy imports belong inside functions."""

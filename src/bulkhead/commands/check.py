@@ -34,7 +34,9 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="SYSTEM.yaml...", help="System files.", show_default=False)],
+    files: Annotated[
+        list[str], typer.Argument(metavar="SYSTEM.yaml...", help="System files.", show_default=False)
+    ],
     overrides: Overrides = None,
     unprotected: Unprotected = False,
     as_json: AsJson = False,
@@ -58,7 +60,9 @@ def check(
         raise typer.Exit(1)
 
 
-def check_file(file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False) -> Checked:
+def check_file(
+    file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
+) -> Checked:
     """Everything that `check` finds out about one file."""
     from bulkhead.config.load import load_system
     from bulkhead.planning.plan import PlanningError, plan_memory
@@ -141,10 +145,18 @@ def show_usage(title: str, plan: Plan) -> None:
 
     table = Table(title=f"{title}: {plan.system.name} on {plan.platform.name}", title_justify="left")
     for heading, justify in (
-        ("owner", "left"), ("cores", "left"), ("colors", "left"), ("memory", "right"), ("of", "right"),
-        ("left", "right"), ("maps", "right"), ("fragmented", "right"),
+        ("owner", "left"),
+        ("cores", "left"),
+        ("colors", "left"),
+        ("memory", "right"),
+        ("of", "right"),
+        ("left", "right"),
+        ("maps", "right"),
+        ("unused", "right"),
     ):
-        table.add_column(heading, justify="right" if justify == "right" else "left")
+        table.add_column(
+            heading, justify="right" if justify == "right" else "left", no_wrap=heading == "owner"
+        )
     domains = {domain.name: domain for domain in plan.domains}
     for row in plan.usage:
         domain = domains.get(row.owner)

@@ -10,7 +10,12 @@ import typer
 SystemFile = Annotated[str, typer.Argument(metavar="SYSTEM.yaml", help="System file.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Override one key of the file (repeatable).", show_default=False),
+    typer.Option(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        help="Override one key of the file (repeatable).",
+        show_default=False,
+    ),
 ]
 Unprotected = Annotated[
     bool, typer.Option("--unprotected", help="The same system with isolation and regulation off.")

@@ -26,7 +26,8 @@ def register(app: typer.Typer) -> None:
 def plan(
     system: SystemFile,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the resolved system file here.", show_default=False)
+        Path | None,
+        typer.Option("--output", "-o", help="Write the resolved system file here.", show_default=False),
     ] = None,
     overrides: Overrides = None,
     unprotected: Unprotected = False,
@@ -47,7 +48,9 @@ def plan(
         from bulkhead.planning.resolve import resolved_text
 
         try:
-            output.write_text(resolved_text(checked.plan, beside=Path(system).parent, target=output.parent), "utf-8")
+            output.write_text(
+                resolved_text(checked.plan, beside=Path(system).parent, target=output.parent), "utf-8"
+            )
         except OSError as error:
             complain(f"error: {output}: cannot be written: {error.strerror}")
             raise typer.Exit(1) from error
@@ -62,7 +65,11 @@ def _json(checked: Checked) -> dict[str, Any]:
         own |= {
             "color_bits": list(planned.space.positions),
             "granule_bytes": planned.space.granule,
-            "pool": {"pa": planned.pool.pa, "bytes": planned.pool.bytes, "colors": _sorted(planned.pool.colors)},
+            "pool": {
+                "pa": planned.pool.pa,
+                "bytes": planned.pool.bytes,
+                "colors": _sorted(planned.pool.colors),
+            },
             "domains": [
                 {
                     "name": domain.name,

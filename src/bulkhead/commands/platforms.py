@@ -20,7 +20,9 @@ def register(app: typer.Typer) -> None:
 
 
 def platforms(
-    name: Annotated[str | None, typer.Argument(help="A platform's name, or a path.", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A platform's name, or a path.", show_default=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the platforms, or describe one with the sources of its numbers."""
@@ -48,7 +50,9 @@ def platforms(
                 _describe(platform)
     verdict = "error" if reasons else "ok"
     if as_json:
-        print_json(result_object("platforms", platform=name, verdict=verdict, reasons=reasons, platforms=described))
+        print_json(
+            result_object("platforms", platform=name, verdict=verdict, reasons=reasons, platforms=described)
+        )
     elif name is None:
         _list(described)
     elif not described:
@@ -91,7 +95,9 @@ def _list(described: list[dict[str, Any]]) -> None:
         table.add_column(heading)
     for one in described:
         cores = f"{one['cores']} {one['core_type']}"
-        table.add_row(one["name"], cores, size_text(one["memory_bytes"]), str(one["colors"]), one["description"])
+        table.add_row(
+            one["name"], cores, size_text(one["memory_bytes"]), str(one["colors"]), one["description"]
+        )
     console().print(table)
 
 
@@ -134,7 +140,15 @@ def _shown(key: str, value: Any) -> str:
 
     if key == "size":
         return size_text(value)
-    address = key in ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
+    address = key in (
+        "at",
+        "qos",
+        "distributor",
+        "redistributors",
+        "cpu_interface",
+        "hypervisor",
+        "virtual_cpu",
+    )
     if isinstance(value, int) and (key != "hypervisor" or value > 1023) and address:
         return f"{value:#x}"
     return ", ".join(str(item) for item in value) if isinstance(value, tuple) else str(value)

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 
-class Kind(str, Enum):
+class Kind(StrEnum):
     system = "system"
     platform = "platform"
 
@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 def schema(
     kind: Annotated[Kind, typer.Argument(help="Which kind of file.")] = Kind.system,
-    json_schema: Annotated[bool, typer.Option("--json-schema", "--json", help="The only form; accepted for clarity.")] = True,
+    json_schema: Annotated[
+        bool, typer.Option("--json-schema", "--json", help="The only form; accepted for clarity.")
+    ] = True,
 ) -> None:
     """Print the JSON Schema that editors use to complete and check files."""
     from bulkhead.config.schema import file_schema

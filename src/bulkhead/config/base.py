@@ -21,7 +21,9 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}", re.ASCII)
 
 def _name(value: object) -> object:
     if isinstance(value, str) and not _NAME.fullmatch(value):
-        raise problem("bad-name", f"{quoted(value)} is not a name", "1 to 31 of a-z 0-9 -, starting with a letter")
+        raise problem(
+            "bad-name", f"{quoted(value)} is not a name", "1 to 31 of a-z 0-9 -, starting with a letter"
+        )
     return value
 
 
@@ -71,7 +73,9 @@ class WordModel(Model):
         allowed = ", ".join([*cls.words, keys])
         if isinstance(value, str):
             if value not in cls.words:
-                raise problem("bad-value", f"{quoted(value)} is not known here", allowed, nearest_of(value, cls.words))
+                raise problem(
+                    "bad-value", f"{quoted(value)} is not known here", allowed, nearest_of(value, cls.words)
+                )
             return cls.words[value]
         if not isinstance(value, (dict, cls)):
             raise problem("wrong-type", f"is {described(value)}", allowed)
@@ -79,12 +83,16 @@ class WordModel(Model):
             given = [key for key in cls.one_of if key in value]
             unknown = [key for key in value if key not in cls.model_fields]
             if len(given) > 1:
-                raise problem("conflict", f"has both {' and '.join(given)}", f"one of {', '.join(cls.one_of)}")
+                raise problem(
+                    "conflict", f"has both {' and '.join(given)}", f"one of {', '.join(cls.one_of)}"
+                )
             if not given and not unknown:
                 raise problem("missing-key", f"has none of {', '.join(cls.one_of)}", allowed)
         return value
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         mapping = handler.resolve_ref_schema(handler(schema))
         return {"anyOf": [{"enum": list(cls.words)}, dict(mapping)]} if cls.words else mapping

@@ -28,7 +28,13 @@ Findings = Iterator[Finding]
 
 def check_platform(platform: Platform) -> list[Finding]:
     """Everything about a platform file that spans keys."""
-    checks: tuple[Callable[[Platform], Findings], ...] = (_memory, _cores, _controller, _caches, _device_names)
+    checks: tuple[Callable[[Platform], Findings], ...] = (
+        _memory,
+        _cores,
+        _controller,
+        _caches,
+        _device_names,
+    )
     return [finding for check in checks for finding in check(platform)]
 
 
@@ -53,12 +59,16 @@ def _memory(platform: Platform) -> Findings:
             if ram.at < other.end and other.at < ram.end:
                 yield Finding(path, "overlap", f"overlaps memory[{other_path[1]}]")
     if sum(ram.size for ram in platform.memory) > MAX_MEMORY_BYTES:
-        yield Finding(("memory",), "out-of-range", "is more memory than can be planned", "at most 64 GiB in all")
+        yield Finding(
+            ("memory",), "out-of-range", "is more memory than can be planned", "at most 64 GiB in all"
+        )
     inner: list[tuple[KeyPath, Range]] = [(("reserved", i), hole) for i, hole in enumerate(platform.reserved)]
     if platform.load is not None:
         inner.append((("load",), platform.load))
         if not any(ram.at <= platform.load.at and platform.load.end <= ram.end for ram in platform.memory):
-            yield Finding(("load",), "out-of-range", "the load area is not inside memory", "a part of one memory range")
+            yield Finding(
+                ("load",), "out-of-range", "the load area is not inside memory", "a part of one memory range"
+            )
     for path, part in inner:
         yield from _aligned(path, part.at, part.size)
     for hole in platform.reserved:
@@ -72,12 +82,18 @@ def _cores(platform: Platform) -> Findings:
         cause = f"has {len(mpidr)} entries for {platform.cores.count} cores"
         yield Finding(("cores", "mpidr"), "conflict", cause, "one for each core")
     if mpidr is not None and len(set(mpidr)) != len(mpidr):
-        yield Finding(("cores", "mpidr"), "duplicate-name", "two cores have the same affinity", "each one once")
+        yield Finding(
+            ("cores", "mpidr"), "duplicate-name", "two cores have the same affinity", "each one once"
+        )
     for name, cache in platform.caches.items():
         for number, core in enumerate(cache.shared_by):
             if core >= platform.cores.count:
-                yield Finding(("caches", name, "shared_by", number), "out-of-range", f"there is no core {core}",
-                              f"0 to {platform.cores.count - 1}")
+                yield Finding(
+                    ("caches", name, "shared_by", number),
+                    "out-of-range",
+                    f"there is no core {core}",
+                    f"0 to {platform.cores.count - 1}",
+                )
 
 
 def _controller(platform: Platform) -> Findings:
@@ -98,18 +114,23 @@ def _caches(platform: Platform) -> Findings:
 
 def _device_names(platform: Platform) -> Findings:
     seen: set[str] = set()
-    for key, devices in (("devices", platform.devices), ("dma", platform.dma)):
-        for number, device in enumerate(devices):
-            if device.name in seen:
-                yield Finding((key, number, "name"), "duplicate-name", f"a second device is named '{device.name}'")
-            seen.add(device.name)
+    named: list[tuple[KeyPath, str]] = [
+        (("devices", i), device.name) for i, device in enumerate(platform.devices)
+    ]
+    named += [(("dma", i), device.name) for i, device in enumerate(platform.dma)]
+    for path, name in named:
+        if name in seen:
+            yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{name}'")
+        seen.add(name)
 
 
 def _aligned(path: KeyPath, at: int, size: int) -> Findings:
     if at % PAGE_BYTES:
         yield Finding((*path, "at"), "alignment", f"{at:#x} is not at a page", "a multiple of 4 KiB")
     if size % PAGE_BYTES:
-        yield Finding((*path, "size"), "alignment", f"{size} bytes are not whole pages", "a multiple of 4 KiB")
+        yield Finding(
+            (*path, "size"), "alignment", f"{size} bytes are not whole pages", "a multiple of 4 KiB"
+        )
 
 
 def _names(system: System) -> Findings:
@@ -117,7 +138,9 @@ def _names(system: System) -> Findings:
     for index, name in enumerate(names):
         if name in RESERVED_NAMES:
             cause = f"'{name}' is not a name for a domain: reports use it"
-            yield Finding(("domains", index, "name"), "bad-name", cause, f"any other than {', '.join(RESERVED_NAMES)}")
+            yield Finding(
+                ("domains", index, "name"), "bad-name", cause, f"any other than {', '.join(RESERVED_NAMES)}"
+            )
         if name in names[:index]:
             cause = f"domains[{names.index(name)}] is already named '{name}'"
             yield Finding(("domains", index, "name"), "duplicate-name", cause, "each name once")
@@ -137,7 +160,9 @@ def _names(system: System) -> Findings:
 
 
 def _unknown(path: KeyPath, name: str, names: list[str]) -> Finding:
-    return Finding(path, "unknown-name", f"there is no domain {quoted(name)}", ", ".join(names), nearest_of(name, names))
+    return Finding(
+        path, "unknown-name", f"there is no domain {quoted(name)}", ", ".join(names), nearest_of(name, names)
+    )
 
 
 def _counts(system: System, platform: Platform) -> Findings:
@@ -147,10 +172,17 @@ def _counts(system: System, platform: Platform) -> Findings:
         (("domains",), len(system.domains), "domains", limit["max_domains"]),
         (("domains",), vcpus, "VCPUs", limit["max_vcpus"]),
         (("platform",), platform.cores.count, "cores", limit["max_cores"]),
-        (("domains",), sum(len(d.devices) for d in system.domains), "pass-through devices", limit["max_devices"]),
+        (
+            ("domains",),
+            sum(len(d.devices) for d in system.domains),
+            "pass-through devices",
+            limit["max_devices"],
+        ),
     ):
         if count > most:
-            yield Finding(path, "limit", f"{count} {what} are more than the hypervisor's tables hold", f"at most {most}")
+            yield Finding(
+                path, "limit", f"{count} {what} are more than the hypervisor's tables hold", f"at most {most}"
+            )
 
 
 def _cpus(at: KeyPath, domain: Domain, platform: Platform, users: dict[int, str]) -> Findings:
@@ -162,7 +194,7 @@ def _cpus(at: KeyPath, domain: Domain, platform: Platform, users: dict[int, str]
         elif core in domain.cpus[:number]:
             yield Finding(path, "duplicate-name", f"core {core} is listed twice", "each core once")
         elif core in users:
-            cause = f"core {core} is used by '{users[core]}' already: sharing a core is not supported by this version"
+            cause = f"'{users[core]}' uses core {core}: sharing a core is not supported by this version"
             yield Finding(path, "core-shared", cause, "cores that no other domain uses")
         users.setdefault(core, domain.name)
 
@@ -178,7 +210,9 @@ def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
                 yield Finding(path, "overlap", f"overlaps memory[{other_number}] of '{domain.name}'")
         for window in platform.device_windows():
             if _overlap(region, window.at, window.end):
-                cause = f"overlaps the {window.name} at {window.at:#x}..{window.end - 1:#x} of '{platform.name}'"
+                cause = (
+                    f"overlaps the {window.name} at {window.at:#x}..{window.end - 1:#x} of '{platform.name}'"
+                )
                 yield Finding(path, "overlap", cause, "memory beside the platform's devices")
 
 
@@ -199,7 +233,7 @@ def _devices(at: KeyPath, domain: Domain, system: System, platform: Platform) ->
         if name in domain.devices[:number] or holder is not None:
             yield Finding(path, "duplicate-name", f"device '{name}' is given away twice", "each device once")
         if llc_colored(system) and (not isinstance(device, Device) or device.dma):
-            cause = f"device '{name}' masters memory past stage 2 and needs it contiguous: '{domain.name}' cannot be colored"
+            cause = f"'{name}' masters memory past stage 2: '{domain.name}' must be contiguous, not colored"
             yield Finding(path, "dma-colored", cause, "isolation without coloring, or a device without DMA")
         for region_number, region in enumerate(domain.memory):
             if _overlap(region, device.at, device.at + (device.size or PAGE_BYTES)):
@@ -227,17 +261,28 @@ def _flows(system: System, platform: Platform) -> Findings:
     names = [domain.name for domain in system.domains]
     if system.flows and system.broker is None:
         yield Finding(("broker",), "missing-key", "flows need the key 'broker'", "broker: { cpu: auto, ... }")
-    if system.broker is not None and system.broker.cpu is not None and system.broker.cpu >= platform.cores.count:
+    if (
+        system.broker is not None
+        and system.broker.cpu is not None
+        and system.broker.cpu >= platform.cores.count
+    ):
         cause = f"platform '{platform.name}' has no core {system.broker.cpu}"
         yield Finding(("broker", "cpu"), "out-of-range", cause, f"auto, or 0 to {platform.cores.count - 1}")
     seen: set[str] = set()
     for number, flow in enumerate(system.flows):
         at: KeyPath = ("flows", number)
         if flow.name in seen:
-            yield Finding((*at, "name"), "duplicate-name", f"a second flow is named '{flow.name}'", "each name once")
+            yield Finding(
+                (*at, "name"), "duplicate-name", f"a second flow is named '{flow.name}'", "each name once"
+            )
         seen.add(flow.name)
         for key, name in (("from", flow.from_), ("to", flow.to)):
             if name not in names:
                 yield _unknown((*at, key), name, names)
         if flow.from_ == flow.to and flow.to in names:
-            yield Finding((*at, "to"), "conflict", f"flow '{flow.name}' goes from '{flow.to}' to itself", "another domain")
+            yield Finding(
+                (*at, "to"),
+                "conflict",
+                f"flow '{flow.name}' goes from '{flow.to}' to itself",
+                "another domain",
+            )

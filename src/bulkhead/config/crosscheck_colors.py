@@ -34,7 +34,9 @@ def check_colors(system: System, platform: Platform) -> list[Finding]:
         llc = platform_llc_bits(platform, color_l1=system.isolation.color_l1)
     except GeometryError as error:
         if llc_colored(system):
-            findings.append(_geometry("llc", platform, error, "none, or a platform whose cache index is plain"))
+            findings.append(
+                _geometry("llc", platform, error, "none, or a platform whose cache index is plain")
+            )
     try:
         banks = platform_bank_bits(platform)
     except GeometryError as error:
@@ -52,7 +54,9 @@ def check_colors(system: System, platform: Platform) -> list[Finding]:
 
 
 def _geometry(key: str, platform: Platform, error: GeometryError, allowed: str) -> Finding:
-    return Finding(("isolation", key), "geometry", f"platform '{platform.name}' cannot be colored: {error}", allowed)
+    return Finding(
+        ("isolation", key), "geometry", f"platform '{platform.name}' cannot be colored: {error}", allowed
+    )
 
 
 def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: bool) -> Iterator[Finding]:
@@ -72,7 +76,7 @@ def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: b
         both = set(one.colors or ()) & set(other.colors or ())
         if both and not cores & other_cores:
             listed = ", ".join(str(color) for color in sorted(both))
-            cause = f"{what} color{'s' if len(both) > 1 else ''} {listed} of {other_name} are promised to {name} too"
+            cause = f"{other_name} shares {what} color{'s' if len(both) > 1 else ''} {listed} with {name}"
             allowed = f"disjoint colors, or isolation.{key}: none"
             yield Finding((*path, "colors"), "color-overlap", cause, allowed)
 

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -65,18 +65,21 @@ def load_system(path: str | Path, overrides: Sequence[str] = (), *, unprotected:
     root = source.root
     for setting in overrides:
         problems += apply_override(root, setting)
-    system, found = _validate(root, System, file)
-    problems += found
+    system, repaired, found_in_system = _validate(root, System, file)
+    problems += found_in_system
     platform, platform_source, found = _platform_of(root, file)
     problems += found
     notices: tuple[Problem, ...] = ()
+    system = system or repaired
     if system is not None and unprotected:
         off = {"isolation": Isolation(llc="none", banks="none", premap="none"), "regulation": None}
         system = system.model_copy(update=off)
     if system is not None:
         notices = tuple(locate(finding, root, file) for finding in not_enforced(system))
         if platform is not None:
-            problems += [locate(finding, root, file) for finding in check_system(system, platform)]
+            wrong = {problem.key for problem in found_in_system}
+            findings = [f for f in check_system(system, platform) if not _is_below(key_text(f.path), wrong)]
+            problems += [locate(finding, root, file) for finding in findings]
     digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
     usable = system if not problems else None
     unique = tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file != file, p.file, p.line, p.column)))
@@ -91,7 +94,7 @@ def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None
     problems = list(source.problems)
     if source.root is None:
         return None, source, problems
-    platform, found = _validate(source.root, Platform, file)
+    platform, _, found = _validate(source.root, Platform, file)
     problems += found
     if platform is not None:
         problems += [locate(finding, source.root, file) for finding in check_platform(platform)]
@@ -107,35 +110,91 @@ def locate(finding: Finding, root: Node | None, file: str) -> Problem:
         line, column = (node.key_line, node.key_column) if of_key else (node.line, node.column)
         shown = node.file
     return Problem(
-        shown, line, column, key_text(finding.path), finding.code, finding.cause, finding.allowed, finding.nearest
+        shown,
+        line,
+        column,
+        key_text(finding.path),
+        finding.code,
+        finding.cause,
+        finding.allowed,
+        finding.nearest,
     )
 
 
-def _validate(root: Node, model: type[M], file: str) -> tuple[M | None, list[Problem]]:
-    if not isinstance(root.value, dict):
-        cause = f"is {described(root.plain())}"
-        return None, [Problem(file, root.line, root.column, "", "wrong-type", cause, "a mapping of keys to values")]
+def _validate(root: Node, model: type[M], file: str) -> tuple[M | None, M | None, list[Problem]]:
+    """The value, or the best that can be cross-checked in its place, and what is wrong."""
+    plain = root.plain()
+    if not isinstance(plain, dict):
+        cause = f"is {described(plain)}"
+        return (
+            None,
+            None,
+            [Problem(file, root.line, root.column, "", "wrong-type", cause, "a mapping of keys to values")],
+        )
     try:
-        return model.model_validate(root.plain()), []
+        return model.model_validate(plain), None, []
     except ValidationError as error:
-        return None, [locate(finding, root, file) for finding in translate(error, model, root)]
+        return (
+            None,
+            _repaired(error, model, plain),
+            [locate(finding, root, file) for finding in translate(error, model, root)],
+        )
+
+
+def _repaired(error: ValidationError, model: type[M], plain: dict[str, Any]) -> M | None:
+    """The model without its wrong keys, if they can be left out: what is right is still cross-checked."""
+    for item in error.errors(include_url=False, include_context=False, include_input=False):
+        _leave_out(plain, [part for part in item["loc"] if part != "[key]"])
+    try:
+        return model.model_validate(plain)
+    except ValidationError:
+        return None
+
+
+def _leave_out(plain: dict[str, Any], path: Sequence[str | int]) -> None:
+    """Remove the innermost mapping's key on the way to `path`."""
+    place, key = plain, ""
+    value: Any = plain
+    for part in path:
+        if isinstance(value, dict) and part in value:
+            place, key, value = value, str(part), value[part]
+        elif isinstance(value, tuple) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        else:
+            break
+    place.pop(key, None)
+
+
+def _is_below(key: str, wrong: set[str]) -> bool:
+    """Whether a finding is about something that is reported as wrong already."""
+    return any(key == other or key.startswith((f"{other}.", f"{other}[")) for other in wrong if other)
 
 
 def _platform_of(root: Node, file: str) -> tuple[Platform | None, Source | None, list[Problem]]:
     """The platform that a system's tree names, even if the rest of the system is wrong."""
     node = root.value.get("platform") if isinstance(root.value, dict) else None
-    if node is None or not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
+    if (
+        node is None
+        or not isinstance(node.value, str)
+        or not node.value.strip()
+        or not node.value.isprintable()
+    ):
         return None, None, []  # the model reports it
     names = platform_names()
     path = platform_path(node.value, Path(file).parent)
     if path is None:
         finding = Finding(
-            ("platform",), "unknown-name", f"there is no platform {quoted(node.value)}",
-            f"{', '.join(names)}, or a path", nearest_of(node.value, names),
+            ("platform",),
+            "unknown-name",
+            f"there is no platform {quoted(node.value)}",
+            f"{', '.join(names)}, or a path",
+            nearest_of(node.value, names),
         )
         return None, None, [locate(finding, root, file)]
     platform, source, problems = load_platform(path, node.value if "/" in node.value else str(path.name))
     if source.root is None and problems and problems[0].code == "missing-file":
-        finding = Finding(("platform",), "missing-file", f"no such platform file {quoted(node.value)}", ", ".join(names))
+        finding = Finding(
+            ("platform",), "missing-file", f"no such platform file {quoted(node.value)}", ", ".join(names)
+        )
         return None, None, [locate(finding, root, file)]
     return platform, source, problems

@@ -23,7 +23,7 @@ def apply_override(root: Node, setting: str) -> list[Problem]:
         return [Problem(shown, 1, 1, setting.partition("=")[0][:80], code, cause, allowed, nearest)]
 
     key, equals, text = setting.partition("=")
-    path = [part for part in re.sub(r"\[(\d+)\]", r".\1", key.strip()).split(".")]
+    path = re.sub(r"\[(\d+)\]", r".\1", key.strip()).split(".")
     if not equals or not all(_PART.fullmatch(part) for part in path):
         return fail("bad-override", f"{quoted(setting)} is not an override", "key.path=value")
     source = parse_text(text, Source(shown), line=1)
@@ -67,7 +67,9 @@ def _child(node: Node, part: str) -> Node | _Unknown | None:
         if len(part) < 6 and int(part) < len(node.value):
             element: Node = node.value[int(part)]
             return element
-        return _Unknown(f"there is no element {part[:20]}", f"0 to {len(node.value) - 1}" if node.value else None)
+        return _Unknown(
+            f"there is no element {part[:20]}", f"0 to {len(node.value) - 1}" if node.value else None
+        )
     named = {_name_of(element): element for element in node.value if _name_of(element)}
     if part in named:
         found: Node = named[part]

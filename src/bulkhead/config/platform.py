@@ -25,7 +25,9 @@ def _bits(value: object) -> object:
     """One entry of a DRAM mapping: an address bit, or a list of bits that are XORed."""
     whole = value if isinstance(value, tuple) else (value,)
     if not whole or not all(isinstance(bit, int) and not isinstance(bit, bool) for bit in whole):
-        raise problem("wrong-type", f"is {described(value)}", "an address bit, or a list of address bits (a hash)")
+        raise problem(
+            "wrong-type", f"is {described(value)}", "an address bit, or a list of address bits (a hash)"
+        )
     if not all(0 <= bit < 48 for bit in whole):
         raise problem("out-of-range", f"address bit {value} is out of range", "0 to 47")
     return value
@@ -212,7 +214,11 @@ class Platform(Model):
             found.append(Window("interrupt controller distributor", gic.distributor, 64 * KIB))
             if gic.redistributors is not None:
                 found.append(
-                    Window("interrupt controller redistributors", gic.redistributors, 128 * KIB * self.cores.count)
+                    Window(
+                        "interrupt controller redistributors",
+                        gic.redistributors,
+                        128 * KIB * self.cores.count,
+                    )
                 )
         else:
             found.append(Window("interrupt controller distributor", gic.distributor, 4 * KIB))
@@ -222,4 +228,5 @@ class Platform(Model):
 
     def passable(self) -> dict[str, Device | Dma]:
         """Devices that a domain can be given, by name."""
-        return {device.name: device for device in (*self.devices, *self.dma)}
+        found: dict[str, Device | Dma] = {device.name: device for device in self.devices}
+        return found | {device.name: device for device in self.dma}

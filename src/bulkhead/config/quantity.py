@@ -30,9 +30,11 @@ SHARE_UNITS = {"%": Fraction(1, 100)}
 _NUMBER = re.compile(r"(?P<sign>[-+]?)(?P<amount>\d+(?:\.\d+)?)\s*(?P<unit>\S*)", re.ASCII)
 
 
-def problem(code: str, cause: str, allowed: str | None = None, nearest: str | None = None) -> PydanticCustomError:
+def problem(
+    code: str, cause: str, allowed: str | None = None, nearest: str | None = None
+) -> PydanticCustomError:
     """An error of a validator, with what the report needs in its context."""
-    return PydanticCustomError(code, "{cause}", {"cause": cause, "allowed": allowed, "nearest": nearest})  # type: ignore[arg-type]
+    return PydanticCustomError(code, "{cause}", {"cause": cause, "allowed": allowed, "nearest": nearest})
 
 
 def parse(value: object, units: Mapping[str, int | Fraction], example: str, *, bare: bool) -> Fraction:

@@ -22,7 +22,10 @@ def check_image(at: KeyPath, image: Image) -> Iterator[Finding]:
     """Findings about the references of one image."""
     if image.elf is not None and (not _FILE.fullmatch(image.elf) or image.elf.endswith("/")):
         yield Finding(
-            (*at, "image", "elf"), "bad-reference", f"{quoted(image.elf)} is not a file", "a path, as guests/periodic.elf"
+            (*at, "image", "elf"),
+            "bad-reference",
+            f"{quoted(image.elf)} is not a file",
+            "a path, as guests/periodic.elf",
         )
     for key, value, names in (("kernel", image.kernel, KERNELS), ("initrd", image.initrd, INITRDS)):
         if value is not None and value not in names and not _is_file(value):

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from bulkhead.config.base import Model
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str, "integer": int, "boolean": bool, "array": list, "object": dict, "number": (int, float),
+    "string": str,
+    "integer": int,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "number": (int, float),
 }
 
 
 def file_schema(kind: str) -> dict[str, Any]:
     """The schema of "system" or "platform" files."""
-    model = {"system": System, "platform": Platform}[kind]
+    model: type[Model] = System if kind == "system" else Platform
     made: dict[str, Any] = _tidied(model.model_json_schema(by_alias=True))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -33,7 +39,9 @@ def _tidied(node: Any) -> Any:
         return [_tidied(item) for item in node]
     if not isinstance(node, dict):
         return node
-    kept = {key: _tidied(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    kept = {
+        key: _tidied(value) for key, value in node.items() if key != "title" or not isinstance(value, str)
+    }
     options = kept.get("anyOf")
     if isinstance(options, list):
         options = [option for option in options if option != {"type": "null"}]
@@ -50,4 +58,6 @@ def _fits(default: Any, node: dict[str, Any]) -> bool:
         return "enum" in node and default in node["enum"]
     known = [_JSON_TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
     fits = any(isinstance(default, kind) for kind in known)
-    return fits and not (isinstance(default, bool) and "boolean" not in (kinds if isinstance(kinds, list) else [kinds]))
+    return fits and not (
+        isinstance(default, bool) and "boolean" not in (kinds if isinstance(kinds, list) else [kinds])
+    )

@@ -65,14 +65,18 @@ class Node:
         """The deepest node on the way to `path`, and how many parts of the path lead to it."""
         node = self
         for depth, part in enumerate(path):
-            below = node.value
-            if (isinstance(below, dict) and part in below) or (
-                isinstance(below, list) and isinstance(part, int) and 0 <= part < len(below)
-            ):
-                node = below[part]
-            else:
+            below = _children(node.value).get(part)
+            if below is None:
                 return node, depth
+            node = below
         return node, len(path)
+
+
+def _children(value: Any) -> dict[str | int, Node]:
+    """What is directly below a value, by key or position."""
+    if isinstance(value, list):
+        return dict(enumerate(value))
+    return value if isinstance(value, dict) else {}
 
 
 @dataclass
@@ -125,7 +129,9 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
     for number, content in enumerate(text.split("\n")):
         for column, char in enumerate(content):
             if not (char.isprintable() or char in "\t\r\ufeff\x85\xa0\u3000" or char.isspace()):
-                builder.problem(number + 1, column + 1, "encoding", f"character U+{ord(char):04X} is not text")
+                builder.problem(
+                    number + 1, column + 1, "encoding", f"character U+{ord(char):04X} is not text"
+                )
                 return source
     try:
         for event in YAML(typ="rt", pure=True).parse(text):
@@ -135,10 +141,22 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
         mark = error.problem_mark or error.context_mark
         cause = " ".join(str(part) for part in (error.context, error.problem) if part)
         builder.problem(
-            mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, "syntax", cause or "is not YAML", "YAML 1.2"
+            mark.line + 1 if mark else 1,
+            mark.column + 1 if mark else 1,
+            "syntax",
+            cause or "is not YAML",
+            "YAML 1.2",
         )
         return source
-    except (YAMLError, ValueError, RecursionError, AttributeError, AssertionError, IndexError, TypeError) as error:
+    except (
+        YAMLError,
+        ValueError,
+        RecursionError,
+        AttributeError,
+        AssertionError,
+        IndexError,
+        TypeError,
+    ) as error:
         cause = f"is not YAML: {str(error).splitlines()[0][:100] if str(error) else type(error).__name__}"
         builder.problem(1, 1, "syntax", cause, "YAML 1.2")
         return source
@@ -169,7 +187,9 @@ class _Builder:
             elif key is not None:
                 path.append(key[0])
         line = self.fixed_line or max(1, min(line, self.last_line))
-        self.source.problems.append(Problem(self.source.file, line, column, key_text(tuple(path)), code, cause, allowed))
+        self.source.problems.append(
+            Problem(self.source.file, line, column, key_text(tuple(path)), code, cause, allowed)
+        )
 
     def feed(self, event: Any) -> bool:
         """Take one event; False: stop reading."""
@@ -180,7 +200,13 @@ class _Builder:
                 self.problem(line, column, "many-documents", "a second document starts here", "one document")
                 return False
         if isinstance(event, AliasEvent):
-            self.problem(line, column, "alias", f"alias {quoted('*' + str(event.anchor))} is not supported", "the value itself")
+            self.problem(
+                line,
+                column,
+                "alias",
+                f"alias {quoted('*' + str(event.anchor))} is not supported",
+                "the value itself",
+            )
             self._put(self._node(Broken(), line, column))
             return True
         if isinstance(event, (ScalarEvent, CollectionStartEvent)):
@@ -206,7 +232,13 @@ class _Builder:
 
     def _check_markers(self, event: Any, line: int, column: int) -> None:
         if event.anchor is not None:
-            self.problem(line, column, "alias", f"anchor {quoted('&' + str(event.anchor))} is not supported", "no anchors")
+            self.problem(
+                line,
+                column,
+                "alias",
+                f"anchor {quoted('&' + str(event.anchor))} is not supported",
+                "no anchors",
+            )
         tag = None if event.tag is None else str(event.tag)
         if tag is not None and tag != "!" and tag not in _CORE_TAGS:
             self.problem(line, column, "tag", f"tag {quoted(tag)} is not supported", "no tags")
@@ -221,7 +253,9 @@ class _Builder:
         if text in ("true", "True", "TRUE", "false", "False", "FALSE"):
             return text.lower() == "true"
         if _NOT_FINITE.fullmatch(text):
-            self.problem(line, column, "not-finite", f"{quoted(text)} is not a finite number", "a finite number")
+            self.problem(
+                line, column, "not-finite", f"{quoted(text)} is not a finite number", "a finite number"
+            )
             return Broken()
         is_int = _INT.fullmatch(text) is not None
         if not is_int and not _FLOAT.fullmatch(text):
@@ -260,7 +294,9 @@ class _Builder:
         name = node.value if isinstance(node.value, str) and node.value.isprintable() else ""
         if not name:
             shown = "of this entry" if text is None else quoted(text)
-            self.problem(node.line, node.column, "wrong-type", f"the key {shown} is not a name", "keys that are names")
+            self.problem(
+                node.line, node.column, "wrong-type", f"the key {shown} is not a name", "keys that are names"
+            )
         self.keys[-1] = (name, node)
         if name and name in parent.value:
             cause = f"the key {quoted(name)} is already given in line {parent.value[name].key_line}"

@@ -132,7 +132,9 @@ class Regulation(Model):
         Fraction | int, BeforeValidator(_threshold), WithJsonSchema({"type": "string", "examples": ["80 %"]})
     ] = Fraction(4, 5)
     step: Annotated[
-        Fraction | None, BeforeValidator(_step), WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]})
+        Fraction | None,
+        BeforeValidator(_step),
+        WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]}),
     ] = None  # None: adaptive
     reclaim: bool = False
     overcommit: bool = False
@@ -199,7 +201,9 @@ class Domain(Model):
     banks: Banks = AUTO_BANKS
     bandwidth: Bandwidth = UNLIMITED
     console: bool = True
-    params: dict[Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]] = {}
+    params: dict[
+        Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]
+    ] = {}
     devices: tuple[Name, ...] = ()
     manager: bool = False
     restart: Literal["never", "on-failure"] = "never"
@@ -213,7 +217,9 @@ class Domain(Model):
 
 class Broker(Model):
     cpu: Annotated[
-        Core | None, BeforeValidator(_auto_core), WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]})
+        Core | None,
+        BeforeValidator(_auto_core),
+        WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]}),
     ] = None
     engine: Literal["cpu-copy", "dma"] = "cpu-copy"
     chunk: Bytes = 4096

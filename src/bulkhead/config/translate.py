@@ -27,7 +27,11 @@ _TYPE_WORDS = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
-_BOUNDS = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}", "greater_than": "more than {gt}"}
+_BOUNDS = {
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "greater_than": "more than {gt}",
+}
 
 
 def translate(error: ValidationError, model: type[BaseModel], root: Node) -> list[Finding]:
@@ -69,14 +73,21 @@ def _one(item: Any, model: type[BaseModel], root: Node) -> Finding | None:
         words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
         near = nearest_of(value, words) if isinstance(value, str) else None
         if of_key:
-            return Finding(path, "unknown-key", f"unknown key {quoted(str(path[-1]))}", ", ".join(words),
-                           nearest_of(str(path[-1]), words))
+            return Finding(
+                path,
+                "unknown-key",
+                f"unknown key {quoted(str(path[-1]))}",
+                ", ".join(words),
+                nearest_of(str(path[-1]), words),
+            )
         code = "bad-value" if isinstance(value, str) else "wrong-type"
         return Finding(path, code, f"is {described(value)}", ", ".join(words), near)
     if kind in _TYPE_WORDS:
         return Finding(path, "wrong-type", f"is {described(value)}", _TYPE_WORDS[kind])
     if kind in _BOUNDS:
-        return Finding(path, "out-of-range", f"{described(value)} is out of range"[4:], _BOUNDS[kind].format(**context))
+        return Finding(
+            path, "out-of-range", f"{described(value)} is out of range"[4:], _BOUNDS[kind].format(**context)
+        )
     if kind in ("too_short", "too_long"):
         length = len(value) if isinstance(value, (tuple, dict)) else 0
         bound = context.get("min_length", context.get("max_length", 0))
@@ -91,7 +102,9 @@ def _one(item: Any, model: type[BaseModel], root: Node) -> Finding | None:
 def _unknown_key(path: KeyPath, model: type[BaseModel] | None) -> Finding:
     keys = keys_of(model) if model is not None else []
     name = str(path[-1])
-    return Finding(path, "unknown-key", f"unknown key {quoted(name)}", ", ".join(keys), nearest_of(name, keys))
+    return Finding(
+        path, "unknown-key", f"unknown key {quoted(name)}", ", ".join(keys), nearest_of(name, keys)
+    )
 
 
 def _below(kind: Any, part: str | int) -> Any:

@@ -41,7 +41,9 @@ class Taken:
 class Memory:
     """Free memory of a platform, in granules of a color space."""
 
-    def __init__(self, space: ColorSpace, ranges: Iterable[tuple[int, int]], holes: Iterable[tuple[int, int]] = ()) -> None:
+    def __init__(
+        self, space: ColorSpace, ranges: Iterable[tuple[int, int]], holes: Iterable[tuple[int, int]] = ()
+    ) -> None:
         """`ranges` and `holes` are (pa, bytes); a granule that a hole touches is not free."""
         self.space = space
         self._blocks = [_Block(space, pa, nbytes) for pa, nbytes in _merged(ranges)]

@@ -105,19 +105,23 @@ def _exhausted(request: Request, wanted: int, left: int, what: str) -> Finding:
     return Finding(
         request.path,
         "colors-exhausted",
-        f"{request.name} needs {wanted} {what} color{'s' if wanted != 1 else ''}, and {left} are left for all that "
-        "the file leaves open",
+        f"{request.name} needs {wanted} {what} color{'s' if wanted != 1 else ''}, and {left} "
+        "are left for all that the file leaves open",
         "fewer colors elsewhere, or less memory",
     )
 
 
 def _choice(request: Request, picked: frozenset[int], count: int, what: str) -> Choice:
     value = "[" + ", ".join(str(color) for color in sorted(picked)) + "]"
-    key = ("hypervisor" if request.owner == HYPERVISOR else f"domains.{request.name}") + f".{request.path[-1]}.colors"
+    key = (
+        "hypervisor" if request.owner == HYPERVISOR else f"domains.{request.name}"
+    ) + f".{request.path[-1]}.colors"
     if request.share is not None:
         percent = f"{float(request.share * 100):g} %"
         got = f"{float(Fraction(len(picked), count) * 100):g} %"
-        return Choice(key, value, f"a share of {percent} is {len(picked)} of {count} {what} colors, rounded up: {got}")
+        return Choice(
+            key, value, f"a share of {percent} is {len(picked)} of {count} {what} colors, rounded up: {got}"
+        )
     if request.owner == HYPERVISOR:
         return Choice(key, value, f"the highest free {what} colors, {request.least} for its memory")
     reason = f"{request.least} for its memory"

@@ -76,7 +76,16 @@ class _Planner:
         usage = self._usage(pool, domains)
         free = 0 if self.space.bits else self.memory.free_of(None)
         return Plan(
-            self.system, self.platform, self.space, pool, domains, self.load, usage, tuple(self.choices), free, miscolored
+            self.system,
+            self.platform,
+            self.space,
+            pool,
+            domains,
+            self.load,
+            usage,
+            tuple(self.choices),
+            free,
+            miscolored,
         )
 
     def _stop_if_wrong(self) -> None:
@@ -92,7 +101,9 @@ class _Planner:
                 f"{what} {size_text(size)}"
                 for what, size in pool_need(self.system, self.platform, colored=colored).items()
             )
-            self.choices.append(Choice("hypervisor.memory", size_text(need), f"at least 8 MiB; needed: {parts}"))
+            self.choices.append(
+                Choice("hypervisor.memory", size_text(need), f"at least 8 MiB; needed: {parts}")
+            )
             return need
         least = sum(pool_need(self.system, self.platform, colored=colored).values())
         if asked < least:
@@ -111,11 +122,14 @@ class _Planner:
         if llc_colored(self.system):
             count = 1 << len(self.space.llc_bits)
             everything = frozenset(range(count))
-            llc = assign([self._request(o, "llc", count, pool_size, everything) for o in owners], count, "LLC")
+            llc = assign(
+                [self._request(o, "llc", count, pool_size, everything) for o in owners], count, "LLC"
+            )
         if banks_colored(self.system):
             count = 1 << len(self.space.bank_bits)
             requests = [
-                self._request(o, "banks", count, pool_size, self._compatible(llc.colors.get(o))) for o in owners
+                self._request(o, "banks", count, pool_size, self._compatible(llc.colors.get(o)))
+                for o in owners
             ]
             banks = assign(requests, count, "bank")
         self.findings += llc.findings + banks.findings
@@ -126,20 +140,33 @@ class _Planner:
         for owner in owners:
             colors = self.space.combine(llc.colors.get(owner), banks.colors.get(owner))
             if not colors:
-                cause = f"no memory has both the LLC and the bank colors of {self._name(owner)}: they share address bits"
+                who = self._name(owner)
+                cause = f"no memory has both the LLC and the bank colors of {who}: they share address bits"
                 self.findings.append(Finding(self._path(owner), "no-colors", cause))
             combined[owner] = colors
         return combined
 
-    def _request(self, owner: int, key: str, count: int, pool_size: int, candidates: frozenset[int]) -> Request:
+    def _request(
+        self, owner: int, key: str, count: int, pool_size: int, candidates: frozenset[int]
+    ) -> Request:
         holder = self.system.hypervisor if owner == HYPERVISOR else self.system.domains[owner]
         asked: Llc | Banks = holder.llc if key == "llc" else holder.banks
-        nbytes = pool_size if isinstance(holder, type(self.system.hypervisor)) else self.system.domains[owner].memory_bytes
+        nbytes = (
+            pool_size
+            if isinstance(holder, type(self.system.hypervisor))
+            else self.system.domains[owner].memory_bytes
+        )
         per_color = max(1, self.memory.capacity_of(None) // count)
         realtime = isinstance(holder, Domain) and holder.criticality == "rt"
         return Request(
-            owner, self._name(owner), (*self._path(owner), key), asked.colors, asked.share,
-            math.ceil(nbytes / per_color), realtime, candidates,
+            owner,
+            self._name(owner),
+            (*self._path(owner), key),
+            asked.colors,
+            asked.share,
+            math.ceil(nbytes / per_color),
+            realtime,
+            candidates,
         )
 
     def _compatible(self, llc: frozenset[int] | None) -> frozenset[int]:
@@ -175,7 +202,15 @@ class _Planner:
             fragmented += taken.fragmented_bytes
         premap = self._premap(domain)
         return DomainPlan(
-            domain.name, index, domain.cpus, domain.criticality, colors, tuple(segments), premap, maps, fragmented
+            domain.name,
+            index,
+            domain.cpus,
+            domain.criticality,
+            colors,
+            tuple(segments),
+            premap,
+            maps,
+            fragmented,
         )
 
     def _take(self, nbytes: int, ipa: int, colors: frozenset[int] | None) -> Taken | None:
@@ -199,7 +234,9 @@ class _Planner:
             listed = ", ".join(str(color) for color in sorted(colors))
             free, capacity = self.memory.free_of(colors), self.memory.capacity_of(colors)
             have = f"its colors [{listed}] hold {size_text(capacity)}, {size_text(free)} of it free"
-        self.findings.append(Finding(path, "memory-exhausted", f"{who} asks for {size_text(nbytes)}, but {have}"))
+        self.findings.append(
+            Finding(path, "memory-exhausted", f"{who} asks for {size_text(nbytes)}, but {have}")
+        )
 
     def _check_limits(self, domains: tuple[DomainPlan, ...]) -> None:
         segments, most = sum(len(domain.segments) for domain in domains), limits()["max_segments"]

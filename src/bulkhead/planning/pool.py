@@ -23,7 +23,9 @@ BLOCK_BYTES = 2 * MIB  # what one last-level table maps
 def stage2_table_pages(domain: Domain, platform: Platform, *, colored: bool) -> int:
     """Table pages of one domain: its root, one per GiB touched, one per 2 MiB that is mapped by pages."""
     pages = 16  # a concatenated root at its largest
-    spans = [(region.at, region.end, colored or _needs_pages(region.at, region.size)) for region in domain.memory]
+    spans = [
+        (region.at, region.end, colored or _needs_pages(region.at, region.size)) for region in domain.memory
+    ]
     spans += [(window.at, window.end, True) for window in platform.device_windows()]
     passable = platform.passable()
     for name in domain.devices:

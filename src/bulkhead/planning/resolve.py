@@ -34,11 +34,19 @@ def resolved_text(plan: Plan, *, beside: Path, target: Path) -> str:
 
 def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     system = plan.system
-    result: dict[str, Any] = {"bulkhead": 1, "name": system.name, "platform": _moved(system.platform, beside, target)}
+    result: dict[str, Any] = {
+        "bulkhead": 1,
+        "name": system.name,
+        "platform": _moved(system.platform, beside, target),
+    }
     result["hypervisor"] = {
         **_promise(plan, plan.pool.colors),
         "memory": _size(plan.pool.bytes),
-        **({"console": {"default": system.hypervisor.console.default}} if system.hypervisor.console.default else {}),
+        **(
+            {"console": {"default": system.hypervisor.console.default}}
+            if system.hypervisor.console.default
+            else {}
+        ),
     }
     isolation = system.isolation
     result["isolation"] = {
@@ -61,8 +69,13 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     if system.flows:
         result["flows"] = [
             {
-                "name": f.name, "from": f.from_, "to": f.to, "port": f.port, "size": _size(f.size),
-                "period": f"{f.period} ns", "deadline": f"{f.deadline} ns",
+                "name": f.name,
+                "from": f.from_,
+                "to": f.to,
+                "port": f.port,
+                "size": _size(f.size),
+                "period": f"{f.period} ns",
+                "deadline": f"{f.deadline} ns",
             }
             for f in system.flows
         ]
@@ -133,7 +146,9 @@ def _bandwidth(bandwidth: Bandwidth) -> Any:
 
 def _image(image: Image, beside: Path, target: Path) -> dict[str, Any]:
     given = {"elf": image.elf, "kernel": image.kernel, "initrd": image.initrd}
-    result: dict[str, Any] = {key: _moved(value, beside, target) for key, value in given.items() if value is not None}
+    result: dict[str, Any] = {
+        key: _moved(value, beside, target) for key, value in given.items() if value is not None
+    }
     return result | ({"cmdline": image.cmdline} if image.cmdline is not None else {})
 
 
