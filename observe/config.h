@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the observer is told about a system: RAM, who owns which frame, caches, and the store that starts the
+// count. The builder writes the file, the plugin reads it when the emulator starts; docs/observer.md has its
+// format. It must accept nothing that it does not understand.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/cache_geometry.h"
+#include "machine/owner_map.h"
+#include "machine/replacement.h"
+#include "machine/types.h"
+
+namespace bulkhead::observe {
+
+struct cache_shape {
+    machine::cache_geometry geometry;
+    machine::replacement policy;
+};
+
+// A 32-bit store of `value` to `address`.
+struct start_store {
+    machine::phys_addr address;
+    std::uint32_t value;
+};
+
+struct config {
+    machine::owner_map owners;
+    std::vector<std::string> names; // by owner id; 0 nobody, 1 the hypervisor
+    std::uint32_t cores;
+    cache_shape l1d;
+    cache_shape l1i; // as l1d where the file says nothing
+    cache_shape llc;
+    std::uint64_t seed;
+    std::optional<start_store> start;   // none: counts from the beginning
+    std::uint64_t window_accesses;      // 0: no time series
+};
+
+machine::result<config> read_config(const std::string &path);
+
+} // namespace bulkhead::observe

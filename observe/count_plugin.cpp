@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// libcount.so: how many instructions a system executes from one event to another, exactly, under -icount. It
+// compares the boot of a guest on the bare emulator with the same under the hypervisor. It counts all VCPUs
+// together and must never change what the guest sees.
+//
+//     -plugin libcount.so,out=PATH[,start=first|PA:VALUE][,from=ADDRESS],match=TEXT,uart=PA
+//
+// The count starts with the first instruction (start=first, the default) or after a 32-bit store of VALUE to PA;
+// with `from`, at the first execution, from then on, of the instruction at that virtual address, which is the
+// first one counted. It ends when the bytes stored to the UART's data register contain TEXT (a comma is written
+// as two). `out` is written at that moment, or at the emulator's exit with "matched": false.
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "observe/arguments.h"
+#include "observe/qemu_plugin_api.h"
+#include "observe/result_file.h"
+
+int qemu_plugin_version = 4;
+
+namespace {
+
+using namespace bulkhead;
+
+struct plugin {
+    qemu_plugin_u64 executed{}; // all instructions since reset, per VCPU
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> start_store;
+    std::optional<std::uint64_t> from;
+    std::uint64_t uart = 0;
+    std::string match;
+    std::string out;
+
+    // Guards what follows. Single-threaded under -icount; the lock keeps other uses from being undefined.
+    std::mutex mutex;
+    bool armed = false;   // the start store, if one is needed, has been seen
+    bool started = false;
+    bool matched = false;
+    std::uint64_t before_start = 0;
+    std::string tail; // of what went to the UART: never longer than `match`
+};
+
+plugin *self = nullptr;
+
+void write_count()
+{
+    const std::uint64_t counted =
+        self->started ? qemu_plugin_u64_sum(self->executed) - self->before_start : 0;
+    observe::write_result(self->out, "{\"instructions\": " + std::to_string(counted) + ", \"started\": " +
+                                         (self->started ? "true" : "false") + ", \"matched\": " +
+                                         (self->matched ? "true" : "false") + "}\n");
+}
+
+void start()
+{
+    if (!self->started) {
+        self->started = true;
+        self->before_start = qemu_plugin_u64_sum(self->executed);
+    }
+}
+
+void on_from(unsigned, void *)
+{
+    const std::lock_guard lock(self->mutex);
+    if (self->armed) {
+        start();
+    }
+}
+
+void on_ram_store(std::uint64_t physical, qemu_plugin_meminfo_t info)
+{
+    if (self->armed || physical != self->start_store->first) {
+        return;
+    }
+    const qemu_plugin_mem_value value = qemu_plugin_mem_get_value(info);
+    if (value.type == QEMU_PLUGIN_MEM_VALUE_U32 && value.data.u32 == self->start_store->second) {
+        self->armed = true;
+        if (!self->from) {
+            start();
+        }
+    }
+}
+
+void on_uart_store(qemu_plugin_meminfo_t info)
+{
+    if (!self->started || self->matched) {
+        return;
+    }
+    // The low byte of the data register is what is sent, whatever the width of the store.
+    self->tail += static_cast<char>(qemu_plugin_mem_get_value(info).data.u8);
+    if (self->tail.size() > self->match.size()) {
+        self->tail.erase(0, 1);
+    }
+    if (self->tail == self->match) {
+        self->matched = true;
+        write_count();
+    }
+}
+
+void on_store(unsigned, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, void *)
+{
+    const qemu_plugin_hwaddr *where = qemu_plugin_get_hwaddr(info, virtual_address);
+    if (where == nullptr) {
+        return;
+    }
+    const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(where);
+    const std::lock_guard lock(self->mutex);
+    if (qemu_plugin_hwaddr_is_io(where)) {
+        if (physical == self->uart) {
+            on_uart_store(info);
+        }
+    } else if (self->start_store) {
+        on_ram_store(physical, info);
+    }
+}
+
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
+{
+    const std::size_t count = qemu_plugin_tb_n_insns(block);
+    for (std::size_t index = 0; index < count; ++index) {
+        qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, index);
+        // Before the increment: the instruction at `from` counts.
+        if (self->from && qemu_plugin_insn_vaddr(instruction) == *self->from) {
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_from, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+        }
+        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                            self->executed, 1);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+                                         nullptr);
+    }
+}
+
+void on_exit(qemu_plugin_id_t, void *)
+{
+    const std::lock_guard lock(self->mutex);
+    if (!self->matched) {
+        write_count();
+    }
+}
+
+// Why nothing can be counted, or nothing.
+std::optional<std::string> prepare(std::span<char *> given)
+{
+    constexpr std::array<std::string_view, 5> known{"start", "from", "match", "uart", "out"};
+    auto parsed = observe::parse_arguments(given, known);
+    if (const auto *refused = std::get_if<machine::refusal>(&parsed)) {
+        return refused->reason;
+    }
+    auto &arguments = std::get<observe::arguments>(parsed);
+    if (arguments["out"].empty() || arguments["match"].empty()) {
+        return "out=PATH and match=TEXT are needed";
+    }
+    const auto uart = observe::parse_number(arguments["uart"]);
+    if (!uart) {
+        return "uart=ADDRESS is needed: the physical address of the UART's data register";
+    }
+    self = new plugin; // as long as the process
+    self->uart = *uart;
+    self->out = arguments["out"];
+    self->match = arguments["match"];
+    if (!arguments["from"].empty()) {
+        self->from = observe::parse_number(arguments["from"]);
+        if (!self->from) {
+            return "from=" + arguments["from"] + " is no address";
+        }
+    }
+    if (const std::string &when = arguments["start"]; !when.empty() && when != "first") {
+        self->start_store = observe::parse_pair(when);
+        if (!self->start_store) {
+            return "start=" + when + " is neither `first` nor ADDRESS:VALUE";
+        }
+    }
+    self->armed = !self->start_store;
+    self->started = self->armed && !self->from;
+    return std::nullopt;
+}
+
+} // namespace
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *, int argc, char **argv)
+{
+    if (const auto reason = prepare(std::span(argv, static_cast<std::size_t>(argc)))) {
+        std::fprintf(stderr, "bulkhead count: %s\n", reason->c_str());
+        return 1;
+    }
+    self->executed = {qemu_plugin_scoreboard_new(sizeof(std::uint64_t)), 0};
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    return 0;
+}
