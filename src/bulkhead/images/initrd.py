@@ -16,10 +16,10 @@ _EXECUTABLE = stat.S_IFREG | 0o755
 _PLAIN = stat.S_IFREG | 0o644
 _CHARACTER_DEVICE = stat.S_IFCHR
 
-# Mount points and homes that the init script relies on.
-_DIRECTORIES = ("bin", "dev", "etc", "proc", "root", "sys", "tmp")
+# Mount points and places that the init script relies on.
+_DIRECTORIES = ("bin", "dev", "etc", "proc", "sys", "tmp")
 # Who the shell runs as: it writes this home as `~` in its prompt.
-_PASSWD = b"root:x:0:0:root:/root:/bin/sh\n"
+_PASSWD = b"root:x:0:0:root:/:/bin/sh\n"
 _MAGIC = b"070701"
 _TRAILER = "TRAILER!!!"
 _BLOCK_BYTES = 512
