@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Entry points for people and CI; each is one line to what does the work. `make` alone lists them.
 
-PYTHON := PYTHONPATH=src:scripts build/venv/bin/python
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
 .PHONY: help demo test lint format size clean
 
