@@ -14,7 +14,8 @@
 #include <arch/sysreg.h>
 #include <string.h>
 
-#define CACHE_LINE_BYTES 64u /* the smallest in use; maintenance by a smaller step than the line is only slower */
+#define CACHE_LINE_BYTES                                                                                     \
+    64u /* the smallest in use; maintenance by a smaller step than the line is only slower */
 
 struct boot_handover boot_handover;
 
@@ -26,7 +27,8 @@ static void clean_frame(paddr_t pa, uint64_t bytes)
     }
 }
 
-static void copy_to_range(const struct color_range *range, uint64_t offset, const char *source, uint64_t bytes)
+static void copy_to_range(const struct color_range *range, uint64_t offset, const char *source,
+                          uint64_t bytes)
 {
     uint64_t granule = color_granule_bytes(range->space);
 
@@ -91,8 +93,10 @@ static void load_images(const struct manifest_header *manifest, uint64_t load_ad
     }
 }
 
-/* The frames from which we copy must belong to nobody, or loading one guest would overwrite another's source. */
-static bool load_area_is_free(const struct manifest_header *manifest, uint64_t load_address, uint64_t package_bytes)
+/* The frames from which we copy must belong to nobody, or loading one guest would overwrite another's source.
+ */
+static bool load_area_is_free(const struct manifest_header *manifest, uint64_t load_address,
+                              uint64_t package_bytes)
 {
     static const struct color_set every_color = {{~0ull, ~0ull, ~0ull, ~0ull}};
     uint64_t granule = color_granule_bytes(manifest_color_space(manifest));

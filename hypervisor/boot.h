@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From the boot package to a running EL2: what the first core does with the MMU off, and what it hands over to
- * the code that then runs at virtual addresses.
+ * From the boot package to a running EL2: what the first core does with the MMU off, and what it hands over
+ * to the code that then runs at virtual addresses.
  */
 #ifndef BULKHEAD_BOOT_H
 #define BULKHEAD_BOOT_H
@@ -20,9 +20,9 @@ struct boot_handover {
 
 extern struct boot_handover boot_handover;
 
-/* First core, MMU off, running where the loader put the package: checks the manifest, copies the hypervisor and the
- * guests' images to their frames, builds EL2's tables. Returns the physical address of the trampoline.
- * Does not return if the manifest is refused: reports why and turns the machine off. */
+/* First core, MMU off, running where the loader put the package: checks the manifest, copies the hypervisor
+ * and the guests' images to their frames, builds EL2's tables. Returns the physical address of the
+ * trampoline. Does not return if the manifest is refused: reports why and turns the machine off. */
 uint64_t boot_prepare(uint64_t load_address);
 
 #endif

@@ -21,12 +21,11 @@ enum cpu_request {
 };
 
 struct cpu {
-    uint32_t index;               /* into the manifest's cpus */
-    uint64_t mpidr;               /* affinity fields */
-    struct vcpu *vcpu;            /* the VCPU pinned here, or NULL */
-    struct status_core *status;   /* this core's statistics page */
-    _Atomic uint32_t requests;    /* cpu_request bits, set by other cores */
-    uint64_t deadline;            /* EL2 timer: counter value, UINT64_MAX when off */
+    uint32_t index;             /* into the manifest's cpus */
+    uint64_t mpidr;             /* affinity fields */
+    struct vcpu *vcpu;          /* the VCPU pinned here, or NULL */
+    struct status_core *status; /* this core's statistics page */
+    _Atomic uint32_t requests;  /* cpu_request bits, set by other cores */
 };
 
 /* The core that executes this. */
@@ -40,6 +39,9 @@ struct cpu *cpu_at(uint32_t index);
 
 /* Prepares the array of cores from the manifest. First core only, before the others start. */
 void cpu_init_all(void);
+
+/* Index of the core with these affinity fields, or BH_MAX_CORES. */
+uint32_t cpu_find(uint64_t mpidr);
 
 /* Sets `request` for another core (or this one) and interrupts it. Callable from any core with no lock held
  * that the target's handler takes. Cheap when the same request is already pending. */

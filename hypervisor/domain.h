@@ -39,8 +39,12 @@ static inline bool domain_has_flag(const struct domain *domain, uint32_t flag)
  * Returns false when the pool is exhausted. */
 bool domain_init_all(void);
 
-/* Ends a domain: records why, stops all of its VCPUs (their cores are told and will idle). The caller, if it is
- * one of the domain's cores, must return to the exit path, which notices. Any core; idempotent, first end wins. */
-void domain_end(struct domain *domain, enum bh_domain_state state, enum bh_domain_end end);
+/* Lets all domains run: their cores are waiting for it. First core, when everything is ready. */
+void domain_start_all(void);
+
+/* Ends a domain: records why, stops all of its VCPUs (their cores are told and will idle). The caller, if it
+ * is one of the domain's cores, must return to the exit path, which notices. Any core; false if it had ended
+ * already. */
+bool domain_end(struct domain *domain, enum bh_domain_state state, enum bh_domain_end end);
 
 #endif

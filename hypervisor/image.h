@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hypervisor's image as the linker script lays it out, and the descriptor that the builder patches into its
- * first page. All bounds are page-aligned.
+ * The hypervisor's image as the linker script lays it out, and the descriptor that the builder patches into
+ * its first page. All bounds are page-aligned.
  */
 #ifndef BULKHEAD_IMAGE_H
 #define BULKHEAD_IMAGE_H
@@ -16,8 +16,8 @@ extern char trampoline_page[];  /* one page of code, mapped at its physical addr
 extern char status_pages[];     /* 1 + BH_MAX_CORES pages */
 extern char cpu_stacks[];       /* BH_MAX_CORES times a guard page and a stack */
 
-/* The first bytes of the image: a Linux arm64 Image header (Documentation/arch/arm64/booting.rst), then what the
- * package builder fills in. Must match arch/aarch64/entry.S. */
+/* The first bytes of the image: a Linux arm64 Image header (Documentation/arch/arm64/booting.rst), then what
+ * the package builder fills in. Must match arch/aarch64/entry.S. */
 struct image_header {
     uint32_t code[2];
     uint64_t text_offset;
@@ -36,8 +36,8 @@ struct image_header {
 #define PACKAGE_MAGIC   0x504B4842u /* "BHKP" */
 #define PACKAGE_VERSION 1u
 
-/* Virtual address of frame 0 of the pool, which is the start of the image: the image is linked there. Above all
- * physical device addresses, which are mapped at themselves. Must match the linker script. */
+/* Virtual address of frame 0 of the pool, which is the start of the image: the image is linked there. Above
+ * all physical device addresses, which are mapped at themselves. Must match the linker script. */
 #define POOL_VA 0x4000000000ull
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One trapped device access of a guest, decoded and checked by the trap handler, as the emulated devices see it.
+ * One trapped device access of a guest, decoded and checked by the trap handler, as the emulated devices see
+ * it.
  */
 #ifndef BULKHEAD_MMIO_ACCESS_H
 #define BULKHEAD_MMIO_ACCESS_H

@@ -21,12 +21,12 @@
 #define S1_DATA   (S1_MEMORY | S1_EXECUTE_NEVER)
 #define S1_MMIO   (S1_DEVICE | S1_RES1_AP1 | S1_ACCESS_FLAG | S1_EXECUTE_NEVER)
 
-#define TCR_T0SZ              (64ull - PTABLE_INPUT_BITS)
-#define TCR_IRGN0_WRITE_BACK  (1ull << 8)
-#define TCR_ORGN0_WRITE_BACK  (1ull << 10)
-#define TCR_SH0_INNER         (3ull << 12)
-#define TCR_PS_SHIFT          16
-#define TCR_RES1              ((1ull << 31) | (1ull << 23))
+#define TCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
+#define TCR_IRGN0_WRITE_BACK (1ull << 8)
+#define TCR_ORGN0_WRITE_BACK (1ull << 10)
+#define TCR_SH0_INNER        (3ull << 12)
+#define TCR_PS_SHIFT         16
+#define TCR_RES1             ((1ull << 31) | (1ull << 23))
 
 #define SCTLR_RES1 0x30C50830ull
 #define SCTLR_M    (1ull << 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EL2's own address space: the pool, linear at POOL_VA, with code, constants and data in different protections;
- * the console and interrupt controller at their physical addresses; the trampoline page. Nothing of a guest.
+ * EL2's own address space: the pool, linear at POOL_VA, with code, constants and data in different
+ * protections; the console and interrupt controller at their physical addresses; the trampoline page. Nothing
+ * of a guest.
  */
 #ifndef BULKHEAD_MMU_H
 #define BULKHEAD_MMU_H

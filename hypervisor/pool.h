@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hypervisor's memory: frames of its own colors, handed out once at boot and never returned. Frame n is at
- * the n-th physical place of a colored range and, with the MMU on, at POOL_VA + n * 4096: linear, although
+ * The hypervisor's memory: frames of its own colors, handed out once at boot and never returned. Frame n is
+ * at the n-th physical place of a colored range and, with the MMU on, at POOL_VA + n * 4096: linear, although
  * scattered. The only allocator of EL2; sealed before the first guest runs.
  */
 #ifndef BULKHEAD_POOL_H
@@ -13,8 +13,8 @@
 struct pool {
     struct color_range range;
     uint64_t frames;
-    uint64_t used;  /* frames handed out: [0, used) */
-    char *linear;   /* virtual address of frame 0; NULL while addresses are physical (MMU off) */
+    uint64_t used; /* frames handed out: [0, used) */
+    char *linear;  /* virtual address of frame 0; NULL while addresses are physical (MMU off) */
     bool sealed;
 };
 

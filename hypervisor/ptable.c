@@ -71,7 +71,8 @@ static uint32_t level_for(uint64_t input, uint64_t pa, uint64_t bytes)
     return 3;
 }
 
-bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t bytes, uint64_t attributes)
+bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t bytes,
+                uint64_t attributes)
 {
     while (bytes > 0) {
         uint32_t level = level_for(input, pa.value, bytes);

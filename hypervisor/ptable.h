@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Translation tables with a 4 KiB granule and 39 bits of input address: three levels, one root frame. The same
- * format serves EL2's own stage 1 and the guests' stage 2 (DDI 0487, D8.3); only the attribute bits differ,
- * and those the caller gives. Does no TLB maintenance: entries are only ever added.
+ * Translation tables with a 4 KiB granule and 39 bits of input address: three levels, one root frame. The
+ * same format serves EL2's own stage 1 and the guests' stage 2 (DDI 0487, D8.3); only the attribute bits
+ * differ, and those the caller gives. Does no TLB maintenance: entries are only ever added.
  */
 #ifndef BULKHEAD_PTABLE_H
 #define BULKHEAD_PTABLE_H
 
 #include "pool.h"
 
-#define PTABLE_INPUT_BITS  39u
+#define PTABLE_INPUT_BITS   39u
 #define PTABLE_LEVEL1_SHIFT 30u
 #define PTABLE_LEVEL2_SHIFT 21u
 #define PTABLE_LEVEL3_SHIFT 12u
@@ -17,9 +17,11 @@
 /* Creates an empty root. False when the pool is exhausted. */
 bool ptable_create(struct pool *pool, paddr_t *root);
 
-/* Maps [input, input + bytes) to [pa, pa + bytes), all page-aligned, with leaf attribute bits `attributes`, in blocks
- * of 1 GiB and 2 MiB where alignment allows. What is mapped already is replaced. False when the pool is exhausted. */
-bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t bytes, uint64_t attributes);
+/* Maps [input, input + bytes) to [pa, pa + bytes), all page-aligned, with leaf attribute bits `attributes`,
+ * in blocks of 1 GiB and 2 MiB where alignment allows. What is mapped already is replaced. False when the
+ * pool is exhausted. */
+bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t bytes,
+                uint64_t attributes);
 
 /* Creates the tables down to level 3 for [input, input + bytes) without mapping anything, so that
  * ptable_map_page() cannot fail later. False when the pool is exhausted. */

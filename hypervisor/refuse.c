@@ -8,10 +8,33 @@
 #include "system.h"
 
 static const char reasons[][20] = {
-    "none",      "truncated",       "magic",        "version",    "layout",         "size",         "checksum",
-    "table",     "platform",        "color bits",   "cpu",        "ram",            "color set",    "pool",
-    "console",   "domain",          "vcpu",         "segment",    "segment overlap", "frame shared", "image",
-    "irq",       "device",          "load area",    "hardware",   "pool exhausted", "core missing",
+    "none",
+    "truncated",
+    "magic",
+    "version",
+    "layout",
+    "size",
+    "checksum",
+    "table",
+    "platform",
+    "color bits",
+    "cpu",
+    "ram",
+    "color set",
+    "pool",
+    "console",
+    "domain",
+    "vcpu",
+    "segment",
+    "segment overlap",
+    "frame shared",
+    "image",
+    "irq",
+    "device",
+    "load area",
+    "hardware",
+    "pool exhausted",
+    "core missing",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 
@@ -25,7 +48,8 @@ _Noreturn void refuse(enum bh_manifest_error error, uint32_t offset)
     status->phase = BH_PHASE_REFUSED;
     status->refusal = error;
     status->refusal_offset = offset;
-    format_text(line, sizeof line, "[bulkhead   0.000000] refused: %s (error %u) at offset %u of the manifest\r\n",
+    format_text(line, sizeof line,
+                "[bulkhead   0.000000] refused: %s (error %u) at offset %u of the manifest\r\n",
                 reasons[error], (unsigned)error, offset);
     for (const char *next = line; *next != '\0'; next++) {
         platform_early_write(*next);

@@ -16,17 +16,18 @@
 #define S2_MEMORY (S2_NORMAL_WRITE_BACK | S2_READ_WRITE | S2_INNER_SHAREABLE | S2_ACCESS_FLAG)
 #define S2_DEVICE (S2_DEVICE_nGnRE | S2_READ_WRITE | S2_ACCESS_FLAG | S2_EXECUTE_NEVER)
 
-#define VTCR_T0SZ            (64ull - PTABLE_INPUT_BITS)
-#define VTCR_SL0_LEVEL1      (1ull << 6)
+#define VTCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
+#define VTCR_SL0_LEVEL1       (1ull << 6)
 #define VTCR_IRGN0_WRITE_BACK (1ull << 8)
 #define VTCR_ORGN0_WRITE_BACK (1ull << 10)
-#define VTCR_SH0_INNER       (3ull << 12)
-#define VTCR_PS_SHIFT        16
-#define VTCR_RES1            (1ull << 31)
-#define VTTBR_VMID_SHIFT     48
+#define VTCR_SH0_INNER        (3ull << 12)
+#define VTCR_PS_SHIFT         16
+#define VTCR_RES1             (1ull << 31)
+#define VTTBR_VMID_SHIFT      48
 
 /* Pages of a colored segment one after the other: the next page is usually the next address. */
-static bool map_colored(struct pool *pool, paddr_t root, const struct color_range *range, uint64_t ipa, uint64_t bytes)
+static bool map_colored(struct pool *pool, paddr_t root, const struct color_range *range, uint64_t ipa,
+                        uint64_t bytes)
 {
     uint64_t granule = color_granule_bytes(range->space);
 
@@ -40,7 +41,8 @@ static bool map_colored(struct pool *pool, paddr_t root, const struct color_rang
     return true;
 }
 
-static bool map_segment(const struct stage2 *stage2, struct pool *pool, const struct manifest_segment *segment)
+static bool map_segment(const struct stage2 *stage2, struct pool *pool,
+                        const struct manifest_segment *segment)
 {
     struct color_range range = manifest_segment_range(stage2->manifest, segment);
     bool premap = (stage2->domain->flags & BH_DOMAIN_FLAG_PREMAP) != 0;
@@ -73,30 +75,48 @@ bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manife
         }
     }
     for (uint32_t i = 0; i < domain->device_count; i++) {
-        if (!ptable_map(pool, stage2->root, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes, S2_DEVICE)) {
+        if (!ptable_map(pool, stage2->root, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes,
+                        S2_DEVICE)) {
             return false;
         }
     }
     return true;
 }
 
-bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa)
+/* The segment that holds `ipa`, or NULL. */
+static const struct manifest_segment *segment_at(const struct stage2 *stage2, uint64_t ipa)
 {
-    const struct manifest_segment *segments = manifest_segments(stage2->manifest) + stage2->domain->first_segment;
-    uint64_t page = ipa.value & ~(uint64_t)(BH_PAGE_BYTES - 1);
+    const struct manifest_segment *segments =
+        manifest_segments(stage2->manifest) + stage2->domain->first_segment;
 
     for (uint32_t i = 0; i < stage2->domain->segment_count; i++) {
-        if (page >= segments[i].ipa && page - segments[i].ipa < segments[i].bytes) {
-            struct color_range range = manifest_segment_range(stage2->manifest, &segments[i]);
-
-            if (range.space.bits == 0) {
-                return false; /* mapped from the start: the fault has another reason */
-            }
-            ptable_map_page(pool, stage2->root, page, color_at(&range, page - segments[i].ipa), S2_MEMORY);
-            return true;
+        if (ipa >= segments[i].ipa && ipa - segments[i].ipa < segments[i].bytes) {
+            return &segments[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+bool stage2_owns(const struct stage2 *stage2, ipaddr_t ipa)
+{
+    return segment_at(stage2, ipa.value) != NULL;
+}
+
+bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa)
+{
+    uint64_t page = ipa.value & ~(uint64_t)(BH_PAGE_BYTES - 1);
+    const struct manifest_segment *segment = segment_at(stage2, page);
+    struct color_range range;
+
+    if (segment == NULL) {
+        return false;
+    }
+    range = manifest_segment_range(stage2->manifest, segment);
+    if (range.space.bits == 0) {
+        return false; /* mapped from the start: the fault has another reason */
+    }
+    ptable_map_page(pool, stage2->root, page, color_at(&range, page - segment->ipa), S2_MEMORY);
+    return true;
 }
 
 uint64_t stage2_vtcr(void)

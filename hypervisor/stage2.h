@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stage-2 translation of one domain, from the segments and devices of its manifest entry. Colored memory is mapped
- * in pages, contiguous memory in the largest blocks; at start (premap) or at the first access (lazy). All
- * tables exist before the domain runs, so a fault never allocates.
+ * Stage-2 translation of one domain, from the segments and devices of its manifest entry. Colored memory is
+ * mapped in pages, contiguous memory in the largest blocks; at start (premap) or at the first access (lazy).
+ * All tables exist before the domain runs, so a fault never allocates.
  */
 #ifndef BULKHEAD_STAGE2_H
 #define BULKHEAD_STAGE2_H
@@ -22,9 +22,12 @@ struct stage2 {
 bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
                    const struct manifest_domain *domain, uint32_t vmid);
 
-/* After a translation fault at `ipa`: maps its page if it is memory of the domain that is mapped lazily. False if
- * the domain does not own the address. Any core of the domain; two at once do the same. */
+/* After a translation fault at `ipa`: maps its page if it is memory of the domain that is mapped lazily.
+ * False if the domain does not own the address. Any core of the domain; two at once do the same. */
 bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa);
+
+/* Whether `ipa` is memory of the domain. */
+bool stage2_owns(const struct stage2 *stage2, ipaddr_t ipa);
 
 /* Value of VTCR_EL2 on this core. */
 uint64_t stage2_vtcr(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The few functions of <string.h> that the compiler may call in a freestanding program. Word by word where both
- * sides are aligned: with the MMU off unaligned accesses fault.
+ * The few functions of <string.h> that the compiler may call in a freestanding program. Word by word where
+ * both sides are aligned: with the MMU off unaligned accesses fault.
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The machine as a whole: its manifest, its statistics page, its start and its end. One instance, set up by the
- * first core and read by all.
+ * The machine as a whole: its manifest, its statistics page, its start and its end. One instance, set up by
+ * the first core and read by all.
  */
 #ifndef BULKHEAD_SYSTEM_H
 #define BULKHEAD_SYSTEM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A virtual CPU. Pinned to one core for life; its EL1 state stays in the core's registers, so this is only what
- * EL2 itself needs. Power transitions (PSCI, end of the domain) go through the functions here.
+ * A virtual CPU. Pinned to one core for life; its EL1 state stays in the core's registers, so this is only
+ * what EL2 itself needs. Power transitions (PSCI, end of the domain) go through the functions here.
  */
 #ifndef BULKHEAD_VCPU_H
 #define BULKHEAD_VCPU_H
@@ -22,18 +22,19 @@ struct guest_regs {
 };
 
 enum vcpu_power {
-    VCPU_OFF = 0,     /* waits for CPU_ON */
-    VCPU_STARTING,    /* CPU_ON was accepted; its core will enter it */
-    VCPU_ON,          /* runs */
+    VCPU_OFF = 0,  /* waits for CPU_ON */
+    VCPU_CLAIMED,  /* CPU_ON is being accepted */
+    VCPU_STARTING, /* its core will enter it */
+    VCPU_ON,       /* runs */
 };
 
 struct vcpu {
     struct domain *domain;
     struct cpu *cpu;
-    uint32_t index;               /* in its domain */
-    _Atomic uint32_t power;       /* enum vcpu_power */
-    ipaddr_t entry;               /* where to start, valid in VCPU_STARTING */
-    uint64_t boot_argument;       /* x0 at the start */
+    uint32_t index;         /* in its domain */
+    _Atomic uint32_t power; /* enum vcpu_power */
+    ipaddr_t entry;         /* where to start, valid in VCPU_STARTING */
+    uint64_t boot_argument; /* x0 at the start */
     struct vgic_vcpu vgic;
 };
 

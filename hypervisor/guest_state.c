@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * EL1 state out of reset and the traps around guests. Bit positions of DDI 0487, D24.2 (HCR_EL2, CPTR_EL2,
+ * MDCR_EL2, CNTHCTL_EL2).
+ */
+#include "guest_state.h"
+#include "stage2.h"
+#include <arch/barrier.h>
+#include <arch/sysreg.h>
+
+#define HCR_VM    (1ull << 0) /* stage 2 on */
+#define HCR_SWIO  (1ull << 1) /* invalidation by set and way also cleans */
+#define HCR_PTW   (1ull << 2) /* a guest's table walk must not touch device memory */
+#define HCR_FMO   (1ull << 3)
+#define HCR_IMO   (1ull << 4) /* physical interrupts to EL2, virtual ones to the guest */
+#define HCR_AMO   (1ull << 5)
+#define HCR_TID3  (1ull << 18) /* ID registers */
+#define HCR_TSC   (1ull << 19) /* SMC */
+#define HCR_TIDCP (1ull << 20) /* implementation-defined registers */
+#define HCR_TACR  (1ull << 21) /* auxiliary control */
+#define HCR_TSW   (1ull << 22) /* cache maintenance by set and way: would reach all domains' lines */
+#define HCR_RW    (1ull << 31) /* EL1 is AArch64 */
+#define HCR_APK   (1ull << 40) /* pointer authentication is the guest's own affair */
+#define HCR_API   (1ull << 41)
+
+#define CPTR_RES1 0x32FFull
+#define CPTR_TZ   (1ull << 8)  /* SVE (RES1 without it) */
+#define CPTR_TTA  (1ull << 20) /* trace registers */
+
+#define MDCR_TPMCR (1ull << 5)
+#define MDCR_TPM   (1ull << 6)  /* performance monitors */
+#define MDCR_TDOSA (1ull << 10) /* OS lock and double lock */
+#define MDCR_TTRF  (1ull << 19) /* trace filter */
+
+#define CNTHCTL_EL1PCTEN (1ull << 0)
+#define CNTHCTL_EL1PCEN  (1ull << 1)
+
+#define PMCR_RESET_COUNTERS ((1ull << 1) | (1ull << 2)) /* and E = 0 */
+
+#define SCTLR_EL1_RESET 0x30D00800ull
+#define MPIDR_RES1      (1ull << 31)
+
+void guest_traps_init(void)
+{
+    sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
+                              HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_APK | HCR_API);
+    sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA);
+    sysreg_write(HSTR_EL2, 0);
+    sysreg_write(MDCR_EL2, MDCR_TPM | MDCR_TPMCR | MDCR_TTRF);
+    sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);
+    sysreg_write(VTCR_EL2, stage2_vtcr());
+    sysreg_write(VPIDR_EL2, sysreg_read(MIDR_EL1));
+    if (((sysreg_read(ID_AA64DFR0_EL1) >> 8) & 0xF) != 0) {
+        sysreg_write(PMCR_EL0, PMCR_RESET_COUNTERS);
+        sysreg_write(PMCNTENCLR_EL0, 0xFFFFFFFF);
+        sysreg_write(PMINTENCLR_EL1, 0xFFFFFFFF);
+        sysreg_write(PMOVSCLR_EL0, 0xFFFFFFFF);
+    }
+    arch_isb();
+}
+
+void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
+{
+    sysreg_write(VTTBR_EL2, vttbr);
+    sysreg_write(VMPIDR_EL2, MPIDR_RES1 | vcpu_index);
+    sysreg_write(CNTVOFF_EL2, 0);
+    sysreg_write(CNTV_CTL_EL0, 0);
+    sysreg_write(CNTP_CTL_EL0, 0);
+    sysreg_write(CNTKCTL_EL1, 0);
+    sysreg_write(SCTLR_EL1, SCTLR_EL1_RESET);
+    sysreg_write(CPACR_EL1, 0);
+    sysreg_write(TTBR0_EL1, 0);
+    sysreg_write(TTBR1_EL1, 0);
+    sysreg_write(TCR_EL1, 0);
+    sysreg_write(MAIR_EL1, 0);
+    sysreg_write(VBAR_EL1, 0);
+    sysreg_write(ESR_EL1, 0);
+    sysreg_write(FAR_EL1, 0);
+    sysreg_write(ELR_EL1, 0);
+    sysreg_write(SPSR_EL1, 0);
+    sysreg_write(SP_EL0, 0);
+    sysreg_write(SP_EL1, 0);
+    sysreg_write(TPIDR_EL0, 0);
+    sysreg_write(TPIDRRO_EL0, 0);
+    sysreg_write(TPIDR_EL1, 0);
+    sysreg_write(CONTEXTIDR_EL1, 0);
+    sysreg_write(CSSELR_EL1, 0);
+    sysreg_write(MDSCR_EL1, 0);
+    arch_isb();
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Physical interrupts. Those of a guest get their priority dropped here and are deactivated by the guest
+ * itself, through the list register; EL2's own are completed here.
+ */
+#include "irq.h"
+#include "clock.h"
+#include "console.h"
+#include "domain.h"
+#include "system.h"
+#include "vcpu.h"
+#include "vgic.h"
+#include <arch/gic.h>
+
+#define EL2_SGI 0u
+
+static void complete(uint32_t intid)
+{
+    gic_end(intid);
+    gic_deactivate(intid);
+}
+
+static void handle_requests(struct cpu *cpu)
+{
+    uint32_t requests = atomic_exchange_explicit(&cpu->requests, 0, memory_order_acq_rel);
+
+    if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->vcpu != NULL) {
+        vgic_handle_request(cpu->vcpu);
+    }
+    if ((requests & CPU_REQUEST_CONSOLE) != 0) {
+        console_handle_request();
+        system_finish_if_ending();
+    }
+    /* CPU_REQUEST_VCPU_POWER needs no work here: every exit ends with a look at the VCPU's state. */
+}
+
+/* A device's interrupt goes to the domain that has the device. */
+static void handle_shared(struct cpu *cpu, uint32_t intid)
+{
+    gic_end(intid);
+    if (cpu->vcpu != NULL && vgic_inject_spi_hw(cpu->vcpu->domain, intid)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
+        return;
+    }
+    gic_disable(intid);
+    gic_deactivate(intid);
+    cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
+}
+
+static void handle_one(struct cpu *cpu, uint32_t intid)
+{
+    const struct manifest_platform *platform = &system_manifest()->platform;
+
+    if ((intid == platform->cntv_irq || intid == platform->cntp_irq) && cpu->vcpu != NULL) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_TIMER);
+        gic_end(intid);
+        vgic_inject_private_hw(cpu->vcpu, intid);
+    } else if (intid == EL2_SGI) {
+        /* Completed first: a request that arrives while these are handled interrupts again. */
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_IPI);
+        complete(intid);
+        handle_requests(cpu);
+    } else if (intid == platform->maintenance_irq && cpu->vcpu != NULL) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_MAINTENANCE);
+        vgic_maintenance(cpu->vcpu);
+        complete(intid);
+    } else if (intid == platform->uart_irq) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_CONSOLE);
+        console_irq();
+        complete(intid);
+    } else if (intid == platform->cnthp_irq) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER);
+        clock_disarm();
+        complete(intid);
+        system_end(BH_END_REASON_RUN_LIMIT);
+    } else if (intid >= 32) {
+        handle_shared(cpu, intid);
+    } else {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
+        gic_end(intid);
+        gic_disable(intid);
+        gic_deactivate(intid);
+    }
+}
+
+uint32_t irq_handle(struct cpu *cpu)
+{
+    uint32_t handled = 0;
+
+    for (;;) {
+        uint32_t intid = gic_acknowledge();
+
+        if (intid >= GIC_INTID_LIMIT) {
+            return handled;
+        }
+        handle_one(cpu, intid);
+        handled++;
+    }
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Dispatch of traps. The common ways (hypercalls, interrupts) come first and do nothing but their work;
+ * whatever nobody expects is answered with an undefined-instruction exception, counted, and never ends EL2.
+ */
+#include "trap.h"
+#include "console.h"
+#include "irq.h"
+#include "psci.h"
+#include "syndrome.h"
+#include "system.h"
+#include "vcpu_run.h"
+#include <arch/sysreg.h>
+
+#define SPSR_MODE_EL1H     0x5u
+#define SPSR_MODE_AARCH32  0x10u
+#define SPSR_MODE_LEVEL    0xCu
+#define SPSR_MODE_HANDLER  0x1u
+#define SPSR_DAIF          0x3C0u
+#define VECTOR_LOWER_A32   0x600u
+#define VECTOR_LOWER_A64   0x400u
+#define VECTOR_CURRENT_SPX 0x200u
+#define ESR_IL             (1u << 25)
+
+void trap_skip_instruction(uint64_t esr)
+{
+    sysreg_write(ELR_EL2, sysreg_read(ELR_EL2) + esr_instruction_bytes(esr));
+}
+
+void trap_inject_undefined(void)
+{
+    uint64_t spsr = sysreg_read(SPSR_EL2);
+    uint64_t vector;
+
+    if ((spsr & SPSR_MODE_AARCH32) != 0) {
+        vector = VECTOR_LOWER_A32;
+    } else if ((spsr & SPSR_MODE_LEVEL) == 0) {
+        vector = VECTOR_LOWER_A64;
+    } else {
+        vector = (spsr & SPSR_MODE_HANDLER) != 0 ? VECTOR_CURRENT_SPX : 0;
+    }
+    sysreg_write(ESR_EL1, ESR_IL);
+    sysreg_write(ELR_EL1, sysreg_read(ELR_EL2));
+    sysreg_write(SPSR_EL1, spsr);
+    sysreg_write(ELR_EL2, sysreg_read(VBAR_EL1) + vector);
+    sysreg_write(SPSR_EL2, SPSR_MODE_EL1H | SPSR_DAIF);
+}
+
+static const char *end_text(enum bh_domain_end end)
+{
+    switch (end) {
+    case BH_DOMAIN_END_STAGE2_DATA_ABORT:
+        return "access to an address that it does not own";
+    case BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT:
+        return "execution at an address that it does not own";
+    case BH_DOMAIN_END_UNDECODABLE_ACCESS:
+        return "device access with a paired or write-back instruction, which cannot be emulated";
+    case BH_DOMAIN_END_BAD_DEVICE_ACCESS:
+        return "device access of a width that the register does not have";
+    case BH_DOMAIN_END_SERROR:
+        return "asynchronous external abort";
+    case BH_DOMAIN_END_EXTERNAL_ABORT:
+        return "external abort";
+    default:
+        return "unexpected exception";
+    }
+}
+
+/* Guest-physical address of an abort, where there was one. */
+static uint64_t fault_ipa(void)
+{
+    return ((sysreg_read(HPFAR_EL2) & 0xFFFFFFFFF0u) << 8) | (sysreg_read(FAR_EL2) & 0xFFF);
+}
+
+static void dump(const struct vcpu *vcpu, const struct guest_regs *regs, enum bh_domain_end end)
+{
+    const char *name = vcpu->domain->config->name;
+
+    console_log("%s: crashed on VCPU %u: %s", name, vcpu->index, end_text(end));
+    console_log("%s: pc %016lx  esr %08lx  far %016lx  ipa %010lx  spsr %08lx", name, sysreg_read(ELR_EL2),
+                sysreg_read(ESR_EL2), sysreg_read(FAR_EL2), fault_ipa(), sysreg_read(SPSR_EL2));
+    for (uint32_t i = 0; i < 28; i += 4) {
+        console_log("%s: x%u %016lx %016lx %016lx %016lx", name, i, regs->x[i], regs->x[i + 1],
+                    regs->x[i + 2], regs->x[i + 3]);
+    }
+    console_log("%s: x28 %016lx %016lx %016lx  sp_el1 %016lx", name, regs->x[28], regs->x[29], regs->x[30],
+                sysreg_read(SP_EL1));
+    console_log("%s: sctlr %08lx  tcr %016lx  ttbr0 %016lx  ttbr1 %016lx  vbar %016lx", name,
+                sysreg_read(SCTLR_EL1), sysreg_read(TCR_EL1), sysreg_read(TTBR0_EL1), sysreg_read(TTBR1_EL1),
+                sysreg_read(VBAR_EL1));
+    console_log("%s: esr_el1 %08lx  elr_el1 %016lx  far_el1 %016lx", name, sysreg_read(ESR_EL1),
+                sysreg_read(ELR_EL1), sysreg_read(FAR_EL1));
+}
+
+void trap_kill(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain_end end)
+{
+    struct vcpu *vcpu = cpu->vcpu;
+    struct status_domain *status = &system_status()->domains[vcpu->domain->index];
+
+    if (domain_end(vcpu->domain, BH_DOMAIN_STATE_CRASHED, end)) {
+        status->fault_pc = sysreg_read(ELR_EL2);
+        status->fault_syndrome = sysreg_read(ESR_EL2);
+        status->fault_address = fault_ipa();
+        dump(vcpu, regs, end);
+    }
+}
+
+static void trap_call(struct guest_regs *regs)
+{
+    psci_call(this_cpu()->vcpu, regs->x);
+}
+
+void trap_sync(struct guest_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    uint64_t esr = sysreg_read(ESR_EL2);
+
+    switch (esr_class(esr)) {
+    case EC_HVC64:
+        cpu_count_exit(cpu, BH_EXIT_REASON_HVC);
+        trap_call(regs);
+        break;
+    case EC_DATA_ABORT_LOWER:
+        trap_data_abort(cpu, regs, esr);
+        break;
+    case EC_SYSREG:
+        trap_sysreg(cpu, regs, esr);
+        break;
+    case EC_INSTRUCTION_ABORT_LOWER:
+        trap_instruction_abort(cpu, regs, esr);
+        break;
+    case EC_SMC64:
+        /* Unlike HVC, a trapped SMC has not been executed: the return address is its own. */
+        cpu_count_exit(cpu, BH_EXIT_REASON_SMC);
+        trap_skip_instruction(esr);
+        trap_call(regs);
+        break;
+    case EC_WFX:
+        cpu_count_exit(cpu, BH_EXIT_REASON_WFX);
+        trap_skip_instruction(esr);
+        break;
+    case EC_FP:
+    case EC_SVE:
+        cpu_count_exit(cpu, BH_EXIT_REASON_FP_TRAP);
+        trap_inject_undefined();
+        break;
+    default:
+        cpu_count_exit(cpu, BH_EXIT_REASON_UNEXPECTED);
+        trap_inject_undefined();
+        break;
+    }
+    vcpu_settle(cpu, regs);
+}
+
+void trap_irq(struct guest_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+
+    if (irq_handle(cpu) == 0) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_SPURIOUS);
+    }
+    vcpu_settle(cpu, regs);
+}
+
+void trap_serror(struct guest_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+
+    cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
+    trap_kill(cpu, regs, BH_DOMAIN_END_SERROR);
+    vcpu_settle(cpu, regs);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Starting a VCPU from scratch and idling without one. The state in which a guest starts is that of a core
+ * out of reset as PSCI and the Linux boot protocol describe it; nothing of an earlier guest remains.
+ */
+#include "vcpu_run.h"
+#include "clock.h"
+#include "guest_state.h"
+#include "irq.h"
+#include "system.h"
+#include "vgic.h"
+#include <arch/barrier.h>
+#include <arch/sysreg.h>
+#include <string.h>
+
+#define SPSR_EL1H_MASKED 0x3C5u
+
+static bool take_start(struct vcpu *vcpu)
+{
+    uint32_t expected = VCPU_STARTING;
+
+    return atomic_load(&vcpu->domain->state) == BH_DOMAIN_STATE_RUNNING &&
+           atomic_compare_exchange_strong(&vcpu->power, &expected, VCPU_ON);
+}
+
+static void start(struct cpu *cpu, struct guest_regs *regs)
+{
+    struct vcpu *vcpu = cpu->vcpu;
+
+    memset(regs, 0, sizeof *regs);
+    regs->x[0] = vcpu->boot_argument;
+    guest_state_reset(vcpu->domain->stage2.vttbr, vcpu->index);
+    sysreg_write(ELR_EL2, vcpu->entry.value);
+    sysreg_write(SPSR_EL2, SPSR_EL1H_MASKED);
+    vgic_vcpu_reset(vcpu);
+    arch_tlbi_local_all();
+    cpu->status->idle = 0;
+    if (cpu->status->entered_at == 0) {
+        cpu->status->entered_at = clock_now();
+    }
+}
+
+void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
+{
+    struct vcpu *vcpu = cpu->vcpu;
+
+    if (vcpu != NULL) {
+        vgic_vcpu_off(vcpu);
+        if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
+            atomic_store(&vcpu->power, VCPU_OFF);
+        }
+    }
+    cpu->status->idle = 1;
+    for (;;) {
+        (void)irq_handle(cpu);
+        if (vcpu != NULL && take_start(vcpu)) {
+            start(cpu, regs);
+            return;
+        }
+        arch_wfi();
+    }
+}

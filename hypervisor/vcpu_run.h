@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether the VCPU of a core may run. Every exit ends here: nearly always there is nothing to do.
+ */
+#ifndef BULKHEAD_VCPU_RUN_H
+#define BULKHEAD_VCPU_RUN_H
+
+#include "cpu.h"
+#include "domain.h"
+#include "vcpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Waits at EL2, taking interrupts, until this core's VCPU is to be started; then sets it up in `regs` and in
+ * the core's registers. Does not return while there is nothing to run. */
+void vcpu_wait(struct cpu *cpu, struct guest_regs *regs);
+
+/* The VCPU may go on: it is on and its domain runs. */
+static inline bool vcpu_may_run(const struct vcpu *vcpu)
+{
+    return atomic_load_explicit(&vcpu->power, memory_order_acquire) == VCPU_ON &&
+           atomic_load_explicit(&vcpu->domain->state, memory_order_acquire) == BH_DOMAIN_STATE_RUNNING;
+}
+
+/* End of every exit: returns at once if the VCPU may go on, else when it was started again. */
+static inline void vcpu_settle(struct cpu *cpu, struct guest_regs *regs)
+{
+    if (!vcpu_may_run(cpu->vcpu)) {
+        vcpu_wait(cpu, regs);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
