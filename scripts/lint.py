@@ -18,10 +18,8 @@ def main() -> int:
         return 3
     failed = 0
     for result in lint():
-        print(f"{'ok  ' if result.passed else 'FAIL'} {result.name} ({result.seconds:.1f} s)", flush=True)
-        if not result.passed:
-            failed += 1
-            print(result.output, flush=True)
+        print(result.text(), flush=True)
+        failed += not result.passed
     print("lint: clean" if failed == 0 else f"lint: {failed} checks failed")
     return 1 if failed else 0
 

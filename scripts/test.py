@@ -45,9 +45,7 @@ def fetch() -> Count:
 def check() -> Count:
     total = Count()
     for result in lint():
-        print(f"{'ok  ' if result.passed else 'FAIL'} {result.name} ({result.seconds:.1f} s)", flush=True)
-        if not result.passed:
-            print(result.output, flush=True)
+        print(result.text(), flush=True)
         total += Count(passed=1) if result.passed else Count(failed=1)
     return total
 

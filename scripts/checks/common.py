@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 # Programs of the Python environment that runs this (ruff, clang-format, ...).
 VENV_BIN = Path(sys.executable).parent
+# Of what a failed check says, this much is printed.
+SHOWN_LINES = 60
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,20 @@ class Result:
     name: str
     output: str
     seconds: float
+
+    def text(self) -> str:
+        """One line; of a failed check also what is wrong, in bounds, with all of it in a file."""
+        line = f"{'ok  ' if self.passed else 'FAIL'} {self.name} ({self.seconds:.1f} s)"
+        lines = self.output.splitlines()
+        if len(lines) > SHOWN_LINES:
+            log = BUILD / "logs" / f"{self.name.replace(' ', '-')}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(self.output + "\n")
+            lines = [
+                *lines[:SHOWN_LINES],
+                f"… {len(lines) - SHOWN_LINES} more lines: {log.relative_to(ROOT)}",
+            ]
+        return "\n".join([line, *(f"    {text}" for text in lines)])
 
     @property
     def passed(self) -> bool:

@@ -61,7 +61,7 @@ def _build(preset: str, targets: Sequence[str]) -> None:
 def _run(preset: str, command: Sequence[str], output: int, log: Path) -> None:
     done = subprocess.run(command, cwd=repository(), stdout=output, stderr=subprocess.STDOUT, check=False)
     if done.returncode != 0:
-        raise BuildFailed(preset, log, _tail(log))
+        raise BuildFailed(preset, log, failure_text(log))
 
 
 def _run_ninja(
@@ -92,10 +92,10 @@ def _run_ninja(
             process.wait()
             raise
     if code != 0:
-        raise BuildFailed(preset, log, _tail(log))
+        raise BuildFailed(preset, log, failure_text(log))
 
 
-def _tail(log: Path) -> str:
+def failure_text(log: Path) -> str:
     """What a build log says about its first failure, without the steps that went well."""
     lines = log.read_text(errors="replace").splitlines()
     failures = [index for index, line in enumerate(lines) if line.startswith(("FAILED:", "CMake Error"))]

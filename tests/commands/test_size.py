@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead size` reads the linked program and its sources; both are made here, so that sizes are known."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bulkhead.commands.size import section_sizes, source_lines
+from bulkhead.env.paths import repository
+
+COMPILER = "aarch64-linux-gnu-gcc"
+SOURCE = """
+const unsigned table[25] = {1};
+unsigned initialized[10] = {2};
+unsigned zero[1000];
+void _start(void) {
+    zero[0] = table[1] + initialized[0];
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    if not shutil.which(COMPILER):
+        pytest.skip(f"needs {COMPILER}")
+    (tmp_path / "tiny.c").write_text(SOURCE)
+    flags = ["-O1", "-g", "-ffreestanding", "-nostdlib", "-static", "-fno-pie", "-no-pie"]
+    flags += ["-fno-asynchronous-unwind-tables", "-Wl,--build-id=none"]
+    subprocess.run([COMPILER, *flags, "tiny.c", "-o", "tiny.elf"], cwd=tmp_path, check=True)
+    return tmp_path / "tiny.elf"
+
+
+def test_bytes_are_told_apart_by_what_they_are(program: Path) -> None:
+    sizes = section_sizes(program)
+    assert sizes["rodata"] == 25 * 4
+    assert sizes["data"] == 10 * 4
+    assert sizes["bss"] == 1000 * 4
+    assert 0 < sizes["text"] < 100
+    assert sizes["text"] % 4 == 0
+
+
+def test_debug_information_is_no_part_of_the_size(program: Path) -> None:
+    before = section_sizes(program)
+    subprocess.run(["aarch64-linux-gnu-strip", "--strip-debug", program], check=True)
+    assert section_sizes(program) == before
+
+
+def test_lines_are_counted_without_comments_and_blanks_by_directory() -> None:
+    files = sorted((repository() / "core").glob("*.c"))
+    counted = source_lines(files)
+    assert list(counted) == ["core"]
+    written = [line.strip() for file in files for line in file.read_text().splitlines()]
+    assert 0 < counted["core"] < len([line for line in written if line])
