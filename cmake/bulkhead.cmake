@@ -32,7 +32,7 @@ target_compile_options(bulkhead_warnings_cxx INTERFACE
 add_library(bulkhead_bare INTERFACE)
 if(BULKHEAD_TARGET)
     target_compile_options(bulkhead_bare INTERFACE
-        -ffreestanding -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables
+        -ffreestanding -fno-pie -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables
         -ffunction-sections -fdata-sections -mgeneral-regs-only -mstrict-align -mno-outline-atomics)
     target_link_options(bulkhead_bare INTERFACE
         -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none -Wl,--fatal-warnings

@@ -27,7 +27,7 @@ def program(tmp_path: Path) -> Path:
         pytest.skip(f"needs {COMPILER}")
     (tmp_path / "tiny.c").write_text(SOURCE)
     flags = ["-O1", "-g", "-ffreestanding", "-nostdlib", "-static", "-fno-pie", "-no-pie"]
-    flags += ["-fno-asynchronous-unwind-tables", "-Wl,--build-id=none"]
+    flags += ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-Wl,--build-id=none"]
     subprocess.run([COMPILER, *flags, "tiny.c", "-o", "tiny.elf"], cwd=tmp_path, check=True)
     return tmp_path / "tiny.elf"
 
