@@ -9,24 +9,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A physical address: what leaves the core on the bus. */
-typedef struct paddr {
+typedef struct {
     uint64_t value;
 } paddr_t;
 
 /* An intermediate physical address: what a guest takes for physical; input of stage 2. */
-typedef struct ipaddr {
+typedef struct {
     uint64_t value;
 } ipaddr_t;
 
 static inline paddr_t paddr(uint64_t value)
 {
-    return (paddr_t){value};
+    paddr_t address = {value};
+
+    return address;
 }
 
 static inline ipaddr_t ipaddr(uint64_t value)
 {
-    return (ipaddr_t){value};
+    ipaddr_t address = {value};
+
+    return address;
 }
 
 /* True if [start, start + bytes) does not wrap and lies in [outer, outer + outer_bytes). */
@@ -34,5 +42,9 @@ static inline bool range_within(uint64_t start, uint64_t bytes, uint64_t outer, 
 {
     return start >= outer && bytes <= outer_bytes && start - outer <= outer_bytes - bytes;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include "core/address.h"
 #include <bulkhead_layout.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The address bits that make a color, ascending: bit i of a color is the i-th lowest of them. At most 8. With
  * none, memory is not colored: a range is contiguous and sets are not looked at. */
 struct color_space {
@@ -55,5 +59,9 @@ uint64_t color_offset(const struct color_range *range, paddr_t pa);
 
 /* One past the last physical byte of a range of `bytes` > 0. */
 paddr_t color_end(const struct color_range *range, uint64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

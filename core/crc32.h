@@ -9,7 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Continues `crc` (0 at the start) over `bytes` of data. */
 uint32_t crc32_update(uint32_t crc, const void *data, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

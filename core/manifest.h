@@ -10,6 +10,10 @@
 #include <bulkhead_layout.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The answer: error BH_MANIFEST_ERROR_NONE, or what is wrong and where in the manifest (byte offset). */
 struct manifest_verdict {
     enum bh_manifest_error error;
@@ -26,23 +30,25 @@ bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const s
 
 static inline struct color_space manifest_color_space(const struct manifest_header *manifest)
 {
-    return (struct color_space){manifest->platform.color_bits};
+    struct color_space space = {manifest->platform.color_bits};
+
+    return space;
 }
 
-#define MANIFEST_TABLE(name, record)                                                                         \
+#define MANIFEST_TABLE(name, field, record)                                                                  \
     static inline const struct record *manifest_##name(const struct manifest_header *manifest)               \
     {                                                                                                        \
-        return (const struct record *)(const void *)((const char *)manifest + manifest->name.offset);        \
+        return (const struct record *)(const void *)((const char *)manifest + manifest->field.offset);       \
     }
-MANIFEST_TABLE(cpus, manifest_cpu)
-MANIFEST_TABLE(ram, manifest_ram)
-MANIFEST_TABLE(color_sets, color_set_record)
-MANIFEST_TABLE(domains, manifest_domain)
-MANIFEST_TABLE(vcpus, manifest_vcpu)
-MANIFEST_TABLE(segments, manifest_segment)
-MANIFEST_TABLE(images, manifest_image)
-MANIFEST_TABLE(irqs, manifest_irq)
-MANIFEST_TABLE(devices, manifest_device)
+MANIFEST_TABLE(cpus, cpus, manifest_cpu)
+MANIFEST_TABLE(ram_ranges, ram, manifest_ram)
+MANIFEST_TABLE(color_sets, color_sets, color_set_record)
+MANIFEST_TABLE(domains, domains, manifest_domain)
+MANIFEST_TABLE(vcpus, vcpus, manifest_vcpu)
+MANIFEST_TABLE(segments, segments, manifest_segment)
+MANIFEST_TABLE(images, images, manifest_image)
+MANIFEST_TABLE(irqs, irqs, manifest_irq)
+MANIFEST_TABLE(devices, devices, manifest_device)
 #undef MANIFEST_TABLE
 
 static inline const struct color_set *manifest_color_set(const struct manifest_header *manifest,
@@ -55,15 +61,23 @@ static inline const struct color_set *manifest_color_set(const struct manifest_h
 static inline struct color_range manifest_segment_range(const struct manifest_header *manifest,
                                                         const struct manifest_segment *segment)
 {
-    return (struct color_range){manifest_color_space(manifest),
+    struct color_range range = {manifest_color_space(manifest),
                                 manifest_color_set(manifest, segment->color_set), paddr(segment->pa)};
+
+    return range;
 }
 
 static inline struct color_range manifest_pool_range(const struct manifest_header *manifest)
 {
-    return (struct color_range){manifest_color_space(manifest),
+    struct color_range range = {manifest_color_space(manifest),
                                 manifest_color_set(manifest, manifest->hypervisor.pool_color_set),
                                 paddr(manifest->hypervisor.pool_pa)};
+
+    return range;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

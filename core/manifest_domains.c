@@ -156,7 +156,7 @@ static bool check_irqs(struct manifest_check *check, const struct manifest_domai
 
 static bool device_is_sound(const struct manifest_header *manifest, const struct manifest_device *device)
 {
-    const struct manifest_ram *ram = manifest_ram(manifest);
+    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
     uint32_t cpus = manifest->cpus.count;
 
     if (device->bytes == 0 || !is_page_aligned(device->bytes) || !is_page_aligned(device->ipa) ||

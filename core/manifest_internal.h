@@ -8,6 +8,10 @@
 
 #include "core/manifest.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct manifest_check {
     const struct manifest_header *manifest;
     uint64_t package_bytes;
@@ -51,5 +55,9 @@ bool manifest_check_domains(struct manifest_check *check);
 
 /* manifest_memory.c: the pool and all segments: in RAM, and no frame with two owners. */
 bool manifest_check_memory(struct manifest_check *check);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

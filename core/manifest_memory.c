@@ -28,7 +28,7 @@ bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const s
 /* A range that starts in a granule of its set and ends in the same piece of RAM in which it starts. */
 static bool is_in_ram(const struct manifest_header *manifest, const struct color_range *range, uint64_t bytes)
 {
-    const struct manifest_ram *ram = manifest_ram(manifest);
+    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
     uint64_t start = range->first.value;
     uint64_t end;
 

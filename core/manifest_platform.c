@@ -99,7 +99,7 @@ static bool check_cpus(struct manifest_check *check)
 static bool check_ram(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
-    const struct manifest_ram *ram = manifest_ram(manifest);
+    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
 
     for (uint32_t i = 0; i < manifest->ram.count; i++) {
         if (!is_page_aligned(ram[i].pa) || !is_page_aligned(ram[i].bytes) || ram[i].bytes == 0 ||

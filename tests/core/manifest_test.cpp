@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifest's check: what is sound is accepted, and every single thing that can be wrong is refused with
+// its own error. The hypervisor trusts an accepted manifest without looking again, so each row here is a
+// promise.
+#include "sample_manifest.h"
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <random>
+
+TEST(Manifest, AcceptsASoundOne)
+{
+    auto sample = make_sample_manifest();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+struct BadField {
+    const char *what;
+    bh_manifest_error error;
+    std::function<void(SampleManifest &)> spoil;
+};
+
+class BadManifest : public testing::TestWithParam<BadField> {};
+
+TEST_P(BadManifest, IsRefusedWithItsReason)
+{
+    auto sample = make_sample_manifest();
+    GetParam().spoil(*sample);
+    sample->seal();
+    manifest_verdict verdict = sample->check();
+    EXPECT_EQ(verdict.error, GetParam().error) << GetParam().what << " at " << verdict.offset;
+    EXPECT_LT(verdict.offset, sizeof(SampleManifest));
+}
+
+#define BAD(what, error, change)                                                                             \
+    BadField                                                                                                 \
+    {                                                                                                        \
+        what, BH_MANIFEST_ERROR_##error, [](SampleManifest &m) { change; }                                   \
+    }
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, BadManifest,
+    testing::Values(
+        BAD("wrong magic", MAGIC, m.header.magic ^= 1), BAD("other version", VERSION, m.header.version++),
+        BAD("other layout", LAYOUT, m.header.layout_hash ^= 1),
+        BAD("table outside", TABLE, m.header.ram.offset = 0xFFFFFFF8),
+        BAD("misaligned table", TABLE, m.header.vcpus.offset += 4),
+        BAD("table over the header", TABLE, m.header.vcpus.offset = 8),
+        BAD("too many records", TABLE, m.header.domains.count = BH_MAX_DOMAINS + 1),
+        BAD("unknown GIC", PLATFORM, m.header.platform.gic_version = 7),
+        BAD("unaligned UART", PLATFORM, m.header.platform.uart_pa += 4),
+        BAD("timer interrupt that is an SPI", PLATFORM, m.header.platform.cntv_irq = 40),
+        BAD("color bit inside a page", COLOR_BITS, m.header.platform.color_bits = 0x1800),
+        BAD("nine color bits", COLOR_BITS, m.header.platform.color_bits = 0x1FF000),
+        BAD("no core", CPU, m.header.cpus.count = 0), BAD("a core twice", CPU, m.cpus[2].mpidr = 1),
+        BAD("flags in MPIDR", CPU, m.cpus[2].mpidr = 0x80000002),
+        BAD("RAM wraps", RAM, m.ram[0].bytes = ~0xFFFull),
+        BAD("RAM over the UART", RAM, m.ram[0].pa = 0x08FFF000),
+        BAD("empty color set", COLOR_SET, m.color_sets[2].word[0] = 0),
+        BAD("color that the bits cannot make", COLOR_SET, m.color_sets[2].word[0] |= 0x100),
+        BAD("pool of another color", POOL, m.header.hypervisor.pool_pa = 0x48002000),
+        BAD("pool out of RAM", POOL, m.header.hypervisor.pool_bytes = 0x20000000),
+        BAD("tiny pool", POOL, m.header.hypervisor.pool_bytes = 0x1000),
+        BAD("console core that does not exist", CONSOLE, m.header.hypervisor.console_core = 4),
+        BAD("console domain that does not exist", CONSOLE, m.header.hypervisor.console_domain = 2),
+        BAD("no domain", SEGMENT, m.header.domains.count = 0; m.segments[0].bytes = 0),
+        BAD("unnamed domain", DOMAIN, m.domains[0].name[0] = 0),
+        BAD("name without an end", DOMAIN, std::memset(m.domains[0].name, 'a', sizeof m.domains[0].name)),
+        BAD("control character in a name", DOMAIN, m.domains[0].name[1] = '\n'),
+        BAD("unknown flag", DOMAIN, m.domains[0].flags |= 0x80000000),
+        BAD("no VCPU", DOMAIN, m.domains[0].vcpu_count = 0),
+        BAD("VCPUs beyond the table", DOMAIN, m.domains[1].vcpu_count = 3),
+        BAD("rows that overflow", DOMAIN, m.domains[1].first_vcpu = 0xFFFFFFFF),
+        BAD("a row with two owners", DOMAIN, m.domains[1].first_segment = 0),
+        BAD("a row without an owner", DOMAIN, m.domains[1].segment_count = 1),
+        BAD("a core with two VCPUs", VCPU, m.vcpus[2].core = 0),
+        BAD("unknown core", VCPU, m.vcpus[2].core = 4),
+        BAD("VCPU of another domain", VCPU, m.vcpus[2].domain = 0),
+        BAD("empty segment", SEGMENT, m.segments[0].bytes = 0),
+        BAD("segment that is not pages", SEGMENT, m.segments[0].bytes = 0x1800),
+        BAD("segment in half a granule", SEGMENT, m.segments[0].pa += 0x1000),
+        BAD("segment of another color", SEGMENT, m.segments[0].pa = 0x48006000),
+        BAD("segment beyond the guest's addresses", SEGMENT, m.segments[0].ipa = 1ull << 39),
+        BAD("segment that wraps", SEGMENT, m.segments[0].bytes = ~0xFFFull),
+        BAD("segment over the guest's UART", SEGMENT, m.segments[0].ipa = 0x08F00000),
+        BAD("segment out of RAM", SEGMENT, m.segments[0].pa = 0x7FFF0000),
+        BAD("frames shared by two domains", FRAME_SHARED, m.color_sets[2].word[0] |= 1),
+        BAD("a frame of the hypervisor", FRAME_SHARED, m.color_sets[1].word[0] |= 0x80),
+        BAD("two segments at one guest address", SEGMENT_OVERLAP, m.segments[2].ipa = 0x407FF000),
+        BAD("image beyond the package", IMAGE, m.images[0].offset = 0x100000),
+        BAD("image that overflows", IMAGE, m.images[0].bytes = ~0xFull),
+        BAD("image beside the domain's memory", IMAGE, m.images[0].ipa = 0x3FFFF000),
+        BAD("image over the end of memory", IMAGE, m.images[1].ipa = 0x408F0000),
+        BAD("unknown image flag", IMAGE, m.images[0].flags = 2),
+        BAD("private interrupt", IRQ, m.irqs[0].intid = 27),
+        BAD("the console's interrupt", IRQ, m.irqs[0].intid = 33),
+        BAD("interrupt that guests cannot have", IRQ, m.irqs[0].intid = BH_MAX_INTID),
+        BAD("interrupt of a VCPU that does not exist", IRQ, m.irqs[0].vcpu = 2),
+        BAD("device in RAM", DEVICE, m.devices[0].pa = 0x50000000),
+        BAD("device over the distributor", DEVICE, m.devices[0].pa = 0x08000000),
+        BAD("device over the domain's memory", DEVICE, m.devices[0].ipa = 0x40000000),
+        BAD("device that wraps", DEVICE, m.devices[0].bytes = ~0xFFFull)));
+
+TEST(Manifest, RefusesAFlippedBitAnywhere)
+{
+    auto sample = make_sample_manifest();
+    auto *bytes = reinterpret_cast<unsigned char *>(sample.get());
+    for (size_t at = 0; at < sizeof *sample; at++) {
+        bytes[at] ^= 0x10;
+        EXPECT_NE(sample->check().error, BH_MANIFEST_ERROR_NONE) << "byte " << at;
+        bytes[at] ^= 0x10;
+    }
+}
+
+TEST(Manifest, RefusesEveryTruncation)
+{
+    auto sample = make_sample_manifest();
+    for (size_t bytes = 0; bytes < sizeof *sample; bytes++) {
+        // A copy of exactly that size: reading past it is found by the address sanitizer.
+        std::unique_ptr<char[]> copy(new char[bytes + 8]);
+        std::memcpy(copy.get(), sample.get(), bytes);
+        EXPECT_EQ(manifest_check(copy.get(), bytes, SampleManifest::package_bytes).error,
+                  BH_MANIFEST_ERROR_TRUNCATED);
+    }
+}
+
+// Property: whatever a manifest says, the check ends, reads nothing outside (sanitizers), and what it accepts
+// has no frame with two owners.
+TEST(Manifest, PropertyWildFieldsNeverBreakTheCheck)
+{
+    std::mt19937_64 random(5);
+    unsigned accepted = 0;
+    for (int round = 0; round < 20000; round++) {
+        auto sample = make_sample_manifest();
+        auto *words = reinterpret_cast<uint32_t *>(sample.get());
+        for (uint64_t changes = 1 + random() % 3; changes > 0; changes--) {
+            const uint64_t kind = random() % 3;
+            uint32_t &word = words[random() % (sizeof *sample / 4)];
+            word = kind == 0 ? static_cast<uint32_t>(random()) : kind == 1 ? word + 0x1000 : ~word;
+        }
+        sample->seal();
+        accepted += sample->check().error == BH_MANIFEST_ERROR_NONE;
+    }
+    EXPECT_GT(accepted, 0u); // addresses that move but stay sound
+    EXPECT_LT(accepted, 20000u);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample_manifest.h"
+#include "core/crc32.h"
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+template <typename Record, size_t N>
+table_ref table(const SampleManifest &manifest, const Record (&records)[N])
+{
+    auto offset = reinterpret_cast<const char *>(records) - reinterpret_cast<const char *>(&manifest);
+    return {static_cast<uint32_t>(offset), N};
+}
+
+manifest_domain domain(const char *name, uint32_t color_set)
+{
+    manifest_domain result{};
+    std::strncpy(result.name, name, sizeof result.name - 1);
+    result.entry_ipa = 0x40000000;
+    result.color_set = color_set;
+    result.flags = BH_DOMAIN_FLAG_CONSOLE;
+    return result;
+}
+
+} // namespace
+
+void SampleManifest::seal()
+{
+    header.crc32 = 0;
+    header.crc32 = crc32_update(0, this, std::min<size_t>(header.total_bytes, sizeof *this));
+}
+
+manifest_verdict SampleManifest::check() const
+{
+    return manifest_check(this, sizeof *this, package_bytes);
+}
+
+std::unique_ptr<SampleManifest> make_sample_manifest()
+{
+    auto sample = std::make_unique<SampleManifest>();
+    SampleManifest &m = *sample;
+    std::memset(static_cast<void *>(&m), 0, sizeof m);
+    m.header.magic = BH_MANIFEST_MAGIC;
+    m.header.version = BH_LAYOUT_VERSION;
+    m.header.layout_hash = BH_LAYOUT_HASH;
+    m.header.total_bytes = sizeof m;
+    manifest_platform &p = m.header.platform;
+    p.gic_version = BH_GIC_VERSION_GICV3;
+    p.uart_type = BH_UART_TYPE_PL011;
+    p.psci_method = BH_PSCI_METHOD_SMC;
+    p.uart_irq = 33;
+    p.gicd_pa = 0x08000000;
+    p.gicr_pa = 0x080A0000;
+    p.uart_pa = 0x09000000;
+    p.uart_clock_hz = 24000000;
+    p.cnthp_irq = 26;
+    p.cntv_irq = 27;
+    p.cntp_irq = 30;
+    p.maintenance_irq = 25;
+    p.pmu_irq = 23;
+    p.color_bits = 0xE000;
+    m.header.hypervisor.pool_pa = 0x4800E000; // color 7
+    m.header.hypervisor.pool_bytes = 0x100000;
+    m.header.hypervisor.pool_color_set = 0;
+    m.header.hypervisor.console_core = 1;
+    m.header.hypervisor.console_domain = BH_ALL_DOMAINS;
+    m.header.cpus = table(m, m.cpus);
+    m.header.ram = table(m, m.ram);
+    m.header.color_sets = table(m, m.color_sets);
+    m.header.domains = table(m, m.domains);
+    m.header.vcpus = table(m, m.vcpus);
+    m.header.segments = table(m, m.segments);
+    m.header.images = table(m, m.images);
+    m.header.irqs = table(m, m.irqs);
+    m.header.devices = table(m, m.devices);
+    for (uint32_t i = 0; i < 4; i++) {
+        m.cpus[i].mpidr = i;
+    }
+    m.ram[0] = {0x40000000, 0x40000000};
+    m.color_sets[0].word[0] = 0x80;
+    m.color_sets[1].word[0] = 0x07;
+    m.color_sets[2].word[0] = 0x38;
+    m.domains[0] = domain("control", 1);
+    m.domains[0].flags |= BH_DOMAIN_FLAG_REALTIME | BH_DOMAIN_FLAG_PREMAP;
+    m.domains[0].vcpu_count = 1;
+    m.domains[0].segment_count = 1;
+    m.domains[0].image_count = 1;
+    m.domains[1] = domain("linux", 2);
+    m.domains[1].first_vcpu = 1;
+    m.domains[1].vcpu_count = 2;
+    m.domains[1].first_segment = 1;
+    m.domains[1].segment_count = 2;
+    m.domains[1].first_image = 1;
+    m.domains[1].image_count = 1;
+    m.domains[1].irq_count = 1;
+    m.domains[1].device_count = 1;
+    m.vcpus[0] = {0, 0};
+    m.vcpus[1] = {1, 1};
+    m.vcpus[2] = {1, 3};
+    m.segments[0] = {0x40000000, 0x400000, 0x48000000, 1, 0};
+    m.segments[1] = {0x40000000, 0x800000, 0x48006000, 2, 0};
+    m.segments[2] = {0x40800000, 0x100000, 0x50006000, 2, 0};
+    m.images[0] = {0x1000, 0x2000, 0x40000000, 0, 0};
+    m.images[1] = {0x3000, 0x20000, 0x407F0000, 0, 0}; // across two segments
+    m.irqs[0] = {48, 1};
+    m.devices[0] = {0x0A000000, 0x0A000000, 0x1000};
+    m.seal();
+    return sample;
+}

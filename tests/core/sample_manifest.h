@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small valid manifest to start from: two domains on two cores of a colored board. Tests change fields and
+// seal it again.
+#pragma once
+
+#include "core/manifest.h"
+#include <memory>
+
+struct SampleManifest {
+    manifest_header header;
+    struct manifest_cpu cpus[4];
+    struct manifest_ram ram[1];
+    struct color_set_record color_sets[3];
+    struct manifest_domain domains[2];
+    struct manifest_vcpu vcpus[3];
+    struct manifest_segment segments[3];
+    struct manifest_image images[2];
+    struct manifest_irq irqs[1];
+    struct manifest_device devices[1];
+
+    static constexpr uint64_t package_bytes = 0x100000;
+
+    // Recomputes the checksum after a change.
+    void seal();
+    manifest_verdict check() const;
+};
+
+std::unique_ptr<SampleManifest> make_sample_manifest();
