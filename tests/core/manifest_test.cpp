@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("no VCPU", DOMAIN, m.domains[0].vcpu_count = 0),
         BAD("VCPUs beyond the table", DOMAIN, m.domains[1].vcpu_count = 3),
         BAD("rows that overflow", DOMAIN, m.domains[1].first_vcpu = 0xFFFFFFFF),
-        BAD("a row with two owners", DOMAIN, m.domains[1].first_segment = 0),
+        BAD("a row with two owners", DOMAIN, m.domains[1].first_image = 0),
         BAD("a row without an owner", DOMAIN, m.domains[1].segment_count = 1),
         BAD("a core with two VCPUs", VCPU, m.vcpus[2].core = 0),
         BAD("unknown core", VCPU, m.vcpus[2].core = 4),
