@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions between two events, counted exactly under -icount: what the comparison of a guest's boot with and
+without the hypervisor stands on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .bench import START_WORD_PA, TIMEOUT_S, UART_PA, Setup, build, command, plugin, running, wait_for
+
+pytestmark = [pytest.mark.emulator, pytest.mark.req("shown-by")]
+
+# From the instruction after the start store to the store of the last character, both included:
+# 2 to set up, 3 for each of 1000 turns, and 3 for each character.
+COUNTED = 2 + 3 * 1000 + 3 * 3
+BODY = """
+main:
+    nop
+    start_counting
+begin:
+    mov x13, #1000
+    nop
+1:  ldr x11, [x9]
+    subs x13, x13, #1
+    b.ne 1b
+    print_char 'a'
+    print_char 'b'
+    print_char 'c'
+    print_char 'd'
+    b {end}
+"""
+
+
+def count_command(directory: Path, end: str, cores: int, *arguments: str) -> list[str]:
+    setup = Setup(BODY.format(end=end), cores=cores)
+    program = build(directory, setup.body)
+    given = ",".join([f"{plugin('count')}", f"out={directory / 'out.json'}", f"uart={UART_PA:#x}", *arguments])
+    return command(setup, program, given, "-icount", "shift=1,sleep=off")
+
+
+def count(directory: Path, *arguments: str, cores: int = 1) -> dict[str, object]:
+    line = count_command(directory, "power_off", cores, *arguments)
+    done = subprocess.run(line, timeout=TIMEOUT_S, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, object] = json.loads((directory / "out.json").read_text())
+    return result
+
+
+@pytest.mark.parametrize("cores", [1, 4])
+def test_from_a_store_to_a_text(tmp_path: Path, cores: int) -> None:
+    """The store itself does not count, the last character does; cores that are off add nothing."""
+    result = count(tmp_path, f"start={START_WORD_PA:#x}:1", "match=abc", cores=cores)
+    assert result == {"instructions": COUNTED, "started": True, "matched": True}
+
+
+def test_from_an_address(tmp_path: Path) -> None:
+    """The first instruction is `main`'s: a nop and the three of start_counting more."""
+    line = count_command(tmp_path, "power_off", 1)
+    nm = ["aarch64-linux-gnu-nm", str(tmp_path / "program.elf")]
+    symbols = {name: int(at, 16) for at, _, name in map(str.split, subprocess.check_output(nm, text=True).splitlines())}
+    assert line
+    result = count(tmp_path, f"from={symbols['main']:#x}", "match=abc")
+    assert result["instructions"] == COUNTED + 4
+    armed = count(tmp_path, f"start={START_WORD_PA:#x}:1", f"from={symbols['begin']:#x}", "match=abc")
+    assert armed["instructions"] == COUNTED
+    never = count(tmp_path, f"start={START_WORD_PA:#x}:1", f"from={symbols['main']:#x}", "match=abc")
+    assert never == {"instructions": 0, "started": False, "matched": False}
+
+
+def test_longer_text_takes_longer(tmp_path: Path) -> None:
+    """Three instructions a character, device accesses included: none is counted twice."""
+    first = count(tmp_path, "match=a")["instructions"]
+    last = count(tmp_path, "match=abcd")["instructions"]
+    assert isinstance(first, int) and isinstance(last, int)
+    assert last - first == 9
+
+
+def test_without_the_text_it_says_so(tmp_path: Path) -> None:
+    """At the end of the run."""
+    assert count(tmp_path, "match=xyz")["matched"] is False
+
+
+def test_written_at_once_when_the_text_appears(tmp_path: Path) -> None:
+    """While the machine runs on."""
+    with running(count_command(tmp_path, "park", 1, "match=abc")):
+        wait_for(tmp_path / "out.json")
+        assert json.loads((tmp_path / "out.json").read_text())["matched"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("match=a", "strat=first"), "argument 'strat=first': known are"),
+        ((), "match=TEXT are needed"),
+        (("match=a", "start=1"), "neither `first` nor"),
+        (("match=a", "from=main"), "from=main is no address"),
+    ],
+)
+def test_bad_arguments_refuse_to_run(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
+    """With the reason."""
+    line = count_command(tmp_path, "power_off", 1, *arguments)
+    done = subprocess.run(line, timeout=TIMEOUT_S, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert reason in done.stderr
