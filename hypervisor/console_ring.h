@@ -32,14 +32,12 @@ enum console_item {
     CONSOLE_ITEM_CHARACTER,
 };
 
-/* Whether any character can be pushed, whatever it is. */
-bool console_ring_has_room(const struct console_ring *ring);
-
-/* Free bytes. A line of n characters with its newline takes at most n + 8. */
+/* Free bytes. A line of n characters, its newline included, takes n + 7. */
 uint32_t console_ring_room(const struct console_ring *ring);
 
-/* Adds a character; the ring must have room. `now_us` is kept if it begins a line. NUL is dropped. */
-void console_ring_push(struct console_ring *ring, uint8_t character, uint64_t now_us);
+/* Adds a character; `now_us` is kept if it begins a line. NUL is dropped. Returns false if there is no room
+ * for it (8 free bytes always suffice). */
+bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t now_us);
 
 /* Takes the next item. */
 enum console_item console_ring_take(struct console_ring *ring, uint8_t *character, uint64_t *time_us);

@@ -115,6 +115,9 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid);
 /* Input line of an emulated level-triggered SPI. Any core. `intid` is an SPI below VGIC_INTID_LIMIT. */
 void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level);
 
+/* Whether an interrupt waits in a list register, for which a WFI of the guest would not wait. On its core. */
+bool vgic_is_pending(struct vcpu *vcpu);
+
 /* CPU_REQUEST_VGIC arrived. On the VCPU's core, also while the VCPU is off. */
 void vgic_handle_request(struct vcpu *vcpu);
 

@@ -389,3 +389,15 @@ uint32_t vgic_peek(struct vcpu *vcpu, uint32_t first, uint32_t state)
     }
     return found;
 }
+
+bool vgic_is_pending(struct vcpu *vcpu)
+{
+    uint32_t used = vcpu->vgic.slots_used;
+
+    while (used != 0) {
+        if ((vgic_lr_state(vgic_next_bit(&used)) & VGIC_LR_PENDING) != 0) {
+            return true;
+        }
+    }
+    return false;
+}

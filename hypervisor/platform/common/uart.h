@@ -22,6 +22,9 @@ void uart_init(const struct manifest_platform *platform);
 bool uart_tx_ready(void);
 void uart_write(uint8_t character);
 
+/* Whether characters are still on their way out. */
+bool uart_tx_busy(void);
+
 /* The next received character, or -1. */
 int uart_read(void);
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Merges the output of all domains and of the hypervisor into one stream of tagged lines. Pure bookkeeping:
+ * takes characters from rings, returns bytes for the UART. Only whoever drains the console calls it.
+ *
+ * A guest cannot forge a tag: a line of the stream begins with a tag that is made here, control characters
+ * other than tab, backspace (not beyond the line's text) and escape are dropped, and a carriage return that
+ * is not followed by a newline puts the tag there again. Escape sequences are passed: what they do to a
+ * terminal is the terminal's business, the stream stays parseable.
+ */
+#ifndef BULKHEAD_CONSOLE_MUX_H
+#define BULKHEAD_CONSOLE_MUX_H
+
+#include "console_ring.h"
+#include <bulkhead_layout.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CONSOLE_SOURCES    (BH_MAX_DOMAINS + 1u)
+#define CONSOLE_HYPERVISOR BH_MAX_DOMAINS /* the source after the domains */
+#define CONSOLE_NOBODY     UINT32_MAX
+
+/* A turn of one source ends with its line, or after so many characters when others wait. */
+#define CONSOLE_TURN_CHARACTERS 160u
+
+/* Bytes that one call of console_mux_next() gives at most. */
+#define CONSOLE_STEP_BYTES (2 * 24u + BH_NAME_BYTES + 8u)
+
+struct console_source {
+    struct console_ring *ring; /* NULL: there is no such source */
+    const char *name;          /* BH_NAME_BYTES, padded with zeros, or terminated */
+    uint64_t line_us;          /* when the line began */
+    uint32_t newlines;         /* taken */
+    uint32_t column;           /* characters of the line that can be erased */
+    bool tagged;               /* the line has had a tag: the next is a continuation */
+    bool carriage_return;      /* held back until what follows is known */
+};
+
+struct console_mux {
+    struct console_source sources[CONSOLE_SOURCES];
+    uint32_t through; /* source that is written through before its line is complete, or CONSOLE_NOBODY */
+    uint32_t open;    /* source whose unfinished line is the last in the stream, or CONSOLE_NOBODY */
+    uint32_t turn;    /* source whose turn it is */
+    uint32_t taken;   /* characters in this turn */
+};
+
+void console_mux_init(struct console_mux *mux);
+
+void console_mux_add(struct console_mux *mux, uint32_t source, struct console_ring *ring, const char *name);
+
+/* Takes one item and returns how many bytes it gave in `out` (CONSOLE_STEP_BYTES long), 0 to that many. Sets
+ * *idle if nothing is due: unfinished lines wait for their end, but for the source that is written through,
+ * or all if `everything`. `now_us` is the time of continuations. */
+uint32_t console_mux_next(struct console_mux *mux, bool everything, uint64_t now_us, uint8_t *out,
+                          bool *idle);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
