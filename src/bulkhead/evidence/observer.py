@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""First witness (C5): what the emulator's plugin counted, by the owner of each physical frame.
+
+Reads the file that `observe/` writes at the emulator's exit; used by the results and the report. Owner 0 is
+nobody (the load area), 1 the hypervisor, 2 + i domain i.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HYPERVISOR, FIRST_DOMAIN = 1, 2
+
+
+@dataclass(frozen=True)
+class Window:
+    """One piece of the run's time; counts are of the window alone, by owner."""
+
+    start_ns: int
+    misses: list[int]
+    evicted_by_others: list[int]
+
+
+@dataclass(frozen=True)
+class ObserverResult:
+    """Counts in the last-level cache after the start signal. Lists are indexed by owner."""
+
+    owners: list[str]
+    accesses: list[int]
+    misses: list[int]
+    evictions: list[list[int]]  # [victim][evictor], in lines
+    windows: list[Window]
+    caches: dict[str, Any]
+    started: bool  # the start signal was seen
+
+    def domain_json(self, index: int) -> dict[str, object]:
+        """`llc` of a domain in the run's JSON."""
+        return self._llc(FIRST_DOMAIN + index)
+
+    def hypervisor_json(self) -> dict[str, object]:
+        return self._llc(HYPERVISOR)
+
+    def witness_json(self, colored: bool) -> dict[str, object]:
+        """Verdict of this witness and the matrix of who evicted whom."""
+        evicted = sum(self.evicted_by_others(owner) for owner in range(FIRST_DOMAIN, len(self.owners)))
+        verdict = "held" if evicted == 0 else "broken" if colored else "nothing promised"
+        return {
+            "verdict": verdict,
+            "evicted_by_others": evicted,
+            "owners": self.owners,
+            "evictions": self.evictions,
+            "caches": self.caches,
+        }
+
+    def evicted_by_others(self, owner: int) -> int:
+        """Lines of `owner` that somebody else made go. Nobody's frames count: they are dead now."""
+        return sum(n for evictor, n in enumerate(self.evictions[owner]) if evictor != owner)
+
+    def _llc(self, owner: int) -> dict[str, object]:
+        return {
+            "accesses": self.accesses[owner],
+            "misses": self.misses[owner],
+            "evicted_by_others": self.evicted_by_others(owner),
+            "evicted_by_hypervisor": 0 if owner == HYPERVISOR else self.evictions[owner][HYPERVISOR],
+        }
+
+
+def read_observer(path: Path, owners: list[str]) -> ObserverResult | str:
+    """The plugin's result; a string says why there is none."""
+    try:
+        raw = json.loads(path.read_text())
+    except FileNotFoundError:
+        return "it left no result: the emulator did not end in order"
+    except (OSError, ValueError) as error:
+        return f"its result cannot be read: {error}"
+    try:
+        result = _parse(raw, owners)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return f"its result has not the expected form: {type(error).__name__} {error}"
+    if not result.started:
+        return "it never saw the start signal, so it counted nothing"
+    return result
+
+
+def _parse(raw: Any, owners: list[str]) -> ObserverResult:
+    count = len(owners)
+    by_owner = {int(entry["owner"]): entry for entry in raw["owners"]}
+    rows = [by_owner.get(owner, {}) for owner in range(count)]
+    evictions = [[int(n) for n in row] for row in raw["llc"]["evictions"]]
+    if len(evictions) < count or any(len(row) < count for row in evictions):
+        raise ValueError(f"{len(evictions)} rows of evictions for {count} owners")
+    return ObserverResult(
+        owners=owners,
+        accesses=[int(row.get("accesses", 0)) for row in rows],
+        misses=[int(row.get("misses", 0)) for row in rows],
+        evictions=[row[:count] for row in evictions[:count]],
+        windows=[
+            Window(
+                int(w["start_ns"]), [int(n) for n in w["misses"]], [int(n) for n in w["evicted_by_others"]]
+            )
+            for w in raw.get("windows", [])
+        ],
+        caches=raw.get("caches", {}),
+        started=bool(raw["started"]),
+    )

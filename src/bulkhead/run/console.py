@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Takes the one serial line of a running system apart into the lines of its domains.
+
+Fed by the session with whatever bytes arrive. The text is the guests': it is never trusted to be well
+formed, and a tag counts only at the start of a line, where the hypervisor alone can write one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+HYPERVISOR = "bulkhead"
+READY = "bulkhead: ready"
+_TAG = re.compile(
+    r"\[(?P<name>[^\s\[\]+]+)(?P<more>\+?) +(?P<s>\d{1,9})\.(?P<us>\d{6})\] ?(?P<text>.*)", re.DOTALL
+)
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PROMPT = re.compile(r"(?:^|\r)[~/] # ?")
+_REPORT = "report "
+_LINE_LIMIT = 64 * 1024  # a line that long is cut: a guest must not fill the tool's memory
+_KEPT_LINES = 1000  # last lines kept for each domain; all of them are in console.log
+
+
+@dataclass(frozen=True)
+class Line:
+    """One physical line. `domain` is None where no tag stood (firmware, or noise on the line)."""
+
+    domain: str | None
+    time_ns: int
+    continues: bool
+    text: str
+
+
+@dataclass
+class DomainConsole:
+    """What one domain has said so far."""
+
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
+    line_count: int = 0
+    ready_ns: int | None = None
+    prompt_ns: int | None = None
+    report: object | None = None
+    pending: str = ""  # the last line, which a continuation may still extend
+
+
+def plain(text: str) -> str:
+    """Without terminal escape sequences."""
+    return _ESCAPE.sub("", text)
+
+
+def printable(text: str) -> str:
+    """Safe to show on a terminal: no escape sequences, no control characters."""
+    return _CONTROL.sub("", plain(text))
+
+
+class ConsoleParser:
+    """Give it bytes; read `domains`. `on_line` is called for each physical line that ended."""
+
+    def __init__(self, names: Iterable[str], on_line: Callable[[Line], None] | None = None) -> None:
+        self.domains: dict[str, DomainConsole] = {name: DomainConsole() for name in (HYPERVISOR, *names)}
+        self.untagged: deque[str] = deque(maxlen=_KEPT_LINES)
+        self.time_ns = 0  # of the newest tag
+        self._on_line = on_line
+        self._buffer = b""
+        self._cut = False  # the buffer continues a line of which a part was taken already
+        self._cut_domain: str | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes from the line, in pieces of any size."""
+        *complete, rest = (self._buffer + data).split(b"\n")
+        for raw in complete:
+            self._take(raw)
+            self._cut = False
+        while len(rest) > _LINE_LIMIT:
+            self._take(rest[:_LINE_LIMIT])
+            self._cut, rest = True, rest[_LINE_LIMIT:]
+        self._buffer = rest
+        self._look_for_prompt(rest)
+
+    def finish(self) -> None:
+        """The line is dead: what is pending is all that there will be."""
+        if self._buffer:
+            self._take(self._buffer)
+            self._buffer = b""
+        for console in self.domains.values():
+            self._complete(console)
+
+    def _take(self, raw: bytes) -> None:
+        line = self._parse(raw)
+        if self._on_line:
+            self._on_line(line)
+        if line.domain is None:
+            self.untagged.append(line.text)
+            return
+        console = self.domains[line.domain]
+        self.time_ns = max(self.time_ns, line.time_ns)
+        if not line.continues:
+            self._complete(console)
+        console.pending = (console.pending + line.text)[:_LINE_LIMIT]
+        self._match(console, line.time_ns)
+
+    def _parse(self, raw: bytes) -> Line:
+        text = raw.decode("utf-8", "backslashreplace").removesuffix("\r")
+        if self._cut:
+            return Line(self._cut_domain, self.time_ns, True, text)
+        # Bytes that the UART lost or noise before a tag can only be at the start of all output.
+        match = _TAG.match(text)
+        domain = match["name"] if match and match["name"] in self.domains else None
+        self._cut_domain = domain
+        if match is None or domain is None:
+            return Line(None, self.time_ns, False, text)
+        time_ns = int(match["s"]) * 10**9 + int(match["us"]) * 1000
+        return Line(domain, time_ns, match["more"] == "+", match["text"])
+
+    def _look_for_prompt(self, rest: bytes) -> None:
+        """A prompt has no newline: look at what has come of the current line."""
+        if not rest or self._cut:
+            return
+        line = self._parse(rest)
+        if line.domain is None:
+            return
+        console = self.domains[line.domain]
+        if console.prompt_ns is None:
+            text = console.pending + line.text if line.continues else line.text
+            if _PROMPT.search(plain(text)):
+                console.prompt_ns = line.time_ns
+
+    def _match(self, console: DomainConsole, time_ns: int) -> None:
+        text = plain(console.pending)
+        if console.ready_ns is None and text.startswith(READY):
+            console.ready_ns = time_ns
+        if console.prompt_ns is None and _PROMPT.search(text):
+            console.prompt_ns = time_ns
+
+    def _complete(self, console: DomainConsole) -> None:
+        text = plain(console.pending)
+        console.pending = ""
+        if not text:
+            return
+        console.line_count += 1
+        console.lines.append(text)
+        if text.startswith(_REPORT):
+            try:
+                console.report = json.loads(text.removeprefix(_REPORT))
+            except (ValueError, RecursionError):
+                return  # not a report after all, or a damaged one: the last good one stays

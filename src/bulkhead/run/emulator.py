@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One emulator process: its command line, its two channels (serial line and QMP) and its end.
+
+Used by the session as an asynchronous context. Whatever happens inside, no process is left: the channels
+are inherited descriptors without names in the file system, and the kernel ends the emulator with its parent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import signal
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from qemu.qmp import EventListener, ExecInterruptedError, ExecuteError, QMPClient, QMPError
+
+ANSWER_TIMEOUT_S = 60.0  # of one QMP command; the emulator can be slow under a plugin, but not that slow
+_CONNECT_TIMEOUT_S = 60.0
+_QUIT_TIMEOUT_S = 120.0  # the observer writes its results at the emulator's exit
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class EmulatorError(Exception):
+    """The emulator did not start, died, or does not answer; the message is for the user."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the emulator is to be, apart from its channels."""
+
+    binary: Path
+    machine: str  # as for -machine
+    cpu: str | None
+    cores: int
+    ram_bytes: int
+    kernel: Path
+    observer: str | None = None  # as for -plugin
+    icount: bool = False
+    seed: int = 0
+
+    def arguments(self) -> list[str]:
+        """The command line without the channels: what a user can repeat."""
+        # Memory callbacks carry the right core only with one thread per core.
+        threads = "multi" if self.observer and not self.icount else None
+        return [
+            str(self.binary),
+            *("-machine", self.machine),
+            *(("-cpu", self.cpu) if self.cpu else ()),
+            *("-smp", str(self.cores)),
+            *("-m", f"{self.ram_bytes >> 20}M"),
+            *(("-accel", f"tcg,thread={threads}") if threads else ()),
+            *("-display", "none", "-nic", "none", "-no-shutdown", "-seed", str(self.seed)),
+            *(("-icount", "shift=1,sleep=off") if self.icount else ()),
+            *(("-plugin", self.observer) if self.observer else ()),
+            *("-kernel", str(self.kernel)),
+        ]
+
+
+def _die_with_parent() -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@dataclass
+class Emulator:
+    """A started emulator. Made by `start`."""
+
+    process: asyncio.subprocess.Process
+    serial_in: asyncio.StreamReader
+    serial_out: asyncio.StreamWriter
+    qmp: QMPClient
+    shutdown: EventListener
+    log: Path
+
+    async def command(self, name: str, arguments: dict[str, object] | None = None) -> object:
+        """One QMP command; anything but its result is an EmulatorError."""
+        try:
+            return await asyncio.wait_for(self.qmp.execute(name, arguments), ANSWER_TIMEOUT_S)
+        except TimeoutError:
+            message = f"the emulator did not answer `{name}` within {ANSWER_TIMEOUT_S:.0f} s"
+            raise EmulatorError(message) from None
+        except ExecuteError as error:
+            raise EmulatorError(f"the emulator refused `{name}`: {error}") from error
+        except (ExecInterruptedError, QMPError, OSError) as error:
+            raise EmulatorError(f"the emulator went away during `{name}`{self.last_words()}") from error
+
+    async def version(self) -> str:
+        answer = await self.command("query-version")
+        numbers = answer.get("qemu") if isinstance(answer, dict) else None
+        return ".".join(str(numbers[k]) for k in ("major", "minor", "micro")) if numbers else "unknown"
+
+    async def quit(self) -> None:
+        """End the emulator in order, so that its plugin can write what it has."""
+        with contextlib.suppress(EmulatorError):
+            await self.command("quit")
+        try:
+            await asyncio.wait_for(self.process.wait(), _QUIT_TIMEOUT_S)
+        except TimeoutError:
+            raise EmulatorError(
+                f"the emulator did not end within {_QUIT_TIMEOUT_S:.0f} s of `quit`"
+            ) from None
+
+    def kill(self) -> None:
+        """At once, from any state; also callable from a signal handler of the loop."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+
+    def last_words(self) -> str:
+        """The end of what the emulator wrote to its standard error, as the tail of a sentence."""
+        return _last_words(self.log)
+
+
+def _last_words(log: Path) -> str:
+    try:
+        text = log.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+    return ": " + " / ".join(text.splitlines()[-3:]) if text else ""
+
+
+@contextlib.asynccontextmanager
+async def start(arguments: list[str], log: Path) -> AsyncIterator[Emulator]:
+    """Start it with its processors halted (`cont` lets them go), connected to both channels."""
+    serial, serial_far = socket.socketpair()
+    control, control_far = socket.socketpair()
+    far = (serial_far.fileno(), control_far.fileno())
+    command = [
+        *arguments,
+        *("-S", "-chardev", f"socket,id=serial,fd={far[0]}", "-serial", "chardev:serial"),
+        *("-chardev", f"socket,id=control,fd={far[1]}", "-mon", "chardev=control,mode=control"),
+    ]
+    try:
+        process = await _spawn(command, far, log)
+    except BaseException:
+        serial.close()
+        control.close()
+        raise
+    finally:
+        serial_far.close()
+        control_far.close()
+    try:
+        reader, writer = await asyncio.open_connection(sock=serial)
+        qmp = QMPClient("bulkhead")
+        shutdown = EventListener(("SHUTDOWN", "GUEST_PANICKED", "RESET"))
+        qmp.register_listener(shutdown)
+        await _connect(qmp, control, process, log)
+        yield Emulator(process, reader, writer, qmp, shutdown, log)
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        await process.wait()
+        with contextlib.suppress(Exception):
+            writer.close()
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(qmp.disconnect(), 5)
+        serial.close()
+        control.close()
+
+
+async def _spawn(command: list[str], far: tuple[int, int], log: Path) -> asyncio.subprocess.Process:
+    with log.open("wb") as stderr:
+        try:
+            return await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=stderr,
+                stderr=stderr,
+                pass_fds=far,
+                preexec_fn=_die_with_parent,
+                start_new_session=True,  # Ctrl-C is for this program; it ends the emulator in order
+            )
+        except OSError as error:
+            raise EmulatorError(f"cannot start {command[0]}: {error.strerror}") from error
+
+
+async def _connect(
+    qmp: QMPClient, control: socket.socket, process: asyncio.subprocess.Process, log: Path
+) -> None:
+    connecting = asyncio.ensure_future(qmp.connect(control))
+    dying = asyncio.ensure_future(process.wait())
+    try:
+        await asyncio.wait(
+            {connecting, dying}, timeout=_CONNECT_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        if connecting.done() and connecting.exception() is None:
+            return
+        with contextlib.suppress(TimeoutError):  # its exit code says more than a closed channel
+            await asyncio.wait_for(asyncio.shield(dying), 2)
+        if process.returncode is not None:
+            raise EmulatorError(
+                f"the emulator ended at its start with code {process.returncode}{_last_words(log)}"
+            )
+        raise EmulatorError(f"the emulator did not open its control channel{_last_words(log)}")
+    finally:
+        for task in (connecting, dying):
+            task.cancel()
+        await asyncio.gather(connecting, dying, return_exceptions=True)

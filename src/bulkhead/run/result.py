@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the one object together that `bulkhead run --json` prints, and decides on the verdict.
+
+Called once a run has ended, with everything that was seen. Pure: no file, no process, no clock, so that
+the same facts give the same object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bulkhead.evidence.observer import ObserverResult
+from bulkhead.evidence.tables import TableWitness
+from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
+from bulkhead.run.session import Outcome
+from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
+from bulkhead.run.target import DomainTarget, Target
+
+Json = dict[str, object]
+
+
+@dataclass
+class Facts:
+    """Everything that is known after a run; what is missing has its reason in its place."""
+
+    target: Target
+    outcome: Outcome
+    status: SystemStatus | str
+    tables: TableWitness | str
+    observer: ObserverResult | str | None  # None: was not asked for
+    version: str
+    commit: str
+    reasons: list[str] = field(default_factory=list)
+
+
+def run_result(facts: Facts) -> Json:
+    """The object of the table in experience.md, row `run`, and what goes with it."""
+    target, options = facts.target, facts.target.options
+    reasons = list(facts.reasons)
+    reasons += _ending_reasons(facts)
+    domains = [_domain(facts, index, reasons) for index in range(len(target.domains))]
+    witnesses = _witnesses(facts, reasons)
+    status = facts.status if isinstance(facts.status, SystemStatus) else None
+    return {
+        "bulkhead": {"version": facts.version, "commit": facts.commit},
+        "command": "run",
+        "system": target.system,
+        "platform": target.platform,
+        "platform_sha256": target.platform_sha256,
+        "package_sha256": target.package_sha256,
+        "on": "qemu",
+        "seed": options.seed,
+        "options": {
+            "for_ns": options.for_ns,
+            "observe": options.observe,
+            "unprotected": options.unprotected,
+            "miscolor": options.miscolor,
+            "icount": options.icount,
+            "set": list(options.overrides),
+        },
+        "verdict": "failed" if reasons else "passed",
+        "reasons": reasons,
+        "ended": facts.outcome.how,
+        "guest_ns": _guest_ns(facts),
+        "domains": domains,
+        "witnesses": witnesses,
+        "hypervisor": {
+            "phase": status.phase if status else None,
+            "pool_frames": status.pool_frames if status else None,
+            "pool_used": status.pool_used if status else None,
+            "exit_reasons": _summed(status.cores) if status else {},
+            "llc": facts.observer.hypervisor_json() if isinstance(facts.observer, ObserverResult) else None,
+            "colors": _colors(target, target.promise.hypervisor_colors),
+        },
+        "coloring": {
+            "enabled": target.colored,
+            "colors": target.color_count,
+            "granule_bytes": target.granule_bytes,
+            "color_bits": f"{target.promise.color_bits:#x}",
+        },
+    }
+
+
+def _guest_ns(facts: Facts) -> int | None:
+    if isinstance(facts.status, SystemStatus) and facts.status.guest_ns is not None:
+        return facts.status.guest_ns
+    return facts.outcome.console.time_ns if facts.outcome.console else None
+
+
+def _ending_reasons(facts: Facts) -> list[str]:
+    """Why the run as a whole is not what was asked for."""
+    outcome, reasons = facts.outcome, []
+    if outcome.how in ("failed", "died"):
+        reasons.append(outcome.detail)
+    elif outcome.how == "timeout":
+        reasons.append(
+            f"{outcome.detail} (wall time); the last guest time seen was {_seconds(_guest_ns(facts))}"
+        )
+    elif outcome.how == "interrupted" and (facts.target.options.for_ns or "SIGINT" not in outcome.detail):
+        reasons.append(f"interrupted {outcome.detail} after {_seconds(_guest_ns(facts))} of guest time")
+    status = facts.status
+    if isinstance(status, str):
+        if outcome.image is not None:
+            reasons.append(status)
+        return reasons
+    if status.phase == "refused":
+        name = status.refusal_name or f"code {status.refusal}"
+        said = _hypervisor_said(outcome.console)
+        reasons.append(
+            f"the hypervisor refused the manifest: {name} at offset {status.refusal_offset}"
+            + (f" ({said})" if said else "")
+        )
+    elif status.phase == "panicked":
+        said = _hypervisor_said(outcome.console)
+        reasons.append("the hypervisor panicked" + (f": {said}" if said else ""))
+    elif status.phase == "boot":
+        reasons.append("the hypervisor did not finish its start")
+    return reasons
+
+
+def _hypervisor_said(console: ConsoleParser | None) -> str:
+    lines = console.domains[HYPERVISOR].lines if console else ()
+    return next((line for line in reversed(lines) if "refus" in line or "panic" in line), "")
+
+
+def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
+    target = facts.target.domains[index]
+    status = facts.status if isinstance(facts.status, SystemStatus) else None
+    domain = status.domains[index] if status and index < len(status.domains) else None
+    cores = [core for core in status.cores if core.domain == index] if status else []
+    console = facts.outcome.console.domains[target.name] if facts.outcome.console else DomainConsole()
+    state = domain.state if domain else "unknown"
+    result: Json = {
+        "name": target.name,
+        "criticality": "rt" if target.realtime else "best-effort",
+        "state": state,
+        "exit_reasons": _summed(cores),
+        "ready_ns": console.ready_ns if console.ready_ns is not None else console.prompt_ns,
+        "prompt_ns": console.prompt_ns,
+        "vcpus": [_vcpu(core) for core in sorted(cores, key=lambda c: c.vcpu)],
+        "report": console.report,
+        "console_lines": console.line_count,
+        "colors": _colors(facts.target, target.colors),
+    }
+    if domain and state != "running":
+        result |= _ending(domain)
+    if isinstance(facts.observer, ObserverResult):
+        llc = facts.observer.domain_json(index)
+        result["llc"] = llc
+        _promise_of_eviction(facts, target, llc, reasons)
+    if domain and status and status.phase in ("started", "ended"):
+        reasons += _state_reason(target, domain)
+    return result
+
+
+def _promise_of_eviction(facts: Facts, target: DomainTarget, llc: Json, reasons: list[str]) -> None:
+    evicted = llc.get("evicted_by_others")
+    if facts.target.colored and isinstance(evicted, int) and evicted > 0:
+        reasons.append(
+            f"domain {target.name}: others evicted {evicted} of its LLC lines, though its colors are its own"
+        )
+
+
+def _state_reason(target: DomainTarget, domain: DomainStatus) -> list[str]:
+    if domain.state in ("running", target.expected):
+        return []
+    if domain.state not in ("stopped", "crashed"):
+        return [f"domain {target.name}: its state is `{domain.state}`"]
+    when = f" after {_seconds(domain.ended_ns)}" if domain.ended_ns is not None else ""
+    why = domain.end.replace("_", " ")
+    where = ""
+    if domain.state == "crashed":
+        fault = domain.fault_pc, domain.fault_syndrome, domain.fault_address
+        where = " (pc {:#x}, syndrome {:#x}, address {:#x})".format(*fault)
+    wanted = f", expected {target.expected}" if target.expected else ""
+    return [f"domain {target.name} {domain.state}{when}: {why}{where}{wanted}"]
+
+
+def _ending(domain: DomainStatus) -> Json:
+    result: Json = {"end": domain.end, "ended_ns": domain.ended_ns, "restarts": domain.restarts}
+    if domain.state == "crashed":
+        result["fault"] = {
+            "pc": f"{domain.fault_pc:#x}",
+            "syndrome": f"{domain.fault_syndrome:#x}",
+            "address": f"{domain.fault_address:#x}",
+        }
+    return result
+
+
+def _witnesses(facts: Facts, reasons: list[str]) -> Json:
+    result: Json = {}
+    if isinstance(facts.observer, ObserverResult):
+        result["observer"] = facts.observer.witness_json(facts.target.colored)
+    elif isinstance(facts.observer, str):
+        result["observer"] = {"verdict": "missing", "reason": facts.observer}
+        reasons.append(f"observer: {facts.observer}")
+    if isinstance(facts.tables, str):
+        result["tables"] = {"verdict": "missing", "reason": facts.tables}
+        if isinstance(facts.status, SystemStatus) and facts.status.phase in ("started", "ended"):
+            reasons.append(f"tables: {facts.tables}")
+    else:
+        result["tables"] = facts.tables.as_json()
+        if not facts.tables.ok:
+            first = facts.tables.findings[0].text if facts.tables.findings else "no table was found"
+            more = facts.tables.findings_total - 1
+            reasons.append(f"tables: {first}" + (f", and {more} more" if more > 0 else ""))
+    return result
+
+
+def _vcpu(core: CoreStatus) -> Json:
+    return {
+        "vcpu": core.vcpu,
+        "core": core.core,
+        "exits": sum(core.exits.values()),
+        "injected": core.injected,
+        "list_register_full": core.list_register_full,
+        "idle": core.idle,
+    }
+
+
+def _summed(cores: list[CoreStatus]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for core in cores:
+        for reason, count in core.exits.items():
+            total[reason] = total.get(reason, 0) + count
+    return total
+
+
+def _colors(target: Target, colors: tuple[int, ...] | frozenset[int] | None) -> list[int] | None:
+    return sorted(colors) if target.colored and colors is not None else None
+
+
+def _seconds(ns: int | None) -> str:
+    return "unknown" if ns is None else f"{ns / 1e9:.3f} s"

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the emulator, from its start to the moment when its memory has been read.
+
+Called by the command `run`. It decides nothing about success: it says how the run ended and hands over
+what it saw. It must leave no process behind, whatever happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from bulkhead.run import emulator as emu
+from bulkhead.run import memory
+from bulkhead.run.console import ConsoleParser, Line
+from bulkhead.run.emulator import Emulator, EmulatorError
+from bulkhead.run.keys import KeyFilter, raw_mode
+
+_DRAIN_QUIET_S = 0.2  # the serial line is empty when nothing comes for so long after the shutdown
+_DRAIN_LIMIT_S = 5.0
+
+
+class View(Protocol):
+    """Who shows the run while it runs."""
+
+    def line(self, line: Line) -> None: ...
+
+    def raw(self, data: bytes) -> None: ...
+
+    def tick(self, parser: ConsoleParser) -> None: ...
+
+
+@dataclass
+class Outcome:
+    """How the run ended and what was seen."""
+
+    how: str  # shutdown, left, interrupted, timeout, died, failed
+    detail: str = ""
+    image: memory.MemoryImage | None = None
+    console: ConsoleParser | None = None
+    wall_s: float = 0.0
+    qemu_version: str = "unknown"
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the session must know of the target."""
+
+    machine: emu.Machine
+    directory: Path
+    domain_names: tuple[str, ...]
+    frames: tuple[int, ...]  # to read at the end
+    timeout_s: float | None
+    attach: bool
+
+
+def run_session(plan: Plan, view: View) -> Outcome:
+    """Run to the end. Errors of the emulator are in the outcome; only bugs raise."""
+    return asyncio.run(_Session(plan, view).run())
+
+
+class _Session:
+    def __init__(self, plan: Plan, view: View) -> None:
+        self._plan = plan
+        self._view = view
+        self._parser = ConsoleParser(plan.domain_names, view.line)
+        self._stop: asyncio.Future[tuple[str, str]] | None = None
+        self._signals = 0
+        self._last_data = 0.0
+
+    async def run(self) -> Outcome:
+        outcome = Outcome(how="failed", console=self._parser, command=tuple(self._plan.machine.arguments()))
+        started = time.monotonic()
+        loop = asyncio.get_running_loop()
+        self._stop = loop.create_future()
+        try:
+            async with emu.start(list(outcome.command), self._plan.directory / "emulator.log") as emulator:
+                with self._signals_to(emulator):
+                    await self._drive(emulator, outcome)
+        except EmulatorError as error:
+            outcome.how, outcome.detail = "failed", str(error)
+        outcome.wall_s = time.monotonic() - started
+        self._parser.finish()
+        return outcome
+
+    async def _drive(self, emulator: Emulator, outcome: Outcome) -> None:
+        outcome.qemu_version = await emulator.version()
+        with (self._plan.directory / "console.log").open("wb") as log:
+            pump = asyncio.ensure_future(self._pump(emulator, log))
+            side = [asyncio.ensure_future(self._tick())]
+            try:
+                with self._keyboard(emulator):
+                    await emulator.command("cont")
+                    outcome.how, outcome.detail = await self._wait_for_end(emulator)
+                if outcome.how == "died":
+                    await asyncio.wait({pump}, timeout=_DRAIN_LIMIT_S)
+                    return
+                if outcome.how != "shutdown":
+                    await emulator.command("stop")
+                await self._drain(pump)
+                scratch = self._plan.directory / "memory.tmp"
+                outcome.image = await memory.fetch(emulator, self._plan.frames, scratch)
+                await emulator.quit()
+            finally:
+                for task in (pump, *side):
+                    task.cancel()
+                await asyncio.gather(pump, *side, return_exceptions=True)
+
+    async def _wait_for_end(self, emulator: Emulator) -> tuple[str, str]:
+        assert self._stop is not None
+        tasks = {
+            asyncio.ensure_future(self._machine_ended(emulator)),
+            asyncio.ensure_future(self._process_ended(emulator)),
+            self._stop,
+        }
+        try:
+            done, _ = await asyncio.wait(
+                tasks, timeout=self._plan.timeout_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                return "timeout", f"nothing ended the run within {self._plan.timeout_s:.0f} s"
+            # An orderly end counts more than what came with it.
+            results = [task.result() for task in done]
+            return min(results, key=lambda r: r[0] != "shutdown")
+        finally:
+            for task in tasks - {self._stop}:
+                task.cancel()
+            await asyncio.gather(*(tasks - {self._stop}), return_exceptions=True)
+
+    async def _machine_ended(self, emulator: Emulator) -> tuple[str, str]:
+        async for event in emulator.shutdown:
+            if event["event"] == "SHUTDOWN":
+                data = event.get("data")
+                return "shutdown", str(data.get("reason", "")) if isinstance(data, dict) else ""
+            if event["event"] == "GUEST_PANICKED":
+                return "failed", "the emulator reports a panic"
+        await asyncio.Event().wait()  # the channel is gone; the end of the process says more
+        raise AssertionError("unreachable")
+
+    async def _process_ended(self, emulator: Emulator) -> tuple[str, str]:
+        code = await emulator.process.wait()
+        what = f"killed by signal {-code}" if code < 0 else f"code {code}"
+        return "died", f"the emulator ended by itself ({what}){emulator.last_words()}"
+
+    async def _pump(self, emulator: Emulator, log: BinaryIO) -> None:
+        """Serial line to log, parser and view, until it is closed."""
+        while data := await emulator.serial_in.read(65536):
+            self._last_data = time.monotonic()
+            log.write(data)
+            self._parser.feed(data)
+            self._view.raw(data)
+
+    async def _drain(self, pump: asyncio.Future[None]) -> None:
+        """Wait until what the machine has written has arrived."""
+        end = time.monotonic() + _DRAIN_LIMIT_S
+        quiet_from = time.monotonic()
+        while not pump.done() and time.monotonic() < end:
+            if time.monotonic() - max(self._last_data, quiet_from) > _DRAIN_QUIET_S:
+                return
+            await asyncio.sleep(0.02)
+
+    async def _tick(self) -> None:
+        while True:
+            self._view.tick(self._parser)
+            await asyncio.sleep(0.25)
+
+    def _end(self, how: str, detail: str) -> None:
+        if self._stop is not None and not self._stop.done():
+            self._stop.set_result((how, detail))
+
+    @contextlib.contextmanager
+    def _signals_to(self, emulator: Emulator) -> Iterator[None]:
+        """The first signal ends the run in order, the second one at once."""
+        loop = asyncio.get_running_loop()
+
+        def received(number: signal.Signals) -> None:
+            self._signals += 1
+            self._end("interrupted", f"by {number.name}")
+            if self._signals > 1:
+                emulator.kill()
+
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        for number in numbers:
+            loop.add_signal_handler(number, received, number)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+
+    @contextlib.contextmanager
+    def _keyboard(self, emulator: Emulator) -> Iterator[None]:
+        """Attach standard input, if it was asked for."""
+        if not self._plan.attach:
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        fd = sys.stdin.fileno()
+        keys = KeyFilter()
+
+        def readable() -> None:
+            data = os.read(fd, 4096)
+            typed = keys.feed(data)
+            if typed.to_guest:
+                emulator.serial_out.write(typed.to_guest)
+            if typed.leave or not data:
+                loop.remove_reader(fd)
+                self._end("left", "")
+
+        with raw_mode(fd):
+            loop.add_reader(fd, readable)
+            try:
+                yield
+            finally:
+                loop.remove_reader(fd)

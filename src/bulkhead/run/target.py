@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is run, and what must be known to read it afterwards.
+
+The session, the results and the witnesses work from this alone, so that tests can make one by hand;
+`bulkhead.run.prepare` makes it from a built system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bulkhead.evidence.promise import Promise
+from bulkhead.run.emulator import Machine
+from bulkhead.schema.layout import Layout
+
+
+@dataclass(frozen=True)
+class DomainTarget:
+    """One domain, as the user knows it."""
+
+    name: str
+    cores: tuple[int, ...]
+    realtime: bool = False
+    colors: tuple[int, ...] | None = None
+    expected: str | None = None  # an end that is not a failure: stopped, crashed
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked of the run."""
+
+    observe: bool = False
+    for_ns: int | None = None
+    unprotected: bool = False
+    miscolor: str | None = None
+    seed: int = 0
+    icount: bool = False
+    timeout_s: float | None = None
+    overrides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """A system that is ready to start."""
+
+    system: str
+    system_file: str
+    platform: str
+    platform_sha256: str
+    package_sha256: str
+    machine: Machine
+    layout: Layout
+    status_frames: tuple[int, ...]  # PA of the system's statistics page, then of each core's
+    promise: Promise
+    domains: tuple[DomainTarget, ...]
+    options: Options
+    directory: Path
+    observer_result: Path | None = None
+    color_count: int = 1
+    granule_bytes: int = 4096
+    miscolored_pa: int | None = None
+    isolation: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def colored(self) -> bool:
+        """Colors were promised, so an eviction by another domain breaks a promise."""
+        return self.promise.color_bits != 0

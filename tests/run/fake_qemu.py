@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stands in for the emulator in tests: speaks QMP, writes a scripted serial line, misbehaves on request.
+
+The scenario is the JSON file given as `-kernel`: a list of steps [action, argument]. Memory is zeros but for
+the "memory" of the scenario (address -> hex bytes).
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+arguments = sys.argv[1:]
+
+
+def option(name, start=""):
+    values = [arguments[i + 1] for i, a in enumerate(arguments) if a == name]
+    return next(v for v in values if v.startswith(start))
+
+
+def channel(name):
+    parts = dict(p.split("=") for p in option("-chardev", f"socket,id={name}").split(",") if "=" in p)
+    return socket.socket(fileno=int(parts["fd"]))
+
+
+with Path(option("-kernel")).open() as file:
+    scenario = json.load(file)
+steps = list(scenario["steps"])
+if steps and steps[0][0] == "bad-start":
+    sys.stderr.write(steps[0][1])
+    sys.exit(1)
+
+serial, control = channel("serial"), channel("control")
+deaf = False
+buffer = ""
+
+
+def send(message):
+    control.sendall(json.dumps(message).encode() + b"\r\n")
+
+
+def memory(start, size):
+    data = bytearray(size)
+    for address, text in scenario.get("memory", {}).items():
+        at, content = int(address, 16) - start, bytes.fromhex(text)
+        if 0 <= at < size:
+            data[at : at + len(content)] = content
+    return bytes(data[:size])
+
+
+def answer(command):
+    name, given = command["execute"], command.get("arguments", {})
+    if name == "query-version":
+        return {"qemu": {"major": 10, "minor": 0, "micro": 2}, "package": "fake"}
+    if name == "pmemsave":
+        with Path(given["filename"]).open("wb") as out:
+            out.write(memory(given["val"], given["size"]))
+    return {}
+
+
+def serve(timeout):
+    """Answer what comes within `timeout` s."""
+    global buffer, running
+    end = time.monotonic() + timeout
+    while True:
+        ready, _, _ = select.select([control], [], [], max(0, end - time.monotonic()))
+        if not ready:
+            return
+        data = control.recv(65536)
+        if not data:
+            sys.exit(0)
+        buffer += data.decode()
+        while buffer.strip():
+            try:
+                command, end_of = json.JSONDecoder().raw_decode(buffer.lstrip())
+            except ValueError:
+                break  # the rest of it is still to come
+            buffer = buffer.lstrip()[end_of:]
+            if deaf:
+                continue
+            if command["execute"] == "cont":
+                running = True
+            send({"return": answer(command)} | ({"id": command["id"]} if "id" in command else {}))
+            if command["execute"] == "quit":
+                observer = scenario.get("observer")
+                if observer:
+                    with Path(observer["path"]).open("w") as out:
+                        json.dump(observer["content"], out)
+                sys.exit(0)
+
+
+running = False
+version = {"qemu": {"major": 10, "minor": 0, "micro": 2}, "package": ""}
+send({"QMP": {"version": version, "capabilities": []}})
+while not running:
+    serve(0.02)
+for action, argument in steps:
+    if action == "print":
+        serial.sendall(argument.encode("latin-1"))
+    elif action == "flood":
+        for _ in range(argument):
+            serial.sendall(b"[hog          1.000000] " + b"x" * 1000 + b"\r\n")
+            serve(0)
+    elif action == "wait":
+        serve(argument)
+    elif action == "echo":  # show what was typed
+        serial.sendall(b"[linux        1.500000] typed " + serial.recv(100).hex().encode() + b"\r\n")
+    elif action == "exit":
+        os._exit(argument)
+    elif action == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif action == "deaf":
+        deaf = True
+    elif action == "shutdown":
+        stamp = {"seconds": 0, "microseconds": 0}
+        send({"event": "SHUTDOWN", "data": {"guest": True, "reason": "guest-shutdown"}, "timestamp": stamp})
+while True:
+    serve(60)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Console: tagged lines come apart into the lines of each domain, whatever the guests write."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bulkhead.run.console import ConsoleParser, Line, plain, printable
+
+
+def parse(text: bytes, names: tuple[str, ...] = ("control", "linux", "hog")) -> ConsoleParser:
+    parser = ConsoleParser(names)
+    parser.feed(text)
+    parser.finish()
+    return parser
+
+
+def test_lines_go_to_their_domains_with_their_time() -> None:
+    lines: list[Line] = []
+    parser = ConsoleParser(("control", "linux"), lines.append)
+    parser.feed(b"[control    0.000123] one\r\n[linux      2.104311] two words\r\n")
+    assert lines == [Line("control", 123_000, False, "one"), Line("linux", 2_104_311_000, False, "two words")]
+    assert parser.time_ns == 2_104_311_000
+
+
+def test_continuation_is_joined_across_other_domains_lines() -> None:
+    parser = parse(
+        b"[control    1.000000] rep\r\n"
+        b"[linux      1.000001] noise\r\n"
+        b'[control+   1.000002] ort {"missed": 3}\r\n'
+        b"[control    1.000003] next\r\n"
+    )
+    assert list(parser.domains["control"].lines) == ['report {"missed": 3}', "next"]
+    assert parser.domains["control"].report == {"missed": 3}
+
+
+def test_ready_line_gives_the_time_of_its_tag() -> None:
+    parser = parse(
+        b"[control    0.500000] booting\r\n[control    0.750000] bulkhead: ready now\r\n"
+        b"[control    0.900000] bulkhead: ready\r\n"
+    )
+    assert parser.domains["control"].ready_ns == 750_000_000
+
+
+def test_prompt_without_a_newline_is_seen() -> None:
+    parser = ConsoleParser(("linux",))
+    parser.feed(b"[linux      2.000000] BusyBox\r\n[linux      2.104311] \x1b[6n~ # ")
+    assert parser.domains["linux"].prompt_ns == 2_104_311_000
+
+
+def test_prompt_in_two_pieces_is_seen() -> None:
+    parser = ConsoleParser(("linux", "hog"))
+    parser.feed(b"[linux      2.0000")
+    parser.feed(b"00] ~ \r\n[hog        2.000001] hi\r\n[linux+     2.000002] # ")
+    assert parser.domains["linux"].prompt_ns == 2_000_002_000
+
+
+def test_a_guest_cannot_speak_for_another() -> None:
+    """Its text stands behind its own tag; carriage returns and other line separators start no line."""
+    parser = parse(
+        b"[hog        1.000000] [control    1.000000] bulkhead: ready\r\n"
+        b"[hog        1.000001] x\r[control    1.000001] bulkhead: ready\r\n"
+        + "[hog        1.000002] x\u2028[control    1.000002] bulkhead: ready\x85\x0b\x0c\r\n".encode()
+    )
+    assert parser.domains["control"].ready_ns is None
+    assert parser.domains["control"].line_count == 0
+    assert parser.domains["hog"].ready_ns is None
+
+
+def test_escape_sequences_are_ignored_when_matching() -> None:
+    parser = parse(b"[control    1.000000] \x1b[1;32mbulkhead: ready\x1b[0m\r\n")
+    assert parser.domains["control"].ready_ns == 1_000_000_000
+    assert plain("\x1b]0;title\x07a\x1b[2Kb\x1b(Bc") == "abc"
+    assert printable("a\x1b[2J\x07b\rc\x9b") == "abc"
+
+
+def test_last_good_report_stays() -> None:
+    parser = parse(
+        b'[control    1.000000] report {"n": 1}\r\n[control    2.000000] report {"n": 2}\r\n'
+        b'[control    3.000000] report {"n": \r\n'
+    )
+    assert parser.domains["control"].report == {"n": 2}
+
+
+def test_unknown_tags_and_noise_are_kept_apart() -> None:
+    parser = parse(b"\xff\xfeU-Boot\r\n[nobody     1.000000] bulkhead: ready\r\n[control    1.000000] a\r\n")
+    assert list(parser.untagged) == ["\\xff\\xfeU-Boot", "[nobody     1.000000] bulkhead: ready"]
+    assert parser.domains["control"].line_count == 1
+
+
+def test_endless_line_does_not_fill_memory() -> None:
+    parser = ConsoleParser(("hog",))
+    parser.feed(b"[hog        1.000000] ")
+    for _ in range(300):
+        parser.feed(b"x" * 10_000)
+    assert len(parser._buffer) < 200_000
+    parser.feed(b"\r\n[hog        2.000000] bulkhead: ready\r\n")
+    assert parser.domains["hog"].ready_ns == 2_000_000_000
+
+
+def test_deep_json_does_not_end_the_tool() -> None:
+    parser = parse(b"[hog        1.000000] report " + b"[" * 60_000 + b"\r\n[hog        1.000001] x\r\n")
+    assert parser.domains["hog"].report is None
+
+
+@given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=6))
+def test_any_bytes_in_any_pieces_give_the_same_lines(data: bytes, cuts: list[int]) -> None:
+    whole: list[Line] = []
+    pieces: list[Line] = []
+    data = b"[linux      1.000000] " + data.replace(b"\n", b"\r\n[linux      1.000000] ") + b"\n"
+    one, many = ConsoleParser(("linux",), whole.append), ConsoleParser(("linux",), pieces.append)
+    one.feed(data)
+    edges = sorted({0, len(data), *(min(c, len(data)) for c in cuts)})
+    for start, end in itertools.pairwise(edges):
+        many.feed(data[start:end])
+    assert whole == pieces
+    assert all(line.domain == "linux" for line in whole)

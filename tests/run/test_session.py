@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running: every way in which a run can end is told apart, and none leaves a process behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bulkhead.run import emulator
+from bulkhead.run.console import ConsoleParser, Line
+from bulkhead.run.emulator import Machine
+from bulkhead.run.session import Outcome, Plan, run_session
+
+FAKE = Path(__file__).with_name("fake_qemu.py")
+READY = "[control      0.500000] bulkhead: ready\r\n"
+
+
+class Silent:
+    def line(self, line: Line) -> None: ...
+
+    def raw(self, data: bytes) -> None: ...
+
+    def tick(self, parser: ConsoleParser) -> None: ...
+
+
+def machine(directory: Path, steps: list[object], **more: object) -> Machine:
+    scenario = directory / "scenario.json"
+    scenario.write_text(json.dumps({"steps": steps, **more}))
+    return Machine(FAKE, "virt", "cortex-a53", 4, 1 << 30, scenario)
+
+
+def run(directory: Path, steps: list[object], timeout_s: float | None = 20, **more: object) -> Outcome:
+    plan = Plan(
+        machine=machine(directory, steps, **more),
+        directory=directory,
+        domain_names=("control", "linux", "hog"),
+        frames=(0x4000_0000, 0x4000_2000, 0x4100_0000),
+        timeout_s=timeout_s,
+        attach=False,
+    )
+    return run_session(plan, Silent())
+
+
+def children() -> list[int]:
+    text = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text()
+    return [int(pid) for pid in text.split()]
+
+
+@pytest.fixture(autouse=True)
+def no_process_left() -> object:
+    before = set(children())
+    yield
+    assert set(children()) <= before
+
+
+def test_orderly_shutdown_reads_memory_and_console(tmp_path: Path) -> None:
+    memory = {"0x40002000": "1122334455667788"}
+    outcome = run(tmp_path, [["print", READY], ["shutdown", 0]], memory=memory)
+    assert (outcome.how, outcome.qemu_version) == ("shutdown", "10.0.2")
+    assert outcome.console is not None and outcome.console.domains["control"].ready_ns == 500_000_000
+    assert outcome.image is not None
+    frame = outcome.image.read_frame(0x4000_2000)
+    assert frame is not None and int(frame[0]) == 0x8877_6655_4433_2211
+    assert outcome.image.read_frame(0x4000_1000) is None  # lies between the frames, but was not asked for
+    assert (tmp_path / "console.log").read_bytes() == READY.encode()
+    assert not (tmp_path / "memory.tmp").exists()
+
+
+def test_output_just_before_the_end_is_not_lost(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [["shutdown", 0], ["wait", 0.05], ["print", READY]])
+    assert outcome.console is not None and outcome.console.domains["control"].ready_ns is not None
+
+
+def test_bad_arguments_give_the_emulators_words(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [["bad-start", "qemu: unsupported machine type"]])
+    assert outcome.how == "failed"
+    assert "code 1: qemu: unsupported machine type" in outcome.detail
+
+
+def test_missing_program_is_an_outcome(tmp_path: Path) -> None:
+    plan = Plan(
+        Machine(tmp_path / "none", "virt", None, 1, 1 << 30, tmp_path), tmp_path, (), (), 5, attach=False
+    )
+    outcome = run_session(plan, Silent())
+    assert outcome.how == "failed" and "cannot start" in outcome.detail
+
+
+@pytest.mark.parametrize(("step", "words"), [(["exit", 3], "code 3"), (["kill", 0], "killed by signal 9")])
+def test_emulator_that_dies_is_an_outcome(tmp_path: Path, step: list[object], words: str) -> None:
+    outcome = run(tmp_path, [["print", READY], ["wait", 0.1], step])
+    assert outcome.how == "died" and words in outcome.detail
+    assert outcome.console is not None and outcome.console.domains["control"].ready_ns is not None
+
+
+def test_hang_is_ended_by_the_watchdog_and_memory_is_still_read(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [["print", READY]], timeout_s=0.5)
+    assert outcome.how == "timeout" and outcome.image is not None
+
+
+def test_deaf_emulator_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emulator, "ANSWER_TIMEOUT_S", 0.5)
+    outcome = run(tmp_path, [["deaf", 0], ["shutdown", 0]])
+    assert outcome.how == "failed" and "did not answer `pmemsave`" in outcome.detail
+
+
+def test_flood_is_taken_whole(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [["flood", 20000], ["shutdown", 0]], timeout_s=60)
+    assert outcome.how == "shutdown"
+    assert outcome.console is not None and outcome.console.domains["hog"].line_count == 20000
+    assert (tmp_path / "console.log").stat().st_size == 20000 * (24 + 1000 + 2)
+
+
+def test_first_signal_ends_in_order(tmp_path: Path) -> None:
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    outcome = run(tmp_path, [["print", READY]])
+    assert (outcome.how, outcome.detail) == ("interrupted", "by SIGTERM")
+    assert outcome.image is not None
+
+
+def test_second_signal_ends_at_once(tmp_path: Path) -> None:
+    for delay in (1.0, 1.3):
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+    started = time.monotonic()
+    outcome = run(tmp_path, [["deaf", 0]])
+    assert outcome.how in ("failed", "interrupted") and time.monotonic() - started < 15
+
+
+def test_emulator_dies_with_its_parent(tmp_path: Path) -> None:
+    """Nothing that this program does can help when it is killed: the kernel must."""
+    machine(tmp_path, [["print", READY]])
+    program = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
+        "from tests.run.test_session import run\n"
+        "run(Path(sys.argv[1]), [['print', 'x'], ['wait', 60]], 60)\n"
+    )
+    root = Path(__file__).parents[2]
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path), str(root)],
+        env={**os.environ, "PYTHONPATH": str(root / "src")},
+    )
+    try:
+        emulators: list[int] = []
+        end = time.monotonic() + 20
+        while not emulators and time.monotonic() < end:
+            time.sleep(0.1)
+            listing = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+            emulators = [int(p) for p in listing if b"fake_qemu" in Path(f"/proc/{p}/cmdline").read_bytes()]
+        assert emulators
+    finally:
+        parent.kill()
+        parent.wait()
+    end = time.monotonic() + 5
+    while _alive(emulators[0]) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _alive(emulators[0])
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_two_runs_at_once(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
+        "from tests.run.test_session import run, READY\n"
+        "o = run(Path(sys.argv[1]), [['print', READY], ['wait', 0.5], ['shutdown', 0]])\n"
+        "sys.exit(0 if o.how == 'shutdown' and o.image else 1)\n"
+    )
+    root = Path(__file__).parents[2]
+    running = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        command = [sys.executable, "-c", program, str(tmp_path / name), str(root)]
+        running.append(subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(root / "src")}))
+    assert [process.wait(timeout=60) for process in running] == [0, 0]
