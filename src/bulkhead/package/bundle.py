@@ -104,7 +104,7 @@ def _check_sizes(plan: Plan, hypervisor: HypervisorImage, package_bytes: int, ma
             f"the package has {package_bytes} bytes (hypervisor {len(hypervisor.flat)}, manifest"
             f" {manifest_bytes}, the rest images), the platform's load area at {pa:#x} only {area_bytes}"
         )
-    needed = align_up(hypervisor.memory_bytes) + align_up(manifest_bytes)
+    needed = align_up(len(hypervisor.flat)) + align_up(manifest_bytes)
     if needed > plan.pool.bytes:
         raise PackageError(
             f"the hypervisor's image and manifest need {needed} bytes, its memory has {plan.pool.bytes}"

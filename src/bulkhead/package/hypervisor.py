@@ -19,14 +19,14 @@ _IMAGE_MAGIC = b"ARM\x64"
 _IMAGE_MAGIC_OFFSET = 56
 _IMAGE_SIZE_OFFSET = 16
 _STATUS_SYMBOL = "status_pages"
+_LARGEST_BYTES = 16 << 20  # far above any hypervisor; a link script gone wrong must not fill the disk
 
 
 @dataclass(frozen=True)
 class HypervisorImage:
     """What the builder must know of a hypervisor."""
 
-    flat: bytes  # text, rodata and data, from the link base on
-    memory_bytes: int  # with bss, statistics pages and all that the linker placed
+    flat: bytes  # all that the linker placed, zeroed data included: the hypervisor copies it as a whole
     status_offset: int  # of statistics page 0, from the link base
 
 
@@ -37,20 +37,24 @@ def read_hypervisor(path: Path, layout: Layout, cores: int) -> HypervisorImage:
             raise PackageError("does not exist: build the preset `target` first")
         program = read_elf(path, symbols=True)
         base = min(segment.virtual for segment in program.segments)
+        size = max(s.virtual + s.memory_bytes for s in program.segments) - base
+        if size > _LARGEST_BYTES:
+            raise PackageError(
+                f"spans {size:#x} bytes of addresses, at most {_LARGEST_BYTES:#x} can be right"
+            )
         flat = _flatten(program.segments, base)
-        memory_bytes = max(s.virtual + s.memory_bytes for s in program.segments) - base
         _check_headers(flat, layout)
         status = program.symbols.get(_STATUS_SYMBOL)
         if status is None:
             raise PackageError(f"has no symbol '{_STATUS_SYMBOL}'")
         offset = status - base
         needed = (1 + cores) * PAGE_BYTES
-        if offset % PAGE_BYTES or not 0 <= offset <= memory_bytes - needed:
+        if offset % PAGE_BYTES or not 0 <= offset <= len(flat) - needed:
             raise PackageError(
                 f"'{_STATUS_SYMBOL}' at offset {offset:#x} is not {1 + cores} whole pages"
-                f" of the image's {memory_bytes:#x} bytes"
+                f" of the image's {len(flat):#x} bytes"
             )
-    return HypervisorImage(flat, memory_bytes, offset)
+    return HypervisorImage(flat, offset)
 
 
 def patched(
@@ -80,9 +84,8 @@ def _flatten(segments: tuple[ElfSegment, ...], base: int) -> bytes:
         offset = segment.virtual - base
         if offset < len(flat):
             raise PackageError(f"segment {segment.index} at {segment.virtual:#x} overlaps the one before")
-        if segment.data:
-            flat += bytes(offset - len(flat))
-            flat += segment.data
+        flat += bytes(offset - len(flat))
+        flat += segment.data.ljust(segment.memory_bytes, b"\0")
     return bytes(flat)
 
 
