@@ -10,6 +10,7 @@
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/smp.h"
+#include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 
 enum {
@@ -46,7 +47,7 @@ static void report(uint64_t now)
     text_append(&text,
                 "report {\"passes\": %lu, \"bytes\": %lu, \"elapsed_ns\": %lu, \"buffer_bytes\": %lu}\n",
                 lines / (hog.buffer.bytes / hog.line_bytes), lines * hog.line_bytes,
-                timer_ticks_to_ns(now - hog.start_ticks, hog.frequency), hog.buffer.bytes);
+                ticks_to_ns(now - hog.start_ticks, hog.frequency), hog.buffer.bytes);
     console_write(buffer);
 }
 

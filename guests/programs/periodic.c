@@ -13,6 +13,7 @@
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/stats.h"
+#include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 
 enum {
@@ -45,7 +46,7 @@ void program_interrupt(uint32_t intid)
 
     if (intid != board()->virtual_timer_intid)
         return;
-    stats_add(&task.jitter, timer_ticks_to_ns(now - task.deadline, task.frequency));
+    stats_add(&task.jitter, ticks_to_ns(now - task.deadline, task.frequency));
     task.pending = task.pending + 1;
     task.deadline = task.deadline + task.period_ticks;
     timer_set(task.deadline);
@@ -70,7 +71,7 @@ static void do_work(void)
     uint64_t start = timer_now();
 
     lines_touch(task.working_set.start, task.working_set.start + task.working_set.bytes, task.line_bytes);
-    stats_add(&task.work, timer_ticks_to_ns(timer_now() - start, task.frequency));
+    stats_add(&task.work, ticks_to_ns(timer_now() - start, task.frequency));
 }
 
 static void compose_report(void)
@@ -119,7 +120,7 @@ static bool prepare(void)
 
     task.period_us = param("period_us", 1000);
     task.frequency = timer_frequency();
-    task.period_ticks = timer_ns_to_ticks(task.period_us * 1000, task.frequency);
+    task.period_ticks = ns_to_ticks(task.period_us * 1000, task.frequency);
     task.line_bytes = lines_bytes();
     task.working_set = memory_arena();
     if (wanted < task.working_set.bytes)

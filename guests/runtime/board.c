@@ -24,11 +24,11 @@ const struct board *board(void)
 
 static void find_ram(struct board *b)
 {
-    struct fdt_node node;
+    struct dt_node node;
 
-    for (unsigned n = 0; fdt_find_type(&b->fdt, "memory", n, &node); n++) {
-        struct fdt_range range;
-        for (uint32_t i = 0; fdt_reg(&b->fdt, &node, i, &range) && b->ram_count < BOARD_MAX_RAM; i++) {
+    for (unsigned n = 0; dt_find_type(&b->tree, "memory", n, &node); n++) {
+        struct dt_range range;
+        for (uint32_t i = 0; dt_reg(&b->tree, &node, i, &range) && b->ram_count < BOARD_MAX_RAM; i++) {
             if (range.size != 0 && range.address + range.size > range.address)
                 b->ram[b->ram_count++] = range;
         }
@@ -37,76 +37,76 @@ static void find_ram(struct board *b)
 
 static void find_cpus(struct board *b)
 {
-    struct fdt_node node;
-    struct fdt_range reg;
+    struct dt_node node;
+    struct dt_range reg;
 
-    for (unsigned n = 0; b->cpu_count < BOARD_MAX_CPUS && fdt_find_type(&b->fdt, "cpu", n, &node); n++) {
-        if (fdt_reg(&b->fdt, &node, 0, &reg))
+    for (unsigned n = 0; b->cpu_count < BOARD_MAX_CPUS && dt_find_type(&b->tree, "cpu", n, &node); n++) {
+        if (dt_reg(&b->tree, &node, 0, &reg))
             b->cpu_mpidr[b->cpu_count++] = reg.address;
     }
 }
 
 static void find_psci(struct board *b)
 {
-    struct fdt_node node;
-    struct fdt_value method;
+    struct dt_node node;
+    struct dt_value method;
 
-    if (fdt_find_path(&b->fdt, "/psci", &node) && fdt_property(&b->fdt, &node, "method", &method) &&
-        fdt_has_string(&method, "smc"))
+    if (dt_find_path(&b->tree, "/psci", &node) && dt_property(&b->tree, &node, "method", &method) &&
+        dt_has_string(&method, "smc"))
         b->psci = BOARD_PSCI_SMC;
 }
 
 // The node that /chosen/stdout-path names; options after a colon are not part of the path.
-static bool find_stdout(const struct fdt *fdt, struct fdt_node *node)
+static bool find_stdout(const struct dt *tree, struct dt_node *node)
 {
-    struct fdt_value value;
+    struct dt_value value;
     char path[path_bytes];
     uint32_t i = 0;
 
-    if (!fdt_find_path(fdt, "/chosen", node) || !fdt_property(fdt, node, "stdout-path", &value))
+    if (!dt_find_path(tree, "/chosen", node) || !dt_property(tree, node, "stdout-path", &value))
         return false;
     for (; i < value.length && i < path_bytes - 1 && value.bytes[i] != 0 && value.bytes[i] != ':'; i++)
         path[i] = (char)value.bytes[i];
     path[i] = 0;
-    return path[0] == '/' && fdt_find_path(fdt, path, node);
+    return path[0] == '/' && dt_find_path(tree, path, node);
 }
 
 static void find_uart(struct board *b)
 {
-    struct fdt_node node;
-    struct fdt_value compatible;
-    struct fdt_range reg;
-    bool chosen = find_stdout(&b->fdt, &node) && fdt_property(&b->fdt, &node, "compatible", &compatible) &&
-                  fdt_has_string(&compatible, "arm,pl011");
+    struct dt_node node;
+    struct dt_value compatible;
+    struct dt_range reg;
+    bool chosen = find_stdout(&b->tree, &node) && dt_property(&b->tree, &node, "compatible", &compatible) &&
+                  dt_has_string(&compatible, "arm,pl011");
 
-    if (!chosen && !fdt_find_compatible(&b->fdt, "arm,pl011", 0, &node))
+    if (!chosen && !dt_find_compatible(&b->tree, "arm,pl011", 0, &node))
         return;
-    if (fdt_reg(&b->fdt, &node, 0, &reg))
+    if (dt_reg(&b->tree, &node, 0, &reg))
         b->uart_base = reg.address;
 }
 
 static void find_gic(struct board *b)
 {
-    struct fdt_node node;
+    struct dt_node node;
 
-    if (!fdt_find_compatible(&b->fdt, "arm,gic-v3", 0, &node) ||
-        !fdt_reg(&b->fdt, &node, 0, &b->gic_distributor) ||
-        !fdt_reg(&b->fdt, &node, 1, &b->gic_redistributor))
+    if (!dt_find_compatible(&b->tree, "arm,gic-v3", 0, &node) ||
+        !dt_reg(&b->tree, &node, 0, &b->gic_distributor) ||
+        !dt_reg(&b->tree, &node, 1, &b->gic_redistributor))
         b->gic_distributor.size = 0;
 }
 
 static void find_timer(struct board *b)
 {
-    struct fdt_node node;
-    struct fdt_value interrupts;
+    struct dt_node node;
+    struct dt_value interrupts;
     uint32_t type;
     uint32_t number;
 
     b->virtual_timer_intid = virtual_timer_default_intid;
-    if (fdt_find_compatible(&b->fdt, "arm,armv8-timer", 0, &node) &&
-        fdt_property(&b->fdt, &node, "interrupts", &interrupts) &&
-        fdt_cell(&interrupts, virtual_timer_entry * cells_per_interrupt, &type) &&
-        fdt_cell(&interrupts, virtual_timer_entry * cells_per_interrupt + 1, &number) &&
+    if (dt_find_compatible(&b->tree, "arm,armv8-timer", 0, &node) &&
+        dt_property(&b->tree, &node, "interrupts", &interrupts) &&
+        dt_cell(&interrupts, virtual_timer_entry * cells_per_interrupt, &type) &&
+        dt_cell(&interrupts, virtual_timer_entry * cells_per_interrupt + 1, &number) &&
         type == interrupt_is_ppi && number < 16)
         b->virtual_timer_intid = number + ppi_first_intid;
 }
@@ -115,9 +115,9 @@ void board_discover(const void *blob)
 {
     struct board *b = &discovered;
 
-    b->has_fdt = (blob != NULL && fdt_open(&b->fdt, blob, FDT_MAX_BYTES)) ||
-                 fdt_open(&b->fdt, memory_ram_start(), memory_ram_start_bytes());
-    if (!b->has_fdt)
+    b->has_tree = (blob != NULL && dt_open(&b->tree, blob, DT_MAX_BYTES)) ||
+                  dt_open(&b->tree, memory_ram_start(), memory_ram_start_bytes());
+    if (!b->has_tree)
         return;
     find_ram(b);
     find_cpus(b);

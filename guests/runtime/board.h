@@ -5,7 +5,7 @@
 #ifndef BULKHEAD_GUESTS_BOARD_H
 #define BULKHEAD_GUESTS_BOARD_H
 
-#include "guests/runtime/fdt.h"
+#include "guests/runtime/devicetree.h"
 
 enum {
     BOARD_MAX_CPUS = 8, // max_cpus in guest.ld
@@ -15,16 +15,16 @@ enum {
 enum board_psci { BOARD_PSCI_HVC, BOARD_PSCI_SMC };
 
 struct board {
-    struct fdt fdt;
-    bool has_fdt;
-    struct fdt_range ram[BOARD_MAX_RAM];
+    struct dt tree;
+    bool has_tree;
+    struct dt_range ram[BOARD_MAX_RAM];
     uint32_t ram_count;
     uint64_t cpu_mpidr[BOARD_MAX_CPUS]; // affinity fields, in the order of /cpus
     uint32_t cpu_count;
     enum board_psci psci;
-    uint64_t uart_base;               // 0: no console
-    struct fdt_range gic_distributor; // size 0: no GIC
-    struct fdt_range gic_redistributor;
+    uint64_t uart_base;              // 0: no console
+    struct dt_range gic_distributor; // size 0: no GIC
+    struct dt_range gic_redistributor;
     uint32_t virtual_timer_intid;
 };
 

@@ -35,7 +35,7 @@ static uint64_t redistributors[BOARD_MAX_CPUS];
 
 static uint64_t find_redistributor(void)
 {
-    const struct fdt_range *all = &board()->gic_redistributor;
+    const struct dt_range *all = &board()->gic_redistributor;
     uint64_t mpidr = sysreg_read(MPIDR_EL1);
     uint64_t affinity = (mpidr & 0xFFFFFFu) | (mpidr >> 32 & 0xFFu) << 24;
 
@@ -84,7 +84,7 @@ bool gic_init_secondary(void)
 
 bool gic_init(void)
 {
-    const struct fdt_range *distributor = &board()->gic_distributor;
+    const struct dt_range *distributor = &board()->gic_distributor;
 
     if (distributor->size == 0)
         return false;

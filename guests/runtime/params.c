@@ -8,12 +8,12 @@
 uint64_t param(const char *name, uint64_t fallback)
 {
     const struct board *b = board();
-    struct fdt_node node;
-    struct fdt_value value;
+    struct dt_node node;
+    struct dt_value value;
     uint64_t number;
 
-    if (b->has_fdt && fdt_find_path(&b->fdt, "/bulkhead", &node) &&
-        fdt_property(&b->fdt, &node, name, &value) && fdt_number(&value, &number))
+    if (b->has_tree && dt_find_path(&b->tree, "/bulkhead", &node) &&
+        dt_property(&b->tree, &node, name, &value) && dt_number(&value, &number))
         return number;
     return fallback;
 }

@@ -6,8 +6,6 @@
 
 #include <arch/sysreg.h>
 
-#define NS_PER_SECOND 1000000000u
-
 enum { control_enable = 1 };
 
 uint64_t timer_now(void)
@@ -34,14 +32,4 @@ void timer_stop(void)
 {
     sysreg_write(CNTV_CTL_EL0, 0);
     cpu_sync_context();
-}
-
-uint64_t timer_ticks_to_ns(uint64_t ticks, uint64_t frequency)
-{
-    return ticks / frequency * NS_PER_SECOND + ticks % frequency * NS_PER_SECOND / frequency;
-}
-
-uint64_t timer_ns_to_ticks(uint64_t ns, uint64_t frequency)
-{
-    return ns / NS_PER_SECOND * frequency + ns % NS_PER_SECOND * frequency / NS_PER_SECOND;
 }

@@ -18,11 +18,4 @@ void timer_set(uint64_t deadline);
 // Withdraws the request.
 void timer_stop(void);
 
-// `ticks` at `frequency` ticks a second, rounded down. Exact for up to 584 years at any frequency below 18
-// GHz.
-uint64_t timer_ticks_to_ns(uint64_t ticks, uint64_t frequency);
-
-// The reverse, rounded down.
-uint64_t timer_ns_to_ticks(uint64_t ns, uint64_t frequency);
-
 #endif

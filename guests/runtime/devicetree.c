@@ -2,7 +2,7 @@
 //
 // The reader is one tokenizer that checks every offset, and searches on top of it. Called before the MMU
 // is on, so it reads bytes only.
-#include "guests/runtime/fdt.h"
+#include "guests/runtime/devicetree.h"
 
 #include "guests/runtime/string.h"
 
@@ -20,8 +20,8 @@ enum {
 
 struct token {
     uint32_t kind;
-    const char *name;       // of a node or property
-    struct fdt_value value; // of a property
+    const char *name;      // of a node or property
+    struct dt_value value; // of a property
 };
 
 // Where a search is: the open nodes from the root down, and what each says about its children.
@@ -44,7 +44,7 @@ static bool block_fits(uint32_t offset, uint32_t bytes, uint32_t total)
     return offset >= header_bytes && offset <= total && bytes <= total - offset;
 }
 
-bool fdt_open(struct fdt *fdt, const void *blob, size_t limit)
+bool dt_open(struct dt *tree, const void *blob, size_t limit)
 {
     const uint8_t *bytes = blob;
 
@@ -52,25 +52,26 @@ bool fdt_open(struct fdt *fdt, const void *blob, size_t limit)
         return false;
     uint32_t version = word_at(bytes + 20);
     uint32_t compatible_version = word_at(bytes + 24);
-    fdt->blob = bytes;
-    fdt->total_bytes = word_at(bytes + 4);
-    fdt->structure = word_at(bytes + 8);
-    fdt->strings = word_at(bytes + 12);
-    fdt->strings_bytes = word_at(bytes + 32);
-    fdt->structure_bytes = word_at(bytes + 36);
+    tree->blob = bytes;
+    tree->total_bytes = word_at(bytes + 4);
+    tree->structure = word_at(bytes + 8);
+    tree->strings = word_at(bytes + 12);
+    tree->strings_bytes = word_at(bytes + 32);
+    tree->structure_bytes = word_at(bytes + 36);
     if (version < 17 || compatible_version > 17)
         return false;
-    if (fdt->total_bytes > limit || fdt->total_bytes > FDT_MAX_BYTES)
+    if (tree->total_bytes > limit || tree->total_bytes > DT_MAX_BYTES)
         return false;
-    return fdt->structure % 4 == 0 && block_fits(fdt->structure, fdt->structure_bytes, fdt->total_bytes) &&
-           block_fits(fdt->strings, fdt->strings_bytes, fdt->total_bytes);
+    return tree->structure % 4 == 0 &&
+           block_fits(tree->structure, tree->structure_bytes, tree->total_bytes) &&
+           block_fits(tree->strings, tree->strings_bytes, tree->total_bytes);
 }
 
 // A NUL-terminated string at `offset` of the block; NULL if it does not end within the block.
-static const char *string_in(const struct fdt *fdt, uint32_t block, uint32_t block_bytes, uint32_t offset,
+static const char *string_in(const struct dt *tree, uint32_t block, uint32_t block_bytes, uint32_t offset,
                              uint32_t *length)
 {
-    const uint8_t *start = fdt->blob + block;
+    const uint8_t *start = tree->blob + block;
 
     for (uint32_t end = offset; end < block_bytes; end++) {
         if (start[end] == 0) {
@@ -86,17 +87,17 @@ static uint32_t align4(uint32_t offset)
     return (offset + 3u) & ~3u;
 }
 
-static bool read_property(const struct fdt *fdt, uint32_t *offset, struct token *token)
+static bool read_property(const struct dt *tree, uint32_t *offset, struct token *token)
 {
-    const uint8_t *at = fdt->blob + fdt->structure + *offset;
-    uint32_t left = fdt->structure_bytes - *offset;
+    const uint8_t *at = tree->blob + tree->structure + *offset;
+    uint32_t left = tree->structure_bytes - *offset;
     uint32_t ignored;
 
     if (left < 8)
         return false;
     token->value.length = word_at(at);
     token->value.bytes = at + 8;
-    token->name = string_in(fdt, fdt->strings, fdt->strings_bytes, word_at(at + 4), &ignored);
+    token->name = string_in(tree, tree->strings, tree->strings_bytes, word_at(at + 4), &ignored);
     if (token->name == NULL || token->value.length > left - 8)
         return false;
     *offset = align4(*offset + 8 + token->value.length);
@@ -104,26 +105,26 @@ static bool read_property(const struct fdt *fdt, uint32_t *offset, struct token 
 }
 
 // Reads the token at *offset of the structure block and steps over it. False: the end, or nonsense.
-static bool next_token(const struct fdt *fdt, uint32_t *offset, struct token *token)
+static bool next_token(const struct dt *tree, uint32_t *offset, struct token *token)
 {
     uint32_t length;
 
     for (;;) {
-        if (*offset > fdt->structure_bytes || fdt->structure_bytes - *offset < 4)
+        if (*offset > tree->structure_bytes || tree->structure_bytes - *offset < 4)
             return false;
-        token->kind = word_at(fdt->blob + fdt->structure + *offset);
+        token->kind = word_at(tree->blob + tree->structure + *offset);
         *offset += 4;
         switch (token->kind) {
         case token_nop:
             continue;
         case token_begin:
-            token->name = string_in(fdt, fdt->structure, fdt->structure_bytes, *offset, &length);
+            token->name = string_in(tree, tree->structure, tree->structure_bytes, *offset, &length);
             if (token->name == NULL)
                 return false;
             *offset = align4(*offset + length + 1);
             return true;
         case token_property:
-            return read_property(fdt, offset, token);
+            return read_property(tree, offset, token);
         case token_end:
             return true;
         default:
@@ -136,7 +137,7 @@ static void note_cells(struct walk *walk, const struct token *token)
 {
     uint32_t cells;
 
-    if (walk->depth == 0 || !fdt_cell(&token->value, 0, &cells))
+    if (walk->depth == 0 || !dt_cell(&token->value, 0, &cells))
         return;
     if (text_equal(token->name, "#address-cells"))
         walk->level[walk->depth].address_cells = cells;
@@ -153,11 +154,11 @@ static void walk_start(struct walk *walk)
 }
 
 // Steps to the next node in tree order.
-static bool next_node(const struct fdt *fdt, struct walk *walk, struct fdt_node *node)
+static bool next_node(const struct dt *tree, struct walk *walk, struct dt_node *node)
 {
     struct token token;
 
-    while (next_token(fdt, &walk->offset, &token)) {
+    while (next_token(tree, &walk->offset, &token)) {
         switch (token.kind) {
         case token_property:
             note_cells(walk, &token);
@@ -193,13 +194,13 @@ static bool name_matches(const char *name, const char *component, size_t length)
     return name[length] == 0 || name[length] == '@';
 }
 
-bool fdt_find_path(const struct fdt *fdt, const char *path, struct fdt_node *node)
+bool dt_find_path(const struct dt *tree, const char *path, struct dt_node *node)
 {
     struct walk walk;
     uint32_t matched = 1; // open nodes that lie on the path; the root always does
 
     walk_start(&walk);
-    if (!next_node(fdt, &walk, node))
+    if (!next_node(tree, &walk, node))
         return false;
     while (*path == '/')
         path++;
@@ -210,7 +211,7 @@ bool fdt_find_path(const struct fdt *fdt, const char *path, struct fdt_node *nod
         do {
             // At most `matched` open before this node: else it is deeper than a child, skip; fewer: the
             // parent ended.
-            if (!next_node(fdt, &walk, node) || walk.depth <= matched)
+            if (!next_node(tree, &walk, node) || walk.depth <= matched)
                 return false;
         } while (walk.depth != matched + 1 || !name_matches(node->name, path, length));
         matched++;
@@ -221,15 +222,15 @@ bool fdt_find_path(const struct fdt *fdt, const char *path, struct fdt_node *nod
     return true;
 }
 
-static bool find_by_string(const struct fdt *fdt, const char *property, const char *text, unsigned nth,
-                           struct fdt_node *node)
+static bool find_by_string(const struct dt *tree, const char *property, const char *text, unsigned nth,
+                           struct dt_node *node)
 {
     struct walk walk;
-    struct fdt_value value;
+    struct dt_value value;
 
     walk_start(&walk);
-    while (next_node(fdt, &walk, node)) {
-        if (!fdt_property(fdt, node, property, &value) || !fdt_has_string(&value, text))
+    while (next_node(tree, &walk, node)) {
+        if (!dt_property(tree, node, property, &value) || !dt_has_string(&value, text))
             continue;
         if (nth == 0)
             return true;
@@ -238,23 +239,22 @@ static bool find_by_string(const struct fdt *fdt, const char *property, const ch
     return false;
 }
 
-bool fdt_find_compatible(const struct fdt *fdt, const char *compatible, unsigned nth, struct fdt_node *node)
+bool dt_find_compatible(const struct dt *tree, const char *compatible, unsigned nth, struct dt_node *node)
 {
-    return find_by_string(fdt, "compatible", compatible, nth, node);
+    return find_by_string(tree, "compatible", compatible, nth, node);
 }
 
-bool fdt_find_type(const struct fdt *fdt, const char *device_type, unsigned nth, struct fdt_node *node)
+bool dt_find_type(const struct dt *tree, const char *device_type, unsigned nth, struct dt_node *node)
 {
-    return find_by_string(fdt, "device_type", device_type, nth, node);
+    return find_by_string(tree, "device_type", device_type, nth, node);
 }
 
-bool fdt_property(const struct fdt *fdt, const struct fdt_node *node, const char *name,
-                  struct fdt_value *value)
+bool dt_property(const struct dt *tree, const struct dt_node *node, const char *name, struct dt_value *value)
 {
     uint32_t offset = node->offset;
     struct token token;
 
-    while (next_token(fdt, &offset, &token) && token.kind == token_property) {
+    while (next_token(tree, &offset, &token) && token.kind == token_property) {
         if (text_equal(token.name, name)) {
             *value = token.value;
             return true;
@@ -263,7 +263,7 @@ bool fdt_property(const struct fdt *fdt, const struct fdt_node *node, const char
     return false;
 }
 
-bool fdt_cell(const struct fdt_value *value, uint32_t index, uint32_t *cell)
+bool dt_cell(const struct dt_value *value, uint32_t index, uint32_t *cell)
 {
     if (index >= value->length / 4)
         return false;
@@ -271,24 +271,24 @@ bool fdt_cell(const struct fdt_value *value, uint32_t index, uint32_t *cell)
     return true;
 }
 
-static bool read_cells(const struct fdt_value *value, uint32_t first, uint32_t count, uint64_t *number)
+static bool read_cells(const struct dt_value *value, uint32_t first, uint32_t count, uint64_t *number)
 {
     *number = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t cell;
-        if (!fdt_cell(value, first + i, &cell))
+        if (!dt_cell(value, first + i, &cell))
             return false;
         *number = *number << 32 | cell;
     }
     return true;
 }
 
-bool fdt_number(const struct fdt_value *value, uint64_t *number)
+bool dt_number(const struct dt_value *value, uint64_t *number)
 {
     return (value->length == 4 || value->length == 8) && read_cells(value, 0, value->length / 4, number);
 }
 
-bool fdt_has_string(const struct fdt_value *value, const char *text)
+bool dt_has_string(const struct dt_value *value, const char *text)
 {
     uint32_t start = 0;
 
@@ -302,16 +302,16 @@ bool fdt_has_string(const struct fdt_value *value, const char *text)
     return false;
 }
 
-bool fdt_reg(const struct fdt *fdt, const struct fdt_node *node, uint32_t index, struct fdt_range *range)
+bool dt_reg(const struct dt *tree, const struct dt_node *node, uint32_t index, struct dt_range *range)
 {
-    struct fdt_value value;
+    struct dt_value value;
     uint32_t address_cells = node->address_cells;
     uint32_t size_cells = node->size_cells;
 
     if (address_cells == 0 || address_cells > max_cells || size_cells > max_cells)
         return false;
     uint32_t entry_cells = address_cells + size_cells;
-    if (!fdt_property(fdt, node, "reg", &value) || index >= value.length / 4 / entry_cells)
+    if (!dt_property(tree, node, "reg", &value) || index >= value.length / 4 / entry_cells)
         return false;
     return read_cells(&value, index * entry_cells, address_cells, &range->address) &&
            read_cells(&value, index * entry_cells + address_cells, size_cells, &range->size);

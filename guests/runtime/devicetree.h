@@ -3,17 +3,17 @@
 // Read-only view of a flattened device tree (Devicetree Specification v0.4, chapter 5). board.c and
 // params.c look things up with it. It never writes, never allocates and never reads outside the blob,
 // whatever the blob says: nonsense ends a search, it does not end the guest.
-#ifndef BULKHEAD_GUESTS_FDT_H
-#define BULKHEAD_GUESTS_FDT_H
+#ifndef BULKHEAD_GUESTS_DEVICETREE_H
+#define BULKHEAD_GUESTS_DEVICETREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // Larger blobs are refused: nothing in a guest needs them, and a wild size must not be followed.
-#define FDT_MAX_BYTES 0x200000u
+#define DT_MAX_BYTES 0x200000u
 
-struct fdt {
+struct dt {
     const uint8_t *blob;
     uint32_t total_bytes;
     uint32_t structure; // offset of the structure block
@@ -23,49 +23,48 @@ struct fdt {
 };
 
 // A node: where its first property starts, and how its parent counts addresses.
-struct fdt_node {
+struct dt_node {
     uint32_t offset;
     uint32_t address_cells;
     uint32_t size_cells;
     const char *name; // with the unit address; empty for the root
 };
 
-struct fdt_value {
+struct dt_value {
     const uint8_t *bytes;
     uint32_t length;
 };
 
-struct fdt_range {
+struct dt_range {
     uint64_t address;
     uint64_t size;
 };
 
 // Checks the header of the blob at `blob`, of which at most `limit` bytes may be read. False: not a device
 // tree of version 16 or 17, or one that contradicts itself.
-bool fdt_open(struct fdt *fdt, const void *blob, size_t limit);
+bool dt_open(struct dt *tree, const void *blob, size_t limit);
 
 // Finds the node at an absolute path; a component without `@` matches any unit address.
-bool fdt_find_path(const struct fdt *fdt, const char *path, struct fdt_node *node);
+bool dt_find_path(const struct dt *tree, const char *path, struct dt_node *node);
 
 // Finds the `nth` node (from 0) in tree order that is `compatible` with the given string.
-bool fdt_find_compatible(const struct fdt *fdt, const char *compatible, unsigned nth, struct fdt_node *node);
+bool dt_find_compatible(const struct dt *tree, const char *compatible, unsigned nth, struct dt_node *node);
 
 // Finds the `nth` node in tree order whose `device_type` is the given one.
-bool fdt_find_type(const struct fdt *fdt, const char *device_type, unsigned nth, struct fdt_node *node);
+bool dt_find_type(const struct dt *tree, const char *device_type, unsigned nth, struct dt_node *node);
 
-bool fdt_property(const struct fdt *fdt, const struct fdt_node *node, const char *name,
-                  struct fdt_value *value);
+bool dt_property(const struct dt *tree, const struct dt_node *node, const char *name, struct dt_value *value);
 
 // Cell `index` of a value of 32-bit cells.
-bool fdt_cell(const struct fdt_value *value, uint32_t index, uint32_t *cell);
+bool dt_cell(const struct dt_value *value, uint32_t index, uint32_t *cell);
 
 // A whole value of one or two cells.
-bool fdt_number(const struct fdt_value *value, uint64_t *number);
+bool dt_number(const struct dt_value *value, uint64_t *number);
 
 // Is `text` one of the value's NUL-terminated strings?
-bool fdt_has_string(const struct fdt_value *value, const char *text);
+bool dt_has_string(const struct dt_value *value, const char *text);
 
 // Entry `index` of `reg`. Buses between the node and the root are taken to translate addresses one to one.
-bool fdt_reg(const struct fdt *fdt, const struct fdt_node *node, uint32_t index, struct fdt_range *range);
+bool dt_reg(const struct dt *tree, const struct dt_node *node, uint32_t index, struct dt_range *range);
 
 #endif
