@@ -5,14 +5,17 @@ The checker is compiled for the machine that runs the tests; it is the same sour
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
+from bulkhead.config.load import load_system
 from bulkhead.env.paths import repository
-from bulkhead.package.build import Build
+from bulkhead.package.build import Build, Options, build_system
 from bulkhead.package.corrupt import field_place, flipped_bit, patched_field, with_manifest
 from bulkhead.planning.model import Plan
 from bulkhead.schema import Layout
@@ -80,6 +83,37 @@ def test_core_accepts_what_the_builder_writes(
 ) -> None:
     for number, plan in enumerate((colored, uncolored)):
         assert check(builder(plan, str(number)).manifest.read_bytes()) == ("none", 0)
+
+
+@pytest.mark.parametrize(
+    ("example", "unprotected", "wrong"),
+    [
+        ("mixed-criticality", False, False),
+        ("mixed-criticality", True, False),
+        ("mixed-criticality", False, True),
+        ("linux-smp", False, False),
+        ("linux-smp", True, False),
+    ],
+)
+def test_core_accepts_the_examples_unprotected_and_miscolored_too(
+    example: str, unprotected: bool, wrong: bool, images: Path, target_dir: Path, tmp_path: Path, check: Check
+) -> None:
+    """C5: a miscolored plan must boot, or no witness could see it. The images are stand-ins."""
+    target = tmp_path / "target"
+    shutil.copytree(target_dir / "hypervisor" / "small", target / "hypervisor" / "qemu-virt")
+    (target / "guests").mkdir()
+    for name in ("periodic", "hog"):
+        shutil.copy(images / "control.elf", target / "guests" / f"{name}.elf")
+    file = repository() / "examples" / f"{example}.yaml"
+    names = [domain["name"] for domain in yaml.safe_load(file.read_text())["domains"]]
+    place = f"domains.{names.index('linux')}.image"
+    settings = [f"{place}.kernel={images / 'Image'}", f"{place}.initrd={images / 'initrd'}"]
+    loaded = load_system(file, settings, unprotected=unprotected)
+    assert loaded.ok, loaded.problems
+    options = Options(target_dir=target)
+    build = build_system(loaded, tmp_path / "out", options, miscolor="linux" if wrong else None)
+    assert check(build.manifest.read_bytes(), build.package_bytes) == ("none", 0)
+    assert (build.plan.miscolored_pa is not None) == wrong
 
 
 @pytest.mark.parametrize(
