@@ -21,7 +21,7 @@ from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
-from bulkhead.config.quantity import described
+from bulkhead.config.quantity import Empty, described
 from bulkhead.config.source import Node, Source, read_file
 from bulkhead.config.system import Isolation, System
 from bulkhead.config.translate import translate
@@ -106,7 +106,8 @@ def locate(finding: Finding, root: Node | None, file: str) -> Problem:
     line, column, shown = 1, 1, file
     if root is not None:
         node, depth = root.at(finding.path)
-        of_key = finding.code in ("unknown-key", "bad-name") and depth == len(finding.path) and node.key_line
+        of_key = finding.code in ("unknown-key", "bad-name") or isinstance(node.value, Empty)
+        of_key = of_key and depth == len(finding.path) and node.key_line > 0
         line, column = (node.key_line, node.key_column) if of_key else (node.line, node.column)
         shown = node.file
     return Problem(

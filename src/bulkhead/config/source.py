@@ -177,15 +177,12 @@ class _Builder:
         self.root: Node | None = None
         self.stack: list[Node] = []
         self.keys: list[tuple[str, Node] | None] = []  # per open mapping: the key that awaits its value
+        self.parts: list[str | int] = []  # of the path to the innermost open collection
+        self.depths: list[int] = []  # per open collection: how long `parts` was before it
         self.documents = 0
 
     def problem(self, line: int, column: int, code: str, cause: str, allowed: str | None = None) -> None:
-        path: list[str | int] = []
-        for node, key in zip(self.stack, self.keys, strict=True):
-            if isinstance(node.value, list):
-                path.append(len(node.value))
-            elif key is not None:
-                path.append(key[0])
+        path = [*self.parts, *self._next_part()]
         line = self.fixed_line or max(1, min(line, self.last_line))
         self.source.problems.append(
             Problem(self.source.file, line, column, key_text(tuple(path)), code, cause, allowed)
@@ -219,13 +216,26 @@ class _Builder:
                 self.problem(line, column, "too-deep", "is nested too deeply", f"at most {MAX_DEPTH} levels")
                 return False
             node = self._node({} if isinstance(event, MappingStartEvent) else [], line, column)
+            below = self._next_part()
             self._put(node)
+            self.depths.append(len(self.parts))
+            self.parts += below
             self.stack.append(node)
             self.keys.append(None)
         elif isinstance(event, CollectionEndEvent):
             self.stack.pop()
             self.keys.pop()
+            del self.parts[self.depths.pop() :]
         return True
+
+    def _next_part(self) -> list[str | int]:
+        """The part of a path that leads to the next value: one, or none where a key is expected."""
+        if not self.stack:
+            return []
+        if isinstance(self.stack[-1].value, list):
+            return [len(self.stack[-1].value)]
+        key = self.keys[-1]
+        return [key[0]] if key is not None else []
 
     def _node(self, value: Any, line: int, column: int) -> Node:
         return Node(value, self.source.file, self.fixed_line or line, column)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hundreds of broken files, made from good ones: never a traceback, always a place and a cause (deliverable 4)."""
+
+from __future__ import annotations
+
+import copy
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from bulkhead.commands.check import check_file
+from bulkhead.config.load import load_platform
+from bulkhead.config.problem import Problem
+
+ROOT = Path(__file__).parents[2]
+GOOD = sorted((ROOT / "examples").glob("*.yaml"))
+PLATFORM = ROOT / "platforms" / "qemu-virt.yaml"
+# What fills a file that uses every section, so that mutation reaches all of the models.
+FULL = """
+bulkhead: 1
+name: full
+platform: qemu-virt
+hypervisor: { llc: { colors: [7] }, memory: 8 MiB, console: { default: linux } }
+isolation: { llc: coloring, color_l1: false, banks: none, premap: auto }
+regulation: { policy: dynamic, interval: 1 ms, threshold: 80 %, step: adaptive, reclaim: false, overcommit: false }
+domains:
+  - name: control
+    criticality: rt
+    cpus: [0]
+    priority: 1
+    image: { elf: guests/periodic.elf }
+    memory: [{ at: 0x40000000, size: 16 MiB }, { at: 0x80000000, size: 4 MiB }]
+    llc: { share: 25 % }
+    bandwidth: unlimited
+    console: true
+    params: { period_us: 1000 }
+  - name: linux
+    cpus: [1, 2]
+    image: { kernel: linux:debian, initrd: busybox, cmdline: "console=ttyAMA0 quiet" }
+    memory: [{ at: 0x40000000, size: 64 MiB }]
+    llc: auto
+    bandwidth: { budget: 300 MB/s, per: vcpu, period: 1 ms }
+    devices: []
+    manager: true
+    restart: never
+    table_placement: best-effort
+broker: { cpu: auto, engine: cpu-copy, chunk: 4 KiB, rate: auto }
+flows:
+  - { name: camera, from: linux, to: control, port: 5000, size: 4 KiB, period: 5 ms, deadline: 2 ms }
+expect: { control: stopped }
+"""
+WILD: list[Any] = [
+    None, True, False, 0, -1, 1 << 63, 10**30, 1.5, float("nan"), float("inf"), -0.0, "", " ", "auto", "none", "x" * 5000,
+    "64 MiB", "-3 ms", "1e9 GiB", "0 %", "µs", "\u0000", "\u202e", "../..", "/etc/passwd", "name: x", [], {}, [[]], [None],
+    [{}], {"": 1}, {"colors": [-1]}, {"colors": [0] * 300}, {"a": {"b": {"c": []}}}, "2001-01-01", "0x", "{", "!!str",
+]  # fmt: skip
+
+
+def assert_precise(problems: tuple[Problem, ...], text: bytes) -> None:
+    lines = text.decode("utf-8", "replace").count("\n") + 1
+    for problem in problems:
+        assert 1 <= problem.line <= lines, problem
+        assert problem.column >= 1
+        assert problem.cause.strip()
+        assert problem.code
+        assert problem.text().isprintable()
+
+
+def check_bytes(directory: Path, data: bytes) -> tuple[Problem, ...]:
+    path = directory / "system.yaml"
+    path.write_bytes(data)
+    problems = check_file(str(path)).problems
+    assert_precise(problems, data)
+    return problems
+
+
+def dumped(value: Any) -> bytes:
+    stream = io.BytesIO()
+    YAML(typ="safe", pure=True).dump(value, stream)
+    return stream.getvalue()
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    children = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    return [place for key, child in children for place in [(*path, key), *places(child, (*path, key))]]
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for part in path:
+        value = value[part]
+    return value
+
+
+TREES = [YAML(typ="safe", pure=True).load(text) for text in [FULL, *(path.read_text() for path in GOOD)]]
+TEXTS = [FULL.encode(), *(path.read_bytes() for path in GOOD)]
+SLOW_OK = settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=["full", *(path.stem for path in GOOD)])
+def test_the_files_that_are_mutated_are_good(tmp_path: Path, text: bytes) -> None:
+    assert check_bytes(tmp_path, text) == ()
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> tuple[str, Any]:
+    tree = copy.deepcopy(draw(st.sampled_from(TREES)))
+    kind = ""
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.sampled_from(places(tree)))
+        holder, key = at(tree, place[:-1]), place[-1]
+        kind = draw(st.sampled_from(["delete", "rename", "wild", "swap"]))
+        if kind == "delete":
+            del holder[key]
+        elif kind == "rename" and isinstance(holder, dict):
+            holder[draw(st.sampled_from([f"{key}x", str(key)[:-1], str(key).upper(), "ä b", ""]))] = (
+                holder.pop(key)
+            )
+        elif kind == "swap":
+            holder[key] = copy.deepcopy(at(tree, draw(st.sampled_from(places(tree)))))
+        else:
+            holder[key] = copy.deepcopy(draw(st.sampled_from(WILD)))
+        if not places(tree):
+            break
+    return kind, tree
+
+
+@settings(SLOW_OK, max_examples=250)
+@given(change=mutated())
+def test_changed_keys_and_values_give_precise_errors(tmp_path: Path, change: tuple[str, Any]) -> None:
+    check_bytes(tmp_path, dumped(change[1]))
+
+
+@pytest.mark.parametrize("tree", TREES, ids=["full", *(path.stem for path in GOOD)])
+def test_every_misspelt_key_is_an_error_that_names_it(tmp_path: Path, tree: Any) -> None:
+    """No key is ever ignored, wherever it stands."""
+    for place in places(tree):
+        changed = copy.deepcopy(tree)
+        holder = at(changed, place[:-1])
+        if not isinstance(holder, dict) or place[-2:-1] == ("params",):
+            continue
+        holder["zzz_" + place[-1]] = holder.pop(place[-1])
+        problems = check_bytes(tmp_path, dumped(changed))
+        assert any("zzz_" in problem.key for problem in problems), place
+
+
+@settings(SLOW_OK, max_examples=120)
+@given(data=st.data())
+def test_damaged_text_gives_precise_errors(tmp_path: Path, data: st.DataObject) -> None:
+    text = bytearray(data.draw(st.sampled_from(TEXTS)))
+    kind = data.draw(st.sampled_from(["truncate", "bytes", "insert"]))
+    where = data.draw(st.integers(0, len(text) - 1))
+    if kind == "truncate":
+        text = text[:where]
+    elif kind == "bytes":
+        text[where : where + 4] = data.draw(st.binary(min_size=1, max_size=8))
+    else:
+        text[where:where] = data.draw(
+            st.sampled_from([b"[", b"}", b'"', b"&a ", b"*a", b"\t", b"\r", b"\n---\n", b"? ", b"!x "])
+        )
+    check_bytes(tmp_path, bytes(text))
+
+
+@settings(SLOW_OK, max_examples=100)
+@given(data=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
+def test_noise_is_refused(tmp_path: Path, data: bytes) -> None:
+    assert check_bytes(tmp_path, data) != ()
+
+
+PLATFORM_TREE = YAML(typ="safe", pure=True).load(PLATFORM.read_text())
+
+
+@settings(SLOW_OK, max_examples=120)
+@given(data=st.data())
+def test_broken_platforms_give_precise_errors(tmp_path: Path, data: st.DataObject) -> None:
+    tree = copy.deepcopy(PLATFORM_TREE)
+    place = data.draw(st.sampled_from(places(tree)))
+    holder = at(tree, place[:-1])
+    if data.draw(st.booleans()):
+        holder[place[-1]] = copy.deepcopy(data.draw(st.sampled_from(WILD)))
+    else:
+        del holder[place[-1]]
+    path = tmp_path / "board.yaml"
+    path.write_bytes(dumped(tree))
+    platform, _, problems = load_platform(path)
+    assert_precise(tuple(problems), path.read_bytes())
+    assert (platform is None) == bool(problems)
+    system = tmp_path / "system.yaml"
+    system.write_text(FULL.replace("platform: qemu-virt", "platform: ./board.yaml"))
+    for problem in check_file(str(system)).problems:
+        assert problem.cause
