@@ -17,9 +17,10 @@ HYPERVISOR, FIRST_DOMAIN = 1, 2
 
 @dataclass(frozen=True)
 class Window:
-    """One piece of the run's time; counts are of the window alone, by owner."""
+    """One piece of the run; counts are of the window alone, by owner."""
 
-    start_ns: int
+    end_ms: float  # since the start signal, on the host's clock
+    accesses: int
     misses: list[int]
     evicted_by_others: list[int]
 
@@ -34,6 +35,7 @@ class ObserverResult:
     evictions: list[list[int]]  # [victim][evictor], in lines
     windows: list[Window]
     caches: dict[str, Any]
+    unattributed: dict[str, int]  # accesses that have no owner, or whose address could not be told
     started: bool  # the start signal was seen
 
     def domain_json(self, index: int) -> dict[str, object]:
@@ -53,6 +55,7 @@ class ObserverResult:
             "owners": self.owners,
             "evictions": self.evictions,
             "caches": self.caches,
+            "unattributed": self.unattributed,
         }
 
     def evicted_by_others(self, owner: int) -> int:
@@ -86,23 +89,24 @@ def read_observer(path: Path, owners: list[str]) -> ObserverResult | str:
 
 
 def _parse(raw: Any, owners: list[str]) -> ObserverResult:
-    count = len(owners)
-    by_owner = {int(entry["owner"]): entry for entry in raw["owners"]}
-    rows = [by_owner.get(owner, {}) for owner in range(count)]
-    evictions = [[int(n) for n in row] for row in raw["llc"]["evictions"]]
-    if len(evictions) < count or any(len(row) < count for row in evictions):
-        raise ValueError(f"{len(evictions)} rows of evictions for {count} owners")
+    rows = [raw["owners"][name] for name in owners]
     return ObserverResult(
         owners=owners,
-        accesses=[int(row.get("accesses", 0)) for row in rows],
-        misses=[int(row.get("misses", 0)) for row in rows],
-        evictions=[row[:count] for row in evictions[:count]],
-        windows=[
-            Window(
-                int(w["start_ns"]), [int(n) for n in w["misses"]], [int(n) for n in w["evicted_by_others"]]
-            )
-            for w in raw.get("windows", [])
-        ],
-        caches=raw.get("caches", {}),
+        accesses=[int(row["accesses"]) for row in rows],
+        misses=[int(row["misses"]) for row in rows],
+        evictions=[[int(row["evicted_by"][evictor]) for evictor in owners] for row in rows],
+        windows=[_window(window, owners) for window in raw["windows"]],
+        caches=dict(raw["caches"]),
+        unattributed=dict(raw["unattributed"]),
         started=bool(raw["started"]),
+    )
+
+
+def _window(raw: Any, owners: list[str]) -> Window:
+    rows = [raw["owners"][name] for name in owners]
+    return Window(
+        end_ms=float(raw["end_ms"]),
+        accesses=int(raw["accesses"]),
+        misses=[int(row["misses"]) for row in rows],
+        evicted_by_others=[int(row["evicted_by_others"]) for row in rows],
     )

@@ -58,7 +58,7 @@ def run_result(facts: Facts) -> Json:
             "icount": options.icount,
             "set": list(options.overrides),
         },
-        "verdict": "failed" if reasons else "passed",
+        "verdict": "failed" if reasons else "ok",
         "reasons": reasons,
         "ended": facts.outcome.how,
         "guest_ns": _guest_ns(facts),

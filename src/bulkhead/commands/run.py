@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead run SYSTEM`: builds a system, runs it in the emulator, and says whether its promises held.
+
+Options and their meaning only; the work is in `bulkhead.run`, the witnesses in `bulkhead.evidence`.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from bulkhead import __version__
+from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
+from bulkhead.commands.output import commit, complain, print_json, print_problems, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.config.load import Loaded
+    from bulkhead.package.build import Build
+    from bulkhead.run.session import Outcome
+    from bulkhead.run.target import Options, Target
+    from bulkhead.run.view import AttachedView, WatchingView
+
+# Wall time that a run may take before it counts as hung: for building up, and per second of guest time.
+# The emulator's clock is the host's, unless instructions are counted: then it is as slow as the work is.
+_BOOT_ALLOWANCE_S = 120.0
+_WALL_PER_GUEST_S = 5.0
+_WALL_PER_GUEST_S_ICOUNT = 100.0
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run")(run)
+
+
+def run(
+    system: SystemFile,
+    on: Annotated[str, typer.Option(metavar="qemu|machine", help="What to run it on.")] = "qemu",
+    observe: Annotated[
+        bool, typer.Option("--observe", help="Watch every memory access from outside: who evicts whom.")
+    ] = False,
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="T", help="Guest time to run, as `20s`.", show_default="until all end, or Ctrl-C"
+        ),
+    ] = None,
+    unprotected: Unprotected = False,
+    miscolor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DOMAIN[:PAGE]",
+            help="Put one frame into wrong colors: a test of the witnesses.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")] = 0,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
+    icount: Annotated[
+        bool, typer.Option("--icount", help="Count instructions as time: the same run every time.")
+    ] = False,
+    attach: Annotated[
+        bool,
+        typer.Option("--attach/--no-attach", help="Console on this terminal, if it is one; Ctrl-A x leaves."),
+    ] = True,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=1, metavar="S", help="Wall seconds after which it counts as hung.", show_default=False
+        ),
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option("--directory", metavar="DIR", help="Where results go.", show_default="build/run/SYSTEM"),
+    ] = None,
+) -> None:
+    """Run a system, with its console attached; 0 if every promise held, 1 and the reasons if not."""
+    from bulkhead.config.load import load_system
+    from bulkhead.run.target import Options
+
+    _refuse_wrong_usage(on, observe, icount)
+    options = Options(
+        observe=observe,
+        for_ns=_duration(for_),
+        unprotected=unprotected,
+        miscolor=miscolor,
+        seed=seed,
+        icount=icount,
+        timeout_s=timeout,
+        overrides=tuple(overrides or ()),
+    )
+    loaded = load_system(system, options.overrides, unprotected=unprotected)
+    print_problems(loaded.notices, kind="notice")
+    result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json)
+    if as_json:
+        print_json(result)
+    if result["verdict"] != "ok":
+        raise typer.Exit(1)
+
+
+def _refuse_wrong_usage(on: str, observe: bool, icount: bool) -> None:
+    if on not in ("qemu", "machine"):
+        raise typer.BadParameter(f"'{on}' is neither qemu nor machine", param_hint="--on")
+    if on == "machine":
+        raise typer.BadParameter("the simulated machine is not in this version", param_hint="--on")
+    if observe and icount:
+        raise typer.BadParameter(
+            "cannot be combined with --icount: cores are told apart only when each has its own thread",
+            param_hint="--observe",
+        )
+
+
+def _duration(text: str | None) -> int | None:
+    from pydantic import TypeAdapter, ValidationError
+
+    from bulkhead.config.quantity import Nanoseconds
+
+    if text is None:
+        return None
+    try:
+        return TypeAdapter[int](Nanoseconds).validate_python(text)
+    except ValidationError as error:
+        raise typer.BadParameter(f"{error.errors()[0]['msg']}, as `20 s`", param_hint="--for") from None
+
+
+def _run(
+    loaded: Loaded, options: Options, directory: Path | None, *, as_json: bool, attach: bool
+) -> dict[str, Any]:
+    """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
+    from bulkhead.env.paths import build_dir
+    from bulkhead.run.directory import run_directory
+
+    if not loaded.ok or loaded.system is None:
+        return _not_run(loaded, options, [problem.text() for problem in loaded.problems], as_json)
+    parent, name = (
+        (directory.parent, directory.name) if directory else (build_dir() / "run", _name(loaded, options))
+    )
+    with run_directory(parent, name) as place:
+        target = _prepare(loaded, options, place)
+        if not isinstance(target, list):
+            return _execute(target, as_json=as_json, attach=attach)
+    return _not_run(loaded, options, target, as_json)
+
+
+def _name(loaded: Loaded, options: Options) -> str:
+    """Runs that are compared with each other must not replace each other."""
+    assert loaded.system is not None
+    kind = ("-unprotected" if options.unprotected else "") + ("-miscolored" if options.miscolor else "")
+    return loaded.system.name + kind
+
+
+def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
+    """Build and describe; a list holds the reasons why that is not possible."""
+    from bulkhead.env.native import ensure_built
+    from bulkhead.env.paths import build_dir
+    from bulkhead.env.qemu import qemu_binary
+    from bulkhead.package.build import Options as BuildOptions
+    from bulkhead.package.build import build_system
+    from bulkhead.package.errors import PackageError
+    from bulkhead.planning.plan import PlanningError
+    from bulkhead.run.prepare import make_target
+
+    assert loaded.platform is not None
+    if loaded.platform.emulator is None:
+        return [f"platform '{loaded.platform.name}' is not one that the emulator has"]
+    binary = qemu_binary()
+    ensure_built(["target"])
+    plugin = None
+    if options.observe:
+        ensure_built(["host"], ["observe"])
+        plugin = build_dir() / "host" / "observe" / "libobserve.so"
+    try:
+        built: Build = build_system(
+            loaded,
+            directory / "package",
+            BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0),
+            miscolor=options.miscolor,
+        )
+    except PlanningError as error:
+        return [loaded.locate(finding).text() for finding in error.findings]
+    except PackageError as error:
+        return [f"{loaded.file}: {reason}" for reason in error.reasons]
+    return make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
+
+
+def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
+    from bulkhead.report.html import write_html
+    from bulkhead.report.load import load_run
+    from bulkhead.report.terminal import show_run
+    from bulkhead.run.conclude import conclude
+
+    outcome = _session(target, as_json=as_json, attach=attach)
+    result = conclude(target, outcome, version=__version__, commit=commit())
+    run_shown = load_run(target.directory)
+    write_html([run_shown], target.directory / "index.html")
+    if not as_json:
+        show_run(run_shown)
+    return result
+
+
+def _session(target: Target, *, as_json: bool, attach: bool) -> Outcome:
+    from bulkhead.run.session import Plan, run_session
+    from bulkhead.run.view import AttachedView, WatchingView
+
+    at_terminal = attach and sys.stdin.isatty() and sys.stdout.isatty()
+    plan = Plan(
+        machine=target.machine,
+        directory=target.directory,
+        domain_names=tuple(domain.name for domain in target.domains),
+        frames=(*target.status_frames, *target.promise.pool_frames.tolist()),
+        timeout_s=_timeout_s(target.options),
+        attach=at_terminal,
+    )
+    view: AbstractContextManager[AttachedView | WatchingView]
+    if at_terminal:
+        from bulkhead.run.keys import HELP
+
+        complain(HELP)
+        view = AttachedView()
+    else:
+        view = WatchingView(target.system, target.options.for_ns, show_lines=not as_json)
+    with view as shown:
+        return run_session(plan, shown)
+
+
+def _timeout_s(options: Options) -> float | None:
+    if options.timeout_s is not None or options.for_ns is None:
+        return options.timeout_s
+    factor = _WALL_PER_GUEST_S_ICOUNT if options.icount else _WALL_PER_GUEST_S
+    return _BOOT_ALLOWANCE_S + factor * options.for_ns / 1e9
+
+
+def _not_run(loaded: Loaded, options: Options, reasons: list[str], as_json: bool) -> dict[str, Any]:
+    if not as_json:
+        for reason in reasons:
+            complain(f"error: {reason}")
+        complain(f"{loaded.file}: not run, {len(reasons)} error{'s' if len(reasons) != 1 else ''}")
+    verdict: Literal["error"] = "error"
+    return result_object(
+        "run",
+        system=loaded.system.name if loaded.system else None,
+        platform=loaded.platform.name if loaded.platform else None,
+        on="qemu",
+        seed=options.seed,
+        verdict=verdict,
+        reasons=reasons,
+        platform_sha256=loaded.platform_sha256,
+        domains=[],
+    )

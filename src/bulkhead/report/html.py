@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of one or several runs: one HTML file with everything inside, nothing fetched from anywhere.
+
+Called by the commands `run` and `report`. Texts that come from guests are escaped by the template engine.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from bulkhead.report import numbers, plots
+from bulkhead.report.load import Run
+from bulkhead.report.terminal import witness_text
+
+_TEMPLATE = "page.html.j2"
+
+
+def write_html(runs: Sequence[Run], path: Path) -> None:
+    """Write the page of these runs; several are compared, in the order given."""
+    path.write_text(render(runs), encoding="utf-8")
+
+
+def render(runs: Sequence[Run]) -> str:
+    """The page as text."""
+    environment = Environment(
+        loader=PackageLoader("bulkhead.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(count=numbers.count, duration=numbers.duration)
+    return environment.get_template(_TEMPLATE).render(
+        title=_title(runs),
+        runs=[_shown(run) for run in runs],
+        domains=_domain_names(runs),
+        common=[
+            figure
+            for figure in (
+                _figure(
+                    "Lines that others evicted",
+                    plots.evictions(runs),
+                    "Lines of a domain in the last-level "
+                    "cache that had to go for a line of another domain or of the hypervisor.",
+                ),
+                _figure(
+                    "Release jitter",
+                    plots.jitter(runs),
+                    "How late the real-time task was released, as it "
+                    "measured itself. The emulator's own scheduling on the host is part of it.",
+                ),
+            )
+            if figure
+        ],
+    )
+
+
+def command_of(run: Run) -> str:
+    """The command that gives this run again."""
+    options = run.report.get("options", {})
+    words = ["./bulkhead", "run", str(run.about.get("system_file") or f"{run.report.get('system')}.yaml")]
+    words += ["--observe"] if options.get("observe") else []
+    words += ["--for", f"{options['for_ns'] / 1e9:g}s"] if options.get("for_ns") else []
+    words += ["--unprotected"] if options.get("unprotected") else []
+    words += ["--miscolor", options["miscolor"]] if options.get("miscolor") else []
+    words += ["--icount"] if options.get("icount") else []
+    words += ["--seed", str(run.report["seed"])] if run.report.get("seed") else []
+    for override in options.get("set") or ():
+        words += ["--set", str(override)]
+    return shlex.join(words)
+
+
+def _title(runs: Sequence[Run]) -> str:
+    names = dict.fromkeys(str(run.report.get("system")) for run in runs)
+    return " and ".join(names)
+
+
+def _domain_names(runs: Sequence[Run]) -> list[str]:
+    return list(dict.fromkeys(str(domain["name"]) for run in runs for domain in run.domains))
+
+
+def _shown(run: Run) -> dict[str, Any]:
+    figures = (
+        _figure(
+            "Who evicted whom",
+            plots.who_evicted_whom(run),
+            "Rows lost lines to columns. On the diagonal, pale: lines that an owner's own accesses replaced.",
+        ),
+        _figure("Over time", plots.over_time(run), ""),
+        _figure(
+            "Colors of all mapped frames",
+            plots.color_map(run),
+            "4 KiB frames that the translation tables "
+            "reach, by color; filled where the color was promised, red where it was not.",
+        ),
+        _figure("Exits to the hypervisor", plots.exits(run), ""),
+    )
+    witnesses = run.report.get("witnesses") or {}
+    return {
+        "run": run,
+        "report": run.report,
+        "about": run.about,
+        "label": run.label,
+        "ok": run.ok,
+        "command": command_of(run),
+        "emulator": shlex.join(str(word) for word in run.about.get("command", [])),
+        "by_name": {domain["name"]: domain for domain in run.domains},
+        "rates": {domain["name"]: _exit_rate(run, domain) for domain in run.domains},
+        "figures": [figure for figure in figures if figure],
+        "witnesses": [
+            {
+                "name": name,
+                "verdict": found.get("verdict"),
+                "text": witness_text(name, found),
+                "findings": found.get("findings") or [],
+                "findings_total": found.get("findings_total") or 0,
+            }
+            for name, found in witnesses.items()
+        ],
+    }
+
+
+def _exit_rate(run: Run, domain: dict[str, Any]) -> str:
+    exits = sum(vcpu.get("exits", 0) for vcpu in domain.get("vcpus", []))
+    return numbers.rate(exits, run.report.get("guest_ns"))
+
+
+def _figure(title: str, svg: str | None, caption: str) -> dict[str, Any] | None:
+    return {"title": title, "svg": Markup(svg), "caption": caption} if svg else None  # noqa: S704 (our own SVG)

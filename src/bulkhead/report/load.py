@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the directory of a run back, for the terminal and the HTML page.
+
+Directories can be old, or cut short by a full disk: what is not there is left out, and only a missing or
+unreadable report.json is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bulkhead.evidence.observer import ObserverResult, read_observer
+
+Json = dict[str, Any]
+
+
+class NotARun(Exception):
+    """The path holds no result of `bulkhead run`; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: its result, what differs each time, and the observer's series if it was observed."""
+
+    directory: Path
+    report: Json
+    about: Json
+    observer: ObserverResult | None
+
+    @property
+    def label(self) -> str:
+        """What tells it from the other runs of a comparison."""
+        options = self.report.get("options", {})
+        kinds = []
+        if options.get("unprotected"):
+            kinds.append("unprotected")
+        elif self.report.get("coloring", {}).get("enabled"):
+            kinds.append("isolated")
+        if options.get("miscolor"):
+            kinds.append(f"miscolored {options['miscolor']}")
+        return ", ".join(kinds) or "not colored"
+
+    @property
+    def domains(self) -> list[Json]:
+        return list(self.report.get("domains", []))
+
+    @property
+    def ok(self) -> bool:
+        return self.report.get("verdict") == "ok"
+
+    def witness(self, name: str) -> Json | None:
+        found = self.report.get("witnesses", {}).get(name)
+        return found if isinstance(found, dict) else None
+
+
+def load_run(path: Path) -> Run:
+    """A run by its directory, or by any file in it. Raises NotARun."""
+    directory = path if path.is_dir() else path.parent
+    report = _read(directory / "report.json")
+    if report.get("command") != "run" or not isinstance(report.get("domains"), list):
+        raise NotARun(f"{directory / 'report.json'} is not the result of `bulkhead run`")
+    try:
+        about = _read(directory / "run.json")
+    except NotARun:
+        about = {}
+    observer = None
+    if isinstance(report.get("witnesses"), dict) and "observer" in report["witnesses"]:
+        owners = ["nobody", "hypervisor", *(domain["name"] for domain in report["domains"])]
+        found = read_observer(directory / "observe-result.json", owners)
+        observer = found if isinstance(found, ObserverResult) else None
+    return Run(directory, report, about, observer)
+
+
+def _read(path: Path) -> Json:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotARun(f"{path} does not exist: not the directory of a run") from None
+    except (OSError, ValueError) as error:
+        raise NotARun(f"{path}: {error}") from None
+    if not isinstance(content, dict):
+        raise NotARun(f"{path} is not the result of a command")
+    return content

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How numbers are written for people, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+
+
+def count(value: Any) -> str:
+    """1 234 567, or a dash."""
+    return f"{value:,}".replace(",", "\u202f") if isinstance(value, int) else "–"
+
+
+def duration(ns: Any) -> str:
+    """Three digits and the unit that suits."""
+    if not isinstance(ns, int | float):
+        return "–"
+    for scale, unit in _TIME_UNITS:
+        if abs(ns) >= scale:
+            return f"{ns / scale:.3g} {unit}" if abs(ns) < 100 * scale else f"{ns / scale:.0f} {unit}"
+    return "0 s" if ns == 0 else f"{ns:.3g} ns"
+
+
+def rate(events: int, ns: Any) -> str:
+    """Events per second."""
+    if not isinstance(ns, int | float) or ns <= 0:
+        return "–"
+    per_s = events * 1e9 / ns
+    return f"{per_s:.1f}" if per_s < 10 else count(round(per_s))

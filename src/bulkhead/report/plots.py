@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plots of the page, each as a piece of SVG; one that has nothing to show is None.
+
+Called by `html`. What guests reported is drawn only after it has been checked: it can be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import EngFormatter, MaxNLocator
+
+from bulkhead.report.load import Run
+from bulkhead.report.style import HEAT, PALETTE, TEXT, owner_color, svg
+
+
+def evictions(runs: Sequence[Run]) -> str | None:
+    """Lines of each domain that others evicted, run by run."""
+    runs = [run for run in runs if any("llc" in domain for domain in run.domains)]
+    if not runs:
+        return None
+    names = [domain["name"] for domain in runs[0].domains]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        width = 0.8 / len(runs)
+        for index, run in enumerate(runs):
+            values = [_evicted(run, name) for name in names]
+            places = np.arange(len(names)) + (index - (len(runs) - 1) / 2) * width
+            colors = [owner_color(names, name) for name in names]
+            bars = axes.bar(
+                places,
+                values,
+                width * 0.92,
+                color=colors,
+                alpha=1 if index == len(runs) - 1 else 0.45,
+                label=run.label,
+            )
+            labels = [f"{value:,}\n{run.label}" if len(runs) > 1 else f"{value:,}" for value in values]
+            axes.bar_label(bars, labels, padding=2, fontsize=7.5)
+        axes.set_xticks(range(len(names)), names)
+        axes.set_yscale("symlog", linthresh=10)
+        axes.set_ylim(0, max(10, *(_evicted(run, name) for run in runs for name in names)) * 12)
+        axes.set_ylabel("LLC lines evicted by others (log)")
+        axes.grid(axis="y")
+
+    return svg(draw, (6.4, 3.1))
+
+
+def who_evicted_whom(run: Run) -> str | None:
+    """Heat map of victim and evictor."""
+    witness = run.witness("observer")
+    if not witness or "evictions" not in witness:
+        return None
+    owners: list[str] = witness["owners"]
+    kept = [i for i, name in enumerate(owners) if name != "nobody" or any(witness["evictions"][i])]
+    matrix = np.array(witness["evictions"], dtype=float)[np.ix_(kept, kept)]
+    names = [owners[i] for i in kept]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        foreign = matrix.copy()
+        np.fill_diagonal(foreign, np.nan)
+        shown = np.ma.masked_where(~(foreign > 0), np.log10(np.where(foreign > 0, foreign, 1)))
+        axes.imshow(shown, cmap=HEAT, vmin=0, vmax=max(4.0, float(shown.max() if shown.count() else 0)))
+        for row, column in np.ndindex(*matrix.shape):
+            value = int(matrix[row, column])
+            on_color = row != column and value > 0
+            axes.text(
+                column,
+                row,
+                _short(value),
+                ha="center",
+                va="center",
+                fontsize=8.5,
+                color="#ffffff" if on_color and value > 200 else "#1b1b1b" if on_color else TEXT,
+                alpha=0.4 if row == column else 1,
+            )
+        axes.set_xticks(range(len(names)), names, rotation=25, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        axes.set_xlabel("made room for a line of")
+        axes.set_ylabel("lost a line")
+        axes.spines[:].set_visible(False)
+        axes.set_xticks(np.arange(-0.5, len(names)), minor=True)
+        axes.set_yticks(np.arange(-0.5, len(names)), minor=True)
+        axes.grid(which="minor", alpha=0.25)
+        axes.tick_params(which="both", length=0)
+
+    return svg(draw, (4.3, 3.4))
+
+
+def over_time(run: Run) -> str | None:
+    """Evictions by others and misses of each domain, window by window."""
+    if run.observer is None or len(run.observer.windows) < 2:
+        return None
+    observer = run.observer
+    ends = np.array([0.0, *(window.end_ms for window in observer.windows)]) / 1e3
+    spans = np.maximum(np.diff(ends), 1e-6)
+
+    def draw(figure: Figure) -> None:
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        for owner, name in enumerate(observer.owners):
+            if name == "nobody":
+                continue
+            color = owner_color(observer.owners, name)
+            for axes, series in (
+                (upper, [window.evicted_by_others[owner] for window in observer.windows]),
+                (lower, [window.misses[owner] for window in observer.windows]),
+            ):
+                axes.stairs(np.array(series) / spans, ends, color=color, label=name, linewidth=1.3)
+        upper.set_ylabel("evicted by\nothers per s")
+        lower.set_ylabel("misses per s")
+        lower.set_xlabel("time since start, s (host's clock)")
+        for axes in (upper, lower):
+            axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+            axes.yaxis.set_major_locator(MaxNLocator(4))
+            axes.set_ylim(bottom=0)
+            axes.grid(axis="y")
+        if not any(any(window.evicted_by_others[1:]) for window in observer.windows):
+            upper.set_ylim(0, 1)
+        upper.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0), fontsize=8.5, handlelength=1.2)
+
+    return svg(draw, (6.4, 3.4))
+
+
+def exits(run: Run) -> str | None:
+    """Why each domain's VCPUs left for the hypervisor, per second."""
+    guest_ns = run.report.get("guest_ns")
+    domains = [domain for domain in run.domains if domain.get("exit_reasons")]
+    if not domains or not guest_ns:
+        return None
+    total: dict[str, int] = {}
+    for domain in domains:
+        for reason, n in domain["exit_reasons"].items():
+            total[reason] = total.get(reason, 0) + n
+    most = sorted(total, key=lambda reason: -total[reason])[:10]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        names = [domain["name"] for domain in domains]
+        height = 0.8 / len(domains)
+        for index, domain in enumerate(domains):
+            values = [domain["exit_reasons"].get(reason, 0) * 1e9 / guest_ns for reason in most]
+            places = np.arange(len(most)) + (index - (len(domains) - 1) / 2) * height
+            axes.barh(
+                places, values, height * 0.9, color=owner_color(names, domain["name"]), label=domain["name"]
+            )
+        axes.set_yticks(range(len(most)), [reason.replace("_", " ") for reason in most])
+        axes.invert_yaxis()
+        axes.set_xscale("symlog", linthresh=1)
+        axes.set_xlim(left=0)
+        axes.set_xlabel("exits per second of guest time (log above 1)")
+        axes.grid(axis="x")
+        axes.legend(fontsize=8.5, loc="lower right")
+
+    return svg(draw, (6.4, 1.0 + 0.32 * len(most)))
+
+
+def jitter(runs: Sequence[Run]) -> str | None:
+    """How late real-time releases came: log2 buckets, as periodic guests report them."""
+    series = []
+    for run in runs:
+        for domain in run.domains:
+            report = domain.get("report")
+            histogram = report.get("histogram") if isinstance(report, dict) else None
+            if isinstance(histogram, list) and histogram and all(_is_count(n) for n in histogram):
+                label = domain["name"] + (f", {run.label}" if len(runs) > 1 else "")
+                series.append((label, histogram[:64]))
+    if not series:
+        return None
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        longest = max(len(histogram) for _, histogram in series)
+        first = min(next((i for i, n in enumerate(h) if n), longest - 1) for _, h in series)
+        for index, (label, histogram) in enumerate(series):
+            share = np.array(histogram + [0] * (longest - len(histogram)), dtype=float)
+            share /= max(share.sum(), 1)
+            color = PALETTE[(index + 1) % len(PALETTE)] if index < len(series) - 1 else PALETTE[0]
+            axes.stairs(share[first:], np.arange(first, longest + 1), color=color, fill=True, alpha=0.28)
+            axes.stairs(share[first:], np.arange(first, longest + 1), color=color, label=label, linewidth=1.4)
+        ticks = np.arange(first, longest + 1, max(1, (longest - first) // 8))
+        format_ns = EngFormatter(unit="s", places=0, sep=" ")
+        axes.set_xticks(ticks, [format_ns(2.0**t * 1e-9) for t in ticks], fontsize=8.5)
+        axes.set_xlabel("release lateness (buckets double)")
+        axes.set_ylabel("share of releases")
+        axes.set_yscale("symlog", linthresh=1e-4)
+        axes.set_ylim(0, 2)
+        axes.grid(axis="y")
+        axes.legend(fontsize=8.5, loc="upper left")
+
+    return svg(draw, (6.4, 2.8))
+
+
+def color_map(run: Run) -> str | None:
+    """Mapped frames by owner and color, as the tables have them; a frame in a wrong color stands out."""
+    witness = run.witness("tables")
+    coloring = run.report.get("coloring", {})
+    if not witness or not witness.get("frames_by_color") or not coloring.get("enabled"):
+        return None
+    colors = int(coloring["colors"])
+    promised: dict[str, Any] = {domain["name"]: domain.get("colors") or [] for domain in run.domains}
+    promised["hypervisor"] = run.report["hypervisor"].get("colors") or []
+    names = [name for name in promised if name in witness["frames_by_color"]]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for row, name in enumerate(names):
+            counts = {int(color): n for color, n in witness["frames_by_color"][name].items()}
+            for color in range(colors):
+                inside = color in promised[name]
+                wrong = counts.get(color, 0) > 0 and not inside
+                face = "#d1495b" if wrong else owner_color(names, name) if inside else "none"
+                axes.add_patch(
+                    Rectangle(
+                        (color + 0.04, row + 0.06),
+                        0.92,
+                        0.88,
+                        facecolor=face,
+                        edgecolor=TEXT,
+                        linewidth=0.4,
+                        alpha=1 if inside or wrong else 0.25,
+                    )
+                )
+                if color in counts and colors <= 16:
+                    axes.text(
+                        color + 0.5,
+                        row + 0.5,
+                        _short(counts[color]),
+                        ha="center",
+                        va="center",
+                        color="#ffffff",
+                        fontsize=9,
+                    )
+        axes.set_xlim(0, colors)
+        axes.set_ylim(len(names), 0)
+        step = max(1, colors // 16)
+        axes.set_xticks(np.arange(0, colors, step) + 0.5, [str(c) for c in range(0, colors, step)])
+        axes.set_yticks(np.arange(len(names)) + 0.5, names)
+        axes.set_xlabel("color")
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+
+    return svg(draw, (6.4, 0.8 + 0.42 * len(names)))
+
+
+def _evicted(run: Run, name: str) -> int:
+    domain = next((d for d in run.domains if d["name"] == name), {})
+    return int((domain.get("llc") or {}).get("evicted_by_others") or 0)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and 0 <= value < 1 << 64
+
+
+def _short(value: int) -> str:
+    return f"{value:,}" if value < 100_000 else EngFormatter(places=1, sep="")(value)

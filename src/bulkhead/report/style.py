@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How all plots of the page look, and how a figure becomes a piece of SVG.
+
+Used by `plots`. Text and lines take the color of the page around them, so that one picture suits light and
+dark. No display and no global state of Matplotlib is touched.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+TEXT = "#010203"  # stands for the page's text color until the SVG is written
+PALETTE = ("#0f8b8d", "#e07a1f", "#8661c1", "#3a7d44", "#c2456f", "#4a7bd0", "#a68a12", "#7d5a4f")
+_HYPERVISOR, _NOBODY = "#8a8f98", "#c9ccd1"
+HEAT = LinearSegmentedColormap.from_list("heat", ["#f3b27a", "#d1495b", "#6b1e3c"])
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "bulkhead",  # the same plot gives the same bytes
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "text.color": TEXT,
+    "axes.labelcolor": TEXT,
+    "axes.edgecolor": TEXT,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "xtick.color": TEXT,
+    "ytick.color": TEXT,
+    "legend.frameon": False,
+    "grid.color": TEXT,
+    "grid.alpha": 0.12,
+}
+
+
+def owner_color(names: Sequence[str], name: str) -> str:
+    """One color for each owner, the same in all plots of a page."""
+    if name == "hypervisor":
+        return _HYPERVISOR
+    domains = [n for n in names if n not in ("hypervisor", "nobody")]
+    return PALETTE[domains.index(name) % len(PALETTE)] if name in domains else _NOBODY
+
+
+def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
+    """What `draw` puts on a figure of that size, as an `<svg>` element that scales with the page."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=inches, layout="constrained")
+        draw(figure)
+        for axes in figure.axes:
+            axes.tick_params(width=0.6)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r'\1 width="100%"', text, count=1)
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    return text.replace(TEXT, "currentColor")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run's result in the terminal: domains, witnesses, reasons, and the verdict as the last line.
+
+Called by the commands `run` and `report`. Prints to standard output and decides nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from bulkhead.report.load import Run
+from bulkhead.report.numbers import count, duration, rate
+
+_GOOD, _BAD, _DIM = "green", "bold red", "dim"
+
+
+def show_run(run: Run, console: Console | None = None) -> None:
+    """Everything about one run; the verdict is the last line."""
+    console = console or Console(highlight=False)
+    console.print(render_run(run), soft_wrap=not console.is_terminal)
+
+
+def render_run(run: Run) -> Group:
+    parts: list[RenderableType] = [_domains(run)]
+    parts += [line for name in ("observer", "tables") if (line := _witness(run, name))]
+    parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
+    parts.append(_verdict(run))
+    return Group(*parts)
+
+
+def _domains(run: Run) -> Table:
+    report = run.report
+    title = f"{report.get('system')} on {report.get('platform')}, {run.label}"
+    table = Table(title=escape(title), title_justify="left", title_style="bold", header_style=_DIM)
+    observed = any("llc" in domain for domain in run.domains)
+    for name in ("domain", "state"):
+        table.add_column(name)
+    for name in ("ready", "exits/s"):
+        table.add_column(name, justify="right")
+    if observed:
+        for name in ("LLC accesses", "misses", "evicted by others", "by hypervisor"):
+            table.add_column(name, justify="right")
+    table.add_column("colors")
+    for domain in run.domains:
+        table.add_row(*_row(domain, report.get("guest_ns"), observed))
+    hypervisor = report.get("hypervisor") or {}
+    if observed and hypervisor.get("llc"):
+        table.add_section()
+        blank = Text("–", style=_DIM)
+        cells = [Text("hypervisor"), blank, blank, blank, *_llc(hypervisor["llc"])]
+        table.add_row(*cells, _colors(hypervisor.get("colors")), style=_DIM)
+    return table
+
+
+def _row(domain: dict[str, Any], guest_ns: object, observed: bool) -> list[RenderableType]:
+    state = str(domain.get("state"))
+    style = {"running": _GOOD, "crashed": _BAD}.get(state, "yellow")
+    exits = sum(vcpu.get("exits", 0) for vcpu in domain.get("vcpus", []))
+    cells: list[RenderableType] = [
+        Text(str(domain.get("name")), style="bold" if domain.get("criticality") == "rt" else ""),
+        Text(state, style=style),
+        Text(duration(domain.get("ready_ns"))),
+        Text(rate(exits, guest_ns)),
+    ]
+    if observed:
+        cells += _llc(domain.get("llc") or {})
+    return [*cells, _colors(domain.get("colors"))]
+
+
+def _llc(llc: dict[str, Any]) -> list[RenderableType]:
+    cells: list[RenderableType] = [Text(count(llc.get(key))) for key in ("accesses", "misses")]
+    for key in ("evicted_by_others", "evicted_by_hypervisor"):
+        value = llc.get(key)
+        cells.append(Text(count(value), style=_GOOD if value == 0 else _BAD))
+    return cells
+
+
+def _colors(colors: object) -> Text:
+    return Text(", ".join(map(str, colors)) if isinstance(colors, list) else "–", style=_DIM)
+
+
+def _witness(run: Run, name: str) -> Text | None:
+    witness = run.witness(name)
+    if witness is None:
+        return None
+    verdict = str(witness.get("verdict"))
+    mark = {"held": ("✓", _GOOD), "nothing promised": ("·", "yellow")}.get(verdict, ("✗", _BAD))
+    return Text.assemble((f"{mark[0]} ", mark[1]), (f"{name}: ", "bold"), witness_text(name, witness))
+
+
+def witness_text(name: str, witness: dict[str, Any]) -> str:
+    """What a witness says, in one sentence."""
+    if witness.get("verdict") == "missing":
+        return f"no statement ({witness.get('reason')})"
+    if name == "observer":
+        evicted = count(witness.get("evicted_by_others"))
+        tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
+        return f"{evicted} cache lines of domains evicted by others{tail}"
+    what = "color and owner" if witness.get("colored") else "owner"
+    return (
+        f"{what} of {count(witness.get('frames_checked'))} mapped frames and "
+        f"{count(witness.get('tables_checked'))} table frames checked, "
+        f"{count(witness.get('findings_total'))} wrong"
+    )
+
+
+def _verdict(run: Run) -> Text:
+    guest = duration(run.report.get("guest_ns"))
+    if run.ok:
+        return Text(f"ok: every promise held for {guest} of guest time", style="bold green")
+    reasons = len(run.report.get("reasons", []))
+    return Text(
+        f"{run.report.get('verdict')}: {reasons} reason{'s' if reasons != 1 else ''} above", style=_BAD
+    )

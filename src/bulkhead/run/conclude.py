@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""After a run: reads what it left, asks both witnesses, and writes the run's files.
+
+Called by the command `run` and by tests with a made-up outcome. Writes into the run's directory alone.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from bulkhead.evidence.observer import read_observer
+from bulkhead.evidence.tables import TableWitness, check_tables
+from bulkhead.run.result import Facts, run_result
+from bulkhead.run.session import Outcome
+from bulkhead.run.status import SystemStatus, read_status
+from bulkhead.run.target import Target
+
+
+def conclude(target: Target, outcome: Outcome, *, version: str, commit: str) -> dict[str, Any]:
+    """The result of a run, also written as report.json; run.json has what varies from run to run."""
+    image = outcome.image
+    pages = [image.bytes_at(pa) for pa in target.status_frames] if image else []
+    status = read_status(target.layout, pages)
+    observer = None
+    if target.observer_result is not None:
+        owners = ["nobody", "hypervisor", *(domain.name for domain in target.domains)]
+        observer = read_observer(target.observer_result, owners)
+    facts = Facts(
+        target=target,
+        outcome=outcome,
+        status=status,
+        tables=_witness(target, outcome, status),
+        observer=observer,
+        version=version,
+        commit=commit,
+    )
+    result = run_result(facts)
+    _write(target, "report.json", result)
+    _write(target, "run.json", _about(target, outcome))
+    return result
+
+
+def _witness(target: Target, outcome: Outcome, status: SystemStatus | str) -> TableWitness | str:
+    if isinstance(status, str):
+        return status
+    if outcome.image is None:
+        return "the memory could not be read"
+    if status.phase not in ("started", "ended"):
+        return f"the hypervisor did not start (phase `{status.phase}`)"
+    roots = {
+        domain.name: entry.vttbr
+        for domain, entry in zip(target.domains, status.domains, strict=False)
+        if entry.vttbr
+    }
+    missing = [domain.name for domain in target.domains if domain.name not in roots]
+    if missing:
+        return f"no stage-2 root is known of {', '.join(missing)}"
+    return check_tables(target.promise, outcome.image.read_frame, roots, status.ttbr0_el2)
+
+
+def _about(target: Target, outcome: Outcome) -> dict[str, Any]:
+    """What differs between two runs that are otherwise the same."""
+    return {
+        "wall_s": round(outcome.wall_s, 3),
+        "qemu_version": outcome.qemu_version,
+        "command": list(outcome.command),
+        "system_file": target.system_file,
+        "package_sha256": target.package_sha256,
+        "options": asdict(target.options),
+    }
+
+
+def _write(target: Target, name: str, content: dict[str, Any]) -> None:
+    (target.directory / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

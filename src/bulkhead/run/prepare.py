@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a run's target from a built system: the one place that knows the builder's and the planner's types.
+
+Called by the command `run`. What the plan promises is restated here in the terms of the witnesses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from bulkhead.config.load import Loaded
+from bulkhead.config.platform import Platform
+from bulkhead.evidence.promise import DomainPromise, Promise, Window
+from bulkhead.package.build import Build
+from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.run.emulator import Machine
+from bulkhead.run.target import DomainTarget, Options, Target
+
+_KIB = 1024
+_OBSERVER_RESULT = "observe-result.json"
+
+
+def make_target(
+    loaded: Loaded, build: Build, options: Options, *, binary: Path, plugin: Path | None, directory: Path
+) -> Target:
+    """`plugin` is the observer, None if the run is not observed."""
+    plan = build.plan
+    emulator = plan.platform.emulator
+    assert emulator is not None, "the command refuses platforms that the emulator does not have"
+    result = directory / _OBSERVER_RESULT if plugin else None
+    # A comma separates arguments of the plugin; in a value it is doubled.
+    observer = f"{_quoted(plugin)},config={_quoted(build.observe)},out={_quoted(result)}" if result else None
+    return Target(
+        system=plan.system.name,
+        system_file=loaded.file,
+        platform=plan.platform.name,
+        platform_sha256=loaded.platform_sha256,
+        package_sha256=hashlib.sha256(build.elf.read_bytes()).hexdigest(),
+        machine=Machine(
+            binary=binary,
+            machine=emulator.machine,
+            cpu=emulator.cpu,
+            cores=plan.platform.cores.count,
+            ram_bytes=sum(ram.size for ram in plan.platform.memory),
+            kernel=build.elf,
+            observer=observer,
+            icount=options.icount,
+            seed=options.seed & 0xFFFF_FFFF,
+        ),
+        layout=build.layout,
+        status_frames=build.status_pages,
+        promise=make_promise(plan),
+        domains=tuple(_domain(domain, plan) for domain in plan.domains),
+        options=options,
+        directory=directory,
+        observer_result=result,
+        color_count=plan.space.count,
+        granule_bytes=plan.space.granule,
+        miscolored_pa=plan.miscolored_pa,
+    )
+
+
+def make_promise(plan: Plan) -> Promise:
+    """What the tables of a run must keep to. Pass-through devices are where the platform has them."""
+    load_pa, load_bytes = plan.load_area
+    return Promise(
+        color_bits=plan.space.bits,
+        domains=tuple(
+            DomainPromise(
+                name=domain.name,
+                colors=domain.colors or frozenset(),
+                frames=np.sort(np.concatenate([segment.pages(plan.space) for segment in domain.segments])),
+                devices=_devices_of(domain, plan),
+            )
+            for domain in plan.domains
+        ),
+        hypervisor_colors=plan.pool.colors or frozenset(),
+        pool_frames=np.sort(plan.pool.pages(plan.space)),
+        ram=tuple(Window(ram.at, ram.size, "RAM") for ram in plan.platform.memory),
+        load_area=Window(load_pa, load_bytes, "load area"),
+        hypervisor_devices=_hypervisor_devices(plan.platform),
+    )
+
+
+def _domain(domain: DomainPlan, plan: Plan) -> DomainTarget:
+    return DomainTarget(
+        name=domain.name,
+        cores=domain.cpus,
+        realtime=domain.realtime,
+        colors=tuple(sorted(domain.colors)) if domain.colors is not None else None,
+        expected=plan.system.expect.get(domain.name),
+    )
+
+
+def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[Window, ...]:
+    """Its pass-through devices, and on GICv2 the virtual CPU interface, which every guest drives itself."""
+    configured = plan.system.domain(domain.name)
+    passable = plan.platform.passable()
+    found = [
+        Window(passable[name].at, passable[name].size or 4 * _KIB, name)
+        for name in (configured.devices if configured else ())
+        if name in passable
+    ]
+    gic = plan.platform.interrupt_controller
+    if gic.type == "gicv2" and gic.virtual_cpu is not None:
+        found.append(Window(gic.virtual_cpu, 8 * _KIB, "virtual CPU interface"))
+    return tuple(found)
+
+
+def _hypervisor_devices(platform: Platform) -> tuple[Window, ...]:
+    gic = platform.interrupt_controller
+    windows = [Window(w.at, w.bytes, w.name) for w in platform.device_windows()]
+    for at, name in ((gic.hypervisor, "GICH"), (gic.virtual_cpu, "GICV")):
+        if at is not None:
+            windows.append(Window(at, 8 * _KIB, name))
+    return tuple(windows)
+
+
+def _quoted(path: Path | None) -> str:
+    return str(path).replace(",", ",,")
