@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hundreds of broken files, made from good ones: never a traceback, always a place and a cause (deliverable 4)."""
+"""Hundreds of broken files, made from good ones: never a traceback, always a place and a cause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ name: full
 platform: qemu-virt
 hypervisor: { llc: { colors: [7] }, memory: 8 MiB, console: { default: linux } }
 isolation: { llc: coloring, color_l1: false, banks: none, premap: auto }
-regulation: { policy: dynamic, interval: 1 ms, threshold: 80 %, step: adaptive, reclaim: false, overcommit: false }
+regulation:
+  { policy: dynamic, interval: 1 ms, threshold: 80 %, step: adaptive, reclaim: false, overcommit: false }
 domains:
   - name: control
     criticality: rt
@@ -55,9 +56,10 @@ flows:
 expect: { control: stopped }
 """
 WILD: list[Any] = [
-    None, True, False, 0, -1, 1 << 63, 10**30, 1.5, float("nan"), float("inf"), -0.0, "", " ", "auto", "none", "x" * 5000,
-    "64 MiB", "-3 ms", "1e9 GiB", "0 %", "µs", "\u0000", "\u202e", "../..", "/etc/passwd", "name: x", [], {}, [[]], [None],
-    [{}], {"": 1}, {"colors": [-1]}, {"colors": [0] * 300}, {"a": {"b": {"c": []}}}, "2001-01-01", "0x", "{", "!!str",
+    None, True, False, 0, -1, 1 << 63, 10**30, 1.5, float("nan"), float("inf"), -0.0, "", " ", "auto", "none",
+    "x" * 5000, "64 MiB", "-3 ms", "1e9 GiB", "0 %", "µs", "\u0000", "\u202e", "../..", "/etc/passwd", "name: x",
+    [], {}, [[]], [None], [{}], {"": 1}, {"colors": [-1]}, {"colors": [0] * 300}, {"a": {"b": {"c": []}}},
+    "2001-01-01", "0x", "{", "!!str",
 ]  # fmt: skip
 
 

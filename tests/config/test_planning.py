@@ -238,7 +238,8 @@ def random_plans(draw: st.DrawFn) -> tuple[System, Platform]:
         promise: Any = {"colors": mine} if mine else draw(st.sampled_from(["auto", {"share": "10 %"}]))
         domains.append(
             {
-                "name": f"d{number}", "cpus": (number,), "image": {"elf": "a.elf"}, "memory": tuple(regions), "llc": promise,
+                "name": f"d{number}", "cpus": (number,), "image": {"elf": "a.elf"},
+                "memory": tuple(regions), "llc": promise,
                 "criticality": draw(st.sampled_from(["rt", "best-effort"])),
             }
         )  # fmt: skip

@@ -58,7 +58,8 @@ uint32_t vgic_lr_count(void)
 uint32_t vgic_lr_empty(void)
 {
     arch_isb(); /* a list register that was written just now does not count as empty */
-    return (uint32_t)sysreg_read(ICH_ELRSR_EL2) & 0xFFFF;
+    /* Those that ask for a maintenance interrupt are in the second register only. */
+    return (uint32_t)(sysreg_read(ICH_ELRSR_EL2) | sysreg_read(ICH_EISR_EL2)) & 0xFFFF;
 }
 
 void vgic_lr_write(uint32_t n, uint32_t intid, uint32_t priority, uint32_t flags)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from bulkhead.config.override import apply_override
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
-from bulkhead.config.source import Node, Source, read_file
+from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
 from bulkhead.config.system import Isolation, System
 from bulkhead.config.translate import translate
 
@@ -90,7 +91,14 @@ def load_system(path: str | Path, overrides: Sequence[str] = (), *, unprotected:
 def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None, Source, list[Problem]]:
     """Load one platform file. The platform is None if it has any problem."""
     file = shown or str(path)
-    source = read_file(path, file)
+    text, source = read_text(path, file)
+    return (None, source, source.problems) if text is None else _platform_from(text, file)
+
+
+@lru_cache(maxsize=16)
+def _platform_from(text: str, file: str) -> tuple[Platform | None, Source, list[Problem]]:
+    """Many systems name the same few platforms: each text is read once."""
+    source = parse_text(text, Source(file))
     problems = list(source.problems)
     if source.root is None:
         return None, source, problems

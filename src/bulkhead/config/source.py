@@ -91,11 +91,17 @@ class Source:
 
 def read_file(path: Path, shown: str) -> Source:
     """Read and parse a file; every way in which that can fail is a problem of the source."""
+    text, source = read_text(path, shown)
+    return source if text is None else parse_text(text, source)
+
+
+def read_text(path: Path, shown: str) -> tuple[str | None, Source]:
+    """The text of a file, or None and the reason in the source."""
     source = Source(shown)
 
-    def whole(code: str, cause: str, allowed: str | None = None) -> Source:
+    def whole(code: str, cause: str, allowed: str | None = None) -> tuple[None, Source]:
         source.problems.append(Problem(shown, 1, 1, "", code, cause, allowed))
-        return source
+        return None, source
 
     try:
         if path.is_dir():
@@ -118,8 +124,8 @@ def read_file(path: Path, shown: str) -> Source:
         line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
         cause = f"byte 0x{data[error.start]:02x} is not UTF-8 text"
         source.problems.append(Problem(shown, line, column, "", "encoding", cause, "a UTF-8 text file"))
-        return source
-    return parse_text(text, source)
+        return None, source
+    return text, source
 
 
 def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:

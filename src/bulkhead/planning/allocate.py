@@ -182,11 +182,10 @@ class _Block:
         return _Maps(start, length, usable[start + length] - usable[start] == length)
 
     def use(self, maps: _Maps, group: Ints, granules: int) -> None:
-        left = granules
-        for index in group:
-            taken = min(left, int(maps.length[index]))
-            self.free[maps.start[index] : maps.start[index] + taken] = False
-            left -= taken
+        start, length = maps.start[group], maps.length[group]
+        before = np.cumsum(length) - length
+        index = np.repeat(start - before, length) + np.arange(int(length.sum()), dtype=np.int64)
+        self.free[index[:granules]] = False
 
     def take_run(self, nbytes: int, align: int, offset: int) -> int | None:
         granules = -(-nbytes // self.granule)

@@ -122,15 +122,17 @@ class _Planner:
         if llc_colored(self.system):
             count = 1 << len(self.space.llc_bits)
             everything = frozenset(range(count))
-            llc = assign(
-                [self._request(o, "llc", count, pool_size, everything) for o in owners], count, "LLC"
-            )
+            room = self.memory.capacity_of(None) // count
+            requests = [self._request(o, "llc", room, pool_size, everything) for o in owners]
+            llc = assign(requests, count, "LLC")
         if banks_colored(self.system):
             count = 1 << len(self.space.bank_bits)
-            requests = [
-                self._request(o, "banks", count, pool_size, self._compatible(llc.colors.get(o)))
-                for o in owners
-            ]
+            requests = []
+            for owner in owners:
+                within = self.space.combine(llc.colors.get(owner), None)
+                candidates = frozenset(self.space.bank_color_of(color) for color in within)
+                room = self.memory.capacity_of(within) // max(1, len(candidates))
+                requests.append(self._request(owner, "banks", room, pool_size, candidates))
             banks = assign(requests, count, "bank")
         self.findings += llc.findings + banks.findings
         self.choices += llc.choices + banks.choices
@@ -147,31 +149,22 @@ class _Planner:
         return combined
 
     def _request(
-        self, owner: int, key: str, count: int, pool_size: int, candidates: frozenset[int]
+        self, owner: int, key: str, room: int, pool_size: int, candidates: frozenset[int]
     ) -> Request:
+        """What an owner asks of one mechanism, where one color of it has `room` bytes for this owner."""
         holder = self.system.hypervisor if owner == HYPERVISOR else self.system.domains[owner]
         asked: Llc | Banks = holder.llc if key == "llc" else holder.banks
-        nbytes = (
-            pool_size
-            if isinstance(holder, type(self.system.hypervisor))
-            else self.system.domains[owner].memory_bytes
-        )
-        per_color = max(1, self.memory.capacity_of(None) // count)
-        realtime = isinstance(holder, Domain) and holder.criticality == "rt"
+        nbytes = holder.memory_bytes if isinstance(holder, Domain) else pool_size
         return Request(
             owner,
             self._name(owner),
             (*self._path(owner), key),
             asked.colors,
             asked.share,
-            math.ceil(nbytes / per_color),
-            realtime,
-            candidates,
+            least=math.ceil(nbytes / max(1, room)),
+            realtime=isinstance(holder, Domain) and holder.criticality == "rt",
+            candidates=candidates,
         )
-
-    def _compatible(self, llc: frozenset[int] | None) -> frozenset[int]:
-        """Bank colors that memory of these LLC colors can have."""
-        return frozenset(self.space.bank_color_of(color) for color in self.space.combine(llc, None))
 
     def _pool(self, nbytes: int, colors: frozenset[int] | None) -> Pool | None:
         if colors is None:
