@@ -7,7 +7,7 @@ Called by the commands `run` and `report`. Texts that come from guests are escap
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,29 +35,12 @@ def render(runs: Sequence[Run]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(count=numbers.count, duration=numbers.duration)
+    environment.filters.update(count=numbers.count, duration=numbers.duration, ranges=numbers.ranges)
     return environment.get_template(_TEMPLATE).render(
         title=_title(runs),
         runs=[_shown(run) for run in runs],
         domains=_domain_names(runs),
-        common=[
-            figure
-            for figure in (
-                _figure(
-                    "Lines that others evicted",
-                    plots.evictions(runs),
-                    "Lines of a domain in the last-level "
-                    "cache that had to go for a line of another domain or of the hypervisor.",
-                ),
-                _figure(
-                    "Release jitter",
-                    plots.jitter(runs),
-                    "How late the real-time task was released, as it "
-                    "measured itself. The emulator's own scheduling on the host is part of it.",
-                ),
-            )
-            if figure
-        ],
+        sections=[section for section in _sections(runs) if section],
     )
 
 
@@ -86,21 +69,6 @@ def _domain_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _shown(run: Run) -> dict[str, Any]:
-    figures = (
-        _figure(
-            "Who evicted whom",
-            plots.who_evicted_whom(run),
-            "Rows lost lines to columns. On the diagonal, pale: lines that an owner's own accesses replaced.",
-        ),
-        _figure("Over time", plots.over_time(run), ""),
-        _figure(
-            "Colors of all mapped frames",
-            plots.color_map(run),
-            "4 KiB frames that the translation tables "
-            "reach, by color; filled where the color was promised, red where it was not.",
-        ),
-        _figure("Exits to the hypervisor", plots.exits(run), ""),
-    )
     witnesses = run.report.get("witnesses") or {}
     return {
         "run": run,
@@ -112,7 +80,6 @@ def _shown(run: Run) -> dict[str, Any]:
         "emulator": shlex.join(str(word) for word in run.about.get("command", [])),
         "by_name": {domain["name"]: domain for domain in run.domains},
         "rates": {domain["name"]: _exit_rate(run, domain) for domain in run.domains},
-        "figures": [figure for figure in figures if figure],
         "witnesses": [
             {
                 "name": name,
@@ -129,6 +96,54 @@ def _shown(run: Run) -> dict[str, Any]:
 def _exit_rate(run: Run, domain: dict[str, Any]) -> str:
     exits = sum(vcpu.get("exits", 0) for vcpu in domain.get("vcpus", []))
     return numbers.rate(exits, run.report.get("guest_ns"))
+
+
+def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:
+    """The plots by what they show: those of all runs at once, then one of each run side by side."""
+    several = len(runs) > 1
+    yield _section(
+        "Evictions and jitter" if several else "",
+        [
+            _figure(
+                "Lines that others evicted",
+                plots.evictions(runs),
+                "Lines of a domain in the last-level cache that had to go for a line of another domain or of "
+                "the hypervisor.",
+            ),
+            _figure(
+                "Release jitter",
+                plots.jitter(runs),
+                "How late the real-time task was released, as it measured itself. What the host made of the "
+                "emulator's time is part of it.",
+            ),
+        ],
+    )
+    by_run: tuple[tuple[str, Callable[[Run], str | None], str], ...] = (
+        (
+            "Who evicted whom",
+            plots.who_evicted_whom,
+            "Rows lost lines to columns. On the diagonal, pale: lines that an owner's own accesses replaced.",
+        ),
+        (
+            "Over time",
+            plots.over_time,
+            "In the last-level cache; a window is a fixed number of accesses to it.",
+        ),
+        (
+            "Colors of all mapped frames",
+            plots.color_map,
+            "4 KiB frames that the translation tables reach, by color. Filled: promised; red: not.",
+        ),
+        ("Exits to the hypervisor", plots.exits, ""),
+    )
+    for title, draw, caption in by_run:
+        figures = [_figure(run.label if several else title, draw(run), caption) for run in runs]
+        yield _section(title if several else "", figures)
+
+
+def _section(title: str, figures: list[dict[str, Any] | None]) -> dict[str, Any] | None:
+    shown = [figure for figure in figures if figure]
+    return {"title": title, "figures": shown} if shown else None
 
 
 def _figure(title: str, svg: str | None, caption: str) -> dict[str, Any] | None:

@@ -37,11 +37,16 @@ class Run:
         kinds = []
         if options.get("unprotected"):
             kinds.append("unprotected")
-        elif self.report.get("coloring", {}).get("enabled"):
+        elif self.protected:
             kinds.append("isolated")
         if options.get("miscolor"):
             kinds.append(f"miscolored {options['miscolor']}")
         return ", ".join(kinds) or "not colored"
+
+    @property
+    def protected(self) -> bool:
+        """Colors were promised."""
+        return bool(self.report.get("coloring", {}).get("enabled"))
 
     @property
     def domains(self) -> list[Json]:

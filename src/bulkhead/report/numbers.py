@@ -29,3 +29,14 @@ def rate(events: int, ns: Any) -> str:
         return "–"
     per_s = events * 1e9 / ns
     return f"{per_s:.1f}" if per_s < 10 else count(round(per_s))
+
+
+def ranges(numbers: list[int]) -> str:
+    """0-2, 5."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(f"{low}" if low == high else f"{low}-{high}" for low, high in found)

@@ -66,7 +66,9 @@ def who_evicted_whom(run: Run) -> str | None:
         foreign = matrix.copy()
         np.fill_diagonal(foreign, np.nan)
         shown = np.ma.masked_where(~(foreign > 0), np.log10(np.where(foreign > 0, foreign, 1)))
-        axes.imshow(shown, cmap=HEAT, vmin=0, vmax=max(4.0, float(shown.max() if shown.count() else 0)))
+        axes.imshow(
+            shown, cmap=HEAT, aspect="auto", vmin=0, vmax=max(4.0, float(shown.max() if shown.count() else 0))
+        )
         for row, column in np.ndindex(*matrix.shape):
             value = int(matrix[row, column])
             on_color = row != column and value > 0
@@ -80,7 +82,7 @@ def who_evicted_whom(run: Run) -> str | None:
                 color="#ffffff" if on_color and value > 200 else "#1b1b1b" if on_color else TEXT,
                 alpha=0.4 if row == column else 1,
             )
-        axes.set_xticks(range(len(names)), names, rotation=25, ha="right")
+        axes.set_xticks(range(len(names)), names)
         axes.set_yticks(range(len(names)), names)
         axes.set_xlabel("made room for a line of")
         axes.set_ylabel("lost a line")
@@ -90,7 +92,7 @@ def who_evicted_whom(run: Run) -> str | None:
         axes.grid(which="minor", alpha=0.25)
         axes.tick_params(which="both", length=0)
 
-    return svg(draw, (4.3, 3.4))
+    return svg(draw, (6.4, 3.5))
 
 
 def over_time(run: Run) -> str | None:
@@ -191,7 +193,7 @@ def jitter(runs: Sequence[Run]) -> str | None:
         axes.set_yscale("symlog", linthresh=1e-4)
         axes.set_ylim(0, 2)
         axes.grid(axis="y")
-        axes.legend(fontsize=8.5, loc="upper left")
+        axes.legend(fontsize=8.5, ncols=2, loc="lower left", bbox_to_anchor=(0, 1.0), handlelength=1.2)
 
     return svg(draw, (6.4, 2.8))
 

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from bulkhead.report.load import Run
-from bulkhead.report.numbers import count, duration, rate
+from bulkhead.report.numbers import count, duration, ranges, rate
 
+_FILE_WIDTH = 120  # columns when nobody says how many there are
 _GOOD, _BAD, _DIM = "green", "bold red", "dim"
 
 
 def show_run(run: Run, console: Console | None = None) -> None:
     """Everything about one run; the verdict is the last line."""
     console = console or Console(highlight=False)
-    console.print(render_run(run), soft_wrap=not console.is_terminal)
+    width = None if console.is_terminal else _FILE_WIDTH
+    console.print(render_run(run), width=width, soft_wrap=not console.is_terminal)
 
 
 def render_run(run: Run) -> Group:
@@ -36,16 +39,25 @@ def render_run(run: Run) -> Group:
 def _domains(run: Run) -> Table:
     report = run.report
     title = f"{report.get('system')} on {report.get('platform')}, {run.label}"
-    table = Table(title=escape(title), title_justify="left", title_style="bold", header_style=_DIM)
+    table = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        header_style=_DIM,
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+        pad_edge=False,
+    )
     observed = any("llc" in domain for domain in run.domains)
-    for name in ("domain", "state"):
-        table.add_column(name)
-    for name in ("ready", "exits/s"):
-        table.add_column(name, justify="right")
+    table.add_column("\ndomain", no_wrap=True)
+    table.add_column("\nstate", no_wrap=True)
+    numbers = ["\nready", "\nexits/s"]
     if observed:
-        for name in ("LLC accesses", "misses", "evicted by others", "by hypervisor"):
-            table.add_column(name, justify="right")
-    table.add_column("colors")
+        numbers += ["LLC\naccesses", "\nmisses", "evicted\nby others", "by hyper-\nvisor"]
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("\ncolors", no_wrap=True)
     for domain in run.domains:
         table.add_row(*_row(domain, report.get("guest_ns"), observed))
     hypervisor = report.get("hypervisor") or {}
@@ -81,7 +93,7 @@ def _llc(llc: dict[str, Any]) -> list[RenderableType]:
 
 
 def _colors(colors: object) -> Text:
-    return Text(", ".join(map(str, colors)) if isinstance(colors, list) else "–", style=_DIM)
+    return Text(ranges(colors) if isinstance(colors, list) else "–", style=_DIM)
 
 
 def _witness(run: Run, name: str) -> Text | None:
@@ -112,7 +124,8 @@ def witness_text(name: str, witness: dict[str, Any]) -> str:
 def _verdict(run: Run) -> Text:
     guest = duration(run.report.get("guest_ns"))
     if run.ok:
-        return Text(f"ok: every promise held for {guest} of guest time", style="bold green")
+        held = "every promise held" if run.protected else "all domains as expected, caches not divided,"
+        return Text(f"ok: {held} for {guest} of guest time", style="bold green")
     reasons = len(run.report.get("reasons", []))
     return Text(
         f"{run.report.get('verdict')}: {reasons} reason{'s' if reasons != 1 else ''} above", style=_BAD

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A made-up run for tests of results and reports: three domains, eight colors, correct tables in memory.
+
+Status pages are packed with the layout, tables with the test's own builder: what is checked afterwards reads
+them as it would read a machine's.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bulkhead.evidence.promise import DomainPromise, Promise, Window
+from bulkhead.run.conclude import conclude
+from bulkhead.run.console import ConsoleParser
+from bulkhead.run.emulator import Machine
+from bulkhead.run.memory import MemoryImage
+from bulkhead.run.session import Outcome
+from bulkhead.run.target import DomainTarget, Options, Target
+from bulkhead.schema.layout import load_layout
+
+from ..evidence.table_image import MIB, PAGE, S1_DATA, S2_NORMAL_RW, TableImage, colored_frames
+
+LAYOUT = load_layout()
+RAM, SHIFT, COLORS, CORES = 0x4000_0000, 13, 8, 4
+HZ = 62_500_000
+NAMES = ("control", "linux", "hog")
+COLOR_SETS = {"control": {0, 1, 2}, "linux": {3, 4, 5}, "hog": {6}}
+CORE_DOMAIN = (0, 1, 1, 2)
+CONSOLE = (
+    b"[bulkhead     0.000001] started\r\n"
+    b"[control      0.010400] bulkhead: ready\r\n"
+    b"[hog          0.000900] bulkhead: ready\r\n"
+    b'[control     19.000000] report {"releases": 19000, "jitter_ns": {"min": 900, "max": 70000}, '
+    b'"histogram": [0, 0, 0, 0, 0, 0, 0, 0, 0, 400, 12000, 5200, 1200, 150, 40, 8, 2]}\r\n'
+    b"[linux        2.104311] ~ # "
+)
+
+
+@dataclass
+class MadeUp:
+    """Change what is wrong, then call `result`."""
+
+    directory: Path
+    colored: bool = True
+    expected: dict[str, str] = field(default_factory=dict)
+    options: Options = field(default_factory=lambda: Options(observe=True, for_ns=20 * 10**9, seed=7))
+    system: dict[str, Any] = field(default_factory=dict)  # fields of status_system to replace
+    domains: dict[str, dict[str, Any]] = field(default_factory=dict)  # fields of status_domain to replace
+    evicted: dict[tuple[str, str], int] = field(default_factory=dict)  # (victim, evictor) -> lines
+    miscolored: bool = False
+    observer: bool = True
+    console: bytes = CONSOLE
+    how: str = "shutdown"
+    detail: str = ""
+
+    def result(self) -> dict[str, Any]:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        frames = {
+            name: colored_frames(RAM + 16 * MIB, 8 * MIB, colors, SHIFT, COLORS)
+            for name, colors in COLOR_SETS.items()
+        }
+        pool = colored_frames(RAM + 2 * MIB, 4 * MIB, {7}, SHIFT, COLORS)
+        status_frames, table_frames = pool[: 1 + CORES], pool[1 + CORES :]
+        tables = TableImage(table_frames)
+        roots = [self._stage2(tables, frames[name], name) for name in NAMES]
+        el2 = tables.table()
+        for index, pa in enumerate(pool):
+            tables.map(el2, 0x10_0000_0000 + index * PAGE, pa, S1_DATA)
+        image = MemoryImage({**{pa: tables.read_frame(pa) for pa in table_frames}})  # type: ignore[dict-item]
+        for pa, page in zip(status_frames, self._pages(roots, el2, len(pool)), strict=True):
+            image.frames[pa] = np.frombuffer(page.ljust(PAGE, b"\0"), dtype="<u8")
+        parser = ConsoleParser(NAMES)
+        parser.feed(self.console)
+        parser.finish()
+        target = self._target(frames, pool, status_frames)
+        if self.observer and target.observer_result:
+            target.observer_result.write_text(json.dumps(self._observed()))
+        outcome = Outcome(
+            self.how, self.detail, image, parser, 31.5, "10.0.2", ("qemu-system-aarch64", "-machine", "virt")
+        )
+        return conclude(target, outcome, version="0.1.0", commit="0123456789ab")
+
+    def _stage2(self, tables: TableImage, frames: list[int], name: str) -> int:
+        root = tables.table()
+        for index, pa in enumerate(frames):
+            tables.map(root, 0x4000_0000 + index * PAGE, pa, S2_NORMAL_RW)
+        if self.miscolored and name == "linux":
+            wrong = RAM + 64 * MIB
+            tables.store(*tables.leaf_slot(root, 0x4000_0000), wrong | S2_NORMAL_RW | 3)
+            frames[0] = wrong
+        return root
+
+    def _pages(self, roots: list[int], el2: int, pool_frames: int) -> list[bytes]:
+        blank = LAYOUT.unpack("status_domain", bytes(LAYOUT.size("status_domain")))
+        domains: list[Any] = []
+        for index, name in enumerate(NAMES):
+            entry = {**blank, "state": 1, "vttbr": roots[index] | (index + 1) << 48 | 1, "started_at": 1000}
+            domains.append({**entry, **self.domains.get(name, {})})
+        domains += [blank] * (LAYOUT.constant("max_domains") - len(domains))
+        system = LAYOUT.unpack("status_system", bytes(LAYOUT.size("status_system"))) | {
+            "magic": LAYOUT.constant("status_magic"),
+            "version": LAYOUT.version,
+            "phase": 2,
+            "end_reason": 2,
+            "core_count": CORES,
+            "domain_count": len(NAMES),
+            "counter_hz": HZ,
+            "started_at": 1000,
+            "ended_at": 1000 + 20 * HZ,
+            "ttbr0_el2": el2 | 1,
+            "pool_frames": pool_frames,
+            "pool_used": 90,
+            "domains": domains,
+            **self.system,
+        }
+        pages = [LAYOUT.pack("status_system", system)]
+        for core in range(CORES):
+            raw = LAYOUT.unpack("status_core", bytes(LAYOUT.size("status_core"))) | {
+                "magic": LAYOUT.constant("status_magic"),
+                "core": core,
+                "domain": CORE_DOMAIN[core],
+                "vcpu": 1 if core == 2 else 0,
+                "injected": 100 * core,
+            }
+            counts = {
+                "hvc": 3,
+                "irq_timer": 20000 if core == 0 else 5000,
+                "wfx": 800 * core,
+                "gicd_access": 40,
+            }
+            exits = [0] * 32
+            for reason, n in counts.items():
+                exits[LAYOUT.enum_value("exit_reason", reason)] = n
+            pages.append(LAYOUT.pack("status_core", {**raw, "exits": exits}))
+        return pages
+
+    def _target(self, frames: dict[str, list[int]], pool: list[int], status_frames: list[int]) -> Target:
+        def sorted_array(values: list[int]) -> Any:
+            return np.array(sorted(values), dtype=np.uint64)
+
+        promise = Promise(
+            color_bits=(COLORS - 1) << SHIFT if self.colored else 0,
+            domains=tuple(
+                DomainPromise(name, frozenset(COLOR_SETS[name]), sorted_array(frames[name])) for name in NAMES
+            ),
+            hypervisor_colors=frozenset({7}),
+            pool_frames=sorted_array(pool),
+            ram=(Window(RAM, 1 << 30),),
+            load_area=Window(RAM, 2 * MIB),
+            hypervisor_devices=(),
+        )
+        return Target(
+            system="made-up",
+            system_file="examples/made-up.yaml",
+            platform="qemu-virt",
+            platform_sha256="ab" * 32,
+            package_sha256="cd" * 32,
+            machine=Machine(Path("qemu"), "virt", "cortex-a53", 4, 1 << 30, Path("k")),
+            layout=LAYOUT,
+            status_frames=tuple(status_frames),
+            promise=promise,
+            domains=tuple(
+                DomainTarget(
+                    n,
+                    tuple(c for c in range(CORES) if NAMES[CORE_DOMAIN[c]] == n),
+                    n == "control",
+                    tuple(sorted(COLOR_SETS[n])),
+                    self.expected.get(n),
+                )
+                for n in NAMES
+            ),
+            options=self.options,
+            directory=self.directory,
+            observer_result=self.directory / "observe-result.json" if self.options.observe else None,
+            color_count=COLORS if self.colored else 1,
+            granule_bytes=8192,
+        )
+
+    def _observed(self) -> dict[str, Any]:
+        owners = ["nobody", "hypervisor", *NAMES]
+        accesses = dict(zip(owners, (0, 90_000, 800_000, 2_400_000, 9_000_000), strict=True))
+
+        def others(victim: str) -> int:
+            return sum(self.evicted.get((victim, evictor), 0) for evictor in owners if evictor != victim)
+
+        rows = {}
+        for victim in owners:
+            by = {evictor: self.evicted.get((victim, evictor), 0) for evictor in owners}
+            by[victim] = accesses[victim] // 10
+            rows[victim] = {"accesses": accesses[victim], "misses": accesses[victim] // 9, "evicted_by": by}
+        windows = [
+            {
+                "end_ms": 500.0 * (i + 1),
+                "accesses": 200_000,
+                "owners": {
+                    name: {
+                        "misses": accesses[name] // 360 * (1 + i % 3),
+                        "evicted_by_others": others(name) // 40,
+                    }
+                    for name in owners
+                },
+            }
+            for i in range(40)
+        ]
+        llc = {"size": 1 << 20, "ways": 16, "line": 64, "sets": 1024, "replacement": "random"}
+        return {
+            "format": 1,
+            "started": True,
+            "caches": {"llc": llc},
+            "owners": rows,
+            "windows": windows,
+            "unattributed": {"data_unknown": 0},
+        }
+
+
+UNPROTECTED_EVICTIONS = {
+    ("control", "hog"): 61_204,
+    ("control", "linux"): 2_310,
+    ("control", "hypervisor"): 187,
+    ("linux", "hog"): 183_400,
+    ("linux", "control"): 900,
+    ("linux", "hypervisor"): 420,
+    ("hog", "linux"): 90_100,
+    ("hog", "control"): 8_020,
+    ("hypervisor", "hog"): 700,
+    ("hypervisor", "linux"): 99,
+}
