@@ -139,10 +139,11 @@ static void note_cells(struct walk *walk, const struct token *token)
 
     if (walk->depth == 0 || !dt_cell(&token->value, 0, &cells))
         return;
-    if (text_equal(token->name, "#address-cells"))
+    if (text_equal(token->name, "#address-cells")) {
         walk->level[walk->depth].address_cells = cells;
-    else if (text_equal(token->name, "#size-cells"))
+    } else if (text_equal(token->name, "#size-cells")) {
         walk->level[walk->depth].size_cells = cells;
+    }
 }
 
 static void walk_start(struct walk *walk)

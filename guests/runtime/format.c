@@ -86,12 +86,13 @@ static const char *parse_conversion(const char *format, struct conversion *how)
 {
     *how = (struct conversion){0};
     for (;; format++) {
-        if (*format == '0')
+        if (*format == '0') {
             how->zero_padded = true;
-        else if (*format == '-')
+        } else if (*format == '-') {
             how->left = true;
-        else
+        } else {
             break;
+        }
     }
     for (; *format >= '0' && *format <= '9'; format++)
         how->width = how->width * 10 + (size_t)(*format - '0');

@@ -28,10 +28,11 @@ uint32_t smp_start(void)
         if (b->cpu_mpidr[i] == self)
             continue;
         int32_t error = psci_cpu_on(b->cpu_mpidr[i], (uintptr_t)start_secondary_entry, running);
-        if (error == 0)
+        if (error == 0) {
             running++;
-        else
+        } else {
             console_printf("cpu %lx: not started, PSCI error %d\n", b->cpu_mpidr[i], error);
+        }
     }
     return running;
 }
