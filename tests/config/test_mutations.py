@@ -55,9 +55,11 @@ flows:
   - { name: camera, from: linux, to: control, port: 5000, size: 4 KiB, period: 5 ms, deadline: 2 ms }
 expect: { control: stopped }
 """
+SMALL = (ROOT / "examples" / "linux-smp.yaml").read_text()
 WILD: list[Any] = [
     None, True, False, 0, -1, 1 << 63, 10**30, 1.5, float("nan"), float("inf"), -0.0, "", " ", "auto", "none",
-    "x" * 5000, "64 MiB", "-3 ms", "1e9 GiB", "0 %", "µs", "\u0000", "\u202e", "../..", "/etc/passwd", "name: x",
+    "x" * 999, "64 MiB", "-3 ms", "1e9 GiB", "0 %", "µs", "\u0000", "\u202e", "../..",
+    "name: x",
     [], {}, [[]], [None], [{}], {"": 1}, {"colors": [-1]}, {"colors": [0] * 300}, {"a": {"b": {"c": []}}},
     "2001-01-01", "0x", "{", "!!str",
 ]  # fmt: skip
@@ -135,7 +137,7 @@ def mutated(draw: st.DrawFn) -> tuple[str, Any]:
     return kind, tree
 
 
-@settings(SLOW_OK, max_examples=250)
+@settings(SLOW_OK, max_examples=200)
 @given(change=mutated())
 def test_changed_keys_and_values_give_precise_errors(tmp_path: Path, change: tuple[str, Any]) -> None:
     check_bytes(tmp_path, dumped(change[1]))
@@ -154,7 +156,7 @@ def test_every_misspelt_key_is_an_error_that_names_it(tmp_path: Path, tree: Any)
         assert any("zzz_" in problem.key for problem in problems), place
 
 
-@settings(SLOW_OK, max_examples=120)
+@settings(SLOW_OK, max_examples=100)
 @given(data=st.data())
 def test_damaged_text_gives_precise_errors(tmp_path: Path, data: st.DataObject) -> None:
     text = bytearray(data.draw(st.sampled_from(TEXTS)))
@@ -180,7 +182,7 @@ def test_noise_is_refused(tmp_path: Path, data: bytes) -> None:
 PLATFORM_TREE = YAML(typ="safe", pure=True).load(PLATFORM.read_text())
 
 
-@settings(SLOW_OK, max_examples=120)
+@settings(SLOW_OK, max_examples=100)
 @given(data=st.data())
 def test_broken_platforms_give_precise_errors(tmp_path: Path, data: st.DataObject) -> None:
     tree = copy.deepcopy(PLATFORM_TREE)
@@ -192,10 +194,10 @@ def test_broken_platforms_give_precise_errors(tmp_path: Path, data: st.DataObjec
         del holder[place[-1]]
     path = tmp_path / "board.yaml"
     path.write_bytes(dumped(tree))
-    platform, _, problems = load_platform(path)
+    platform, _, problems = load_platform(path, "./board.yaml")
     assert_precise(tuple(problems), path.read_bytes())
     assert (platform is None) == bool(problems)
     system = tmp_path / "system.yaml"
-    system.write_text(FULL.replace("platform: qemu-virt", "platform: ./board.yaml"))
+    system.write_text(SMALL.replace("platform: qemu-virt", "platform: ./board.yaml"))
     for problem in check_file(str(system)).problems:
         assert problem.cause

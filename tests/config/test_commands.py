@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands check, plan, platforms and schema: exit codes, the JSON object, the manners."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bulkhead.cli import build_app
+
+ROOT = Path(__file__).parents[2]
+GOOD, SMP = ROOT / "examples" / "mixed-criticality.yaml", ROOT / "examples" / "linux-smp.yaml"
+BAD = ROOT / "examples" / "bad" / "several.yaml"
+COMMON = {"bulkhead", "command", "system", "platform", "on", "seed", "verdict", "reasons"}
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout
+
+
+def run_json(*arguments: object) -> tuple[int, dict[str, Any]]:
+    code, text = run(*arguments, "--json")
+    result = json.loads(text)
+    assert set(result) >= COMMON
+    assert set(result["bulkhead"]) == {"version", "commit"}
+    return code, result
+
+
+def test_check_accepts_the_examples() -> None:
+    code, text = run("check", GOOD, SMP)
+    assert code == 0
+    assert "2 of 2 files ok, 0 errors" in text
+
+
+def test_check_reports_on_each_file_and_says_no_if_one_is_bad() -> None:
+    code, result = run_json("check", GOOD, BAD, "nowhere.yaml")
+    assert code == 1
+    assert result["verdict"] == "error"
+    assert [(Path(f["file"]).name, f["verdict"], len(f["errors"])) for f in result["files"]] == [
+        ("mixed-criticality.yaml", "ok", 0),
+        ("several.yaml", "error", 4),
+        ("nowhere.yaml", "error", 1),
+    ]
+    assert all(error["line"] > 0 and error["cause"] for f in result["files"] for error in f["errors"])
+
+
+def test_check_shows_what_was_promised_and_what_is_left() -> None:
+    code, result = run_json("check", GOOD)
+    promised = result["files"][0]["promised"]
+    assert code == 0
+    assert (result["system"], result["platform"]) == ("mixed-criticality", "qemu-virt")
+    hog = next(owner for owner in promised["owners"] if owner["name"] == "hog")
+    assert hog["capacity_bytes"] - hog["used_bytes"] == hog["free_bytes"] == 208 << 20
+    assert promised["cores_left"] == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [("check",), ("check", "--nonsense", "x"), ("nonsense",), ("schema", "disk")]
+)
+def test_wrong_usage_is_two(arguments: tuple[str, ...]) -> None:
+    assert run(*arguments)[0] == 2
+
+
+def test_plan_gives_a_reason_for_each_choice() -> None:
+    code, result = run_json("plan", SMP)
+    assert code == 0
+    assert {choice["key"] for choice in result["choices"]} >= {
+        "hypervisor.llc.colors",
+        "domains.linux.llc.colors",
+    }
+    assert all(choice["reason"] for choice in result["choices"])
+    assert sum(segment["bytes"] for segment in result["domains"][0]["segments"]) == 512 << 20
+
+
+def test_plan_writes_a_file_that_check_accepts(tmp_path: Path) -> None:
+    resolved = tmp_path / "resolved.yaml"
+    assert run("plan", SMP, "-o", resolved)[0] == 0
+    assert run("check", resolved)[0] == 0
+
+
+def test_plan_says_no_to_what_does_not_fit() -> None:
+    code, result = run_json("plan", GOOD, "--set", "domains.hog.memory.0.size=1 GiB")
+    assert code == 1
+    assert "hog" in result["reasons"][0]
+
+
+def test_platforms_lists_and_describes() -> None:
+    code, result = run_json("platforms")
+    assert code == 0
+    assert {"qemu-virt", "zcu102", "rpi2"} <= {platform["name"] for platform in result["platforms"]}
+    assert all(platform["colors"] == 8 for platform in result["platforms"])
+    code, text = run("platforms", "zcu102")
+    assert code == 0
+    assert "UG1085" in text
+
+
+def test_an_unknown_platform_is_no_and_names_the_nearest() -> None:
+    code, result = run_json("platforms", "zcu12")
+    assert code == 1
+    assert "zcu102" in result["reasons"][0]
+
+
+@pytest.mark.parametrize("kind", ["system", "platform"])
+def test_the_schema_has_every_key_with_closed_mappings(kind: str) -> None:
+    code, text = run("schema", kind)
+    schema = json.loads(text)
+    assert code == 0
+    assert schema["additionalProperties"] is False
+    expected = {"system": {"domains", "isolation", "flows"}, "platform": {"caches", "load", "memory"}}
+    assert set(schema["properties"]) >= expected[kind]
+
+
+def test_version_names_the_commit() -> None:
+    code, text = run("--version")
+    assert code == 0
+    assert text.startswith("bulkhead 0.")

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading: places of errors, overrides, defaults, and notices of what is not enforced."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from bulkhead.config.load import load_system
+from bulkhead.config.override import apply_override
+from bulkhead.config.source import Source, parse_text
+from bulkhead.planning.plan import plan_memory
+from bulkhead.planning.resolve import resolved_text
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "mixed-criticality.yaml"
+NORMATIVE = """
+bulkhead: 1
+name: mixed-criticality
+platform: qemu-virt
+hypervisor: { llc: { colors: [7] }, console: { default: linux } }
+isolation: { llc: auto, banks: none, premap: auto }
+regulation: { policy: dynamic, interval: 1 ms, threshold: 80 %, step: adaptive, reclaim: false, overcommit: false }
+domains:
+  - name: control
+    criticality: rt
+    cpus: [0]
+    image: { elf: guests/periodic.elf }
+    memory: [{ at: 0x40000000, size: 16 MiB }]
+    llc: { colors: [0, 1, 2] }
+    bandwidth: unlimited
+    console: true
+    params: { period_us: 1000 }
+  - name: linux
+    cpus: [1, 2]
+    image: { kernel: linux:debian, initrd: busybox, cmdline: "console=ttyAMA0 quiet" }
+    memory: [{ at: 0x40000000, size: 256 MiB }]
+    llc: { colors: [3, 4, 5] }
+    bandwidth: { budget: 300 MB/s, period: 1 ms }
+    devices: []
+    manager: true
+    restart: never
+  - name: hog
+    cpus: [3]
+    priority: 5
+    image: { elf: guests/hog.elf }
+    memory: [{ at: 0x40000000, size: 32 MiB }]
+    llc: { colors: [6] }
+    bandwidth: { budget: 100 MB/s, period: 1 ms }
+    table_placement: ocm
+    workload: membomb
+broker: { cpu: auto, engine: cpu-copy, chunk: 4 KiB, rate: auto }
+flows:
+  - { name: camera, from: linux, to: control, port: 5000, size: 4 KiB, period: 5 ms, deadline: 2 ms }
+expect: { hog: stopped }
+"""  # noqa: E501
+
+
+def test_every_name_of_the_format_is_known_and_what_is_not_enforced_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+    loaded = load_system(path)
+    assert loaded.problems == ()
+    said = {notice.key for notice in loaded.notices}
+    assert said == {
+        "regulation", "domains[1].bandwidth", "domains[2].bandwidth", "domains[2].table_placement",
+        "domains[2].workload", "broker", "flows",
+    }  # fmt: skip
+    assert all(notice.code == "not-enforced" for notice in loaded.notices)
+
+
+@pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp"])
+def test_the_examples_promise_only_what_is_enforced(name: str) -> None:
+    loaded = load_system(ROOT / "examples" / f"{name}.yaml")
+    assert loaded.problems == ()
+    assert loaded.notices == ()
+
+
+def test_overrides_reach_domains_by_name_and_by_position() -> None:
+    loaded = load_system(EXAMPLE, ["domains.control.params.period_us=500", "domains.2.memory[0].size=64 MiB"])
+    assert loaded.system is not None
+    assert loaded.system.domains[0].params["period_us"] == 500
+    assert loaded.system.domains[2].memory[0].size == 64 << 20
+
+
+def test_overrides_can_add_what_was_not_there() -> None:
+    loaded = load_system(EXAMPLE, ["expect.hog=stopped", "domains.hog.bandwidth={ budget: 1 MB/s }"])
+    assert loaded.system is not None
+    assert loaded.system.expect == {"hog": "stopped"}
+    assert [notice.key for notice in loaded.notices] == ["domains[2].bandwidth"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "nearest"),
+    [
+        ("domains.contrl.cpus=[0]", "unknown-name", "control"),
+        ("domains.9.cpus=[0]", "unknown-name", None),
+        ("isolaton.llc=none", "unknown-key", "isolation"),
+        ("isolation.llc=colouring", "bad-value", "coloring"),
+        ("domains.hog.cpus=[7]", "out-of-range", None),
+        ("name.x=1", "unknown-name", None),
+        ("isolation.llc", "bad-override", None),
+        ("=1", "bad-override", None),
+        ("isolation.llc=", "empty-file", None),
+        ("isolation.llc=[", "syntax", None),
+        ("domains.0=*x", "alias", None),
+    ],
+)
+def test_a_wrong_override_gives_the_errors_of_a_wrong_file(
+    setting: str, code: str, nearest: str | None
+) -> None:
+    loaded = load_system(EXAMPLE, [setting])
+    assert [(problem.code, problem.nearest) for problem in loaded.problems][:1] == [(code, nearest)]
+    assert all(problem.file.startswith("--set ") for problem in loaded.problems)
+    assert loaded.system is None
+
+
+def test_unprotected_turns_isolation_and_regulation_off() -> None:
+    loaded = load_system(EXAMPLE, ["regulation.policy=static"], unprotected=True)
+    assert loaded.system is not None
+    assert loaded.system.regulation is None
+    isolation = loaded.system.isolation
+    assert (isolation.llc, isolation.banks, isolation.premap) == ("none", "none", "none")
+    assert loaded.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda path: path.mkdir(), "not-a-file"),
+        (lambda _: None, "missing-file"),
+        (lambda path: path.write_bytes(b"a: 1\n" * 60_000), "too-large"),
+        (lambda path: path.write_bytes("name: ä".encode("utf-16")), "encoding"),
+        (lambda path: path.symlink_to(path), "unreadable-file"),
+    ],
+    ids=["directory", "missing", "large", "utf-16", "loop"],
+)
+def test_what_is_not_a_text_file_is_one_error(tmp_path: Path, make: object, code: str) -> None:
+    path = tmp_path / "system.yaml"
+    assert callable(make)
+    make(path)
+    assert [problem.code for problem in load_system(path).problems] == [code]
+
+
+def test_places_are_those_of_the_key_or_of_the_value(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE.replace("priority: 5", "priorty: 5").replace("size: 32 MiB", "size: 32 MIB"))
+    problems = load_system(path).problems
+    assert [(p.line, p.column, p.key, p.nearest) for p in problems] == [
+        (29, 5, "domains[2].priorty", "priority"),
+        (31, 38, "domains[2].memory[0].size", "MiB"),
+    ]
+
+
+def test_reading_never_recurses_as_deep_as_its_input() -> None:
+    source = parse_text("[" * 20_000, Source("deep"))
+    assert [problem.code for problem in source.problems] == ["too-deep"]
+    assert sys.getrecursionlimit() < 20_000
+
+
+def test_an_override_keeps_the_rest_of_the_tree() -> None:
+    source = parse_text("a: { b: 1 }\nc: [x, y]\n", Source("t"))
+    assert source.root is not None
+    assert apply_override(source.root, "c.1=z") == []
+    assert source.root.plain() == {"a": {"b": 1}, "c": ("x", "z")}
+
+
+@pytest.mark.req("C2")
+@pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp"])
+def test_a_resolved_file_plans_to_the_same(tmp_path: Path, name: str) -> None:
+    loaded = load_system(ROOT / "examples" / f"{name}.yaml")
+    assert loaded.system is not None
+    assert loaded.platform is not None
+    plan = plan_memory(loaded.system, loaded.platform)
+    path = tmp_path / "resolved.yaml"
+    path.write_text(resolved_text(plan, beside=ROOT / "examples", target=tmp_path))
+    again = load_system(path)
+    assert again.problems == ()
+    assert again.system is not None
+    assert again.platform is not None
+    planned = plan_memory(again.system, again.platform)
+    assert (planned.pool, planned.domains) == (plan.pool, plan.domains)
