@@ -7,6 +7,7 @@
 #include "core/manifest.h"
 #include "image.h"
 #include "mmu.h"
+#include "placement.h"
 #include "platform_check.h"
 #include "refuse.h"
 #include "trampoline.h"
@@ -20,60 +21,38 @@
 struct boot_handover boot_handover;
 
 /* Lines that a loader left dirty must not be written back over what we store past the caches. */
-static void clean_frame(paddr_t pa, uint64_t bytes)
+static void clean_range(paddr_t pa, uint64_t bytes)
 {
-    for (uint64_t offset = 0; offset < bytes; offset += CACHE_LINE_BYTES) {
-        arch_dcache_clean_invalidate_line(pa.value + offset);
+    uint64_t first = pa.value & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+
+    for (uint64_t line = first; line < pa.value + bytes; line += CACHE_LINE_BYTES) {
+        arch_dcache_clean_invalidate_line(line);
     }
 }
 
-static void copy_to_range(const struct color_range *range, uint64_t offset, const char *source,
-                          uint64_t bytes)
+/* Frames of the pool, starting with frame `frame`. */
+static void copy_to_pool(const struct color_range *range, uint64_t frame, const char *source, uint64_t bytes)
 {
-    uint64_t granule = color_granule_bytes(range->space);
+    for (uint64_t done = 0; done < bytes; done += BH_PAGE_BYTES) {
+        uint64_t chunk = bytes - done < BH_PAGE_BYTES ? bytes - done : BH_PAGE_BYTES;
+        paddr_t pa = color_at(range, frame * BH_PAGE_BYTES + done);
 
-    while (bytes > 0) {
-        paddr_t pa = color_at(range, offset);
-        uint64_t chunk = granule - (pa.value & (granule - 1));
-
-        chunk = chunk < bytes ? chunk : bytes;
-        clean_frame(paddr(pa.value & ~(uint64_t)(CACHE_LINE_BYTES - 1)), chunk + CACHE_LINE_BYTES);
-        memcpy((void *)(uintptr_t)pa.value, source, chunk);
-        source += chunk;
-        offset += chunk;
-        bytes -= chunk;
+        clean_range(pa, BH_PAGE_BYTES);
+        memcpy((void *)(uintptr_t)pa.value, source + done, chunk);
     }
-}
-
-/* The segment that holds a guest address; images are checked to lie in the domain's memory. */
-static const struct manifest_segment *segment_at(const struct manifest_header *manifest,
-                                                 const struct manifest_domain *domain, uint64_t ipa)
-{
-    const struct manifest_segment *segment = manifest_segments(manifest) + domain->first_segment;
-
-    while (ipa < segment->ipa || ipa - segment->ipa >= segment->bytes) {
-        segment++;
-    }
-    return segment;
 }
 
 static void load_image(const struct manifest_header *manifest, const struct manifest_domain *domain,
                        const struct manifest_image *image, uint64_t load_address)
 {
     const char *source = (const char *)(uintptr_t)(load_address + image->offset);
-    uint64_t ipa = image->ipa;
-    uint64_t left = image->bytes;
 
-    while (left > 0) {
-        const struct manifest_segment *segment = segment_at(manifest, domain, ipa);
-        struct color_range range = manifest_segment_range(manifest, segment);
-        uint64_t chunk = segment->ipa + segment->bytes - ipa;
+    for (uint64_t done = 0; done < image->bytes;) {
+        struct placement place = placement_of(manifest, domain, image->ipa + done, image->bytes - done);
 
-        chunk = chunk < left ? chunk : left;
-        copy_to_range(&range, ipa - segment->ipa, source, chunk);
-        source += chunk;
-        ipa += chunk;
-        left -= chunk;
+        clean_range(place.pa, place.bytes);
+        memcpy((void *)(uintptr_t)place.pa.value, source + done, place.bytes);
+        done += place.bytes;
     }
 }
 
@@ -168,12 +147,12 @@ uint64_t boot_prepare(uint64_t load_address)
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
     load_images(manifest, load_address);
-    copy_to_range(&pool.range, 0, image_start, image_frames * BH_PAGE_BYTES);
-    copy_to_range(&pool.range, image_frames * BH_PAGE_BYTES, (const char *)manifest, manifest->total_bytes);
+    copy_to_pool(&pool.range, 0, image_start, image_frames * BH_PAGE_BYTES);
+    copy_to_pool(&pool.range, image_frames, (const char *)manifest, manifest->total_bytes);
     for (uint64_t frame = pool.used; frame < pool.frames; frame++) {
-        clean_frame(color_at(&pool.range, frame * BH_PAGE_BYTES), BH_PAGE_BYTES);
+        clean_range(color_at(&pool.range, frame * BH_PAGE_BYTES), BH_PAGE_BYTES);
     }
-    if (!mmu_create(&pool, manifest, in_pool(&pool, trampoline_page), &root)) {
+    if (!mmu_create(&pool, manifest, &root)) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
 
@@ -183,7 +162,8 @@ uint64_t boot_prepare(uint64_t load_address)
         .pool_used = pool.used,
         .manifest_frame = image_frames,
         .entered_at = entered_at,
-        .trampoline = in_pool(&pool, trampoline_page),
+        .load_address = load_address,
+        .trampoline = in_pool(&pool, trampoline_entry),
     };
     values = (struct trampoline_values *)(uintptr_t)in_pool(&pool, &trampoline_values).value;
     *values = (struct trampoline_values){

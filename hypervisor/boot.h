@@ -15,6 +15,7 @@ struct boot_handover {
     uint64_t pool_used;      /* frames taken by image, manifest and EL2's tables */
     uint64_t manifest_frame; /* first frame of the manifest in the pool */
     uint64_t entered_at;     /* counter at the entry to the image */
+    uint64_t load_address;   /* of the package: where the images' sources are */
     paddr_t trampoline;      /* where cores start with the MMU off */
 };
 

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "console.h"
 #include "cpu.h"
+#include "loader.h"
 #include "system.h"
 
 static struct domain domains[BH_MAX_DOMAINS];
@@ -38,6 +39,18 @@ static void init_vcpus(struct domain *domain)
         cpu->status->domain = domain->index;
         cpu->status->vcpu = i;
     }
+}
+
+/* Virtual devices and the first VCPU as out of reset. No VCPU runs. */
+static void reset(struct domain *domain)
+{
+    const struct manifest_irq *irqs = manifest_irqs(system_manifest()) + domain->config->first_irq;
+
+    vgic_domain_init(domain);
+    vuart_init(domain);
+    for (uint32_t i = 0; i < domain->config->irq_count; i++) {
+        (void)vgic_add_spi_hw(domain, irqs[i].intid, irqs[i].vcpu);
+    }
     domain->vcpus[0].entry = ipaddr(domain->config->entry_ipa);
     domain->vcpus[0].boot_argument = domain->config->boot_argument;
     atomic_store(&domain->vcpus[0].power, VCPU_STARTING);
@@ -46,7 +59,6 @@ static void init_vcpus(struct domain *domain)
 static bool init_domain(struct domain *domain, uint32_t index)
 {
     const struct manifest_header *manifest = system_manifest();
-    const struct manifest_irq *irqs;
 
     domain->config = &manifest_domains(manifest)[index];
     domain->index = index;
@@ -55,12 +67,7 @@ static bool init_domain(struct domain *domain, uint32_t index)
     }
     system_status()->domains[index].vttbr = domain->stage2.vttbr;
     init_vcpus(domain);
-    vgic_domain_init(domain);
-    vuart_init(domain);
-    irqs = manifest_irqs(manifest) + domain->config->first_irq;
-    for (uint32_t i = 0; i < domain->config->irq_count; i++) {
-        (void)vgic_add_spi_hw(domain, irqs[i].intid, irqs[i].vcpu);
-    }
+    reset(domain);
     return true;
 }
 
@@ -88,32 +95,73 @@ void domain_start_all(void)
 static bool any_domain_runs(void)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
-        if (atomic_load(&domains[i].state) == BH_DOMAIN_STATE_RUNNING) {
+        uint32_t state = atomic_load(&domains[i].state);
+
+        if (state == BH_DOMAIN_STATE_RUNNING || state == BH_DOMAIN_STATE_RESTARTING) {
             return true;
         }
     }
     return false;
 }
 
-bool domain_end(struct domain *domain, enum bh_domain_state state, enum bh_domain_end end)
+/* Leaves the state `running`: its interrupts stop, and the cores of its VCPUs will notice. False if it had
+ * left it. */
+static bool leave_running(struct domain *domain, enum bh_domain_state state)
 {
-    struct status_domain *status = &system_status()->domains[domain->index];
     uint32_t running = BH_DOMAIN_STATE_RUNNING;
 
     if (!atomic_compare_exchange_strong(&domain->state, &running, (uint32_t)state)) {
         return false;
     }
-    status->end = end;
-    status->ended_at = clock_now();
-    status->state = state;
+    system_status()->domains[domain->index].state = state;
     vgic_domain_stop(domain);
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
         cpu_send_request(domain->vcpus[i].cpu, CPU_REQUEST_VCPU_POWER);
     }
-    console_log("%s: %s", domain->config->name,
-                end == BH_DOMAIN_END_SYSTEM_OFF     ? "powered off"
-                : end == BH_DOMAIN_END_SYSTEM_RESET ? "reset; it stays off"
-                                                    : "ended");
+    return true;
+}
+
+bool domain_restart(struct domain *domain)
+{
+    if (!loader_can_reload(domain->config) || !leave_running(domain, BH_DOMAIN_STATE_RESTARTING)) {
+        return false;
+    }
+    console_log("%s: restarts", domain->config->name);
+    return true;
+}
+
+bool domain_finish_restart(struct domain *domain)
+{
+    struct status_domain *status = &system_status()->domains[domain->index];
+
+    if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING) {
+        return false;
+    }
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) != VCPU_OFF) {
+            return false;
+        }
+    }
+    loader_reload(domain->config);
+    reset(domain);
+    status->restarts++;
+    status->state = BH_DOMAIN_STATE_RUNNING;
+    atomic_store(&domain->state, BH_DOMAIN_STATE_RUNNING);
+    return true;
+}
+
+bool domain_end(struct domain *domain, enum bh_domain_state state, enum bh_domain_end end)
+{
+    struct status_domain *status = &system_status()->domains[domain->index];
+
+    if (!leave_running(domain, state)) {
+        return false;
+    }
+    status->end = end;
+    status->ended_at = clock_now();
+    if (end == BH_DOMAIN_END_SYSTEM_OFF) {
+        console_log("%s: powered off", domain->config->name);
+    }
     if (!any_domain_runs()) {
         system_end(BH_END_REASON_ALL_DOMAINS_ENDED);
     }

@@ -42,6 +42,14 @@ bool domain_init_all(void);
 /* Lets all domains run: their cores are waiting for it. First core, when everything is ready. */
 void domain_start_all(void);
 
+/* Starts a domain again from its images, once all of its VCPUs are parked. False if it does not run, or if
+ * its images cannot be loaded again because they were loaded in place. Any core. */
+bool domain_restart(struct domain *domain);
+
+/* The rest of domain_restart(), done by the core of VCPU 0 while it waits: true when the domain runs again.
+ */
+bool domain_finish_restart(struct domain *domain);
+
 /* Ends a domain: records why, stops all of its VCPUs (their cores are told and will idle). The caller, if it
  * is one of the domain's cores, must return to the exit path, which notices. Any core; false if it had ended
  * already. */

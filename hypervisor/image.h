@@ -12,7 +12,6 @@ extern char image_start[];
 extern char image_text_end[];   /* code */
 extern char image_rodata_end[]; /* constants */
 extern char image_end[];        /* data, bss, status pages, stacks */
-extern char trampoline_page[];  /* one page of code, mapped at its physical address too */
 extern char status_pages[];     /* 1 + BH_MAX_CORES pages */
 extern char cpu_stacks[];       /* BH_MAX_CORES times a guard page and a stack */
 

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EL2's own address space. Attribute bits of DDI 0487, D8.5 (stage 1, EL2 without VHE).
+ * EL2's own address space.
  */
 #include "mmu.h"
 #include "image.h"
 #include "ptable.h"
+#include "window.h"
 #include <arch/sysreg.h>
-
-#define S1_DEVICE          (0ull << 2)
-#define S1_NORMAL          (1ull << 2)
-#define S1_RES1_AP1        (1ull << 6)
-#define S1_READ_ONLY       (1ull << 7)
-#define S1_INNER_SHAREABLE (3ull << 8)
-#define S1_ACCESS_FLAG     (1ull << 10)
-#define S1_EXECUTE_NEVER   (1ull << 54)
-
-#define S1_MEMORY (S1_NORMAL | S1_RES1_AP1 | S1_INNER_SHAREABLE | S1_ACCESS_FLAG)
-#define S1_CODE   (S1_MEMORY | S1_READ_ONLY)
-#define S1_CONST  (S1_MEMORY | S1_READ_ONLY | S1_EXECUTE_NEVER)
-#define S1_DATA   (S1_MEMORY | S1_EXECUTE_NEVER)
-#define S1_MMIO   (S1_DEVICE | S1_RES1_AP1 | S1_ACCESS_FLAG | S1_EXECUTE_NEVER)
 
 #define TCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
 #define TCR_IRGN0_WRITE_BACK (1ull << 8)
@@ -48,9 +35,9 @@ static uint64_t frame_of(const char *symbol)
 static uint64_t attributes_of(uint64_t frame)
 {
     if (frame < frame_of(image_text_end)) {
-        return S1_CODE;
+        return MMU_CODE;
     }
-    return frame < frame_of(image_rodata_end) ? S1_CONST : S1_DATA;
+    return frame < frame_of(image_rodata_end) ? MMU_CONST : MMU_DATA;
 }
 
 /* Under every stack is a page that is not there: an overflow faults instead of reaching the neighbour. */
@@ -79,7 +66,7 @@ static bool map_pool(struct pool *pool, paddr_t root)
 
 static bool map_device(struct pool *pool, paddr_t root, uint64_t pa, uint64_t bytes)
 {
-    return ptable_map(pool, root, pa, paddr(pa), bytes, S1_MMIO);
+    return ptable_map(pool, root, pa, paddr(pa), bytes, MMU_DEVICE);
 }
 
 static bool map_devices(struct pool *pool, paddr_t root, const struct manifest_header *manifest)
@@ -98,10 +85,18 @@ static bool map_devices(struct pool *pool, paddr_t root, const struct manifest_h
            map_device(pool, root, platform->gich_pa, GICV2_WINDOW_BYTES);
 }
 
-bool mmu_create(struct pool *pool, const struct manifest_header *manifest, paddr_t trampoline, paddr_t *root)
+/* The image's first page, where cores turn the MMU on, also at its physical address. */
+static bool map_trampoline(struct pool *pool, paddr_t root)
+{
+    paddr_t page = color_at(&pool->range, 0);
+
+    return ptable_map(pool, root, page.value, page, BH_PAGE_BYTES, MMU_CODE);
+}
+
+bool mmu_create(struct pool *pool, const struct manifest_header *manifest, paddr_t *root)
 {
     return ptable_create(pool, root) && map_pool(pool, *root) && map_devices(pool, *root, manifest) &&
-           ptable_map(pool, *root, trampoline.value, trampoline, BH_PAGE_BYTES, S1_CODE);
+           map_trampoline(pool, *root) && window_prepare(pool, *root);
 }
 
 uint64_t mmu_tcr(void)

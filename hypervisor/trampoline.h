@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trampoline page: the code through which every core goes from "MMU off, physical address" to "MMU on,
+ * The trampoline: the code through which every core goes from "MMU off, physical address" to "MMU on,
  * virtual address", and the values that it loads. The code is in arch/aarch64/entry.S.
  */
 #ifndef BULKHEAD_TRAMPOLINE_H
@@ -8,7 +8,10 @@
 
 #include <stdint.h>
 
-/* In the trampoline page, filled by boot_prepare(). Must match arch/aarch64/entry.S. */
+/* Where a core starts with the MMU off, in the image's first page. */
+extern char trampoline_entry[];
+
+/* Beside it, filled by boot_prepare(). Must match arch/aarch64/entry.S. */
 struct trampoline_values {
     uint64_t ttbr0;
     uint64_t tcr;

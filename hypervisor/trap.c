@@ -94,14 +94,15 @@ static void dump(const struct vcpu *vcpu, const struct guest_regs *regs, enum bh
 
 void trap_kill(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain_end end)
 {
-    struct vcpu *vcpu = cpu->vcpu;
-    struct status_domain *status = &system_status()->domains[vcpu->domain->index];
+    struct domain *domain = cpu->vcpu->domain;
+    struct status_domain *status = &system_status()->domains[domain->index];
 
-    if (domain_end(vcpu->domain, BH_DOMAIN_STATE_CRASHED, end)) {
-        status->fault_pc = sysreg_read(ELR_EL2);
-        status->fault_syndrome = sysreg_read(ESR_EL2);
-        status->fault_address = fault_ipa();
-        dump(vcpu, regs, end);
+    status->fault_pc = sysreg_read(ELR_EL2);
+    status->fault_syndrome = sysreg_read(ESR_EL2);
+    status->fault_address = fault_ipa();
+    dump(cpu->vcpu, regs, end);
+    if (!domain_has_flag(domain, BH_DOMAIN_FLAG_RESTART_ON_FAILURE) || !domain_restart(domain)) {
+        (void)domain_end(domain, BH_DOMAIN_STATE_CRASHED, end);
     }
 }
 

@@ -40,20 +40,38 @@ static void start(struct cpu *cpu, struct guest_regs *regs)
     }
 }
 
+/* A VCPU whose domain does not run is off, and the core that restarts the domain waits to hear so. */
+static void park(struct vcpu *vcpu)
+{
+    if (atomic_exchange(&vcpu->power, VCPU_OFF) != VCPU_OFF && vcpu->index != 0) {
+        cpu_send_request(vcpu->domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
+    }
+}
+
+/* True if this core's VCPU is to be started now. */
+static bool has_start(struct vcpu *vcpu)
+{
+    if (vcpu == NULL) {
+        return false;
+    }
+    if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
+        park(vcpu);
+        if (vcpu->index != 0 || !domain_finish_restart(vcpu->domain)) {
+            return false;
+        }
+    }
+    return take_start(vcpu);
+}
+
 void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
 {
-    struct vcpu *vcpu = cpu->vcpu;
-
-    if (vcpu != NULL) {
-        vgic_vcpu_off(vcpu);
-        if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
-            atomic_store(&vcpu->power, VCPU_OFF);
-        }
+    if (cpu->vcpu != NULL) {
+        vgic_vcpu_off(cpu->vcpu);
     }
     cpu->status->idle = 1;
     for (;;) {
         (void)irq_handle(cpu);
-        if (vcpu != NULL && take_start(vcpu)) {
+        if (has_start(cpu->vcpu)) {
             start(cpu, regs);
             return;
         }

@@ -45,10 +45,11 @@ not_el2:
     b       not_el2
 
 /* Every core comes here at its physical address with the MMU off and its index in x0 (first core: from above,
- * the others: from PSCI CPU_ON). The page is mapped at this address too. */
-    .section .trampoline, "ax"
-    .global trampoline_page
-trampoline_page:
+ * the others: from PSCI CPU_ON). This page, the image's first, is mapped at its physical address too. */
+    .section .head, "ax"
+    .balign 64
+    .global trampoline_entry
+trampoline_entry:
     msr     DAIFSet, #15
     ldr     x1, =0x30C50830
     msr     SCTLR_EL2, x1
@@ -73,7 +74,6 @@ trampoline_page:
     .global trampoline_values
 trampoline_values:
     .quad   0, 0, 0, 0, 0
-    .balign 4096
 
 /* x0: index of the core; -1 for the first, which stays on the first stack until it knows its own. */
     .text

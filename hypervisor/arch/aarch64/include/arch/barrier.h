@@ -55,6 +55,12 @@ static inline void arch_tlbi_local_all(void)
     __asm__ volatile("dsb nshst\n\ttlbi alle2\n\ttlbi alle1\n\tdsb nsh\n\tisb" ::: "memory");
 }
 
+/* Invalidates EL2's own entry for a page on this core, and waits. */
+static inline void arch_tlbi_local_el2(uintptr_t address)
+{
+    __asm__ volatile("dsb nshst\n\ttlbi vae2, %0\n\tdsb nsh\n\tisb" ::"r"(address >> 12) : "memory");
+}
+
 /* Invalidates the instruction caches of all cores. */
 static inline void arch_icache_invalidate_all(void)
 {

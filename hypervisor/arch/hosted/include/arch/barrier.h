@@ -20,6 +20,7 @@ void arch_wfe(void);
 void arch_sev(void);
 void arch_tlbi_guest_all(void);
 void arch_tlbi_local_all(void);
+void arch_tlbi_local_el2(uintptr_t address);
 void arch_icache_invalidate_all(void);
 void arch_dcache_clean_invalidate_line(uintptr_t address);
 

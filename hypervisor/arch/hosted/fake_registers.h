@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What stands in for hardware in unit tests: system registers of several cores as plain storage, device
+ * registers as mapped windows, a log of every write, counts of barriers. One host thread plays all cores in
+ * turn. Models (fake_gic.h) attach through hooks. Knows nothing of the hypervisor but the accessor headers.
+ */
+#ifndef BULKHEAD_FAKE_REGISTERS_H
+#define BULKHEAD_FAKE_REGISTERS_H
+
+#include <arch/mmio.h>
+#include <arch/sysreg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FAKE_CORES 8u
+
+/* Everything as after power-on: registers zero, no windows, no hooks, empty log, core 0 executes. */
+void fake_reset(void);
+
+/* The core that executes from now on. */
+void fake_switch_core(uint32_t core);
+uint32_t fake_current_core(void);
+
+/* A system register of the executing core, past hooks and log. */
+uint64_t fake_sysreg(enum sysreg_id id);
+void fake_set_sysreg(enum sysreg_id id, uint64_t value);
+/* The same, of any core. */
+uint64_t fake_core_sysreg(uint32_t core, enum sysreg_id id);
+void fake_set_core_sysreg(uint32_t core, enum sysreg_id id, uint64_t value);
+
+/* A hook returns true if it has answered or taken the access; otherwise it goes to the storage. */
+typedef bool (*fake_sysreg_read_hook)(enum sysreg_id id, uint64_t *value);
+typedef bool (*fake_sysreg_write_hook)(enum sysreg_id id, uint64_t value);
+void fake_hook_sysregs(fake_sysreg_read_hook read, fake_sysreg_write_hook write);
+
+/* Maps a window of device registers, zero at first. `offset` in hooks counts from `pa`. An access outside of
+ * all windows counts as a fault (fake_faults()) and reads as zero. */
+typedef bool (*fake_mmio_read_hook)(uint64_t offset, unsigned bytes, uint64_t *value);
+typedef bool (*fake_mmio_write_hook)(uint64_t offset, unsigned bytes, uint64_t value);
+void fake_map(uint64_t pa, size_t bytes, fake_mmio_read_hook read, fake_mmio_write_hook write);
+uint32_t fake_faults(void);
+
+/* Device registers past hooks and log. The address must be in a window. */
+uint32_t fake_mmio32(uint64_t pa);
+void fake_set_mmio32(uint64_t pa, uint32_t value);
+
+/* The log: every write of the code under test, in order. */
+struct fake_write {
+    uint32_t core;
+    bool is_mmio;
+    enum sysreg_id id; /* system register */
+    uint64_t pa;       /* device register */
+    unsigned bytes;
+    uint64_t value;
+};
+size_t fake_write_count(void);
+const struct fake_write *fake_write_at(size_t index);
+void fake_forget_writes(void);
+
+/* How many system-register accesses, reads included, there were since fake_forget_writes(). */
+size_t fake_sysreg_access_count(void);
+
+enum fake_barrier {
+    FAKE_ISB,
+    FAKE_DSB_SY,
+    FAKE_DSB_ISHST,
+    FAKE_WFI,
+    FAKE_WFE,
+    FAKE_SEV,
+    FAKE_TLBI_GUEST_ALL,
+    FAKE_TLBI_LOCAL_ALL,
+    FAKE_ICACHE_INVALIDATE_ALL,
+    FAKE_DCACHE_LINE,
+    FAKE_BARRIER_COUNT,
+};
+uint32_t fake_barriers(enum fake_barrier which);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
