@@ -12,6 +12,8 @@ from checks.compiled import Compilation, one_each, write_database
 
 DIRECTORIES = ("core", "hypervisor")
 DATABASE = BUILD / "lint"
+# Bounds the analyzer's paths through one function: a third of the time, and the same findings so far.
+ANALYZER = [f"--extra-arg={part}" for part in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=40000")]
 
 
 def _fingerprint(compilation: Compilation) -> str:
@@ -25,7 +27,7 @@ def _check(compilation: Compilation) -> str:
     stamp = DATABASE / "tidy" / _fingerprint(compilation)
     if stamp.exists():
         return ""
-    problem = run(["clang-tidy", "--quiet", "-p", DATABASE, compilation.source])
+    problem = run(["clang-tidy", "--quiet", "-p", DATABASE, *ANALYZER, compilation.source])
     if not problem:
         stamp.touch()
     return problem
