@@ -101,7 +101,8 @@ def _ending_reasons(facts: Facts) -> list[str]:
     status = facts.status
     if isinstance(status, str):
         if outcome.image is not None:
-            reasons.append(status)
+            said = _hypervisor_said(outcome.console)
+            reasons.append(status + (f"; it said: {said}" if said else ""))
         return reasons
     if status.phase == "refused":
         name = status.refusal_name or f"code {status.refusal}"
