@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xA04D3DA5u
+#define BH_LAYOUT_HASH 0x009D7AA6u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -89,8 +89,9 @@ enum bh_domain_state {
     BH_DOMAIN_STATE_RUNNING = 1,
     BH_DOMAIN_STATE_STOPPED = 2,
     BH_DOMAIN_STATE_CRASHED = 3,
+    BH_DOMAIN_STATE_RESTARTING = 4,
 };
-#define BH_DOMAIN_STATE_COUNT 4u /* highest + 1 */
+#define BH_DOMAIN_STATE_COUNT 5u /* highest + 1 */
 
 enum bh_domain_end {
     BH_DOMAIN_END_NONE = 0,
