@@ -35,7 +35,5 @@ def _note_domain(note: object, at: KeyPath, domain: Domain) -> None:
         note((*at, "bandwidth"), f"the bandwidth budget of '{domain.name}'")
     if domain.table_placement != "best-effort":
         note((*at, "table_placement"), f"the table placement of '{domain.name}'")
-    if domain.restart != "never":
-        note((*at, "restart"), f"restart on failure of '{domain.name}'")
     if domain.workload is not None:
         note((*at, "workload"), f"the simulated machine's workload of '{domain.name}'")
