@@ -112,8 +112,15 @@ def test_the_schema_has_every_key_with_closed_mappings(kind: str) -> None:
     schema = json.loads(text)
     assert code == 0
     assert schema["additionalProperties"] is False
+    named = [place for place in schema["$defs"].values() if place.get("type") == "object"]
+    assert all(place["additionalProperties"] is False for place in named)
     expected = {"system": {"domains", "isolation", "flows"}, "platform": {"caches", "load", "memory"}}
     assert set(schema["properties"]) >= expected[kind]
+
+
+def test_the_schema_knows_keys_that_are_words_of_json_schema() -> None:
+    schema = json.loads(run("schema")[1])
+    assert schema["$defs"]["Console"]["properties"]["default"]["type"] == "string"
 
 
 def test_version_names_the_commit() -> None:

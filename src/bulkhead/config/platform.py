@@ -58,7 +58,7 @@ class Range(Section):
 
 class Emulator(Section):
     machine: Text
-    cpu: Annotated[Text | None, Nullable] = None
+    cpu: Annotated[Text | None, Nullable, WithJsonSchema({"type": ["string", "null"]})] = None
 
 
 class Cores(Section):

@@ -21,6 +21,8 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "number": (int, float),
 }
 
+_NAMED = ("properties", "$defs")  # mappings whose keys are names, not words of JSON Schema
+
 
 def file_schema(kind: str) -> dict[str, Any]:
     """The schema of "system" or "platform" files."""
@@ -40,7 +42,9 @@ def _tidied(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     kept = {
-        key: _tidied(value) for key, value in node.items() if key != "title" or not isinstance(value, str)
+        key: {name: _tidied(below) for name, below in value.items()} if key in _NAMED else _tidied(value)
+        for key, value in node.items()
+        if key != "title"
     }
     options = kept.get("anyOf")
     if isinstance(options, list):

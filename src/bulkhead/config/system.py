@@ -223,7 +223,11 @@ class Broker(Model):
     ] = None
     engine: Literal["cpu-copy", "dma"] = "cpu-copy"
     chunk: Bytes = 4096
-    rate: Annotated[BytesPerS | None, BeforeValidator(_auto_rate)] = None
+    rate: Annotated[
+        BytesPerS | None,
+        BeforeValidator(_auto_rate),
+        WithJsonSchema({"type": "string", "examples": ["auto", "200 MB/s"]}),
+    ] = None
 
 
 class Flow(Model):
