@@ -166,6 +166,16 @@ class TestUncolored:
         (only,) = table(layout, build.manifest.read_bytes(), "color_sets", "color_set_record")
         assert only["word"] == [1, 0, 0, 0], "all colors that there are: one"
 
+    def test_a_domain_that_restarts_keeps_a_clean_source(
+        self, builder: Builds, uncolored: Plan, layout: Layout
+    ) -> None:
+        control, linux = uncolored.system.domains
+        again = control.model_copy(update={"restart": "on-failure"})
+        system = uncolored.system.model_copy(update={"domains": (again, linux)})
+        build = builder(replace(uncolored, system=system))
+        images = table(layout, build.manifest.read_bytes(), "images", "manifest_image")
+        assert [image["flags"] for image in images] == [0, 0, 0, 1, 1, 1]
+
     def test_on_request_they_are_in_the_package(self, builder: Builds, uncolored: Plan) -> None:
         build = builder(uncolored, in_place=False)
         assert build.img is not None

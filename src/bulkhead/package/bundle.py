@@ -56,7 +56,7 @@ def bundle(
 ) -> Package:
     """The whole package. With `in_place`, images of uncolored domains are loaded where they belong."""
     pieces = [copied(images.pieces) for images in loaded]
-    at_home = [in_place and _contiguous(domain) for domain in plan.domains]
+    at_home = [in_place and _can_stay(plan, domain) for domain in plan.domains]
     manifest_offset = align_up(len(hypervisor.flat))
 
     def manifest_with(placed: list[list[PlacedPiece]]) -> bytes:
@@ -80,8 +80,11 @@ def bundle(
     return Package(manifest, manifest_offset, flat, write_elf(plan.load_area[0], chunks), any(at_home))
 
 
-def _contiguous(domain: DomainPlan) -> bool:
-    return all(segment.colors is None for segment in domain.segments)
+def _can_stay(plan: Plan, domain: DomainPlan) -> bool:
+    """Memory that is contiguous, of a domain that is never started again: a restart needs a clean source."""
+    configured = plan.system.domain(domain.name)
+    restarts = configured is not None and configured.restart != "never"
+    return not restarts and all(segment.colors is None for segment in domain.segments)
 
 
 def _chunks_at_home(domain: DomainPlan, pieces: Sequence[Piece]) -> list[Chunk]:
