@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from bulkhead.config.load import load_platform, load_system
 from bulkhead.config.platform import Dram, Platform
 from bulkhead.config.system import System
+from bulkhead.geometry import color_space
+from bulkhead.planning.allocate import Memory
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import PlanningError, plan_memory
 
@@ -78,6 +80,15 @@ def test_maps_are_as_many_as_the_formula_says() -> None:
         assert domain.maps == sum(math.ceil(region.size / size) for region in asked.memory)
         pages = np.concatenate([segment.pages(plan.space) for segment in domain.segments]).astype(np.int64)
         assert domain.maps == 1 + int((np.diff(pages) != PAGE).sum()), "what the pages themselves say"
+
+
+@pytest.mark.req("C2")
+@pytest.mark.parametrize("count", range(1, 9))
+def test_the_formula_holds_for_any_number_of_contiguous_colors(count: int) -> None:
+    memory = Memory(color_space((13, 14, 15)), [(0, 64 * MIB)])
+    taken = memory.take_colored(5 * MIB, frozenset(range(count)))
+    assert taken is not None
+    assert taken.maps == math.ceil(5 * MIB / (count * 8192))
 
 
 @pytest.mark.req("C2")

@@ -19,6 +19,7 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
     "number": (int, float),
+    "null": type(None),
 }
 
 _NAMED = ("properties", "$defs")  # mappings whose keys are names, not words of JSON Schema
