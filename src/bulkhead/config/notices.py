@@ -7,6 +7,8 @@ them for enforced.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Domain, System
 
@@ -29,8 +31,7 @@ def not_enforced(system: System) -> list[Finding]:
     return notices
 
 
-def _note_domain(note: object, at: KeyPath, domain: Domain) -> None:
-    assert callable(note)
+def _note_domain(note: Callable[[KeyPath, str], None], at: KeyPath, domain: Domain) -> None:
     if not domain.bandwidth.unlimited:
         note((*at, "bandwidth"), f"the bandwidth budget of '{domain.name}'")
     if domain.table_placement != "best-effort":
