@@ -65,7 +65,12 @@ void vgic_domain_stop(struct domain *domain)
         struct vgic_bank *bank = &domain->vgic.spis[i];
         uint32_t hw = bank->hw;
 
+        /* What its VCPUs have in list registers goes when they are put away. */
+        bank->drop_pending = bank->resident;
+        bank->drop_active = bank->resident;
         bank->enabled = 0;
+        bank->pending = 0;
+        bank->active = 0;
         while (hw != 0) {
             uint32_t intid = (i + 1) * 32 + vgic_next_bit(&hw);
 

@@ -289,12 +289,15 @@ static void set_events(struct vcpu *vcpu, uint32_t events)
     }
 }
 
+/* Pending and active does not count: the maintenance interrupt for "none is pending" would not end. */
 static bool slot_pending(const struct vgic_vcpu *vgic)
 {
     uint32_t used = vgic->slots_used;
 
     while (used != 0) {
-        if ((vgic->slots[vgic_next_bit(&used)].flags & VGIC_LR_PENDING) != 0) {
+        uint32_t flags = vgic->slots[vgic_next_bit(&used)].flags;
+
+        if ((flags & (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) == VGIC_LR_PENDING) {
             return true;
         }
     }

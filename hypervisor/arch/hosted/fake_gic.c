@@ -238,6 +238,9 @@ static bool write_sysreg(enum sysreg_id id, uint64_t value)
     case SYSREG_ID_ICC_SGI1R_EL1:
         send_sgi(value);
         return true;
+    case SYSREG_ID_ICH_AP1R0_EL2:
+        gic.depth[core()] = 0; /* only ever written to reset it */
+        return false;
     default:
         return false;
     }

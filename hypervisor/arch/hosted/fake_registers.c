@@ -31,6 +31,7 @@ static struct fake {
     size_t log_room;
     size_t sysreg_accesses;
     uint32_t barriers[FAKE_BARRIER_COUNT];
+    void (*wfi_hook)(void);
 } fake;
 
 void fake_reset(void)
@@ -232,6 +233,14 @@ void arch_dsb_ishst(void)
 void arch_wfi(void)
 {
     fake.barriers[FAKE_WFI]++;
+    if (fake.wfi_hook != NULL) {
+        fake.wfi_hook();
+    }
+}
+
+void fake_hook_wfi(void (*hook)(void))
+{
+    fake.wfi_hook = hook;
 }
 
 void arch_wfe(void)
@@ -252,6 +261,12 @@ void arch_tlbi_guest_all(void)
 void arch_tlbi_local_all(void)
 {
     fake.barriers[FAKE_TLBI_LOCAL_ALL]++;
+}
+
+void arch_tlbi_local_el2(uintptr_t address)
+{
+    (void)address;
+    fake.barriers[FAKE_TLBI_LOCAL_EL2]++;
 }
 
 void arch_icache_invalidate_all(void)

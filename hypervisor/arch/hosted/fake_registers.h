@@ -74,11 +74,15 @@ enum fake_barrier {
     FAKE_SEV,
     FAKE_TLBI_GUEST_ALL,
     FAKE_TLBI_LOCAL_ALL,
+    FAKE_TLBI_LOCAL_EL2,
     FAKE_ICACHE_INVALIDATE_ALL,
     FAKE_DCACHE_LINE,
     FAKE_BARRIER_COUNT,
 };
 uint32_t fake_barriers(enum fake_barrier which);
+
+/* Called instead of waiting when the code under test waits for an interrupt: may leave by longjmp. */
+void fake_hook_wfi(void (*hook)(void));
 
 #ifdef __cplusplus
 }
