@@ -6,6 +6,7 @@
 #include "domain.h"
 #include "system.h"
 #include <arch/gic.h>
+#include <stddef.h>
 
 #define EL2_SGI        0u
 #define MPIDR_AFFINITY 0xFF00FFFFFFull
@@ -23,6 +24,8 @@ void cpu_init_all(void)
 
     for (uint32_t i = 0; i < manifest->cpus.count; i++) {
         cpus[i].index = i;
+        cpus[i].vcpu = NULL;
+        atomic_store(&cpus[i].requests, 0);
         cpus[i].mpidr = manifest_cpus(manifest)[i].mpidr;
         cpus[i].status = system_core_status(i);
     }
@@ -38,6 +41,11 @@ uint32_t cpu_find(uint64_t mpidr)
         }
     }
     return BH_MAX_CORES;
+}
+
+void cpu_take_early_requests(const struct cpu *self)
+{
+    gic_send_sgi(self->mpidr, EL2_SGI);
 }
 
 void cpu_send_request(struct cpu *target, uint32_t request)

@@ -43,6 +43,10 @@ void cpu_init_all(void);
 /* Index of the core with these affinity fields, or BH_MAX_CORES. */
 uint32_t cpu_find(uint64_t mpidr);
 
+/* Requests that were made before this core could take interrupts are handled soon. On the core itself, when
+ * its interrupt controller is ready. */
+void cpu_take_early_requests(const struct cpu *self);
+
 /* Sets `request` for another core (or this one) and interrupts it. Callable from any core with no lock held
  * that the target's handler takes. Cheap when the same request is already pending. */
 void cpu_send_request(struct cpu *target, uint32_t request);

@@ -51,6 +51,9 @@ static void reset(struct domain *domain)
     for (uint32_t i = 0; i < domain->config->irq_count; i++) {
         (void)vgic_add_spi_hw(domain, irqs[i].intid, irqs[i].vcpu);
     }
+    for (uint32_t i = 1; i < domain->vcpu_count; i++) {
+        atomic_store(&domain->vcpus[i].power, VCPU_OFF);
+    }
     domain->vcpus[0].entry = ipaddr(domain->config->entry_ipa);
     domain->vcpus[0].boot_argument = domain->config->boot_argument;
     atomic_store(&domain->vcpus[0].power, VCPU_STARTING);

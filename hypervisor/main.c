@@ -57,6 +57,7 @@ static void init_core(struct cpu *cpu)
     if (!gic_cpu_init(cpu->index, cpu->mpidr)) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));
     }
+    cpu_take_early_requests(cpu);
     guest_traps_init();
     if (cpu->index == system_manifest()->hypervisor.console_core) {
         console_start();

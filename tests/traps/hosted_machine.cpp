@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fake board around the hosted hypervisor: memory for its pool, symbols that the linker script defines on
+// the target, and a way out of the idle loop.
+#include "hosted_machine.h"
+#include "core/crc32.h"
+#include <csetjmp>
+#include <cstring>
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "console.h"
+#include "guest_state.h"
+#include "irq.h"
+#include <arch/gic.h>
+
+constexpr size_t pool_bytes = 0x100000;
+alignas(BH_PAGE_BYTES) char image_start[pool_bytes];
+alignas(BH_PAGE_BYTES) char status_pages[(1 + BH_MAX_CORES) * BH_PAGE_BYTES];
+struct boot_handover boot_handover;
+
+int64_t arch_smc(uint64_t, uint64_t, uint64_t, uint64_t)
+{
+    return 0;
+}
+}
+
+namespace bulkhead_test {
+
+namespace {
+
+constexpr uint64_t uart_data = 0x00;
+std::string uart_text;
+std::jmp_buf idle;
+
+bool uart_write(uint64_t offset, unsigned, uint64_t value)
+{
+    if (offset == uart_data) {
+        uart_text.push_back(static_cast<char>(value));
+        return true;
+    }
+    return false;
+}
+
+// The idle loop waits for an interrupt that a single host thread cannot deliver: leave it.
+void leave_idle_loop()
+{
+    std::longjmp(idle, 1);
+}
+
+} // namespace
+
+uint64_t esr_load(unsigned bytes, unsigned reg, bool sign_extend, bool wide)
+{
+    uint64_t size = static_cast<uint64_t>(__builtin_ctz(bytes));
+
+    return 0x24ull << 26 | 1u << 25 | 1u << 24 | size << 22 | (sign_extend ? 1u << 21 : 0) |
+           uint64_t{reg} << 16 | (wide || bytes == 8 ? 1u << 15 : 0) | translation_fault_level3;
+}
+
+uint64_t esr_store(unsigned bytes, unsigned reg)
+{
+    return esr_load(bytes, reg) | 1u << 6;
+}
+
+uint64_t esr_sysreg(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsigned op2, unsigned reg,
+                    bool read)
+{
+    return 0x18ull << 26 | 1u << 25 | uint64_t{op0} << 20 | uint64_t{op2} << 17 | uint64_t{op1} << 14 |
+           uint64_t{crn} << 10 | uint64_t{reg} << 5 | uint64_t{crm} << 1 | (read ? 1 : 0);
+}
+
+HostedMachine::HostedMachine(const std::function<void(SampleManifest &)> &change)
+{
+    const uint32_t affinities[] = {0, 1, 2, 3};
+    auto sample = make_sample_manifest();
+
+    change(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    fake_reset();
+    fake_gic_init(0x08000000, 0x080A0000, 4, affinities, 4);
+    fake_map(0x09000000, 0x1000, nullptr, uart_write);
+    fake_hook_wfi(leave_idle_loop);
+    uart_text.clear();
+    std::memset(image_start, 0, sizeof image_start);
+    std::memset(status_pages, 0, sizeof status_pages);
+    std::memcpy(image_start + BH_PAGE_BYTES, sample.get(), sizeof *sample);
+    boot_handover = {};
+    boot_handover.manifest_frame = 1;
+    boot_handover.pool_used = 2;
+    fake_set_core_sysreg(0, SYSREG_ID_CNTFRQ_EL0, 62500000);
+
+    system_init();
+    cpu_init_all();
+    const manifest_platform &platform = system_manifest()->platform;
+    console_init(&platform, system_manifest()->hypervisor.console_core, BH_ALL_DOMAINS);
+    gic_init(&platform, 4);
+    booted_ = domain_init_all();
+    for (uint32_t core = 0; core < 4; core++) {
+        fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
+        fake_set_core_sysreg(core, SYSREG_ID_CNTFRQ_EL0, 62500000);
+        fake_switch_core(core);
+        (void)gic_cpu_init(core, core);
+        cpu_take_early_requests(this_cpu());
+        guest_traps_init();
+        while (fake_gic_has_interrupt()) {
+            (void)irq_handle(this_cpu());
+        }
+    }
+    fake_switch_core(0);
+    system_started();
+    if (booted_) {
+        domain_start_all();
+    }
+}
+
+void HostedMachine::run(const std::function<void()> &exit)
+{
+    waited_ = setjmp(idle) != 0;
+    if (!waited_) {
+        exit();
+    }
+}
+
+guest_regs &HostedMachine::on_core(uint32_t core)
+{
+    fake_switch_core(core);
+    struct cpu *cpu = this_cpu();
+
+    if (cpu->vcpu != nullptr && !vcpu_may_run(cpu->vcpu)) {
+        run([&] { vcpu_wait(cpu, &regs_[core]); });
+    }
+    return regs_[core];
+}
+
+void HostedMachine::trap(uint64_t esr, uint64_t ipa)
+{
+    fake_set_sysreg(SYSREG_ID_ESR_EL2, esr);
+    fake_set_sysreg(SYSREG_ID_FAR_EL2, ipa & 0xFFF);
+    fake_set_sysreg(SYSREG_ID_HPFAR_EL2, ipa >> 12 << 4);
+    run([&] { trap_sync(&regs_[fake_current_core()]); });
+}
+
+uint64_t HostedMachine::hvc(uint64_t function, uint64_t first, uint64_t second, uint64_t third)
+{
+    guest_regs &regs = regs_[fake_current_core()];
+
+    regs.x[0] = function;
+    regs.x[1] = first;
+    regs.x[2] = second;
+    regs.x[3] = third;
+    trap(esr_hvc);
+    return regs.x[0];
+}
+
+void HostedMachine::interrupt()
+{
+    run([&] { trap_irq(&regs_[fake_current_core()]); });
+}
+
+status_domain &HostedMachine::status(uint32_t domain) const
+{
+    return system_status()->domains[domain];
+}
+
+uint64_t HostedMachine::exits(uint32_t core, bh_exit_reason reason) const
+{
+    return system_core_status(core)->exits[reason];
+}
+
+std::string HostedMachine::uart_output() const
+{
+    return uart_text;
+}
+
+} // namespace bulkhead_test

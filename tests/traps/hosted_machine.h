@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hosted hypervisor, booted from a manifest on fake registers, and a guest that traps into it. One
+// instance at a time; one host thread plays all cores.
+#pragma once
+
+#include "sample_manifest.h"
+#include <functional>
+#include <string>
+
+extern "C" {
+#include "arch/hosted/fake_gic.h"
+#include "arch/hosted/fake_registers.h"
+#include "boot.h"
+#include "cpu.h"
+#include "domain.h"
+#include "stage2.h"
+#include "system.h"
+#include "trap.h"
+#include "vcpu.h"
+#include "vcpu_run.h"
+}
+
+namespace bulkhead_test {
+
+// Exception syndromes as the core reports them (DDI 0487, D24.2.40).
+constexpr uint64_t esr_hvc = 0x16ull << 26 | 1u << 25;
+constexpr uint64_t esr_smc = 0x17ull << 26 | 1u << 25;
+constexpr uint64_t translation_fault_level3 = 0x07;
+uint64_t esr_load(unsigned bytes, unsigned reg, bool sign_extend = false, bool wide = false);
+uint64_t esr_store(unsigned bytes, unsigned reg);
+uint64_t esr_sysreg(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsigned op2, unsigned reg,
+                    bool read);
+
+class HostedMachine {
+public:
+    // Boots the sample manifest after `change` was made to it.
+    explicit HostedMachine(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {});
+    HostedMachine(const HostedMachine &) = delete;
+    HostedMachine &operator=(const HostedMachine &) = delete;
+
+    // Whether all domains could be set up.
+    bool booted() const { return booted_; }
+
+    // The registers of the guest on a core, which executes from now on. Starts its VCPU if that waits to be
+    // started.
+    guest_regs &on_core(uint32_t core);
+
+    // The guest of the executing core traps. Returns after the exit path; if the hypervisor then waits for
+    // something to run, `waited()` says so.
+    void trap(uint64_t esr, uint64_t ipa = 0);
+    // HVC with up to four arguments; returns x0.
+    uint64_t hvc(uint64_t function, uint64_t first = 0, uint64_t second = 0, uint64_t third = 0);
+    // A physical interrupt arrives while the guest runs.
+    void interrupt();
+    bool waited() const { return waited_; }
+
+    status_domain &status(uint32_t domain) const;
+    uint64_t exits(uint32_t core, bh_exit_reason reason) const;
+    std::string uart_output() const;
+
+private:
+    void run(const std::function<void()> &exit);
+
+    bool booted_ = false;
+    bool waited_ = false;
+    guest_regs regs_[FAKE_CORES] = {};
+};
+
+} // namespace bulkhead_test

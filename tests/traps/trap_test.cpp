@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traps of a guest: what is emulated, what is hidden, what ends its domain and only that.
+#include "hosted_machine.h"
+#include "console.h"
+#include <gtest/gtest.h>
+
+using namespace bulkhead_test;
+
+namespace {
+
+constexpr uint64_t guest_pc = 0x40001000;
+constexpr uint64_t uart = 0x09000000;
+constexpr uint64_t nobodys_address = 0x70000000;
+constexpr uint32_t control_core = 0; // domain 0, premapped
+constexpr uint32_t linux_core = 1;   // domain 1, lazy
+
+class Traps : public testing::Test {
+protected:
+    guest_regs &enter(uint32_t core)
+    {
+        guest_regs &regs = machine.on_core(core);
+        fake_set_sysreg(SYSREG_ID_ELR_EL2, guest_pc);
+        fake_set_sysreg(SYSREG_ID_SPSR_EL2, 0x3C5);
+        return regs;
+    }
+
+    HostedMachine machine;
+};
+
+uint64_t state_of(const HostedMachine &machine, uint32_t domain)
+{
+    return machine.status(domain).state;
+}
+
+} // namespace
+
+TEST_F(Traps, AGuestStartsAsOutOfReset)
+{
+    guest_regs &regs = machine.on_core(control_core);
+    EXPECT_FALSE(machine.waited());
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x40000000u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL2), 0x3C5u);       // EL1h, everything masked
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_SCTLR_EL1) & 0x1005, 0u); // MMU and caches off
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_VMPIDR_EL2) & 0xFFFFFF, 0u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_VTTBR_EL2), machine.status(0).vttbr);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) & 1, 1u);
+    for (int i = 1; i < 31; i++) {
+        EXPECT_EQ(regs.x[i], 0u);
+    }
+}
+
+TEST_F(Traps, IdRegistersHideWhatNobodyWouldHandle)
+{
+    guest_regs &regs = enter(control_core);
+    fake_set_sysreg(SYSREG_ID_ID_AA64PFR0_EL1, ~0ull);
+    machine.trap(esr_sysreg(3, 0, 0, 4, 0, 5, true));
+    EXPECT_EQ(regs.x[5] >> 40 & 0xF, 0u) << "MPAM";
+    EXPECT_EQ(regs.x[5] >> 32 & 0xF, 0u) << "SVE";
+    EXPECT_EQ(regs.x[5] >> 8 & 0xF, 0u) << "EL2";
+    EXPECT_EQ(regs.x[5] & 0xFF, 0xFFu) << "EL0 and EL1 are the guest's";
+    fake_set_sysreg(SYSREG_ID_ID_AA64DFR0_EL1, ~0ull);
+    machine.trap(esr_sysreg(3, 0, 0, 5, 0, 6, true));
+    EXPECT_EQ(regs.x[6] >> 8 & 0xF, 0u) << "performance monitors";
+    EXPECT_EQ(regs.x[6] >> 12 & 0xF, 0xFu) << "breakpoints";
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 8);
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_ID_REGISTER), 2u);
+}
+
+TEST_F(Traps, UnallocatedIdRegistersReadAsZero)
+{
+    guest_regs &regs = enter(control_core);
+    for (unsigned crm = 1; crm <= 7; crm++) {
+        for (unsigned op2 = 0; op2 < 8; op2++) {
+            regs.x[3] = 0x1234;
+            machine.trap(esr_sysreg(3, 0, 0, crm, op2, 3, true));
+            EXPECT_EQ(regs.x[3], 0u) << crm << " " << op2;
+        }
+    }
+}
+
+TEST_F(Traps, PerformanceMonitorsAreUndefinedToAGuest)
+{
+    enter(control_core);
+    fake_set_sysreg(SYSREG_ID_VBAR_EL1, 0x40080000);
+    machine.trap(esr_sysreg(3, 3, 9, 12, 0, 0, true)); // PMCR_EL0
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL1), guest_pc);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL1), 0x3C5u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ESR_EL1) >> 26, 0u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x40080200u);
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_PMU_REGISTER), 1u);
+    EXPECT_EQ(state_of(machine, 0), uint64_t{BH_DOMAIN_STATE_RUNNING});
+}
+
+TEST_F(Traps, UndefinedExceptionsUseTheVectorOfTheLevelTheyComeFrom)
+{
+    const struct {
+        uint64_t spsr;
+        uint64_t vector;
+    } cases[] = {{0x3C4, 0x000}, {0x3C5, 0x200}, {0x3C0, 0x400}, {0x010, 0x600}};
+    for (auto [spsr, vector] : cases) {
+        enter(control_core);
+        fake_set_sysreg(SYSREG_ID_VBAR_EL1, 0x40080000);
+        fake_set_sysreg(SYSREG_ID_SPSR_EL2, spsr);
+        machine.trap(0x19ull << 26 | 1u << 25); // SVE
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x40080000 + vector);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL1), spsr);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL2), 0x3C5u);
+    }
+}
+
+TEST_F(Traps, CacheMaintenanceBySetAndWayDoesNothing)
+{
+    enter(control_core);
+    machine.trap(esr_sysreg(1, 0, 7, 14, 2, 0, false)); // DC CISW
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 4);
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_CACHE_SET_WAY), 1u);
+}
+
+TEST_F(Traps, EveryExceptionClassAndRegisterIsSurvived)
+{
+    for (uint64_t ec = 0; ec < 64; ec++) {
+        HostedMachine fresh;
+        fresh.on_core(control_core);
+        fresh.trap(ec << 26 | 1u << 25);
+        EXPECT_EQ(fresh.status(1).state, uint64_t{BH_DOMAIN_STATE_RUNNING}) << "class " << ec;
+    }
+    for (unsigned iss = 0; iss < 1u << 22; iss += 7) {
+        enter(control_core);
+        if (machine.status(0).state != BH_DOMAIN_STATE_RUNNING) {
+            FAIL() << "a register access ended the domain: " << iss;
+        }
+        machine.trap(0x18ull << 26 | 1u << 25 | iss);
+    }
+}
+
+TEST_F(Traps, LoadsFromADeviceAreExtendedAsTheInstructionSays)
+{
+    guest_regs &regs = enter(linux_core);
+    regs.x[1] = 0xABCD;
+    machine.trap(esr_store(2, 1), uart + 0x24); // UARTIBRD holds 16 bits
+    machine.trap(esr_load(2, 2), uart + 0x24);
+    EXPECT_EQ(regs.x[2], 0xABCDu);
+    machine.trap(esr_load(2, 2, true, false), uart + 0x24);
+    EXPECT_EQ(regs.x[2], 0xFFFFABCDu);
+    machine.trap(esr_load(2, 2, true, true), uart + 0x24);
+    EXPECT_EQ(regs.x[2], 0xFFFFFFFFFFFFABCDu);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 16);
+}
+
+TEST_F(Traps, TheZeroRegisterStaysZero)
+{
+    guest_regs &regs = enter(linux_core);
+    regs.x[1] = 0x77;
+    machine.trap(esr_store(4, 1), uart + 0x24);
+    machine.trap(esr_store(4, 31), uart + 0x24);
+    machine.trap(esr_load(4, 1), uart + 0x24);
+    EXPECT_EQ(regs.x[1], 0u);
+    machine.trap(esr_load(4, 31), uart + 0x18); // must not be stored anywhere
+    EXPECT_EQ(regs.pad, 0u);
+}
+
+TEST_F(Traps, AnAddressThatIsNotOwnedEndsTheDomainAndNoOther)
+{
+    enter(control_core);
+    machine.trap(esr_load(4, 0), nobodys_address + 0x10);
+    EXPECT_TRUE(machine.waited());
+    EXPECT_EQ(state_of(machine, 0), uint64_t{BH_DOMAIN_STATE_CRASHED});
+    EXPECT_EQ(machine.status(0).end, uint32_t{BH_DOMAIN_END_STAGE2_DATA_ABORT});
+    EXPECT_EQ(machine.status(0).fault_address, nobodys_address + 0x10);
+    EXPECT_EQ(machine.status(0).fault_pc, guest_pc);
+    EXPECT_EQ(state_of(machine, 1), uint64_t{BH_DOMAIN_STATE_RUNNING});
+    machine.on_core(linux_core);
+    EXPECT_FALSE(machine.waited());
+}
+
+TEST_F(Traps, ACrashIsReportedWithItsRegisters)
+{
+    guest_regs &regs = enter(control_core);
+    regs.x[17] = 0xDEADBEEF12345678;
+    machine.trap(esr_load(4, 0), nobodys_address);
+    console_flush();
+    EXPECT_NE(machine.uart_output().find("control: crashed"), std::string::npos) << machine.uart_output();
+    EXPECT_NE(machine.uart_output().find("deadbeef12345678"), std::string::npos);
+}
+
+TEST_F(Traps, APairedAccessToADeviceEndsTheDomainWithAReason)
+{
+    enter(linux_core);
+    machine.trap(esr_store(4, 0) & ~(1ull << 24), uart); // ISV = 0
+    EXPECT_EQ(machine.status(1).end, uint32_t{BH_DOMAIN_END_UNDECODABLE_ACCESS});
+    EXPECT_EQ(state_of(machine, 0), uint64_t{BH_DOMAIN_STATE_RUNNING});
+}
+
+TEST_F(Traps, AMisalignedAccessToADeviceEndsTheDomain)
+{
+    enter(linux_core);
+    machine.trap(esr_load(4, 0), uart + 2);
+    EXPECT_EQ(machine.status(1).end, uint32_t{BH_DOMAIN_END_BAD_DEVICE_ACCESS});
+}
+
+TEST_F(Traps, ATableWalkInADeviceIsNotEmulated)
+{
+    enter(linux_core);
+    machine.trap(esr_load(8, 0) | 1u << 7, uart);
+    EXPECT_EQ(machine.status(1).end, uint32_t{BH_DOMAIN_END_UNDECODABLE_ACCESS});
+}
+
+TEST_F(Traps, ExecutionOutsideEndsTheDomain)
+{
+    enter(linux_core);
+    machine.trap(0x20ull << 26 | 1u << 25 | translation_fault_level3, nobodys_address);
+    EXPECT_EQ(machine.status(1).end, uint32_t{BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT});
+}
+
+TEST_F(Traps, AnExternalAbortEndsTheDomain)
+{
+    enter(linux_core);
+    machine.trap((esr_load(4, 0) & ~0x3Full) | 0x10, 0x40000000);
+    EXPECT_EQ(machine.status(1).end, uint32_t{BH_DOMAIN_END_EXTERNAL_ABORT});
+}
+
+TEST_F(Traps, C2_FirstTouchOfLazyMemoryMapsItsPageAndRetries)
+{
+    enter(linux_core);
+    machine.trap(esr_load(4, 0), 0x40123ABC & ~3ull);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc) << "the access is done again";
+    EXPECT_EQ(machine.exits(linux_core, BH_EXIT_REASON_LAZY_MAP), 1u);
+    EXPECT_EQ(state_of(machine, 1), uint64_t{BH_DOMAIN_STATE_RUNNING});
+}
+
+TEST_F(Traps, SmcReturnsBehindItselfAndHvcStays)
+{
+    guest_regs &regs = enter(control_core);
+    regs.x[0] = 0x84000000; // PSCI_VERSION
+    machine.trap(esr_smc);
+    EXPECT_EQ(regs.x[0], 0x10001u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 4);
+    regs.x[0] = 0x84000000;
+    machine.trap(esr_hvc);
+    EXPECT_EQ(regs.x[0], 0x10001u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 4);
+}
+
+TEST_F(Traps, TheTimerInterruptGoesToTheGuestWithItsPhysicalHalf)
+{
+    enter(control_core);
+    // The guest enables PPI 27 in its redistributor: mirrored to the real one.
+    guest_regs &regs = machine.on_core(control_core);
+    const std::pair<uint64_t, uint64_t> writes[] = {
+        {0x08000000, 2},                 // GICD_CTLR: group 1 on
+        {0x080A0014, 0},                 // GICR_WAKER
+        {0x080B0080, ~0ull},             // GICR_IGROUPR0
+        {0x080B0100, uint64_t{1} << 27}, // GICR_ISENABLER0
+    };
+    for (auto [address, value] : writes) {
+        regs.x[1] = value;
+        machine.trap(esr_store(4, 1), address);
+    }
+    fake_gic_raise(27);
+    machine.interrupt();
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_IRQ_TIMER), 1u);
+    EXPECT_TRUE(fake_gic_is_active(27)) << "until the guest deactivates it";
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_LR0_EL2) & 0xFFFFFFFF, 27u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_LR0_EL2) >> 61 & 1, 1u) << "HW";
+}
