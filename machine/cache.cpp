@@ -20,10 +20,13 @@ result<cache> cache::make(const cache_geometry &geometry, replacement policy, st
 }
 
 cache::cache(const cache_geometry &geometry, replacement_state state, std::size_t owners)
-    : geometry_(geometry), replacement_(std::move(state)), statistics_(owners),
+    : geometry_(geometry), replacement_(std::move(state)), statistics_(owners), latest_(geometry.sets()),
       lines_(std::size_t{geometry.sets()} * geometry.ways(), no_line), owners_(lines_.size()),
       dirty_(lines_.size())
 {
+    for (std::uint32_t set = 0; set < geometry.sets(); ++set) {
+        latest_[set] = set * geometry.ways();
+    }
 }
 
 std::optional<displaced> cache::fill(phys_addr address, owner_id owner, access_kind kind)
@@ -42,7 +45,7 @@ std::optional<displaced> cache::receive(written_back line)
     const std::uint32_t set = geometry_.set_of(line.line);
     const std::size_t slot = find(set, number);
     if (slot != absent) {
-        use(set, slot, number);
+        use(set, slot);
         dirty_[slot] = 1;
         return std::nullopt;
     }
@@ -59,7 +62,8 @@ std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool di
     std::size_t slot = find(set, no_line);
     if (slot == absent) {
         slot = std::size_t{set} * geometry_.ways() + replacement_.victim(set);
-        victim = displaced{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
+        victim =
+            displaced{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
         statistics_.evicted(victim->owner, owner).add();
         if (victim->dirty) {
             statistics_.of(victim->owner).write_backs.add();
@@ -68,7 +72,7 @@ std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool di
     lines_[slot] = line;
     owners_[slot] = owner;
     dirty_[slot] = dirty ? 1 : 0;
-    use(set, slot, line);
+    use(set, slot);
     return victim;
 }
 

@@ -44,17 +44,18 @@ public:
     bool hit(phys_addr address, access_kind kind)
     {
         const std::uint64_t line = address.value >> geometry_.line_bits();
-        if (line != last_line_) {
-            const std::uint32_t set = geometry_.set_of(address);
-            const std::size_t slot = find(set, line);
+        const std::uint32_t set = geometry_.set_of(address);
+        std::size_t slot = latest_[set];
+        if (lines_[slot] != line) {
+            slot = find(set, line);
             if (slot == absent) {
                 return false;
             }
-            use(set, slot, line);
-        } // else: used last in this cache, so no policy would change anything
-        statistics_.of(owners_[last_slot_]).accesses.add();
+            use(set, slot);
+        } // else: used last in its set, so no policy would change anything
+        statistics_.of(owners_[slot]).accesses.add();
         if (kind == access_kind::write) {
-            dirty_[last_slot_] = 1;
+            dirty_[slot] = 1;
         }
         return true;
     }
@@ -76,8 +77,8 @@ public:
         return {false, fill(address, owner, kind)};
     }
 
-    // A dirty line that comes from the level above. It is no demand; if it is not here it is allocated without
-    // a fetch, with its owner as evictor.
+    // A dirty line that comes from the level above. It is no demand; if it is not here it is allocated
+    // without a fetch, with its owner as evictor.
     std::optional<displaced> receive(written_back line);
 
     [[nodiscard]] bool contains(phys_addr address) const
@@ -102,11 +103,10 @@ private:
         return absent;
     }
 
-    void use(std::uint32_t set, std::size_t slot, std::uint64_t line)
+    void use(std::uint32_t set, std::size_t slot)
     {
         replacement_.touch(set, static_cast<std::uint32_t>(slot - std::size_t{set} * geometry_.ways()));
-        last_line_ = line;
-        last_slot_ = slot;
+        latest_[set] = static_cast<std::uint32_t>(slot);
     }
 
     std::optional<displaced> place(phys_addr address, owner_id owner, bool dirty);
@@ -114,9 +114,8 @@ private:
     cache_geometry geometry_;
     replacement_state replacement_;
     cache_statistics statistics_;
-    std::uint64_t last_line_ = no_line; // the line used last, and where it is
-    std::size_t last_slot_ = 0;
-    std::vector<std::uint64_t> lines_; // per slot (set * ways + way): line number, or no_line
+    std::vector<std::uint32_t> latest_; // per set: the slot used last, where most hits are
+    std::vector<std::uint64_t> lines_;  // per slot (set * ways + way): line number, or no_line
     std::vector<owner_id> owners_;
     std::vector<std::uint8_t> dirty_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cache counts, per owner of memory: accesses, misses, write-backs, and the matrix of who evicted whom.
-// The cache writes it, reports read it, from another thread too if they accept that counters move on.
+// What a cache counts, per owner of memory: accesses, misses, write-backs, and the matrix of who evicted
+// whom. The cache writes it, reports read it, from another thread too if they accept that counters move on.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private L1 caches over one shared last-level cache: what each core puts between itself and memory. The
 // hierarchy is non-inclusive: an L1 miss reads the LLC, a dirty L1 victim is written into it, an LLC eviction
-// leaves the L1s alone. `Shared` says how the LLC is reached (directly, or under a lock); cores must not share
-// an l1_pair. There is no coherence between L1s: copies of a line that two cores hold stay where they are.
+// leaves the L1s alone. `Shared` says how the LLC is reached (directly, or under a lock); cores must not
+// share an l1_pair. There is no coherence between L1s: copies of a line that two cores hold stay where they
+// are.
 #pragma once
 
 #include <utility>
@@ -35,17 +36,15 @@ class l1_pair {
 public:
     l1_pair(cache instruction, cache data) : instruction_(std::move(instruction)), data_(std::move(data)) {}
 
-    [[nodiscard]] cache &side(l1_side side)
-    {
-        return side == l1_side::instruction ? instruction_ : data_;
-    }
+    [[nodiscard]] cache &side(l1_side side) { return side == l1_side::instruction ? instruction_ : data_; }
     [[nodiscard]] const cache &side(l1_side side) const
     {
         return side == l1_side::instruction ? instruction_ : data_;
     }
 
-    // `owner_of(address)` is asked on a miss only and gives an optional<owner_id>; `shared(l1_miss)` takes what
-    // L1 could not serve. False: nobody can own that address, so it is not cached, and nothing was counted.
+    // `owner_of(address)` is asked on a miss only and gives an optional<owner_id>; `shared(l1_miss)` takes
+    // what L1 could not serve. False: nobody can own that address, so it is not cached, and nothing was
+    // counted.
     template <class OwnerOf, class Shared>
     bool access(l1_side which, phys_addr address, access_kind kind, OwnerOf &&owner_of, Shared &&shared)
     {

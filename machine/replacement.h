@@ -59,8 +59,8 @@ private:
 
     [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t set) const;
 
-    // A tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search for a
-    // victim to the right half. The leaves are the ways, numbered ways_ + way.
+    // A tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search for
+    // a victim to the right half. The leaves are the ways, numbered ways_ + way.
     [[nodiscard]] std::uint64_t pointed_away(std::uint64_t tree, std::uint32_t way) const
     {
         for (std::uint32_t node = ways_ + way; node > 1; node >>= 1U) {

@@ -13,7 +13,8 @@ machine::result<arguments> parse_arguments(std::span<char *> given, std::span<co
     for (const std::string_view argument : given) {
         const std::size_t equals = argument.find('=');
         const std::string_view key = argument.substr(0, equals);
-        if (equals == std::string_view::npos || std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
+        if (equals == std::string_view::npos ||
+            std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
             std::string known;
             for (const std::string_view name : allowed) {
                 known += " " + std::string(name) + "=";
@@ -34,7 +35,8 @@ std::optional<std::uint64_t> parse_number(std::string_view text)
         text.remove_prefix(2);
     }
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
     if (error != std::errc{} || end != text.data() + text.size()) {
         return std::nullopt;
     }

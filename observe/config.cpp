@@ -83,7 +83,8 @@ std::vector<std::string> read_names(const json &file)
 {
     auto names = file.at("names").get<std::vector<std::string>>();
     if (names.size() < 2 || names.size() > most_owners) {
-        refuse("'names' has " + std::to_string(names.size()) + " entries: nobody, the hypervisor, then domains");
+        refuse("'names' has " + std::to_string(names.size()) +
+               " entries: nobody, the hypervisor, then domains");
     }
     if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) {
         refuse("'names' has the same name twice");

@@ -34,8 +34,8 @@ struct config {
     cache_shape l1i; // as l1d where the file says nothing
     cache_shape llc;
     std::uint64_t seed;
-    std::optional<start_store> start;   // none: counts from the beginning
-    std::uint64_t window_accesses;      // 0: no time series
+    std::optional<start_store> start; // none: counts from the beginning
+    std::uint64_t window_accesses;    // 0: no time series
 };
 
 machine::result<config> read_config(const std::string &path);

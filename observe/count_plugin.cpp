@@ -5,10 +5,10 @@
 //
 //     -plugin libcount.so,out=PATH[,start=first|PA:VALUE][,from=ADDRESS],match=TEXT,uart=PA
 //
-// The count starts with the first instruction (start=first, the default) or after a 32-bit store of VALUE to PA;
-// with `from`, at the first execution, from then on, of the instruction at that virtual address, which is the
-// first one counted. It ends when the bytes stored to the UART's data register contain TEXT (a comma is written
-// as two). `out` is written at that moment, or at the emulator's exit with "matched": false.
+// The count starts with the first instruction (start=first, the default) or after a 32-bit store of VALUE to
+// PA; with `from`, at the first execution, from then on, of the instruction at that virtual address, which is
+// the first one counted. It ends when the bytes stored to the UART's data register contain TEXT (a comma is
+// written as two). `out` is written at that moment, or at the emulator's exit with "matched": false.
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -35,7 +35,7 @@ struct plugin {
 
     // Guards what follows. Single-threaded under -icount; the lock keeps other uses from being undefined.
     std::mutex mutex;
-    bool armed = false;   // the start store, if one is needed, has been seen
+    bool armed = false; // the start store, if one is needed, has been seen
     bool started = false;
     bool matched = false;
     std::uint64_t before_start = 0;
@@ -48,9 +48,9 @@ void write_count()
 {
     const std::uint64_t counted =
         self->started ? qemu_plugin_u64_sum(self->executed) - self->before_start : 0;
-    observe::write_result(self->out, "{\"instructions\": " + std::to_string(counted) + ", \"started\": " +
-                                         (self->started ? "true" : "false") + ", \"matched\": " +
-                                         (self->matched ? "true" : "false") + "}\n");
+    observe::write_result(self->out, "{\"instructions\": " + std::to_string(counted) +
+                                         ", \"started\": " + (self->started ? "true" : "false") +
+                                         ", \"matched\": " + (self->matched ? "true" : "false") + "}\n");
 }
 
 void start()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Physical addresses of instructions. The emulator tells where an instruction lies in its own (host) memory;
 // RAM is one block of host memory, its ranges one after the other, so one known pair of addresses gives all.
-// The pair comes from the first block executed in RAM: the MMU is still off, so its virtual address is physical.
-// Sampled stores, whose value and physical address are known, verify it: the value must be found at the host
-// address. Everything here may be called by all VCPU threads.
+// The pair comes from the first block executed in RAM: the MMU is still off, so its virtual address is
+// physical. Sampled stores, whose value and physical address are known, verify it: the value must be found at
+// the host address. Everything here may be called by all VCPU threads.
 #pragma once
 
 #include <atomic>

@@ -62,6 +62,7 @@ std::optional<std::uint64_t> low_64_bits(qemu_plugin_meminfo_t info)
 }
 
 // A load or store, or the part of it that lies within one page.
+template <bool is_store>
 void access_page(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, unsigned bytes,
                  bool is_whole = true)
 {
@@ -74,21 +75,22 @@ void access_page(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtua
         self->observer->unattributed(vcpu).device_accesses.add();
         return;
     }
-    self->observer->data(vcpu, phys_addr{qemu_plugin_hwaddr_phys_addr(where)}, bytes,
-                         qemu_plugin_mem_is_store(info),
-                         [=] { return is_whole ? low_64_bits(info) : std::nullopt; });
+    self->observer->data<is_store>(vcpu, phys_addr{qemu_plugin_hwaddr_phys_addr(where)}, bytes,
+                                   [=] { return is_whole ? low_64_bits(info) : std::nullopt; });
 }
 
+template <bool is_store>
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, void *)
 {
     self->vcpus[vcpu].latest_access = info;
     const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
-    const std::uint64_t to_page_end = machine::frame_bytes - virtual_address % machine::frame_bytes;
+    const auto to_page_end =
+        static_cast<unsigned>(machine::frame_bytes - virtual_address % machine::frame_bytes);
     if (bytes <= to_page_end) [[likely]] {
-        access_page(vcpu, info, virtual_address, bytes);
+        access_page<is_store>(vcpu, info, virtual_address, bytes);
     } else {
-        access_page(vcpu, info, virtual_address, static_cast<unsigned>(to_page_end), false);
-        access_page(vcpu, info, virtual_address + to_page_end, bytes - static_cast<unsigned>(to_page_end), false);
+        access_page<is_store>(vcpu, info, virtual_address, to_page_end, false);
+        access_page<is_store>(vcpu, info, virtual_address + to_page_end, bytes - to_page_end, false);
     }
 }
 
@@ -147,7 +149,8 @@ void instrument_fetch(qemu_plugin_insn *instruction, std::optional<phys_addr> wh
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_fetch, QEMU_PLUGIN_CB_NO_REGS,
                                                reinterpret_cast<void *>(where->value));
     } else {
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_unknown_fetch, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_unknown_fetch, QEMU_PLUGIN_CB_NO_REGS,
+                                               nullptr);
     }
 }
 
@@ -164,7 +167,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
         if (follows_zeroing(static_cast<const std::uint32_t *>(host), virtual_address)) {
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_zeroed, QEMU_PLUGIN_CB_NO_REGS, nullptr);
         }
-        // Lines are entered at the first instruction of a block, and where a block goes on into the next line.
+        // Lines are entered at the first instruction of a block, and where a block goes on into the next
+        // line.
         const std::uint64_t line = virtual_address & line_mask;
         if (index == 0 || line != line_before) {
             instrument_fetch(instruction, self->observer->memory().locate(host, virtual_address));
@@ -174,9 +178,12 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_zeroing, QEMU_PLUGIN_CB_R_REGS,
                                                    reinterpret_cast<void *>(std::uintptr_t{*register_index}));
         }
-        const bool once = observe::a64::reads_and_writes(word);
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                         once ? QEMU_PLUGIN_MEM_W : QEMU_PLUGIN_MEM_RW, nullptr);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access<true>, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_W, nullptr);
+        if (!observe::a64::reads_and_writes(word)) { // of these, the write stands for both
+            qemu_plugin_register_vcpu_mem_cb(instruction, on_access<false>, QEMU_PLUGIN_CB_NO_REGS,
+                                             QEMU_PLUGIN_MEM_R, nullptr);
+        }
     }
 }
 

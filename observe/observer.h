@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caches of the observed system and what is counted in them. The plugin calls it for every access: each
-// VCPU's thread with its own index, without locks up to the LLC, which is behind one. It knows the emulator only
-// as a source of physical addresses.
+// VCPU's thread with its own index, without locks up to the LLC, which is behind one. It knows the emulator
+// only as a source of physical addresses.
 #pragma once
 
 #include <atomic>
@@ -18,12 +18,12 @@ namespace bulkhead::observe {
 
 // What could not be run through the caches, per VCPU.
 struct unattributed_counts {
-    machine::counter device_accesses;  // to emulated devices: not cached
-    machine::counter outside_ram;      // memory that the configuration does not list (flash, boot ROM)
-    machine::counter data_unknown;     // the emulator gave no physical address
-    machine::counter fetches_unknown;  // instructions whose host address is in no RAM
-    machine::counter zeroed_blocks;    // DC ZVA executed (these are run through the caches, as writes)
-    machine::counter zeroed_unknown;   // of them, those whose physical address could not be found
+    machine::counter device_accesses; // to emulated devices: not cached
+    machine::counter outside_ram;     // memory that the configuration does not list (flash, boot ROM)
+    machine::counter data_unknown;    // the emulator gave no physical address
+    machine::counter fetches_unknown; // instructions whose host address is in no RAM
+    machine::counter zeroed_blocks;   // DC ZVA executed (these are run through the caches, as writes)
+    machine::counter zeroed_unknown;  // of them, those whose physical address could not be found
 };
 
 // Everything counted since the start, at one moment.
@@ -47,19 +47,19 @@ public:
     observer(const observer &) = delete;
     observer &operator=(const observer &) = delete;
 
-    // A load or store that has been done, within one page. `value()` is asked only where it matters: an optional
-    // with the low 64 bits, or nothing where the access was cut at a page's end.
-    template <class Value>
-    void data(unsigned vcpu, machine::phys_addr address, unsigned bytes, bool store, Value &&value)
+    // A load or store that has been done, within one page. `value()` is asked only where it matters: an
+    // optional with the low 64 bits, or nothing where the access was cut at a page's end.
+    template <bool is_store, class Value>
+    void data(unsigned vcpu, machine::phys_addr address, unsigned bytes, Value &&value)
     {
         core &self = this_core(vcpu);
-        const auto kind = store ? machine::access_kind::write : machine::access_kind::read;
+        constexpr auto kind = is_store ? machine::access_kind::write : machine::access_kind::read;
         run(self, machine::l1_side::data, address, kind);
         const std::uint64_t line = config_.l1d.geometry.line().value;
         if ((address.value & (line - 1)) + bytes > line) [[unlikely]] {
             run(self, machine::l1_side::data, machine::phys_addr{(address.value | (line - 1)) + 1}, kind);
         }
-        if (store) {
+        if constexpr (is_store) {
             ++self.stores;
             const bool may_start =
                 (address.value & ~std::uint64_t{7}) == start_word_.load(std::memory_order_relaxed);
@@ -104,8 +104,8 @@ private:
 
     observer(config from, machine::cache llc, const machine::l1_pair &pair);
 
-    // VCPU threads see the start of the count when they next do anything; until then their L1 counts belong to
-    // the time before.
+    // VCPU threads see the start of the count when they next do anything; until then their L1 counts belong
+    // to the time before.
     core &this_core(unsigned vcpu)
     {
         core &self = *cores_[vcpu];
@@ -136,9 +136,10 @@ private:
     config config_;
     host_memory host_memory_;
     std::vector<std::unique_ptr<core>> cores_;
-    std::atomic<std::uint64_t> start_word_; // 8-byte word that the start store falls in; 1 (never) once started
-    std::atomic<unsigned> generation_;      // 0 before the start, 1 after it
-    std::mutex shared_mutex_;               // guards what follows
+    std::atomic<std::uint64_t>
+        start_word_;                   // 8-byte word that the start store falls in; 1 (never) once started
+    std::atomic<unsigned> generation_; // 0 before the start, 1 after it
+    std::mutex shared_mutex_;          // guards what follows
     machine::cache llc_;
     windows windows_;
 };

@@ -16,7 +16,7 @@ using qemu_plugin_id_t = std::uint64_t;
 using qemu_plugin_meminfo_t = std::uint32_t; // one memory access: size, direction, address space
 struct qemu_plugin_tb;                       // a block being translated
 struct qemu_plugin_insn;
-struct qemu_plugin_hwaddr;                   // valid until the callback returns
+struct qemu_plugin_hwaddr; // valid until the callback returns
 struct qemu_plugin_register;
 struct qemu_plugin_scoreboard;
 

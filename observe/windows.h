@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time series of a run: LLC misses and evictions by others of each owner, per window of so many LLC
-// accesses. The caller holds the LLC's lock; memory is bounded, since neighbouring windows are merged when there
-// are many.
+// accesses. The caller holds the LLC's lock; memory is bounded, since neighbouring windows are merged when
+// there are many.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace bulkhead::observe {
 
 struct window {
-    double end_ms;                     // since the start of the count, on the host's clock
+    double end_ms; // since the start of the count, on the host's clock
     std::uint64_t accesses;
     std::vector<std::uint64_t> misses; // by owner id
     std::vector<std::uint64_t> evicted_by_others;

@@ -20,7 +20,8 @@ void zeroed_blocks::attach()
 {
     buffer_ = g_byte_array_new();
     GArray *registers = qemu_plugin_get_registers();
-    const std::span all(reinterpret_cast<const qemu_plugin_reg_descriptor *>(registers->data), registers->len);
+    const std::span all(reinterpret_cast<const qemu_plugin_reg_descriptor *>(registers->data),
+                        registers->len);
     const auto handle_of = [&](std::string_view name) -> qemu_plugin_register * {
         for (const qemu_plugin_reg_descriptor &known : all) {
             if (known.name == name) {

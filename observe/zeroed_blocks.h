@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// DC ZVA zeroes a block of memory in a way that the emulator does not report as a store, and Linux clears pages
-// with it. This follows such an instruction: its address register is read when it is about to execute, and when
-// the next instruction is reached, it has succeeded, and its page is in the emulator's TLB. One per VCPU, used by
-// that VCPU's thread only.
+// DC ZVA zeroes a block of memory in a way that the emulator does not report as a store, and Linux clears
+// pages with it. This follows such an instruction: its address register is read when it is about to execute,
+// and when the next instruction is reached, it has succeeded, and its page is in the emulator's TLB. One per
+// VCPU, used by that VCPU's thread only.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ struct setup {
 
 std::string name_of(const testing::TestParamInfo<setup> &info)
 {
-    return std::string(replacement_name(info.param.policy)) + "_" + std::to_string(info.param.sets) + "sets_" +
-           std::to_string(info.param.ways) + "ways_" + std::to_string(info.param.line) + "B";
+    return std::string(replacement_name(info.param.policy)) + "_" + std::to_string(info.param.sets) +
+           "sets_" + std::to_string(info.param.ways) + "ways_" + std::to_string(info.param.line) + "B";
 }
 
 bool same(const std::optional<displaced> &one, const std::optional<displaced> &other)
@@ -99,9 +99,8 @@ TEST(C5CacheDeterminism, SameSeedSameEvictionsAnotherSeedOthers)
         std::vector<bool> hits;
         random_source random(7);
         for (int step = 0; step < 5000; ++step) {
-            hits.push_back(model.access(phys_addr{std::uint64_t{random.below(128)} * 64}, first,
-                                        access_kind::read)
-                               .hit);
+            hits.push_back(
+                model.access(phys_addr{std::uint64_t{random.below(128)} * 64}, first, access_kind::read).hit);
         }
         return hits;
     };

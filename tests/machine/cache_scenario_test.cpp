@@ -105,7 +105,8 @@ TEST_F(C5CacheScenario, S06MatrixOfWhoEvictedWhom)
     EXPECT_EQ(counted.evicted_by_others(hypervisor), 0U);
 }
 
-// 7. Given two owners in disjoint sets (colors), when both sweep far more than fits, then none loses a line to
+// 7. Given two owners in disjoint sets (colors), when both sweep far more than fits, then none loses a line
+// to
 //    the other, under every policy; in shared sets both do.
 TEST_F(C5CacheScenario, S07DisjointSetsMeanNoEvictionsByOthers)
 {
@@ -124,7 +125,8 @@ TEST_F(C5CacheScenario, S07DisjointSetsMeanNoEvictionsByOthers)
     }
 }
 
-// 8. Given a line that is not here, when a write-back of it arrives, then it is allocated dirty with its owner
+// 8. Given a line that is not here, when a write-back of it arrives, then it is allocated dirty with its
+// owner
 //    as evictor, and it counts as no demand access.
 TEST_F(C5CacheScenario, S08WriteBackAllocates)
 {

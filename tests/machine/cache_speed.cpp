@@ -14,7 +14,8 @@ using namespace bulkhead::machine;
 
 cache make(std::uint64_t kib, std::uint32_t ways)
 {
-    const auto shape = std::get<cache_geometry>(cache_geometry::make(byte_count{kib * 1024}, ways, byte_count{64}));
+    const auto shape =
+        std::get<cache_geometry>(cache_geometry::make(byte_count{kib * 1024}, ways, byte_count{64}));
     return std::get<cache>(cache::make(shape, replacement::lru, 4, 1));
 }
 
@@ -41,7 +42,8 @@ void measure(const char *what, std::uint64_t kib, bool in_order)
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     std::printf("%-24s %7.1f M accesses/s, %.3f of them L1 misses\n", what,
                 static_cast<double>(accesses) / seconds.count() / 1e6,
-                static_cast<double>(core.side(l1_side::data).statistics().of(owner_id{2}).misses.get()) / accesses);
+                static_cast<double>(core.side(l1_side::data).statistics().of(owner_id{2}).misses.get()) /
+                    accesses);
 }
 
 } // namespace

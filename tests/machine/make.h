@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short ways to make checked objects in tests; a refusal where none is expected fails the test with its reason.
+// Short ways to make checked objects in tests; a refusal where none is expected fails the test with its
+// reason.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A naive cache written for being obviously right, not fast: lists, maps, recursion. Property tests compare the
-// real model with it access by access; it shares no code with the model but the random generator.
+// A naive cache written for being obviously right, not fast: lists, maps, recursion. Property tests compare
+// the real model with it access by access; it shares no code with the model but the random generator.
 #pragma once
 
 #include <list>
@@ -32,8 +32,9 @@ private:
     };
     struct set_state {
         std::vector<std::optional<held_line>> ways;
-        std::list<std::uint32_t> recency;         // most recent first
-        std::map<std::pair<std::uint32_t, std::uint32_t>, bool> right; // [first, last) of a subtree: victim right?
+        std::list<std::uint32_t> recency; // most recent first
+        std::map<std::pair<std::uint32_t, std::uint32_t>, bool>
+            right; // [first, last) of a subtree: victim right?
     };
 
     held_line *find(std::uint64_t line);

@@ -80,9 +80,9 @@ def build(directory: Path, body: str) -> Path:
     (directory / "body.S").write_text(body)
     program = directory / "program.elf"
     source = HERE / "bare_metal.S"
-    command = ["aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-no-pie", "-march=armv8.1-a", f"-I{directory}"]
-    command += [f"-Wa,-I{directory}", "-Wl,--build-id=none", "-T", str(HERE / "bare_metal.ld")]
-    subprocess.run([*command, str(source), "-o", str(program)], check=True)
+    compiler = ["aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-no-pie", "-march=armv8.1-a"]
+    options = [f"-Wa,-I{directory}", "-Wl,--build-id=none", "-T", str(HERE / "bare_metal.ld")]
+    subprocess.run([*compiler, *options, str(source), "-o", str(program)], check=True)
     return program
 
 
@@ -138,9 +138,14 @@ def observer_command(directory: Path, setup: Setup, *more: str) -> list[str]:
     return command(setup, program, argument, "-accel", "tcg,thread=multi", *more)
 
 
+def run(command_line: list[str]) -> subprocess.CompletedProcess[str]:
+    """An emulator that ends by itself."""
+    return subprocess.run(command_line, timeout=TIMEOUT_S, capture_output=True, text=True, check=False)
+
+
 def observe(directory: Path, setup: Setup) -> Result:
     """Run to the end of the program; the observer's result."""
-    done = subprocess.run(observer_command(directory, setup), timeout=TIMEOUT_S, capture_output=True, text=True)
+    done = run(observer_command(directory, setup))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     result: Result = json.loads((directory / "out.json").read_text())

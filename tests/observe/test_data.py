@@ -107,7 +107,7 @@ def test_atomics_count_once(tmp_path: Path) -> None:
 
 
 def test_zeroed_blocks_are_writes(tmp_path: Path) -> None:
-    """DC ZVA, which the emulator does not report as a store: 64 KiB are 1024 lines, half of them pushed out."""
+    """DC ZVA, which the emulator does not report as a store: 64 KiB, half of them pushed out."""
     body = f"main:\n mmu_on\n start_counting\n zero {ALPHA}, 0x10000\n b power_off\n"
     result = observe(tmp_path, Setup(body, BUFFER))
     alpha = result["owners"]["alpha"]

@@ -46,13 +46,15 @@ def test_straight_line_code_misses_once_a_line(tmp_path: Path) -> None:
 
 def test_second_run_hits_the_llc(tmp_path: Path) -> None:
     """Twice the same code: it does not fit L1I (32 KiB), but the LLC (1 MiB)."""
-    body = "main:\n mmu_on\n start_counting\n ldr x12, =far\n blr x12\n ldr x12, =far\n blr x12\n b power_off\n"
+    body = (
+        "main:\n mmu_on\n start_counting\n ldr x12, =far\n blr x12\n ldr x12, =far\n blr x12\n b power_off\n"
+    )
     alpha = run(tmp_path, body)["owners"]["alpha"]
     assert (alpha["l1i"]["misses"], alpha["accesses"], alpha["misses"]) == (2 * LINES, 2 * LINES, LINES)
 
 
 def test_code_at_another_virtual_address(tmp_path: Path) -> None:
-    """The same frames by another virtual address: found by physical address, so the second run hits the LLC."""
+    """The same frames by another virtual address: the second run hits the LLC."""
     body = """
 main:
     mmu_on
