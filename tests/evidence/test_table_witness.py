@@ -114,6 +114,17 @@ def test_c5_miscolored_frame_of_the_plan_itself_is_found(system: System) -> None
     assert kinds(system.check()) == ["frame_color"]
 
 
+def test_c5_miscolored_frame_is_found_before_it_is_mapped(system: System) -> None:
+    """Lazy mapping would hand it out at the first access."""
+    wrong = RAM + 40 * MIB + 2**COLOR_SHIFT
+    control, linux = system.promise.domains
+    later = DomainPromise(linux.name, linux.colors, array([wrong, *system.frames["linux"]]))
+    system.promise = Promise(**{**vars(system.promise), "domains": (control, later)})
+    witness = system.check()
+    assert kinds(witness) == ["planned_frame_color"] and witness.frames_planned == 1
+    assert "not mapped yet: color 1 is not one of its {3, 4, 6}" in witness.findings[0].text
+
+
 def test_c5_frame_of_another_domain_is_found(system: System) -> None:
     stolen = system.frames["control"][3]
     system.image.store(*system.image.leaf_slot(system.roots["linux"], 0x4000_0000), stolen | S2_NORMAL_RW | 3)

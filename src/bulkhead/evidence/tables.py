@@ -38,6 +38,7 @@ class TableWitness:
 
     colored: bool
     frames_checked: int = 0
+    frames_planned: int = 0  # frames of domains that are not mapped yet
     tables_checked: int = 0
     device_frames_checked: int = 0
     findings_total: int = 0
@@ -54,6 +55,7 @@ class TableWitness:
             "verdict": "held" if self.ok else "broken",
             "colored": self.colored,
             "frames_checked": self.frames_checked,
+            "frames_planned": self.frames_planned,
             "device_frames_checked": self.device_frames_checked,
             "tables_checked": self.tables_checked,
             "findings_total": self.findings_total,
@@ -84,6 +86,8 @@ def check_tables(
     for domain in promise.domains:
         if root := root_address(vttbr.get(domain.name, 0)):
             mapped[domain.name] = checker.stage2(domain, walk(read_frame, root))
+    for domain in promise.domains:
+        checker.still_to_be_mapped(domain, mapped.get(domain.name, _array([])))
     checker.no_shared_frames(mapped)
     checker.el2(walk(read_frame, root_address(ttbr0_el2)))
     return checker.witness
@@ -118,6 +122,25 @@ class _Checker:
             ),
         )
         return np.unique(pa)
+
+    def still_to_be_mapped(self, domain: DomainPromise, mapped: Words) -> None:
+        """Frames that a first access will map (lazily): their colors are promised just as well."""
+        if not self.promise.color_bits:
+            return
+        later = np.setdiff1d(domain.frames, mapped)
+        self.witness.frames_planned += len(later)
+        color = colors_of(later, self.promise.color_bits)
+        wrong = ~color_table(domain.colors, self.promise.color_bits)[color]
+        where = f"domain {domain.name}"
+        self._add(
+            "planned_frame_color",
+            where,
+            later[wrong],
+            (
+                f"{where}: PA {pa:#x}, not mapped yet: color {c} is not one of its {_set(domain.colors)}"
+                for pa, c in _pairs(later[wrong], color[wrong])
+            ),
+        )
 
     def el2(self, tree: Translation) -> None:
         """Check stage 1 of EL2: only pool and allowed devices, no page writable and executable."""

@@ -24,8 +24,9 @@ _GOOD, _BAD, _DIM = "green", "bold red", "dim"
 def show_run(run: Run, console: Console | None = None) -> None:
     """Everything about one run; the verdict is the last line."""
     console = console or Console(highlight=False)
-    width = None if console.is_terminal else _FILE_WIDTH
-    console.print(render_run(run), width=width, soft_wrap=not console.is_terminal)
+    if not console.is_terminal:
+        console.width = _FILE_WIDTH
+    console.print(render_run(run))
 
 
 def render_run(run: Run) -> Group:
@@ -45,7 +46,7 @@ def _domains(run: Run) -> Table:
         title_style="bold",
         header_style=_DIM,
         box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+        padding=(0, 0),
         show_edge=False,
         pad_edge=False,
     )
@@ -114,8 +115,9 @@ def witness_text(name: str, witness: dict[str, Any]) -> str:
         tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
         return f"{evicted} cache lines of domains evicted by others{tail}"
     what = "color and owner" if witness.get("colored") else "owner"
+    later = f" ({count(planned)} more not mapped yet)" if (planned := witness.get("frames_planned")) else ""
     return (
-        f"{what} of {count(witness.get('frames_checked'))} mapped frames and "
+        f"{what} of {count(witness.get('frames_checked'))} mapped frames{later} and "
         f"{count(witness.get('tables_checked'))} table frames checked, "
         f"{count(witness.get('findings_total'))} wrong"
     )

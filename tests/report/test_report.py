@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Report: the page stands alone, compares runs, and shows nothing that a guest could smuggle in."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bulkhead.report.html import command_of, render
+from bulkhead.report.load import NotARun, Run, load_run
+from bulkhead.report.terminal import show_run
+from bulkhead.run.target import Options
+
+from ..run.made_up import UNPROTECTED_EVICTIONS, MadeUp
+
+
+@pytest.fixture
+def isolated(tmp_path: Path) -> Run:
+    MadeUp(tmp_path / "isolated").result()
+    return load_run(tmp_path / "isolated")
+
+
+@pytest.fixture
+def unprotected(tmp_path: Path) -> Run:
+    options = Options(observe=True, unprotected=True, for_ns=20 * 10**9)
+    MadeUp(tmp_path / "open", colored=False, options=options, evicted=UNPROTECTED_EVICTIONS).result()
+    return load_run(tmp_path / "open")
+
+
+def shown(run: Run, width: int = 80) -> str:
+    console = Console(width=width, record=True, force_terminal=True, file=io.StringIO())
+    show_run(run, console)
+    return console.export_text()
+
+
+def test_page_needs_nothing_from_elsewhere(isolated: Run, unprotected: Run) -> None:
+    page = render([unprotected, isolated])
+    references = re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)|url\(([^)]*)\)""", page)
+    assert all((a or b).startswith(("#", "data:")) for a, b in references)
+    assert "<script" not in page
+
+
+def test_page_compares_runs(isolated: Run, unprotected: Run) -> None:
+    page = render([unprotected, isolated])
+    for words in (
+        "Who evicted whom",
+        "Over time",
+        "Exits to the hypervisor",
+        "Colors of all mapped frames",
+        "Release jitter",
+        "63\u202f701",
+        "--unprotected",
+        "ab" * 32,
+        "0123456789ab",
+    ):
+        assert words in page
+
+
+def test_page_is_well_formed(isolated: Run) -> None:
+    open_tags: list[str] = []
+
+    class Parser(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            if tag not in ("meta", "br"):
+                open_tags.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+        def handle_startendtag(self, tag: str, attrs: object) -> None: ...
+
+    Parser().feed(render([isolated]))
+    assert open_tags == []
+
+
+def test_miscolored_frame_is_named(tmp_path: Path) -> None:
+    MadeUp(tmp_path / "m", miscolored=True).result()
+    run = load_run(tmp_path / "m")
+    words = "color 0 is not one of its {3, 4, 5}"
+    assert words in render([run]) and words in shown(run, 200)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        '{"histogram": ["<script>alert(1)</script>"]}',
+        '{"histogram": [1e999, -5]}',
+        '{"histogram": [' + "9" * 400 + "]}",
+        '{"histogram": {}}',
+        '"<script>"',
+        "[]",
+    ],
+)
+def test_what_a_guest_reports_cannot_hurt(tmp_path: Path, report: str) -> None:
+    MadeUp(tmp_path / "r", console=b"[control      1.000000] report " + report.encode() + b"\r\n").result()
+    assert "<script" not in render([load_run(tmp_path / "r")])
+
+
+def test_terminal_ends_with_the_verdict(isolated: Run, unprotected: Run) -> None:
+    assert shown(isolated).strip().splitlines()[-1] == "ok: every promise held for 20 s of guest time"
+    assert shown(unprotected).strip().splitlines()[-1].startswith("ok: all domains as expected")
+    assert "63\u202f701" in shown(unprotected)
+
+
+def test_command_to_repeat(unprotected: Run) -> None:
+    assert command_of(unprotected) == "./bulkhead run examples/made-up.yaml --observe --for 20s --unprotected"
+
+
+def test_run_that_never_started_has_a_page(tmp_path: Path) -> None:
+    MadeUp(tmp_path / "n", system={"magic": 0}, options=Options(), console=b"").result()
+    assert "did not get as far" in render([load_run(tmp_path / "n")])
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"command": "check"}'])
+def test_not_a_run(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "report.json").write_text(content)
+    with pytest.raises(NotARun):
+        load_run(tmp_path)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of a run: what the statistics pages say, and a verdict that follows from it (C5)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.run.target import Options
+
+from .made_up import LAYOUT, UNPROTECTED_EVICTIONS, MadeUp
+
+CRASHED = {
+    "state": 3,
+    "end": 3,
+    "ended_at": 1000 + 62_500_000,
+    "fault_pc": 0x4008_0000,
+    "fault_address": 0x9999_0000,
+    "fault_syndrome": 0x9200_0046,
+}
+STOPPED = {"state": 2, "end": 1, "ended_at": 1000 + 2 * 62_500_000}
+
+
+def domain(result: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(d for d in result["domains"] if d["name"] == name)
+
+
+def test_run_that_kept_its_promises(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path).result()
+    assert (result["verdict"], result["reasons"]) == ("ok", [])
+    assert {d["state"] for d in result["domains"]} == {"running"}
+    assert all(d["llc"]["evicted_by_others"] == 0 for d in result["domains"])
+    assert result["witnesses"]["tables"]["verdict"] == result["witnesses"]["observer"]["verdict"] == "held"
+    assert result["guest_ns"] == 20 * 10**9
+    linux = domain(result, "linux")
+    assert linux["prompt_ns"] == linux["ready_ns"] == 2_104_311_000
+    assert [(v["vcpu"], v["core"]) for v in linux["vcpus"]] == [(0, 1), (1, 2)]
+    assert linux["exit_reasons"] == {"hvc": 6, "wfx": 2400, "gicd_access": 80, "irq_timer": 10000}
+    assert domain(result, "control")["report"]["releases"] == 19000
+
+
+def test_every_result_carries_what_it_came_from(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path).result()
+    assert result["bulkhead"] == {"version": "0.1.0", "commit": "0123456789ab"}
+    assert result["platform_sha256"] == "ab" * 32 and result["seed"] == 7
+    assert json.loads((tmp_path / "report.json").read_text()) == result
+    assert json.loads((tmp_path / "run.json").read_text())["qemu_version"] == "10.0.2"
+
+
+def test_same_facts_give_the_same_bytes(tmp_path: Path) -> None:
+    MadeUp(tmp_path / "a").result()
+    MadeUp(tmp_path / "b").result()
+    assert (tmp_path / "a/report.json").read_bytes() == (tmp_path / "b/report.json").read_bytes()
+
+
+def test_c5_eviction_breaks_a_promise_of_colors(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, evicted={("control", "hog"): 2, ("control", "hypervisor"): 1}).result()
+    assert result["verdict"] == "failed"
+    assert result["reasons"] == [
+        "domain control: others evicted 3 of its LLC lines, though its colors are its own"
+    ]
+    llc = domain(result, "control")["llc"]
+    assert (llc["evicted_by_others"], llc["evicted_by_hypervisor"]) == (3, 1)
+
+
+def test_c5_eviction_without_colors_breaks_none(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, colored=False, evicted=UNPROTECTED_EVICTIONS).result()
+    assert result["verdict"] == "ok"
+    assert domain(result, "control")["llc"]["evicted_by_others"] == 61_204 + 2_310 + 187
+    assert result["witnesses"]["observer"]["verdict"] == "nothing promised"
+
+
+def test_c5_one_miscolored_frame_fails_the_run(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, miscolored=True).result()
+    assert result["verdict"] == "failed"
+    assert result["witnesses"]["tables"]["findings_total"] == 1
+    assert "color 0 is not one of its {3, 4, 5}" in result["reasons"][0]
+
+
+def test_crash_is_a_reason_with_the_place_and_the_others_run_on(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, domains={"hog": CRASHED}).result()
+    place = "(pc 0x40080000, syndrome 0x92000046, address 0x99990000)"
+    assert result["reasons"] == [f"domain hog crashed after 1.000 s: stage2 data abort {place}"]
+    assert domain(result, "hog")["fault"]["address"] == "0x99990000"
+    assert domain(result, "linux")["state"] == "running"
+
+
+@pytest.mark.parametrize(
+    ("expected", "end", "verdict"),
+    [
+        ({}, STOPPED, "failed"),
+        ({"hog": "stopped"}, STOPPED, "ok"),
+        ({"hog": "stopped"}, {}, "ok"),  # still running is no failure either
+        ({"hog": "stopped"}, CRASHED, "failed"),
+        ({"hog": "crashed"}, CRASHED, "ok"),
+    ],
+)
+def test_expected_ends(tmp_path: Path, expected: dict[str, str], end: dict[str, Any], verdict: str) -> None:
+    assert MadeUp(tmp_path, expected=expected, domains={"hog": end}).result()["verdict"] == verdict
+
+
+def test_refused_manifest_gives_code_and_offset(tmp_path: Path) -> None:
+    console = b"[bulkhead     0.000001] refused: checksum (error 6) at offset 16 of the manifest\r\n"
+    code = LAYOUT.enum_value("manifest_error", "checksum")
+    refused = {"phase": 3, "refusal": code, "refusal_offset": 16}
+    result = MadeUp(tmp_path, system=refused, console=console, options=Options()).result()
+    assert result["verdict"] == "failed"
+    assert result["reasons"][0].startswith(
+        "the hypervisor refused the manifest: checksum at offset 16 (refused: checksum"
+    )
+
+
+def test_missing_statistics_page_is_a_reason(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, system={"magic": 0}, options=Options()).result()
+    assert "did not get as far as writing its statistics page" in result["reasons"][0]
+    assert {d["state"] for d in result["domains"]} == {"unknown"}
+
+
+def test_domain_without_a_root_is_no_proof(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, domains={"hog": {"vttbr": 0}}).result()
+    assert result["reasons"] == ["tables: no stage-2 root is known of hog"]
+
+
+def test_silent_observer_is_a_reason(tmp_path: Path) -> None:
+    result = MadeUp(tmp_path, observer=False).result()
+    assert result["witnesses"]["observer"]["verdict"] == "missing" and result["verdict"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("how", "detail", "options", "reason"),
+    [
+        (
+            "timeout",
+            "nothing ended the run within 5 s",
+            Options(),
+            "nothing ended the run within 5 s (wall time)",
+        ),
+        ("died", "the emulator ended by itself (code 3)", Options(), "the emulator ended by itself (code 3)"),
+        ("interrupted", "by SIGINT", Options(for_ns=10**9), "interrupted by SIGINT"),
+        ("interrupted", "by SIGTERM", Options(), "interrupted by SIGTERM"),
+        ("interrupted", "by SIGINT", Options(), None),  # how a run without --for ends
+        ("left", "", Options(), None),
+    ],
+)
+def test_ways_to_end(tmp_path: Path, how: str, detail: str, options: Options, reason: str | None) -> None:
+    result = MadeUp(tmp_path, how=how, detail=detail, options=options).result()
+    assert (result["verdict"] == "ok") == (reason is None)
+    assert reason is None or result["reasons"][0].startswith(reason)
