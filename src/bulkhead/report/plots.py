@@ -40,12 +40,15 @@ def evictions(runs: Sequence[Run]) -> str | None:
                 alpha=1 if index == len(runs) - 1 else 0.45,
                 label=run.label,
             )
-            labels = [f"{value:,}\n{run.label}" if len(runs) > 1 else f"{value:,}" for value in values]
+            labels = [f"{value:,}\n{run.label}" if 1 < len(runs) < 3 else f"{value:,}" for value in values]
             axes.bar_label(bars, labels, padding=2, fontsize=7.5)
         axes.set_xticks(range(len(names)), names)
         axes.set_yscale("symlog", linthresh=10)
         axes.set_ylim(0, max(10, *(_evicted(run, name) for run in runs for name in names)) * 12)
         axes.set_ylabel("LLC lines evicted by others (log)")
+        if len(runs) > 2:
+            order = " | ".join(run.label for run in runs)
+            axes.set_title(f"from left to right: {order}", fontsize=8)
         axes.grid(axis="y")
 
     return svg(draw, (6.4, 3.1))
@@ -57,7 +60,10 @@ def who_evicted_whom(run: Run) -> str | None:
     if not witness or "evictions" not in witness:
         return None
     owners: list[str] = witness["owners"]
-    kept = [i for i, name in enumerate(owners) if name != "nobody" or any(witness["evictions"][i])]
+    # What was left of the load area goes in any run; it matters only if it made somebody else's line go.
+    kept = [
+        i for i, name in enumerate(owners) if name != "nobody" or any(row[i] for row in witness["evictions"])
+    ]
     matrix = np.array(witness["evictions"], dtype=float)[np.ix_(kept, kept)]
     names = [owners[i] for i in kept]
 
