@@ -13,6 +13,7 @@
 #include "platform/common/uart.h"
 #include "spinlock.h"
 #include <arch/gic.h>
+#include <string.h>
 
 #define ESCAPE         0x1D /* Ctrl-] */
 #define STEPS_PER_CALL 64u  /* characters that a call moves: bounds how long the core's own guest waits */
@@ -39,6 +40,7 @@ static struct console {
 
 void console_init(const struct manifest_platform *platform, uint32_t console_core, uint32_t console_domain)
 {
+    memset(&console, 0, sizeof console);
     console_mux_init(&console.mux);
     console_mux_add(&console.mux, CONSOLE_HYPERVISOR, &console.log, "bulkhead");
     console.core = console_core;
