@@ -10,7 +10,6 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -30,7 +29,8 @@ def show_run(run: Run, console: Console | None = None) -> None:
 
 
 def render_run(run: Run) -> Group:
-    parts: list[RenderableType] = [_domains(run)]
+    title = f"{run.report.get('system')} on {run.report.get('platform')}, {run.label}"
+    parts: list[RenderableType] = [Text(title, style="bold"), _domains(run)]
     parts += [line for name in ("observer", "tables") if (line := _witness(run, name))]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
     parts.append(_verdict(run))
@@ -39,17 +39,7 @@ def render_run(run: Run) -> Group:
 
 def _domains(run: Run) -> Table:
     report = run.report
-    title = f"{report.get('system')} on {report.get('platform')}, {run.label}"
-    table = Table(
-        title=escape(title),
-        title_justify="left",
-        title_style="bold",
-        header_style=_DIM,
-        box=SIMPLE_HEAD,
-        padding=(0, 0),
-        show_edge=False,
-        pad_edge=False,
-    )
+    table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     observed = any("llc" in domain for domain in run.domains)
     table.add_column("\ndomain", no_wrap=True)
     table.add_column("\nstate", no_wrap=True)

@@ -23,7 +23,8 @@ class AttachedView(AbstractContextManager["AttachedView"]):
     """Raw bytes to standard output, as a serial terminal shows them."""
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """Nothing to put back: the session resets the terminal."""
+        """What follows starts on a line of its own, in normal colors; the session resets the terminal."""
+        self.raw(b"\x1b[0m\r\n")
 
     def line(self, line: Line) -> None:
         """Lines are shown as they come, by `raw`."""
