@@ -24,6 +24,8 @@ void console_mux_init(struct console_mux *mux)
     memset(mux, 0, sizeof *mux);
     mux->through = CONSOLE_NOBODY;
     mux->open = CONSOLE_NOBODY;
+    mux->turn = CONSOLE_SOURCES - 1; /* the first source is next */
+    mux->taken = CONSOLE_TURN_CHARACTERS;
 }
 
 void console_mux_add(struct console_mux *mux, uint32_t source, struct console_ring *ring, const char *name)
@@ -51,11 +53,10 @@ static bool is_due(const struct console_mux *mux, uint32_t index, bool everythin
 /* Round robin, a line at a time; a long line gives way when others wait. */
 static bool choose(struct console_mux *mux, bool everything)
 {
-    bool goes_on = mux->open == mux->turn && is_due(mux, mux->turn, everything);
-
-    if (goes_on && mux->taken < CONSOLE_TURN_CHARACTERS) {
+    if (mux->taken < CONSOLE_TURN_CHARACTERS && console_ring_waiting(mux->sources[mux->turn].ring) != 0) {
         return true;
     }
+    mux->taken = CONSOLE_TURN_CHARACTERS;
     for (uint32_t i = 1; i <= CONSOLE_SOURCES; i++) {
         uint32_t next = (mux->turn + i) % CONSOLE_SOURCES;
 
@@ -151,6 +152,7 @@ static void end_line(struct console_mux *mux, struct bytes *out, uint64_t now_us
     open_line(mux, out, now_us);
     write_newline(out);
     mux->open = CONSOLE_NOBODY;
+    mux->taken = CONSOLE_TURN_CHARACTERS; /* the turn is over */
     source->newlines++;
     source->column = 0;
     source->tagged = false;

@@ -45,7 +45,7 @@ struct console_mux {
     uint32_t through; /* source that is written through before its line is complete, or CONSOLE_NOBODY */
     uint32_t open;    /* source whose unfinished line is the last in the stream, or CONSOLE_NOBODY */
     uint32_t turn;    /* source whose turn it is */
-    uint32_t taken;   /* characters in this turn */
+    uint32_t taken;   /* items in this turn; CONSOLE_TURN_CHARACTERS: it is over */
 };
 
 void console_mux_init(struct console_mux *mux);

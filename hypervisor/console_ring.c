@@ -31,7 +31,7 @@ bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t no
     if (character == STAMP_MARK) {
         return true;
     }
-    if (console_ring_room(ring) < 1 + STAMP_BYTES + 1) {
+    if (console_ring_room(ring) < (ring->in_line ? 1 : 1 + STAMP_BYTES + 1)) {
         return false;
     }
     if (!ring->in_line) {

@@ -160,8 +160,12 @@ static uint32_t highest(void)
         return FAKE_GIC_SPURIOUS;
     }
     for (uint32_t intid = 0; intid < FAKE_GIC_INTIDS; intid++) {
-        if (fake_gic_is_enabled(intid) && !fake_gic_is_active(intid) && fake_gic_is_pending(intid) &&
-            is_routed_here(intid)) {
+        const struct state *state = state_of(intid, core());
+
+        if (intid >= 32 && (state->latched[intid / 32] | state->line[intid / 32]) == 0) {
+            intid |= 31; /* nothing in these 32 */
+        } else if (fake_gic_is_enabled(intid) && !fake_gic_is_active(intid) && fake_gic_is_pending(intid) &&
+                   is_routed_here(intid)) {
             return intid;
         }
     }

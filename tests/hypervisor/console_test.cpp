@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One UART for everybody: tags, interleaving, fairness, focus, and what a hostile guest cannot do to them.
+#include "test_system.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace bulkhead_test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+constexpr char kEscape[] = "\x1d";
+
+DomainSpec spec(const char *name, uint32_t core, uint32_t flags = BH_DOMAIN_FLAG_CONSOLE)
+{
+    return {.name = name, .cores = {core}, .flags = flags};
+}
+
+std::vector<std::string> lines(const std::string &stream)
+{
+    std::vector<std::string> found;
+    std::istringstream in(stream);
+
+    for (std::string line; std::getline(in, line);) {
+        if (!line.empty() && line.back() == '\r') {
+            line.pop_back();
+        }
+        found.push_back(line);
+    }
+    return found;
+}
+
+// `first` has the focus.
+class Console : public testing::Test {
+protected:
+    TestSystem system{spec("linux", 1), spec("control", 2), spec("hog", 3)};
+    Guest linux_guest{system, 0};
+    Guest control{system, 1};
+    Guest hog{system, 2};
+};
+
+} // namespace
+
+TEST_F(Console, LinesCarryTheNameAndTheTimeAtWhichTheyBegan)
+{
+    system.set_time_us(2104311);
+    linux_guest.print("text of");
+    system.set_time_us(9000000);
+    linux_guest.print(" a line\n");
+    system.set_time_us(12345678901);
+    control.print("later\r\n");
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[linux      2.104311] text of a line\r\n"
+                                    "[control 12345.678901] later\r\n");
+}
+
+TEST_F(Console, FocusedDomainIsWrittenThroughOthersWaitForTheirLine)
+{
+    linux_guest.print("$ ");
+    control.print("half a ");
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[linux      0.000000] $ ");
+    system.set_time_us(5);
+    control.print("line\n");
+    ASSERT_TRUE(system.settle());
+    system.set_time_us(6);
+    linux_guest.print("ls\n");
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[linux      0.000000] $ \r\n"
+                                    "[control    0.000000] half a line\r\n"
+                                    "[linux+     0.000006] ls\r\n");
+}
+
+TEST_F(Console, OutputWithoutALineEndIsShownWhenTheRingIsHalfFull)
+{
+    control.print(std::string(CONSOLE_RING_BYTES / 2, 'x'));
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(system.uart_output(), HasSubstr("[control    0.000000] xxxx"));
+}
+
+TEST_F(Console, ProducersSendNoMoreThanOneRequest)
+{
+    system.set_uart_full(true);
+    system.run(1);
+    fake_forget_writes();
+    for (int i = 0; i < 20; i++) {
+        control.print("line\n");
+    }
+    size_t interrupts = 0;
+    for (size_t i = 0; i < fake_write_count(); i++) {
+        interrupts += !fake_write_at(i)->is_mmio && fake_write_at(i)->id == SYSREG_ID_ICC_SGI1R_EL1;
+    }
+    EXPECT_EQ(interrupts, 1u);
+}
+
+TEST_F(Console, OneCallMovesABoundedNumberOfCharacters)
+{
+    for (int i = 0; i < 40; i++) {
+        control.print("0123456789\n");
+    }
+    system.run_core(0);
+    console_handle_request();
+    EXPECT_LE(system.uart_output().size(), 64u * 4) << "the console core's own guest waits for this";
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(lines(system.uart_output()).size(), 40u);
+}
+
+TEST_F(Console, AFullUartIsNeverWaitedFor)
+{
+    system.set_uart_room(10);
+    control.print("a longer line than ten\n");
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[control  ");
+    system.set_uart_room(16);
+    ASSERT_TRUE(system.settle());
+    system.set_uart_room(-1);
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[control    0.000000] a longer line than ten\r\n");
+}
+
+TEST_F(Console, AFloodDelaysTheLinesOfOthersByNoMoreThanTheirShare)
+{
+    system.set_uart_full(true);
+    for (int i = 0; i < 30; i++) {
+        hog.print("noise noise noise\n");
+    }
+    for (int i = 0; i < 5; i++) {
+        control.print("signal\n");
+    }
+    system.set_uart_full(false);
+    ASSERT_TRUE(system.settle());
+    std::vector<std::string> all = lines(system.uart_output());
+    ASSERT_EQ(all.size(), 35u);
+    int last_signal = 0;
+    for (int i = 0; i < 35; i++) {
+        if (all[static_cast<size_t>(i)].find("signal") != std::string::npos) {
+            last_signal = i;
+        }
+    }
+    EXPECT_LE(last_signal, 10) << "every other line";
+}
+
+TEST_F(Console, AnEndlessLineGivesWay)
+{
+    system.set_uart_room(50);
+    hog.print(std::string(1500, 'x') + "\n");
+    ASSERT_TRUE(system.settle());
+    control.print("signal\n");
+    system.set_uart_room(-1);
+    ASSERT_TRUE(system.settle());
+    size_t signal = system.uart_output().find("signal");
+    ASSERT_NE(signal, std::string::npos);
+    EXPECT_LT(signal, 300u);
+    EXPECT_THAT(system.uart_output(), HasSubstr("[hog+"));
+}
+
+TEST_F(Console, AGuestCannotForgeATag)
+{
+    hog.print("a\r[control    0.000001] forged\n");
+    hog.print("b\n\r[control    0.000002] forged\n");
+    hog.print("c\x0b\x0c\x01\x7f[control    0.000003] forged\n");
+    hog.print("d\b\b\b\b\b\b[control    0.000004] forged\n");
+    ASSERT_TRUE(system.settle());
+    for (const std::string &line : lines(system.uart_output())) {
+        EXPECT_EQ(line.rfind("[hog", 0), 0u) << line;
+        // Also not after a carriage return, which is where a terminal would show it.
+        for (size_t i = line.find('\r'); i != std::string::npos; i = line.find('\r', i + 1)) {
+            EXPECT_EQ(line.compare(i + 1, 4, "[hog"), 0) << line;
+        }
+        EXPECT_EQ(line.find_first_of("\x0b\x0c\x01\x7f"), std::string::npos);
+    }
+    EXPECT_THAT(system.uart_output(), HasSubstr("d\b[control"));
+}
+
+TEST_F(Console, EscapeAndADigitMoveTheFocus)
+{
+    system.type("a");
+    system.type(std::string(kEscape) + "1b");
+    system.type(std::string(kEscape) + "nc");
+    system.type(std::string(kEscape) + "nd");
+    system.type(std::string(kEscape) + kEscape);
+    system.type(std::string(kEscape) + "7e");
+    ASSERT_TRUE(system.settle());
+    auto typed = [](const Guest &guest) {
+        std::string text;
+
+        while ((guest.read_uart(0x18) & 0x10) == 0) {
+            text.push_back(static_cast<char>(guest.read_uart(0)));
+        }
+        return text;
+    };
+    EXPECT_EQ(typed(linux_guest), std::string("ad\x1d") + "e");
+    EXPECT_EQ(typed(control), "b");
+    EXPECT_EQ(typed(hog), "c");
+    EXPECT_THAT(system.uart_output(), HasSubstr("[bulkhead   0.000000] input goes to control\r\n"));
+    EXPECT_THAT(system.uart_output(), HasSubstr("no console: domain 7"));
+}
+
+TEST_F(Console, NewFocusShowsItsPromptAtOnce)
+{
+    control.print("login: ");
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(system.uart_output(), IsEmpty());
+    system.type(std::string(kEscape) + "1");
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(system.uart_output(), HasSubstr("[control    0.000000] login: "));
+}
+
+TEST_F(Console, LogLinesAreWholeAndLostOnesAreCounted)
+{
+    system.set_uart_full(true);
+    for (int i = 0; i < 200; i++) {
+        console_log("line %d of the log", i);
+    }
+    system.set_uart_full(false);
+    ASSERT_TRUE(system.settle());
+    console_log("after");
+    ASSERT_TRUE(system.settle());
+    std::vector<std::string> all = lines(system.uart_output());
+    int next = 0;
+    for (size_t i = 0; i + 2 < all.size(); i++) {
+        ASSERT_EQ(all[i], "[bulkhead   0.000000] line " + std::to_string(next++) + " of the log");
+    }
+    EXPECT_EQ(all[all.size() - 2], "[bulkhead   0.000000] " + std::to_string(200 - next) + " lines lost");
+    EXPECT_EQ(all.back(), "[bulkhead   0.000000] after");
+}
+
+TEST_F(Console, FlushWritesWhatIsUnfinishedToo)
+{
+    control.print("last words");
+    console_log("bye");
+    system.run_core(0);
+    console_flush();
+    EXPECT_THAT(system.uart_output(), HasSubstr("[control    0.000000] last words"));
+    EXPECT_THAT(system.uart_output(), HasSubstr("bye\r\n"));
+}
+
+TEST_F(Console, PanicWritesDirectly)
+{
+    system.run_core(2);
+    console_panic_write("panic\r\n");
+    EXPECT_EQ(system.uart_output(), "panic\r\n");
+}
+
+TEST(ConsoleFocus, GoesToTheFirstDomainWithAConsole)
+{
+    TestSystem system{spec("silent", 1, 0), spec("linux", 2)};
+
+    system.type(std::string("x") + kEscape + "0y");
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(Guest(system, 1).read_uart(0), uint32_t{'x'});
+    EXPECT_EQ(Guest(system, 1).read_uart(0), uint32_t{'y'})
+        << "a domain without a console cannot have the focus";
+}
+
+TEST(ConsoleFocus, WithoutAnyConsoleInputIsDropped)
+{
+    TestSystem system{spec("silent", 1, 0)};
+
+    system.type(std::string("abc") + kEscape + "n");
+    EXPECT_TRUE(system.settle());
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fake machine behind the tests: what the hypervisor's core (manifest, clock, cpu) and the board's UART
+// would do, in the simplest form that the drivers under test cannot tell from the real one.
+#include "test_system.h"
+
+#include <cassert>
+#include <cstring>
+#include <deque>
+#include <memory>
+
+extern "C" {
+#include "clock.h"
+#include "irq.h"
+#include "system.h"
+#include <arch/gic.h>
+}
+
+namespace bulkhead_test {
+
+namespace {
+
+constexpr uint32_t kCores = 4;
+constexpr uint32_t kDataRegister = 0x00;
+constexpr uint32_t kFlagRegister = 0x18;
+constexpr uint32_t kMaskRegister = 0x38;
+constexpr uint32_t kClearRegister = 0x44;
+constexpr uint32_t kReceive = 0x50;
+constexpr uint32_t kTransmit = 0x20;
+
+} // namespace
+
+struct TestSystem::State {
+    struct manifest_header manifest {};
+    std::array<struct manifest_domain, BH_MAX_DOMAINS> configs{};
+    std::array<struct status_core, kCores> statistics{};
+    std::array<struct cpu, kCores> cpus{};
+    std::array<struct domain, BH_MAX_DOMAINS> domains{};
+    std::array<struct vcpu, BH_MAX_VCPUS> vcpus{};
+    uint32_t domain_count = 0;
+    uint64_t time_us = 0;
+
+    std::string written;
+    std::deque<uint8_t> typed;
+    int room = -1;
+    bool transmit_interrupt = false;
+    uint32_t mask = 0;
+
+    void update_line() const
+    {
+        uint32_t raw = (typed.empty() ? 0 : kReceive) | (transmit_interrupt ? kTransmit : 0);
+
+        fake_gic_set_line(kPhysicalUartIntid, (raw & mask) != 0);
+    }
+};
+
+namespace {
+
+std::unique_ptr<TestSystem::State> machine;
+
+bool read_uart(uint64_t offset, unsigned, uint64_t *value)
+{
+    switch (offset) {
+    case kDataRegister:
+        *value = 0;
+        if (!machine->typed.empty()) {
+            *value = machine->typed.front();
+            machine->typed.pop_front();
+        }
+        machine->update_line();
+        return true;
+    case kFlagRegister:
+        *value = (machine->typed.empty() ? 0x10 : 0) | (machine->room == 0 ? 0x20 : 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool write_uart(uint64_t offset, unsigned, uint64_t value)
+{
+    switch (offset) {
+    case kDataRegister:
+        assert(machine->room != 0);
+        machine->room -= machine->room > 0;
+        machine->written.push_back(static_cast<char>(value));
+        machine->transmit_interrupt = machine->room != 0;
+        break;
+    case kMaskRegister:
+        machine->mask = static_cast<uint32_t>(value);
+        break;
+    case kClearRegister:
+        machine->transmit_interrupt = machine->transmit_interrupt && (value & kTransmit) == 0;
+        break;
+    default:
+        return false;
+    }
+    machine->update_line();
+    return true;
+}
+
+} // namespace
+
+TestSystem::TestSystem(std::initializer_list<DomainSpec> domains, uint32_t list_registers) : specs_(domains)
+{
+    std::array<uint32_t, kCores> affinities{};
+    uint32_t next_vcpu = 0;
+
+    fake_reset();
+    machine = std::make_unique<State>();
+    for (uint32_t i = 0; i < kCores; i++) {
+        affinities[i] = kCores - 1 - i;
+    }
+    fake_gic_init(kGicd, kGicr, kCores, affinities.data(), list_registers);
+    fake_map(kUart, 0x1000, read_uart, write_uart);
+
+    auto &platform = machine->manifest.platform;
+    platform.gic_version = BH_GIC_VERSION_GICV3;
+    platform.gicd_pa = kGicd;
+    platform.gicr_pa = kGicr;
+    platform.uart_pa = kUart;
+    platform.uart_irq = kPhysicalUartIntid;
+    platform.uart_clock_hz = 24'000'000;
+    platform.cnthp_irq = 26;
+    platform.cntv_irq = kVirtualTimer;
+    platform.cntp_irq = 30;
+    platform.maintenance_irq = FAKE_GIC_MAINTENANCE;
+
+    for (uint32_t i = 0; i < kCores; i++) {
+        struct cpu &cpu = machine->cpus[i];
+
+        cpu.index = i;
+        cpu.mpidr = i;
+        cpu.status = &machine->statistics[i];
+        fake_set_core_sysreg(i, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(&cpu));
+    }
+    console_init(&platform, 0, BH_ALL_DOMAINS);
+    gic_init(&platform, kCores);
+    for (const DomainSpec &spec : specs_) {
+        uint32_t index = machine->domain_count++;
+        struct domain &domain = machine->domains[index];
+
+        std::strncpy(machine->configs[index].name, spec.name.c_str(), BH_NAME_BYTES);
+        machine->configs[index].flags = spec.flags;
+        domain.config = &machine->configs[index];
+        domain.index = index;
+        domain.state = BH_DOMAIN_STATE_RUNNING;
+        domain.vcpus = &machine->vcpus[next_vcpu];
+        for (uint32_t core : spec.cores) {
+            struct vcpu &vcpu = machine->vcpus[next_vcpu++];
+
+            vcpu.domain = &domain;
+            vcpu.index = domain.vcpu_count++;
+            vcpu.cpu = &machine->cpus[core];
+            machine->cpus[core].vcpu = &vcpu;
+        }
+        vgic_domain_init(&domain);
+        vuart_init(&domain);
+        for (uint32_t spi : spec.spis) {
+            (void)vgic_add_spi_hw(&domain, spi, 0);
+        }
+    }
+    for (uint32_t i = 0; i < kCores; i++) {
+        fake_switch_core(i);
+        (void)gic_cpu_init(i, i);
+        if (machine->cpus[i].vcpu != nullptr) {
+            vgic_vcpu_reset(machine->cpus[i].vcpu);
+        }
+    }
+    fake_switch_core(0);
+    console_start();
+    (void)take_interrupts();
+    fake_forget_writes();
+}
+
+TestSystem::~TestSystem()
+{
+    fake_reset();
+    machine.reset();
+}
+
+struct domain &TestSystem::domain(uint32_t index)
+{
+    return machine->domains.at(index);
+}
+
+struct vcpu &TestSystem::run(uint32_t domain_index, uint32_t vcpu_index)
+{
+    struct vcpu &vcpu = machine->domains.at(domain_index).vcpus[vcpu_index];
+
+    fake_switch_core(vcpu.cpu->index);
+    return vcpu;
+}
+
+void TestSystem::run_core(uint32_t core)
+{
+    fake_switch_core(core);
+}
+
+bool TestSystem::take_interrupts()
+{
+    for (uint32_t i = 0; i < 1000; i++) {
+        if (!fake_gic_has_interrupt()) {
+            return true;
+        }
+        // One at a time: a storm must end here, not in the handler.
+        (void)irq_handle(&machine->cpus[fake_current_core()]);
+    }
+    return false;
+}
+
+bool TestSystem::settle()
+{
+    uint32_t core = fake_current_core();
+    bool quiet = false;
+
+    for (uint32_t round = 0; round < 100 && !quiet; round++) {
+        quiet = true;
+        for (uint32_t i = 0; i < kCores; i++) {
+            fake_switch_core(i);
+            if (fake_gic_has_interrupt()) {
+                quiet = false;
+                if (!take_interrupts()) {
+                    fake_switch_core(core);
+                    return false;
+                }
+            }
+        }
+    }
+    fake_switch_core(core);
+    return quiet;
+}
+
+void TestSystem::set_time_us(uint64_t time_us)
+{
+    machine->time_us = time_us;
+}
+
+std::string &TestSystem::uart_output()
+{
+    return machine->written;
+}
+
+void TestSystem::type(std::string_view text)
+{
+    for (char character : text) {
+        machine->typed.push_back(static_cast<uint8_t>(character));
+    }
+    machine->update_line();
+}
+
+void TestSystem::set_uart_full(bool full)
+{
+    set_uart_room(full ? 0 : -1);
+}
+
+void TestSystem::set_uart_room(int characters)
+{
+    machine->room = characters;
+    machine->transmit_interrupt = characters != 0;
+    machine->update_line();
+}
+
+namespace {
+
+constexpr uint64_t kSgiFrame = 0x10000;
+
+struct mmio_access access_of(uint64_t offset, uint32_t bytes)
+{
+    struct mmio_access access {};
+
+    access.offset = offset;
+    access.bytes = bytes;
+    return access;
+}
+
+} // namespace
+
+uint64_t Guest::read_dist(uint64_t offset, uint32_t bytes) const
+{
+    struct mmio_access access = access_of(offset, bytes);
+
+    return vgic_dist_access(&here(), &access) ? access.value : ~uint64_t{0};
+}
+
+void Guest::write_dist(uint64_t offset, uint64_t value, uint32_t bytes) const
+{
+    struct mmio_access access = access_of(offset, bytes);
+
+    access.write = true;
+    access.value = value;
+    (void)vgic_dist_access(&here(), &access);
+}
+
+uint64_t Guest::read_redist(uint64_t offset, uint32_t bytes) const
+{
+    struct mmio_access access = access_of(offset, bytes);
+
+    return vgic_redist_access(&here(), &access) ? access.value : ~uint64_t{0};
+}
+
+void Guest::write_redist(uint64_t offset, uint64_t value, uint32_t bytes) const
+{
+    struct mmio_access access = access_of(offset, bytes);
+
+    access.write = true;
+    access.value = value;
+    (void)vgic_redist_access(&here(), &access);
+}
+
+uint32_t Guest::read_uart(uint64_t offset) const
+{
+    struct mmio_access access = access_of(offset, 4);
+
+    return vuart_access(&here(), &access) ? static_cast<uint32_t>(access.value) : ~0u;
+}
+
+void Guest::write_uart(uint64_t offset, uint32_t value) const
+{
+    struct mmio_access access = access_of(offset, 4);
+
+    access.write = true;
+    access.value = value;
+    (void)vuart_access(&here(), &access);
+}
+
+void Guest::print(std::string_view text) const
+{
+    for (char character : text) {
+        write_uart(0, static_cast<uint8_t>(character));
+    }
+}
+
+void Guest::open() const
+{
+    write_dist(0, 0x13);
+    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + 0x14, 0);
+}
+
+void Guest::enable_spi(uint32_t intid) const
+{
+    write_dist(0x100 + intid / 32 * 4, 1u << intid % 32);
+}
+
+void Guest::disable_spi(uint32_t intid) const
+{
+    write_dist(0x180 + intid / 32 * 4, 1u << intid % 32);
+}
+
+void Guest::enable_private(uint32_t intid) const
+{
+    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x100, 1u << intid);
+}
+
+void Guest::disable_private(uint32_t intid) const
+{
+    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x180, 1u << intid);
+}
+
+void Guest::set_priority(uint32_t intid, uint8_t priority) const
+{
+    if (intid < 32) {
+        write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x400 + intid, priority, 1);
+    } else {
+        write_dist(0x400 + intid, priority, 1);
+    }
+}
+
+void Guest::send_sgi(uint32_t sgi, uint32_t targets) const
+{
+    vgic_sgi1r_write(&here(), uint64_t{sgi} << 24 | targets);
+}
+
+uint32_t Guest::acknowledge() const
+{
+    (void)here();
+    return fake_gic_guest_acknowledge();
+}
+
+void Guest::end(uint32_t intid) const
+{
+    (void)here();
+    fake_gic_guest_end(intid);
+}
+
+std::vector<uint32_t> Guest::take_all() const
+{
+    std::vector<uint32_t> taken;
+
+    (void)here();
+    while (taken.size() < 1000) {
+        if (!system_.take_interrupts()) {
+            break;
+        }
+        uint32_t intid = fake_gic_guest_acknowledge();
+
+        if (intid == FAKE_GIC_SPURIOUS) {
+            break;
+        }
+        taken.push_back(intid);
+        fake_gic_guest_end(intid);
+    }
+    return taken;
+}
+
+} // namespace bulkhead_test
+
+// What the hypervisor's core provides to its devices.
+using bulkhead_test::machine;
+
+extern "C" {
+
+struct cpu *cpu_at(uint32_t index)
+{
+    return &machine->cpus.at(index);
+}
+
+void cpu_send_request(struct cpu *target, uint32_t request)
+{
+    uint32_t before = target->requests;
+
+    target->requests |= request;
+    if (before == 0) {
+        gic_send_sgi(target->mpidr, 0);
+    }
+}
+
+struct domain *domain_at(uint32_t index)
+{
+    return &machine->domains.at(index);
+}
+
+uint32_t domain_count(void)
+{
+    return machine->domain_count;
+}
+
+uint64_t clock_since_start_us(void)
+{
+    return machine->time_us;
+}
+
+void clock_disarm(void) {}
+
+const struct manifest_header *system_manifest(void)
+{
+    return &machine->manifest;
+}
+
+void system_end(enum bh_end_reason) {}
+
+void system_finish_if_ending(void) {}
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small machine for tests of the hypervisor's devices: cores, domains and a GIC that are all fakes, driven
+// only through the real entry points. One instance at a time; one host thread plays all cores.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+extern "C" {
+#include "arch/hosted/fake_gic.h"
+#include "arch/hosted/fake_registers.h"
+#include "console.h"
+#include "cpu.h"
+#include "domain.h"
+#include "vcpu.h"
+#include "vgic.h"
+#include "vuart.h"
+}
+
+namespace bulkhead_test {
+
+constexpr uint64_t kGicd = 0x0800'0000;
+constexpr uint64_t kGicr = 0x080A'0000;
+constexpr uint64_t kUart = 0x0900'0000;
+constexpr uint32_t kVirtualTimer = 27;
+constexpr uint32_t kPhysicalUartIntid = 33;
+
+struct DomainSpec {
+    std::string name;
+    std::vector<uint32_t> cores;
+    uint32_t flags = BH_DOMAIN_FLAG_CONSOLE;
+    std::vector<uint32_t> spis{}; // passed through, to VCPU 0
+};
+
+class TestSystem {
+public:
+    // Redistributors are in reverse order of the cores: nothing may rely on their order.
+    explicit TestSystem(std::initializer_list<DomainSpec> domains, uint32_t list_registers = 4);
+    ~TestSystem();
+    TestSystem(const TestSystem &) = delete;
+    TestSystem &operator=(const TestSystem &) = delete;
+
+    struct domain &domain(uint32_t index);
+    // The core of a VCPU executes from now on.
+    struct vcpu &run(uint32_t domain_index, uint32_t vcpu_index = 0);
+    void run_core(uint32_t core);
+
+    // Handles what interrupts this core until nothing does; false if that does not end.
+    [[nodiscard]] bool take_interrupts();
+    // The same for all cores, in turn. The executing core stays.
+    [[nodiscard]] bool settle();
+
+    // Time since the start.
+    void set_time_us(uint64_t time_us);
+
+    // The UART: what was written to it; what is typed; its transmit FIFO.
+    std::string &uart_output();
+    void type(std::string_view text);
+    void set_uart_full(bool full);
+    // Characters that the transmit FIFO takes before it is full; negative: no limit.
+    void set_uart_room(int characters);
+
+    struct State;
+
+private:
+    std::vector<DomainSpec> specs_;
+};
+
+// A guest's accesses, by the VCPU that executes now.
+class Guest {
+public:
+    Guest(TestSystem &system, uint32_t domain_index, uint32_t vcpu_index = 0)
+        : system_(system), domain_(domain_index), vcpu_(vcpu_index)
+    {
+    }
+
+    uint64_t read_dist(uint64_t offset, uint32_t bytes = 4) const;
+    void write_dist(uint64_t offset, uint64_t value, uint32_t bytes = 4) const;
+    uint64_t read_redist(uint64_t offset, uint32_t bytes = 4) const;
+    void write_redist(uint64_t offset, uint64_t value, uint32_t bytes = 4) const;
+    uint32_t read_uart(uint64_t offset) const;
+    void write_uart(uint64_t offset, uint32_t value) const;
+    void print(std::string_view text) const;
+
+    // What a driver does at its start: wakes the redistributor, enables both groups.
+    void open() const;
+    void enable_spi(uint32_t intid) const;
+    void disable_spi(uint32_t intid) const;
+    // Registers of the VCPU's own redistributor, SGI frame.
+    void enable_private(uint32_t intid) const;
+    void disable_private(uint32_t intid) const;
+    void set_priority(uint32_t intid, uint8_t priority) const;
+    void send_sgi(uint32_t sgi, uint32_t targets) const;
+
+    // Acknowledges, or 1023.
+    uint32_t acknowledge() const;
+    void end(uint32_t intid) const;
+    // Takes and ends everything, in the order of delivery. Handles maintenance interrupts in between.
+    std::vector<uint32_t> take_all() const;
+
+private:
+    struct vcpu &here() const { return system_.run(domain_, vcpu_); }
+
+    TestSystem &system_;
+    uint32_t domain_;
+    uint32_t vcpu_;
+};
+
+} // namespace bulkhead_test

@@ -1,0 +1,662 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delivery of virtual interrupts: from a physical interrupt, a register write or another core to the guest's
+// acknowledgement, through list registers that hold fewer than there are.
+#include "test_system.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+#include <set>
+
+extern "C" {
+#include <arch/gic.h>
+}
+
+using namespace bulkhead_test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+constexpr uint32_t kSpi = 48;
+constexpr uint64_t kLrPending = UINT64_C(1) << 62;
+constexpr uint64_t kLrHw = UINT64_C(1) << 61;
+constexpr uint64_t kLrGroup1 = UINT64_C(1) << 60;
+
+DomainSpec one_vcpu(std::vector<uint32_t> spis = {})
+{
+    return {.name = "one", .cores = {0}, .spis = std::move(spis)};
+}
+
+DomainSpec two_vcpus(std::vector<uint32_t> spis = {})
+{
+    return {.name = "two", .cores = {1, 2}, .spis = std::move(spis)};
+}
+
+class Deliver : public testing::Test {
+protected:
+    void TearDown() override
+    {
+        EXPECT_EQ(fake_gic_violations(), 0u) << "list registers were used against the architecture";
+        EXPECT_EQ(fake_faults(), 0u);
+    }
+};
+
+std::vector<uint64_t> writes_of(enum sysreg_id first, enum sysreg_id last)
+{
+    std::vector<uint64_t> values;
+
+    for (size_t i = 0; i < fake_write_count(); i++) {
+        const struct fake_write *write = fake_write_at(i);
+
+        if (!write->is_mmio && write->id >= first && write->id <= last) {
+            values.push_back(write->value);
+        }
+    }
+    return values;
+}
+
+std::vector<uint64_t> list_register_writes()
+{
+    return writes_of(SYSREG_ID_ICH_LR0_EL2, SYSREG_ID_ICH_LR15_EL2);
+}
+
+std::vector<uint32_t> range(uint32_t first, uint32_t count)
+{
+    std::vector<uint32_t> numbers(count);
+
+    std::iota(numbers.begin(), numbers.end(), first);
+    return numbers;
+}
+
+} // namespace
+
+TEST_F(Deliver, PassedThroughSpiGoesIntoAListRegisterWithItsPhysicalNumber)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(kSpi);
+    EXPECT_TRUE(fake_gic_is_enabled(kSpi));
+    fake_gic_raise(kSpi);
+    fake_forget_writes();
+    ASSERT_TRUE(system.take_interrupts());
+
+    EXPECT_THAT(list_register_writes(), ElementsAre(kLrPending | kLrHw | kLrGroup1 | UINT64_C(0xA0) << 48 |
+                                                    uint64_t{kSpi} << 32 | kSpi));
+    EXPECT_TRUE(fake_gic_is_active(kSpi)) << "EL2 must leave the deactivation to the guest";
+    EXPECT_EQ(guest.acknowledge(), kSpi);
+    guest.end(kSpi);
+    EXPECT_FALSE(fake_gic_is_active(kSpi));
+    fake_gic_raise(kSpi);
+    EXPECT_THAT(guest.take_all(), ElementsAre(kSpi));
+}
+
+TEST_F(Deliver, TimerInterruptsComeAgainAndAgain)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_private(kVirtualTimer);
+    for (int i = 0; i < 5; i++) {
+        fake_gic_set_line(kVirtualTimer, true);
+        ASSERT_TRUE(system.take_interrupts());
+        ASSERT_EQ(guest.acknowledge(), kVirtualTimer);
+        fake_gic_set_line(kVirtualTimer, false);
+        guest.end(kVirtualTimer);
+        EXPECT_FALSE(fake_gic_has_interrupt());
+    }
+}
+
+TEST_F(Deliver, TimerInterruptCostsFewRegisterAccesses)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_private(kVirtualTimer);
+    fake_gic_raise(kVirtualTimer);
+    EXPECT_THAT(guest.take_all(), ElementsAre(kVirtualTimer));
+    fake_gic_raise(kVirtualTimer);
+    fake_forget_writes();
+    ASSERT_TRUE(system.take_interrupts());
+    // IAR, EOIR, two status registers, one list register; then IAR says that there is nothing more.
+    EXPECT_LE(fake_sysreg_access_count(), 6u);
+}
+
+TEST_F(Deliver, ExitsThatDoNotConcernInterruptsTouchNoListRegister)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(kSpi);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts());
+    fake_forget_writes();
+    guest.read_dist(0);
+    guest.read_dist(4);
+    guest.write_dist(0, 0x13);
+    guest.read_uart(0x18);
+    EXPECT_EQ(fake_sysreg_access_count(), 0u);
+}
+
+TEST_F(Deliver, MorePendingThanListRegistersLosesNothing)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    for (uint32_t intid = 40; intid < 60; intid++) {
+        guest.enable_spi(intid);
+        guest.write_dist(0x200 + intid / 32 * 4, 1u << intid % 32);
+    }
+    EXPECT_EQ(this_cpu()->status->list_register_full, 1u);
+    EXPECT_THAT(guest.take_all(), range(40, 20));
+    EXPECT_FALSE(fake_gic_has_interrupt()) << "a maintenance interrupt stays on";
+}
+
+TEST_F(Deliver, TheMostUrgentComesFirstAlsoIfItComesLast)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    for (uint32_t intid = 40; intid < 48; intid++) {
+        guest.enable_spi(intid);
+        guest.set_priority(intid, static_cast<uint8_t>(0xA0 - (intid - 40) * 8));
+        guest.write_dist(0x204, 1u << intid % 32);
+    }
+    EXPECT_THAT(guest.take_all(), ElementsAre(47, 46, 45, 44, 43, 42, 41, 40));
+}
+
+TEST_F(Deliver, MoreActiveThanListRegistersAreAllEnded)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+    std::vector<uint32_t> nested;
+
+    guest.open();
+    guest.set_priority(kSpi, 0xF0);
+    guest.enable_spi(kSpi);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts());
+    nested.push_back(guest.acknowledge());
+    // Each interrupts the handler of the one before.
+    for (uint32_t i = 0; i < 7; i++) {
+        guest.set_priority(60 + i, static_cast<uint8_t>(0xE0 - i * 0x10));
+        guest.enable_spi(60 + i);
+        guest.write_dist(0x200 + (60 + i) / 32 * 4, 1u << (60 + i) % 32);
+        ASSERT_TRUE(system.take_interrupts());
+        nested.push_back(guest.acknowledge());
+    }
+    EXPECT_THAT(nested, ElementsAre(kSpi, 60, 61, 62, 63, 64, 65, 66));
+    EXPECT_TRUE(fake_gic_is_active(kSpi));
+    // Ended without a look at what EL2 would like to do in between.
+    for (auto intid = nested.rbegin(); intid != nested.rend(); ++intid) {
+        guest.end(*intid);
+    }
+    ASSERT_TRUE(system.take_interrupts());
+    EXPECT_FALSE(fake_gic_is_active(kSpi)) << "the physical interrupt of an ended one is blocked for ever";
+    EXPECT_EQ(guest.read_dist(0x304) | guest.read_dist(0x308), 0u);
+    fake_gic_raise(kSpi);
+    EXPECT_THAT(guest.take_all(), ElementsAre(kSpi));
+}
+
+TEST_F(Deliver, DisabledInterruptStaysPendingUntilItIsEnabled)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.write_dist(0x204, 1u << (kSpi - 32));
+    EXPECT_THAT(guest.take_all(), IsEmpty());
+    EXPECT_EQ(guest.read_dist(0x204), 1u << (kSpi - 32));
+    guest.enable_spi(kSpi);
+    EXPECT_THAT(guest.take_all(), ElementsAre(kSpi));
+    EXPECT_EQ(guest.read_dist(0x204), 0u);
+}
+
+TEST_F(Deliver, DisablingTakesAPendingInterruptBackFromTheGuest)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(kSpi);
+    guest.write_dist(0x204, 1u << (kSpi - 32));
+    EXPECT_EQ(guest.read_dist(0x204), 1u << (kSpi - 32)) << "pending in its list register";
+    guest.disable_spi(kSpi);
+    EXPECT_FALSE(fake_gic_guest_has_interrupt());
+    EXPECT_EQ(guest.read_dist(0x204), 1u << (kSpi - 32));
+    guest.enable_spi(kSpi);
+    EXPECT_THAT(guest.take_all(), ElementsAre(kSpi));
+}
+
+TEST_F(Deliver, DisabledHardwareLevelGoesBackToThePhysicalGicAndComesAgain)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(kSpi);
+    fake_gic_set_line(kSpi, true);
+    ASSERT_TRUE(system.take_interrupts());
+    guest.disable_spi(kSpi);
+    EXPECT_FALSE(fake_gic_is_enabled(kSpi));
+    EXPECT_FALSE(fake_gic_is_active(kSpi));
+    EXPECT_EQ(guest.read_dist(0x204), 1u << (kSpi - 32)) << "the line is high";
+    fake_gic_set_line(kSpi, false);
+    EXPECT_EQ(guest.read_dist(0x204), 0u) << "a level leaves no trace";
+    guest.enable_spi(kSpi);
+    EXPECT_THAT(guest.take_all(), IsEmpty());
+    fake_gic_set_line(kSpi, true);
+    ASSERT_TRUE(system.take_interrupts());
+    EXPECT_EQ(guest.acknowledge(), kSpi);
+}
+
+TEST_F(Deliver, EdgeOfADisabledHardwareInterruptIsKept)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.write_dist(0xC00 + kSpi / 16 * 4, 2u << kSpi % 16 * 2);
+    guest.enable_spi(kSpi);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts());
+    guest.disable_spi(kSpi);
+    EXPECT_FALSE(fake_gic_guest_has_interrupt());
+    guest.enable_spi(kSpi);
+    EXPECT_THAT(guest.take_all(), ElementsAre(kSpi));
+    EXPECT_FALSE(fake_gic_is_active(kSpi));
+}
+
+TEST_F(Deliver, EmulatedLevelIsDeliveredAgainUntilTheLineFalls)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(VUART_INTID);
+    vgic_set_spi_level(&system.domain(0), VUART_INTID, true);
+    for (int i = 0; i < 3; i++) {
+        ASSERT_EQ(guest.acknowledge(), VUART_INTID);
+        EXPECT_FALSE(fake_gic_guest_has_interrupt());
+        guest.end(VUART_INTID);
+        ASSERT_TRUE(system.take_interrupts());
+    }
+    ASSERT_EQ(guest.acknowledge(), VUART_INTID);
+    vgic_set_spi_level(&system.domain(0), VUART_INTID, false);
+    guest.end(VUART_INTID);
+    EXPECT_THAT(guest.take_all(), IsEmpty());
+}
+
+TEST_F(Deliver, LevelThatFallsBeforeItIsAcknowledgedIsWithdrawn)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(VUART_INTID);
+    vgic_set_spi_level(&system.domain(0), VUART_INTID, true);
+    EXPECT_TRUE(fake_gic_guest_has_interrupt());
+    vgic_set_spi_level(&system.domain(0), VUART_INTID, false);
+    EXPECT_FALSE(fake_gic_guest_has_interrupt());
+}
+
+TEST_F(Deliver, SgiToAnotherVcpuInterruptsItsCoreAndIsPendingThere)
+{
+    TestSystem system{one_vcpu(), two_vcpus()};
+    Guest first(system, 1, 0);
+    Guest second(system, 1, 1);
+
+    first.open();
+    second.open();
+    second.enable_private(5);
+    ASSERT_TRUE(system.settle());
+    fake_forget_writes();
+    first.send_sgi(5, 0b10);
+    // Core 2 is affinity 2: target list bit 2, EL2's own SGI 0.
+    EXPECT_THAT(writes_of(SYSREG_ID_ICC_SGI1R_EL1, SYSREG_ID_ICC_SGI1R_EL1), ElementsAre(1u << 2));
+    EXPECT_THAT(list_register_writes(), IsEmpty()) << "the sender's core has nothing to deliver";
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(second.acknowledge(), 5u);
+    second.end(5);
+    EXPECT_EQ(first.acknowledge(), FAKE_GIC_SPURIOUS);
+}
+
+TEST_F(Deliver, SgiToOneselfNeedsNoPhysicalOne)
+{
+    TestSystem system{one_vcpu()};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_private(3);
+    fake_forget_writes();
+    guest.send_sgi(3, 1);
+    EXPECT_THAT(writes_of(SYSREG_ID_ICC_SGI1R_EL1, SYSREG_ID_ICC_SGI1R_EL1), IsEmpty());
+    EXPECT_THAT(guest.take_all(), ElementsAre(3));
+}
+
+TEST_F(Deliver, SgiBroadcastReachesTheOtherVcpusOfTheDomainOnly)
+{
+    TestSystem system{one_vcpu(), two_vcpus()};
+    Guest stranger(system, 0);
+    Guest first(system, 1, 0);
+    Guest second(system, 1, 1);
+
+    for (const Guest &guest : {stranger, first, second}) {
+        guest.open();
+        guest.enable_private(7);
+    }
+    vgic_sgi1r_write(&system.run(1, 0), UINT64_C(1) << 40 | UINT64_C(7) << 24);
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(stranger.take_all(), IsEmpty());
+    EXPECT_THAT(first.take_all(), IsEmpty());
+    EXPECT_THAT(second.take_all(), ElementsAre(7));
+}
+
+TEST_F(Deliver, SgiToAffinitiesThatDoNotExistGoesNowhere)
+{
+    TestSystem system{two_vcpus()};
+    Guest first(system, 0, 0);
+    Guest second(system, 0, 1);
+
+    first.open();
+    second.open();
+    first.enable_private(1);
+    second.enable_private(1);
+    for (uint64_t value :
+         {UINT64_C(0xFFFC), UINT64_C(1) << 16 | 0xFFFF, UINT64_C(1) << 32 | 0xFFFF,
+          UINT64_C(1) << 48 | 0xFFFF, UINT64_C(1) << 44 | 0xFFFF, UINT64_C(15) << 44 | 0xFFFF}) {
+        vgic_sgi1r_write(&system.run(0, 0), value | UINT64_C(1) << 24);
+    }
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(first.take_all(), IsEmpty());
+    EXPECT_THAT(second.take_all(), IsEmpty());
+}
+
+TEST_F(Deliver, SgiThatIsSentAgainWhileItIsHandledComesAgain)
+{
+    TestSystem system{two_vcpus()};
+    Guest first(system, 0, 0);
+    Guest second(system, 0, 1);
+
+    first.open();
+    second.open();
+    second.enable_private(2);
+    first.send_sgi(2, 0b10);
+    ASSERT_TRUE(system.settle());
+    ASSERT_EQ(second.acknowledge(), 2u);
+    first.send_sgi(2, 0b10);
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(second.acknowledge(), FAKE_GIC_SPURIOUS);
+    second.end(2);
+    EXPECT_EQ(second.acknowledge(), 2u);
+}
+
+TEST_F(Deliver, RoutingMovesAPendingInterruptToTheOtherVcpu)
+{
+    TestSystem system{two_vcpus({kSpi})};
+    Guest first(system, 0, 0);
+    Guest second(system, 0, 1);
+
+    first.open();
+    second.open();
+    first.enable_spi(kSpi);
+    system.run(0, 0);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts());
+    first.write_dist(0x6000 + kSpi * 8, 1, 8);
+    EXPECT_EQ(fake_mmio32(kGicd + 0x6000 + kSpi * 8), 2u) << "core 2 takes the next one";
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(first.take_all(), IsEmpty());
+    EXPECT_THAT(second.take_all(), ElementsAre(kSpi));
+    EXPECT_FALSE(fake_gic_is_active(kSpi));
+    fake_gic_raise(kSpi);
+    EXPECT_THAT(first.take_all(), IsEmpty());
+    EXPECT_THAT(second.take_all(), ElementsAre(kSpi));
+}
+
+TEST_F(Deliver, AnActiveInterruptStaysWhereItIsWhenItIsRoutedAway)
+{
+    TestSystem system{two_vcpus()};
+    Guest first(system, 0, 0);
+    Guest second(system, 0, 1);
+
+    first.open();
+    second.open();
+    first.enable_spi(kSpi);
+    first.write_dist(0x204, 1u << (kSpi - 32));
+    ASSERT_EQ(first.acknowledge(), kSpi);
+    second.write_dist(0x6000 + kSpi * 8, 1, 8);
+    second.write_dist(0x204, 1u << (kSpi - 32));
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(second.take_all(), IsEmpty()) << "still active on the first";
+    first.end(kSpi);
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(second.take_all(), ElementsAre(kSpi));
+}
+
+TEST_F(Deliver, DisablingOnOneVcpuReachesTheListRegisterOfTheOther)
+{
+    TestSystem system{two_vcpus()};
+    Guest first(system, 0, 0);
+    Guest second(system, 0, 1);
+
+    first.open();
+    second.open();
+    first.write_dist(0x6000 + kSpi * 8, 1, 8);
+    first.enable_spi(kSpi);
+    first.write_dist(0x204, 1u << (kSpi - 32));
+    ASSERT_TRUE(system.settle());
+    first.disable_spi(kSpi);
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(second.acknowledge(), FAKE_GIC_SPURIOUS);
+    first.enable_spi(kSpi);
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(second.acknowledge(), kSpi);
+}
+
+TEST_F(Deliver, ClearingPendingOnOneVcpuReachesTheListRegisterOfTheOther)
+{
+    TestSystem system{two_vcpus()};
+    Guest first(system, 0, 0);
+    Guest second(system, 0, 1);
+
+    first.open();
+    second.open();
+    first.write_dist(0x6000 + kSpi * 8, 1, 8);
+    first.enable_spi(kSpi);
+    first.write_dist(0x204, 1u << (kSpi - 32));
+    ASSERT_TRUE(system.settle());
+    first.write_dist(0x284, 1u << (kSpi - 32));
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(second.take_all(), IsEmpty());
+}
+
+TEST_F(Deliver, TimerEnableIsMirroredOnTheCoreOfItsOwner)
+{
+    TestSystem system{two_vcpus()};
+    Guest first(system, 0, 0);
+
+    first.open();
+    // The first VCPU writes the second one's redistributor.
+    first.write_redist(VGIC_REDIST_BYTES + 0x10100, 1u << kVirtualTimer);
+    ASSERT_TRUE(system.settle());
+    system.run_core(1);
+    EXPECT_FALSE(fake_gic_is_enabled(kVirtualTimer));
+    system.run_core(2);
+    EXPECT_TRUE(fake_gic_is_enabled(kVirtualTimer));
+}
+
+TEST_F(Deliver, ResetOfAVcpuForgetsItsPrivateInterruptsAndFreesTheHardware)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_private(kVirtualTimer);
+    guest.enable_private(4);
+    guest.enable_spi(kSpi);
+    fake_gic_set_line(kVirtualTimer, true);
+    ASSERT_TRUE(system.take_interrupts());
+    ASSERT_EQ(guest.acknowledge(), kVirtualTimer); // and never ends it
+    guest.send_sgi(4, 1);
+    fake_set_sysreg(SYSREG_ID_ICH_VMCR_EL2, 0xFF000002);
+
+    vgic_vcpu_off(&system.run(0));
+    EXPECT_FALSE(fake_gic_is_enabled(kVirtualTimer));
+    EXPECT_FALSE(fake_gic_is_active(kVirtualTimer));
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_HCR_EL2), 0u);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts());
+    EXPECT_FALSE(fake_gic_guest_has_interrupt());
+
+    vgic_vcpu_reset(&system.run(0));
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_VMCR_EL2), 0u);
+    EXPECT_EQ(guest.read_redist(0x10100), 0u);
+    EXPECT_EQ(guest.read_redist(0x10200), 1u << kVirtualTimer) << "its line is still high";
+    EXPECT_EQ(guest.acknowledge(), kSpi) << "an SPI that came meanwhile waits for the new life";
+    guest.end(kSpi);
+    guest.enable_private(kVirtualTimer);
+    ASSERT_TRUE(system.take_interrupts());
+    EXPECT_TRUE(fake_gic_guest_has_interrupt()) << "the timer works again";
+}
+
+TEST_F(Deliver, EndedDomainHasNoPhysicalInterrupts)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(kSpi);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts());
+    vgic_domain_stop(&system.domain(0));
+    vgic_vcpu_off(&system.run(0));
+    EXPECT_FALSE(fake_gic_is_enabled(kSpi));
+    EXPECT_FALSE(fake_gic_is_active(kSpi));
+}
+
+TEST_F(Deliver, SpiOfAnotherDomainIsRefused)
+{
+    TestSystem system{one_vcpu({kSpi}), two_vcpus({kSpi + 1})};
+
+    EXPECT_FALSE(vgic_inject_spi_hw(&system.domain(0), kSpi + 1));
+    EXPECT_FALSE(vgic_inject_spi_hw(&system.domain(0), VGIC_INTID_LIMIT));
+    EXPECT_FALSE(vgic_add_spi_hw(&system.domain(0), 31, 0));
+    EXPECT_FALSE(vgic_add_spi_hw(&system.domain(0), VGIC_INTID_LIMIT, 0));
+    EXPECT_FALSE(vgic_add_spi_hw(&system.domain(0), kSpi + 2, 1));
+}
+
+// Two VCPUs, two list registers each, everything at once and in any order: what was raised is delivered, as
+// often as the guest could tell, and nothing hangs.
+TEST_F(Deliver, NothingIsLostInARandomLife)
+{
+    for (uint32_t seed = 0; seed < 200; seed++) {
+        TestSystem system{{two_vcpus({kSpi, kSpi + 1, kSpi + 2})}, 2};
+        std::mt19937 random(seed);
+        std::array<std::vector<uint32_t>, 2> active;
+        auto pick = [&random](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+
+        for (uint32_t v = 0; v < 2; v++) {
+            Guest guest(system, 0, v);
+
+            guest.open();
+            guest.enable_private(kVirtualTimer);
+            for (uint32_t sgi = 0; sgi < 4; sgi++) {
+                guest.enable_private(sgi);
+                guest.set_priority(sgi, static_cast<uint8_t>(pick(16) << 4));
+            }
+        }
+        Guest(system, 0, 0).write_dist(0xC00 + kSpi / 16 * 4, 0xAAAAAAAA);
+        for (uint32_t spi = kSpi; spi < kSpi + 6; spi++) {
+            Guest(system, 0, 0).enable_spi(spi);
+            Guest(system, 0, 0).set_priority(spi, static_cast<uint8_t>(pick(16) << 4));
+        }
+        for (int step = 0; step < 300; step++) {
+            uint32_t v = pick(2);
+            Guest guest(system, 0, v);
+            uint32_t spi = kSpi + pick(6);
+
+            system.run(0, v);
+            switch (pick(9)) {
+            case 0:
+                guest.send_sgi(pick(4), 1 + pick(3));
+                break;
+            case 1:
+                fake_gic_raise(kSpi + pick(3));
+                break;
+            case 2:
+                guest.write_dist(0x204, 1u << (spi - 32));
+                break;
+            case 3:
+                guest.write_dist(0x6000 + spi * 8, pick(2), 8);
+                break;
+            case 4:
+                guest.disable_spi(spi);
+                break;
+            case 5:
+                guest.enable_spi(spi);
+                break;
+            case 6:
+                if (uint32_t intid = guest.acknowledge(); intid != FAKE_GIC_SPURIOUS) {
+                    active[v].push_back(intid);
+                }
+                break;
+            case 7:
+                if (!active[v].empty()) {
+                    guest.end(active[v].back());
+                    active[v].pop_back();
+                }
+                break;
+            default:
+                ASSERT_TRUE(system.settle()) << "seed " << seed;
+                break;
+            }
+            ASSERT_TRUE(system.take_interrupts()) << "seed " << seed << " step " << step;
+        }
+        // The guests end what they have, then everything that was still waiting comes.
+        for (uint32_t v = 0; v < 2; v++) {
+            for (; !active[v].empty(); active[v].pop_back()) {
+                Guest(system, 0, v).end(active[v].back());
+            }
+        }
+        for (uint32_t spi = kSpi; spi < kSpi + 6; spi++) {
+            Guest(system, 0, 0).enable_spi(spi);
+        }
+        ASSERT_TRUE(system.settle());
+        for (int round = 0; round < 20; round++) {
+            (void)Guest(system, 0, 0).take_all();
+            (void)Guest(system, 0, 1).take_all();
+            ASSERT_TRUE(system.settle());
+        }
+        for (uint32_t spi = kSpi; spi < kSpi + 3; spi++) {
+            EXPECT_FALSE(fake_gic_is_active(spi)) << "seed " << seed;
+            EXPECT_FALSE(fake_gic_is_pending(spi)) << "seed " << seed;
+        }
+        EXPECT_EQ(Guest(system, 0, 0).read_dist(0x204), 0u) << "seed " << seed;
+        EXPECT_EQ(Guest(system, 0, 0).read_redist(0x10200), 0u) << "seed " << seed;
+        // And each can still come.
+        for (uint32_t spi = kSpi; spi < kSpi + 6; spi++) {
+            Guest(system, 0, 0).write_dist(0x6000 + spi * 8, 0, 8);
+        }
+        ASSERT_TRUE(system.settle());
+        system.run(0, 0);
+        for (uint32_t spi = kSpi; spi < kSpi + 3; spi++) {
+            fake_gic_raise(spi);
+        }
+        Guest(system, 0, 0).write_dist(0x204, 0x38u << (kSpi - 32));
+        std::vector<uint32_t> last = Guest(system, 0, 0).take_all();
+        std::sort(last.begin(), last.end());
+        EXPECT_EQ(last, range(kSpi, 6)) << "seed " << seed;
+        ASSERT_EQ(fake_gic_violations(), 0u) << "seed " << seed;
+    }
+}
