@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a bare-metal program from a few macros, runs it in the emulator under a plugin, and gives the result.
+"""Builds bare-metal programs from a few macros, runs them in the emulator under a plugin, gives the results.
 
 Used by the tests of this directory only. Memory of the programs: code, tables and the start word belong to
 the hypervisor, in pages of color 7 (of 8); each test says what else belongs to whom."""

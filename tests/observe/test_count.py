@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions between two events, counted exactly under -icount: what the comparison of a guest's boot with and
-without the hypervisor stands on."""
+"""Instructions between two events, counted exactly under -icount: the comparison of a guest's boot with and
+without the hypervisor stands on it."""
 
 from __future__ import annotations
 
