@@ -71,7 +71,7 @@ def test_every_name_of_the_format_is_known_and_what_is_not_enforced_is_said(tmp_
     assert all(notice.code == "not-enforced" for notice in loaded.notices)
 
 
-@pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp"])
+@pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp", "passthrough"])
 def test_the_examples_promise_only_what_is_enforced(name: str) -> None:
     loaded = load_system(ROOT / "examples" / f"{name}.yaml")
     assert loaded.problems == ()
@@ -168,7 +168,7 @@ def test_an_override_keeps_the_rest_of_the_tree() -> None:
 
 
 @pytest.mark.req("C2")
-@pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp"])
+@pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp", "passthrough"])
 def test_a_resolved_file_plans_to_the_same(tmp_path: Path, name: str) -> None:
     loaded = load_system(ROOT / "examples" / f"{name}.yaml")
     assert loaded.system is not None
@@ -182,3 +182,22 @@ def test_a_resolved_file_plans_to_the_same(tmp_path: Path, name: str) -> None:
     assert again.platform is not None
     planned = plan_memory(again.system, again.platform)
     assert (planned.pool, planned.domains) == (plan.pool, plan.domains)
+
+
+@pytest.mark.parametrize(
+    ("interrupt", "cause"),
+    [
+        ("27", "INTID 27 is not a shared interrupt that a guest can have"),
+        ("288", "INTID 288 is not a shared interrupt that a guest can have"),
+        ("33", "INTID 33 is already that of 'uart'"),
+    ],
+)
+def test_a_device_that_can_be_passed_has_shared_interrupts_of_its_own(
+    tmp_path: Path, interrupt: str, cause: str
+) -> None:
+    platform = (ROOT / "platforms" / "qemu-virt.yaml").read_text()
+    assert "interrupts: [34]" in platform
+    (tmp_path / "board.yaml").write_text(platform.replace("interrupts: [34]", f"interrupts: [{interrupt}]"))
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE.replace("platform: qemu-virt", "platform: ./board.yaml"))
+    assert [problem.cause for problem in load_system(path).problems] == [cause]

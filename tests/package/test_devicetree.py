@@ -10,7 +10,7 @@ from pathlib import Path
 
 import fdt
 
-from bulkhead.package.devicetree import Console, GuestBoard, device_tree
+from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree
 from bulkhead.package.memory import Region
 
 BOARD = GuestBoard(
@@ -20,7 +20,7 @@ BOARD = GuestBoard(
     gicd=0x800_0000,
     gicr=0x80A_0000,
     entropy=b"seed",
-    console=Console(0x900_0000, 33, 24_000_000),
+    console=Console(0x900_0000, 33),
     cmdline="console=ttyAMA0 quiet",
     initrd=(0x4400_0000, 0x4410_0000),
     params={"period_us": 1000, "big": (1 << 64) - 1},
@@ -65,6 +65,29 @@ def test_a_domain_without_a_console_has_no_uart(tmp_path: Path) -> None:
     assert "pl011" not in source
     assert "apb-pclk" not in source
     assert "stdout-path" not in source
+
+
+RTC = PassedDevice("rtc", ("arm,pl031", "arm,primecell"), 0x901_0000, 0x1000, (34,))
+
+
+def test_a_passed_device_has_its_binding_with_interrupt_and_clock(tmp_path: Path) -> None:
+    source = source_of(device_tree(replace(BOARD, devices=(RTC,))), tmp_path)
+    for piece in (
+        'rtc@9010000 { compatible = "arm,pl031\\0arm,primecell"; reg = <0x00 0x9010000 0x00 0x1000>;',
+        'interrupts = <0x00 0x02 0x04>; clocks = <0x02>; clock-names = "apb_pclk"; };',
+    ):
+        assert piece in source, piece
+
+
+def test_the_clock_of_a_primecell_device_is_there_without_a_console(tmp_path: Path) -> None:
+    without_console = replace(BOARD, console=None, bus_clock_hz=24_000_000)
+    assert "clock-frequency = <0x16e3600>" in source_of(
+        device_tree(replace(without_console, devices=(RTC,))), tmp_path
+    )
+    plain = replace(RTC, compatible=("vendor,plain",), intids=())
+    source = source_of(device_tree(replace(without_console, devices=(plain,))), tmp_path)
+    assert 'rtc@9010000 { compatible = "vendor,plain"; reg = <0x00 0x9010000 0x00 0x1000>; };' in source
+    assert "fixed-clock" not in source
 
 
 def test_seeds_follow_the_run_and_nothing_else(tmp_path: Path) -> None:

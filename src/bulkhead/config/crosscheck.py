@@ -34,6 +34,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         _controller,
         _caches,
         _device_names,
+        _device_interrupts,
     )
     return [finding for check in checks for finding in check(platform)]
 
@@ -122,6 +123,21 @@ def _device_names(platform: Platform) -> Findings:
         if name in seen:
             yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{name}'")
         seen.add(name)
+
+
+def _device_interrupts(platform: Platform) -> Findings:
+    last = limits()["max_intid"] - 1
+    seen = {platform.uart.interrupt: "uart"}
+    for index, device in enumerate(platform.devices):
+        for number, intid in enumerate(device.interrupts):
+            path: KeyPath = ("devices", index, "interrupts", number)
+            if not 32 <= intid <= last:
+                cause = f"INTID {intid} is not a shared interrupt that a guest can have"
+                yield Finding(path, "out-of-range", cause, f"32 to {last}")
+            elif intid in seen:
+                cause = f"INTID {intid} is already that of '{seen[intid]}'"
+                yield Finding(path, "duplicate-name", cause, "each interrupt once")
+            seen.setdefault(intid, device.name)
 
 
 def _aligned(path: KeyPath, at: int, size: int) -> Findings:

@@ -153,7 +153,8 @@ class Device(Section):
     name: Name
     at: Address
     size: Bytes
-    interrupts: tuple[IntId, ...] = ()
+    interrupts: tuple[IntId, ...] = ()  # shared ones, level-triggered
+    compatible: tuple[Text, ...] = ()  # in a guest's device tree; none: the guest must know where it is
     dma: bool = False  # it masters memory, past stage 2
 
 

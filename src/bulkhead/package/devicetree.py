@@ -2,8 +2,9 @@
 """A domain's device tree: the virtual board that it sees, in the standard bindings.
 
 Called by `images`, once per domain. The board is the emulator's `virt` reduced to what a domain has: its own
-memory and CPUs, the interrupt controller and the console at the platform's addresses, timers, PSCI by HVC.
-There is no PMU node, since guests may not use it. The same inputs give the same bytes."""
+memory and CPUs, the interrupt controller and the console at the platform's addresses, timers, PSCI by HVC,
+and the devices that are passed through to it. There is no PMU node, since guests may not use it. The same
+inputs give the same bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +35,17 @@ class Console:
 
     at: int
     intid: int
-    clock_hz: int
+
+
+@dataclass(frozen=True)
+class PassedDevice:
+    """A pass-through device that its platform file describes with `compatible`."""
+
+    name: str
+    compatible: tuple[str, ...]
+    at: int
+    bytes: int
+    intids: tuple[int, ...]  # shared, level-triggered
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,8 @@ class GuestBoard:
     gicr: int
     entropy: bytes  # from which its seeds are derived; any length
     console: Console | None = None
+    devices: tuple[PassedDevice, ...] = ()
+    bus_clock_hz: int = 24_000_000  # of the clock that PrimeCell devices want named; nobody changes it
     cmdline: str | None = None
     initrd: tuple[int, int] | None = None  # (start, end)
     params: Mapping[str, int] = field(default_factory=dict)
@@ -67,9 +80,12 @@ def device_tree(board: GuestBoard) -> bytes:
     root.append(_psci())
     root.append(_timer())
     root.append(_gic(board))
+    if board.console is not None or any(map(_is_primecell, board.devices)):
+        root.append(_clock(board.bus_clock_hz))
     if board.console is not None:
-        root.append(_clock(board.console))
         root.append(_uart(board.console))
+    for device in board.devices:
+        root.append(_device(device))
     root.append(_bulkhead(board.params))
     tree = fdt.FDT()
     tree.root = root
@@ -146,11 +162,11 @@ def _gic(board: GuestBoard) -> fdt.Node:
     return node
 
 
-def _clock(console: Console) -> fdt.Node:
+def _clock(rate_hz: int) -> fdt.Node:
     node = fdt.Node("apb-pclk")
     _strings(node, "compatible", "fixed-clock")
     _words(node, "#clock-cells", 0)
-    _words(node, "clock-frequency", console.clock_hz)
+    _words(node, "clock-frequency", rate_hz)
     _words(node, "phandle", _PHANDLE_CLOCK)
     return node
 
@@ -163,6 +179,24 @@ def _uart(console: Console) -> fdt.Node:
     _words(node, "clocks", _PHANDLE_CLOCK, _PHANDLE_CLOCK)
     _strings(node, "clock-names", "uartclk", "apb_pclk")
     return node
+
+
+def _device(device: PassedDevice) -> fdt.Node:
+    node = fdt.Node(f"{device.name}@{device.at:x}")
+    _strings(node, "compatible", *device.compatible)
+    _quads(node, "reg", device.at, device.bytes)
+    if device.intids:
+        cells = [cell for intid in device.intids for cell in (_SPI, intid - _FIRST_SPI, _LEVEL_HIGH)]
+        _words(node, "interrupts", *cells)
+    if _is_primecell(device):
+        _words(node, "clocks", _PHANDLE_CLOCK)
+        _strings(node, "clock-names", "apb_pclk")
+    return node
+
+
+def _is_primecell(device: PassedDevice) -> bool:
+    """Its bus in Linux (AMBA) does not probe a device without a clock."""
+    return "arm,primecell" in device.compatible
 
 
 def _uart_name(console: Console) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bulkhead.config.platform import Platform
+from bulkhead.config.platform import Device, Platform
 from bulkhead.config.system import Domain
 from bulkhead.env import paths
 from bulkhead.package.bare_metal import load_bare_metal
-from bulkhead.package.devicetree import Console, GuestBoard, device_tree
+from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree
 from bulkhead.package.errors import PackageError, prefixed
 from bulkhead.package.linux import load_linux
 from bulkhead.package.memory import Loaded, Region
@@ -60,10 +60,10 @@ def _board(
     gic = platform.interrupt_controller
     if gic.type != "gicv3" or gic.redistributors is None:
         raise PackageError(f"guests need a GICv3, platform '{platform.name}' has {gic.type}")
+    uart = platform.uart
     console = None
     if domain.console:
-        uart = platform.uart
-        console = Console(uart.at, uart.interrupt, uart.clock or DEFAULT_UART_CLOCK_HZ)
+        console = Console(uart.at, uart.interrupt)
     return GuestBoard(
         memory=memory,
         cpus=len(domain.cpus),
@@ -72,9 +72,21 @@ def _board(
         gicr=gic.redistributors,
         entropy=f"{around.seed}/{around.system_name}/{domain.name}".encode(),
         console=console,
+        devices=_described_devices(domain, platform),
+        bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,
         cmdline=domain.image.cmdline,
         initrd=initrd,
         params=domain.params,
+    )
+
+
+def _described_devices(domain: Domain, platform: Platform) -> tuple[PassedDevice, ...]:
+    """What the domain has been given and can be found by its guest: devices with `compatible`."""
+    given = [platform.passable()[name] for name in domain.devices]
+    return tuple(
+        PassedDevice(d.name, d.compatible, d.at, d.size, d.interrupts)
+        for d in given
+        if isinstance(d, Device) and d.compatible
     )
 
 
