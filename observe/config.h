@@ -26,6 +26,9 @@ struct start_store {
     std::uint32_t value;
 };
 
+// Fixed by the owners map: 0 is nobody, 1 the hypervisor, then the domains.
+inline constexpr machine::owner_id hypervisor_owner{1};
+
 struct config {
     machine::owner_map owners;
     std::vector<std::string> names; // by owner id; 0 nobody, 1 the hypervisor

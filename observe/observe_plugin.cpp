@@ -79,10 +79,14 @@ void access_page(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtua
                                    [=] { return is_whole ? low_64_bits(info) : std::nullopt; });
 }
 
-template <bool is_store>
+// `is_guest`: the instruction is not the hypervisor's, so the access tells in which address space a guest's
+// DC ZVA works.
+template <bool is_store, bool is_guest>
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, void *)
 {
-    self->vcpus[vcpu].latest_access = info;
+    if constexpr (is_guest) {
+        self->vcpus[vcpu].latest_access = info;
+    }
     const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
     const auto to_page_end =
         static_cast<unsigned>(machine::frame_bytes - virtual_address % machine::frame_bytes);
@@ -154,11 +158,28 @@ void instrument_fetch(qemu_plugin_insn *instruction, std::optional<phys_addr> wh
     }
 }
 
+template <bool is_guest> void instrument_accesses(qemu_plugin_insn *instruction, std::uint32_t word)
+{
+    qemu_plugin_register_vcpu_mem_cb(instruction, on_access<true, is_guest>, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_W, nullptr);
+    if (!observe::a64::reads_and_writes(word)) { // of these, the write stands for both
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access<false, is_guest>, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_R, nullptr);
+    }
+}
+
+// Whether an instruction belongs to anybody but the hypervisor.
+bool is_guests(std::optional<phys_addr> where)
+{
+    return !where || !self->observer->is_hypervisor(*where);
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
 {
     const std::uint64_t line_mask = ~(self->observer->instruction_line_bytes() - 1);
     const std::size_t count = qemu_plugin_tb_n_insns(block);
     std::uint64_t line_before = 0;
+    bool is_guest = true;
     for (std::size_t index = 0; index < count; ++index) {
         qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, index);
         const std::uint64_t virtual_address = qemu_plugin_insn_vaddr(instruction);
@@ -171,18 +192,19 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
         // line.
         const std::uint64_t line = virtual_address & line_mask;
         if (index == 0 || line != line_before) {
-            instrument_fetch(instruction, self->observer->memory().locate(host, virtual_address));
+            const auto where = self->observer->memory().locate(host, virtual_address);
+            is_guest = is_guests(where);
+            instrument_fetch(instruction, where);
         }
         line_before = line;
         if (const auto register_index = observe::a64::zeroed_block_register(word)) {
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_zeroing, QEMU_PLUGIN_CB_R_REGS,
                                                    reinterpret_cast<void *>(std::uintptr_t{*register_index}));
         }
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_access<true>, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_W, nullptr);
-        if (!observe::a64::reads_and_writes(word)) { // of these, the write stands for both
-            qemu_plugin_register_vcpu_mem_cb(instruction, on_access<false>, QEMU_PLUGIN_CB_NO_REGS,
-                                             QEMU_PLUGIN_MEM_R, nullptr);
+        if (is_guest) {
+            instrument_accesses<true>(instruction, word);
+        } else {
+            instrument_accesses<false>(instruction, word);
         }
     }
 }

@@ -85,6 +85,11 @@ public:
         run(this_core(vcpu), machine::l1_side::instruction, address, machine::access_kind::read);
     }
 
+    [[nodiscard]] bool is_hypervisor(machine::phys_addr address) const
+    {
+        return config_.owners.owner_of(address) == hypervisor_owner;
+    }
+
     [[nodiscard]] unattributed_counts &unattributed(unsigned vcpu) { return this_core(vcpu).unattributed; }
     [[nodiscard]] host_memory &memory() { return host_memory_; }
     [[nodiscard]] const config &configuration() const { return config_; }

@@ -12,8 +12,6 @@ using json = nlohmann::ordered_json;
 using namespace machine;
 using names = std::vector<std::string>;
 
-constexpr owner_id hypervisor{1};
-
 owner_id owner(std::size_t index)
 {
     return owner_id{static_cast<std::uint8_t>(index)};
@@ -62,7 +60,7 @@ json describe_owner(const snapshot &counts, std::size_t index, const names &know
     for (std::size_t evictor = 0; evictor < known.size(); ++evictor) {
         evicted_by[known[evictor]] = counts.llc.evicted(owner(index), owner(evictor)).get();
     }
-    const bool itself = owner(index) == hypervisor;
+    const bool itself = owner(index) == hypervisor_owner;
     json described{
         {"accesses", llc.accesses.get()},
         {"misses", llc.misses.get()},
@@ -70,7 +68,7 @@ json describe_owner(const snapshot &counts, std::size_t index, const names &know
         {"received_misses", llc.received_misses.get()},
         {"write_backs", llc.write_backs.get()},
         {"evicted_by_others", counts.llc.evicted_by_others(owner(index))},
-        {"evicted_by_hypervisor", itself ? 0 : counts.llc.evicted(owner(index), hypervisor).get()},
+        {"evicted_by_hypervisor", itself ? 0 : counts.llc.evicted(owner(index), hypervisor_owner).get()},
         {"evicted_by", std::move(evicted_by)},
     };
     described.update(l1_of_all_cores(counts, owner(index)));

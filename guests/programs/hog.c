@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A memory hog: walks a buffer far larger than any cache on all its VCPUs, each its slice, and tells how far
-// it came. Parameters: `buffer_kib` (0: all the RAM that is left), `passes` over the buffer (0: forever).
+// it came. Parameters: `buffer_kib` (0: all the RAM that is left), `passes` over the buffer (0: forever), `rest_us`
+// (0: never): sleep that long after every 64 KiB, which leaves the emulator's host to the others.
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/format.h"
+#include "guests/runtime/gic.h"
 #include "guests/runtime/lines.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
@@ -12,6 +14,8 @@
 #include "guests/runtime/smp.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
+
+#include <arch/sysreg.h>
 
 enum {
     chunk_bytes = 64 * 1024, // between two looks at the clock
@@ -24,6 +28,7 @@ static struct {
     uint64_t passes;
     uint64_t start_ticks;
     uint64_t frequency;
+    uint64_t rest_ticks;
     uint32_t cpu_count;                  // 0: the others have to wait
     uint64_t lines_done[BOARD_MAX_CPUS]; // each written by its VCPU alone
 } hog;
@@ -62,6 +67,29 @@ static void report_if_due(uint64_t *next_report)
     *next_report = timer_now() + hog.frequency;
 }
 
+void program_interrupt(uint32_t intid)
+{
+    if (intid == board()->virtual_timer_intid)
+        timer_stop();
+}
+
+// Sleeps until the rest is over; the timer's handler only withdraws the interrupt.
+static void rest(void)
+{
+    uint64_t end = timer_now() + hog.rest_ticks;
+
+    if (hog.rest_ticks == 0)
+        return;
+    timer_set(end);
+    cpu_mask_interrupts();
+    while (timer_now() < end) {
+        cpu_wait_for_interrupt(); // wakes up although interrupts are masked
+        cpu_unmask_interrupts();  // the handler runs here
+        cpu_mask_interrupts();
+    }
+    cpu_unmask_interrupts();
+}
+
 // This VCPU's share of the work. Slices differ by one line at most.
 static void walk_slice(uint32_t cpu)
 {
@@ -78,6 +106,7 @@ static void walk_slice(uint32_t cpu)
                              __ATOMIC_RELAXED);
             if (cpu == 0)
                 report_if_due(&next_report);
+            rest();
         }
     }
 }
@@ -86,6 +115,8 @@ void program_secondary(uint32_t cpu)
 {
     while (__atomic_load_n(&hog.cpu_count, __ATOMIC_ACQUIRE) == 0) {
     }
+    if (hog.rest_ticks != 0 && gic_init_secondary())
+        gic_enable_private(board()->virtual_timer_intid);
     walk_slice(cpu);
 }
 
@@ -103,6 +134,15 @@ void program_main(void)
     }
     hog.passes = param("passes", 0);
     hog.frequency = timer_frequency();
+    hog.rest_ticks = ns_to_ticks(param("rest_us", 0) * 1000, hog.frequency);
+    if (hog.rest_ticks != 0) {
+        if (!gic_init()) {
+            console_write("hog: no usable interrupt controller\n");
+            return;
+        }
+        gic_enable_private(board()->virtual_timer_intid);
+        cpu_unmask_interrupts();
+    }
     hog.start_ticks = timer_now();
     uint32_t cpu_count = smp_start();
     console_write("bulkhead: ready\n");
