@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boots whole systems for the tests of this directory: small ones in this process, Linux at a terminal.
+
+`boot` takes the steps of `bulkhead run` one by one, so that a test can change what is booted and read what the
+command does not print. `attached` is the command itself with a terminal of its own. Neither knows what the
+tests want to see.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import yaml
+
+from bulkhead.config.load import load_system
+from bulkhead.env.native import ensure_built
+from bulkhead.env.paths import build_dir
+from bulkhead.env.qemu import qemu_binary
+from bulkhead.package.build import Build, build_system
+from bulkhead.package.build import Options as BuildOptions
+from bulkhead.run.conclude import conclude
+from bulkhead.run.console import HYPERVISOR, ConsoleParser, Line
+from bulkhead.run.prepare import make_target
+from bulkhead.run.session import Plan, run_session
+from bulkhead.run.status import SystemStatus, read_status
+from bulkhead.run.target import Options, Target
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+MS = 10**6
+S = 10**9
+MIB = 1 << 20
+PROMPT = "~ # "
+# Wall time after which a run counts as hung: nothing waits for it, so it allows for a busy machine.
+HUNG_S = 300.0
+COMMAND = [sys.executable, "-m", "bulkhead.cli"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "dumb"}
+
+
+def domain(name: str, program: str, core: int, **keys: Any) -> dict[str, Any]:
+    """A bare-metal domain of a system file."""
+    memory = [{"at": 0x4000_0000, "size": "4 MiB"}]
+    image = {"elf": f"guests/{program}.elf"}
+    return {"name": name, "cpus": [core], "image": image, "memory": memory, **keys}
+
+
+def control(**params: int) -> dict[str, Any]:
+    """The real-time domain that others must not disturb, on core 0."""
+    given = {"period_us": 1000, "working_set_kib": 64, "report_every": 20, **params}
+    return domain("control", "periodic", 0, criticality="rt", params=given)
+
+
+def write_system(directory: Path, *domains: dict[str, Any], **keys: Any) -> Path:
+    """A system file of these domains on the emulator's board."""
+    system = {"bulkhead": 1, "name": "system", "platform": "qemu-virt", "domains": list(domains), **keys}
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "system.yaml"
+    path.write_text(yaml.safe_dump(system, sort_keys=False))
+    return path
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is known after a run."""
+
+    result: dict[str, Any]  # as `run --json` prints it
+    directory: Path
+    status: SystemStatus | None = None
+    parser: ConsoleParser | None = None
+    exit_code: int | None = None
+
+    def domain(self, name: str) -> dict[str, Any]:
+        return next(entry for entry in self.result["domains"] if entry["name"] == name)
+
+    def lines(self, name: str = HYPERVISOR) -> list[str]:
+        """What a domain, or the hypervisor, has said."""
+        assert self.parser is not None
+        return list(self.parser.domains[name].lines)
+
+    @property
+    def console(self) -> bytes:
+        return (self.directory / "console.log").read_bytes()
+
+
+class _Nobody:
+    def line(self, line: Line) -> None: ...
+
+    def raw(self, data: bytes) -> None: ...
+
+    def tick(self, parser: ConsoleParser) -> None: ...
+
+
+Change = Callable[[Build], None]
+
+
+def make(system: Path, directory: Path, change: Change | None = None, **asked: Any) -> Target:
+    """Build a system for a run; `change` may damage what was built. `asked` are the run's options."""
+    options = Options(**asked)
+    loaded = load_system(system, options.overrides, unprotected=options.unprotected)
+    assert loaded.ok, loaded.problems
+    ensure_built(["target"])
+    plugin = None
+    if options.observe:
+        ensure_built(["host"], ["observe"])
+        plugin = build_dir() / "host" / "observe" / "libobserve.so"
+    directory.mkdir(parents=True, exist_ok=True)
+    build_options = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0)
+    built = build_system(loaded, directory / "package", build_options, miscolor=options.miscolor)
+    if change is not None:
+        change(built)
+    return make_target(loaded, built, options, binary=qemu_binary(), plugin=plugin, directory=directory)
+
+
+def boot(system: Path, directory: Path, change: Change | None = None, **asked: Any) -> Run:
+    """Build and run to the end, without a terminal."""
+    target = make(system, directory, change, **asked)
+    plan = Plan(
+        machine=target.machine,
+        directory=directory,
+        domain_names=tuple(entry.name for entry in target.domains),
+        frames=(*target.status_frames, *target.promise.pool_frames.tolist()),
+        timeout_s=HUNG_S,
+        attach=False,
+    )
+    outcome = run_session(plan, _Nobody())
+    result = conclude(target, outcome, version="test", commit="test")
+    pages = [outcome.image.bytes_at(pa) for pa in target.status_frames] if outcome.image else []
+    status = read_status(target.layout, pages)
+    return Run(result, directory, status if isinstance(status, SystemStatus) else None, outcome.console)
+
+
+def command(system: Path, directory: Path, *arguments: str) -> Run:
+    """`bulkhead run --json` as a process of its own."""
+    full = [*COMMAND, "run", str(system), "--json", "--directory", str(directory), *arguments]
+    done = subprocess.run(
+        full, capture_output=True, text=True, timeout=HUNG_S, cwd=ROOT, env=ENVIRONMENT, check=False
+    )
+    assert done.stdout, done.stderr
+    return Run(json.loads(done.stdout), directory, exit_code=done.returncode)
+
+
+class Terminal:
+    """`bulkhead run` with the console of a Linux domain on a terminal."""
+
+    def __init__(self, system: Path, directory: Path, *arguments: str) -> None:
+        self.directory = directory
+        full = [*COMMAND, "run", str(system), "--directory", str(directory), *arguments]
+        self.child = pexpect.spawn(
+            full[0],
+            full[1:],
+            timeout=HUNG_S,
+            encoding="utf-8",
+            codec_errors="replace",
+            cwd=str(ROOT),
+            env=ENVIRONMENT,
+            dimensions=(50, 200),
+        )
+
+    def wait_for_prompt(self) -> str:
+        """What came before it."""
+        self.child.expect_exact(PROMPT)
+        return self.child.before or ""
+
+    def ask(self, line: str) -> str:
+        """Type a line at the prompt; what was shown until the next prompt."""
+        self.child.sendline(line)
+        return self.wait_for_prompt()
+
+    def leave(self) -> Run:
+        """Ctrl-A x."""
+        self.child.send("\x01x")
+        return self.wait_for_end()
+
+    def wait_for_end(self) -> Run:
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        result = json.loads((self.directory / "report.json").read_text())
+        return Run(result, self.directory, exit_code=self.child.exitstatus)
+
+    def close(self) -> None:
+        self.child.close(force=True)
+
+
+@contextlib.contextmanager
+def attached(system: Path, directory: Path, *arguments: str) -> Iterator[Terminal]:
+    """The command at a terminal; it does not outlive the block."""
+    terminal = Terminal(system, directory, *arguments)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
