@@ -3,12 +3,15 @@
 // compares the boot of a guest on the bare emulator with the same under the hypervisor. It counts all VCPUs
 // together and must never change what the guest sees.
 //
-//     -plugin libcount.so,out=PATH[,start=first|PA:VALUE][,from=ADDRESS],match=TEXT,uart=PA
+//     -plugin libcount.so,out=PATH,match=TEXT,uart=PA[,start=first|PA:VALUE][,from=ADDRESS]
+//         [,within=ADDRESS:BYTES][,read=ADDRESS:BYTES]
 //
 // The count starts with the first instruction (start=first, the default) or after a 32-bit store of VALUE to
 // PA; with `from`, at the first execution, from then on, of the instruction at that virtual address, which is
 // the first one counted. It ends when the bytes stored to the UART's data register contain TEXT (a comma is
-// written as two). `out` is written at that moment, or at the emulator's exit with "matched": false.
+// written as two). `out` is written at that moment, or at the emulator's exit with "matched": false. With
+// `within`, instructions at these virtual addresses are also counted by themselves; with `read`, so much
+// memory, as the core that completed TEXT sees it at that moment, is in `memory`, in hexadecimal.
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -25,10 +28,21 @@ namespace {
 
 using namespace bulkhead;
 
+constexpr std::uint64_t most_read_bytes = 65536;
+
+// Instructions since reset, of all VCPUs.
+struct counted {
+    std::uint64_t all;
+    std::uint64_t within; // a part of `all`
+};
+
 struct plugin {
-    qemu_plugin_u64 executed{}; // all instructions since reset, per VCPU
+    qemu_plugin_u64 executed{};        // instructions since reset, per VCPU
+    qemu_plugin_u64 executed_within{}; // those in `within`, which are not in `executed`
     std::optional<std::pair<std::uint64_t, std::uint64_t>> start_store;
     std::optional<std::uint64_t> from;
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> within; // address, bytes
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> read;   // address, bytes
     std::uint64_t uart = 0;
     std::string match;
     std::string out;
@@ -38,26 +52,55 @@ struct plugin {
     bool armed = false; // the start store, if one is needed, has been seen
     bool started = false;
     bool matched = false;
-    std::uint64_t before_start = 0;
-    std::string tail; // of what went to the UART: never longer than `match`
+    counted before_start{};
+    std::string memory; // what `read` asked for, once read
+    std::string tail;   // of what went to the UART: never longer than `match`
 };
 
 plugin *self = nullptr;
 
+counted count_now()
+{
+    const std::uint64_t within = qemu_plugin_u64_sum(self->executed_within);
+    return {.all = qemu_plugin_u64_sum(self->executed) + within, .within = within};
+}
+
 void write_count()
 {
-    const std::uint64_t counted =
-        self->started ? qemu_plugin_u64_sum(self->executed) - self->before_start : 0;
-    observe::write_result(self->out, "{\"instructions\": " + std::to_string(counted) +
-                                         ", \"started\": " + (self->started ? "true" : "false") +
-                                         ", \"matched\": " + (self->matched ? "true" : "false") + "}\n");
+    const counted now = self->started ? count_now() : self->before_start;
+    std::string text = "{\"instructions\": " + std::to_string(now.all - self->before_start.all);
+    if (self->within) {
+        text += ", \"instructions_within\": " + std::to_string(now.within - self->before_start.within);
+    }
+    if (self->read) {
+        text += ", \"memory\": \"" + self->memory + "\"";
+    }
+    text += std::string(", \"started\": ") + (self->started ? "true" : "false");
+    text += std::string(", \"matched\": ") + (self->matched ? "true" : "false");
+    observe::write_result(self->out, text + "}\n");
+}
+
+// Empty if the core's tables map nothing there.
+std::string read_memory(std::uint64_t address, std::size_t bytes)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    GByteArray *data = g_byte_array_new();
+    if (qemu_plugin_read_memory_vaddr(address, data, bytes)) {
+        for (unsigned index = 0; index < data->len; ++index) {
+            text += digits[data->data[index] >> 4];
+            text += digits[data->data[index] & 0xF];
+        }
+    }
+    g_byte_array_free(data, 1);
+    return text;
 }
 
 void start()
 {
     if (!self->started) {
         self->started = true;
-        self->before_start = qemu_plugin_u64_sum(self->executed);
+        self->before_start = count_now();
     }
 }
 
@@ -95,6 +138,9 @@ void on_uart_store(qemu_plugin_meminfo_t info)
     }
     if (self->tail == self->match) {
         self->matched = true;
+        if (self->read) {
+            self->memory = read_memory(self->read->first, self->read->second);
+        }
         write_count();
     }
 }
@@ -125,8 +171,10 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
         if (self->from && qemu_plugin_insn_vaddr(instruction) == *self->from) {
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_from, QEMU_PLUGIN_CB_NO_REGS, nullptr);
         }
-        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                            self->executed, 1);
+        const bool is_within =
+            self->within && qemu_plugin_insn_vaddr(instruction) - self->within->first < self->within->second;
+        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+            instruction, QEMU_PLUGIN_INLINE_ADD_U64, is_within ? self->executed_within : self->executed, 1);
         qemu_plugin_register_vcpu_mem_cb(instruction, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
                                          nullptr);
     }
@@ -143,7 +191,8 @@ void on_exit(qemu_plugin_id_t, void *)
 // Why nothing can be counted, or nothing.
 std::optional<std::string> prepare(std::span<char *> given)
 {
-    constexpr std::array<std::string_view, 5> known{"start", "from", "match", "uart", "out"};
+    constexpr std::array<std::string_view, 7> known{"start", "from",   "match", "uart",
+                                                    "out",   "within", "read"};
     auto parsed = observe::parse_arguments(given, known);
     if (const auto *refused = std::get_if<machine::refusal>(&parsed)) {
         return refused->reason;
@@ -166,6 +215,18 @@ std::optional<std::string> prepare(std::span<char *> given)
             return "from=" + arguments["from"] + " is no address";
         }
     }
+    if (const std::string &range = arguments["within"]; !range.empty()) {
+        self->within = observe::parse_pair(range);
+        if (!self->within) {
+            return "within=" + range + " is not ADDRESS:BYTES";
+        }
+    }
+    if (const std::string &area = arguments["read"]; !area.empty()) {
+        self->read = observe::parse_pair(area);
+        if (!self->read || self->read->second == 0 || self->read->second > most_read_bytes) {
+            return "read=" + area + " is not ADDRESS:BYTES, with at most 65536 bytes";
+        }
+    }
     if (const std::string &when = arguments["start"]; !when.empty() && when != "first") {
         self->start_store = observe::parse_pair(when);
         if (!self->start_store) {
@@ -185,7 +246,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *, int argc, char
         std::fprintf(stderr, "bulkhead count: %s\n", reason->c_str());
         return 1;
     }
-    self->executed = {qemu_plugin_scoreboard_new(sizeof(std::uint64_t)), 0};
+    // One board for both, and one of them for each instruction: 10.0.2 crashes with two boards.
+    qemu_plugin_scoreboard *counters = qemu_plugin_scoreboard_new(2 * sizeof(std::uint64_t));
+    self->executed = {counters, 0};
+    self->executed_within = {counters, sizeof(std::uint64_t)};
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
     return 0;

@@ -120,6 +120,7 @@ std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr *haddr);
 
 GArray *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(qemu_plugin_register *handle, GByteArray *buf);
+bool qemu_plugin_read_memory_vaddr(std::uint64_t addr, GByteArray *data, std::size_t len);
 
 qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(std::size_t element_size);
 std::uint64_t qemu_plugin_u64_sum(qemu_plugin_u64 entry);

@@ -72,6 +72,24 @@ def test_from_an_address(tmp_path: Path) -> None:
     assert never == {"instructions": 0, "started": False, "matched": False}
 
 
+def test_instructions_of_an_address_range_are_counted_by_themselves(tmp_path: Path) -> None:
+    """`begin` up to its loop: two of them; the loop's three and the rest are elsewhere."""
+    program = build(tmp_path, BODY.format(end="power_off"))
+    listing = subprocess.check_output(["aarch64-linux-gnu-nm", str(program)], text=True)
+    symbols = {name: int(at, 16) for at, _, name in map(str.split, listing.splitlines())}
+    start = f"start={START_WORD_PA:#x}:1"
+    first = count(tmp_path, start, f"within={symbols['begin']:#x}:8", "match=abc")
+    assert (first["instructions"], first["instructions_within"]) == (COUNTED, 2)
+    loop = count(tmp_path, start, f"within={symbols['begin'] + 8:#x}:12", "match=abc")
+    assert (loop["instructions"], loop["instructions_within"]) == (COUNTED, 3 * 1000)
+
+
+def test_memory_is_read_when_the_text_is_complete(tmp_path: Path) -> None:
+    """The start word, which is 1 then."""
+    result = count(tmp_path, f"read={START_WORD_PA:#x}:4", "match=abc")
+    assert result["memory"] == "01000000"
+
+
 def test_longer_text_takes_longer(tmp_path: Path) -> None:
     """Three instructions a character, device accesses included: none is counted twice."""
     first = count(tmp_path, "match=a")["instructions"]
@@ -100,6 +118,8 @@ def test_written_at_once_when_the_text_appears(tmp_path: Path) -> None:
         ((), "match=TEXT are needed"),
         (("match=a", "start=1"), "neither `first` nor"),
         (("match=a", "from=main"), "from=main is no address"),
+        (("match=a", "within=0x4000"), "within=0x4000 is not ADDRESS:BYTES"),
+        (("match=a", "read=0x4000:0"), "read=0x4000:0 is not ADDRESS:BYTES"),
     ],
 )
 def test_bad_arguments_refuse_to_run(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
