@@ -150,13 +150,17 @@ static uint64_t rank_of(struct color_space space, const struct color_set *set, u
     return rank;
 }
 
-/* Start of the allowed granule with this rank. */
+/* Start of the allowed granule with this rank; a set without colors has none: the last address. */
 static uint64_t granule_with_rank(struct color_space space, const struct color_set *set, uint64_t rank)
 {
     struct walk walk = walk_start(space, set);
     uint64_t per_period = granules_per_period(space, set);
-    uint64_t pa = (rank / per_period) << (walk.bit + 1);
+    uint64_t pa;
 
+    if (per_period == 0) {
+        return UINT64_MAX;
+    }
+    pa = (rank / per_period) << (walk.bit + 1);
     rank %= per_period;
     for (uint32_t left = walk.bit + 1 - walk.granule; left > 0; left--) {
         uint64_t zero = walk_zero_branch(&walk);

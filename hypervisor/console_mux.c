@@ -162,10 +162,11 @@ static void end_line(struct console_mux *mux, struct bytes *out, uint64_t now_us
 uint32_t console_mux_next(struct console_mux *mux, bool everything, uint64_t now_us, uint8_t *data,
                           bool *idle)
 {
-    struct bytes out = {.data = data};
+    struct bytes out = {0};
     struct console_source *source;
     uint8_t character;
 
+    out.data = data;
     *idle = !choose(mux, everything);
     if (*idle) {
         return 0;

@@ -21,10 +21,10 @@ enum cpu_request {
 };
 
 struct cpu {
-    uint32_t index;             /* into the manifest's cpus */
     uint64_t mpidr;             /* affinity fields */
     struct vcpu *vcpu;          /* the VCPU pinned here, or NULL */
     struct status_core *status; /* this core's statistics page */
+    uint32_t index;             /* into the manifest's cpus */
     _Atomic uint32_t requests;  /* cpu_request bits, set by other cores */
 };
 

@@ -15,7 +15,7 @@ extern char image_end[];        /* data, bss, status pages, stacks */
 /* 1 + BH_MAX_CORES pages. The compiler must know that they are aligned: else it stores their words byte by
  * byte, and the observer never sees the store that starts its count. */
 extern char status_pages[] __attribute__((aligned(4096)));
-extern char cpu_stacks[];       /* BH_MAX_CORES times a guard page and a stack */
+extern char cpu_stacks[]; /* BH_MAX_CORES times a guard page and a stack */
 
 /* The first bytes of the image: a Linux arm64 Image header (Documentation/arch/arm64/booting.rst), then what
  * the package builder fills in. Must match arch/aarch64/entry.S. */

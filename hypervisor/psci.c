@@ -20,8 +20,7 @@
 #define SMCCC_VERSION          0x80000000u
 #define SMC64                  0x40000000u
 
-#define PSCI_VERSION_1_1    0x10001u
-#define SMCCC_VERSION_1_1   0x10001u
+#define VERSION_1_1         0x10001u /* of PSCI and of the SMC calling convention */
 #define NO_TRUSTED_OS       2u
 #define AFFINITY_ON         0u
 #define AFFINITY_OFF        1u
@@ -29,11 +28,11 @@
 #define AFFINITY_FIELDS     0xFF00FFFFFFull
 
 #define SUCCESS            0ll
-#define NOT_SUPPORTED      -1ll
-#define INVALID_PARAMETERS -2ll
-#define ALREADY_ON         -4ll
-#define ON_PENDING         -5ll
-#define INVALID_ADDRESS    -9ll
+#define NOT_SUPPORTED      (-1ll)
+#define INVALID_PARAMETERS (-2ll)
+#define ALREADY_ON         (-4ll)
+#define ON_PENDING         (-5ll)
+#define INVALID_ADDRESS    (-9ll)
 
 /* The VCPU with an affinity as the guest sees it: affinity 0 is the index, the others are zero. */
 static struct vcpu *find(const struct domain *domain, uint64_t affinity)
@@ -133,10 +132,8 @@ void psci_call(struct vcpu *vcpu, uint64_t x[31])
 
     switch (function) {
     case PSCI_VERSION:
-        result = PSCI_VERSION_1_1;
-        break;
     case SMCCC_VERSION:
-        result = SMCCC_VERSION_1_1;
+        result = VERSION_1_1;
         break;
     case PSCI_FEATURES:
         result = features((uint32_t)x[1]);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The sample manifest, field by field; see the header.
 #include "sample_manifest.h"
 #include "core/crc32.h"
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traps of a guest: what is emulated, what is hidden, what ends its domain and only that.
-#include "hosted_machine.h"
 #include "console.h"
+#include "hosted_machine.h"
 #include <gtest/gtest.h>
 
 using namespace bulkhead_test;

@@ -118,7 +118,7 @@ bool fake_gic_is_pending(uint32_t intid)
         return maintenance_status() != 0;
     }
     if (intid >= 32) {
-        edge = (fake_mmio32(frame + 0xC00 + intid / 16 * 4) >> (intid % 16 * 2 + 1) & 1) != 0;
+        edge = (fake_mmio32(frame + 0xC00 + (uint64_t)(intid / 16) * 4) >> (intid % 16 * 2 + 1) & 1) != 0;
     }
     return ((state->latched[intid / 32] | (edge ? 0 : state->line[intid / 32])) & bit_of(intid)) != 0;
 }
@@ -151,7 +151,7 @@ void fake_gic_set_line(uint32_t intid, bool high)
 
 static bool is_routed_here(uint32_t intid)
 {
-    return intid < 32 || fake_mmio32(gic.gicd_pa + 0x6000 + intid * 8) == core();
+    return intid < 32 || fake_mmio32(gic.gicd_pa + 0x6000 + (uint64_t)intid * 8) == core();
 }
 
 static uint32_t highest(void)

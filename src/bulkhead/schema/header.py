@@ -17,6 +17,7 @@ _HEAD = """\
  * The binary structures that the tool and the hypervisor share. Little-endian, naturally aligned, no
  * hidden padding; the assertions at the end fail the build of whoever sees another layout.
  */
+/* clang-format off */
 #ifndef BULKHEAD_LAYOUT_H
 #define BULKHEAD_LAYOUT_H
 

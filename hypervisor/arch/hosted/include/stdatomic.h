@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lets C++ tests include the hypervisor's C headers: C++20 has no _Atomic. The tests run on one host thread, so
- * plain objects of the same layout do. C sources get the compiler's own header.
+ * Lets C++ tests include the hypervisor's C headers: C++20 has no _Atomic. The tests run on one host thread,
+ * so plain objects of the same layout do. C sources get the compiler's own header.
  */
 #ifndef __cplusplus
 #include_next <stdatomic.h>
@@ -10,7 +10,7 @@
 #define BULKHEAD_HOSTED_STDATOMIC_H
 
 #define _Atomic
-#define _Noreturn      [[noreturn]]
+#define _Noreturn [[noreturn]]
 #define _Static_assert static_assert
 
 constexpr int memory_order_relaxed = __ATOMIC_RELAXED;

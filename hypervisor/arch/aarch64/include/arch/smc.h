@@ -17,8 +17,8 @@ static inline int64_t arch_smc(uint64_t function, uint64_t first, uint64_t secon
     __asm__ volatile("smc #0"
                      : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
                      :
-                     : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
-                       "memory");
+                     : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+                       "x17", "memory");
     return (int64_t)x0;
 }
 

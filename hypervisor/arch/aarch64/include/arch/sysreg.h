@@ -23,7 +23,7 @@
 #include "arch/sysreg_table.h"
 #undef SYSREG
 
-#define sysreg_read(name) sysreg_read_##name()
+#define sysreg_read(name)         sysreg_read_##name()
 #define sysreg_write(name, value) sysreg_write_##name(value)
 
 #endif

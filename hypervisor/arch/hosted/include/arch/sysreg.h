@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * System-register accessors, hosted backend: each access is a call into whatever stands in for the core: the
- * plain fakes of the unit tests or the models of the simulated machine. Same names, same table, as the target's.
+ * plain fakes of the unit tests or the models of the simulated machine. Same names, same table, as the
+ * target's.
  */
 #ifndef BULKHEAD_ARCH_SYSREG_H
 #define BULKHEAD_ARCH_SYSREG_H
@@ -23,7 +24,7 @@ enum sysreg_id {
 uint64_t hosted_sysreg_read(enum sysreg_id id);
 void hosted_sysreg_write(enum sysreg_id id, uint64_t value);
 
-#define sysreg_read(name) hosted_sysreg_read(SYSREG_ID_##name)
+#define sysreg_read(name)         hosted_sysreg_read(SYSREG_ID_##name)
 #define sysreg_write(name, value) hosted_sysreg_write(SYSREG_ID_##name, (value))
 
 #ifdef __cplusplus
