@@ -114,10 +114,20 @@ static descriptor_t *page_entry(const struct pool *pool, paddr_t root, uint64_t 
     return entry_of(pool, level3, 3, input);
 }
 
+void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, const paddr_t *pages,
+                      uint32_t count, uint64_t attributes)
+{
+    descriptor_t *entries = page_entry(pool, root, input);
+
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] = pages[i].value | attributes | DESCRIPTOR_PAGE;
+    }
+    arch_dsb_ishst();
+}
+
 void ptable_map_page(const struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t attributes)
 {
-    *page_entry(pool, root, input) = pa.value | attributes | DESCRIPTOR_PAGE;
-    arch_dsb_ishst();
+    ptable_map_pages(pool, root, input, &pa, 1, attributes);
 }
 
 void ptable_unmap_page(const struct pool *pool, paddr_t root, uint64_t input)

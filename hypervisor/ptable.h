@@ -27,6 +27,10 @@ bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uin
  * ptable_map_page() cannot fail later. False when the pool is exhausted. */
 bool ptable_prepare(struct pool *pool, paddr_t root, uint64_t input, uint64_t bytes);
 
+/* Maps `count` pages from `input` on, all under one level-3 table, which exists. */
+void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, const paddr_t *pages,
+                      uint32_t count, uint64_t attributes);
+
 /* Maps one page whose level-3 table exists. */
 void ptable_map_page(const struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t attributes);
 

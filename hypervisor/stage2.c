@@ -102,10 +102,26 @@ bool stage2_owns(const struct stage2 *stage2, ipaddr_t ipa)
     return segment_at(stage2, ipa.value) != NULL;
 }
 
+/* The page after `pa` in the range; it is at `offset` there. */
+static paddr_t page_after(const struct color_range *range, paddr_t pa, uint64_t offset)
+{
+    paddr_t next = paddr(pa.value + BH_PAGE_BYTES);
+    bool same_granule = (next.value & (color_granule_bytes(range->space) - 1)) != 0;
+
+    if (same_granule || color_set_has(range->set, color_of(range->space, next))) {
+        return next;
+    }
+    return color_at(range, offset);
+}
+
 bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa)
 {
     uint64_t page = ipa.value & ~(uint64_t)(BH_PAGE_BYTES - 1);
     const struct manifest_segment *segment = segment_at(stage2, page);
+    paddr_t pages[STAGE2_LAZY_BYTES / BH_PAGE_BYTES];
+    uint64_t first = page & ~(uint64_t)(STAGE2_LAZY_BYTES - 1);
+    uint64_t end = first + STAGE2_LAZY_BYTES;
+    uint32_t count = 1;
     struct color_range range;
 
     if (segment == NULL) {
@@ -115,7 +131,15 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
     if (range.space.bits == 0) {
         return false; /* mapped from the start: the fault has another reason */
     }
-    ptable_map_page(pool, stage2->root, page, color_at(&range, page - segment->ipa), S2_MEMORY);
+    /* The fault and the way through the tables cost much more than an entry, and neighbours come next. */
+    first = first < segment->ipa ? segment->ipa : first;
+    end = end > segment->ipa + segment->bytes ? segment->ipa + segment->bytes : end;
+    pages[0] = color_at(&range, first - segment->ipa);
+    for (uint64_t at = first + BH_PAGE_BYTES; at < end; at += BH_PAGE_BYTES) {
+        pages[count] = page_after(&range, pages[count - 1], at - segment->ipa);
+        count++;
+    }
+    ptable_map_pages(pool, stage2->root, first, pages, count, S2_MEMORY);
     return true;
 }
 

@@ -22,8 +22,12 @@ struct stage2 {
 bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
                    const struct manifest_domain *domain, uint32_t vmid);
 
-/* After a translation fault at `ipa`: maps its page if it is memory of the domain that is mapped lazily.
- * False if the domain does not own the address. Any core of the domain; two at once do the same. */
+/* Memory that one fault maps: the aligned block around it, as far as the domain has it. */
+#define STAGE2_LAZY_BYTES 0x10000u
+
+/* After a translation fault at `ipa`: maps its page, and its neighbours, if it is memory of the domain that
+ * is mapped lazily. False if the domain does not own the address. Any core of the domain; two at once do the
+ * same. */
 bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa);
 
 /* Whether `ipa` is memory of the domain. */

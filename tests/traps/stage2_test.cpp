@@ -60,6 +60,37 @@ TEST(Stage2, C2_ALazyDomainHasNoneUntilItTouchesThem)
     }
 }
 
+TEST(Stage2, C2_AFaultMapsTheAlignedBlockAroundItAndNothingElse)
+{
+    for (uint64_t colors : {0x38, 0x20, 0x28}) {
+        HostedMachine machine([&](SampleManifest &m) {
+            m.color_sets[2].word[0] = colors;
+            m.segments[1].pa = frames_of(0xE000, colors, 0x48000000, 4096).front();
+            m.segments[2].pa = frames_of(0xE000, colors, 0x60000000, 4096).front();
+            // The second one starts and ends inside of blocks.
+            m.segments[2].ipa = 0x41006000;
+            m.segments[2].bytes = 0x43000;
+            m.images[1].ipa = 0x40700000;
+        });
+        auto first = frames_of(0xE000, colors, 0x48000000, 0x800000);
+        auto second = frames_of(0xE000, colors, 0x60000000, 0x43000);
+        machine.on_core(1);
+        machine.trap(esr_load(4, 0), 0x4012B010);
+        machine.trap(esr_load(4, 0), 0x41006000);
+        machine.trap(esr_load(4, 0), 0x41048FFC);
+        for (uint64_t ipa = 0x40000000; ipa < 0x42000000; ipa += 4096) {
+            const Translation got = translate(1, ipa);
+            if (ipa >> 16 == 0x4012) {
+                ASSERT_EQ(got.pa, first[(ipa - 0x40000000) / 4096]);
+            } else if ((ipa >= 0x41006000 && ipa < 0x41010000) || (ipa >= 0x41040000 && ipa < 0x41049000)) {
+                ASSERT_EQ(got.pa, second[(ipa - 0x41006000) / 4096]);
+            } else {
+                ASSERT_EQ(got.level, 0) << std::hex << ipa;
+            }
+        }
+    }
+}
+
 TEST(Stage2, C3_BankBitsAreColorsToo)
 {
     HostedMachine machine([](SampleManifest &m) {
