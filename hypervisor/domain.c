@@ -47,7 +47,7 @@ static void reset(struct domain *domain)
     const struct manifest_irq *irqs = manifest_irqs(system_manifest()) + domain->config->first_irq;
 
     vgic_domain_init(domain);
-    vuart_init(domain);
+    vuart_reset(domain);
     for (uint32_t i = 0; i < domain->config->irq_count; i++) {
         (void)vgic_add_spi_hw(domain, irqs[i].intid, irqs[i].vcpu);
     }
@@ -70,6 +70,7 @@ static bool init_domain(struct domain *domain, uint32_t index)
     }
     system_status()->domains[index].vttbr = domain->stage2.vttbr;
     init_vcpus(domain);
+    vuart_init(domain);
     reset(domain);
     return true;
 }

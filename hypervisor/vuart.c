@@ -57,8 +57,22 @@ void vuart_init(struct domain *domain)
     struct vuart *vuart = &domain->vuart;
 
     memset(vuart, 0, sizeof *vuart);
+    vuart_reset(domain);
+}
+
+/* What the guest wrote before is still to be shown, and the console core may be at it: the ring stays. */
+void vuart_reset(struct domain *domain)
+{
+    struct vuart *vuart = &domain->vuart;
+
+    spin_lock(&vuart->lock);
+    memset(&vuart->control, 0, offsetof(struct vuart, output) - offsetof(struct vuart, control));
     vuart->control = CR_RESET;
     vuart->fifo_levels = IFLS_RESET;
+    if (vuart->output.in_line) {
+        (void)console_ring_push(&vuart->output, '\n', clock_since_start_us());
+    }
+    spin_unlock(&vuart->lock);
 }
 
 static void update_line(struct domain *domain)

@@ -43,8 +43,12 @@ struct vuart {
     struct console_ring output;
 };
 
-/* Resets the device. Before the domain's VCPUs run. */
+/* Makes the device, out of reset. Once, before the console starts. */
 void vuart_init(struct domain *domain);
+
+/* Resets the device for a domain that starts again; its output of before is not lost. While none of the
+ * domain's VCPUs runs. */
+void vuart_reset(struct domain *domain);
 
 /* An access of one of the domain's VCPUs. Reserved registers read as zero and ignore writes; false: 64 bits,
  * or outside of the device. */
