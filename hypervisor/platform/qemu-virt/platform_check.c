@@ -5,6 +5,8 @@
 #include "platform_check.h"
 #include <arch/mmio.h>
 
+#define GICD_PA      0x08000000u
+#define GICR_PA      0x080A0000u
 #define UART_PA      0x09000000u
 #define UART_DATA    0x00u
 #define UART_FLAGS   0x18u
@@ -13,7 +15,8 @@
 bool platform_matches(const struct manifest_platform *platform)
 {
     return platform->gic_version == BH_GIC_VERSION_GICV3 && platform->uart_type == BH_UART_TYPE_PL011 &&
-           platform->psci_method == BH_PSCI_METHOD_SMC;
+           platform->psci_method == BH_PSCI_METHOD_SMC && platform->gicd_pa == GICD_PA &&
+           platform->gicr_pa == GICR_PA && platform->uart_pa == UART_PA;
 }
 
 void platform_early_write(char character)
