@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One emulator run under the counting plugin, until a text appears on the serial line.
+
+Called by benchmarks. Time is counted instructions, so the same machine gives the same numbers every time. It
+leaves no emulator behind, whatever happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from bulkhead.run import emulator as emu
+from bulkhead.run.emulator import Emulator, EmulatorError, Machine
+
+_POLL_S = 0.05
+_TAIL_LINES = 3
+
+
+class CountError(Exception):
+    """The text did not appear, or there is no count; the message says why."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """What the plugin found."""
+
+    instructions: int
+    within: int | None = None  # of them, those at the addresses asked for
+    memory: bytes = b""
+
+
+@dataclass(frozen=True)
+class Events:
+    """From where to where is counted, and what else is wanted; see docs/observer.md."""
+
+    from_: int  # virtual address of the first instruction
+    match: str  # ends the count
+    uart: int
+    start: tuple[int, int] | None = None  # (pa, value) of a 32-bit store that must come first
+    within: tuple[int, int] | None = None  # (address, bytes)
+    read: tuple[int, int] | None = None  # (address, bytes)
+
+    def plugin(self, library: Path, out: Path) -> str:
+        """As for -plugin."""
+        texts = {"out": str(out), "match": self.match, "uart": f"{self.uart:#x}", "from": f"{self.from_:#x}"}
+        pairs = {"start": self.start, "within": self.within, "read": self.read}
+        texts |= {key: f"{pair[0]:#x}:{pair[1]:#x}" for key, pair in pairs.items() if pair is not None}
+        doubled = (f"{key}={text.replace(',', ',,')}" for key, text in texts.items())
+        return ",".join([str(library).replace(",", ",,"), *doubled])
+
+
+def parse_count(text: str) -> Count:
+    """The plugin's result file. Raises CountError for one that is no answer."""
+    try:
+        result = json.loads(text)
+        started, matched = result["started"], result["matched"]
+        count = Count(
+            int(result["instructions"]),
+            within=result.get("instructions_within"),
+            memory=bytes.fromhex(result.get("memory", "")),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise CountError(f"the counter's result cannot be read: {error}") from error
+    if not started:
+        raise CountError("the guest was never entered")
+    if not matched:
+        raise CountError("the text that ends the count did not appear")
+    return count
+
+
+async def count_run(machine: Machine, out: Path, directory: Path, timeout_s: float) -> Count:
+    """Run `machine`, whose plugin writes `out`, until that is there. Raises CountError."""
+    out.unlink(missing_ok=True)
+    console = directory / f"{out.stem}-console.log"
+    try:
+        async with emu.start(machine.arguments(), directory / f"{out.stem}-emulator.log") as emulator:
+            with console.open("wb") as log:
+                pump = asyncio.ensure_future(_pump(emulator, log))
+                try:
+                    await emulator.command("cont")
+                    await _wait_for(out, emulator, timeout_s)
+                finally:
+                    pump.cancel()
+                    await asyncio.gather(pump, return_exceptions=True)
+    except EmulatorError as error:
+        raise CountError(str(error)) from error
+    except CountError as error:
+        raise CountError(f"{error}{_last_lines(console)}") from None
+    return parse_count(out.read_text())
+
+
+async def _wait_for(out: Path, emulator: Emulator, timeout_s: float) -> None:
+    end = time.monotonic() + timeout_s
+    while not out.exists():
+        if emulator.process.returncode is not None:
+            code = emulator.process.returncode
+            raise CountError(f"the emulator ended with code {code}{emulator.last_words()}")
+        if not emulator.shutdown.empty():
+            raise CountError("the machine ended before its prompt")
+        if time.monotonic() > end:
+            raise CountError(f"no prompt within {timeout_s:.0f} s")
+        await asyncio.sleep(_POLL_S)
+
+
+async def _pump(emulator: Emulator, log: BinaryIO) -> None:
+    """The serial line must be read, or the guest waits for it."""
+    with contextlib.suppress(OSError):
+        while data := await emulator.serial_in.read(65536):
+            log.write(data)
+            log.flush()
+
+
+def _last_lines(console: Path) -> str:
+    lines = console.read_text(errors="replace").split("\n") if console.exists() else []
+    kept = [line.strip() for line in lines if line.strip()][-_TAIL_LINES:]
+    return f"; its last words: {' / '.join(kept)}" if kept else "; it said nothing"

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead bench NAME`: what the hypervisor and the machine cost. Options and output only.
+
+Each benchmark is a module of `bulkhead.bench`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson, Overrides
+from bulkhead.commands.output import complain, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.bench.linux_boot import Comparison
+    from bulkhead.config.load import Loaded
+
+app = typer.Typer(help="Measure what the hypervisor and the machine cost.", no_args_is_help=True)
+
+
+def register(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="bench")
+
+
+@app.callback()
+def _group() -> None:
+    """Keeps names in the command line while there is only one benchmark."""
+
+
+@app.command("linux-boot")
+def linux_boot(
+    runs: Annotated[int, typer.Option(min=1, max=100, help="How often; the worst counts.")] = 1,
+    overrides: Overrides = None,
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Instructions of a Linux boot to its prompt, against the bare emulator's; 1 if over the limit."""
+    from bulkhead.bench.linux_boot import ONE_VCPU, SYSTEM
+    from bulkhead.config.load import load_system
+    from bulkhead.env.paths import repository
+
+    loaded = load_system(str(repository() / SYSTEM), [ONE_VCPU, *(overrides or ())])
+    measured = _measure_linux_boot(loaded, runs, seed)
+    reasons = measured if isinstance(measured, list) else measured.reasons
+    error = isinstance(measured, list)
+    if as_json:
+        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
+        verdict = "error" if error else "failed" if reasons else "ok"
+        print_json(_result(loaded, seed, verdict, reasons, own))
+    else:
+        if not isinstance(measured, list):
+            _show(measured)
+        for reason in reasons:
+            complain(f"error: {reason}")
+    if reasons:
+        raise typer.Exit(1)
+
+
+def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | list[str]:
+    """A list holds the reasons why nothing was measured."""
+    from bulkhead.bench.counted import CountError
+    from bulkhead.bench.linux_boot import measure, prepare
+    from bulkhead.env.native import ensure_built
+    from bulkhead.env.paths import build_dir
+    from bulkhead.env.progress import progress
+    from bulkhead.env.qemu import qemu_binary
+    from bulkhead.package.build import Options, build_system
+    from bulkhead.package.errors import PackageError
+    from bulkhead.planning.plan import PlanningError
+    from bulkhead.run.directory import run_directory
+
+    if not loaded.ok or loaded.platform is None:
+        return [problem.text() for problem in loaded.problems]
+    if loaded.platform.emulator is None:
+        return [f"platform '{loaded.platform.name}' is not one that the emulator has"]
+    binary = qemu_binary()
+    ensure_built(["target"])
+    ensure_built(["host"], ["count"])
+    counter = build_dir() / "host" / "observe" / "libcount.so"
+    try:
+        with (
+            run_directory(build_dir() / "run", "bench-linux-boot") as place,
+            progress("boot Linux, bare and under the hypervisor") as update,
+        ):
+            built = build_system(loaded, place / "package", Options(seed=seed))
+            setup = prepare(loaded, built, binary=binary, counter=counter, directory=place)
+            return measure(setup, place, runs, lambda n: update(n / runs, f"run {n} of {runs}"))
+    except PlanningError as error:
+        return [loaded.locate(finding).text() for finding in error.findings]
+    except PackageError as error:
+        return [f"{loaded.file}: {reason}" for reason in error.reasons]
+    except CountError as error:
+        return [str(error)]
+
+
+def _result(
+    loaded: Loaded, seed: int, verdict: str, reasons: list[str], own: dict[str, Any]
+) -> dict[str, Any]:
+    return result_object(
+        "bench linux-boot",
+        system=loaded.system.name if loaded.system else None,
+        platform=loaded.platform.name if loaded.platform else None,
+        on="qemu",
+        seed=seed,
+        verdict=verdict,
+        reasons=reasons,
+        platform_sha256=loaded.platform_sha256,
+        **own,
+    )
+
+
+def _show(measured: Comparison) -> None:
+    from rich.table import Table
+
+    table = Table("run", "bare", "under the hypervisor", "of them at EL2", title="Instructions to the prompt")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    rows = zip(measured.bare, measured.hypervisor, measured.at_el2, strict=True)
+    for number, counts in enumerate(rows, 1):
+        table.add_row(str(number), *(f"{count:,}" for count in counts))
+    shown = console()
+    shown.print(table)
+    entries = ", ".join(f"{name} {count:,}" for name, count in measured.exits.items())
+    shown.print(f"entries to EL2: {entries or 'none counted'}")
+    if any(measured.spread.values()):
+        shown.print("runs differ: the machine was not deterministic", style="yellow")
+    style = "red" if measured.reasons else "green"
+    shown.print(f"ratio {measured.ratio:.4f}, at most {measured.limit}", style=style)
