@@ -42,7 +42,7 @@ endif()
 # For unit tests and the libraries linked in them; never for what runs beside the emulator.
 add_library(bulkhead_sanitizers INTERFACE)
 target_compile_options(bulkhead_sanitizers INTERFACE
-    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -UNDEBUG)
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1 -UNDEBUG)
 target_link_options(bulkhead_sanitizers INTERFACE -fsanitize=address,undefined)
 
 # bulkhead_link(TARGET SCOPE LIBRARY...): links, on a sanitized target, the `_san` variants where they exist.
@@ -103,6 +103,7 @@ function(bulkhead_test name)
     target_link_libraries(${name} PRIVATE bulkhead_warnings_c bulkhead_warnings_cxx bulkhead_sanitizers)
     bulkhead_link(${name} PRIVATE ${arg_LINK})
     target_link_libraries(${name} PRIVATE GTest::gtest GTest::gmock GTest::gtest_main)
+    target_precompile_headers(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>)
     add_test(NAME ${name}
         COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1
         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
