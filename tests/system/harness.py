@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boots whole systems for the tests of this directory: small ones in this process, Linux at a terminal.
 
-`boot` takes the steps of `bulkhead run` one by one, so that a test can change what is booted and read what the
-command does not print. `attached` is the command itself with a terminal of its own. Neither knows what the
-tests want to see.
+`boot` takes the steps of `bulkhead run` one by one, so that a test can change what is booted and read what
+the command does not print. `attached` is the command itself with a terminal of its own. Neither knows what
+the tests want to see.
 """
 
 from __future__ import annotations
