@@ -44,6 +44,7 @@ class WatchingView(AbstractContextManager["WatchingView"]):
         self._console = Console(stderr=True, highlight=False)
         self._for_s = for_ns / 1e9 if for_ns else None
         self._show_lines = show_lines
+        self._in_result: dict[str, bool] = {}  # by domain: its current line is one
         self._progress: Progress | None = None
         self._task = TaskID(0)
         self._title = title
@@ -67,13 +68,21 @@ class WatchingView(AbstractContextManager["WatchingView"]):
             self._progress.stop()
 
     def line(self, line: Line) -> None:
-        if not self._show_lines:
+        if not self._show_lines or self._is_result(line):
             return
         text = printable(line.text)
         if line.domain is not None:
             name = line.domain + ("+" if line.continues else "")
             text = f"[{name:<12} {line.time_ns / 1e9:11.6f}] {text}"
         self._console.print(Text(text, style="dim"), soft_wrap=True)
+
+    def _is_result(self, line: Line) -> bool:
+        """Results are for the report, and in console.log: a screen full of them hides what is news."""
+        if line.domain is None:
+            return False
+        if not line.continues:
+            self._in_result[line.domain] = line.text.startswith("report {")
+        return self._in_result.get(line.domain, False)
 
     def raw(self, data: bytes) -> None:
         """Only whole lines are shown."""
