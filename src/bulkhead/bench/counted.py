@@ -88,11 +88,11 @@ async def count_run(machine: Machine, out: Path, directory: Path, timeout_s: flo
                 finally:
                     pump.cancel()
                     await asyncio.gather(pump, return_exceptions=True)
+        return parse_count(out.read_text())
     except EmulatorError as error:
-        raise CountError(str(error)) from error
+        raise CountError(f"{out.stem}: {error}") from error
     except CountError as error:
-        raise CountError(f"{error}{_last_lines(console)}") from None
-    return parse_count(out.read_text())
+        raise CountError(f"{out.stem}: {error}{_last_lines(console)}") from None
 
 
 async def _wait_for(out: Path, emulator: Emulator, timeout_s: float) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bulkhead.commands.options import AsJson, Overrides
-from bulkhead.commands.output import complain, console, print_json, result_object
+from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
     from bulkhead.bench.linux_boot import Comparison
@@ -42,6 +42,7 @@ def linux_boot(
     from bulkhead.env.paths import repository
 
     loaded = load_system(str(repository() / SYSTEM), [ONE_VCPU, *(overrides or ())])
+    print_problems(loaded.notices, kind="notice")
     measured = _measure_linux_boot(loaded, runs, seed)
     reasons = measured if isinstance(measured, list) else measured.reasons
     error = isinstance(measured, list)
