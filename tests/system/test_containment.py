@@ -16,9 +16,8 @@ from .harness import MS, Run, boot, command, control, domain, write_system
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
 RUN_NS = 100 * MS
-# A crash is dumped by the core that had the domain. The task is released later by at most what the
-# emulator, which runs its cores in turn, gives that core at once; nothing near a period.
-CRASH_COSTS_AT_MOST_NS = 50_000
+# A crash is dumped by the core that had the domain: it should cost the task nothing at all.
+CRASH_COSTS_AT_MOST_NS = 1000
 RTC = 0x0901_0000
 KINDS = {
     "read": (0, {}, "stage2_data_abort"),
@@ -27,7 +26,7 @@ KINDS = {
     "paired-store": (4, {}, "undecodable_access"),
     "read-foreign-device": (0, {"address": RTC}, "stage2_data_abort"),
     "write-foreign-device": (1, {"address": RTC}, "stage2_data_abort"),
-    "write-interrupt-controller": (0, {"address": 0x0801_0000}, "stage2_data_abort"),
+    "beside-interrupt-controller": (0, {"address": 0x0801_0000}, "stage2_data_abort"),
 }
 
 
@@ -108,7 +107,5 @@ def test_restart_on_failure_starts_it_again_and_again(undisturbed: Run, tmp_path
     assert crash.restarts >= 10
     assert task.restarts == 0
     assert sum(line == "bulkhead: ready" for line in run.lines("crash")) >= 10, "each life from its start"
-    assert run.domain("control")["state"] == "running"
-    report = run.domain("control")["report"]
-    assert report["releases"] >= 80
+    expect_undisturbed(run, undisturbed)
     assert run.result["witnesses"]["tables"]["verdict"] == "held"

@@ -48,7 +48,7 @@ def expect_refusal(run: Run, name: str, number: int) -> None:
     assert run.lines("control") == run.lines("hog") == []
 
 
-def test_c4_the_undamaged_package_boots(system: Path, tmp_path: Path) -> None:
+def test_the_undamaged_package_boots(system: Path, tmp_path: Path) -> None:
     """Else the refusals below would show nothing."""
     run = refused(system, tmp_path, lambda manifest, built: manifest)
     assert run.result["verdict"] == "ok", run.result["reasons"]
@@ -56,7 +56,7 @@ def test_c4_the_undamaged_package_boots(system: Path, tmp_path: Path) -> None:
     assert run.status.phase == "ended"
 
 
-def test_c4_a_flipped_bit_breaks_the_checksum(system: Path, tmp_path: Path) -> None:
+def test_a_flipped_bit_breaks_the_checksum(system: Path, tmp_path: Path) -> None:
     def damage(manifest: bytes, built: Build) -> bytes:
         offset, _ = field_place(manifest, built.layout, "domains/1.entry_ipa")
         return flipped_bit(manifest, built.layout, offset, 3)
@@ -82,7 +82,7 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize(("path", "value", "name", "number"), NONSENSE, ids=[row[0] for row in NONSENSE])
-def test_c4_sealed_nonsense_is_refused_by_name(
+def test_sealed_nonsense_is_refused_by_name(
     system: Path, tmp_path: Path, path: str, value: int, name: str, number: int
 ) -> None:
     def damage(manifest: bytes, built: Build) -> bytes:
@@ -91,7 +91,7 @@ def test_c4_sealed_nonsense_is_refused_by_name(
     expect_refusal(refused(system, tmp_path, damage), name, number)
 
 
-def test_c4_a_frame_with_two_owners_is_refused(system: Path, tmp_path: Path) -> None:
+def test_a_frame_with_two_owners_is_refused(system: Path, tmp_path: Path) -> None:
     """The second domain's memory is put where the first one's is, colors and all."""
 
     def damage(manifest: bytes, built: Build) -> bytes:
@@ -105,7 +105,7 @@ def test_c4_a_frame_with_two_owners_is_refused(system: Path, tmp_path: Path) -> 
     expect_refusal(refused(system, tmp_path, damage), "frame shared", 19)
 
 
-def test_c4_a_package_for_another_interrupt_controller_is_refused(system: Path, tmp_path: Path) -> None:
+def test_a_package_for_another_interrupt_controller_is_refused(system: Path, tmp_path: Path) -> None:
     """GICv2 is a controller that exists, but not the one of this board."""
 
     def damage(manifest: bytes, built: Build) -> bytes:
