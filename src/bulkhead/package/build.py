@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bulkhead.config.load import Loaded as LoadedSystem
 from bulkhead.env import paths
-from bulkhead.geometry import Frames
+from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.package.bundle import bundle
 from bulkhead.package.errors import Collector
 from bulkhead.package.hypervisor import read_hypervisor
@@ -61,22 +61,45 @@ def build_system(
 ) -> Build:
     """Plans and builds a system without problems. Raises PlanningError or PackageError.
 
-    `miscolor` ("domain" or "domain:page") is the test hook of planning/miscolor.py.
+    `miscolor` ("domain" or "domain:page") is the test hook of planning/miscolor.py; without a page it is the
+    one in which the domain starts: one that it uses in any case, so that the observer can see it.
     """
     assert loaded.system is not None, "callers stop at problems"
     assert loaded.platform is not None
     assert loaded.path is not None
+    options = options or Options()
+    if miscolor is not None and ":" not in miscolor and loaded.system.domain(miscolor) is not None:
+        right = plan_memory(loaded.system, loaded.platform)
+        miscolor += f":{_entry_page(right, miscolor, _surroundings(right, loaded.path.parent, options))}"
     plan = plan_memory(loaded.system, loaded.platform, miscolor=miscolor)
     return build_plan(plan, loaded.path.parent, out_dir, options)
+
+
+def _surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
+    target_dir = options.target_dir or paths.build_dir() / "target"
+    return Surroundings(plan.platform, base, target_dir, options.seed, plan.system.name)
+
+
+def _entry_page(plan: Plan, name: str, around: Surroundings) -> int:
+    """The page of a domain's memory, counted over its segments, in which it starts."""
+    domain = next(domain for domain in plan.domains if domain.name == name)
+    configured = plan.system.domain(name)
+    assert configured is not None
+    entry = load_domain(configured, regions_of(domain), around).entry_ipa
+    page = 0
+    for segment in domain.segments:
+        if segment.ipa <= entry < segment.ipa + segment.bytes:
+            return page + (entry - segment.ipa) // PAGE_BYTES
+        page += segment.bytes // PAGE_BYTES
+    raise AssertionError("images lie in the domain's memory")
 
 
 def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = None) -> Build:
     """Builds `plan` into `out_dir`; paths of images are relative to `base`. Raises PackageError."""
     options = options or Options()
     layout = load_layout()
-    target_dir = options.target_dir or paths.build_dir() / "target"
-    hypervisor_elf = target_dir / "hypervisor" / plan.platform.name / "bulkhead.elf"
-    around = Surroundings(plan.platform, base, target_dir, options.seed, plan.system.name)
+    around = _surroundings(plan, base, options)
+    hypervisor_elf = around.target_dir / "hypervisor" / plan.platform.name / "bulkhead.elf"
 
     errors = Collector()
     loaded: list[Loaded] = []
