@@ -72,7 +72,7 @@ def _mixed(directory: Path, *arguments: str) -> Run:
     example = EXAMPLES / "mixed-criticality.yaml"
     with attached(example, directory, "--observe", *arguments) as terminal:
         terminal.wait_for_prompt()
-        assert "100+0 records out" in terminal.ask("dd if=/dev/zero of=/tmp/file bs=64k count=100")
+        assert "100+0 records out" in terminal.ask("dd if=/dev/zero of=/file bs=64k count=100")
         return terminal.leave()
 
 

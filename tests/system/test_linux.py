@@ -47,13 +47,13 @@ def smp(tmp_path_factory: pytest.TempPathFactory) -> Session:
             ("on", "echo 1 >$O; cat $O"),
             ("processors on", "nproc"),
             ("second works", "taskset 2 cut -d' ' -f39 /proc/self/stat"),
-            ("mark", "touch /tmp/mark; ls /tmp"),
+            ("mark", "touch /mark; ls /mark"),
         ):
             answers[name] = _value(terminal.ask(line))
         terminal.child.sendline("reboot -f")
         answers["reboot"] = terminal.wait_for_prompt()
         answers["processors again"] = _value(terminal.ask("nproc"))
-        answers["mark again"] = _value(terminal.ask("ls /tmp; echo end"))
+        answers["mark again"] = _value(terminal.ask("ls /mark || echo end"))
         terminal.child.sendline("poweroff -f")
         run = terminal.wait_for_end()
     return Session(answers, run)
@@ -78,7 +78,7 @@ def test_linux_reboots_into_a_clean_life(smp: Session) -> None:
     assert "linux: restarts" in smp.answers["reboot"]
     assert smp.answers["reboot"].count("bulkhead: ready") == 1
     assert smp.answers["processors again"] == "2"
-    assert smp.answers["mark"] == "mark"
+    assert smp.answers["mark"] == "/mark"
     assert smp.answers["mark again"] == "end"
     assert smp.run.domain("linux")["restarts"] == 1
 
