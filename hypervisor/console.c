@@ -28,6 +28,7 @@ static struct console {
     uint32_t staged_next;
     uint32_t staged_count;
     bool escape;            /* the escape byte was typed */
+    bool input_left;        /* the UART was not emptied */
     bool started;           /* requests reach the console core */
     _Atomic bool woken;     /* the console core will look */
     _Atomic uint32_t focus; /* domain index, or BH_ALL_DOMAINS */
@@ -122,7 +123,7 @@ static bool drain(uint32_t steps, bool everything)
     }
 }
 
-void console_handle_request(void)
+static void move_output(void)
 {
     bool more;
 
@@ -137,11 +138,6 @@ void console_handle_request(void)
     for (uint32_t i = 0; i < domain_count(); i++) {
         vuart_output_taken(domain_at(i));
     }
-}
-
-void console_poll(void)
-{
-    console_handle_request();
 }
 
 static void change_focus(uint32_t index)
@@ -171,17 +167,40 @@ static void type(uint8_t character)
     }
 }
 
-void console_irq(void)
+/* What is left in the UART raises no interrupt, only what comes to an empty one: it has to be asked for. */
+static void take_input(void)
 {
-    uart_clear_irq();
     for (uint32_t i = 0; i < INPUT_PER_CALL; i++) {
         int character = uart_read();
 
-        if (character < 0) {
-            break;
+        console.input_left = character >= 0;
+        if (!console.input_left) {
+            return;
         }
         type((uint8_t)character);
     }
+}
+
+void console_handle_request(void)
+{
+    if (console.input_left) {
+        take_input();
+    }
+    move_output();
+    if (console.input_left) {
+        wake(); /* not needed if the UART's interrupt comes for the output */
+    }
+}
+
+void console_irq(void)
+{
+    uart_clear_irq();
+    console.input_left = true;
+    console_handle_request();
+}
+
+void console_poll(void)
+{
     console_handle_request();
 }
 
