@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A memory hog: walks a buffer far larger than any cache on all its VCPUs, each its slice, and tells how far
-// it came. Parameters: `buffer_kib` (0: all the RAM that is left), `passes` over the buffer (0: forever), `rest_us`
-// (0: never): sleep that long after every 64 KiB, which leaves the emulator's host to the others.
+// it came. Parameters: `buffer_kib` (0: all the RAM that is left), `passes` over the buffer (0: forever),
+// `rest_us` (0: never): sleep that long after every 64 KiB, which leaves the emulator's host to the others.
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/format.h"

@@ -47,6 +47,7 @@ def smp(tmp_path_factory: pytest.TempPathFactory) -> Session:
             ("on", "echo 1 >$O; cat $O"),
             ("processors on", "nproc"),
             ("second works", "taskset 2 cut -d' ' -f39 /proc/self/stat"),
+            ("long line", f"echo {'x' * 200}"),
             ("mark", "touch /mark; ls /mark"),
         ):
             answers[name] = _value(terminal.ask(line))
@@ -152,3 +153,8 @@ def test_the_devices_interrupt_reaches_linux(passthrough: Session) -> None:
 def test_pass_through_breaks_no_promise(passthrough: Session) -> None:
     assert passthrough.run.exit_code == 0, passthrough.run.result["reasons"]
     assert passthrough.run.domain("control")["state"] == "running"
+
+
+def test_linux_takes_a_line_that_is_longer_than_any_buffer_on_the_way(smp: Session) -> None:
+    """Pasted text: more at once than a FIFO, or one look at the UART, can take."""
+    assert smp.answers["long line"] == "x" * 200

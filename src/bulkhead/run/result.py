@@ -130,7 +130,7 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
     domain = status.domains[index] if status and index < len(status.domains) else None
     cores = [core for core in status.cores if core.domain == index] if status else []
     console = facts.outcome.console.domains[target.name] if facts.outcome.console else DomainConsole()
-    state = domain.state if domain else "unknown"
+    state = _state(domain) if domain else "unknown"
     result: Json = {
         "name": target.name,
         "criticality": "rt" if target.realtime else "best-effort",
@@ -142,6 +142,7 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
         "report": console.report,
         "console_lines": console.line_count,
         "colors": _colors(facts.target, target.colors),
+        "restarts": domain.restarts if domain else 0,
     }
     if domain and state != "running":
         result |= _ending(domain)
@@ -154,6 +155,11 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
     return result
 
 
+def _state(domain: DomainStatus) -> str:
+    """As users see it: between two lives, a domain that restarts has not ended."""
+    return "running" if domain.state == "restarting" else domain.state
+
+
 def _promise_of_eviction(facts: Facts, target: DomainTarget, llc: Json, reasons: list[str]) -> None:
     evicted = llc.get("evicted_by_others")
     if facts.target.colored and isinstance(evicted, int) and evicted > 0:
@@ -163,7 +169,7 @@ def _promise_of_eviction(facts: Facts, target: DomainTarget, llc: Json, reasons:
 
 
 def _state_reason(target: DomainTarget, domain: DomainStatus) -> list[str]:
-    if domain.state in ("running", target.expected):
+    if _state(domain) in ("running", target.expected):
         return []
     if domain.state not in ("stopped", "crashed"):
         return [f"domain {target.name}: its state is `{domain.state}`"]
@@ -178,7 +184,7 @@ def _state_reason(target: DomainTarget, domain: DomainStatus) -> list[str]:
 
 
 def _ending(domain: DomainStatus) -> Json:
-    result: Json = {"end": domain.end, "ended_ns": domain.ended_ns, "restarts": domain.restarts}
+    result: Json = {"end": domain.end, "ended_ns": domain.ended_ns}
     if domain.state == "crashed":
         result["fault"] = {
             "pc": f"{domain.fault_pc:#x}",
