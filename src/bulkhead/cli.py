@@ -2,19 +2,21 @@
 """The command `bulkhead`: collects the commands of `bulkhead.commands` and turns failures into exit codes.
 
 0 yes, 1 the answer is no, 2 wrong usage, 3 the environment lacks something. No command is defined here.
+With `--json` there is an object on standard output in every case but wrong usage.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
 import pkgutil
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from bulkhead import commands
-from bulkhead.commands.output import complain, version_text
+from bulkhead.commands.output import complain, print_json, result_object, version_text
 from bulkhead.env.errors import BuildFailed, MissingTool
 
 EXIT_NO, EXIT_USAGE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED = 1, 2, 3, 130
@@ -76,19 +78,37 @@ def _register(app: typer.Typer, name: str) -> None:
 
 def main() -> None:
     """Entry point of the script `bulkhead`."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # where a character cannot be shown, `?` stands for it
+        sys.stdout.reconfigure(errors="replace")
     try:
         build_app()(prog_name="bulkhead")
-    except MissingTool as error:
-        complain(str(error))
-        sys.exit(EXIT_ENVIRONMENT)
     except BuildFailed as error:
-        complain(str(error))
-        sys.exit(EXIT_NO)
+        _fail(str(error), EXIT_NO)
+    except MissingTool as error:
+        _fail(str(error), EXIT_ENVIRONMENT)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_NO)
+    except OSError as error:
+        _fail(_surroundings(error), EXIT_ENVIRONMENT)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _surroundings(error: OSError) -> str:
+    """A disk that is full, a directory that may not be written, in words: no mistake of the program."""
+    place = f"{error.filename}: " if error.filename else ""
+    hint = "it needs a build directory that it may write to, with space left"
+    return f"error: {place}{error.strerror or error}\n{hint}"
+
+
+def _fail(text: str, code: int) -> NoReturn:
+    arguments = sys.argv[1:]
+    if "--json" in arguments:
+        command = next((word for word in arguments if not word.startswith("-")), "")
+        print_json(result_object(command, verdict="error", reasons=[text]))
+    complain(text)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

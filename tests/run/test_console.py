@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,6 +105,26 @@ def test_endless_line_does_not_fill_memory() -> None:
 def test_deep_json_does_not_end_the_tool() -> None:
     parser = parse(b"[hog        1.000000] report " + b"[" * 60_000 + b"\r\n[hog        1.000001] x\r\n")
     assert parser.domains["hog"].report is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"n": NaN}',
+        '{"n": [1, -Infinity]}',
+        '{"n": 1e999}',
+        '{"n": ' + "9" * 400 + "}",
+        '{"n": "\\ud800"}',
+        '{"\\udfff": 1}',
+        "[1, 2]",
+        "null",
+        '{"n": ' + "[" * 900 + "]" * 900 + "}",
+    ],
+)
+def test_a_report_that_would_spoil_the_result_is_not_taken(text: str) -> None:
+    """What a guest reports stands in the JSON of the run, which every program must be able to read."""
+    good, bad = b'[hog  1.000000] report {"n": 1.5}\r\n', f"[hog  1.000001] report {text}\r\n".encode()
+    assert parse(good + bad + b"[hog  1.000002] x\r\n").domains["hog"].report == {"n": 1.5}
 
 
 @given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=6))

@@ -131,17 +131,18 @@ def _run(
 ) -> dict[str, Any]:
     """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
     from bulkhead.env.paths import build_dir
-    from bulkhead.run.directory import run_directory
+    from bulkhead.run.directory import NotUsable, run_directory
 
     if not loaded.ok or loaded.system is None:
         return _not_run(loaded, options, [problem.text() for problem in loaded.problems], as_json)
-    parent, name = (
-        (directory.parent, directory.name) if directory else (build_dir() / "run", _name(loaded, options))
-    )
-    with run_directory(parent, name) as place:
-        target = _prepare(loaded, options, place)
-        if not isinstance(target, list):
-            return _execute(target, as_json=as_json, attach=attach)
+    wanted = directory.absolute() if directory else build_dir() / "run" / _name(loaded, options)
+    try:
+        with run_directory(wanted.parent, wanted.name) as place:
+            target = _prepare(loaded, options, place)
+            if not isinstance(target, list):
+                return _execute(target, as_json=as_json, attach=attach)
+    except NotUsable as error:
+        target = [str(error)]
     return _not_run(loaded, options, target, as_json)
 
 

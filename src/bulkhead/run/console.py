@@ -7,7 +7,9 @@ formed, and a tag counts only at the start of a line, where the hypervisor alone
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -23,6 +25,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PROMPT = re.compile(r"(?:^|\r)[~/] # ?")
 _REPORT = "report "
 _LINE_LIMIT = 64 * 1024  # a line that long is cut: a guest must not fill the tool's memory
+_REPORT_DEPTH = 16
 _KEPT_LINES = 1000  # last lines kept for each domain; all of them are in console.log
 
 
@@ -44,7 +47,7 @@ class DomainConsole:
     line_count: int = 0
     ready_ns: int | None = None
     prompt_ns: int | None = None
-    report: object | None = None
+    report: dict[str, object] | None = None
     pending: str = ""  # the last line, which a continuation may still extend
 
 
@@ -145,7 +148,43 @@ class ConsoleParser:
         console.line_count += 1
         console.lines.append(text)
         if text.startswith(_REPORT):
-            try:
-                console.report = json.loads(text.removeprefix(_REPORT))
-            except (ValueError, RecursionError):
-                return  # not a report after all, or a damaged one: the last good one stays
+            # Not a report after all, or a damaged one: the last good one stays.
+            with contextlib.suppress(ValueError, RecursionError):
+                console.report = _report(text.removeprefix(_REPORT))
+
+
+def _report(text: str) -> dict[str, object]:
+    """A guest's report, if it can stand in the run's own result: an object, finite, text that is Unicode."""
+    found = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    if not isinstance(found, dict):
+        raise ValueError("a report is an object")
+    _check(found, _REPORT_DEPTH)
+    return found
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is not a number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _refuse(text)
+    return number
+
+
+def _check(value: object, depth: int) -> None:
+    """Refuse what other readers of JSON would stumble over: deep nesting, huge numbers, half a character."""
+    if isinstance(value, (dict, list)) and not depth:
+        raise ValueError("is nested too deeply")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check(key, 0)
+            _check(inner, depth - 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check(inner, depth - 1)
+    elif isinstance(value, str):
+        value.encode()
+    elif isinstance(value, int) and abs(value) >= 1 << 64:
+        raise ValueError("is more than 64 bits")

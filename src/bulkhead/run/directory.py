@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a run's files go, and that two runs at once never share a directory.
 
-Called by the command `run`. A later run of the same kind replaces an earlier one's files.
+Called by the commands `run` and `bench`. A later run of the same kind replaces an earlier one's files; a
+directory that is not a run's is never emptied, because it may hold what somebody needs.
 """
 
 from __future__ import annotations
@@ -11,17 +12,25 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 _MOST_AT_ONCE = 64
+_LOCK = ".lock"  # also tells a run's directory from any other
+
+
+class NotUsable(Exception):
+    """No run can go there; the message is for the user."""
 
 
 @contextmanager
 def run_directory(parent: Path, name: str) -> Iterator[Path]:
-    """`parent/name`, or `parent/name.2` and so on while others run there; empty but for its lock."""
+    """`parent/name`, or `parent/name.2` and so on while others run there; empty but for its lock.
+
+    Raises NotUsable.
+    """
     for number in range(1, _MOST_AT_ONCE + 1):
         directory = parent / (name if number == 1 else f"{name}.{number}")
-        directory.mkdir(parents=True, exist_ok=True)
-        with (directory / ".lock").open("w") as lock:
+        with _lock_file(directory) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -29,12 +38,25 @@ def run_directory(parent: Path, name: str) -> Iterator[Path]:
             _clear(directory)
             yield directory
             return
-    raise OSError(f"{parent / name}: {_MOST_AT_ONCE} runs at once")
+    raise NotUsable(f"{parent / name}: {_MOST_AT_ONCE} runs at once")
+
+
+def _lock_file(directory: Path) -> TextIO:
+    """Open its lock, if it is new, empty, or was a run's before."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not (directory / _LOCK).is_file() and next(directory.iterdir(), None) is not None:
+            raise NotUsable(
+                f"{directory} is not empty and not the directory of a run: name a new or an empty one"
+            )
+        return (directory / _LOCK).open("w")
+    except OSError as error:
+        raise NotUsable(f"{directory}: cannot be the directory of a run: {error.strerror}") from error
 
 
 def _clear(directory: Path) -> None:
     for entry in directory.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
-        elif entry.name != ".lock":
+        elif entry.name != _LOCK:
             entry.unlink()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Failures that no command expects: an exit code that tells them apart, words instead of a traceback, and
+with `--json` still one object."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from bulkhead import cli
+from bulkhead.env import native
+from bulkhead.env.errors import BuildFailed, MissingTool
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "words"),
+    [
+        (MissingTool("cmake", "cmake", "install it"), 3, "package cmake"),
+        (BuildFailed("target", Path("log"), "undefined reference"), 1, "undefined reference"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "build/logs"), 3, "build/logs: No space left"),
+        (OSError(errno.EROFS, os.strerror(errno.EROFS), "build"), 3, "build: Read-only file system"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_failure_of_the_surroundings(
+    failure: Exception,
+    code: int,
+    words: str,
+    as_json: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(native, "ensure_built", fail)
+    monkeypatch.setattr(sys, "argv", ["bulkhead", "size", *(["--json"] if as_json else [])])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    shown = capsys.readouterr()
+    assert end.value.code == code
+    assert words in shown.err
+    if as_json:
+        result = json.loads(shown.out)
+        assert (result["command"], result["verdict"]) == ("size", "error")
+        assert words in result["reasons"][0]
+    else:
+        assert shown.out == ""
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+
+    def report(*_: object) -> None:
+        print("✓ held")
+        raise MissingTool("cmake", "cmake", "")
+
+    monkeypatch.setattr(native, "ensure_built", report)
+    monkeypatch.setattr(sys, "argv", ["bulkhead", "size"])
+    monkeypatch.setattr(sys, "stdout", shown)
+    with pytest.raises(SystemExit):
+        cli.main()
+    shown.seek(0)
+    assert shown.read() == "? held\n"
