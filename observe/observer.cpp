@@ -44,7 +44,7 @@ observer::observer(config from, cache llc, const l1_pair &pair)
 
 void observer::serve_shared(const l1_miss &miss)
 {
-    const std::lock_guard lock(shared_mutex_);
+    const std::lock_guard lock(shared_lock_);
     serve(llc_, miss);
     windows_.note(llc_.statistics());
 }
@@ -64,7 +64,7 @@ void observer::examine(phys_addr address, unsigned bytes, std::optional<std::uin
         static_cast<std::uint32_t>(*value >> (8 * distance)) != config_.start->value) {
         return;
     }
-    const std::lock_guard lock(shared_mutex_);
+    const std::lock_guard lock(shared_lock_);
     llc_.statistics().reset();
     windows_.restart();
     start_word_.store(never);
@@ -81,7 +81,7 @@ void observer::restart(core &self)
 
 snapshot observer::take()
 {
-    const std::lock_guard lock(shared_mutex_);
+    const std::lock_guard lock(shared_lock_);
     const unsigned generation = generation_.load();
     snapshot taken{generation != 0, llc_.statistics(), {}, windows_.series(llc_.statistics())};
     for (const auto &each : cores_) {

@@ -6,10 +6,11 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
+#include <mutex> // lock_guard
 #include <vector>
 
 #include "machine/hierarchy.h"
+#include "observe/brief_lock.h"
 #include "observe/config.h"
 #include "observe/host_memory.h"
 #include "observe/windows.h"
@@ -144,7 +145,7 @@ private:
     std::atomic<std::uint64_t>
         start_word_;                   // 8-byte word that the start store falls in; 1 (never) once started
     std::atomic<unsigned> generation_; // 0 before the start, 1 after it
-    std::mutex shared_mutex_;          // guards what follows
+    brief_lock shared_lock_;           // guards what follows
     machine::cache llc_;
     windows windows_;
 };
