@@ -7,6 +7,7 @@ With `--json` there is an object on standard output in every case but wrong usag
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import pkgutil
@@ -106,7 +107,8 @@ def _fail(text: str, code: int) -> NoReturn:
     arguments = sys.argv[1:]
     if "--json" in arguments:
         command = next((word for word in arguments if not word.startswith("-")), "")
-        print_json(result_object(command, verdict="error", reasons=[text]))
+        with contextlib.suppress(OSError):  # standard output may be what failed
+            print_json(result_object(command, verdict="error", reasons=[text]))
     complain(text)
     sys.exit(code)
 

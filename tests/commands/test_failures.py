@@ -58,7 +58,7 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch: pytest.Mo
     shown = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
 
     def report(*_: object) -> None:
-        print("✓ held")
+        sys.stdout.write("✓ held\n")
         raise MissingTool("cmake", "cmake", "")
 
     monkeypatch.setattr(native, "ensure_built", report)

@@ -110,7 +110,11 @@ def _build(
 def _copy(source: Path, output: Path) -> list[str]:
     try:
         shutil.copyfile(source, output)
+    except shutil.SameFileError:
+        return []
     except OSError as error:
+        if output.is_file():  # half an image is none
+            output.unlink(missing_ok=True)
         return [f"{output}: cannot be written: {error.strerror}"]
     return []
 

@@ -15,6 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from bulkhead.package.errors import PackageError
+from bulkhead.package.files import read_image
 
 _MEMORY_LIMIT = 1 << 40
 # What the library raises on files that are broken in ways which it does not look for itself.
@@ -41,11 +42,7 @@ class ElfProgram:
 
 def read_elf(path: Path, *, symbols: bool = False) -> ElfProgram:
     """Checks and reads a program. Raises PackageError without the file's name: callers add it."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise PackageError(f"cannot be read: {error.strerror}") from error
-    return parse_elf(content, symbols=symbols)
+    return parse_elf(read_image(path), symbols=symbols)
 
 
 def parse_elf(content: bytes, *, symbols: bool = False) -> ElfProgram:

@@ -15,6 +15,7 @@ from bulkhead.env import paths
 from bulkhead.package.bare_metal import load_bare_metal
 from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree
 from bulkhead.package.errors import PackageError, prefixed
+from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
 from bulkhead.package.memory import Loaded, Region
 
@@ -121,10 +122,8 @@ def _read_initrd(name: str, around: Surroundings) -> bytes:
     if name == INITRD_BUSYBOX:
         return _busybox_initrd()
     path = around.base / name
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise PackageError(f"initrd {path}: cannot be read: {error.strerror}") from error
+    with prefixed(f"initrd {path}"):
+        return read_image(path)
 
 
 def _busybox_initrd() -> bytes:

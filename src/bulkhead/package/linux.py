@@ -6,14 +6,13 @@ the memory that it says it needs, device tree in a 2 MiB block of its own, initi
 
 from __future__ import annotations
 
-import gzip
 import struct
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bulkhead.package.errors import PackageError
+from bulkhead.package.errors import PackageError, prefixed
+from bulkhead.package.files import decompressed, read_image
 from bulkhead.package.memory import Loaded, Piece, Region, align_up, check_pieces
 
 BLOCK_BYTES = 2 << 20  # alignment of the kernel's base, and the largest device tree
@@ -37,10 +36,7 @@ class Kernel:
 def parse_kernel(content: bytes) -> Kernel:
     """The kernel in `content`, which may be gzip-compressed."""
     if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise PackageError(f"is compressed and cannot be decompressed: {error}") from error
+        content = decompressed(content)
     if len(content) < _HEADER.size:
         raise PackageError(f"is no arm64 Image: {len(content)} bytes are less than its header")
     text_offset, image_bytes, flags, magic = _HEADER.unpack_from(content)
@@ -59,12 +55,8 @@ def load_linux(
     kernel_path: Path, initrd: bytes | None, memory: Sequence[Region], make_device_tree: MakeDeviceTree
 ) -> Loaded:
     """Kernel, device tree and RAM disk in `memory[0]`. Raises PackageError without the domain's name."""
-    try:
-        kernel = parse_kernel(kernel_path.read_bytes())
-    except OSError as error:
-        raise PackageError(f"{kernel_path}: cannot be read: {error.strerror}") from error
-    except PackageError as error:
-        raise PackageError(*(f"{kernel_path}: {reason}" for reason in error.reasons)) from error
+    with prefixed(str(kernel_path)):
+        kernel = parse_kernel(read_image(kernel_path))
     region = memory[0]
     kernel_ipa = align_up(region.start, BLOCK_BYTES) + kernel.text_offset
     tree_ipa = align_up(kernel_ipa + kernel.image_bytes, BLOCK_BYTES)
