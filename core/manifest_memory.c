@@ -7,6 +7,9 @@
 
 /* Enough for the image, the manifest, stacks and a first set of tables; less can only be a mistake. */
 #define SMALLEST_POOL_BYTES 0x80000u
+/* What EL2's address space holds of it, and below which the page is that is mapped at its physical address. */
+#define LARGEST_POOL_BYTES (1ull << 37)
+#define POOL_START_LIMIT   (1ull << 38)
 
 bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const struct color_range *b,
                           uint64_t b_bytes)
@@ -52,12 +55,12 @@ static bool check_pool(struct manifest_check *check)
     struct color_range range;
 
     if (hypervisor->pool_color_set >= manifest->color_sets.count ||
-        hypervisor->pool_bytes < SMALLEST_POOL_BYTES || hypervisor->pool_bytes > MANIFEST_IPA_LIMIT ||
+        hypervisor->pool_bytes < SMALLEST_POOL_BYTES || hypervisor->pool_bytes > LARGEST_POOL_BYTES ||
         !is_page_aligned(hypervisor->pool_bytes)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_POOL, &hypervisor->pool_bytes);
     }
     range = manifest_pool_range(manifest);
-    if (!is_in_ram(manifest, &range, hypervisor->pool_bytes)) {
+    if (hypervisor->pool_pa >= POOL_START_LIMIT || !is_in_ram(manifest, &range, hypervisor->pool_bytes)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_POOL, &hypervisor->pool_pa);
     }
     return true;

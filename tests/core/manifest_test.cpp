@@ -60,6 +60,10 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("color that the bits cannot make", COLOR_SET, m.color_sets[2].word[0] |= 0x100),
         BAD("pool of another color", POOL, m.header.hypervisor.pool_pa = 0x48002000),
         BAD("pool out of RAM", POOL, m.header.hypervisor.pool_bytes = 0x20000000),
+        BAD("pool where EL2 has its virtual addresses", POOL, m.ram[0].bytes = 1ull << 40;
+            m.header.hypervisor.pool_pa = (1ull << 38) + 0xE000),
+        BAD("pool larger than EL2's address space", POOL, m.ram[0].bytes = 1ull << 44;
+            m.header.hypervisor.pool_bytes = (1ull << 37) + 0x1000),
         BAD("tiny pool", POOL, m.header.hypervisor.pool_bytes = 0x1000),
         BAD("console core that does not exist", CONSOLE, m.header.hypervisor.console_core = 4),
         BAD("console domain that does not exist", CONSOLE, m.header.hypervisor.console_domain = 2),
