@@ -206,6 +206,8 @@ static void access_trigger(const struct place *place, struct mmio_access *access
     }
     uint32_t changed = (place->bank->edge ^ edges) & 0xFFFFu << n;
 
+    /* The physical trigger of an enabled interrupt must not change. */
+    changed &= ~(place->bank->hw & place->bank->enabled);
     place->bank->edge ^= changed;
     changed &= place->owner == NULL ? place->bank->hw : 0; /* a timer's own trigger never changes */
     while (changed != 0) {

@@ -110,6 +110,20 @@ TEST(VgicRegisters, TriggersAreBitPairsAndSgisCannotChange)
     EXPECT_EQ(guest.read_redist(0x10C04), 0x80000000u);
 }
 
+TEST(VgicRegisters, TheTriggerOfAnEnabledHardwareInterruptDoesNotChange)
+{
+    TestSystem system{two_vcpus()};
+    Guest guest(system, 0);
+
+    guest.enable_spi(48);
+    guest.write_dist(0xC0C, 0xFFFFFFFF);
+    EXPECT_EQ(guest.read_dist(0xC0C), 0xAAAAAAA8u);
+    EXPECT_EQ(fake_mmio32(kGicd + 0xC0C), 0u);
+    guest.disable_spi(48);
+    guest.write_dist(0xC0C, 2);
+    EXPECT_EQ(fake_mmio32(kGicd + 0xC0C), 2u);
+}
+
 TEST(VgicRegisters, RoutesReachVcpusOnly)
 {
     TestSystem system{two_vcpus()};
