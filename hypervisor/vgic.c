@@ -36,6 +36,7 @@ void vgic_domain_init(struct domain *domain)
 {
     struct vgic_domain *vgic = &domain->vgic;
 
+    spin_lock(&vgic->lock);
     vgic->control = 0;
     for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
         reset_bank(&vgic->spis[i], 0, 0);
@@ -46,6 +47,7 @@ void vgic_domain_init(struct domain *domain)
         memset(&domain->vcpus[i].vgic, 0, sizeof domain->vcpus[i].vgic);
         reset_private(&domain->vcpus[i]);
     }
+    spin_unlock(&vgic->lock);
 }
 
 bool vgic_add_spi_hw(struct domain *domain, uint32_t intid, uint32_t vcpu_index)
@@ -223,7 +225,8 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
     }
     bank = &domain->vgic.spis[intid / 32 - 1];
     spin_lock(&domain->vgic.lock);
-    if ((bank->hw & vgic_bit(intid)) == 0) {
+    /* What was acknowledged just before vgic_domain_stop() must not be held: nobody would give it back. */
+    if ((bank->hw & vgic_bit(intid)) == 0 || atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING) {
         spin_unlock(&domain->vgic.lock);
         return false;
     }
@@ -243,13 +246,14 @@ void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level)
 {
     struct vgic_bank *bank = &domain->vgic.spis[intid / 32 - 1];
     uint32_t bit = vgic_bit(intid);
-    struct vcpu *here = vgic_here(domain);
+    struct vcpu *here;
 
     spin_lock(&domain->vgic.lock);
     if (((bank->line & bit) != 0) == level) {
         spin_unlock(&domain->vgic.lock);
         return;
     }
+    here = vgic_here(domain);
     bank->line ^= bit;
     if (level && (bank->edge & bit) != 0) {
         bank->pending |= bit; /* the guest takes it for an edge */

@@ -75,8 +75,8 @@ struct vgic_domain {
 
 #define VGIC_NO_VCPU 0xFFu
 
-/* Resets the distributor and all redistributors; domain->vcpus and vcpu_count are set. Before the VCPUs run.
- */
+/* Resets the distributor and all redistributors; domain->vcpus and vcpu_count are set. While none of the
+ * VCPUs runs. */
 void vgic_domain_init(struct domain *domain);
 
 /* Gives the domain a physical SPI under its own number, first targeted at a VCPU. After vgic_domain_init().
@@ -109,10 +109,12 @@ void vgic_sgi1r_write(struct vcpu *vcpu, uint64_t value);
 void vgic_inject_private_hw(struct vcpu *vcpu, uint32_t intid);
 
 /* A passed-through SPI, acknowledged and with its priority dropped, not deactivated. On the core that took
- * it. Returns false if it is not the domain's: the caller disables and deactivates it. */
+ * it. Returns false if it is not the domain's, or the domain does not run: the caller disables and
+ * deactivates it. */
 bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid);
 
-/* Input line of an emulated level-triggered SPI. Any core. `intid` is an SPI below VGIC_INTID_LIMIT. */
+/* Input line of an emulated level-triggered SPI. Any core; saying what is so already is always possible.
+ * `intid` is an SPI below VGIC_INTID_LIMIT. */
 void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level);
 
 /* Whether an interrupt waits in a list register, for which a WFI of the guest would not wait. On its core. */

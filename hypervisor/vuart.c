@@ -69,6 +69,7 @@ void vuart_reset(struct domain *domain)
     memset(&vuart->control, 0, offsetof(struct vuart, output) - offsetof(struct vuart, control));
     vuart->control = CR_RESET;
     vuart->fifo_levels = IFLS_RESET;
+    vgic_set_spi_level(domain, VUART_INTID, false); /* typing may have raised it since the GIC's own reset */
     if (vuart->output.in_line) {
         (void)console_ring_push(&vuart->output, '\n', clock_since_start_us());
     }

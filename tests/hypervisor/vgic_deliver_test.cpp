@@ -545,6 +545,19 @@ TEST_F(Deliver, EndedDomainHasNoPhysicalInterrupts)
     EXPECT_FALSE(fake_gic_is_active(kSpi));
 }
 
+TEST_F(Deliver, AnSpiThatWasAcknowledgedJustBeforeTheEndIsRefused)
+{
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    guest.enable_spi(kSpi);
+    system.domain(0).state = BH_DOMAIN_STATE_RESTARTING;
+    vgic_domain_stop(&system.domain(0));
+    EXPECT_FALSE(vgic_inject_spi_hw(&system.domain(0), kSpi)) << "the caller deactivates it";
+    EXPECT_EQ(system.domain(0).vgic.spis[kSpi / 32 - 1].held, 0u);
+}
+
 TEST_F(Deliver, SpiOfAnotherDomainIsRefused)
 {
     TestSystem system{one_vcpu({kSpi}), two_vcpus({kSpi + 1})};

@@ -104,6 +104,20 @@ TEST(Vuart, ReceiveInterruptReachesTheGuestAndEndsWithTheInput)
     EXPECT_EQ(guest.acknowledge(), FAKE_GIC_SPURIOUS);
 }
 
+TEST(Vuart, WhatIsTypedInTheMiddleOfAResetLeavesNoLineHigh)
+{
+    TestSystem system{spec("linux", 1)};
+    Guest guest(system, 0);
+
+    guest.write_uart(kImsc, kIntRx | kIntRt);
+    system.run(0);
+    vgic_domain_init(&system.domain(0));
+    system.type("x");
+    ASSERT_TRUE(system.settle());
+    vuart_reset(&system.domain(0));
+    EXPECT_EQ(system.domain(0).vgic.spis[0].line, 0u);
+}
+
 TEST(Vuart, InputThatNobodyReadsOverrunsInTheEnd)
 {
     TestSystem system{spec("linux", 1)};
