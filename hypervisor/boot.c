@@ -28,6 +28,7 @@ static void clean_range(paddr_t pa, uint64_t bytes)
     for (uint64_t line = first; line < pa.value + bytes; line += CACHE_LINE_BYTES) {
         arch_dcache_clean_invalidate_line(line);
     }
+    arch_dsb_sy(); /* stores past the caches are not ordered behind the maintenance by themselves */
 }
 
 /* Frames of the pool, starting with frame `frame`. */
@@ -174,6 +175,6 @@ uint64_t boot_prepare(uint64_t load_address)
         .target = POOL_VA + (uint64_t)((const char *)cpu_start - image_start),
     };
     arch_dsb_sy();
-    arch_icache_invalidate_all();
+    arch_icache_invalidate_local();
     return handover->trampoline.value;
 }

@@ -134,6 +134,16 @@ bool domain_restart(struct domain *domain)
     return true;
 }
 
+static bool all_are_off(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) != VCPU_OFF) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool domain_finish_restart(struct domain *domain)
 {
     struct status_domain *status = &system_status()->domains[domain->index];
@@ -141,10 +151,10 @@ bool domain_finish_restart(struct domain *domain)
     if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING) {
         return false;
     }
-    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
-        if (atomic_load(&domain->vcpus[i].power) != VCPU_OFF) {
-            return false;
-        }
+    /* The last one that ran may have turned on another after that was looked at; nobody is left to do so now.
+     */
+    if (!all_are_off(domain) || !all_are_off(domain)) {
+        return false;
     }
     loader_reload(domain->config);
     reset(domain);

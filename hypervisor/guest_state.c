@@ -6,6 +6,7 @@
 #include "guest_state.h"
 #include "stage2.h"
 #include <arch/barrier.h>
+#include <arch/fp.h>
 #include <arch/sysreg.h>
 
 #define HCR_VM    (1ull << 0) /* stage 2 on */
@@ -20,42 +21,59 @@
 #define HCR_TACR  (1ull << 21) /* auxiliary control */
 #define HCR_TSW   (1ull << 22) /* cache maintenance by set and way: would reach all domains' lines */
 #define HCR_RW    (1ull << 31) /* EL1 is AArch64 */
+#define HCR_TLOR  (1ull << 35) /* limited-ordering regions: of physical addresses */
+#define HCR_TERR  (1ull << 36) /* error records: of the machine */
 #define HCR_APK   (1ull << 40) /* pointer authentication is the guest's own affair */
 #define HCR_API   (1ull << 41)
 
 #define CPTR_RES1 0x32FFull
 #define CPTR_TZ   (1ull << 8)  /* SVE (RES1 without it) */
 #define CPTR_TTA  (1ull << 20) /* trace registers */
+#define CPTR_TAM  (1ull << 30) /* activity monitors */
 
 #define MDCR_TPMCR (1ull << 5)
 #define MDCR_TPM   (1ull << 6)  /* performance monitors */
-#define MDCR_TDOSA (1ull << 10) /* OS lock and double lock */
+#define MDCR_TPMS  (1ull << 14) /* statistical profiling */
 #define MDCR_TTRF  (1ull << 19) /* trace filter */
 
 #define CNTHCTL_EL1PCTEN (1ull << 0)
 #define CNTHCTL_EL1PCEN  (1ull << 1)
 
 #define PMCR_RESET_COUNTERS ((1ull << 1) | (1ull << 2)) /* and E = 0 */
+#define PMCR_N(pmcr)        ((pmcr) >> 11 & 0x1F)
+
+#define PMU_NONE                   0x0u
+#define PMU_IMPLEMENTATION_DEFINED 0xFu
 
 #define SCTLR_EL1_RESET 0x30D00800ull
 #define MPIDR_RES1      (1ull << 31)
 
+/* Returns the value of MDCR_EL2.HPMN: all counters, because none at all is not allowed everywhere. */
+static uint64_t performance_monitors_reset(void)
+{
+    uint64_t version = (sysreg_read(ID_AA64DFR0_EL1) >> 8) & 0xF;
+
+    if (version == PMU_NONE || version == PMU_IMPLEMENTATION_DEFINED) {
+        return 0;
+    }
+    sysreg_write(PMCR_EL0, PMCR_RESET_COUNTERS);
+    sysreg_write(PMCNTENCLR_EL0, 0xFFFFFFFF);
+    sysreg_write(PMINTENCLR_EL1, 0xFFFFFFFF);
+    sysreg_write(PMOVSCLR_EL0, 0xFFFFFFFF);
+    return PMCR_N(sysreg_read(PMCR_EL0));
+}
+
 void guest_traps_init(void)
 {
     sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
-                              HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_APK | HCR_API);
-    sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA);
+                              HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK |
+                              HCR_API);
+    sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA | CPTR_TAM);
     sysreg_write(HSTR_EL2, 0);
-    sysreg_write(MDCR_EL2, MDCR_TPM | MDCR_TPMCR | MDCR_TTRF);
     sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);
     sysreg_write(VTCR_EL2, stage2_vtcr());
     sysreg_write(VPIDR_EL2, sysreg_read(MIDR_EL1));
-    if (((sysreg_read(ID_AA64DFR0_EL1) >> 8) & 0xF) != 0) {
-        sysreg_write(PMCR_EL0, PMCR_RESET_COUNTERS);
-        sysreg_write(PMCNTENCLR_EL0, 0xFFFFFFFF);
-        sysreg_write(PMINTENCLR_EL1, 0xFFFFFFFF);
-        sysreg_write(PMOVSCLR_EL0, 0xFFFFFFFF);
-    }
+    sysreg_write(MDCR_EL2, MDCR_TPM | MDCR_TPMCR | MDCR_TPMS | MDCR_TTRF | performance_monitors_reset());
     arch_isb();
 }
 
@@ -73,9 +91,13 @@ void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
     sysreg_write(TTBR1_EL1, 0);
     sysreg_write(TCR_EL1, 0);
     sysreg_write(MAIR_EL1, 0);
+    sysreg_write(AMAIR_EL1, 0);
     sysreg_write(VBAR_EL1, 0);
     sysreg_write(ESR_EL1, 0);
     sysreg_write(FAR_EL1, 0);
+    sysreg_write(AFSR0_EL1, 0);
+    sysreg_write(AFSR1_EL1, 0);
+    sysreg_write(PAR_EL1, 0);
     sysreg_write(ELR_EL1, 0);
     sysreg_write(SPSR_EL1, 0);
     sysreg_write(SP_EL0, 0);
@@ -86,5 +108,6 @@ void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
     sysreg_write(CONTEXTIDR_EL1, 0);
     sysreg_write(CSSELR_EL1, 0);
     sysreg_write(MDSCR_EL1, 0);
+    arch_fp_clear();
     arch_isb();
 }

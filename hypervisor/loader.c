@@ -76,6 +76,5 @@ void loader_reload(const struct manifest_domain *domain)
     }
     window_close(WINDOW_SOURCE);
     window_close(WINDOW_DESTINATION);
-    arch_dsb_sy();
-    arch_icache_invalidate_all();
+    arch_dsb_sy(); /* each VCPU's core invalidates its own instruction cache when it starts */
 }

@@ -6,7 +6,6 @@
 #include "cpu.h"
 #include "domain.h"
 #include <arch/barrier.h>
-#include <arch/vgic_lr.h>
 
 #define PSCI_VERSION           0x84000000u
 #define PSCI_CPU_SUSPEND       0x84000001u
@@ -18,6 +17,7 @@
 #define PSCI_SYSTEM_RESET      0x84000009u
 #define PSCI_FEATURES          0x8400000Au
 #define SMCCC_VERSION          0x80000000u
+#define SMCCC_ARCH_FEATURES    0x80000001u
 #define SMC64                  0x40000000u
 
 #define VERSION_1_1         0x10001u /* of PSCI and of the SMC calling convention */
@@ -54,7 +54,7 @@ static int64_t cpu_on(struct vcpu *caller, uint64_t affinity, uint64_t entry, ui
     }
     /* CLAIMED keeps other callers out while the entry point is written. */
     if (!atomic_compare_exchange_strong(&target->power, &expected, VCPU_CLAIMED)) {
-        return expected == VCPU_ON ? ALREADY_ON : ON_PENDING;
+        return expected == VCPU_ON || expected == VCPU_STOPPING ? ALREADY_ON : ON_PENDING;
     }
     target->entry = ipaddr(entry);
     target->boot_argument = context;
@@ -74,6 +74,7 @@ static int64_t affinity_info(const struct vcpu *caller, uint64_t affinity, uint6
     case VCPU_OFF:
         return AFFINITY_OFF;
     case VCPU_ON:
+    case VCPU_STOPPING:
         return AFFINITY_ON;
     default:
         return AFFINITY_ON_PENDING;
@@ -99,25 +100,17 @@ static int64_t features(uint32_t function)
     }
 }
 
-/* A virtual interrupt that waits in a list register would end the guest's WFI at once; it does not end ours.
- */
-static bool wake_up_is_pending(void)
+static int64_t arch_features(uint32_t function)
 {
-    uint32_t used = ~vgic_lr_empty();
-
-    for (uint32_t n = 0; n < vgic_lr_count(); n++) {
-        if (((used >> n) & 1u) != 0 && (vgic_lr_state(n) & VGIC_LR_PENDING) != 0) {
-            return true;
-        }
-    }
-    return false;
+    return function == SMCCC_VERSION || function == SMCCC_ARCH_FEATURES ? SUCCESS : NOT_SUPPORTED;
 }
 
-/* Suspending is waiting: the guest's own WFI, executed here. A wake-up that is pending already ends it at
- * once, and PSCI allows every power-down request to be downgraded to standby. */
-static int64_t cpu_suspend(void)
+/* Suspending is waiting: the guest's own WFI, executed here. A virtual interrupt that waits in a list
+ * register would end the guest's at once; it does not end ours. PSCI allows every power-down request to be
+ * downgraded to standby. */
+static int64_t cpu_suspend(struct vcpu *vcpu)
 {
-    if (!wake_up_is_pending()) {
+    if (!vgic_is_pending(vcpu)) {
         arch_wfi();
     }
     return SUCCESS;
@@ -138,12 +131,15 @@ void psci_call(struct vcpu *vcpu, uint64_t x[31])
     case PSCI_FEATURES:
         result = features((uint32_t)x[1]);
         break;
+    case SMCCC_ARCH_FEATURES:
+        result = arch_features((uint32_t)x[1]);
+        break;
     case PSCI_CPU_SUSPEND:
     case PSCI_CPU_SUSPEND | SMC64:
-        result = cpu_suspend();
+        result = cpu_suspend(vcpu);
         break;
     case PSCI_CPU_OFF:
-        atomic_store(&vcpu->power, VCPU_OFF);
+        atomic_store(&vcpu->power, VCPU_STOPPING);
         break;
     case PSCI_CPU_ON:
     case PSCI_CPU_ON | SMC64:

@@ -21,10 +21,24 @@
 #define VECTOR_LOWER_A64   0x400u
 #define VECTOR_CURRENT_SPX 0x200u
 #define ESR_IL             (1u << 25)
+#define SPSR_PAN           (1ull << 22)
+#define SPSR_SSBS          (1ull << 12)
+#define SCTLR_SPAN         (1ull << 23) /* exceptions leave PAN as it is */
+#define SCTLR_DSSBS        (1ull << 44)
 
 void trap_skip_instruction(uint64_t esr)
 {
     sysreg_write(ELR_EL2, sysreg_read(ELR_EL2) + esr_instruction_bytes(esr));
+}
+
+/* PSTATE after an exception to EL1: in the two bits that the guest's SCTLR_EL1 decides, as the core does it.
+ */
+static uint64_t exception_spsr(uint64_t from)
+{
+    uint64_t sctlr = sysreg_read(SCTLR_EL1);
+    uint64_t pan = (sctlr & SCTLR_SPAN) != 0 ? from & SPSR_PAN : SPSR_PAN;
+
+    return SPSR_MODE_EL1H | SPSR_DAIF | pan | ((sctlr & SCTLR_DSSBS) != 0 ? SPSR_SSBS : 0);
 }
 
 void trap_inject_undefined(void)
@@ -43,7 +57,7 @@ void trap_inject_undefined(void)
     sysreg_write(ELR_EL1, sysreg_read(ELR_EL2));
     sysreg_write(SPSR_EL1, spsr);
     sysreg_write(ELR_EL2, sysreg_read(VBAR_EL1) + vector);
-    sysreg_write(SPSR_EL2, SPSR_MODE_EL1H | SPSR_DAIF);
+    sysreg_write(SPSR_EL2, exception_spsr(spsr));
 }
 
 static const char *end_text(enum bh_domain_end end)

@@ -26,6 +26,7 @@ enum vcpu_power {
     VCPU_CLAIMED,  /* CPU_ON is being accepted */
     VCPU_STARTING, /* its core will enter it */
     VCPU_ON,       /* runs */
+    VCPU_STOPPING, /* asked for CPU_OFF; its core has still to put its interrupts away */
 };
 
 struct vcpu {

@@ -34,16 +34,18 @@ static void start(struct cpu *cpu, struct guest_regs *regs)
     sysreg_write(SPSR_EL2, SPSR_EL1H_MASKED);
     vgic_vcpu_reset(vcpu);
     arch_tlbi_local_all();
+    arch_icache_invalidate_local();
     cpu->status->idle = 0;
     if (cpu->status->entered_at == 0) {
         cpu->status->entered_at = clock_now();
     }
 }
 
-/* A VCPU whose domain does not run is off, and the core that restarts the domain waits to hear so. */
-static void park(struct vcpu *vcpu)
+/* From `power`, if it still is that, to off. The core that may be about to restart the domain hears of it. */
+static void go_off(struct vcpu *vcpu, uint32_t power)
 {
-    if (atomic_exchange(&vcpu->power, VCPU_OFF) != VCPU_OFF && vcpu->index != 0) {
+    if (power != VCPU_OFF && atomic_compare_exchange_strong(&vcpu->power, &power, VCPU_OFF) &&
+        vcpu->index != 0) {
         cpu_send_request(vcpu->domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
     }
 }
@@ -51,11 +53,15 @@ static void park(struct vcpu *vcpu)
 /* True if this core's VCPU is to be started now. */
 static bool has_start(struct vcpu *vcpu)
 {
+    uint32_t power;
+
     if (vcpu == NULL) {
         return false;
     }
+    power =
+        atomic_load(&vcpu->power); /* before the state: what the domain's next life makes of it must stay */
     if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
-        park(vcpu);
+        go_off(vcpu, power);
         if (vcpu->index != 0 || !domain_finish_restart(vcpu->domain)) {
             return false;
         }
@@ -67,6 +73,7 @@ void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
 {
     if (cpu->vcpu != NULL) {
         vgic_vcpu_off(cpu->vcpu);
+        go_off(cpu->vcpu, VCPU_STOPPING);
     }
     cpu->status->idle = 1;
     for (;;) {

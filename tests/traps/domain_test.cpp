@@ -20,6 +20,7 @@ std::map<uint64_t, std::vector<char>> memory;
 } // namespace
 
 extern "C" {
+#include "psci.h"
 #include "window.h"
 
 void *window_open(enum window, paddr_t page)
@@ -83,6 +84,43 @@ TEST(Domain, ARestartWaitsForAllVcpus)
     EXPECT_EQ(machine.status(1).restarts, 1u);
     machine.on_core(3);
     EXPECT_TRUE(machine.waited()) << "VCPU 1 is off until it is turned on";
+}
+
+TEST(Domain, ARestartHearsOfAVcpuThatTurnsItselfOff)
+{
+    HostedMachine machine;
+    machine.on_core(1);
+    machine.hvc(0xC4000003, 1, 0x40004000, 0);
+    machine.on_core(3);
+    machine.on_core(1);
+    machine.hvc(system_reset);
+    EXPECT_TRUE(machine.waited()) << "VCPU 1 still runs";
+    fake_switch_core(3);
+    machine.hvc(0x84000002); // CPU_OFF, before its core looks at the interrupt that tells it to stop
+    EXPECT_TRUE(machine.waited());
+    fake_switch_core(1);
+    EXPECT_TRUE(fake_gic_has_interrupt()) << "else core 1 would wait forever";
+    machine.on_core(1);
+    EXPECT_EQ(machine.status(1).restarts, 1u);
+}
+
+TEST(Domain, AVcpuThatGoesOffIsOffWhenItsInterruptsArePutAway)
+{
+    HostedMachine machine;
+    machine.on_core(1);
+    machine.hvc(0xC4000003, 1, 0x40004000, 0);
+    machine.on_core(3);
+    uint64_t x[31] = {0x84000002};
+    psci_call(cpu_at(3)->vcpu, x);
+    machine.on_core(1);
+    EXPECT_EQ(machine.hvc(0xC4000004, 1), 0u) << "AFFINITY_INFO: still on";
+    EXPECT_EQ(machine.hvc(0xC4000003, 1, 0x40004000, 0), static_cast<uint64_t>(-4)) << "already on";
+    machine.hvc(system_reset);
+    EXPECT_TRUE(machine.waited()) << "the restart waits for it";
+    EXPECT_EQ(machine.status(1).restarts, 0u);
+    machine.on_core(3);
+    machine.on_core(1);
+    EXPECT_EQ(machine.status(1).restarts, 1u);
 }
 
 TEST(Domain, WhatWasLoadedInPlaceCannotBeLoadedAgain)

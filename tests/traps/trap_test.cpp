@@ -4,6 +4,10 @@
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
+extern "C" {
+#include "guest_state.h"
+}
+
 using namespace bulkhead_test;
 
 namespace {
@@ -46,6 +50,80 @@ TEST_F(Traps, AGuestStartsAsOutOfReset)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) & 1, 1u);
     for (int i = 1; i < 31; i++) {
         EXPECT_EQ(regs.x[i], 0u);
+    }
+}
+
+TEST_F(Traps, AGuestFindsNothingInTheFloatingPointRegisters)
+{
+    machine.on_core(control_core);
+    EXPECT_EQ(fake_barriers(FAKE_FP_CLEAR), 1u);
+    EXPECT_EQ(fake_barriers(FAKE_ICACHE_INVALIDATE_LOCAL), 1u)
+        << "nor of an earlier life in this core's cache";
+}
+
+TEST_F(Traps, WhatBelongsToTheMachineTraps)
+{
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) >> 35 & 3, 3u) << "LORegions and error records";
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_CPTR_EL2) >> 30 & 1, 1u) << "activity monitors";
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_MDCR_EL2) >> 14 & 1, 1u) << "statistical profiling";
+}
+
+TEST_F(Traps, EventCountersAreThereForSomebodyAndNoneIsTouchedThatIsNotArms)
+{
+    const struct {
+        uint64_t version;
+        uint64_t hpmn;
+    } cases[] = {{0, 0}, {1, 6}, {6, 6}, {15, 0}};
+    for (auto [version, hpmn] : cases) {
+        fake_forget_writes();
+        fake_hook_sysregs(
+            [](sysreg_id id, uint64_t *value) {
+                *value = 6u << 11;
+                return id == SYSREG_ID_PMCR_EL0;
+            },
+            nullptr);
+        fake_set_sysreg(SYSREG_ID_ID_AA64DFR0_EL1, version << 8);
+        guest_traps_init();
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MDCR_EL2) & 0x1F, hpmn) << version;
+        bool touched = false;
+        for (size_t i = 0; i < fake_write_count(); i++) {
+            touched |= fake_write_at(i)->id == SYSREG_ID_PMCR_EL0;
+        }
+        EXPECT_EQ(touched, hpmn != 0) << version;
+    }
+}
+
+TEST_F(Traps, TheSystemRegisterInterfaceOfTheGicCannotBeTurnedOff)
+{
+    guest_regs &regs = enter(control_core);
+    machine.trap(esr_sysreg(3, 0, 12, 12, 5, 4, false)); // ICC_SRE_EL1
+    machine.trap(esr_sysreg(3, 0, 12, 12, 5, 4, true));
+    EXPECT_EQ(regs.x[4], 7u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 8);
+}
+
+TEST_F(Traps, IdRegistersPromiseNoFeatureWhoseRegistersTrap)
+{
+    const struct {
+        sysreg_id id;
+        unsigned crm;
+        unsigned op2;
+        uint64_t real;
+        uint64_t shown;
+    } cases[] = {
+        {SYSREG_ID_ID_AA64PFR0_EL1, 4, 0, 3ull << 56, 1ull << 56}, // CSV2: SCXTNUM_ELx
+        {SYSREG_ID_ID_AA64PFR0_EL1, 4, 0, 0, 0},
+        {SYSREG_ID_ID_AA64PFR1_EL1, 4, 1, ~0ull, 0xFF},                  // all that is new
+        {SYSREG_ID_ID_AA64ISAR0_EL1, 6, 0, 0xFFull << 24, 0xFull << 28}, // TME
+        {SYSREG_ID_ID_AA64MMFR1_EL1, 7, 1, 0xFFull << 16, 0xFull << 20}, // LORegions; PAN stays
+        {SYSREG_ID_ID_AA64ISAR2_EL1, 6, 2, 0xF000Full, 0xFull},          // MOPS; WFxT stays
+        {SYSREG_ID_ID_DFR0_EL1, 1, 2, 0xF0000000, 0},                    // trace filter
+    };
+    guest_regs &regs = enter(control_core);
+    for (const auto &c : cases) {
+        fake_set_sysreg(c.id, c.real);
+        machine.trap(esr_sysreg(3, 0, 0, c.crm, c.op2, 7, true));
+        EXPECT_EQ(regs.x[7], c.shown) << c.crm << " " << c.op2;
     }
 }
 
@@ -105,6 +183,26 @@ TEST_F(Traps, UndefinedExceptionsUseTheVectorOfTheLevelTheyComeFrom)
         EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x40080000 + vector);
         EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL1), spsr);
         EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL2), 0x3C5u);
+    }
+}
+
+TEST_F(Traps, UndefinedExceptionsSetThePrivilegesThatTheGuestAsksFor)
+{
+    constexpr uint64_t pan = 1ull << 22;
+    constexpr uint64_t ssbs = 1ull << 12;
+    constexpr uint64_t span = 1ull << 23;
+    constexpr uint64_t dssbs = 1ull << 44;
+    const struct {
+        uint64_t sctlr;
+        uint64_t before;
+        uint64_t after;
+    } cases[] = {{0, 0, pan}, {span, 0, 0}, {span, pan, pan}, {span | dssbs, ssbs, ssbs}, {span, ssbs, 0}};
+    for (auto [sctlr, before, after] : cases) {
+        enter(control_core);
+        fake_set_sysreg(SYSREG_ID_SCTLR_EL1, sctlr);
+        fake_set_sysreg(SYSREG_ID_SPSR_EL2, 0x3C5 | before);
+        machine.trap(0x19ull << 26 | 1u << 25); // SVE
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL2), 0x3C5 | after);
     }
 }
 

@@ -28,9 +28,10 @@ primary_entry:
     cmp     x0, #(2 << 2)
     b.ne    not_el2
     msr     DAIFSet, #15
+    mov     x0, #(1 << 31)          /* HCR_EL2: EL1 is AArch64; above all not E2H, which renames registers */
+    msr     HCR_EL2, x0
     ldr     x0, =0x30C50830         /* SCTLR_EL2: RES1 bits, everything off */
     msr     SCTLR_EL2, x0
-    msr     CPTR_EL2, xzr
     isb
     adrp    x0, cpu_stacks
     add     x0, x0, #(1 << STACK_SHIFT)
@@ -51,6 +52,8 @@ not_el2:
     .global trampoline_entry
 trampoline_entry:
     msr     DAIFSet, #15
+    mov     x1, #(1 << 31)
+    msr     HCR_EL2, x1
     ldr     x1, =0x30C50830
     msr     SCTLR_EL2, x1
     isb

@@ -38,7 +38,7 @@
 #define GICR_WAKER_SLEEP    (1u << 1)
 #define GICR_WAKER_CHILDREN (1u << 2)
 #define ICC_CTLR_EOIMODE    (1u << 1)
-#define ICC_SRE_ALL         0xFu /* system registers, here and for EL1; no bypass */
+#define ICC_SRE_SYSTEM      0x7u /* system registers; no bypass */
 
 #define DEFAULT_PRIORITIES 0xA0A0A0A0u
 #define LOWEST_PRIORITY    0xFFu
@@ -158,9 +158,11 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     mmio_write32(at(base, GICR_SGI_FRAME + GIC_ISENABLER), 1u | 1u << gic.maintenance_irq);
     wait_for_clear(at(base, GICR_CTLR), GICR_CTLR_RWP);
 
-    sysreg_write(ICC_SRE_EL2, ICC_SRE_ALL);
+    /* Without the enable bit a guest's access to ICC_SRE_EL1 traps: it is the only register of the CPU interface
+     * that is not virtual. */
+    sysreg_write(ICC_SRE_EL2, ICC_SRE_SYSTEM);
     arch_isb();
-    sysreg_write(ICC_SRE_EL1, ICC_SRE_ALL & 0x7u);
+    sysreg_write(ICC_SRE_EL1, ICC_SRE_SYSTEM);
     arch_isb();
     sysreg_write(ICC_PMR_EL1, LOWEST_PRIORITY);
     sysreg_write(ICC_BPR1_EL1, 0);

@@ -5,6 +5,7 @@
 #include "fake_registers.h"
 
 #include <arch/barrier.h>
+#include <arch/fp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,11 +254,6 @@ void arch_sev(void)
     fake.barriers[FAKE_SEV]++;
 }
 
-void arch_tlbi_guest_all(void)
-{
-    fake.barriers[FAKE_TLBI_GUEST_ALL]++;
-}
-
 void arch_tlbi_local_all(void)
 {
     fake.barriers[FAKE_TLBI_LOCAL_ALL]++;
@@ -269,13 +265,18 @@ void arch_tlbi_local_el2(uintptr_t address)
     fake.barriers[FAKE_TLBI_LOCAL_EL2]++;
 }
 
-void arch_icache_invalidate_all(void)
+void arch_icache_invalidate_local(void)
 {
-    fake.barriers[FAKE_ICACHE_INVALIDATE_ALL]++;
+    fake.barriers[FAKE_ICACHE_INVALIDATE_LOCAL]++;
 }
 
 void arch_dcache_clean_invalidate_line(uintptr_t address)
 {
     (void)address;
     fake.barriers[FAKE_DCACHE_LINE]++;
+}
+
+void arch_fp_clear(void)
+{
+    fake.barriers[FAKE_FP_CLEAR]++;
 }

@@ -72,11 +72,11 @@ enum fake_barrier {
     FAKE_WFI,
     FAKE_WFE,
     FAKE_SEV,
-    FAKE_TLBI_GUEST_ALL,
     FAKE_TLBI_LOCAL_ALL,
     FAKE_TLBI_LOCAL_EL2,
-    FAKE_ICACHE_INVALIDATE_ALL,
+    FAKE_ICACHE_INVALIDATE_LOCAL,
     FAKE_DCACHE_LINE,
+    FAKE_FP_CLEAR,
     FAKE_BARRIER_COUNT,
 };
 uint32_t fake_barriers(enum fake_barrier which);

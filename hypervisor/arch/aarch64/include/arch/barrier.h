@@ -43,12 +43,6 @@ static inline void arch_sev(void)
     __asm__ volatile("dsb ishst\n\tsev" ::: "memory");
 }
 
-/* Invalidates all stage-1 and stage-2 entries of the current VMID, on all cores, and waits. */
-static inline void arch_tlbi_guest_all(void)
-{
-    __asm__ volatile("dsb ishst\n\ttlbi vmalls12e1is\n\tdsb ish\n\tisb" ::: "memory");
-}
-
 /* Invalidates EL2's own and all guests' entries of this core only, and waits. */
 static inline void arch_tlbi_local_all(void)
 {
@@ -61,10 +55,10 @@ static inline void arch_tlbi_local_el2(uintptr_t address)
     __asm__ volatile("dsb nshst\n\ttlbi vae2, %0\n\tdsb nsh\n\tisb" ::"r"(address >> 12) : "memory");
 }
 
-/* Invalidates the instruction caches of all cores. */
-static inline void arch_icache_invalidate_all(void)
+/* Invalidates this core's instruction cache, and waits. */
+static inline void arch_icache_invalidate_local(void)
 {
-    __asm__ volatile("dsb ish\n\tic ialluis\n\tdsb ish\n\tisb" ::: "memory");
+    __asm__ volatile("dsb ish\n\tic iallu\n\tdsb nsh\n\tisb" ::: "memory");
 }
 
 /* Cleans and invalidates the data-cache line that holds `address` to the point of coherency. */

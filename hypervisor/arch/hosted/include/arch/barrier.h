@@ -18,10 +18,9 @@ void arch_dsb_ishst(void);
 void arch_wfi(void);
 void arch_wfe(void);
 void arch_sev(void);
-void arch_tlbi_guest_all(void);
 void arch_tlbi_local_all(void);
 void arch_tlbi_local_el2(uintptr_t address);
-void arch_icache_invalidate_all(void);
+void arch_icache_invalidate_local(void);
 void arch_dcache_clean_invalidate_line(uintptr_t address);
 
 #ifdef __cplusplus
