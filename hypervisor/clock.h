@@ -14,7 +14,7 @@ uint32_t clock_hz(void);
 void clock_set_start(uint64_t counter);
 uint64_t clock_since_start_us(void);
 
-/* Counter ticks of a duration, rounded up, saturating. */
+/* Counter ticks of a duration, rounded up. */
 uint64_t clock_ticks(uint64_t duration_ns);
 
 /* Arms EL2's timer of this core for an absolute counter value. */

@@ -199,11 +199,6 @@ void console_irq(void)
     console_handle_request();
 }
 
-void console_poll(void)
-{
-    console_handle_request();
-}
-
 void console_output_pushed(struct domain *domain, uint8_t character)
 {
     if (character == '\n' || atomic_load_explicit(&console.focus, memory_order_relaxed) == domain->index ||

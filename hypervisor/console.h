@@ -30,9 +30,6 @@ void console_start(void);
 /* CPU_REQUEST_CONSOLE arrived: writes a bounded part of what waits. On the console core. */
 void console_handle_request(void);
 
-/* The same, for a console core that has nothing else to do. */
-void console_poll(void);
-
 /* The UART's interrupt. On the console core. */
 void console_irq(void);
 

@@ -23,8 +23,3 @@ void *pool_pointer(const struct pool *pool, paddr_t pa)
     }
     return pool->linear + color_offset(&pool->range, pa);
 }
-
-paddr_t pool_address(const struct pool *pool, const void *pointer)
-{
-    return color_at(&pool->range, (uint64_t)((const char *)pointer - pool->linear));
-}

@@ -24,7 +24,4 @@ bool pool_allocate(struct pool *pool, paddr_t *frame);
 /* Where to reach an address of the pool now. */
 void *pool_pointer(const struct pool *pool, paddr_t pa);
 
-/* The physical address behind a linear pointer into the pool. */
-paddr_t pool_address(const struct pool *pool, const void *pointer);
-
 #endif

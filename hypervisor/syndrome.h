@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 enum exception_class {
-    EC_UNKNOWN = 0x00,
     EC_WFX = 0x01,
     EC_FP = 0x07,
     EC_HVC64 = 0x16,
