@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from bulkhead import cli
-from bulkhead.env import native
+from bulkhead.commands import setup, size
+from bulkhead.env import linux, native, qemu
 from bulkhead.env.errors import BuildFailed, MissingTool
 
 
@@ -68,3 +69,23 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch: pytest.Mo
         cli.main()
     shown.seek(0)
     assert shown.read() == "? held\n"
+
+
+def test_results_of_every_command_have_the_common_keys(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`size` and `setup` too say which version they come from."""
+    monkeypatch.setattr(native, "ensure_built", lambda *_: None)
+    monkeypatch.setattr(size, "compiled_sources", lambda _: [])
+    for module, name in ((qemu, "qemu_binary"), (linux, "linux_kernel"), (linux, "busybox")):
+        monkeypatch.setattr(module, name, Path)
+    monkeypatch.setattr(native, "install_tools", lambda *_: None)
+    monkeypatch.setattr(setup, "_discard_damaged", list)
+    for command in ("size", "setup"):
+        monkeypatch.setattr(sys, "argv", ["bulkhead", command, "--json"])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        result = json.loads(capsys.readouterr().out)
+        assert end.value.code == 0
+        assert (result["command"], result["verdict"], result["reasons"]) == (command, "ok", [])
+        assert set(result["bulkhead"]) == {"version", "commit"}

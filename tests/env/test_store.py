@@ -102,3 +102,11 @@ def test_the_newest_of_several_versions_is_used(cache: Path) -> None:
     old = obtain(Fill("1.0"))
     store.discard(old)
     assert obtain(Fill("2.0")) == cache / "tool-2.0"
+
+
+@pytest.mark.parametrize("manifest", ["", "{", "[]", '{"files": 1}'])
+def test_a_damaged_manifest_means_fetching_again(manifest: str) -> None:
+    fill = Fill()
+    (obtain(fill) / store.MANIFEST).write_text(manifest)
+    assert store.damaged(obtain(fill)) == []
+    assert fill.calls == 2

@@ -116,9 +116,26 @@ def test_run_that_never_started_has_a_page(tmp_path: Path) -> None:
     assert "did not get as far" in render([load_run(tmp_path / "n")])
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", '{"command": "check"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        "{",
+        "[" * 100_000,
+        "[]",
+        '{"command": "check"}',
+        '{"command": "run", "domains": [1]}',
+        '{"command": "run", "domains": [{}]}',
+    ],
+    ids=["missing", "cut short", "deep", "list", "another command", "no domain", "nameless domain"],
+)
 def test_not_a_run(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "report.json").write_text(content)
     with pytest.raises(NotARun):
         load_run(tmp_path)
+
+
+def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotARun, match="nowhere does not exist"):
+        load_run(tmp_path / "nowhere")

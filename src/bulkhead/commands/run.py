@@ -142,6 +142,8 @@ def _run(
             if not isinstance(target, list):
                 return _execute(target, as_json=as_json, attach=attach)
     except NotUsable as error:
+        if directory is None and isinstance(error.__cause__, OSError):
+            raise error.__cause__ from None  # the build directory itself: the environment's fault
         target = [str(error)]
     return _not_run(loaded, options, target, as_json)
 

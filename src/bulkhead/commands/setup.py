@@ -5,11 +5,10 @@ For people who want it done before they go offline, and for images of build mach
 what was fetched before.
 """
 
-import json
-
 import typer
 from rich.console import Console
 
+from bulkhead.commands.output import print_json, result_object
 from bulkhead.env import linux, native, qemu, store
 from bulkhead.env.paths import cache_dir
 
@@ -35,7 +34,7 @@ def setup(as_json: bool = typer.Option(False, "--json", help="Print one JSON obj
     }
     native.ensure_built(["host", "target"])
     if as_json:
-        typer.echo(json.dumps({"command": "setup", "verdict": "ok", "discarded": discarded, **found}))
+        print_json(result_object("setup", verdict="ok", discarded=discarded, **found))
         return
     console = Console()
     for name in discarded:

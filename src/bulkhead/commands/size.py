@@ -16,6 +16,7 @@ from elftools.elf.elffile import ELFFile
 from rich.console import Console
 from rich.table import Table
 
+from bulkhead.commands.output import print_json, result_object
 from bulkhead.env import native
 from bulkhead.env.paths import build_dir, repository
 
@@ -73,8 +74,8 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
     lines = source_lines(compiled_sources(tree))
     total = sum(lines.values())
     if as_json:
-        report = {"command": "size", "programs": programs, "sloc": {**lines, "total": total}}
-        typer.echo(json.dumps(report))
+        sloc = {**lines, "total": total}
+        print_json(result_object("size", verdict="ok", programs=programs, sloc=sloc))
         return
     console = Console()
     table = Table("program", "text", "rodata", "text+rodata", "data", "bss", title="Bytes, as linked")

@@ -59,8 +59,11 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 
 
 def damaged(directory: Path, only: Sequence[str] | None = None) -> list[str]:
-    """Files that are not what the manifest says (all, or `only` these)."""
-    files: dict[str, str] = read_manifest(directory)["files"]
+    """Files that are not what the manifest says (all, or `only` these); the manifest, if it says nothing."""
+    try:
+        files: dict[str, str] = dict(read_manifest(directory)["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return [MANIFEST]
     names = files.keys() if only is None else only
     return [name for name in names if not _intact(directory / name, files.get(name))]
 

@@ -63,9 +63,13 @@ class Run:
 
 def load_run(path: Path) -> Run:
     """A run by its directory, or by any file in it. Raises NotARun."""
+    if not path.exists():
+        raise NotARun(f"{path} does not exist: not the directory of a run")
     directory = path if path.is_dir() else path.parent
     report = _read(directory / "report.json")
-    if report.get("command") != "run" or not isinstance(report.get("domains"), list):
+    domains = report.get("domains")
+    named = isinstance(domains, list) and all(isinstance(d, dict) and "name" in d for d in domains)
+    if report.get("command") != "run" or not named:
         raise NotARun(f"{directory / 'report.json'} is not the result of `bulkhead run`")
     try:
         about = _read(directory / "run.json")
@@ -84,7 +88,7 @@ def _read(path: Path) -> Json:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise NotARun(f"{path} does not exist: not the directory of a run") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise NotARun(f"{path}: {error}") from None
     if not isinstance(content, dict):
         raise NotARun(f"{path} is not the result of a command")
