@@ -261,6 +261,15 @@ class TestErrors:
         ):
             replace(builder, target_dir=tmp_path)(colored)
 
+    def test_a_board_without_support_is_told_from_a_missing_build(
+        self, builder: Any, colored: Plan, tmp_path: Path
+    ) -> None:
+        other = tmp_path / "hypervisor" / "other-board" / "bulkhead.elf"
+        other.parent.mkdir(parents=True)
+        other.touch()
+        with pytest.raises(PackageError, match="only other-board has board support"):
+            replace(builder, target_dir=tmp_path)(colored)
+
     def test_a_program_of_the_tool_is_found_in_the_build_tree(
         self, builder: Any, images: Path, colored: Plan, target_dir: Path
     ) -> None:

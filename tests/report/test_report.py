@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -105,6 +106,16 @@ def test_terminal_ends_with_the_verdict(isolated: Run, unprotected: Run) -> None
     assert shown(isolated).strip().splitlines()[-1] == "ok: every promise held for 20 s of guest time"
     assert shown(unprotected).strip().splitlines()[-1].startswith("ok: all domains as expected")
     assert "63\u202f701" in shown(unprotected)
+
+
+def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
+    """`every promise held` must not be read as if a budget had been one of them."""
+    notice = {"key": "domains[1].bandwidth", "cause": "the budget of 'linux': not enforced by this version"}
+    result = MadeUp(tmp_path / "run", notices=(notice,)).result()
+    run = load_run(tmp_path / "run")
+    assert result["notices"] == [notice]
+    for text in (shown(run, 120), unescape(render([run]))):
+        assert "domains[1].bandwidth: the budget of 'linux': not enforced by this version" in text
 
 
 def test_command_to_repeat(unprotected: Run) -> None:

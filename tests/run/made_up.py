@@ -54,6 +54,7 @@ class MadeUp:
     evicted: dict[tuple[str, str], int] = field(default_factory=dict)  # (victim, evictor) -> lines
     miscolored: bool = False
     observer: bool = True
+    notices: tuple[dict[str, object], ...] = ()
     console: bytes = CONSOLE
     how: str = "shutdown"
     detail: str = ""
@@ -179,6 +180,7 @@ class MadeUp:
             observer_result=self.directory / "observe-result.json" if self.options.observe else None,
             color_count=COLORS if self.colored else 1,
             granule_bytes=8192,
+            notices=self.notices,
         )
 
     def _observed(self) -> dict[str, Any]:

@@ -123,7 +123,9 @@ def _duration(text: str | None) -> int | None:
     try:
         return TypeAdapter[int](Nanoseconds).validate_python(text)
     except ValidationError as error:
-        raise typer.BadParameter(f"{error.errors()[0]['msg']}, as `20 s`", param_hint="--for") from None
+        first = error.errors()[0]
+        allowed = first.get("ctx", {}).get("allowed") or "a time, as `20 s`"
+        raise typer.BadParameter(f"{first['msg']} (allowed: {allowed})", param_hint="--for") from None
 
 
 def _run(
@@ -250,6 +252,7 @@ def _not_run(loaded: Loaded, options: Options, reasons: list[str], as_json: bool
         seed=options.seed,
         verdict=verdict,
         reasons=reasons,
+        notices=[notice.json() for notice in loaded.notices],
         platform_sha256=loaded.platform_sha256,
         domains=[],
     )

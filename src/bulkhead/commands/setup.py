@@ -5,6 +5,8 @@ For people who want it done before they go offline, and for images of build mach
 what was fetched before.
 """
 
+from typing import Any
+
 import typer
 from rich.console import Console
 
@@ -27,7 +29,7 @@ def setup(as_json: bool = typer.Option(False, "--json", help="Print one JSON obj
     """Install, fetch and build everything that is needed, ahead of use."""
     discarded = _discard_damaged()
     native.install_tools("packages", "lint")
-    found = {
+    found: dict[str, Any] = {
         "qemu": str(qemu.qemu_binary()),
         "linux": str(linux.linux_kernel()),
         "busybox": str(linux.busybox()),

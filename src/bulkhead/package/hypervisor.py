@@ -34,6 +34,10 @@ def read_hypervisor(path: Path, layout: Layout, cores: int) -> HypervisorImage:
     """Flattens and checks the hypervisor's ELF file. Raises PackageError with its path."""
     with prefixed(f"hypervisor {path}"):
         if not path.is_file():
+            boards = sorted(built.parent.name for built in path.parent.parent.glob(f"*/{path.name}"))
+            if boards:
+                known = f"only {', '.join(boards)} has board support (docs/adding-a-board.md)"
+                raise PackageError(f"does not exist: {known}")
             raise PackageError("does not exist: build the preset `target` first")
         program = read_elf(path, symbols=True)
         base = min(segment.virtual for segment in program.segments)

@@ -56,6 +56,12 @@ class Run:
     def ok(self) -> bool:
         return self.report.get("verdict") == "ok"
 
+    @property
+    def notices(self) -> list[str]:
+        """What the system file asks for and the run did not enforce: no promise of it was kept."""
+        found = self.report.get("notices", [])
+        return [f"{notice.get('key')}: {notice.get('cause')}" for notice in found if isinstance(notice, dict)]
+
     def witness(self, name: str) -> Json | None:
         found = self.report.get("witnesses", {}).get(name)
         return found if isinstance(found, dict) else None

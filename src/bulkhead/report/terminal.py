@@ -32,6 +32,7 @@ def render_run(run: Run) -> Group:
     title = f"{run.report.get('system')} on {run.report.get('platform')}, {run.label}"
     parts: list[RenderableType] = [Text(title, style="bold"), _domains(run)]
     parts += [line for name in ("observer", "tables") if (line := _witness(run, name))]
+    parts += [Text(f"· {text}", style="yellow") for text in run.notices]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
     parts.append(_verdict(run))
     return Group(*parts)

@@ -60,6 +60,7 @@ def make_target(
         color_count=plan.space.count,
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,
+        notices=tuple(notice.json() for notice in loaded.notices),
     )
 
 

@@ -60,6 +60,7 @@ def run_result(facts: Facts) -> Json:
         },
         "verdict": "failed" if reasons else "ok",
         "reasons": reasons,
+        "notices": list(target.notices),
         "ended": facts.outcome.how,
         "guest_ns": _guest_ns(facts),
         "domains": domains,

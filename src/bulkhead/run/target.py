@@ -60,6 +60,7 @@ class Target:
     color_count: int = 1
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
+    notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
     isolation: dict[str, object] = field(default_factory=dict)
 
     @property
