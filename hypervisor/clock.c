@@ -9,6 +9,7 @@
 #define TIMER_ENABLE 1u
 
 static uint64_t start;
+static uint64_t alarms[CLOCK_ALARM_COUNT]; /* counter values, 0: off */
 
 uint64_t clock_now(void)
 {
@@ -43,15 +44,38 @@ uint64_t clock_ticks(uint64_t duration_ns)
     return seconds * hz + (rest * hz + 999999999u) / 1000000000u;
 }
 
-void clock_arm(uint64_t deadline)
+/* Arms the timer for the earliest alarm, or turns it off, which withdraws its interrupt. */
+static void arm(void)
 {
-    sysreg_write(CNTHP_CVAL_EL2, deadline);
-    sysreg_write(CNTHP_CTL_EL2, TIMER_ENABLE);
+    uint64_t earliest = UINT64_MAX;
+
+    for (uint32_t i = 0; i < CLOCK_ALARM_COUNT; i++) {
+        if (alarms[i] != 0 && alarms[i] < earliest) {
+            earliest = alarms[i];
+        }
+    }
+    sysreg_write(CNTHP_CVAL_EL2, earliest);
+    sysreg_write(CNTHP_CTL_EL2, earliest != UINT64_MAX ? TIMER_ENABLE : 0);
     arch_isb();
 }
 
-void clock_disarm(void)
+void clock_set_alarm(enum clock_alarm alarm, uint64_t deadline)
 {
-    sysreg_write(CNTHP_CTL_EL2, 0);
-    arch_isb();
+    alarms[alarm] = deadline;
+    arm();
+}
+
+uint32_t clock_take_alarms(void)
+{
+    uint64_t now = clock_now();
+    uint32_t due = 0;
+
+    for (uint32_t i = 0; i < CLOCK_ALARM_COUNT; i++) {
+        if (alarms[i] != 0 && alarms[i] <= now) {
+            alarms[i] = 0;
+            due |= 1u << i;
+        }
+    }
+    arm();
+    return due;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Time: the system counter, and EL2's own timer of each core (CNTHP). The counter is the same on all cores.
+ * Time: the system counter, and EL2's own timer (CNTHP). The counter is the same on all cores.
  */
 #ifndef BULKHEAD_CLOCK_H
 #define BULKHEAD_CLOCK_H
@@ -17,9 +17,18 @@ uint64_t clock_since_start_us(void);
 /* Counter ticks of a duration, rounded up. */
 uint64_t clock_ticks(uint64_t duration_ns);
 
-/* Arms EL2's timer of this core for an absolute counter value. */
-void clock_arm(uint64_t deadline);
-/* Turns it off, which also withdraws its interrupt. */
-void clock_disarm(void);
+/* What the console core's timer is for. No other core uses its own. */
+enum clock_alarm {
+    CLOCK_ALARM_RUN_LIMIT,
+    CLOCK_ALARM_CONSOLE,
+    CLOCK_ALARM_COUNT,
+};
+
+/* Asks for the timer's interrupt when the counter reaches `deadline`, which is not 0. On the console core. */
+void clock_set_alarm(enum clock_alarm alarm, uint64_t deadline);
+
+/* The timer's interrupt arrived: returns which alarms are due (1 << clock_alarm). They are off from now on.
+ */
+uint32_t clock_take_alarms(void);
 
 #endif

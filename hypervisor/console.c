@@ -16,8 +16,12 @@
 #include <string.h>
 
 #define ESCAPE         0x1D /* Ctrl-] */
-#define STEPS_PER_CALL 64u  /* characters that a call moves: bounds how long the core's own guest waits */
 #define INPUT_PER_CALL 64u
+/* What the console may cost the guest of its core, however much others write and however fast the UART is: in
+ * each window, so many characters taken, bytes written and calls. A real line carries a tenth of it. */
+#define WINDOW_NS      1000000u
+#define WINDOW_BUDGET  256u
+#define CALL_COST      16u
 #define POLL_LIMIT     10000000u /* reads of a UART that takes nothing: then its output is given up */
 #define LOG_LINE_BYTES 160u
 
@@ -27,10 +31,13 @@ static struct console {
     uint8_t staged[CONSOLE_STEP_BYTES]; /* bytes on their way to the UART */
     uint32_t staged_next;
     uint32_t staged_count;
+    uint64_t window_end;    /* counter value */
+    uint32_t budget;        /* left until then */
     bool escape;            /* the escape byte was typed */
     bool input_left;        /* the UART was not emptied */
     bool started;           /* requests reach the console core */
     _Atomic bool woken;     /* the console core will look */
+    _Atomic bool closed;    /* only what the rings hold is still shown */
     _Atomic uint32_t focus; /* domain index, or BH_ALL_DOMAINS */
     uint32_t core;
     uint32_t uart_irq;
@@ -97,9 +104,13 @@ void console_start(void)
     wake();
 }
 
-/* Moves characters until the UART is full, `steps` are done or nothing is due. Returns true if more is due.
- */
-static bool drain(uint32_t steps, bool everything)
+static uint32_t less(uint32_t budget, uint32_t cost)
+{
+    return budget > cost ? budget - cost : 0;
+}
+
+/* Moves characters until the UART is full, the budget spent or nothing due. Returns true if more is due. */
+static bool drain(uint32_t *budget, bool everything)
 {
     uint64_t now_us = clock_since_start_us();
 
@@ -112,29 +123,47 @@ static bool drain(uint32_t steps, bool everything)
             }
             uart_write(console.staged[console.staged_next++]);
         }
-        if (steps-- == 0) {
+        if (*budget == 0) {
             return true;
         }
         console.staged_count = console_mux_next(&console.mux, everything, now_us, console.staged, &idle);
         console.staged_next = 0;
+        *budget = less(*budget, 1 + console.staged_count);
         if (idle) {
             return false;
         }
     }
 }
 
+static void charge_call(void)
+{
+    uint64_t now = clock_now();
+
+    if (now >= console.window_end) {
+        console.window_end = now + clock_ticks(WINDOW_NS);
+        console.budget = WINDOW_BUDGET;
+    }
+    console.budget = less(console.budget, CALL_COST);
+}
+
 static void move_output(void)
 {
     bool more;
+    bool pause;
 
+    charge_call();
     atomic_store(&console.woken, false);
     spin_lock(&console.drain_lock);
-    more = drain(STEPS_PER_CALL, false);
+    more = drain(&console.budget, false);
     spin_unlock(&console.drain_lock);
-    if (more) {
-        atomic_store(&console.woken, true); /* the UART's interrupt comes */
+    pause = console.budget == 0;
+    if (more || pause) {
+        atomic_store(&console.woken, true); /* the UART's interrupt comes, or the alarm */
     }
-    uart_enable_tx_irq(more);
+    if (pause) {
+        clock_set_alarm(CLOCK_ALARM_CONSOLE, console.window_end);
+    }
+    uart_enable_tx_irq(more && !pause);
     for (uint32_t i = 0; i < domain_count(); i++) {
         vuart_output_taken(domain_at(i));
     }
@@ -245,6 +274,11 @@ void console_log(const char *format, ...)
     wake();
 }
 
+bool console_is_closed(void)
+{
+    return atomic_load_explicit(&console.closed, memory_order_relaxed);
+}
+
 static bool wait_for_room(void)
 {
     for (uint32_t i = 0; i < POLL_LIMIT; i++) {
@@ -257,12 +291,15 @@ static bool wait_for_room(void)
 
 void console_flush(void)
 {
-    /* Guests that still run may write faster than we can: a few times what the rings hold is enough. */
-    uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 4;
+    /* A step takes something from a ring or ends this; what a core is writing just now may come on top. */
+    uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 2;
+    uint32_t one;
 
+    atomic_store(&console.closed, true); /* guests that still run may write faster than we can */
     spin_lock(&console.drain_lock);
-    while (steps-- != 0 && wait_for_room() && drain(1, true)) {
-    }
+    do {
+        one = 1;
+    } while (steps-- != 0 && wait_for_room() && drain(&one, true));
     spin_unlock(&console.drain_lock);
     for (uint32_t i = 0; i < POLL_LIMIT && uart_tx_busy(); i++) {
     }

@@ -27,7 +27,8 @@ void console_init(const struct manifest_platform *platform, uint32_t console_cor
  * domain_init_all(). */
 void console_start(void);
 
-/* CPU_REQUEST_CONSOLE arrived: writes a bounded part of what waits. On the console core. */
+/* CPU_REQUEST_CONSOLE arrived, or the alarm: writes what waits, as far as the time of the console core's own
+ * guest allows; then asks for the alarm. On the console core. */
 void console_handle_request(void);
 
 /* The UART's interrupt. On the console core. */
@@ -40,8 +41,12 @@ void console_output_pushed(struct domain *domain, uint8_t character);
  * characters. A line that finds no room is dropped and counted in a later one. */
 void console_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes everything that waits, waiting for the UART. Before the machine is stopped; one core. */
+/* Writes everything that waits, waiting for the UART, and shows no more of what guests write. Before the
+ * machine is stopped; one core. */
 void console_flush(void);
+
+/* Whether what guests write is not shown any more. */
+bool console_is_closed(void);
 
 /* Writes text directly, without locks or rings: only when EL2 itself cannot go on. */
 void console_panic_write(const char *text);

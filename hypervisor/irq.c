@@ -47,6 +47,18 @@ static void handle_shared(struct cpu *cpu, uint32_t intid)
     cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
 }
 
+static void handle_alarms(void)
+{
+    uint32_t due = clock_take_alarms();
+
+    if ((due & 1u << CLOCK_ALARM_RUN_LIMIT) != 0) {
+        system_end(BH_END_REASON_RUN_LIMIT);
+    }
+    if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
+        console_handle_request();
+    }
+}
+
 static void handle_one(struct cpu *cpu, uint32_t intid)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
@@ -70,9 +82,8 @@ static void handle_one(struct cpu *cpu, uint32_t intid)
         complete(intid);
     } else if (intid == platform->cnthp_irq) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER);
-        clock_disarm();
+        handle_alarms();
         complete(intid);
-        system_end(BH_END_REASON_RUN_LIMIT);
     } else if (intid >= 32) {
         handle_shared(cpu, intid);
     } else {

@@ -60,6 +60,7 @@ static void init_core(struct cpu *cpu)
     cpu_take_early_requests(cpu);
     guest_traps_init();
     if (cpu->index == system_manifest()->hypervisor.console_core) {
+        gic_enable(system_manifest()->platform.cnthp_irq, cpu->mpidr);
         console_start();
     }
 }
@@ -98,8 +99,8 @@ static void arm_run_limit(const struct cpu *cpu)
     const struct manifest_hypervisor *hypervisor = &system_manifest()->hypervisor;
 
     if (hypervisor->run_for_ns != 0 && cpu->index == hypervisor->console_core) {
-        gic_enable(system_manifest()->platform.cnthp_irq, cpu->mpidr);
-        clock_arm(system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
+        clock_set_alarm(CLOCK_ALARM_RUN_LIMIT,
+                        system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
     }
 }
 

@@ -130,7 +130,9 @@ static void write_data(struct domain *domain, uint8_t character)
 {
     struct vuart *vuart = &domain->vuart;
 
-    (void)console_ring_push(&vuart->output, character, clock_since_start_us());
+    if (!console_is_closed()) {
+        (void)console_ring_push(&vuart->output, character, clock_since_start_us());
+    }
     if (console_ring_room(&vuart->output) < FULL_BELOW_BYTES) {
         atomic_store(&vuart->blocked, true);
         set_raw(vuart, INT_TX, false);

@@ -3,6 +3,10 @@
 // One UART for everybody: tags, interleaving, fairness, focus, and what a hostile guest cannot do to them.
 #include "test_system.h"
 
+extern "C" {
+#include "console_mux.h"
+}
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -108,6 +112,40 @@ TEST_F(Console, OneCallMovesABoundedNumberOfCharacters)
     EXPECT_LE(system.uart_output().size(), 64u * 4) << "the console core's own guest waits for this";
     ASSERT_TRUE(system.settle());
     EXPECT_EQ(lines(system.uart_output()).size(), 40u);
+}
+
+// A guest that writes without an end, to a UART that is never full, must leave time to the console core's
+// own.
+TEST_F(Console, AFloodCostsTheConsoleCoreABoundedPartOfItsTime)
+{
+    size_t before = 0;
+    for (int window = 0; window < 20; window++) {
+        unsigned calls = 0;
+        for (int i = 0; i < 1000; i++) {
+            control.print("\n");
+            system.run_core(0);
+            calls += fake_gic_has_interrupt();
+            ASSERT_TRUE(system.take_interrupts());
+        }
+        EXPECT_LE(calls, 256u / 16) << "then it hears no more until the window ends";
+        EXPECT_LE(system.uart_output().size() - before, 256u + CONSOLE_STEP_BYTES);
+        EXPECT_GT(system.uart_output().size(), before) << "but it goes on in the next";
+        before = system.uart_output().size();
+        system.run_alarm();
+    }
+}
+
+TEST_F(Console, AFlushEndsAlthoughAGuestGoesOnWriting)
+{
+    system.set_uart_room(5);
+    control.print("before\n");
+    system.set_uart_room(-1);
+    system.run_core(0);
+    console_flush();
+    control.print("after\n");
+    console_flush();
+    EXPECT_THAT(system.uart_output(), HasSubstr("before"));
+    EXPECT_THAT(system.uart_output(), testing::Not(HasSubstr("after")));
 }
 
 TEST_F(Console, AFullUartIsNeverWaitedFor)

@@ -39,6 +39,8 @@ struct TestSystem::State {
     std::array<struct vcpu, BH_MAX_VCPUS> vcpus{};
     uint32_t domain_count = 0;
     uint64_t time_us = 0;
+    uint64_t ticks = 1;
+    uint64_t alarm = 0; // of the console core; 0: none
 
     std::string written;
     std::deque<uint8_t> typed;
@@ -228,7 +230,22 @@ bool TestSystem::settle()
         }
     }
     fake_switch_core(core);
+    if (quiet && machine->alarm != 0) {
+        run_alarm();
+        return settle();
+    }
     return quiet;
+}
+
+void TestSystem::run_alarm()
+{
+    uint32_t core = fake_current_core();
+
+    machine->ticks = machine->alarm;
+    fake_switch_core(0);
+    (void)clock_take_alarms();
+    console_handle_request();
+    fake_switch_core(core);
 }
 
 void TestSystem::set_time_us(uint64_t time_us)
@@ -440,7 +457,26 @@ uint64_t clock_since_start_us(void)
     return machine->time_us;
 }
 
-void clock_disarm(void) {}
+uint64_t clock_now(void)
+{
+    return machine->ticks;
+}
+
+uint64_t clock_ticks(uint64_t duration_ns)
+{
+    return duration_ns;
+}
+
+void clock_set_alarm(enum clock_alarm, uint64_t deadline)
+{
+    machine->alarm = deadline;
+}
+
+uint32_t clock_take_alarms(void)
+{
+    machine->alarm = 0;
+    return 1u << CLOCK_ALARM_CONSOLE;
+}
 
 const struct manifest_header *system_manifest(void)
 {

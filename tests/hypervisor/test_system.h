@@ -14,6 +14,7 @@
 extern "C" {
 #include "arch/hosted/fake_gic.h"
 #include "arch/hosted/fake_registers.h"
+#include "clock.h"
 #include "console.h"
 #include "cpu.h"
 #include "domain.h"
@@ -52,8 +53,11 @@ public:
 
     // Handles what interrupts this core until nothing does; false if that does not end.
     [[nodiscard]] bool take_interrupts();
-    // The same for all cores, in turn. The executing core stays.
+    // The same for all cores, in turn, and for the console core's alarms, time after time. The executing core
+    // stays.
     [[nodiscard]] bool settle();
+    // Time goes on to the console core's alarm, which rings.
+    void run_alarm();
 
     // Time since the start.
     void set_time_us(uint64_t time_us);
