@@ -7,9 +7,10 @@
 
 /* Enough for the image, the manifest, stacks and a first set of tables; less can only be a mistake. */
 #define SMALLEST_POOL_BYTES 0x80000u
-/* What EL2's address space holds of it, and below which the page is that is mapped at its physical address. */
-#define LARGEST_POOL_BYTES (1ull << 37)
-#define POOL_START_LIMIT   (1ull << 38)
+/* What EL2's address space holds of it, and below which the page is that is mapped at its physical address.
+ */
+#define LARGEST_POOL_BYTES  (1ull << 37)
+#define POOL_START_LIMIT    (1ull << 38)
 
 bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const struct color_range *b,
                           uint64_t b_bytes)

@@ -6,8 +6,6 @@
 #ifndef BULKHEAD_ARCH_FP_H
 #define BULKHEAD_ARCH_FP_H
 
-#include <stdint.h>
-
 /* Clears all of them, their control and their status. */
 static inline void arch_fp_clear(void)
 {
