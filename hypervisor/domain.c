@@ -134,6 +134,16 @@ bool domain_restart(struct domain *domain)
     return true;
 }
 
+static bool any_is_on(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) == VCPU_ON) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool all_are_off(const struct domain *domain)
 {
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
@@ -151,9 +161,8 @@ bool domain_finish_restart(struct domain *domain)
     if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING) {
         return false;
     }
-    /* The last one that ran may have turned on another after that was looked at; nobody is left to do so now.
-     */
-    if (!all_are_off(domain) || !all_are_off(domain)) {
+    /* Only a VCPU that runs turns on another: once none does, what is off stays off. */
+    if (any_is_on(domain) || !all_are_off(domain)) {
         return false;
     }
     loader_reload(domain->config);
