@@ -5,6 +5,7 @@ The last line is the verdict, counted from the result files that the stages leav
 Ends 1 if anything failed.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,7 @@ def python_tests() -> Count:
 
 
 def emulator_tests() -> Count:
+    os.environ["BULKHEAD_QEMU"] = str(qemu_binary())  # also for the tests that know nothing of the tool
     return pytest("emulator", "-m", "emulator", "--durations=5")
 
 
