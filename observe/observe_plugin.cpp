@@ -31,7 +31,8 @@ using machine::phys_addr;
 struct plugin {
     struct alignas(128) vcpu {
         observe::zeroed_blocks zeroed;
-        qemu_plugin_meminfo_t latest_access = 0; // tells the address space that the VCPU works in
+        // By whose instruction, the hypervisor's or a guest's: tells the address space in which it works.
+        std::array<qemu_plugin_meminfo_t, 2> latest_access{};
     };
 
     std::unique_ptr<observe::observer> observer;
@@ -79,14 +80,12 @@ void access_page(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtua
                                    [=] { return is_whole ? low_64_bits(info) : std::nullopt; });
 }
 
-// `is_guest`: the instruction is not the hypervisor's, so the access tells in which address space a guest's
-// DC ZVA works.
+// `is_guest`: the instruction is not the hypervisor's. A DC ZVA of the same side works in the same address
+// space.
 template <bool is_store, bool is_guest>
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t virtual_address, void *)
 {
-    if constexpr (is_guest) {
-        self->vcpus[vcpu].latest_access = info;
-    }
+    self->vcpus[vcpu].latest_access[is_guest] = info;
     const unsigned bytes = 1U << qemu_plugin_mem_size_shift(info);
     const auto to_page_end =
         static_cast<unsigned>(machine::frame_bytes - virtual_address % machine::frame_bytes);
@@ -114,7 +113,7 @@ void on_zeroing(unsigned vcpu, void *register_index)
 }
 
 // The instruction after a DC ZVA has been reached.
-void on_zeroed(unsigned vcpu, void *)
+template <bool is_guest> void on_zeroed(unsigned vcpu, void *)
 {
     plugin::vcpu &state = self->vcpus[vcpu];
     const auto block = state.zeroed.complete();
@@ -123,8 +122,8 @@ void on_zeroed(unsigned vcpu, void *)
     }
     observe::unattributed_counts &counts = self->observer->unattributed(vcpu);
     counts.zeroed_blocks.add();
-    const qemu_plugin_hwaddr *where =
-        state.latest_access != 0 ? qemu_plugin_get_hwaddr(state.latest_access, *block) : nullptr;
+    const qemu_plugin_meminfo_t latest = state.latest_access[is_guest];
+    const qemu_plugin_hwaddr *where = latest != 0 ? qemu_plugin_get_hwaddr(latest, *block) : nullptr;
     if (where == nullptr || qemu_plugin_hwaddr_is_io(where)) {
         counts.zeroed_unknown.add();
         return;
@@ -158,8 +157,13 @@ void instrument_fetch(qemu_plugin_insn *instruction, std::optional<phys_addr> wh
     }
 }
 
-template <bool is_guest> void instrument_accesses(qemu_plugin_insn *instruction, std::uint32_t word)
+template <bool is_guest>
+void instrument_accesses(qemu_plugin_insn *instruction, std::uint32_t word, bool after_zeroing)
 {
+    if (after_zeroing) {
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_zeroed<is_guest>, QEMU_PLUGIN_CB_NO_REGS,
+                                               nullptr);
+    }
     qemu_plugin_register_vcpu_mem_cb(instruction, on_access<true, is_guest>, QEMU_PLUGIN_CB_NO_REGS,
                                      QEMU_PLUGIN_MEM_W, nullptr);
     if (!observe::a64::reads_and_writes(word)) { // of these, the write stands for both
@@ -185,9 +189,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
         const std::uint64_t virtual_address = qemu_plugin_insn_vaddr(instruction);
         const void *host = qemu_plugin_insn_haddr(instruction);
         const std::uint32_t word = word_of(instruction);
-        if (follows_zeroing(static_cast<const std::uint32_t *>(host), virtual_address)) {
-            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_zeroed, QEMU_PLUGIN_CB_NO_REGS, nullptr);
-        }
+        const bool after_zeroing = follows_zeroing(static_cast<const std::uint32_t *>(host), virtual_address);
         // Lines are entered at the first instruction of a block, and where a block goes on into the next
         // line.
         const std::uint64_t line = virtual_address & line_mask;
@@ -202,9 +204,9 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb *block)
                                                    reinterpret_cast<void *>(std::uintptr_t{*register_index}));
         }
         if (is_guest) {
-            instrument_accesses<true>(instruction, word);
+            instrument_accesses<true>(instruction, word, after_zeroing);
         } else {
-            instrument_accesses<false>(instruction, word);
+            instrument_accesses<false>(instruction, word, after_zeroing);
         }
     }
 }
