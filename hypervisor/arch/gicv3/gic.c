@@ -158,8 +158,8 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     mmio_write32(at(base, GICR_SGI_FRAME + GIC_ISENABLER), 1u | 1u << gic.maintenance_irq);
     wait_for_clear(at(base, GICR_CTLR), GICR_CTLR_RWP);
 
-    /* Without the enable bit a guest's access to ICC_SRE_EL1 traps: it is the only register of the CPU interface
-     * that is not virtual. */
+    /* Without the enable bit a guest's access to ICC_SRE_EL1 traps: it is the only register of the CPU
+     * interface that is not virtual. */
     sysreg_write(ICC_SRE_EL2, ICC_SRE_SYSTEM);
     arch_isb();
     sysreg_write(ICC_SRE_EL1, ICC_SRE_SYSTEM);
