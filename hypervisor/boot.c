@@ -101,22 +101,24 @@ static bool load_area_is_free(const struct manifest_header *manifest, uint64_t l
 
 static const struct manifest_header *checked_manifest(const struct image_header *image, uint64_t load_address)
 {
-    const struct manifest_header *manifest = (const void *)(uintptr_t)(load_address + image->manifest_offset);
+    const struct manifest_header *manifest =
+        (const void *)(uintptr_t)(load_address + image->package.manifest_offset);
     struct manifest_verdict verdict;
 
-    if (image->package_magic != PACKAGE_MAGIC || image->package_version != PACKAGE_VERSION ||
-        image->manifest_offset % BH_PAGE_BYTES != 0 ||
-        !range_within(image->manifest_offset, image->manifest_bytes, 0, image->package_bytes)) {
+    if (image->package.magic != BH_PACKAGE_MAGIC || image->package.version != BH_PACKAGE_VERSION ||
+        image->package.manifest_offset % BH_PAGE_BYTES != 0 ||
+        !range_within(image->package.manifest_offset, image->package.manifest_bytes, 0,
+                      image->package.package_bytes)) {
         refuse(BH_MANIFEST_ERROR_TRUNCATED, 0);
     }
-    verdict = manifest_check(manifest, image->manifest_bytes, image->package_bytes);
+    verdict = manifest_check(manifest, image->package.manifest_bytes, image->package.package_bytes);
     if (verdict.error != BH_MANIFEST_ERROR_NONE) {
         refuse(verdict.error, verdict.offset);
     }
     if (!platform_matches(&manifest->platform)) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform));
     }
-    if (!load_area_is_free(manifest, load_address, image->package_bytes)) {
+    if (!load_area_is_free(manifest, load_address, image->package.package_bytes)) {
         refuse(BH_MANIFEST_ERROR_LOAD_AREA, 0);
     }
     return manifest;

@@ -6,6 +6,8 @@
 #ifndef BULKHEAD_IMAGE_H
 #define BULKHEAD_IMAGE_H
 
+#include <bulkhead_layout.h>
+#include <stddef.h>
 #include <stdint.h>
 
 extern char image_start[];
@@ -27,15 +29,11 @@ struct image_header {
     uint64_t reserved[3];
     uint32_t magic;
     uint32_t reserved_pe;
-    uint32_t package_magic;
-    uint32_t package_version;
-    uint64_t manifest_offset;
-    uint64_t manifest_bytes;
-    uint64_t package_bytes;
+    struct package_descriptor package;
 };
 
-#define PACKAGE_MAGIC   0x504B4842u /* "BHKP" */
-#define PACKAGE_VERSION 1u
+_Static_assert(offsetof(struct image_header, package) == BH_PACKAGE_DESCRIPTOR_OFFSET,
+               "the descriptor follows the Image header");
 
 /* Virtual address of frame 0 of the pool, which is the start of the image: the image is linked there. Above
  * all physical device addresses, which are mapped at themselves. Must match the linker script. */
