@@ -101,13 +101,8 @@ bool mmu_create(struct pool *pool, const struct manifest_header *manifest, paddr
 
 uint64_t mmu_tcr(void)
 {
-    uint64_t physical_address_range = sysreg_read(ID_AA64MMFR0_EL1) & 0xF;
-
-    if (physical_address_range > 5) {
-        physical_address_range = 5;
-    }
     return TCR_T0SZ | TCR_IRGN0_WRITE_BACK | TCR_ORGN0_WRITE_BACK | TCR_SH0_INNER |
-           (physical_address_range << TCR_PS_SHIFT) | TCR_RES1;
+           (ptable_output_size() << TCR_PS_SHIFT) | TCR_RES1;
 }
 
 uint64_t mmu_sctlr(void)

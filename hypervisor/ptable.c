@@ -4,13 +4,15 @@
  */
 #include "ptable.h"
 #include <arch/barrier.h>
+#include <arch/sysreg.h>
 
-#define DESCRIPTOR_VALID   1ull
-#define DESCRIPTOR_TABLE   3ull /* at levels 1 and 2 */
-#define DESCRIPTOR_PAGE    3ull /* at level 3 */
-#define DESCRIPTOR_BLOCK   1ull
-#define DESCRIPTOR_ADDRESS 0x0000FFFFFFFFF000ull
-#define ENTRIES            512u
+#define DESCRIPTOR_VALID    1ull
+#define DESCRIPTOR_TABLE    3ull /* at levels 1 and 2 */
+#define DESCRIPTOR_PAGE     3ull /* at level 3 */
+#define DESCRIPTOR_BLOCK    1ull
+#define DESCRIPTOR_ADDRESS  0x0000FFFFFFFFF000ull
+#define OUTPUT_SIZE_48_BITS 5u
+#define ENTRIES             512u
 
 /* Entries are read by the walker of every core: one 64-bit store each, never torn. */
 typedef volatile uint64_t descriptor_t;
@@ -32,6 +34,13 @@ static bool is_table(uint64_t descriptor)
 static paddr_t next_table(uint64_t descriptor)
 {
     return paddr(descriptor & DESCRIPTOR_ADDRESS);
+}
+
+uint64_t ptable_output_size(void)
+{
+    uint64_t range = sysreg_read(ID_AA64MMFR0_EL1) & 0xF;
+
+    return range < OUTPUT_SIZE_48_BITS ? range : OUTPUT_SIZE_48_BITS;
 }
 
 bool ptable_create(struct pool *pool, paddr_t *root)

@@ -14,6 +14,10 @@
 #define PTABLE_LEVEL2_SHIFT 21u
 #define PTABLE_LEVEL3_SHIFT 12u
 
+/* Size of output addresses as TCR_EL2.PS and VTCR_EL2.PS encode it: this core's, at most the 48 bits that our
+ * descriptors hold. */
+uint64_t ptable_output_size(void);
+
 /* Creates an empty root. False when the pool is exhausted. */
 bool ptable_create(struct pool *pool, paddr_t *root);
 

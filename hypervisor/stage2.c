@@ -145,12 +145,6 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
 
 uint64_t stage2_vtcr(void)
 {
-    uint64_t physical_address_range = sysreg_read(ID_AA64MMFR0_EL1) & 0xF;
-
-    /* 48 bits are the most that our descriptors hold. */
-    if (physical_address_range > 5) {
-        physical_address_range = 5;
-    }
     return VTCR_T0SZ | VTCR_SL0_LEVEL1 | VTCR_IRGN0_WRITE_BACK | VTCR_ORGN0_WRITE_BACK | VTCR_SH0_INNER |
-           (physical_address_range << VTCR_PS_SHIFT) | VTCR_RES1;
+           (ptable_output_size() << VTCR_PS_SHIFT) | VTCR_RES1;
 }

@@ -83,6 +83,12 @@ static inline bool esr_is_64bit_register(uint64_t esr)
     return (esr & (1u << 15)) != 0;
 }
 
+/* Guest-physical page of a stage-2 abort, from HPFAR_EL2. */
+static inline uint64_t hpfar_page(uint64_t hpfar)
+{
+    return (hpfar & 0xFFFFFFFFF0ull) << 8;
+}
+
 /* Trapped MRS and MSR. */
 static inline bool esr_sysreg_is_read(uint64_t esr)
 {

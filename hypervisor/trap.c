@@ -83,7 +83,7 @@ static const char *end_text(enum bh_domain_end end)
 /* Guest-physical address of an abort, where there was one. */
 static uint64_t fault_ipa(void)
 {
-    return ((sysreg_read(HPFAR_EL2) & 0xFFFFFFFFF0u) << 8) | (sysreg_read(FAR_EL2) & 0xFFF);
+    return hpfar_page(sysreg_read(HPFAR_EL2)) | (sysreg_read(FAR_EL2) & 0xFFF);
 }
 
 static void dump(const struct vcpu *vcpu, const struct guest_regs *regs, enum bh_domain_end end)

@@ -12,8 +12,7 @@
 #include "vuart.h"
 #include <arch/sysreg.h>
 
-#define HPFAR_ADDRESS 0xFFFFFFFFF0ull
-#define PAGE_OFFSET   0xFFFull
+#define PAGE_OFFSET 0xFFFull
 
 /* Sign- or zero-extends what a device answered to the width of the destination. */
 static uint64_t extended(uint64_t value, uint64_t esr)
@@ -100,11 +99,6 @@ static void device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr
     trap_skip_instruction(esr);
 }
 
-static uint64_t fault_page(void)
-{
-    return (sysreg_read(HPFAR_EL2) & HPFAR_ADDRESS) << 8;
-}
-
 static bool map_lazily(struct cpu *cpu, uint64_t esr, uint64_t page)
 {
     if (!esr_is_translation_fault(esr) ||
@@ -124,7 +118,7 @@ static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64
 
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    uint64_t page = fault_page();
+    uint64_t page = hpfar_page(sysreg_read(HPFAR_EL2));
     uint64_t offset;
     enum device device;
 
@@ -142,7 +136,7 @@ void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 
 void trap_instruction_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    if (!map_lazily(cpu, esr, fault_page())) {
+    if (!map_lazily(cpu, esr, hpfar_page(sysreg_read(HPFAR_EL2)))) {
         refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT);
     }
 }

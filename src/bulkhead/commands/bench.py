@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson, Overrides
+from bulkhead.commands.options import AsJson, Overrides, Seed
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _group() -> None:
 def linux_boot(
     runs: Annotated[int, typer.Option(min=1, max=100, help="How often; the worst counts.")] = 1,
     overrides: Overrides = None,
-    seed: Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Instructions of a Linux boot to its prompt, against the bare emulator's; 1 if over the limit."""

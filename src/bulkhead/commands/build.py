@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
+from bulkhead.commands.options import AsJson, Miscolor, Overrides, Seed, SystemFile, Unprotected
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
@@ -41,15 +41,8 @@ def build(
     ] = None,
     overrides: Overrides = None,
     unprotected: Unprotected = False,
-    miscolor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DOMAIN[:PAGE]",
-            help="Put one frame into wrong colors: a test of the witnesses.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")] = 0,
+    miscolor: Miscolor = None,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Build a bootable image of a system."""

@@ -21,3 +21,12 @@ Unprotected = Annotated[
     bool, typer.Option("--unprotected", help="The same system with isolation and regulation off.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Miscolor = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DOMAIN[:PAGE]",
+        help="Put one frame into wrong colors: a test of the witnesses.",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")]

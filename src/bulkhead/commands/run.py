@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bulkhead import __version__
-from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
+from bulkhead.commands.options import AsJson, Miscolor, Overrides, Seed, SystemFile, Unprotected
 from bulkhead.commands.output import commit, complain, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
@@ -48,15 +48,8 @@ def run(
         ),
     ] = None,
     unprotected: Unprotected = False,
-    miscolor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DOMAIN[:PAGE]",
-            help="Put one frame into wrong colors: a test of the witnesses.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")] = 0,
+    miscolor: Miscolor = None,
+    seed: Seed = 0,
     overrides: Overrides = None,
     as_json: AsJson = False,
     icount: Annotated[

@@ -7,7 +7,7 @@ The session, the results and the witnesses work from this alone, so that tests c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.evidence.promise import Promise
@@ -61,7 +61,6 @@ class Target:
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
     notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
-    isolation: dict[str, object] = field(default_factory=dict)
 
     @property
     def colored(self) -> bool:
