@@ -10,8 +10,16 @@
 #include "guests/runtime/program.h"
 #include "guests/runtime/psci.h"
 
-noreturn void start_first(const void *device_tree)
+static uint64_t counter_at_start;
+
+uint64_t start_counter(void)
 {
+    return counter_at_start;
+}
+
+noreturn void start_first(const void *device_tree, uint64_t counter)
+{
+    counter_at_start = counter;
     board_discover(device_tree);
     mmu_init();
     console_init();

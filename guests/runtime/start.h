@@ -7,8 +7,12 @@
 #include <stdint.h>
 #include <stdnoreturn.h>
 
-// On the first VCPU, with stack and zeroed bss, MMU off. `device_tree` may be NULL.
-noreturn void start_first(const void *device_tree);
+// On the first VCPU, with stack and zeroed bss, MMU off. `device_tree` may be NULL; `counter` is the one of
+// the generic timer at the guest's first instruction.
+noreturn void start_first(const void *device_tree, uint64_t counter);
+
+// The counter at the guest's first instruction.
+uint64_t start_counter(void);
 
 // On the others, MMU on.
 noreturn void start_secondary(uint32_t cpu);

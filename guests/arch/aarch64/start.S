@@ -11,6 +11,7 @@
 // x0: device tree, or 0.
     .global _start
 _start:
+    mrs     x20, cntvct_el0             // for programs that measure how they were started
     msr     daifset, #0xf
     mov     x19, x0
     adrp    x1, vectors
@@ -30,6 +31,7 @@ _start:
     add     sp, x1, #(1 << STACK_BYTES_LOG2)
     isb
     mov     x0, x19
+    mov     x1, x20
     bl      start_first
 1:  wfi
     b       1b

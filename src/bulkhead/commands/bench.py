@@ -14,6 +14,7 @@ from bulkhead.commands.options import AsJson, Overrides, Seed
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.bench.hypervisor import Costs
     from bulkhead.bench.linux_boot import Comparison
     from bulkhead.config.load import Loaded
 
@@ -24,9 +25,101 @@ def register(parent: typer.Typer) -> None:
     parent.add_typer(app, name="bench")
 
 
-@app.callback()
-def _group() -> None:
-    """Keeps names in the command line while there is only one benchmark."""
+@app.command("hypervisor")
+def hypervisor(
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The board.", show_default="qemu-virt")
+    ] = None,
+    overrides: Overrides = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Instructions of each path into the hypervisor and back; 0 if measured, whether a goal is met or not."""
+    from bulkhead.bench.hypervisor import ONE_VCPU, SYSTEM
+    from bulkhead.config.load import load_system
+    from bulkhead.env.paths import repository
+
+    given = [*(overrides or ()), *((f"platform={platform}",) if platform else ())]
+    file = str(repository() / SYSTEM)
+    two, one = load_system(file, given), load_system(file, [*ONE_VCPU, *given])
+    print_problems(two.notices, kind="notice")
+    measured = _measure_hypervisor(one, two, seed)
+    error = isinstance(measured, list)
+    if as_json:
+        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
+        reasons = measured if isinstance(measured, list) else measured.missed
+        verdict = "error" if error else "failed" if reasons else "ok"
+        print_json(_result("bench hypervisor", two, seed, verdict, reasons, own))
+    elif isinstance(measured, list):
+        for reason in measured:
+            complain(f"error: {reason}")
+    else:
+        _show_costs(measured)
+    if error:
+        raise typer.Exit(1)
+
+
+def _measure_hypervisor(one: Loaded, two: Loaded, seed: int) -> Costs | list[str]:
+    """A list holds the reasons why nothing was measured."""
+    from bulkhead.bench.hypervisor import PathsError, measure, one_core
+    from bulkhead.env.native import ensure_built
+    from bulkhead.env.paths import build_dir
+    from bulkhead.env.progress import progress
+    from bulkhead.env.qemu import qemu_binary
+    from bulkhead.package.errors import PackageError
+    from bulkhead.planning.plan import PlanningError
+    from bulkhead.run.directory import run_directory
+
+    for loaded in (one, two):
+        if not loaded.ok or loaded.platform is None:
+            return [problem.text() for problem in loaded.problems]
+        if loaded.platform.emulator is None:
+            return [f"platform '{loaded.platform.name}' is not one that the emulator has"]
+    binary = qemu_binary()
+    ensure_built(["target"])
+    try:
+        with (
+            run_directory(build_dir() / "run", "bench-hypervisor") as place,
+            progress("measure the paths into the hypervisor") as update,
+        ):
+            systems = (one_core(one), two)
+            return measure(
+                systems,
+                binary=binary,
+                directory=place,
+                seed=seed,
+                done=lambda n: update(n / len(systems), f"run {n} of {len(systems)}"),
+            )
+    except PlanningError as error:
+        return [two.locate(finding).text() for finding in error.findings]
+    except PackageError as error:
+        return [f"{two.file}: {reason}" for reason in error.reasons]
+    except PathsError as error:
+        return [str(error)]
+
+
+def _show_costs(measured: Costs) -> None:
+    from rich.table import Table
+
+    table = Table("path", "instructions", "best public", "ratio", "goal", title="Instructions, median")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in measured.rows:
+        cost = f"{row.sample.median:,}"
+        if row.met is not None:
+            cost = f"[{'green' if row.met else 'red'}]{cost}[/]"
+        public, goal = row.way.best_public, row.way.goal
+        table.add_row(
+            row.way.what,
+            cost,
+            "" if public is None else f"{public:,}",
+            "" if row.ratio is None else f"{row.ratio:.2f}",
+            "" if goal is None else f"{goal:,}",
+        )
+    shown = console()
+    shown.print(table)
+    goals = sum(row.met is not None for row in measured.rows)
+    shown.print(f"{goals - len(measured.missed)} of {goals} goals met")
 
 
 @app.command("linux-boot")
@@ -49,7 +142,7 @@ def linux_boot(
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
         verdict = "error" if error else "failed" if reasons else "ok"
-        print_json(_result(loaded, seed, verdict, reasons, own))
+        print_json(_result("bench linux-boot", loaded, seed, verdict, reasons, own))
     else:
         if not isinstance(measured, list):
             _show(measured)
@@ -97,10 +190,10 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | li
 
 
 def _result(
-    loaded: Loaded, seed: int, verdict: str, reasons: list[str], own: dict[str, Any]
+    command: str, loaded: Loaded, seed: int, verdict: str, reasons: list[str], own: dict[str, Any]
 ) -> dict[str, Any]:
     return result_object(
-        "bench linux-boot",
+        command,
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
         on="qemu",

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each path into the hypervisor costs, in instructions, against the best public hypervisors.
+
+Called by `bulkhead bench hypervisor`. The guest `paths` reads a counter of which each tick is one
+instruction, so what it reports is exact and the same in every run. From where to where: docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bulkhead.config.load import Loaded
+from bulkhead.config.platform import Platform
+from bulkhead.package.build import Build, Options, build_system
+from bulkhead.run.console import ConsoleParser, Line
+from bulkhead.run.emulator import Machine
+from bulkhead.run.session import Plan as SessionPlan
+from bulkhead.run.session import run_session
+
+SYSTEM = Path("examples") / "paths.yaml"
+ONE_VCPU = ("isolation.llc=none", "domains.paths.cpus=[0]")
+GUEST = "paths"
+# One tick of the counter is 2 ns of virtual time, which is one instruction under -icount shift=1.
+_COUNTER_HZ = 500_000_000
+_REPORT = "report "
+_SEED_MASK = 0xFFFF_FFFF
+_TIMEOUT_S = 120.0
+
+
+class PathsError(Exception):
+    """Nothing was measured; the message says why."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way into the hypervisor and back."""
+
+    key: str
+    what: str
+    best_public: int | None = None  # instructions, of the best public hypervisor on the same emulator
+    goal: int | None = None  # at most; half of that, unless a lower bound is known
+
+
+WAYS = (
+    Way("psci_version", "PSCI_VERSION by HVC", 141, 70),
+    Way("gicd_typer_read", "trapped read of GICD_TYPER", 228, 114),
+    Way("timer_to_handler", "virtual timer: deadline to handler", 200, 100),
+    Way("sgi_to_self", "SGI to itself: write to handler", 777, 388),
+    Way("sgi_to_other", "SGI to another VCPU: write to handler", 1630, 815),
+    Way("entry", "entry at EL2 to the guest's first instruction", 341_000, 170_000),
+    Way("psci_version_smc", "PSCI_VERSION by SMC"),
+    Way("gicd_isenabler_write", "trapped write of GICD_ISENABLER"),
+    Way("uart_flag_read", "trapped read of the UART's flags"),
+    Way("id_register_read", "trapped read of an ID register"),
+    Way("undefined_register", "register not given: access to exception handler"),
+    Way("timer_to_handler_asleep", "virtual timer: deadline to handler, from WFI"),
+    Way("maintenance", "end of a level interrupt, with its maintenance"),
+    Way("lazy_map", "first touch of 64 KiB of colored memory"),
+    Way("restart", "PSCI SYSTEM_RESET to the guest's first instruction"),
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was seen of a path: the first time, and of all other times."""
+
+    first: int
+    min: int
+    median: int
+    max: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A path and what it costs."""
+
+    way: Way
+    sample: Sample
+
+    @property
+    def met(self) -> bool | None:
+        return None if self.way.goal is None else self.sample.median <= self.way.goal
+
+    @property
+    def ratio(self) -> float | None:
+        best = self.way.best_public
+        return None if best is None else round(self.sample.median / best, 3)
+
+    def json(self) -> dict[str, object]:
+        return {
+            "path": self.way.key,
+            "what": self.way.what,
+            "instructions": self.sample.median,
+            **{key: getattr(self.sample, key) for key in ("first", "min", "max")},
+            "best_public": self.way.best_public,
+            "ratio": self.ratio,
+            "goal": self.way.goal,
+            "met": self.met,
+        }
+
+
+@dataclass(frozen=True)
+class Costs:
+    """All paths."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def missed(self) -> list[str]:
+        """The goals that are not met, each as a sentence."""
+        return [
+            f"{row.way.what}: {row.sample.median:,} instructions, the goal is {row.way.goal:,}"
+            for row in self.rows
+            if row.met is False
+        ]
+
+    def json(self) -> dict[str, object]:
+        goals = [row for row in self.rows if row.met is not None]
+        return {
+            "rows": [row.json() for row in self.rows],
+            "goals": {"met": len(goals) - len(self.missed), "of": len(goals), "missed": self.missed},
+        }
+
+
+def one_core(loaded: Loaded) -> Loaded:
+    """The same system on the same board with its first core alone."""
+    assert loaded.platform is not None
+    return replace(loaded, platform=first_core_only(loaded.platform))
+
+
+def first_core_only(platform: Platform) -> Platform:
+    cores = platform.cores.model_copy(update={"count": 1, "mpidr": platform.mpidrs()[:1]})
+    caches = {
+        name: cache.model_copy(update={"shared_by": (0,)}) if cache.shared_by else cache
+        for name, cache in platform.caches.items()
+    }
+    return platform.model_copy(update={"cores": cores, "caches": caches})
+
+
+def measure(
+    systems: Sequence[Loaded], *, binary: Path, directory: Path, seed: int, done: Callable[[int], None]
+) -> Costs:
+    """Run each system; calls `done` with the number of finished runs. Raises PathsError, PackageError."""
+    found: dict[str, Sample] = {}
+    for number, loaded in enumerate(systems, 1):
+        place = directory / str(number)
+        place.mkdir()
+        built = build_system(loaded, place / "package", Options(seed=seed))
+        found |= samples_of(_run(built, binary, place, seed))
+        done(number)
+    missing = [way.key for way in WAYS if way.key not in found]
+    if missing:
+        raise PathsError(f"the guest did not measure {', '.join(missing)}")
+    return Costs(tuple(Row(way, found[way.key]) for way in WAYS))
+
+
+def samples_of(lines: Sequence[str]) -> dict[str, Sample]:
+    """All that the guest reported, in any of its lives."""
+    found: dict[str, Sample] = {}
+    for line in lines:
+        if not line.startswith(_REPORT):
+            continue
+        try:
+            report = json.loads(line.removeprefix(_REPORT))
+            found |= {str(name): Sample(**values) for name, values in report.items()}
+        except (AttributeError, TypeError, ValueError) as error:
+            raise PathsError(f"the guest's report cannot be read: {error}") from error
+    return found
+
+
+def _run(build: Build, binary: Path, directory: Path, seed: int) -> list[str]:
+    """What the guest said."""
+    platform = build.plan.platform
+    assert platform.emulator is not None
+    machine = Machine(
+        binary=binary,
+        machine=platform.emulator.machine,
+        cpu=f"{platform.emulator.cpu or platform.cores.type},cntfrq={_COUNTER_HZ}",
+        cores=platform.cores.count,
+        ram_bytes=sum(ram.size for ram in platform.memory),
+        kernel=build.elf,
+        icount=True,
+        seed=seed & _SEED_MASK,
+    )
+    plan = SessionPlan(machine, directory, (GUEST,), build.status_pages, _TIMEOUT_S, attach=False)
+    outcome = run_session(plan, _NoView())
+    lines = list(outcome.console.domains[GUEST].lines) if outcome.console else []
+    if outcome.how != "shutdown":
+        raise PathsError(f"{outcome.how}: {outcome.detail}; its last words: {' / '.join(lines[-3:])}")
+    return lines
+
+
+class _NoView:
+    """Shows nothing of a run."""
+
+    def line(self, line: Line) -> None: ...
+
+    def raw(self, data: bytes) -> None: ...
+
+    def tick(self, parser: ConsoleParser) -> None: ...

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each path into the hypervisor costs: that the figures are the machine's, and that no path grows."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bulkhead.bench.hypervisor import WAYS, Costs, PathsError, Row, Sample, first_core_only, samples_of
+from bulkhead.cli import build_app
+from bulkhead.commands import bench
+from bulkhead.config.load import load_system
+from bulkhead.env.paths import repository
+
+# Instructions that a path may take: what it takes, and some room for another compiler. Lower them with the
+# paths.
+ALLOWED = {
+    "psci_version": 110,
+    "gicd_typer_read": 260,
+    "timer_to_handler": 450,
+    "sgi_to_self": 510,
+    "sgi_to_other": 1100,
+    "entry": 1_400_000,
+    "psci_version_smc": 125,
+    "gicd_isenabler_write": 375,
+    "uart_flag_read": 265,
+    "id_register_read": 150,
+    "undefined_register": 160,
+    "timer_to_handler_asleep": 450,
+    "maintenance": 520,
+    "lazy_map": 3700,
+    "restart": 78_000,
+}
+
+
+def costs(instructions: int) -> Costs:
+    sample = Sample(instructions + 5, instructions, instructions, instructions + 1)
+    return Costs(tuple(Row(way, sample) for way in WAYS))
+
+
+def test_reports_of_all_lives_are_taken_together() -> None:
+    lines = [
+        "something else",
+        'report {"a": {"first": 4, "min": 1, "median": 2, "max": 3}}',
+        'report {"restart": {"first": 9, "min": 9, "median": 9, "max": 9}}',
+    ]
+    assert samples_of(lines) == {"a": Sample(4, 1, 2, 3), "restart": Sample(9, 9, 9, 9)}
+
+
+@pytest.mark.parametrize("text", ["report {", "report [1]", 'report {"a": 1}', 'report {"a": {"min": 1}}'])
+def test_a_damaged_report_is_refused(text: str) -> None:
+    with pytest.raises(PathsError, match="cannot be read"):
+        samples_of([text])
+
+
+def test_a_goal_is_met_up_to_its_number() -> None:
+    goals = {way.key: way.goal for way in WAYS if way.goal is not None}
+    assert goals == {
+        "psci_version": 70,
+        "gicd_typer_read": 114,
+        "timer_to_handler": 100,
+        "sgi_to_self": 388,
+        "sgi_to_other": 815,
+        "entry": 170_000,
+    }
+    assert costs(70).missed == []
+    assert len(costs(71).missed) == 1
+    row = next(row for row in costs(141).rows if row.way.key == "psci_version")
+    assert (row.ratio, row.met) == (1.0, False)
+
+
+def test_the_board_of_one_core_is_otherwise_the_same() -> None:
+    platform = load_system(str(repository() / "examples" / "paths.yaml")).platform
+    assert platform is not None
+    one = first_core_only(platform)
+    assert (one.cores.count, one.mpidrs()) == (1, (0,))
+    assert {cache.shared_by for cache in one.caches.values()} == {(), (0,)}
+    assert one.model_copy(update={"cores": platform.cores, "caches": platform.caches}) == platform
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch) -> Callable[[Costs | list[str]], tuple[int, dict[str, Any]]]:
+    """The command with a measurement that was made up."""
+
+    def call(measured: Costs | list[str]) -> tuple[int, dict[str, Any]]:
+        monkeypatch.setattr(bench, "_measure_hypervisor", lambda *_: measured)
+        done = CliRunner().invoke(build_app(), ["bench", "hypervisor", "--json"])
+        return done.exit_code, json.loads(done.stdout)
+
+    return call
+
+
+def test_the_verdict_says_which_goals_are_missed_and_the_exit_code_whether_it_measured(
+    invoke: Callable[[Costs | list[str]], tuple[int, dict[str, Any]]],
+) -> None:
+    code, result = invoke(costs(60))
+    assert (code, result["verdict"], result["goals"]) == (0, "ok", {"met": 6, "of": 6, "missed": []})
+    code, result = invoke(costs(101))
+    assert (code, result["verdict"]) == (0, "failed")
+    assert result["goals"]["missed"] == result["reasons"]
+    assert result["reasons"] == [
+        "PSCI_VERSION by HVC: 101 instructions, the goal is 70",
+        "virtual timer: deadline to handler: 101 instructions, the goal is 100",
+    ]
+    code, result = invoke(["it did not start"])
+    assert (code, result["verdict"], result["reasons"]) == (1, "error", ["it did not start"])
+
+
+def measured() -> list[dict[str, Any]]:
+    """The command itself: its rows."""
+    command = [sys.executable, "-c", "from bulkhead.cli import main; main()", "bench", "hypervisor", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(repository() / "src")}
+    done = subprocess.run(
+        command, env=environment, cwd=repository(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows: list[dict[str, Any]] = json.loads(done.stdout)["rows"]
+    return rows
+
+
+@pytest.mark.emulator
+def test_two_measurements_are_equal_and_no_path_is_longer_than_it_was() -> None:
+    rows = measured()
+    assert rows == measured(), "the machine is deterministic"
+    assert {row["path"] for row in rows} == set(ALLOWED)
+    longer = {row["path"]: row["instructions"] for row in rows if row["instructions"] > ALLOWED[row["path"]]}
+    assert longer == {}
+    for row in rows:
+        assert 0 < row["min"] <= row["instructions"] <= row["max"], row
