@@ -207,14 +207,14 @@ static void measure_one(void)
 {
     measure("psci_version", call_version, probe_nothing);
     measure("psci_version_smc", call_version_by_smc, probe_nothing);
-    measure("gicd_typer_read", read_distributor, probe_nothing);
+    measure("gicd_read", read_distributor, probe_nothing);
     measure("gicd_isenabler_write", write_distributor, probe_nothing);
     measure("uart_flag_read", read_uart, probe_nothing);
     measure("id_register_read", probe_id_register, probe_nothing);
     measure("undefined_register", probe_undefined_register, probe_nothing_interrupted);
-    measure("timer_to_handler", timer_while_busy, 0);
-    measure("timer_to_handler_asleep", timer_while_asleep, 0);
-    measure("sgi_to_self", send_to_self, probe_nothing_interrupted);
+    measure("timer", timer_while_busy, 0);
+    measure("timer_asleep", timer_while_asleep, 0);
+    measure("self_sgi", send_to_self, probe_nothing_interrupted);
     measure("maintenance", end_of_level, end_of_sgi);
 }
 
@@ -254,7 +254,7 @@ static void measure_two(void)
     if (smp_start() == 2) {
         while (!other.ready) {
         }
-        measure("sgi_to_other", send_to_other, probe_nothing_interrupted);
+        measure("cross_sgi", send_to_other, probe_nothing_interrupted);
     }
     measure("lazy_map", touch_next, probe_nothing);
     print_rows();
@@ -273,7 +273,7 @@ void program_main(void)
     while (timer_now() < start_counter() + quiet_ticks) {
     }
     if (board()->cpu_count == 1) {
-        add_once("entry", start_counter());
+        add_once("first_guest_instruction", start_counter());
         measure_one();
     } else {
         measure_two();

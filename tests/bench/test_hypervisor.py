@@ -23,17 +23,17 @@ from bulkhead.env.paths import repository
 # paths.
 ALLOWED = {
     "psci_version": 110,
-    "gicd_typer_read": 260,
-    "timer_to_handler": 450,
-    "sgi_to_self": 510,
-    "sgi_to_other": 1100,
-    "entry": 1_400_000,
+    "gicd_read": 260,
+    "timer": 450,
+    "self_sgi": 510,
+    "cross_sgi": 1100,
+    "first_guest_instruction": 1_400_000,
     "psci_version_smc": 125,
     "gicd_isenabler_write": 375,
     "uart_flag_read": 265,
     "id_register_read": 150,
     "undefined_register": 160,
-    "timer_to_handler_asleep": 450,
+    "timer_asleep": 450,
     "maintenance": 520,
     "lazy_map": 3700,
     "restart": 78_000,
@@ -64,11 +64,11 @@ def test_a_goal_is_met_up_to_its_number() -> None:
     goals = {way.key: way.goal for way in WAYS if way.goal is not None}
     assert goals == {
         "psci_version": 70,
-        "gicd_typer_read": 114,
-        "timer_to_handler": 100,
-        "sgi_to_self": 388,
-        "sgi_to_other": 815,
-        "entry": 170_000,
+        "gicd_read": 114,
+        "timer": 100,
+        "self_sgi": 388,
+        "cross_sgi": 815,
+        "first_guest_instruction": 170_000,
     }
     assert costs(70).missed == []
     assert len(costs(71).missed) == 1

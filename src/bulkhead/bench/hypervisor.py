@@ -46,17 +46,17 @@ class Way:
 
 WAYS = (
     Way("psci_version", "PSCI_VERSION by HVC", 141, 70),
-    Way("gicd_typer_read", "trapped read of GICD_TYPER", 228, 114),
-    Way("timer_to_handler", "virtual timer: deadline to handler", 200, 100),
-    Way("sgi_to_self", "SGI to itself: write to handler", 777, 388),
-    Way("sgi_to_other", "SGI to another VCPU: write to handler", 1630, 815),
-    Way("entry", "entry at EL2 to the guest's first instruction", 341_000, 170_000),
+    Way("gicd_read", "trapped read of GICD_TYPER", 228, 114),
+    Way("timer", "virtual timer: deadline to handler", 200, 100),
+    Way("self_sgi", "SGI to itself: write to handler", 777, 388),
+    Way("cross_sgi", "SGI to another VCPU: write to handler", 1630, 815),
+    Way("first_guest_instruction", "entry at EL2 to the guest's first instruction", 341_000, 170_000),
     Way("psci_version_smc", "PSCI_VERSION by SMC"),
     Way("gicd_isenabler_write", "trapped write of GICD_ISENABLER"),
     Way("uart_flag_read", "trapped read of the UART's flags"),
     Way("id_register_read", "trapped read of an ID register"),
     Way("undefined_register", "register not given: access to exception handler"),
-    Way("timer_to_handler_asleep", "virtual timer: deadline to handler, from WFI"),
+    Way("timer_asleep", "virtual timer: deadline to handler, from WFI"),
     Way("maintenance", "end of a level interrupt, with its maintenance"),
     Way("lazy_map", "first touch of 64 KiB of colored memory"),
     Way("restart", "PSCI SYSTEM_RESET to the guest's first instruction"),
@@ -120,6 +120,7 @@ class Costs:
     def json(self) -> dict[str, object]:
         goals = [row for row in self.rows if row.met is not None]
         return {
+            "instructions": {row.way.key: row.sample.median for row in self.rows},
             "rows": [row.json() for row in self.rows],
             "goals": {"met": len(goals) - len(self.missed), "of": len(goals), "missed": self.missed},
         }
