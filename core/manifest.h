@@ -24,6 +24,18 @@ struct manifest_verdict {
  * images' sources. Reads only, never outside of the first min(available, total_bytes) bytes. */
 struct manifest_verdict manifest_check(const void *data, size_t available, uint64_t package_bytes);
 
+struct devicetree;
+
+/* Checks an accepted manifest against the device tree of the board that it boots on, which lies at `tree_pa`:
+ * the board has the manifest's memory and cores, its firmware keeps none of that memory, and PSCI is called
+ * in the manifest's way. */
+struct manifest_verdict manifest_check_board(const struct manifest_header *manifest,
+                                             const struct devicetree *tree, uint64_t tree_pa);
+
+/* Who owns a byte of [pa, pa + bytes): the place in the manifest of the pool or of a segment; NULL if nobody
+ * does. Both are page-aligned. */
+const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t pa, uint64_t bytes);
+
 /* True if a granule of both ranges has the same address. */
 bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const struct color_range *b,
                           uint64_t b_bytes);

@@ -29,6 +29,29 @@ bool color_ranges_overlap(const struct color_range *a, uint64_t a_bytes, const s
     return color_next(a->space, &both, paddr(start & ~(granule - 1)), &next) && next.value < end;
 }
 
+const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t pa, uint64_t bytes)
+{
+    static const struct color_set every_color = {{~0ull, ~0ull, ~0ull, ~0ull}};
+    uint64_t granule = color_granule_bytes(manifest_color_space(manifest));
+    uint64_t start = pa & ~(granule - 1);
+    struct color_range area = {manifest_color_space(manifest), &every_color, paddr(start)};
+    struct color_range owned = manifest_pool_range(manifest);
+
+    bytes += pa - start;
+    if (color_ranges_overlap(&area, bytes, &owned, manifest->hypervisor.pool_bytes)) {
+        return &manifest->hypervisor.pool_pa;
+    }
+    for (uint32_t i = 0; i < manifest->segments.count; i++) {
+        const struct manifest_segment *segment = &manifest_segments(manifest)[i];
+
+        owned = manifest_segment_range(manifest, segment);
+        if (color_ranges_overlap(&area, bytes, &owned, segment->bytes)) {
+            return &segment->pa;
+        }
+    }
+    return NULL;
+}
+
 /* A range that starts in a granule of its set and ends in the same piece of RAM in which it starts. */
 static bool is_in_ram(const struct manifest_header *manifest, const struct color_range *range, uint64_t bytes)
 {

@@ -4,7 +4,9 @@
  * nothing here may use a pointer that was initialized at link time. All stores go straight to memory.
  */
 #include "boot.h"
+#include "core/devicetree.h"
 #include "core/manifest.h"
+#include "format.h"
 #include "image.h"
 #include "mmu.h"
 #include "placement.h"
@@ -78,25 +80,31 @@ static void load_images(const struct manifest_header *manifest, uint64_t load_ad
 static bool load_area_is_free(const struct manifest_header *manifest, uint64_t load_address,
                               uint64_t package_bytes)
 {
-    static const struct color_set every_color = {{~0ull, ~0ull, ~0ull, ~0ull}};
-    uint64_t granule = color_granule_bytes(manifest_color_space(manifest));
-    uint64_t start = load_address & ~(granule - 1);
-    struct color_range area = {manifest_color_space(manifest), &every_color, paddr(start)};
-    struct color_range pool = manifest_pool_range(manifest);
-    uint64_t bytes = load_address - start + package_bytes;
+    return manifest_owner_of(manifest, load_address, package_bytes) == NULL;
+}
 
-    if (color_ranges_overlap(&area, bytes, &pool, manifest->hypervisor.pool_bytes)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < manifest->segments.count; i++) {
-        const struct manifest_segment *segment = &manifest_segments(manifest)[i];
-        struct color_range range = manifest_segment_range(manifest, segment);
+/* A boot loader that follows the Linux protocol hands a device tree over. It may be in the loader's caches
+ * only. */
+static void check_board(const struct manifest_header *manifest, uint64_t tree_pa)
+{
+    const void *blob = (const void *)(uintptr_t)tree_pa;
+    struct manifest_verdict verdict = {BH_MANIFEST_ERROR_DEVICE_TREE, 0};
+    struct devicetree tree;
 
-        if (color_ranges_overlap(&area, bytes, &range, segment->bytes)) {
-            return false;
-        }
+    if (tree_pa == 0 || tree_pa % DEVICETREE_ALIGNMENT != 0) {
+        return;
     }
-    return true;
+    clean_range(paddr(tree_pa), DEVICETREE_HEADER_BYTES);
+    if (!devicetree_has_magic(blob)) {
+        return;
+    }
+    if (devicetree_open(&tree, blob, DEVICETREE_MAX_BYTES)) {
+        clean_range(paddr(tree_pa), tree.used_bytes);
+        verdict = manifest_check_board(manifest, &tree, tree_pa);
+    }
+    if (verdict.error != BH_MANIFEST_ERROR_NONE) {
+        refuse(verdict.error, verdict.offset);
+    }
 }
 
 static const struct manifest_header *checked_manifest(const struct image_header *image, uint64_t load_address)
@@ -130,7 +138,7 @@ static paddr_t in_pool(const struct pool *pool, const void *symbol)
     return color_at(&pool->range, (uint64_t)((const char *)symbol - image_start));
 }
 
-uint64_t boot_prepare(uint64_t load_address)
+uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
 {
     uint64_t entered_at = sysreg_read(CNTPCT_EL0);
     const struct image_header *image = (const struct image_header *)(uintptr_t)load_address;
@@ -146,6 +154,7 @@ uint64_t boot_prepare(uint64_t load_address)
     struct trampoline_values *values;
     paddr_t root;
 
+    check_board(manifest, device_tree);
     if (pool.used >= pool.frames) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
@@ -179,4 +188,16 @@ uint64_t boot_prepare(uint64_t load_address)
     arch_dsb_sy();
     arch_icache_invalidate_local();
     return handover->trampoline.value;
+}
+
+_Noreturn void boot_wrong_level(uint64_t current_el)
+{
+    char text[64];
+
+    (void)format_text(text, sizeof text, "entered at EL%u, must be started at EL2",
+                      (unsigned)(current_el >> 2 & 3));
+    refuse_say(text);
+    for (;;) {
+        arch_wfe();
+    }
 }

@@ -21,9 +21,14 @@ struct boot_handover {
 
 extern struct boot_handover boot_handover;
 
-/* First core, MMU off, running where the loader put the package: checks the manifest, copies the hypervisor
- * and the guests' images to their frames, builds EL2's tables. Returns the physical address of the
- * trampoline. Does not return if the manifest is refused: reports why and turns the machine off. */
-uint64_t boot_prepare(uint64_t load_address);
+/* First core, MMU off, running where the loader put the package: checks the manifest, and the board by the
+ * loader's device tree (its physical address; 0: there is none), copies the hypervisor and the guests' images
+ * to their frames, builds EL2's tables. Returns the physical address of the trampoline. Does not return if
+ * the manifest is refused: reports why and turns the machine off. */
+uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree);
+
+/* First core, entered at another exception level than EL2 (`current_el` as in CurrentEL): says so, and waits
+ * for ever, because how to turn the machine off from there is not known. */
+_Noreturn void boot_wrong_level(uint64_t current_el);
 
 #endif

@@ -7,7 +7,7 @@
 #include "platform_check.h"
 #include "system.h"
 
-static const char reasons[][20] = {
+static const char reasons[][24] = {
     "none",
     "truncated",
     "magic",
@@ -35,12 +35,27 @@ static const char reasons[][20] = {
     "hardware",
     "pool exhausted",
     "core missing",
+    "device tree",
+    "board memory",
+    "board reserved",
+    "board core",
+    "board psci",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 
-_Noreturn void refuse(enum bh_manifest_error error, uint32_t offset)
+void refuse_say(const char *text)
 {
     char line[96];
+
+    format_text(line, sizeof line, "[bulkhead   0.000000] refused: %s\r\n", text);
+    for (const char *next = line; *next != '\0'; next++) {
+        platform_early_write(*next);
+    }
+}
+
+_Noreturn void refuse(enum bh_manifest_error error, uint32_t offset)
+{
+    char text[72];
     struct status_system *status = system_status();
 
     status->magic = BH_STATUS_MAGIC;
@@ -48,11 +63,8 @@ _Noreturn void refuse(enum bh_manifest_error error, uint32_t offset)
     status->phase = BH_PHASE_REFUSED;
     status->refusal = error;
     status->refusal_offset = offset;
-    format_text(line, sizeof line,
-                "[bulkhead   0.000000] refused: %s (error %u) at offset %u of the manifest\r\n",
-                reasons[error], (unsigned)error, offset);
-    for (const char *next = line; *next != '\0'; next++) {
-        platform_early_write(*next);
-    }
+    format_text(text, sizeof text, "%s (error %u) at offset %u of the manifest", reasons[error],
+                (unsigned)error, offset);
+    refuse_say(text);
     system_power_off();
 }

@@ -8,6 +8,9 @@
 #include <bulkhead_layout.h>
 #include <stdint.h>
 
+/* Says one line as the hypervisor, polled. Works with the MMU off and on, before and without a manifest. */
+void refuse_say(const char *text);
+
 /* `offset` is the place in the manifest that is wrong. Works with the MMU off and on. */
 _Noreturn void refuse(enum bh_manifest_error error, uint32_t offset);
 

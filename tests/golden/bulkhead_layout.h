@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x009D7AA6u
+#define BH_LAYOUT_HASH 0xCC4AF84Cu
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -137,8 +137,13 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_HARDWARE = 24, /* the manifest is for another board or interrupt controller */
     BH_MANIFEST_ERROR_POOL_EXHAUSTED = 25, /* the tables do not fit into the pool */
     BH_MANIFEST_ERROR_CORE_MISSING = 26, /* a core of the manifest did not start */
+    BH_MANIFEST_ERROR_DEVICE_TREE = 27, /* the tree contradicts itself, or has more pieces of memory than can be held */
+    BH_MANIFEST_ERROR_BOARD_MEMORY = 28, /* the board does not have the memory of the pool or of a segment */
+    BH_MANIFEST_ERROR_BOARD_RESERVED = 29, /* a frame of the pool or of a segment is kept by the firmware */
+    BH_MANIFEST_ERROR_BOARD_CORE = 30, /* the board does not have that core */
+    BH_MANIFEST_ERROR_BOARD_PSCI = 31, /* the firmware does not serve PSCI, or not by the manifest's instruction */
 };
-#define BH_MANIFEST_ERROR_COUNT 27u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 32u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,

@@ -21,29 +21,32 @@ image_header:
     .word   1
     .quad   0, 0, 0
 
-/* The first core, MMU off, wherever the package was loaded. */
+/* The first core, MMU off, wherever the package was loaded. By the protocol of the Image header x0 is the device
+ * tree's address and x1 - x3 are zero; a loader that does not follow it leaves something else there. */
     .text
 primary_entry:
+    orr     x1, x1, x2
+    orr     x1, x1, x3
+    cmp     x1, #0
+    csel    x19, x0, xzr, eq        /* device tree, or none */
+    msr     DAIFSet, #15
+    adrp    x0, cpu_stacks
+    add     x0, x0, #(1 << STACK_SHIFT)
+    mov     sp, x0
     mrs     x0, CurrentEL
     cmp     x0, #(2 << 2)
-    b.ne    not_el2
-    msr     DAIFSet, #15
+    b.ne    boot_wrong_level
     mov     x0, #(1 << 31)          /* HCR_EL2: EL1 is AArch64; above all not E2H, which renames registers */
     msr     HCR_EL2, x0
     ldr     x0, =0x30C50830         /* SCTLR_EL2: RES1 bits, everything off */
     msr     SCTLR_EL2, x0
     isb
-    adrp    x0, cpu_stacks
-    add     x0, x0, #(1 << STACK_SHIFT)
-    mov     sp, x0
     adrp    x0, image_header
+    mov     x1, x19
     bl      boot_prepare            /* x0: physical address of the trampoline */
     mov     x1, x0
     mov     x0, #-1                 /* the first core finds its own index */
     br      x1
-not_el2:
-    wfe
-    b       not_el2
 
 /* Every core comes here at its physical address with the MMU off and its index in x0 (first core: from above,
  * the others: from PSCI CPU_ON). This page, the image's first, is mapped at its physical address too. */

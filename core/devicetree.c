@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The reader of flattened device trees. Offsets are 32-bit and compared with what is left, never added first,
+ * so that no sum of hostile numbers can wrap.
+ */
+#include "core/devicetree.h"
+
+#define MAGIC             0xD00DFEEDu
+#define VERSION           17u
+#define OLDEST_READER     16u
+#define RESERVATION_BYTES 16u
+#define MOST_CELLS        2u
+#define DEFAULT_ADDRESS   2u
+#define DEFAULT_SIZE      1u
+#define TOKEN_BYTES       4u
+#define PROPERTY_BYTES    8u /* length and name, behind the token */
+#define TOKEN_BEGIN_NODE  1u
+#define TOKEN_END_NODE    2u
+#define TOKEN_PROPERTY    3u
+#define TOKEN_NOP         4u
+
+/* Offsets of the header's fields. */
+enum {
+    HEADER_TOTAL_BYTES = 4,
+    HEADER_STRUCTURE = 8,
+    HEADER_STRINGS = 12,
+    HEADER_RESERVATIONS = 16,
+    HEADER_VERSION = 20,
+    HEADER_LAST_COMPATIBLE = 24,
+    HEADER_STRINGS_BYTES = 32,
+    HEADER_STRUCTURE_BYTES = 36,
+};
+
+/* Byte by byte: nothing says that the blob is aligned, and with the MMU off memory allows aligned access
+ * only. */
+static uint32_t word_at(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static bool block_fits(uint32_t offset, uint32_t bytes, uint32_t total)
+{
+    return offset <= total && bytes <= total - offset;
+}
+
+/* Whether the NUL-terminated string at `offset` of a block is `text`. */
+static bool text_at(const uint8_t *block, uint32_t block_bytes, uint32_t offset, const char *text)
+{
+    for (; offset < block_bytes && block[offset] == (uint8_t)*text; offset++, text++) {
+        if (*text == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool devicetree_has_magic(const void *blob)
+{
+    return word_at(blob) == MAGIC;
+}
+
+bool devicetree_open(struct devicetree *tree, const void *blob, uint32_t available)
+{
+    const uint8_t *header = blob;
+
+    *tree = (struct devicetree){
+        .blob = header,
+        .total_bytes = word_at(header + HEADER_TOTAL_BYTES),
+        .reservations = word_at(header + HEADER_RESERVATIONS),
+        .structure = word_at(header + HEADER_STRUCTURE),
+        .structure_bytes = word_at(header + HEADER_STRUCTURE_BYTES),
+        .strings = word_at(header + HEADER_STRINGS),
+        .strings_bytes = word_at(header + HEADER_STRINGS_BYTES),
+    };
+    if (!devicetree_has_magic(blob) || word_at(header + HEADER_VERSION) < VERSION ||
+        word_at(header + HEADER_LAST_COMPATIBLE) > VERSION || tree->total_bytes > DEVICETREE_MAX_BYTES ||
+        tree->total_bytes > available) {
+        return false;
+    }
+    tree->used_bytes = tree->strings + tree->strings_bytes;
+    return tree->reservations >= DEVICETREE_HEADER_BYTES && tree->reservations <= tree->structure &&
+           tree->structure % TOKEN_BYTES == 0 &&
+           block_fits(tree->structure, tree->structure_bytes, tree->strings) &&
+           block_fits(tree->strings, tree->strings_bytes, tree->total_bytes);
+}
+
+/* Length of the NUL-terminated string at `offset` of a block; false if it does not end within the block. */
+static bool string_length(const uint8_t *block, uint32_t block_bytes, uint32_t offset, uint32_t *length)
+{
+    for (uint32_t end = offset; end < block_bytes; end++) {
+        if (block[end] == 0) {
+            *length = end - offset;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Steps over `bytes` of the structure block and the padding behind them. */
+static bool advance(const struct devicetree *tree, uint32_t *offset, uint32_t bytes)
+{
+    uint32_t left = tree->structure_bytes - *offset;
+    uint32_t padded;
+
+    if (bytes > left) {
+        return false;
+    }
+    padded = (bytes + TOKEN_BYTES - 1) & ~(TOKEN_BYTES - 1);
+    *offset += padded > left ? left : padded;
+    return true;
+}
+
+static bool next_token(const struct devicetree *tree, uint32_t *offset, uint32_t *token)
+{
+    const uint8_t *structure = tree->blob + tree->structure;
+
+    do {
+        uint32_t at = *offset;
+
+        if (!advance(tree, offset, TOKEN_BYTES)) {
+            return false;
+        }
+        *token = word_at(structure + at);
+    } while (*token == TOKEN_NOP);
+    return true;
+}
+
+/* Reads the property whose token was before `offset` and steps over it. */
+static bool read_property(const struct devicetree *tree, uint32_t *offset, uint32_t *name,
+                          struct devicetree_value *value)
+{
+    const uint8_t *at = tree->blob + tree->structure + *offset;
+
+    if (!advance(tree, offset, PROPERTY_BYTES)) {
+        return false;
+    }
+    value->length = word_at(at);
+    value->bytes = at + PROPERTY_BYTES;
+    *name = word_at(at + 4);
+    return advance(tree, offset, value->length);
+}
+
+static bool begin_node(const struct devicetree *tree, struct devicetree_walk *walk,
+                       struct devicetree_node *node)
+{
+    const uint8_t *structure = tree->blob + tree->structure;
+    uint32_t start = walk->offset;
+    uint32_t length;
+
+    if (walk->depth == DEVICETREE_MAX_DEPTH ||
+        !string_length(structure, tree->structure_bytes, start, &length) ||
+        !advance(tree, &walk->offset, length + 1)) {
+        return false;
+    }
+    *node = (struct devicetree_node){
+        .name = (const char *)structure + start,
+        .offset = walk->offset,
+        .depth = walk->depth,
+    };
+    walk->depth++;
+    return true;
+}
+
+enum devicetree_step devicetree_next(const struct devicetree *tree, struct devicetree_walk *walk,
+                                     struct devicetree_node *node)
+{
+    struct devicetree_value value;
+    uint32_t token;
+    uint32_t name;
+
+    while (next_token(tree, &walk->offset, &token)) {
+        if (token == TOKEN_BEGIN_NODE) {
+            return begin_node(tree, walk, node) ? DEVICETREE_NODE : DEVICETREE_DAMAGED;
+        }
+        if (walk->depth == 0) {
+            return DEVICETREE_DAMAGED; /* only a node can be at the top */
+        }
+        if (token == TOKEN_END_NODE) {
+            walk->depth--;
+            if (walk->depth == 0) {
+                return DEVICETREE_END;
+            }
+        } else if (token != TOKEN_PROPERTY || !read_property(tree, &walk->offset, &name, &value)) {
+            return DEVICETREE_DAMAGED;
+        }
+    }
+    return DEVICETREE_DAMAGED;
+}
+
+bool devicetree_property(const struct devicetree *tree, const struct devicetree_node *node, const char *name,
+                         struct devicetree_value *value)
+{
+    const uint8_t *strings = tree->blob + tree->strings;
+    uint32_t offset = node->offset;
+    uint32_t token;
+    uint32_t name_offset;
+
+    while (next_token(tree, &offset, &token) && token == TOKEN_PROPERTY &&
+           read_property(tree, &offset, &name_offset, value)) {
+        if (text_at(strings, tree->strings_bytes, name_offset, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_cells(const struct devicetree_value *value, uint32_t first, uint32_t count, uint64_t *number)
+{
+    *number = 0;
+    if (count > MOST_CELLS || first > value->length / 4 || count > value->length / 4 - first) {
+        return false;
+    }
+    for (uint32_t i = first; i < first + count; i++) {
+        *number = *number << 32 | word_at(value->bytes + 4u * i);
+    }
+    return true;
+}
+
+static uint32_t one_cell(const struct devicetree *tree, const struct devicetree_node *node, const char *name,
+                         uint32_t otherwise)
+{
+    struct devicetree_value value;
+    uint64_t number;
+
+    if (!devicetree_property(tree, node, name, &value) || !read_cells(&value, 0, 1, &number)) {
+        return otherwise;
+    }
+    return (uint32_t)number;
+}
+
+struct devicetree_cells devicetree_cells_of(const struct devicetree *tree, const struct devicetree_node *node)
+{
+    struct devicetree_cells cells = {
+        .address = one_cell(tree, node, "#address-cells", DEFAULT_ADDRESS),
+        .size = one_cell(tree, node, "#size-cells", DEFAULT_SIZE),
+    };
+
+    return cells;
+}
+
+bool devicetree_reg(const struct devicetree *tree, const struct devicetree_node *node,
+                    struct devicetree_cells cells, uint32_t index, struct devicetree_range *range)
+{
+    struct devicetree_value value;
+    uint32_t entry;
+
+    if (cells.address == 0 || cells.address > MOST_CELLS || cells.size > MOST_CELLS ||
+        index >= DEVICETREE_MAX_BYTES || !devicetree_property(tree, node, "reg", &value)) {
+        return false;
+    }
+    entry = index * (cells.address + cells.size);
+    return read_cells(&value, entry, cells.address, &range->address) &&
+           read_cells(&value, entry + cells.address, cells.size, &range->bytes);
+}
+
+bool devicetree_reservation(const struct devicetree *tree, uint32_t index, struct devicetree_range *range)
+{
+    const uint8_t *entry = tree->blob + tree->reservations;
+    struct devicetree_value value = {.bytes = entry, .length = tree->structure - tree->reservations};
+
+    if (index >= value.length / RESERVATION_BYTES) {
+        return false;
+    }
+    (void)read_cells(&value, index * 4, 2, &range->address);
+    (void)read_cells(&value, index * 4 + 2, 2, &range->bytes);
+    return range->address != 0 || range->bytes != 0; /* the last one is all zeros */
+}
+
+bool devicetree_has_string(const struct devicetree *tree, const struct devicetree_node *node,
+                           const char *property, const char *text)
+{
+    struct devicetree_value value;
+    uint32_t length;
+
+    if (!devicetree_property(tree, node, property, &value)) {
+        return false;
+    }
+    for (uint32_t at = 0; string_length(value.bytes, value.length, at, &length); at += length + 1) {
+        if (text_at(value.bytes, value.length, at, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool devicetree_is_named(const struct devicetree_node *node, const char *name)
+{
+    const char *own = node->name;
+
+    while (*own == *name && *own != '\0') {
+        own++;
+        name++;
+    }
+    return *name == '\0' && (*own == '\0' || *own == '@');
+}
