@@ -53,6 +53,7 @@ void system_init(void)
         .used = boot_handover.pool_used,
         .linear = linear,
     };
+    atomic_store(&system.ending, BH_END_REASON_NONE);
     status->magic = BH_STATUS_MAGIC;
     status->version = BH_LAYOUT_VERSION;
     status->core_count = system.manifest->cpus.count;

@@ -5,9 +5,11 @@
 #include "core/crc32.h"
 #include <csetjmp>
 #include <cstring>
-#include <gtest/gtest.h>
+#include <deque>
+#include <stdexcept>
 
 extern "C" {
+#include "clock.h"
 #include "console.h"
 #include "guest_state.h"
 #include "irq.h"
@@ -29,8 +31,27 @@ namespace bulkhead_test {
 namespace {
 
 constexpr uint64_t uart_data = 0x00;
+constexpr uint64_t uart_flags = 0x18;
+constexpr uint64_t receive_fifo_empty = 0x10;
+constexpr uint64_t transmit_fifo_full = 0x20;
 std::string uart_text;
+std::deque<uint8_t> uart_typed;
+bool uart_full;
 std::jmp_buf idle;
+
+bool uart_read(uint64_t offset, unsigned, uint64_t *value)
+{
+    if (offset == uart_flags) {
+        *value = (uart_typed.empty() ? receive_fifo_empty : 0) | (uart_full ? transmit_fifo_full : 0);
+        return true;
+    }
+    if (offset == uart_data && !uart_typed.empty()) {
+        *value = uart_typed.front();
+        uart_typed.pop_front();
+        return true;
+    }
+    return false;
+}
 
 bool uart_write(uint64_t offset, unsigned, uint64_t value)
 {
@@ -41,10 +62,24 @@ bool uart_write(uint64_t offset, unsigned, uint64_t value)
     return false;
 }
 
-// The idle loop waits for an interrupt that a single host thread cannot deliver: leave it.
+// The idle loop, and the end of the machine, wait for what a single host thread cannot deliver: leave them.
+// CPU_SUSPEND waits too, but is allowed to return at once.
 void leave_idle_loop()
 {
-    std::longjmp(idle, 1);
+    if (this_cpu()->status->idle != 0 || system_status()->phase == BH_PHASE_ENDED) {
+        std::longjmp(idle, 1);
+    }
+}
+
+// As the builder would have left it in the pool: the manifest is in frame 1.
+void copy_manifest(const manifest_header &manifest)
+{
+    const auto frames = (manifest.total_bytes + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES;
+
+    std::memcpy(image_start + BH_PAGE_BYTES, &manifest, manifest.total_bytes);
+    boot_handover = {};
+    boot_handover.manifest_frame = 1;
+    boot_handover.pool_used = 1 + frames; // tables clear their own frames
 }
 
 } // namespace
@@ -71,24 +106,39 @@ uint64_t esr_sysreg(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsi
 
 HostedMachine::HostedMachine(const std::function<void(SampleManifest &)> &change)
 {
-    const uint32_t affinities[] = {0, 1, 2, 3};
     auto sample = make_sample_manifest();
 
     change(*sample);
     sample->seal();
-    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    boot(sample->header, 4);
+}
+
+HostedMachine::HostedMachine(const manifest_header &manifest, uint32_t list_registers)
+{
+    boot(manifest, list_registers);
+}
+
+void HostedMachine::boot(const manifest_header &manifest, uint32_t list_registers)
+{
+    const uint32_t affinities[] = {0, 1, 2, 3};
+
+    if (manifest_check(&manifest, manifest.total_bytes, SampleManifest::package_bytes).error !=
+        BH_MANIFEST_ERROR_NONE) {
+        throw std::invalid_argument("the machine's manifest is refused");
+    }
     fake_reset();
-    fake_gic_init(0x08000000, 0x080A0000, 4, affinities, 4);
-    fake_map(0x09000000, 0x1000, nullptr, uart_write);
+    fake_gic_init(0x08000000, 0x080A0000, 4, affinities, list_registers);
+    fake_map(0x09000000, 0x1000, uart_read, uart_write);
     fake_hook_wfi(leave_idle_loop);
     uart_text.clear();
-    std::memset(image_start, 0, sizeof image_start);
+    uart_typed.clear();
+    uart_full = false;
     std::memset(status_pages, 0, sizeof status_pages);
-    std::memcpy(image_start + BH_PAGE_BYTES, sample.get(), sizeof *sample);
-    boot_handover = {};
-    boot_handover.manifest_frame = 1;
-    boot_handover.pool_used = 2;
+    copy_manifest(manifest);
     fake_set_core_sysreg(0, SYSREG_ID_CNTFRQ_EL0, 62500000);
+    for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {
+        clock_set_alarm(static_cast<enum clock_alarm>(alarm), 0);
+    }
 
     system_init();
     cpu_init_all();
@@ -158,6 +208,26 @@ void HostedMachine::interrupt()
     run([&] { trap_irq(&regs_[fake_current_core()]); });
 }
 
+void HostedMachine::serror()
+{
+    run([&] { trap_serror(&regs_[fake_current_core()]); });
+}
+
+void HostedMachine::take_while_idle()
+{
+    run([&] { (void)irq_handle(this_cpu()); });
+}
+
+void HostedMachine::type(uint8_t character)
+{
+    uart_typed.push_back(character);
+}
+
+void HostedMachine::set_uart_full(bool full)
+{
+    uart_full = full;
+}
+
 status_domain &HostedMachine::status(uint32_t domain) const
 {
     return system_status()->domains[domain];
@@ -168,7 +238,7 @@ uint64_t HostedMachine::exits(uint32_t core, bh_exit_reason reason) const
     return system_core_status(core)->exits[reason];
 }
 
-std::string HostedMachine::uart_output() const
+const std::string &HostedMachine::uart_output() const
 {
     return uart_text;
 }

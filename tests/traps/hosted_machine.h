@@ -35,6 +35,8 @@ class HostedMachine {
 public:
     // Boots the sample manifest after `change` was made to it.
     explicit HostedMachine(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {});
+    // Boots any other manifest for this board: up to four cores, GIC and UART where the sample has them.
+    HostedMachine(const manifest_header &manifest, uint32_t list_registers);
     HostedMachine(const HostedMachine &) = delete;
     HostedMachine &operator=(const HostedMachine &) = delete;
 
@@ -52,13 +54,23 @@ public:
     uint64_t hvc(uint64_t function, uint64_t first = 0, uint64_t second = 0, uint64_t third = 0);
     // A physical interrupt arrives while the guest runs.
     void interrupt();
+    // An asynchronous abort arrives while the guest runs.
+    void serror();
+    // The executing core, idle at EL2, is woken by an interrupt and takes what there is.
+    void take_while_idle();
     bool waited() const { return waited_; }
 
     status_domain &status(uint32_t domain) const;
     uint64_t exits(uint32_t core, bh_exit_reason reason) const;
-    std::string uart_output() const;
+    guest_regs &regs(uint32_t core) { return regs_[core]; }
+
+    // The board's UART: what was written, what is typed, whether it takes more.
+    const std::string &uart_output() const;
+    void type(uint8_t character);
+    void set_uart_full(bool full);
 
 private:
+    void boot(const manifest_header &manifest, uint32_t list_registers);
     void run(const std::function<void()> &exit);
 
     bool booted_ = false;

@@ -393,10 +393,10 @@ uint32_t fake_gic_guest_acknowledge(void)
     return LR_INTID(lr(n));
 }
 
-void fake_gic_guest_end(uint32_t intid)
+void fake_gic_guest_deactivate(uint32_t intid)
 {
-    gic.violations += gic.depth[core()] == 0;
-    gic.depth[core()] -= gic.depth[core()] != 0;
+    uint64_t hcr = fake_sysreg(SYSREG_ID_ICH_HCR_EL2);
+
     for (uint32_t n = 0; n < gic.list_registers; n++) {
         if ((lr(n) & LR_STATE_ACTIVE) != 0 && LR_INTID(lr(n)) == intid) {
             set_lr(n, lr(n) & ~LR_STATE_ACTIVE);
@@ -406,5 +406,19 @@ void fake_gic_guest_end(uint32_t intid)
             return;
         }
     }
-    fake_set_sysreg(SYSREG_ID_ICH_HCR_EL2, fake_sysreg(SYSREG_ID_ICH_HCR_EL2) + (UINT64_C(1) << 27));
+    if ((hcr >> 27 & 0x1F) != 0x1F) {
+        fake_set_sysreg(SYSREG_ID_ICH_HCR_EL2, hcr + (UINT64_C(1) << 27));
+    }
+}
+
+void fake_gic_guest_end(uint32_t intid)
+{
+    gic.violations += gic.depth[core()] == 0;
+    gic.depth[core()] -= gic.depth[core()] != 0;
+    fake_gic_guest_deactivate(intid);
+}
+
+uint32_t fake_gic_guest_depth(void)
+{
+    return gic.depth[core()];
 }

@@ -11,10 +11,12 @@
 
 #define MAX_WINDOWS 16u
 
+#define PAGE_BYTES 4096u
+
 struct window {
     uint64_t pa;
     size_t bytes;
-    uint8_t *storage;
+    uint8_t **pages; /* made when first written: booting a fake machine must cost microseconds */
     fake_mmio_read_hook read;
     fake_mmio_write_hook write;
 };
@@ -38,7 +40,12 @@ static struct fake {
 void fake_reset(void)
 {
     for (size_t i = 0; i < fake.window_count; i++) {
-        free(fake.windows[i].storage);
+        struct window *window = &fake.windows[i];
+
+        for (size_t page = 0; page < (window->bytes + PAGE_BYTES - 1) / PAGE_BYTES; page++) {
+            free(window->pages[page]);
+        }
+        free(window->pages);
     }
     free(fake.log);
     memset(&fake, 0, sizeof fake);
@@ -136,13 +143,13 @@ void hosted_sysreg_write(enum sysreg_id id, uint64_t value)
 
 void fake_map(uint64_t pa, size_t bytes, fake_mmio_read_hook read, fake_mmio_write_hook write)
 {
-    uint8_t *storage = calloc(1, bytes);
+    uint8_t **pages = calloc((bytes + PAGE_BYTES - 1) / PAGE_BYTES, sizeof *pages);
 
-    if (storage == NULL || fake.window_count == MAX_WINDOWS) {
+    if (pages == NULL || fake.window_count == MAX_WINDOWS) {
         abort();
     }
     fake.windows[fake.window_count++] =
-        (struct window){.pa = pa, .bytes = bytes, .storage = storage, .read = read, .write = write};
+        (struct window){.pa = pa, .bytes = bytes, .pages = pages, .read = read, .write = write};
 }
 
 uint32_t fake_faults(void)
@@ -162,6 +169,31 @@ static struct window *window_at(uint64_t pa, unsigned bytes)
     return NULL;
 }
 
+/* Aligned accesses do not cross pages. */
+static uint64_t load(const struct window *window, uint64_t offset, unsigned bytes)
+{
+    const uint8_t *page = window->pages[offset / PAGE_BYTES];
+    uint64_t value = 0;
+
+    if (page != NULL) {
+        memcpy(&value, page + offset % PAGE_BYTES, bytes);
+    }
+    return value;
+}
+
+static void store(struct window *window, uint64_t offset, unsigned bytes, uint64_t value)
+{
+    uint8_t **page = &window->pages[offset / PAGE_BYTES];
+
+    if (*page == NULL) {
+        *page = calloc(1, PAGE_BYTES);
+    }
+    if (*page == NULL) {
+        abort();
+    }
+    memcpy(*page + offset % PAGE_BYTES, &value, bytes);
+}
+
 uint64_t hosted_mmio_read(uint64_t pa, unsigned bytes)
 {
     struct window *window = window_at(pa, bytes);
@@ -172,7 +204,7 @@ uint64_t hosted_mmio_read(uint64_t pa, unsigned bytes)
         return 0;
     }
     if (window->read == NULL || !window->read(pa - window->pa, bytes, &value)) {
-        memcpy(&value, window->storage + (pa - window->pa), bytes);
+        value = load(window, pa - window->pa, bytes);
     }
     return value;
 }
@@ -185,20 +217,18 @@ void hosted_mmio_write(uint64_t pa, unsigned bytes, uint64_t value)
     if (window == NULL) {
         fake.faults++;
     } else if (window->write == NULL || !window->write(pa - window->pa, bytes, value)) {
-        memcpy(window->storage + (pa - window->pa), &value, bytes);
+        store(window, pa - window->pa, bytes, value);
     }
 }
 
 uint32_t fake_mmio32(uint64_t pa)
 {
     const struct window *window = window_at(pa, 4);
-    uint32_t value;
 
     if (window == NULL) {
         abort();
     }
-    memcpy(&value, window->storage + (pa - window->pa), sizeof value);
-    return value;
+    return (uint32_t)load(window, pa - window->pa, sizeof(uint32_t));
 }
 
 void fake_set_mmio32(uint64_t pa, uint32_t value)
@@ -208,7 +238,7 @@ void fake_set_mmio32(uint64_t pa, uint32_t value)
     if (window == NULL) {
         abort();
     }
-    memcpy(window->storage + (pa - window->pa), &value, sizeof value);
+    store(window, pa - window->pa, sizeof value, value);
 }
 
 uint32_t fake_barriers(enum fake_barrier which)
