@@ -8,6 +8,7 @@
 #include "cpu.h"
 #include "loader.h"
 #include "system.h"
+#include "vgic_model.h"
 
 static struct domain domains[BH_MAX_DOMAINS];
 static struct vcpu vcpus[BH_MAX_VCPUS];
@@ -65,7 +66,8 @@ static bool init_domain(struct domain *domain, uint32_t index)
 
     domain->config = &manifest_domains(manifest)[index];
     domain->index = index;
-    if (!stage2_create(&domain->stage2, system_pool(), manifest, domain->config, index + 1)) {
+    if (!stage2_create(&domain->stage2, system_pool(), manifest, domain->config, index + 1) ||
+        !vgic_map_registers(&domain->stage2, system_pool())) {
         return false;
     }
     system_status()->domains[index].vttbr = domain->stage2.vttbr;

@@ -8,7 +8,7 @@
 #include "syndrome.h"
 #include "system.h"
 #include "trap.h"
-#include "vgic.h"
+#include "vgic_model.h"
 #include "vuart.h"
 #include <arch/sysreg.h>
 
@@ -28,51 +28,39 @@ static uint64_t extended(uint64_t value, uint64_t esr)
     return value;
 }
 
-enum device {
-    DEVICE_NONE,
-    DEVICE_DISTRIBUTOR,
-    DEVICE_REDISTRIBUTOR,
-    DEVICE_UART,
+/* An emulated device: the UART, or a frame of the interrupt controller. */
+struct device {
+    bool is_uart;
+    enum vgic_frame frame;
+    uint64_t offset; /* in it */
 };
 
 /* Guests see the emulated devices where the board has the real ones. */
-static enum device device_at(const struct domain *domain, uint64_t ipa, uint64_t *offset)
+static bool device_at(const struct domain *domain, uint64_t ipa, struct device *device)
 {
-    const struct manifest_platform *platform = &system_manifest()->platform;
-
-    *offset = ipa - platform->uart_pa;
-    if (*offset < VUART_BYTES && domain_has_flag(domain, BH_DOMAIN_FLAG_CONSOLE)) {
-        return DEVICE_UART;
+    device->offset = ipa - system_manifest()->platform.uart_pa;
+    device->is_uart = device->offset < VUART_BYTES && domain_has_flag(domain, BH_DOMAIN_FLAG_CONSOLE);
+    if (device->is_uart) {
+        return true;
     }
-    *offset = ipa - platform->gicd_pa;
-    if (*offset < VGIC_DIST_BYTES) {
-        return DEVICE_DISTRIBUTOR;
-    }
-    *offset = ipa - platform->gicr_pa;
-    if (*offset < (uint64_t)domain->vcpu_count * VGIC_REDIST_BYTES) {
-        return DEVICE_REDISTRIBUTOR;
-    }
-    return DEVICE_NONE;
+    device->frame = vgic_frame_at(domain, ipa, &device->offset);
+    return device->frame != VGIC_FRAME_NONE;
 }
 
-static bool perform(struct cpu *cpu, enum device device, struct mmio_access *access)
+static bool perform(struct cpu *cpu, const struct device *device, struct mmio_access *access)
 {
-    switch (device) {
-    case DEVICE_UART:
+    if (device->is_uart) {
         cpu_count_exit(cpu, BH_EXIT_REASON_UART_ACCESS);
         return vuart_access(cpu->vcpu, access);
-    case DEVICE_DISTRIBUTOR:
-        cpu_count_exit(cpu, BH_EXIT_REASON_GICD_ACCESS);
-        return vgic_dist_access(cpu->vcpu, access);
-    default:
-        cpu_count_exit(cpu, BH_EXIT_REASON_GICR_ACCESS);
-        return vgic_redist_access(cpu->vcpu, access);
     }
+    cpu_count_exit(cpu, device->frame == VGIC_FRAME_DISTRIBUTOR ? BH_EXIT_REASON_GICD_ACCESS
+                                                                : BH_EXIT_REASON_GICR_ACCESS);
+    return vgic_frame_access(cpu->vcpu, device->frame, access);
 }
 
-static void device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, enum device device,
-                          uint64_t offset)
+static void device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, const struct device *device)
 {
+    uint64_t offset = device->offset + (sysreg_read(FAR_EL2) & PAGE_OFFSET);
     struct mmio_access access;
 
     if (!esr_is_decodable(esr) || esr_is_table_walk(esr)) {
@@ -119,15 +107,11 @@ static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     uint64_t page = hpfar_page(sysreg_read(HPFAR_EL2));
-    uint64_t offset;
-    enum device device;
+    struct device device;
 
-    if (esr_is_translation_fault(esr)) {
-        device = device_at(cpu->vcpu->domain, page, &offset);
-        if (device != DEVICE_NONE) {
-            device_access(cpu, regs, esr, device, offset + (sysreg_read(FAR_EL2) & PAGE_OFFSET));
-            return;
-        }
+    if (esr_is_translation_fault(esr) && device_at(cpu->vcpu->domain, page, &device)) {
+        device_access(cpu, regs, esr, &device);
+        return;
     }
     if (!map_lazily(cpu, esr, page)) {
         refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_DATA_ABORT);

@@ -6,18 +6,12 @@
 #include "id_registers.h"
 #include "syndrome.h"
 #include "trap.h"
-#include "vgic.h"
+#include "vgic_model.h"
 
-#define ICC_SGI1R  SYSREG_ENCODING(3u, 0u, 12u, 11u, 5u)
-#define ICC_ASGI1R SYSREG_ENCODING(3u, 0u, 12u, 11u, 6u)
-#define ICC_SGI0R  SYSREG_ENCODING(3u, 0u, 12u, 11u, 7u)
-#define ICC_SRE    SYSREG_ENCODING(3u, 0u, 12u, 12u, 5u)
-#define ACTLR_EL1  SYSREG_ENCODING(3u, 0u, 1u, 0u, 1u)
-#define DC_ISW     SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
-#define DC_CSW     SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
-#define DC_CISW    SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
-
-#define ICC_SRE_ONLY 0x7u /* the system-register interface, always */
+#define ACTLR_EL1 SYSREG_ENCODING(3u, 0u, 1u, 0u, 1u)
+#define DC_ISW    SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
+#define DC_CSW    SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
+#define DC_CISW   SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
 
 /* PMCR_EL0 ... PMCCFILTR_EL0 and the interrupt enables: op1 = 3, CRn = 9 or 14 (CRm >= 8); op1 = 0, CRn = 9,
  * CRm = 14. */
@@ -48,21 +42,21 @@ void trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
     uint32_t reg = esr_sysreg_register(esr);
     bool read = esr_sysreg_is_read(esr);
 
-    if (encoding == ICC_SGI1R && !read) {
-        cpu_count_exit(cpu, BH_EXIT_REASON_SGI_REGISTER);
-        vgic_sgi1r_write(cpu->vcpu, guest_register(regs, reg));
+    uint64_t value = read ? 0 : guest_register(regs, reg);
+
+    if (vgic_sysreg_access(cpu->vcpu, encoding, !read, &value)) {
+        if (read) {
+            set_guest_register(regs, reg, value);
+        }
     } else if (read && is_id_register(encoding)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_ID_REGISTER);
         set_guest_register(regs, reg, id_register_value(encoding));
-    } else if (!read && (encoding == ICC_ASGI1R || encoding == ICC_SGI0R)) {
-        /* Group 0 and the other security state do not exist for a guest: writes have no effect. */
-        cpu_count_exit(cpu, BH_EXIT_REASON_SGI_REGISTER);
     } else if (!read && (encoding == DC_ISW || encoding == DC_CSW || encoding == DC_CISW)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_CACHE_SET_WAY);
-    } else if (encoding == ACTLR_EL1 || encoding == ICC_SRE) {
+    } else if (encoding == ACTLR_EL1) {
         cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
         if (read) {
-            set_guest_register(regs, reg, encoding == ICC_SRE ? ICC_SRE_ONLY : 0);
+            set_guest_register(regs, reg, 0);
         }
     } else if (is_pmu_register(encoding)) {
         undefined(cpu, BH_EXIT_REASON_PMU_REGISTER);

@@ -7,13 +7,8 @@
 #include "vgic_internal.h"
 
 #include <arch/gic.h>
+#include <arch/vgic_sgi.h>
 #include <string.h>
-
-#define SGI1R_TARGETS(value) ((uint32_t)(value)&0xFFFF)
-#define SGI1R_INTID(value)   ((uint32_t)((value) >> 24) & 0xF)
-#define SGI1R_RANGE(value)   ((uint32_t)((value) >> 44) & 0xF)
-#define SGI1R_ALL_OTHERS     (UINT64_C(1) << 40)
-#define SGI1R_AFFINITY_3_2_1 UINT64_C(0x00FF00FF00FF0000)
 
 #define DEFAULT_PRIORITY 0xA0
 
@@ -21,7 +16,7 @@ static void reset_bank(struct vgic_bank *bank, uint32_t edge, uint32_t hw)
 {
     memset(bank, 0, sizeof *bank);
     memset(bank->priority, DEFAULT_PRIORITY, sizeof bank->priority);
-    bank->group1 = UINT32_MAX;
+    bank->group1 = VGIC_GROUP1_RESET;
     bank->edge = edge;
     bank->hw = hw;
 }
@@ -29,6 +24,7 @@ static void reset_bank(struct vgic_bank *bank, uint32_t edge, uint32_t hw)
 static void reset_private(struct vcpu *vcpu)
 {
     reset_bank(&vcpu->vgic.bank, 0xFFFF, VGIC_PRIVATE_HW); /* SGIs are edges */
+    memset(&vcpu->vgic.sgis, 0, sizeof vcpu->vgic.sgis);
     vcpu->vgic.asleep = true;
 }
 
@@ -42,6 +38,7 @@ void vgic_domain_init(struct domain *domain)
         reset_bank(&vgic->spis[i], 0, 0);
     }
     memset(vgic->target, 0, sizeof vgic->target);
+    memset(vgic->targets, 1, sizeof vgic->targets);
     memset(vgic->owner, VGIC_NO_VCPU, sizeof vgic->owner);
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
         memset(&domain->vcpus[i].vgic, 0, sizeof domain->vcpus[i].vgic);
@@ -57,6 +54,7 @@ bool vgic_add_spi_hw(struct domain *domain, uint32_t intid, uint32_t vcpu_index)
     }
     domain->vgic.spis[intid / 32 - 1].hw |= vgic_bit(intid);
     domain->vgic.target[intid - 32] = (uint8_t)vcpu_index;
+    domain->vgic.targets[intid - 32] = (uint8_t)(1u << vcpu_index);
     return true;
 }
 
@@ -266,32 +264,52 @@ void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level)
                     : vgic_concerned(domain, NULL, intid & ~31u, bit & (level ? ~0u : bank->resident), true));
 }
 
-void vgic_sgi1r_write(struct vcpu *vcpu, uint64_t value)
+void vgic_send_sgi(struct vcpu *vcpu, uint32_t sgi, uint32_t targets)
 {
     struct domain *domain = vcpu->domain;
-    uint32_t bit = 1u << SGI1R_INTID(value);
-    uint32_t targets;
     uint32_t kick = 0;
 
-    if ((value & SGI1R_ALL_OTHERS) != 0) {
-        targets = ~(1u << vcpu->index);
-    } else if ((value & SGI1R_AFFINITY_3_2_1) == 0 && SGI1R_RANGE(value) < 2) {
-        targets = SGI1R_TARGETS(value) << 16 * SGI1R_RANGE(value); /* affinity 0 is the VCPU's index */
-    } else {
-        targets = 0;
-    }
     spin_lock(&domain->vgic.lock);
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
         if ((targets & 1u << i) != 0) {
-            domain->vcpus[i].vgic.bank.pending |= bit;
+            vgic_sgi_pend(&domain->vcpus[i].vgic, sgi, vcpu->index);
             vcpu->cpu->status->injected++;
             kick |= 1u << i;
         }
     }
     if (kick == 1u << vcpu->index) {
-        kick = vgic_deliver(vcpu, SGI1R_INTID(value));
+        kick = vgic_deliver(vcpu, sgi);
     }
     vgic_finish(domain, vcpu, kick);
+}
+
+uint32_t vgic_write_control(struct domain *domain, uint32_t groups)
+{
+    groups &= VGIC_CONTROL_GROUP0 | VGIC_CONTROL_GROUP1;
+    if (groups == domain->vgic.control) {
+        return 0;
+    }
+    domain->vgic.control = groups;
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        domain->vcpus[i].vgic.stale = true;
+    }
+    return (1u << domain->vcpu_count) - 1;
+}
+
+uint32_t vgic_route_spi(struct domain *domain, uint32_t intid, uint32_t vcpu_index)
+{
+    struct vgic_domain *vgic = &domain->vgic;
+    const struct vgic_bank *bank = &vgic->spis[intid / 32 - 1];
+    uint32_t bit = vgic_bit(intid);
+
+    if (vcpu_index == vgic->target[intid - 32]) {
+        return 0;
+    }
+    vgic->target[intid - 32] = (uint8_t)vcpu_index;
+    if (vcpu_index != VGIC_NO_VCPU && (bank->hw & bank->enabled & bit) != 0) {
+        gic_enable(intid, domain->vcpus[vcpu_index].cpu->mpidr);
+    }
+    return vgic_concerned(domain, NULL, intid & ~31u, bit & (vgic_pending(bank) | bank->resident), true);
 }
 
 void vgic_handle_request(struct vcpu *vcpu)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual GICv3 of a domain: distributor, redistributors and the list registers that deliver interrupts.
- * Trap and interrupt handlers call it; it calls the physical GIC for interrupts that are passed through. It
- * does nothing on exits that do not concern interrupts: list registers keep their contents, the guest works
- * on them.
+ * The virtual interrupt controller of a domain: the state of its interrupts and the list registers that
+ * deliver them. Trap and interrupt handlers call it; it calls the physical GIC for interrupts that are passed
+ * through. It does nothing on exits that do not concern interrupts: list registers keep their contents, the
+ * guest works on them. The registers that a guest sees depend on the GIC's version: vgic_model.h.
  */
 #ifndef BULKHEAD_VGIC_H
 #define BULKHEAD_VGIC_H
 
-#include "mmio_access.h"
 #include "spinlock.h"
 #include <arch/vgic_lr.h>
 #include <stdbool.h>
@@ -21,11 +20,9 @@ extern "C" {
 struct domain;
 struct vcpu;
 
-#define VGIC_BANKS        9u                 /* of 32 interrupts: private ones, then SPIs */
-#define VGIC_INTID_LIMIT  (VGIC_BANKS * 32u) /* INTIDs of a domain are below this */
-#define VGIC_SPI_COUNT    (VGIC_INTID_LIMIT - 32u)
-#define VGIC_REDIST_BYTES 0x20000u /* redistributor window of one VCPU: two frames of 64 KiB */
-#define VGIC_DIST_BYTES   0x10000u
+#define VGIC_BANKS       9u                 /* of 32 interrupts: private ones, then SPIs */
+#define VGIC_INTID_LIMIT (VGIC_BANKS * 32u) /* INTIDs of a domain are below this */
+#define VGIC_SPI_COUNT   (VGIC_INTID_LIMIT - 32u)
 
 /* Private interrupts that hardware raises for the guest itself: EL1's virtual and physical timers (BSA). */
 #define VGIC_PRIVATE_HW ((1u << 27) | (1u << 30))
@@ -53,6 +50,12 @@ struct vgic_slot {
     uint16_t flags; /* vgic_lr_flag and those of vgic_internal.h */
 };
 
+/* GICv2 tells the receiver of a software-generated interrupt who sent it: <arch/vgic_sgi.h>. */
+struct vgic_sgis {
+    uint8_t senders[16]; /* pending from these VCPUs (bit = index), what is in a list register not included */
+    uint8_t active[16];  /* index of the sender of the one that is active outside of the list registers */
+};
+
 struct vgic_vcpu {
     struct vgic_bank bank; /* SGIs and PPIs */
     struct vgic_slot slots[VGIC_LR_MAX];
@@ -63,14 +66,16 @@ struct vgic_vcpu {
     bool online;         /* the list registers are this VCPU's */
     bool stale;          /* a resident interrupt was changed by a register write: look again */
     bool asleep;         /* GICR_WAKER.ProcessorSleep */
+    struct vgic_sgis sgis;
 };
 
 struct vgic_domain {
     struct spinlock lock; /* everything here and in the VCPUs' vgic_vcpu */
     uint32_t control;     /* GICD_CTLR group enables */
     struct vgic_bank spis[VGIC_BANKS - 1];
-    uint8_t target[VGIC_SPI_COUNT]; /* VCPU index, or VGIC_NO_VCPU */
-    uint8_t owner[VGIC_SPI_COUNT];  /* the VCPU where it is resident or active */
+    uint8_t target[VGIC_SPI_COUNT];  /* VCPU index, or VGIC_NO_VCPU */
+    uint8_t owner[VGIC_SPI_COUNT];   /* the VCPU where it is resident or active */
+    uint8_t targets[VGIC_SPI_COUNT]; /* GICv2: ITARGETSR as the guest wrote it; `target` is one of them */
 };
 
 #define VGIC_NO_VCPU 0xFFu
@@ -95,14 +100,9 @@ void vgic_vcpu_reset(struct vcpu *vcpu);
  * VCPU goes off (CPU_OFF, end of the domain) and the core waits at EL2. */
 void vgic_vcpu_off(struct vcpu *vcpu);
 
-/* Accesses of the executing VCPU. Registers that do not exist read as zero and ignore writes; false: a width
- * that the register does not have, or a place outside of the domain's redistributors. The offset of
- * vgic_redist_access() counts from the first of the domain's redistributors. */
-bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access);
-bool vgic_redist_access(struct vcpu *vcpu, struct mmio_access *access);
-
-/* The VCPU wrote ICC_SGI1R_EL1. Only VCPUs of its own domain can be reached. */
-void vgic_sgi1r_write(struct vcpu *vcpu, uint64_t value);
+/* The VCPU sends software-generated interrupt `sgi` (below 16) to the VCPUs of its own domain that are in
+ * `targets` (bit = index); others do not exist for it. */
+void vgic_send_sgi(struct vcpu *vcpu, uint32_t sgi, uint32_t targets);
 
 /* A physical timer interrupt of this VCPU, acknowledged and with its priority dropped, not deactivated. On
  * its core. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The registers that the distributor has for SPIs and each redistributor for its private interrupts, at the
- * same offsets (IHI 0069, chapters 12.9 and 12.11): groups, enables, pending, active, priority, trigger. The
- * frames' own registers are in vgic_dist.c and vgic_redist.c, which call this with the domain's lock.
+ * same offsets (IHI 0069, chapters 12.9 and 12.11; in GICv2's distributor, IHI 0048, for both): groups,
+ * enables, pending, active, priority, trigger. The frames themselves are in arch/gicv*, which call this with
+ * the domain's lock.
  */
 #include "vgic_internal.h"
 
@@ -252,28 +253,4 @@ bool vgic_bank_access(struct vcpu *here, struct vcpu *owner, struct mmio_access 
         access->value = 0;
     }
     return true;
-}
-
-uint32_t vgic_identification(uint64_t offset)
-{
-    switch (offset) {
-    case 0xFFE0:
-        return 0x92; /* PIDR0: part number, bits 7:0 */
-    case 0xFFE4:
-        return 0xB4; /* PIDR1: designer, part number 11:8 */
-    case 0xFFE8:
-        return 0x3B; /* PIDR2: GICv3 */
-    case 0xFFD0:
-        return 0x44; /* PIDR4 */
-    case 0xFFF0:
-        return 0x0D; /* CIDR0 to CIDR3 */
-    case 0xFFF4:
-        return 0xF0;
-    case 0xFFF8:
-        return 0x05;
-    case 0xFFFC:
-        return 0xB1;
-    default:
-        return 0;
-    }
 }

@@ -8,6 +8,7 @@
 #include "vgic_internal.h"
 
 #include <arch/gic.h>
+#include <arch/vgic_sgi.h>
 
 #define NO_PRIORITY 0x100u /* less urgent than any */
 
@@ -66,6 +67,9 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
     }
     if ((state & VGIC_LR_ACTIVE) != 0) {
         bank->active |= bit;
+    }
+    if (slot.intid < GIC_SGI_COUNT) {
+        vgic_sgi_release(vgic, slot.intid, slot.flags, state);
     }
     if ((slot.flags & VGIC_SLOT_HELD) != 0) {
         if (state != 0) {
@@ -144,7 +148,9 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     bank->active &= ~bit;
     bank->held &= ~bit;
     bank->resident |= bit;
-    if (intid >= 32) {
+    if (intid < GIC_SGI_COUNT) {
+        flags = vgic_sgi_put(&vcpu->vgic, intid, flags);
+    } else if (intid >= 32) {
         vcpu->domain->vgic.owner[intid - 32] = (uint8_t)vcpu->index;
     }
     vcpu->vgic.slots[n] = (struct vgic_slot){.intid = (uint16_t)intid, .flags = (uint16_t)flags};

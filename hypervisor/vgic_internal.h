@@ -18,6 +18,7 @@
 /* Flags of a vgic_slot besides vgic_lr_flag: state that moved into the list register. */
 #define VGIC_SLOT_LATCHED (1u << 8) /* pending by itself, not only because of the line */
 #define VGIC_SLOT_HELD    (1u << 9)
+/* Bits 12:10 are the sender of a software-generated interrupt: <arch/vgic_lr.h>. */
 
 /* The bank of an INTID below VGIC_INTID_LIMIT, as the VCPU sees it. */
 static inline struct vgic_bank *vgic_bank_of(struct vcpu *vcpu, uint32_t intid)
@@ -81,8 +82,11 @@ void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick);
  */
 bool vgic_bank_access(struct vcpu *here, struct vcpu *owner, struct mmio_access *access, uint32_t *kick);
 
-/* The identification registers at the end of each frame (offsets 0xFFD0 to 0xFFFC). */
-uint32_t vgic_identification(uint64_t offset);
+/* GICD_CTLR's group enables are written. */
+uint32_t vgic_write_control(struct domain *domain, uint32_t groups);
+
+/* Routes an SPI to a VCPU of the domain, or nowhere (VGIC_NO_VCPU). */
+uint32_t vgic_route_spi(struct domain *domain, uint32_t intid, uint32_t vcpu_index);
 
 #define VGIC_IIDR 0x4200043Bu /* 'B', revision 0, implementer Arm as the register model's */
 

@@ -21,6 +21,7 @@ extern "C" {
 #include "vcpu.h"
 #include "vgic.h"
 #include "vuart.h"
+#include <arch/vgic_frames.h>
 }
 
 namespace bulkhead_test {

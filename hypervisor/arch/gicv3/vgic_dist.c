@@ -6,49 +6,18 @@
  */
 #include "vgic_internal.h"
 
-#include <arch/gic.h>
+#include <arch/vgic_frames.h>
 
 #define GICD_CTLR    0x0000u
 #define GICD_TYPER   0x0004u
 #define GICD_IIDR    0x0008u
 #define GICD_IROUTER 0x6000u
 
-#define CTLR_GROUPS (VGIC_CONTROL_GROUP0 | VGIC_CONTROL_GROUP1)
-#define CTLR_ARE    (1u << 4)
-#define CTLR_DS     (1u << 6) /* one security state */
+#define CTLR_ARE (1u << 4)
+#define CTLR_DS  (1u << 6) /* one security state */
 
 #define TYPER_ID_BITS   (9u << 19) /* ten bits of INTID */
 #define TYPER_NO_1_OF_N (1u << 25)
-
-static uint32_t write_control(struct domain *domain, uint32_t value)
-{
-    if ((value & CTLR_GROUPS) == domain->vgic.control) {
-        return 0;
-    }
-    domain->vgic.control = value & CTLR_GROUPS;
-    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
-        domain->vcpus[i].vgic.stale = true;
-    }
-    return (1u << domain->vcpu_count) - 1;
-}
-
-/* Routes an SPI. Affinities other than a VCPU's route it nowhere and read back as 0xFF. */
-static uint32_t write_route(struct domain *domain, uint32_t intid, uint64_t affinity)
-{
-    struct vgic_domain *vgic = &domain->vgic;
-    const struct vgic_bank *bank = &vgic->spis[intid / 32 - 1];
-    uint32_t bit = vgic_bit(intid);
-    uint8_t target = affinity < domain->vcpu_count ? (uint8_t)affinity : (uint8_t)VGIC_NO_VCPU;
-
-    if (target == vgic->target[intid - 32]) {
-        return 0;
-    }
-    vgic->target[intid - 32] = target;
-    if (target != VGIC_NO_VCPU && (bank->hw & bank->enabled & bit) != 0) {
-        gic_enable(intid, domain->vcpus[target].cpu->mpidr);
-    }
-    return vgic_concerned(domain, NULL, intid & ~31u, bit & (vgic_pending(bank) | bank->resident), true);
-}
 
 /* GICD_IROUTER<n>, whole or one half. */
 static bool access_route(struct vcpu *vcpu, struct mmio_access *access, uint32_t *kick)
@@ -68,11 +37,39 @@ static bool access_route(struct vcpu *vcpu, struct mmio_access *access, uint32_t
     if (!access->write) {
         access->value = upper ? 0 : *target;
     } else if (!upper) {
-        *kick |= write_route(vcpu->domain, intid, access->value & 0xFF00FFFFFF);
+        uint64_t affinity = access->value & 0xFF00FFFFFF;
+
+        /* Other affinities than a VCPU's route it nowhere and read back as 0xFF. */
+        *kick |= vgic_route_spi(vcpu->domain, intid,
+                                affinity < vcpu->domain->vcpu_count ? (uint32_t)affinity : VGIC_NO_VCPU);
     } else if ((access->value & 0xFF) != 0) {
-        *kick |= write_route(vcpu->domain, intid, VGIC_NO_VCPU);
+        *kick |= vgic_route_spi(vcpu->domain, intid, VGIC_NO_VCPU);
     }
     return true;
+}
+
+uint32_t vgic_identification(uint64_t offset)
+{
+    switch (offset) {
+    case 0xFFE0:
+        return 0x92; /* PIDR0: part number, bits 7:0 */
+    case 0xFFE4:
+        return 0xB4; /* PIDR1: designer, part number 11:8 */
+    case 0xFFE8:
+        return 0x3B; /* PIDR2: GICv3 */
+    case 0xFFD0:
+        return 0x44; /* PIDR4 */
+    case 0xFFF0:
+        return 0x0D; /* CIDR0 to CIDR3 */
+    case 0xFFF4:
+        return 0xF0;
+    case 0xFFF8:
+        return 0x05;
+    case 0xFFFC:
+        return 0xB1;
+    default:
+        return 0;
+    }
 }
 
 /* Registers of the frame itself, 32 bits each. */
@@ -81,7 +78,7 @@ static uint32_t access_frame(struct vcpu *vcpu, struct mmio_access *access)
     struct domain *domain = vcpu->domain;
 
     if (access->write) {
-        return access->offset == GICD_CTLR ? write_control(domain, (uint32_t)access->value) : 0;
+        return access->offset == GICD_CTLR ? vgic_write_control(domain, (uint32_t)access->value) : 0;
     }
     switch (access->offset) {
     case GICD_CTLR:

@@ -5,6 +5,8 @@
  */
 #include "vgic_internal.h"
 
+#include <arch/vgic_frames.h>
+
 #define GICR_CTLR  0x0000u
 #define GICR_IIDR  0x0004u
 #define GICR_TYPER 0x0008u

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The virtual GICv3 as trap handlers see it: distributor and redistributors where the board has the real
+ * ones.
+ */
+#include "vgic_model.h"
+#include "domain.h"
+#include "system.h"
+
+#include <arch/vgic_frames.h>
+
+enum vgic_frame vgic_frame_at(const struct domain *domain, uint64_t ipa, uint64_t *offset)
+{
+    const struct manifest_platform *platform = &system_manifest()->platform;
+
+    *offset = ipa - platform->gicd_pa;
+    if (*offset < VGIC_DIST_BYTES) {
+        return VGIC_FRAME_DISTRIBUTOR;
+    }
+    *offset = ipa - platform->gicr_pa;
+    if (*offset < (uint64_t)domain->vcpu_count * VGIC_REDIST_BYTES) {
+        return VGIC_FRAME_REDISTRIBUTOR;
+    }
+    return VGIC_FRAME_NONE;
+}
+
+bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_access *access)
+{
+    return frame == VGIC_FRAME_DISTRIBUTOR ? vgic_dist_access(vcpu, access)
+                                           : vgic_redist_access(vcpu, access);
+}
+
+bool vgic_map_registers(const struct stage2 *stage2, struct pool *pool)
+{
+    (void)stage2;
+    (void)pool;
+    return true; /* the virtual CPU interface is system registers */
+}
