@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Domains: built once from the manifest, ended one by one.
+ * Domains: built once from the manifest, ended and started again one by one.
  */
 #include "domain.h"
 #include "clock.h"
@@ -9,6 +9,14 @@
 #include "loader.h"
 #include "system.h"
 #include "vgic_model.h"
+
+/* Sets of states. */
+#define RUNNING    (1u << BH_DOMAIN_STATE_RUNNING)
+#define STOPPED    (1u << BH_DOMAIN_STATE_STOPPED)
+#define CRASHED    (1u << BH_DOMAIN_STATE_CRASHED)
+#define RESTARTING (1u << BH_DOMAIN_STATE_RESTARTING)
+
+#define LINES_PER_SECOND 8u /* in the log, about one domain's life */
 
 static struct domain domains[BH_MAX_DOMAINS];
 static struct vcpu vcpus[BH_MAX_VCPUS];
@@ -66,6 +74,8 @@ static bool init_domain(struct domain *domain, uint32_t index)
 
     domain->config = &manifest_domains(manifest)[index];
     domain->index = index;
+    domain->dumps = (struct log_allowance){0};
+    domain->lines = (struct log_allowance){0};
     if (!stage2_create(&domain->stage2, system_pool(), manifest, domain->config, index + 1) ||
         !vgic_map_registers(&domain->stage2, system_pool())) {
         return false;
@@ -110,29 +120,111 @@ static bool any_domain_runs(void)
     return false;
 }
 
-/* Leaves the state `running`: its interrupts stop, and the cores of its VCPUs will notice. False if it had
- * left it. */
-static bool leave_running(struct domain *domain, enum bh_domain_state state)
+static void send_to_vcpus(const struct domain *domain)
 {
-    uint32_t running = BH_DOMAIN_STATE_RUNNING;
-
-    if (!atomic_compare_exchange_strong(&domain->state, &running, (uint32_t)state)) {
-        return false;
-    }
-    system_status()->domains[domain->index].state = state;
-    vgic_domain_stop(domain);
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
         cpu_send_request(domain->vcpus[i].cpu, CPU_REQUEST_VCPU_POWER);
     }
+}
+
+/* One step of a domain's life: to state `to`, if it is in one of the states `from` (1 << bh_domain_state).
+ * What else belongs to the step is done under the lock, so that a later step of another core cannot overtake
+ * it: its interrupts stop when it stops to run. The cores of its VCPUs will notice. Returns the state before.
+ */
+static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_domain_state to,
+                                 enum bh_domain_end end)
+{
+    struct status_domain *status = &system_status()->domains[domain->index];
+    uint32_t before;
+    bool done;
+
+    spin_lock(&domain->life);
+    before = atomic_load(&domain->state);
+    done = (from & 1u << before) != 0;
+    if (done) {
+        atomic_store(&domain->state, (uint32_t)to);
+        status->state = to;
+        if (before == BH_DOMAIN_STATE_RUNNING) {
+            status->ended_at = clock_now();
+            vgic_domain_stop(domain);
+        }
+        if (end != BH_DOMAIN_END_NONE) {
+            status->end = end;
+        }
+    }
+    spin_unlock(&domain->life);
+    if (done) {
+        send_to_vcpus(domain);
+    }
+    return (enum bh_domain_state)before;
+}
+
+static bool steps(enum bh_domain_state before, uint32_t from)
+{
+    return (from & 1u << before) != 0;
+}
+
+bool domain_may_log(struct domain *domain, struct log_allowance *allowance, uint32_t per_second,
+                    uint32_t *left_out)
+{
+    uint64_t now = clock_now();
+    bool may;
+
+    spin_lock(&domain->life);
+    if (now >= allowance->until) {
+        allowance->until = now + clock_ticks(1000000000);
+        allowance->used = 0;
+    }
+    may = allowance->used < per_second;
+    if (may) {
+        allowance->used++;
+        *left_out = allowance->left_out;
+        allowance->left_out = 0;
+    } else {
+        allowance->left_out++;
+    }
+    spin_unlock(&domain->life);
+    return may;
+}
+
+/* A line about the domain's life, if there were not too many of them of late. */
+static void tell(struct domain *domain, const char *what)
+{
+    uint32_t left_out;
+
+    if (!domain_may_log(domain, &domain->lines, LINES_PER_SECOND, &left_out)) {
+        return;
+    }
+    if (left_out != 0) {
+        console_log("%s: %s (%u such lines were left out)", domain->config->name, what, left_out);
+    } else {
+        console_log("%s: %s", domain->config->name, what);
+    }
+}
+
+bool domain_restart(struct domain *domain, enum bh_domain_end end)
+{
+    if (!loader_can_reload(domain->config) ||
+        !steps(step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, end), RUNNING)) {
+        return false;
+    }
+    tell(domain, "restarts");
     return true;
 }
 
-bool domain_restart(struct domain *domain)
+bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before)
 {
-    if (!loader_can_reload(domain->config) || !leave_running(domain, BH_DOMAIN_STATE_RESTARTING)) {
+    if (!loader_can_reload(domain->config)) {
         return false;
     }
-    console_log("%s: restarts", domain->config->name);
+    *before = step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_MANAGER_REQUEST);
+    if (steps(*before, STOPPED | CRASHED)) {
+        /* Why it ended stays. Only a manager leaves these states, so another one may have been first. */
+        *before = step(domain, STOPPED | CRASHED, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_NONE);
+    }
+    if (*before != BH_DOMAIN_STATE_RESTARTING) {
+        tell(domain, "is restarted by a manager");
+    }
     return true;
 }
 
@@ -159,6 +251,7 @@ static bool all_are_off(const struct domain *domain)
 bool domain_finish_restart(struct domain *domain)
 {
     struct status_domain *status = &system_status()->domains[domain->index];
+    bool still;
 
     if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING) {
         return false;
@@ -167,28 +260,59 @@ bool domain_finish_restart(struct domain *domain)
     if (any_is_on(domain) || !all_are_off(domain)) {
         return false;
     }
-    loader_reload(domain->config);
-    reset(domain);
-    status->restarts++;
-    status->state = BH_DOMAIN_STATE_RUNNING;
-    atomic_store(&domain->state, BH_DOMAIN_STATE_RUNNING);
-    return true;
+    loader_reload(domain); /* without the lock: it takes long */
+    spin_lock(&domain->life);
+    still = atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING; /* else a manager has stopped it */
+    if (still) {
+        reset(domain);
+        status->restarts++;
+        status->state = BH_DOMAIN_STATE_RUNNING;
+        atomic_store(&domain->state, BH_DOMAIN_STATE_RUNNING);
+    }
+    spin_unlock(&domain->life);
+    return still;
+}
+
+static void end_machine_with_last_domain(void)
+{
+    if (!any_domain_runs()) {
+        system_end(BH_END_REASON_ALL_DOMAINS_ENDED);
+    }
 }
 
 bool domain_end(struct domain *domain, enum bh_domain_state state, enum bh_domain_end end)
 {
-    struct status_domain *status = &system_status()->domains[domain->index];
-
-    if (!leave_running(domain, state)) {
+    if (!steps(step(domain, RUNNING, state, end), RUNNING)) {
         return false;
     }
-    status->end = end;
-    status->ended_at = clock_now();
     if (end == BH_DOMAIN_END_SYSTEM_OFF) {
-        console_log("%s: powered off", domain->config->name);
+        tell(domain, "powered off");
     }
-    if (!any_domain_runs()) {
-        system_end(BH_END_REASON_ALL_DOMAINS_ENDED);
-    }
+    end_machine_with_last_domain();
     return true;
+}
+
+enum bh_domain_state domain_stop(struct domain *domain)
+{
+    enum bh_domain_state before =
+        step(domain, RUNNING | RESTARTING, BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_MANAGER_REQUEST);
+
+    if (steps(before, RUNNING | RESTARTING)) {
+        tell(domain, "stopped by a manager");
+        end_machine_with_last_domain();
+    }
+    return before;
+}
+
+struct domain_life domain_life_of(struct domain *domain)
+{
+    const struct status_domain *status = &system_status()->domains[domain->index];
+    struct domain_life life;
+
+    spin_lock(&domain->life);
+    life.state = status->state;
+    life.end = status->end;
+    life.restarts = status->restarts;
+    spin_unlock(&domain->life);
+    return life;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading images again: page by page through two windows, the source past the caches.
+ * Cleaning memory and loading images again: page by page through two windows, the source past the caches.
  */
 #include "loader.h"
 #include "boot.h"
+#include "cpu.h"
+#include "irq.h"
 #include "placement.h"
+#include "ptable.h"
 #include "system.h"
 #include "window.h"
 #include <arch/barrier.h>
@@ -23,6 +26,36 @@ bool loader_can_reload(const struct manifest_domain *domain)
         }
     }
     return true;
+}
+
+/* What the last life left in the caches must not come over what the next one, which starts with its caches
+ * off, writes to memory. Other content stays. Only what is mapped can have been touched. */
+static void clean_page(const struct stage2 *stage2, uint64_t ipa)
+{
+    const char *page;
+    paddr_t pa;
+
+    if (!ptable_find(system_pool(), stage2->root, ipa, &pa)) {
+        return;
+    }
+    page = window_open(WINDOW_DESTINATION, pa);
+    for (uint64_t line = 0; line < BH_PAGE_BYTES; line += CACHE_LINE_BYTES) {
+        arch_dcache_clean_invalidate_line((uintptr_t)page + line);
+    }
+    arch_dsb_sy(); /* complete before the window shows another page */
+}
+
+static void clean_memory(const struct domain *domain)
+{
+    const struct manifest_segment *segments =
+        manifest_segments(system_manifest()) + domain->config->first_segment;
+
+    for (uint32_t i = 0; i < domain->config->segment_count; i++) {
+        for (uint64_t offset = 0; offset < segments[i].bytes; offset += BH_PAGE_BYTES) {
+            clean_page(&domain->stage2, segments[i].ipa + offset);
+            (void)irq_handle(this_cpu()); /* the core has other duties, and this takes long */
+        }
+    }
 }
 
 /* Copies within one page on each side. The guest starts with its caches off: what it reads must be in memory.
@@ -63,16 +96,18 @@ static void load(const struct manifest_domain *domain, const struct manifest_ima
         uint64_t bytes = smallest(place.bytes, to_page_end(place.pa.value));
 
         copy_piece(place.pa, paddr(source + done), bytes);
+        (void)irq_handle(this_cpu());
         done += bytes;
     }
 }
 
-void loader_reload(const struct manifest_domain *domain)
+void loader_reload(const struct domain *domain)
 {
-    const struct manifest_image *images = manifest_images(system_manifest()) + domain->first_image;
+    const struct manifest_image *images = manifest_images(system_manifest()) + domain->config->first_image;
 
-    for (uint32_t i = 0; i < domain->image_count; i++) {
-        load(domain, &images[i]);
+    clean_memory(domain);
+    for (uint32_t i = 0; i < domain->config->image_count; i++) {
+        load(domain->config, &images[i]);
     }
     window_close(WINDOW_SOURCE);
     window_close(WINDOW_DESTINATION);

@@ -5,14 +5,15 @@
 #ifndef BULKHEAD_LOADER_H
 #define BULKHEAD_LOADER_H
 
-#include <bulkhead_layout.h>
+#include "domain.h"
 #include <stdbool.h>
 
 /* Whether the package still has all images as they were: those loaded in place have been run. */
 bool loader_can_reload(const struct manifest_domain *domain);
 
-/* Copies the images to the domain's memory. None of its VCPUs runs. Takes as long as the images are large;
- * the other domains' caches are not touched. */
-void loader_reload(const struct manifest_domain *domain);
+/* Makes the domain's memory what a start needs: nothing of it in the caches, the images as they were. What is
+ * outside of the images stays. None of its VCPUs runs. On the core of its first VCPU, whose interrupts are
+ * taken meanwhile: it takes as long as the memory is large. The other domains' caches are not touched. */
+void loader_reload(const struct domain *domain);
 
 #endif

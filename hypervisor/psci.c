@@ -156,7 +156,7 @@ void psci_call(struct vcpu *vcpu, uint64_t x[31])
         (void)domain_end(vcpu->domain, BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_SYSTEM_OFF);
         break;
     case PSCI_SYSTEM_RESET:
-        if (!domain_restart(vcpu->domain)) {
+        if (!domain_restart(vcpu->domain, BH_DOMAIN_END_SYSTEM_RESET)) {
             (void)domain_end(vcpu->domain, BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_SYSTEM_RESET);
         }
         break;

@@ -134,6 +134,26 @@ void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, con
     arch_dsb_ishst();
 }
 
+bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t *pa)
+{
+    paddr_t table = root;
+
+    for (uint32_t level = 1; level <= 3; level++) {
+        descriptor_t entry = *entry_of(pool, table, level, input);
+        uint64_t offset = input & ((1ull << level_shift[level]) - 1);
+
+        if (entry == 0) {
+            return false;
+        }
+        if (level == 3 || (entry & 3) == DESCRIPTOR_BLOCK) {
+            *pa = paddr((next_table(entry).value & ~((1ull << level_shift[level]) - 1)) + offset);
+            return true;
+        }
+        table = next_table(entry);
+    }
+    return false;
+}
+
 void ptable_map_page(const struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t attributes)
 {
     ptable_map_pages(pool, root, input, &pa, 1, attributes);

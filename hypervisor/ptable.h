@@ -35,6 +35,9 @@ bool ptable_prepare(struct pool *pool, paddr_t root, uint64_t input, uint64_t by
 void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, const paddr_t *pages,
                       uint32_t count, uint64_t attributes);
 
+/* Where the page at `input` is mapped to. False if it is not mapped. */
+bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t *pa);
+
 /* Maps one page whose level-3 table exists. */
 void ptable_map_page(const struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t attributes);
 

@@ -45,6 +45,7 @@ void system_init(void)
     char *linear = image_start;
     struct status_system *status = system_status();
 
+    atomic_store(&system.ending, (uint32_t)BH_END_REASON_NONE);
     system.manifest =
         (const struct manifest_header *)(void *)(linear + boot_handover.manifest_frame * BH_PAGE_BYTES);
     system.pool = (struct pool){

@@ -4,11 +4,9 @@
  * whatever nobody expects is answered with an undefined-instruction exception, counted, and never ends EL2.
  */
 #include "trap.h"
-#include "console.h"
+#include "hypercall.h"
 #include "irq.h"
-#include "psci.h"
 #include "syndrome.h"
-#include "system.h"
 #include "vcpu_run.h"
 #include <arch/sysreg.h>
 
@@ -60,69 +58,9 @@ void trap_inject_undefined(void)
     sysreg_write(SPSR_EL2, exception_spsr(spsr));
 }
 
-static const char *end_text(enum bh_domain_end end)
-{
-    switch (end) {
-    case BH_DOMAIN_END_STAGE2_DATA_ABORT:
-        return "access to an address that it does not own";
-    case BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT:
-        return "execution at an address that it does not own";
-    case BH_DOMAIN_END_UNDECODABLE_ACCESS:
-        return "device access with a paired or write-back instruction, which cannot be emulated";
-    case BH_DOMAIN_END_BAD_DEVICE_ACCESS:
-        return "device access of a width that the register does not have";
-    case BH_DOMAIN_END_SERROR:
-        return "asynchronous external abort";
-    case BH_DOMAIN_END_EXTERNAL_ABORT:
-        return "external abort";
-    default:
-        return "unexpected exception";
-    }
-}
-
-/* Guest-physical address of an abort, where there was one. */
-static uint64_t fault_ipa(void)
-{
-    return hpfar_page(sysreg_read(HPFAR_EL2)) | (sysreg_read(FAR_EL2) & 0xFFF);
-}
-
-static void dump(const struct vcpu *vcpu, const struct guest_regs *regs, enum bh_domain_end end)
-{
-    const char *name = vcpu->domain->config->name;
-
-    console_log("%s: crashed on VCPU %u: %s", name, vcpu->index, end_text(end));
-    console_log("%s: pc %016lx  esr %08lx  far %016lx  ipa %010lx  spsr %08lx", name, sysreg_read(ELR_EL2),
-                sysreg_read(ESR_EL2), sysreg_read(FAR_EL2), fault_ipa(), sysreg_read(SPSR_EL2));
-    for (uint32_t i = 0; i < 28; i += 4) {
-        console_log("%s: x%u %016lx %016lx %016lx %016lx", name, i, regs->x[i], regs->x[i + 1],
-                    regs->x[i + 2], regs->x[i + 3]);
-    }
-    console_log("%s: x28 %016lx %016lx %016lx  sp_el1 %016lx", name, regs->x[28], regs->x[29], regs->x[30],
-                sysreg_read(SP_EL1));
-    console_log("%s: sctlr %08lx  tcr %016lx  ttbr0 %016lx  ttbr1 %016lx  vbar %016lx", name,
-                sysreg_read(SCTLR_EL1), sysreg_read(TCR_EL1), sysreg_read(TTBR0_EL1), sysreg_read(TTBR1_EL1),
-                sysreg_read(VBAR_EL1));
-    console_log("%s: esr_el1 %08lx  elr_el1 %016lx  far_el1 %016lx", name, sysreg_read(ESR_EL1),
-                sysreg_read(ELR_EL1), sysreg_read(FAR_EL1));
-}
-
-void trap_kill(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain_end end)
-{
-    struct domain *domain = cpu->vcpu->domain;
-    struct status_domain *status = &system_status()->domains[domain->index];
-
-    status->fault_pc = sysreg_read(ELR_EL2);
-    status->fault_syndrome = sysreg_read(ESR_EL2);
-    status->fault_address = fault_ipa();
-    dump(cpu->vcpu, regs, end);
-    if (!domain_has_flag(domain, BH_DOMAIN_FLAG_RESTART_ON_FAILURE) || !domain_restart(domain)) {
-        (void)domain_end(domain, BH_DOMAIN_STATE_CRASHED, end);
-    }
-}
-
 static void trap_call(struct guest_regs *regs)
 {
-    psci_call(this_cpu()->vcpu, regs->x);
+    hypercall(this_cpu()->vcpu, regs->x);
 }
 
 void trap_sync(struct guest_regs *regs)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xCC4AF84Cu
+#define BH_LAYOUT_HASH 0xF96BA526u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -35,6 +35,20 @@
 #define BH_MAX_MANIFEST_BYTES 65536u
 #define BH_NAME_BYTES 32u
 #define BH_ALL_DOMAINS 0xFFFFFFFFu /* "none" where a domain index is expected */
+#define BH_HYPERCALL_COUNT 0x8600FF00u /* answer: how many of the calls below there are */
+#define BH_HYPERCALL_UID 0x8600FF01u /* answer: the four words below */
+#define BH_HYPERCALL_REVISION 0x8600FF03u /* answer: x0 major, x1 minor */
+#define BH_HYPERCALL_DOMAIN_STATE 0xC6000000u /* answer: x1 domain_state, x2 domain_end of the last end, x3 restarts */
+#define BH_HYPERCALL_DOMAIN_STOP 0xC6000001u /* answer: x1 the domain_state that it had; one that has ended stays so */
+#define BH_HYPERCALL_DOMAIN_RESTART 0xC6000002u /* whatever its state. Answer: x1 the domain_state that it had */
+#define BH_HYPERCALL_MACHINE_END 0xC6000003u /* ends the run of all domains */
+#define BH_HYPERCALL_OWN_COUNT 4u
+#define BH_HYPERCALL_MAJOR 1u
+#define BH_HYPERCALL_MINOR 0u
+#define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
+#define BH_HYPERCALL_UID_1 0x64616568u
+#define BH_HYPERCALL_UID_2 0x80u
+#define BH_HYPERCALL_UID_3 0x1000000u
 
 enum bh_gic_version {
     BH_GIC_VERSION_GICV2 = 2,
@@ -93,6 +107,14 @@ enum bh_domain_state {
     BH_DOMAIN_STATE_RESTARTING = 4,
 };
 #define BH_DOMAIN_STATE_COUNT 5u /* highest + 1 */
+
+enum bh_hypercall_error {
+    BH_HYPERCALL_ERROR_NONE = 0,
+    BH_HYPERCALL_ERROR_NOT_SUPPORTED = 1,
+    BH_HYPERCALL_ERROR_INVALID_PARAMETERS = 2, /* no such domain */
+    BH_HYPERCALL_ERROR_NOT_LOADABLE = 3, /* its images were loaded in place: there is nothing to load them from again */
+};
+#define BH_HYPERCALL_ERROR_COUNT 4u /* highest + 1 */
 
 enum bh_domain_end {
     BH_DOMAIN_END_NONE = 0,
@@ -302,7 +324,7 @@ struct manifest_device { /* pass-through registers */
 
 struct status_domain {
     uint32_t state;
-    uint32_t end; /* domain_end */
+    uint32_t end; /* domain_end of the last end: a restart leaves it */
     uint64_t vttbr;
     uint64_t started_at; /* counter value */
     uint64_t ended_at;

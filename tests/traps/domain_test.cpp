@@ -3,8 +3,7 @@
 #include "hosted_machine.h"
 #include <cstring>
 #include <gtest/gtest.h>
-#include <map>
-#include <vector>
+#include <set>
 
 using namespace bulkhead_test;
 
@@ -14,23 +13,11 @@ constexpr uint64_t system_off = 0x84000008;
 constexpr uint64_t system_reset = 0x84000009;
 constexpr uint64_t nobodys_address = 0x70000000;
 
-// Physical pages that EL2 reached through windows: made when first looked at.
-std::map<uint64_t, std::vector<char>> memory;
-
 } // namespace
 
 extern "C" {
+#include "console.h"
 #include "psci.h"
-#include "window.h"
-
-void *window_open(enum window, paddr_t page)
-{
-    auto &bytes = memory[page.value];
-    bytes.resize(BH_PAGE_BYTES);
-    return bytes.data();
-}
-
-void window_close(enum window) {}
 }
 
 TEST(Domain, AFailureRestartsADomainThatAsksForIt)
@@ -53,17 +40,81 @@ TEST(Domain, ARestartLoadsTheImageAgainWhereTheDomainsColorsAre)
 {
     HostedMachine machine;
     boot_handover.load_address = 0x60000000;
-    memory.clear();
     // The source of control's image, two pages behind the start of the package.
     for (uint64_t page = 0; page < 2; page++) {
-        memory[0x60001000 + page * BH_PAGE_BYTES].assign(BH_PAGE_BYTES, static_cast<char>('a' + page));
+        machine.page(0x60001000 + page * BH_PAGE_BYTES).assign(BH_PAGE_BYTES, static_cast<char>('a' + page));
     }
     machine.on_core(0);
     machine.hvc(system_reset);
     EXPECT_EQ(machine.status(0).restarts, 1u);
     // Its segment starts at 0x48000000, color 0, in granules of 8 KiB.
-    EXPECT_EQ(memory.at(0x48000000)[0], 'a');
-    EXPECT_EQ(memory.at(0x48001000)[BH_PAGE_BYTES - 1], 'b');
+    EXPECT_EQ(machine.page(0x48000000)[0], 'a');
+    EXPECT_EQ(machine.page(0x48001000)[BH_PAGE_BYTES - 1], 'b');
+}
+
+TEST(Domain, ARestartKeepsWhatIsOutsideOfTheImages)
+{
+    HostedMachine machine;
+    machine.page(0x48010000).assign(BH_PAGE_BYTES, 'k'); // control's, behind its image of two pages
+    machine.on_core(0);
+    machine.hvc(system_reset);
+    EXPECT_EQ(machine.status(0).restarts, 1u);
+    EXPECT_EQ(machine.page(0x48010000)[BH_PAGE_BYTES - 1], 'k');
+}
+
+TEST(Domain, ARestartCleansAllMemoryThatTheLastLifeCanHaveTouched)
+{
+    HostedMachine machine;
+    std::set<uint64_t> cleaned;
+    machine.on_window([&](uint64_t page) { cleaned.insert(page); });
+    machine.on_core(0);
+    machine.hvc(system_reset); // control: mapped from the start
+    for (uint64_t n = 0; n < 0x400000 / BH_PAGE_BYTES; n++) {
+        // Granules of 8 KiB, three colors of eight, from 0x48000000 on.
+        uint64_t granule = n / 2;
+        uint64_t pa = 0x48000000 + granule / 3 * 0x10000 + granule % 3 * 0x2000 + n % 2 * BH_PAGE_BYTES;
+        ASSERT_TRUE(cleaned.count(pa)) << std::hex << pa;
+    }
+    cleaned.clear();
+    machine.on_core(1);
+    machine.trap(esr_store(4, 0), 0x40100000); // linux: mapped when touched
+    machine.hvc(system_reset);
+    EXPECT_EQ(machine.status(1).restarts, 1u);
+    // The image's pages and their source, and the 64 KiB around the touched page.
+    EXPECT_EQ(cleaned.size(), 2 * 0x20000 / BH_PAGE_BYTES + STAGE2_LAZY_BYTES / BH_PAGE_BYTES);
+}
+
+TEST(Domain, ACrashLoopDoesNotFloodTheLog)
+{
+    HostedMachine machine([](SampleManifest &m) { m.domains[0].flags |= BH_DOMAIN_FLAG_RESTART_ON_FAILURE; });
+    fake_set_core_sysreg(0, SYSREG_ID_CNTPCT_EL0, 1000);
+    auto crash = [&](unsigned times) {
+        for (unsigned i = 0; i < times; i++) {
+            machine.on_core(0);
+            machine.trap(esr_load(4, 0), nobodys_address);
+        }
+        fake_switch_core(1);
+        for (int i = 0; i < 100; i++) {
+            console_flush(); // the console core's
+        }
+        return machine.uart_output();
+    };
+    auto times = [](const std::string &text, const std::string &what) {
+        size_t count = 0;
+        for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+            count++;
+        }
+        return count;
+    };
+    std::string said = crash(500);
+    EXPECT_EQ(times(said, "crashed on VCPU 0"), 1u);
+    EXPECT_LE(times(said, "restarts"), 8u);
+    EXPECT_EQ(machine.status(0).restarts, 500u) << "all are counted";
+    EXPECT_EQ(machine.status(0).end, uint32_t{BH_DOMAIN_END_STAGE2_DATA_ABORT});
+    fake_set_core_sysreg(0, SYSREG_ID_CNTPCT_EL0, 1000 + 62500000);
+    said = crash(1);
+    EXPECT_EQ(times(said, "crashed on VCPU 0"), 2u) << "a second later there is room for one";
+    EXPECT_EQ(times(said, "crashed 499 times more"), 1u);
 }
 
 TEST(Domain, ARestartWaitsForAllVcpus)

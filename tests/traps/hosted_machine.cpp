@@ -6,13 +6,16 @@
 #include <csetjmp>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 extern "C" {
 #include "clock.h"
 #include "console.h"
 #include "guest_state.h"
 #include "irq.h"
+#include "window.h"
 #include <arch/gic.h>
 
 constexpr size_t pool_bytes = 0x100000;
@@ -38,6 +41,8 @@ std::string uart_text;
 std::deque<uint8_t> uart_typed;
 bool uart_full;
 std::jmp_buf idle;
+std::map<uint64_t, std::vector<char>> memory;
+std::function<void(uint64_t)> window_hook;
 
 bool uart_read(uint64_t offset, unsigned, uint64_t *value)
 {
@@ -83,6 +88,18 @@ void copy_manifest(const manifest_header &manifest)
 }
 
 } // namespace
+
+extern "C" void *window_open(enum window, paddr_t page)
+{
+    auto &bytes = memory[page.value];
+    bytes.resize(BH_PAGE_BYTES);
+    if (window_hook) {
+        window_hook(page.value);
+    }
+    return bytes.data();
+}
+
+extern "C" void window_close(enum window) {}
 
 uint64_t esr_load(unsigned bytes, unsigned reg, bool sign_extend, bool wide)
 {
@@ -133,6 +150,8 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     uart_text.clear();
     uart_typed.clear();
     uart_full = false;
+    memory.clear();
+    window_hook = nullptr;
     std::memset(status_pages, 0, sizeof status_pages);
     copy_manifest(manifest);
     fake_set_core_sysreg(0, SYSREG_ID_CNTFRQ_EL0, 62500000);
@@ -226,6 +245,8 @@ void HostedMachine::type(uint8_t character)
 void HostedMachine::set_uart_full(bool full)
 {
     uart_full = full;
+    memory.clear();
+    window_hook = nullptr;
 }
 
 status_domain &HostedMachine::status(uint32_t domain) const

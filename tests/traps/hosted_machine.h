@@ -6,6 +6,7 @@
 #include "sample_manifest.h"
 #include <functional>
 #include <string>
+#include <vector>
 
 extern "C" {
 #include "arch/hosted/fake_gic.h"
@@ -59,6 +60,11 @@ public:
     // The executing core, idle at EL2, is woken by an interrupt and takes what there is.
     void take_while_idle();
     bool waited() const { return waited_; }
+
+    // A page of physical memory as EL2 reaches it through windows: made when first looked at.
+    std::vector<char> &page(uint64_t pa);
+    // Called each time when EL2 opens a window, with the page's address.
+    void on_window(std::function<void(uint64_t)> hook);
 
     status_domain &status(uint32_t domain) const;
     uint64_t exits(uint32_t core, bh_exit_reason reason) const;

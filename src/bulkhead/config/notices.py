@@ -34,8 +34,6 @@ def not_enforced(system: System) -> list[Finding]:
 def _note_domain(note: Callable[[KeyPath, str], None], at: KeyPath, domain: Domain) -> None:
     if not domain.bandwidth.unlimited:
         note((*at, "bandwidth"), f"the bandwidth budget of '{domain.name}'")
-    if domain.manager:
-        note((*at, "manager"), f"'{domain.name}' as manager (there are no management hypercalls)")
     if domain.priority != 0:
         note((*at, "priority"), f"the priority of '{domain.name}' (no core is shared)")
     if domain.table_placement != "best-effort":

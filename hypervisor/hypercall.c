@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hypervisor's own services. The life of other domains is a manager's business alone: to everyone else
+ * those calls do not exist.
+ */
+#include "hypercall.h"
+#include "domain.h"
+#include "system.h"
+
+static uint64_t failure(enum bh_hypercall_error error)
+{
+    return (uint64_t) - (int64_t)error;
+}
+
+/* Services for everyone, from the calling convention. */
+static void discover(uint64_t x[31])
+{
+    switch ((uint32_t)x[0]) {
+    case BH_HYPERCALL_COUNT:
+        x[0] = BH_HYPERCALL_OWN_COUNT;
+        break;
+    case BH_HYPERCALL_UID:
+        x[0] = BH_HYPERCALL_UID_0;
+        x[1] = BH_HYPERCALL_UID_1;
+        x[2] = BH_HYPERCALL_UID_2;
+        x[3] = BH_HYPERCALL_UID_3;
+        break;
+    case BH_HYPERCALL_REVISION:
+        x[0] = BH_HYPERCALL_MAJOR;
+        x[1] = BH_HYPERCALL_MINOR;
+        break;
+    default:
+        x[0] = failure(BH_HYPERCALL_ERROR_NOT_SUPPORTED);
+        break;
+    }
+}
+
+static bool is_of_managers(uint32_t function)
+{
+    return function >= BH_HYPERCALL_DOMAIN_STATE &&
+           function - BH_HYPERCALL_DOMAIN_STATE < BH_HYPERCALL_OWN_COUNT;
+}
+
+static void state(struct domain *domain, uint64_t x[31])
+{
+    struct domain_life life = domain_life_of(domain);
+
+    x[0] = 0;
+    x[1] = life.state;
+    x[2] = life.end;
+    x[3] = life.restarts;
+}
+
+static void restart(struct domain *domain, uint64_t x[31])
+{
+    enum bh_domain_state before;
+
+    if (!domain_restart_from_any(domain, &before)) {
+        x[0] = failure(BH_HYPERCALL_ERROR_NOT_LOADABLE);
+        return;
+    }
+    x[0] = 0;
+    x[1] = before;
+}
+
+static void manage(uint64_t x[31])
+{
+    uint32_t function = (uint32_t)x[0];
+    struct domain *domain;
+
+    if (function == BH_HYPERCALL_MACHINE_END) {
+        system_end(BH_END_REASON_MANAGER_REQUEST);
+        x[0] = 0;
+        return;
+    }
+    if (x[1] >= domain_count()) {
+        x[0] = failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+        return;
+    }
+    domain = domain_at((uint32_t)x[1]);
+    if (function == BH_HYPERCALL_DOMAIN_STATE) {
+        state(domain, x);
+    } else if (function == BH_HYPERCALL_DOMAIN_STOP) {
+        x[0] = 0;
+        x[1] = domain_stop(domain);
+    } else {
+        restart(domain, x);
+    }
+}
+
+void hypercall_service(struct vcpu *vcpu, uint64_t x[31])
+{
+    if (domain_has_flag(vcpu->domain, BH_DOMAIN_FLAG_MANAGER) && is_of_managers((uint32_t)x[0])) {
+        manage(x);
+    } else {
+        discover(x);
+    }
+}
