@@ -260,7 +260,9 @@ bool domain_finish_restart(struct domain *domain)
     if (any_is_on(domain) || !all_are_off(domain)) {
         return false;
     }
-    loader_reload(domain); /* without the lock: it takes long */
+    if (!loader_reload(domain)) { /* without the lock: it takes long */
+        return false;
+    }
     spin_lock(&domain->life);
     still = atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING; /* else a manager has stopped it */
     if (still) {

@@ -11,6 +11,7 @@
 #include "system.h"
 #include "window.h"
 #include <arch/barrier.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define CACHE_LINE_BYTES 64u
@@ -28,34 +29,69 @@ bool loader_can_reload(const struct manifest_domain *domain)
     return true;
 }
 
+/* Cores that have windows open: a page at a time. */
+static _Atomic uint32_t at_work;
+
+/* Between two pages the core has other duties. Returns whether there is any sense in a next page; if so, it
+ * may be opened. */
+static bool begin_page(const struct domain *domain)
+{
+    (void)irq_handle(this_cpu());
+    atomic_fetch_add(&at_work, 1);
+    if (!system_is_ending() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
+        return true;
+    }
+    atomic_fetch_sub(&at_work, 1);
+    return false;
+}
+
+static void end_page(void)
+{
+    arch_dsb_sy(); /* cache maintenance is complete before its page goes */
+    window_close(WINDOW_SOURCE);
+    window_close(WINDOW_DESTINATION);
+    atomic_fetch_sub(&at_work, 1);
+}
+
+bool loader_is_at_work(void)
+{
+    return atomic_load(&at_work) != 0;
+}
+
 /* What the last life left in the caches must not come over what the next one, which starts with its caches
  * off, writes to memory. Other content stays. Only what is mapped can have been touched. */
-static void clean_page(const struct stage2 *stage2, uint64_t ipa)
+static bool clean_page(const struct domain *domain, uint64_t ipa)
 {
     const char *page;
     paddr_t pa;
 
-    if (!ptable_find(system_pool(), stage2->root, ipa, &pa)) {
-        return;
+    if (!ptable_find(system_pool(), domain->stage2.root, ipa, &pa)) {
+        return true;
+    }
+    if (!begin_page(domain)) {
+        return false;
     }
     page = window_open(WINDOW_DESTINATION, pa);
     for (uint64_t line = 0; line < BH_PAGE_BYTES; line += CACHE_LINE_BYTES) {
         arch_dcache_clean_invalidate_line((uintptr_t)page + line);
     }
-    arch_dsb_sy(); /* complete before the window shows another page */
+    end_page();
+    return true;
 }
 
-static void clean_memory(const struct domain *domain)
+static bool clean_memory(const struct domain *domain)
 {
     const struct manifest_segment *segments =
         manifest_segments(system_manifest()) + domain->config->first_segment;
 
     for (uint32_t i = 0; i < domain->config->segment_count; i++) {
         for (uint64_t offset = 0; offset < segments[i].bytes; offset += BH_PAGE_BYTES) {
-            clean_page(&domain->stage2, segments[i].ipa + offset);
-            (void)irq_handle(this_cpu()); /* the core has other duties, and this takes long */
+            if (!clean_page(domain, segments[i].ipa + offset)) {
+                return false;
+            }
         }
     }
+    return true;
 }
 
 /* Copies within one page on each side. The guest starts with its caches off: what it reads must be in memory.
@@ -86,30 +122,36 @@ static uint64_t smallest(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static void load(const struct manifest_domain *domain, const struct manifest_image *image)
+static bool load(const struct domain *domain, const struct manifest_image *image)
 {
     uint64_t source = boot_handover.load_address + image->offset;
 
     for (uint64_t done = 0; done < image->bytes;) {
         uint64_t most = smallest(image->bytes - done, to_page_end(source + done));
-        struct placement place = placement_of(system_manifest(), domain, image->ipa + done, most);
+        struct placement place = placement_of(system_manifest(), domain->config, image->ipa + done, most);
         uint64_t bytes = smallest(place.bytes, to_page_end(place.pa.value));
 
+        if (!begin_page(domain)) {
+            return false;
+        }
         copy_piece(place.pa, paddr(source + done), bytes);
-        (void)irq_handle(this_cpu());
+        end_page();
         done += bytes;
     }
+    return true;
 }
 
-void loader_reload(const struct domain *domain)
+bool loader_reload(const struct domain *domain)
 {
     const struct manifest_image *images = manifest_images(system_manifest()) + domain->config->first_image;
 
-    clean_memory(domain);
-    for (uint32_t i = 0; i < domain->config->image_count; i++) {
-        load(domain->config, &images[i]);
+    if (!clean_memory(domain)) {
+        return false;
     }
-    window_close(WINDOW_SOURCE);
-    window_close(WINDOW_DESTINATION);
-    arch_dsb_sy(); /* each VCPU's core invalidates its own instruction cache when it starts */
+    for (uint32_t i = 0; i < domain->config->image_count; i++) {
+        if (!load(domain, &images[i])) {
+            return false;
+        }
+    }
+    return true; /* each VCPU's core invalidates its own instruction cache when it starts */
 }

@@ -8,6 +8,7 @@
 #include "console.h"
 #include "cpu.h"
 #include "image.h"
+#include "loader.h"
 #include <arch/barrier.h>
 #include <arch/smc.h>
 #include <stdatomic.h>
@@ -90,6 +91,11 @@ void system_end(enum bh_end_reason reason)
     }
 }
 
+bool system_is_ending(void)
+{
+    return atomic_load(&system.ending) != BH_END_REASON_NONE;
+}
+
 void system_finish_if_ending(void)
 {
     uint32_t reason = atomic_load(&system.ending);
@@ -100,6 +106,8 @@ void system_finish_if_ending(void)
     system_status()->end_reason = reason;
     system_status()->ended_at = clock_now();
     console_flush();
+    while (loader_is_at_work()) { /* else the tables that are checked afterwards would show its windows */
+    }
     system_status()->phase = BH_PHASE_ENDED;
     system_power_off();
 }

@@ -9,6 +9,7 @@
 #include "core/manifest.h"
 #include "pool.h"
 #include <bulkhead_layout.h>
+#include <stdbool.h>
 
 /* The accepted manifest, in the pool. */
 const struct manifest_header *system_manifest(void);
@@ -29,6 +30,8 @@ void system_started(void);
 /* Ends the run: has the console core write what waits and turn the machine off. Any core; first reason wins.
  * Returns; the caller goes on until the machine is off. */
 void system_end(enum bh_end_reason reason);
+
+bool system_is_ending(void);
 
 /* The console core's part of system_end(): does not return. Does nothing if no end was asked for. */
 void system_finish_if_ending(void);
