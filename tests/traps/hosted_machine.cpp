@@ -183,6 +183,18 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     }
 }
 
+std::vector<char> &HostedMachine::page(uint64_t pa)
+{
+    auto &bytes = memory[pa];
+    bytes.resize(BH_PAGE_BYTES);
+    return bytes;
+}
+
+void HostedMachine::on_window(std::function<void(uint64_t)> hook)
+{
+    window_hook = std::move(hook);
+}
+
 void HostedMachine::run(const std::function<void()> &exit)
 {
     waited_ = setjmp(idle) != 0;

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <stdatomic.h> // what C headers need of C11, before any of them
+
 extern "C" {
 #include "arch/hosted/fake_gic.h"
 #include "arch/hosted/fake_registers.h"
