@@ -6,6 +6,13 @@
 
 #define STACK_SHIFT 13 /* guard page and stack page: cpu_stacks in the linker script */
 
+/* SCTLR_EL2: RES1 bits, everything off. Not by a literal: until then data accesses may be big-endian. */
+    .macro sctlr_off scratch
+    mov     \scratch, #0x0830
+    movk    \scratch, #0x30C5, lsl #16
+    msr     SCTLR_EL2, \scratch
+    .endm
+
     .section .head, "ax"
     .global image_header
 image_header:
@@ -38,8 +45,7 @@ primary_entry:
     b.ne    boot_wrong_level
     mov     x0, #(1 << 31)          /* HCR_EL2: EL1 is AArch64; above all not E2H, which renames registers */
     msr     HCR_EL2, x0
-    ldr     x0, =0x30C50830         /* SCTLR_EL2: RES1 bits, everything off */
-    msr     SCTLR_EL2, x0
+    sctlr_off x0
     isb
     adrp    x0, image_header
     mov     x1, x19
@@ -57,8 +63,7 @@ trampoline_entry:
     msr     DAIFSet, #15
     mov     x1, #(1 << 31)
     msr     HCR_EL2, x1
-    ldr     x1, =0x30C50830
-    msr     SCTLR_EL2, x1
+    sctlr_off x1
     isb
     adr     x1, trampoline_values
     ldp     x2, x3, [x1]
