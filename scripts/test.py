@@ -17,6 +17,7 @@ from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.env.linux import busybox, linux_kernel
 from bulkhead.env.native import ensure_built
 from bulkhead.env.qemu import qemu_binary
+from bulkhead.env.uboot import u_boot
 from checks.common import BUILD, ROOT
 from checks.lint import lint
 from checks.verdict import Count, count_ctest, count_junit
@@ -35,7 +36,7 @@ def build(preset: str) -> Count:
 
 def fetch() -> Count:
     try:
-        for path in (qemu_binary(), linux_kernel(), busybox()):
+        for path in (qemu_binary(), linux_kernel(), busybox(), u_boot()):
             print(path)
     except MissingTool as missing:
         print(missing)

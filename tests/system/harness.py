@@ -27,8 +27,10 @@ from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.package.build import Build, build_system
 from bulkhead.package.build import Options as BuildOptions
+from bulkhead.run.boot import in_one_piece
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, Line
+from bulkhead.run.emulator import Machine
 from bulkhead.run.prepare import make_target
 from bulkhead.run.session import Plan, run_session
 from bulkhead.run.status import SystemStatus, read_status
@@ -113,22 +115,30 @@ def make(system: Path, directory: Path, change: Change | None = None, **asked: A
         ensure_built(["host"], ["observe"])
         plugin = build_dir() / "host" / "observe" / "libobserve.so"
     directory.mkdir(parents=True, exist_ok=True)
-    build_options = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0)
+    build_options = BuildOptions(
+        seed=options.seed, run_for_ns=options.for_ns or 0, in_place=not in_one_piece(options.boot)
+    )
     built = build_system(loaded, directory / "package", build_options, miscolor=options.miscolor)
     if change is not None:
         change(built)
     return make_target(loaded, built, options, binary=qemu_binary(), plugin=plugin, directory=directory)
 
 
-def boot(system: Path, directory: Path, change: Change | None = None, **asked: Any) -> Run:
-    """Build and run to the end, without a terminal."""
+def boot(
+    system: Path,
+    directory: Path,
+    change: Change | None = None,
+    alter: Callable[[Machine], Machine] | None = None,
+    **asked: Any,
+) -> Run:
+    """Build and run to the end, without a terminal; `alter` makes the machine another one than was planned."""
     target = make(system, directory, change, **asked)
     plan = Plan(
-        machine=target.machine,
+        machine=alter(target.machine) if alter else target.machine,
         directory=directory,
         domain_names=tuple(entry.name for entry in target.domains),
         frames=(*target.status_frames, *target.promise.pool_frames.tolist()),
-        timeout_s=HUNG_S,
+        timeout_s=target.options.timeout_s or HUNG_S,
         attach=False,
     )
     outcome = run_session(plan, _Nobody())

@@ -120,6 +120,7 @@ def _json(
         assert image is not None
         own = {
             "image": str(image),
+            "raw_image": str(built.img) if built.img is not None else None,
             "sha256": hashlib.sha256(image.read_bytes()).hexdigest(),
             "load_area_bytes": built.package_bytes,
             "load_pa": built.plan.load_area[0],

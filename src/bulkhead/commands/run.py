@@ -55,6 +55,10 @@ def run(
     icount: Annotated[
         bool, typer.Option("--icount", help="Count instructions as time: the same run every time.")
     ] = False,
+    boot: Annotated[
+        str,
+        typer.Option(metavar="elf|image|u-boot|firmware", help="How the machine comes to the package."),
+    ] = "elf",
     attach: Annotated[
         bool,
         typer.Option("--attach/--no-attach", help="Console on this terminal, if it is one; Ctrl-A x leaves."),
@@ -74,7 +78,7 @@ def run(
     from bulkhead.config.load import load_system
     from bulkhead.run.target import Options
 
-    _refuse_wrong_usage(on, observe, icount)
+    _refuse_wrong_usage(on, observe, icount, boot)
     options = Options(
         observe=observe,
         for_ns=_duration(for_),
@@ -82,6 +86,7 @@ def run(
         miscolor=miscolor,
         seed=seed,
         icount=icount,
+        boot=boot,
         timeout_s=timeout,
         overrides=tuple(overrides or ()),
     )
@@ -94,11 +99,15 @@ def run(
         raise typer.Exit(1)
 
 
-def _refuse_wrong_usage(on: str, observe: bool, icount: bool) -> None:
+def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str) -> None:
+    from bulkhead.run.boot import WAYS
+
     if on not in ("qemu", "machine"):
         raise typer.BadParameter(f"'{on}' is neither qemu nor machine", param_hint="--on")
     if on == "machine":
         raise typer.BadParameter("the simulated machine is not in this version", param_hint="--on")
+    if boot not in WAYS:
+        raise typer.BadParameter(f"'{boot}' is none of {', '.join(WAYS)}", param_hint="--boot")
     if observe and icount:
         raise typer.BadParameter(
             "cannot be combined with --icount: cores are told apart only when each has its own thread",
@@ -159,6 +168,7 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
     from bulkhead.package.build import build_system
     from bulkhead.package.errors import PackageError
     from bulkhead.planning.plan import PlanningError
+    from bulkhead.run.boot import NotBootable, in_one_piece
     from bulkhead.run.prepare import make_target
 
     assert loaded.platform is not None
@@ -174,14 +184,19 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
         built: Build = build_system(
             loaded,
             directory / "package",
-            BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0),
+            BuildOptions(
+                seed=options.seed, run_for_ns=options.for_ns or 0, in_place=not in_one_piece(options.boot)
+            ),
             miscolor=options.miscolor,
         )
     except PlanningError as error:
         return [loaded.locate(finding).text() for finding in error.findings]
     except PackageError as error:
         return [f"{loaded.file}: {reason}" for reason in error.reasons]
-    return make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
+    try:
+        return make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
+    except NotBootable as error:
+        return [str(error)]
 
 
 def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:

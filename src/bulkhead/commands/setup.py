@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from bulkhead.commands.output import print_json, result_object
-from bulkhead.env import linux, native, qemu, store
+from bulkhead.env import linux, native, qemu, store, uboot
 from bulkhead.env.paths import cache_dir
 
 
@@ -33,6 +33,7 @@ def setup(as_json: bool = typer.Option(False, "--json", help="Print one JSON obj
         "qemu": str(qemu.qemu_binary()),
         "linux": str(linux.linux_kernel()),
         "busybox": str(linux.busybox()),
+        "u-boot": str(uboot.u_boot()),
     }
     native.ensure_built(["host", "target"])
     if as_json:

@@ -53,6 +53,7 @@ def command_of(run: Run) -> str:
     words += ["--unprotected"] if options.get("unprotected") else []
     words += ["--miscolor", options["miscolor"]] if options.get("miscolor") else []
     words += ["--icount"] if options.get("icount") else []
+    words += ["--boot", options["boot"]] if options.get("boot", "elf") != "elf" else []
     words += ["--seed", str(run.report["seed"])] if run.report.get("seed") else []
     for override in options.get("set") or ():
         words += ["--set", str(override)]

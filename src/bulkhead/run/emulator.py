@@ -18,6 +18,8 @@ from pathlib import Path
 
 from qemu.qmp import EventListener, ExecInterruptedError, ExecuteError, QMPClient, QMPError
 
+from bulkhead.run.boot import Answer
+
 ANSWER_TIMEOUT_S = 60.0  # of one QMP command; the emulator can be slow under a plugin, but not that slow
 _CONNECT_TIMEOUT_S = 60.0
 _QUIT_TIMEOUT_S = 120.0  # the observer writes its results at the emulator's exit
@@ -42,6 +44,8 @@ class Machine:
     observer: str | None = None  # as for -plugin
     icount: bool = False
     seed: int = 0
+    start: tuple[str, ...] = ()  # arguments that replace `-kernel`: another way to come to the package
+    answers: tuple[Answer, ...] = ()  # to type on the serial line, for a loader that must be told
 
     def arguments(self) -> list[str]:
         """The command line without the channels: what a user can repeat."""
@@ -57,7 +61,7 @@ class Machine:
             *("-display", "none", "-nic", "none", "-no-shutdown", "-seed", str(self.seed)),
             *(("-icount", "shift=1,sleep=off") if self.icount else ()),
             *(("-plugin", self.observer) if self.observer else ()),
-            *("-kernel", str(self.kernel)),
+            *(self.start or ("-kernel", str(self.kernel))),
         ]
 
 

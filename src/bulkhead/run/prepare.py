@@ -16,6 +16,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Promise, Window
 from bulkhead.package.build import Build
 from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.run.boot import boot_by, in_one_piece
 from bulkhead.run.emulator import Machine
 from bulkhead.run.target import DomainTarget, Options, Target
 
@@ -26,29 +27,34 @@ _OBSERVER_RESULT = "observe-result.json"
 def make_target(
     loaded: Loaded, build: Build, options: Options, *, binary: Path, plugin: Path | None, directory: Path
 ) -> Target:
-    """`plugin` is the observer, None if the run is not observed."""
+    """`plugin` is the observer, None if the run is not observed. Raises NotBootable."""
     plan = build.plan
     emulator = plan.platform.emulator
     assert emulator is not None, "the command refuses platforms that the emulator does not have"
     result = directory / _OBSERVER_RESULT if plugin else None
     # A comma separates arguments of the plugin; in a value it is doubled.
     observer = f"{_quoted(plugin)},config={_quoted(build.observe)},out={_quoted(result)}" if result else None
+    boot = boot_by(options.boot, emulator.machine, elf=build.elf, image=build.img, load_pa=plan.load_area[0])
+    booted = build.img if in_one_piece(options.boot) else build.elf
+    assert booted is not None
     return Target(
         system=plan.system.name,
         system_file=loaded.file,
         platform=plan.platform.name,
         platform_sha256=loaded.platform_sha256,
-        package_sha256=hashlib.sha256(build.elf.read_bytes()).hexdigest(),
+        package_sha256=hashlib.sha256(booted.read_bytes()).hexdigest(),
         machine=Machine(
             binary=binary,
-            machine=emulator.machine,
+            machine=boot.machine,
             cpu=emulator.cpu,
             cores=plan.platform.cores.count,
             ram_bytes=sum(ram.size for ram in plan.platform.memory),
-            kernel=build.elf,
+            kernel=booted,
             observer=observer,
             icount=options.icount,
             seed=options.seed & 0xFFFF_FFFF,
+            start=boot.arguments,
+            answers=boot.answers,
         ),
         layout=build.layout,
         status_frames=build.status_pages,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.evidence.tables import TableWitness
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
+from bulkhead.run.refusal import explained
 from bulkhead.run.session import Outcome
 from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
 from bulkhead.run.target import DomainTarget, Target
@@ -56,6 +57,7 @@ def run_result(facts: Facts) -> Json:
             "unprotected": options.unprotected,
             "miscolor": options.miscolor,
             "icount": options.icount,
+            "boot": options.boot,
             "set": list(options.overrides),
         },
         "verdict": "failed" if reasons else "ok",
@@ -102,12 +104,12 @@ def _ending_reasons(facts: Facts) -> list[str]:
     status = facts.status
     if isinstance(status, str):
         if outcome.image is not None:
-            said = _hypervisor_said(outcome.console)
+            said = explained(_hypervisor_said(outcome.console), facts.target.layout)
             reasons.append(status + (f"; it said: {said}" if said else ""))
         return reasons
     if status.phase == "refused":
         name = status.refusal_name or f"code {status.refusal}"
-        said = _hypervisor_said(outcome.console)
+        said = explained(_hypervisor_said(outcome.console), facts.target.layout)
         reasons.append(
             f"the hypervisor refused the manifest: {name} at offset {status.refusal_offset}"
             + (f" ({said})" if said else "")

@@ -20,6 +20,7 @@ from typing import BinaryIO, Protocol
 
 from bulkhead.run import emulator as emu
 from bulkhead.run import memory
+from bulkhead.run.boot import Typist
 from bulkhead.run.console import ConsoleParser, Line
 from bulkhead.run.emulator import Emulator, EmulatorError
 from bulkhead.run.keys import KeyFilter, raw_mode
@@ -152,12 +153,15 @@ class _Session:
         return "died", f"the emulator ended by itself ({what}){emulator.last_words()}"
 
     async def _pump(self, emulator: Emulator, log: BinaryIO) -> None:
-        """Serial line to log, parser and view, until it is closed."""
+        """Serial line to log, parser and view, until it is closed; a loader's questions are answered."""
+        typist = Typist(self._plan.machine.answers)
         while data := await emulator.serial_in.read(65536):
             self._last_data = time.monotonic()
             log.write(data)
             self._parser.feed(data)
             self._view.raw(data)
+            if typed := typist.feed(data):
+                emulator.serial_out.write(typed)
 
     async def _drain(self, pump: asyncio.Future[None]) -> None:
         """Wait until what the machine has written has arrived."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.evidence.promise import Promise
+from bulkhead.run.boot import ELF
 from bulkhead.run.emulator import Machine
 from bulkhead.schema.layout import Layout
 
@@ -36,6 +37,7 @@ class Options:
     miscolor: str | None = None
     seed: int = 0
     icount: bool = False
+    boot: str = ELF
     timeout_s: float | None = None
     overrides: tuple[str, ...] = ()
 
