@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ways to boot mean for the emulator, how a loader's questions are answered, what a refusal means."""
+"""What the ways to boot mean for the emulator, how a loader's questions are answered, what refusals mean."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def boot(
     alter: Callable[[Machine], Machine] | None = None,
     **asked: Any,
 ) -> Run:
-    """Build and run to the end, without a terminal; `alter` makes the machine another one than was planned."""
+    """Build and run to the end, without a terminal; `alter` makes the machine another one than planned."""
     target = make(system, directory, change, **asked)
     plan = Plan(
         machine=alter(target.machine) if alter else target.machine,
