@@ -48,7 +48,6 @@ static bool begin_page(const struct domain *domain)
 static void end_page(void)
 {
     arch_dsb_sy(); /* cache maintenance is complete before its page goes */
-    window_close(WINDOW_SOURCE);
     window_close(WINDOW_DESTINATION);
     atomic_fetch_sub(&at_work, 1);
 }
@@ -110,6 +109,7 @@ static void copy_piece(paddr_t to, paddr_t from, uint64_t bytes)
 
         arch_dcache_clean_invalidate_line(address < last ? address : last);
     }
+    window_close(WINDOW_SOURCE);
 }
 
 static uint64_t to_page_end(uint64_t address)

@@ -81,6 +81,8 @@ void exception_entry(struct exception_frame *frame, uint64_t vector)
         }
         return;
     }
+    if (program_exception(frame, vector))
+        return;
     if (!dumping) { // a fault in the dump must not start another one
         dumping = true;
         dump(frame, vector);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens at an exception: interrupts go to the program, everything else ends the guest with a dump of
-// its registers. Called by vectors.S only.
+// What happens at an exception: interrupts go to the program, everything else too, and if the program does
+// not take it, the guest ends with a dump of its registers. Called by vectors.S only.
 #ifndef BULKHEAD_GUESTS_EXCEPTION_H
 #define BULKHEAD_GUESTS_EXCEPTION_H
 

@@ -17,3 +17,10 @@ __attribute__((weak)) void program_interrupt(uint32_t intid)
     console_printf("unexpected interrupt %u\n", intid);
     psci_system_off();
 }
+
+__attribute__((weak)) bool program_exception(struct exception_frame *frame, uint64_t vector)
+{
+    (void)frame;
+    (void)vector;
+    return false;
+}

@@ -33,3 +33,14 @@ void timer_stop(void)
     sysreg_write(CNTV_CTL_EL0, 0);
     cpu_sync_context();
 }
+
+void timer_sleep_until(uint64_t deadline)
+{
+    timer_set(deadline);
+    while (timer_now() < deadline) {
+        cpu_wait_for_interrupt();
+        cpu_unmask_interrupts();
+        cpu_mask_interrupts();
+    }
+    timer_stop();
+}

@@ -15,6 +15,10 @@ uint64_t timer_frequency(void);
 // Requests the timer's interrupt from the moment when the counter reaches `deadline` (at once if it has).
 void timer_set(uint64_t deadline);
 
+// Sleeps until the counter has reached `deadline`. Interrupts are masked before and after it, and taken
+// meanwhile; the timer's interrupt is enabled, and program_interrupt() calls timer_stop() for it.
+void timer_sleep_until(uint64_t deadline);
+
 // Withdraws the request.
 void timer_stop(void);
 

@@ -99,6 +99,24 @@ static inline uint64_t cpu_hypervisor_call(uint64_t function, uint64_t a1, uint6
     return x0;
 }
 
+// One call with all four registers of arguments and answers.
+static inline void cpu_hypervisor_call_4(uint64_t x[4])
+{
+    register uint64_t x0 __asm__("x0") = x[0];
+    register uint64_t x1 __asm__("x1") = x[1];
+    register uint64_t x2 __asm__("x2") = x[2];
+    register uint64_t x3 __asm__("x3") = x[3];
+    __asm__ volatile("hvc #0"
+                     : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
+                     :
+                     : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+                       "x17", "memory");
+    x[0] = x0;
+    x[1] = x1;
+    x[2] = x2;
+    x[3] = x3;
+}
+
 // The same to firmware.
 static inline uint64_t cpu_firmware_call(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
 {

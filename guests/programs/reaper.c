@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A manager that stops and restarts another domain at random instants, and checks what each call answers and
+// that every restart that was promised has happened. Ends the machine with a report. Parameters: `victim`
+// (its index), `rounds`, `gap_us` (at most that long between two calls), `seed`, `end_machine` (0: powers
+// itself off instead).
+#include <arch/sysreg.h>
+
+#include "guests/runtime/console.h"
+#include "guests/runtime/manager.h"
+#include "guests/runtime/params.h"
+#include "guests/runtime/program.h"
+#include "guests/runtime/random.h"
+#include "guests/runtime/ticks.h"
+#include "guests/runtime/timer.h"
+
+enum {
+    settle_ms = 2000,  // how long a restart may take
+    reports = 8,       // wrong answers that are shown
+    wait_of_rounds = 8 // in one of so many rounds the victim is left to get up first
+};
+
+static struct {
+    uint64_t victim;
+    uint64_t asked;     // restarts that were promised
+    uint64_t coalesced; // calls while one was under way
+    uint64_t stops;
+    uint64_t taken_back; // restarts that a stop came before
+    uint64_t wrong;
+} reaper;
+
+static void wrong(const char *what, uint64_t value)
+{
+    if (reaper.wrong++ < reports)
+        console_printf("reaper: %s (%lx)\n", what, value);
+}
+
+static void pause_ticks(uint64_t ticks)
+{
+    uint64_t end = timer_now() + ticks;
+
+    while (timer_now() < end) {
+    }
+}
+
+static void restart(bool stopped)
+{
+    struct manager_answer answer = manager_restart(reaper.victim);
+
+    if (answer.result != 0) {
+        wrong("restart was refused", (uint64_t)answer.result);
+    } else if (answer.state == BH_DOMAIN_STATE_RESTARTING) {
+        reaper.coalesced++;
+    } else {
+        reaper.asked++;
+        if (answer.state != (stopped ? BH_DOMAIN_STATE_STOPPED : BH_DOMAIN_STATE_RUNNING))
+            wrong("state before a restart", answer.state);
+    }
+}
+
+static void stop(void)
+{
+    struct manager_answer answer = manager_stop(reaper.victim);
+
+    reaper.stops++;
+    if (answer.result != 0)
+        wrong("stop was refused", (uint64_t)answer.result);
+    else if (answer.state == BH_DOMAIN_STATE_RESTARTING)
+        reaper.taken_back++;
+    else if (answer.state != BH_DOMAIN_STATE_RUNNING)
+        wrong("state before a stop", answer.state);
+    answer = manager_state(reaper.victim);
+    if (answer.state != BH_DOMAIN_STATE_STOPPED || answer.end != BH_DOMAIN_END_MANAGER_REQUEST)
+        wrong("state after a stop", answer.state << 32 | answer.end);
+}
+
+static void wait_until_running(void)
+{
+    uint64_t end = timer_now() + timer_frequency() / 1000 * settle_ms;
+
+    while (manager_state(reaper.victim).state != BH_DOMAIN_STATE_RUNNING) {
+        if (timer_now() > end) {
+            wrong("the victim does not get up", manager_state(reaper.victim).state);
+            return;
+        }
+    }
+}
+
+static void round(struct random *random, uint64_t gap_ticks)
+{
+    if (random_below(random, 2) == 0) {
+        stop();
+        pause_ticks(random_below(random, gap_ticks));
+        restart(true);
+    } else {
+        restart(false);
+    }
+    if (random_below(random, wait_of_rounds) == 0)
+        wait_until_running();
+    pause_ticks(random_below(random, gap_ticks));
+}
+
+static void check_refusals(void)
+{
+    static const uint64_t nobody[] = {BH_MAX_DOMAINS, 1ull << 32, ~0ull};
+
+    for (unsigned i = 0; i < sizeof(nobody) / sizeof(nobody[0]); i++) {
+        if (manager_state(nobody[i]).result != -BH_HYPERCALL_ERROR_INVALID_PARAMETERS ||
+            manager_stop(nobody[i]).result != -BH_HYPERCALL_ERROR_INVALID_PARAMETERS ||
+            manager_restart(nobody[i]).result != -BH_HYPERCALL_ERROR_INVALID_PARAMETERS)
+            wrong("a domain that does not exist was accepted", nobody[i]);
+    }
+}
+
+void program_main(void)
+{
+    uint64_t rounds = param("rounds", 1000);
+    uint64_t gap_ticks = ns_to_ticks(param("gap_us", 2000) * 1000, timer_frequency());
+    struct random random = {.state = param("seed", 1)};
+
+    reaper.victim = param("victim", 0);
+    struct manager_answer before = manager_state(reaper.victim);
+    if (before.result != 0) {
+        console_printf("reaper: may not manage (%ld)\n", (long)before.result);
+        return;
+    }
+    console_write("bulkhead: ready\n");
+    check_refusals();
+    for (uint64_t i = 0; i < rounds; i++)
+        round(&random, gap_ticks);
+    wait_until_running();
+    uint64_t happened = manager_state(reaper.victim).restarts - before.restarts;
+    if (happened != reaper.asked - reaper.taken_back)
+        wrong("restarts that were promised did not happen", reaper.asked - reaper.taken_back - happened);
+    console_printf(
+        "report {\"rounds\": %lu, \"restarts\": %lu, \"asked\": %lu, \"coalesced\": %lu, \"stops\": %lu, "
+        "\"taken_back\": %lu, \"wrong\": %lu}\n",
+        rounds, happened, reaper.asked, reaper.coalesced, reaper.stops, reaper.taken_back, reaper.wrong);
+    if (param("end_machine", 1) != 0) {
+        (void)manager_end_machine();
+        for (;;)
+            cpu_wait_for_interrupt();
+    }
+}

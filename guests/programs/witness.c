@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A quiet domain that would notice: each step checks every word of its memory, moves it on to the next
+// pattern, and prints the step's number and a hash of all that was read since the start, so that each line
+// follows from the parameters alone. A word that somebody else changed ends it at once, with its address.
+// Parameters: `step_us`, `memory_kib`, `seed`, `steps` (0: forever), `print_every` steps (0: never).
+#include <arch/sysreg.h>
+
+#include "guests/runtime/board.h"
+#include "guests/runtime/console.h"
+#include "guests/runtime/gic.h"
+#include "guests/runtime/memory.h"
+#include "guests/runtime/params.h"
+#include "guests/runtime/program.h"
+#include "guests/runtime/random.h"
+#include "guests/runtime/ticks.h"
+#include "guests/runtime/timer.h"
+
+void program_interrupt(uint32_t intid)
+{
+    if (intid == board()->virtual_timer_intid)
+        timer_stop();
+}
+
+static uint64_t pattern(uint64_t seed, uint64_t step, uint64_t index)
+{
+    return random_mix(seed ^ step << 40 ^ index);
+}
+
+// Checks the patterns of `step`, leaves those of the next. Adds what it read to *hash.
+static bool check_and_move_on(uint64_t seed, uint64_t step, uint64_t *words, uint64_t count, uint64_t *hash)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t found = words[i];
+        if (found != pattern(seed, step, i)) {
+            console_printf("witness: step %lu: word at %lx is %016lx, not %016lx\n", step,
+                           (uint64_t)(uintptr_t)&words[i], found, pattern(seed, step, i));
+            return false;
+        }
+        *hash = random_mix(*hash ^ found);
+        words[i] = pattern(seed, step + 1, i);
+    }
+    return true;
+}
+
+void program_main(void)
+{
+    uint64_t seed = param("seed", 1);
+    uint64_t steps = param("steps", 0);
+    uint64_t print_every = param("print_every", 10);
+    uint64_t step_ticks = ns_to_ticks(param("step_us", 10000) * 1000, timer_frequency());
+    struct memory_area area = memory_arena();
+    uint64_t *words = (uint64_t *)(uintptr_t)area.start;
+    uint64_t count = param("memory_kib", 256) * 1024 / sizeof(*words);
+    uint64_t hash = 0;
+
+    if (count > area.bytes / sizeof(*words))
+        count = area.bytes / sizeof(*words);
+    if (!gic_init()) {
+        console_write("witness: no usable interrupt controller\n");
+        return;
+    }
+    gic_enable_private(board()->virtual_timer_intid);
+    for (uint64_t i = 0; i < count; i++)
+        words[i] = pattern(seed, 0, i);
+    console_write("bulkhead: ready\n");
+    uint64_t next = timer_now();
+    for (uint64_t step = 0; steps == 0 || step < steps; step++) {
+        if (!check_and_move_on(seed, step, words, count, &hash))
+            return;
+        if (print_every != 0 && step % print_every == 0)
+            console_printf("witness: step %lu hash %016lx\n", step, hash);
+        next += step_ticks;
+        timer_sleep_until(next);
+    }
+}
