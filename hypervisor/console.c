@@ -304,10 +304,3 @@ void console_flush(void)
     for (uint32_t i = 0; i < POLL_LIMIT && uart_tx_busy(); i++) {
     }
 }
-
-void console_panic_write(const char *text)
-{
-    while (*text != '\0' && wait_for_room()) {
-        uart_write((uint8_t)*text++);
-    }
-}

@@ -48,9 +48,6 @@ void console_flush(void);
 /* Whether what guests write is not shown any more. */
 bool console_is_closed(void);
 
-/* Writes text directly, without locks or rings: only when EL2 itself cannot go on. */
-void console_panic_write(const char *text);
-
 #ifdef __cplusplus
 }
 #endif

@@ -12,7 +12,8 @@
 /* Whether a manifest is for the board whose drivers are linked in. */
 bool platform_matches(const struct manifest_platform *platform);
 
-/* The console before a manifest is accepted: polled, as the loader left it, to say why it was refused. */
+/* The UART without the console, with the MMU on or off: polled, for a bounded time, as it was left. To say
+ * why a manifest was refused, or that EL2 cannot go on. */
 void platform_early_write(char character);
 
 #endif

@@ -278,13 +278,6 @@ TEST_F(Console, FlushWritesWhatIsUnfinishedToo)
     EXPECT_THAT(system.uart_output(), HasSubstr("bye\r\n"));
 }
 
-TEST_F(Console, PanicWritesDirectly)
-{
-    system.run_core(2);
-    console_panic_write("panic\r\n");
-    EXPECT_EQ(system.uart_output(), "panic\r\n");
-}
-
 TEST(ConsoleFocus, GoesToTheFirstDomainWithAConsole)
 {
     TestSystem system{spec("silent", 1, 0), spec("linux", 2)};

@@ -132,3 +132,15 @@ def test_started_at_el1_it_says_so(system: Path, tmp_path: Path) -> None:
     assert run.lines() == ["refused: entered at EL1, must be started at EL2"]
     assert run.result["ended"] == "timeout"
     assert any("on a machine with virtualization" in reason for reason in run.result["reasons"])
+
+
+def test_without_a_device_tree_missing_memory_is_reported_when_it_is_touched(
+    system: Path, tmp_path: Path
+) -> None:
+    """Nothing says beforehand that it is missing; the abort, with the MMU off, is not silent."""
+    run = booted(system, tmp_path, "elf", lambda machine: replace(machine, ram_bytes=128 * MIB))
+    lines = run.lines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("panic: EL2 exception 4"), lines
+    assert run.result["ended"] == "shutdown"
+    assert any(lines[0] in reason for reason in run.result["reasons"]), run.result["reasons"]

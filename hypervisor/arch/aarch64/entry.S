@@ -46,6 +46,9 @@ primary_entry:
     mov     x0, #(1 << 31)          /* HCR_EL2: EL1 is AArch64; above all not E2H, which renames registers */
     msr     HCR_EL2, x0
     sctlr_off x0
+    adrp    x0, vectors             /* memory or a device that is not there is reported */
+    add     x0, x0, :lo12:vectors
+    msr     VBAR_EL2, x0
     isb
     adrp    x0, image_header
     mov     x1, x19

@@ -11,6 +11,7 @@
 #define UART_DATA    0x00u
 #define UART_FLAGS   0x18u
 #define FLAG_TX_FULL (1u << 5)
+#define POLL_LIMIT   1000000u /* reads: a character takes 87 microseconds */
 
 bool platform_matches(const struct manifest_platform *platform)
 {
@@ -21,7 +22,8 @@ bool platform_matches(const struct manifest_platform *platform)
 
 void platform_early_write(char character)
 {
-    while ((mmio_read32(paddr(UART_PA + UART_FLAGS)) & FLAG_TX_FULL) != 0) {
+    for (uint32_t i = 0; i < POLL_LIMIT && (mmio_read32(paddr(UART_PA + UART_FLAGS)) & FLAG_TX_FULL) != 0;
+         i++) {
     }
     mmio_write32(paddr(UART_PA + UART_DATA), (uint8_t)character);
 }
