@@ -70,8 +70,10 @@ def build(
         raise typer.Exit(1)
     if not as_json:
         domains = ", ".join(domain.name for domain in built.plan.domains)
+        also = f" (raw: {built.img})" if output is None and built.img is not None else ""
         console().print(
-            f"built {image}: {built.package_bytes} bytes in the load area, domains {domains}", style="green"
+            f"built {image}{also}: {built.package_bytes} bytes in the load area, domains {domains}",
+            style="green",
         )
 
 
