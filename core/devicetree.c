@@ -211,7 +211,7 @@ static bool read_cells(const struct devicetree_value *value, uint32_t first, uin
         return false;
     }
     for (uint32_t i = first; i < first + count; i++) {
-        *number = *number << 32 | word_at(value->bytes + 4u * i);
+        *number = *number << 32 | word_at(value->bytes + (size_t)i * 4);
     }
     return true;
 }

@@ -9,6 +9,7 @@
 #define BULKHEAD_CORE_DEVICETREE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus

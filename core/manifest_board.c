@@ -134,8 +134,9 @@ static void note_core(struct board_check *board, const struct devicetree_node *n
 static bool enter_section(struct board_check *board, const struct devicetree_node *node)
 {
     board->section = SECTION_OTHER;
-    if (devicetree_has_string(board->tree, node, "device_type", "memory")) {
-        return !is_enabled(board, node) || note_memory(board, node);
+    if (devicetree_is_named(node, "memory")) {
+        return !devicetree_has_string(board->tree, node, "device_type", "memory") ||
+               !is_enabled(board, node) || note_memory(board, node);
     }
     if (devicetree_is_named(node, "cpus")) {
         board->section = SECTION_CPUS;
