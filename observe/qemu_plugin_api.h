@@ -18,7 +18,6 @@ struct qemu_plugin_tb;                       // a block being translated
 struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr; // valid until the callback returns
 struct qemu_plugin_register;
-struct qemu_plugin_scoreboard;
 
 struct qemu_info_t {
     const char *target_name;
@@ -37,7 +36,6 @@ struct qemu_info_t {
 
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_CB_RW_REGS };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
-enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64, QEMU_PLUGIN_INLINE_STORE_U64 };
 enum qemu_plugin_mem_value_type {
     QEMU_PLUGIN_MEM_VALUE_U8,
     QEMU_PLUGIN_MEM_VALUE_U16,
@@ -58,12 +56,6 @@ struct qemu_plugin_mem_value {
             std::uint64_t high;
         } u128;
     } data;
-};
-
-// A uint64_t in every VCPU's element of a scoreboard.
-struct qemu_plugin_u64 {
-    qemu_plugin_scoreboard *score;
-    std::size_t offset;
 };
 
 struct qemu_plugin_reg_descriptor {
@@ -100,8 +92,6 @@ void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_sim
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t cb,
                                             qemu_plugin_cb_flags flags, void *userdata);
-void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(qemu_plugin_insn *insn, qemu_plugin_op op,
-                                                         qemu_plugin_u64 entry, std::uint64_t imm);
 void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
                                       qemu_plugin_cb_flags flags, qemu_plugin_mem_rw rw, void *userdata);
 
@@ -121,8 +111,5 @@ std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr *haddr);
 GArray *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(qemu_plugin_register *handle, GByteArray *buf);
 bool qemu_plugin_read_memory_vaddr(std::uint64_t addr, GByteArray *data, std::size_t len);
-
-qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(std::size_t element_size);
-std::uint64_t qemu_plugin_u64_sum(qemu_plugin_u64 entry);
 
 } // extern "C"
