@@ -8,7 +8,9 @@
 #include "console.h"
 #include "domain.h"
 #include "system.h"
+#include "trap.h"
 #include "vcpu.h"
+#include "vcpu_run.h"
 #include "vgic.h"
 #include <arch/gic.h>
 
@@ -59,7 +61,7 @@ static void handle_alarms(void)
     }
 }
 
-static void handle_one(struct cpu *cpu, uint32_t intid)
+static void dispatch(struct cpu *cpu, uint32_t intid)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
 
@@ -94,17 +96,33 @@ static void handle_one(struct cpu *cpu, uint32_t intid)
     }
 }
 
-uint32_t irq_handle(struct cpu *cpu)
+/* The most urgent interrupt; further ones interrupt again. */
+bool trap_irq_short(void)
 {
-    uint32_t handled = 0;
+    struct cpu *cpu = this_cpu();
+    uint32_t intid = gic_acknowledge();
 
-    for (;;) {
-        uint32_t intid = gic_acknowledge();
+    if (vgic_timer_repeats(&cpu->vcpu->vgic, intid)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_TIMER);
+        cpu->status->injected++;
+        gic_end(intid);
+        vgic_repeat_timer(&cpu->vcpu->vgic);
+        return true;
+    }
+    if (intid >= GIC_INTID_LIMIT) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_SPURIOUS);
+        return true;
+    }
+    dispatch(cpu, intid);
+    /* Whoever stops a VCPU of another core sends a request there; nothing else here stops one. */
+    return intid != EL2_SGI || vcpu_may_run(cpu->vcpu);
+}
 
-        if (intid >= GIC_INTID_LIMIT) {
-            return handled;
-        }
-        handle_one(cpu, intid);
-        handled++;
+void irq_handle_all(struct cpu *cpu)
+{
+    uint32_t intid;
+
+    while ((intid = gic_acknowledge()) < GIC_INTID_LIMIT) {
+        dispatch(cpu, intid);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Physical interrupts at EL2: who they are for. Taken while a guest runs, or polled by the idle loop.
+ * Physical interrupts at EL2: who they are for. Taken while a guest runs
+ * (trap_irq_short() of trap.h), or polled by the idle loop.
  */
 #ifndef BULKHEAD_IRQ_H
 #define BULKHEAD_IRQ_H
@@ -11,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Handles everything that is pending on this core; returns how many interrupts that were. */
-uint32_t irq_handle(struct cpu *cpu);
+/* Handles everything that is pending on this core: where it waits at EL2. */
+void irq_handle_all(struct cpu *cpu);
 
 #ifdef __cplusplus
 }

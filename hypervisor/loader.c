@@ -36,7 +36,7 @@ static _Atomic uint32_t at_work;
  * may be opened. */
 static bool begin_page(const struct domain *domain)
 {
-    (void)irq_handle(this_cpu());
+    irq_handle_all(this_cpu());
     atomic_fetch_add(&at_work, 1);
     if (!system_is_ending() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
         return true;

@@ -7,7 +7,6 @@
 #include "domain.h"
 #include <arch/barrier.h>
 
-#define PSCI_VERSION           0x84000000u
 #define PSCI_CPU_SUSPEND       0x84000001u
 #define PSCI_CPU_OFF           0x84000002u
 #define PSCI_CPU_ON            0x84000003u
@@ -16,11 +15,9 @@
 #define PSCI_SYSTEM_OFF        0x84000008u
 #define PSCI_SYSTEM_RESET      0x84000009u
 #define PSCI_FEATURES          0x8400000Au
-#define SMCCC_VERSION          0x80000000u
 #define SMCCC_ARCH_FEATURES    0x80000001u
 #define SMC64                  0x40000000u
 
-#define VERSION_1_1         0x10001u /* of PSCI and of the SMC calling convention */
 #define NO_TRUSTED_OS       2u
 #define AFFINITY_ON         0u
 #define AFFINITY_OFF        1u
@@ -123,11 +120,11 @@ void psci_call(struct vcpu *vcpu, uint64_t x[31])
     uint64_t mask = wide ? ~0ull : 0xFFFFFFFFull;
     int64_t result = NOT_SUPPORTED;
 
+    if (psci_is_version(function)) {
+        x[0] = PSCI_VERSION_1_1;
+        return;
+    }
     switch (function) {
-    case PSCI_VERSION:
-    case SMCCC_VERSION:
-        result = VERSION_1_1;
-        break;
     case PSCI_FEATURES:
         result = features((uint32_t)x[1]);
         break;

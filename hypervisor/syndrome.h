@@ -73,6 +73,14 @@ static inline bool esr_is_sign_extended(uint64_t esr)
     return (esr & (1u << 21)) != 0;
 }
 
+/* An access that is described and reads 32 bits without sign; nearly all reads of devices are. */
+static inline bool esr_is_plain_read(uint64_t esr)
+{
+    uint64_t relevant = (1u << 24) | (3u << 22) | (1u << 21) | (1u << 7) | (1u << 6);
+
+    return (esr & relevant) == ((1u << 24) | (2u << 22));
+}
+
 static inline uint32_t esr_transfer_register(uint64_t esr)
 {
     return (uint32_t)(esr >> 16) & 0x1F;

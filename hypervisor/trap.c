@@ -5,7 +5,7 @@
  */
 #include "trap.h"
 #include "hypercall.h"
-#include "irq.h"
+#include "psci.h"
 #include "syndrome.h"
 #include "vcpu_run.h"
 #include <arch/sysreg.h>
@@ -63,9 +63,40 @@ static void trap_call(struct guest_regs *regs)
     hypercall(this_cpu()->vcpu, regs->x);
 }
 
-void trap_sync(struct guest_regs *regs)
+/* Apart from its caller, which otherwise needs no stack. */
+static __attribute__((noinline)) bool call_short(struct cpu *cpu, struct guest_regs *regs)
+{
+    trap_call(regs);
+    return vcpu_may_run(cpu->vcpu);
+}
+
+bool trap_sync_short(struct guest_regs *regs)
 {
     struct cpu *cpu = this_cpu();
+    uint64_t esr = sysreg_read(ESR_EL2);
+
+    switch (esr_class(esr)) {
+    case EC_HVC64:
+        cpu_count_exit(cpu, BH_EXIT_REASON_HVC);
+        if (psci_is_version(regs->x[0])) {
+            regs->x[0] = PSCI_VERSION_1_1;
+            return true;
+        }
+        return call_short(cpu, regs);
+    case EC_DATA_ABORT_LOWER:
+        return guest_register_is_volatile(esr_transfer_register(esr)) &&
+               trap_data_abort_resolve(cpu, regs, esr);
+    case EC_SYSREG:
+        return guest_register_is_volatile(esr_sysreg_register(esr)) && trap_sysreg(cpu, regs, esr);
+    case EC_INSTRUCTION_ABORT_LOWER:
+        return trap_instruction_abort_resolve(cpu, esr);
+    default:
+        return false;
+    }
+}
+
+static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
+{
     uint64_t esr = sysreg_read(ESR_EL2);
 
     switch (esr_class(esr)) {
@@ -77,7 +108,7 @@ void trap_sync(struct guest_regs *regs)
         trap_data_abort(cpu, regs, esr);
         break;
     case EC_SYSREG:
-        trap_sysreg(cpu, regs, esr);
+        (void)trap_sysreg(cpu, regs, esr);
         break;
     case EC_INSTRUCTION_ABORT_LOWER:
         trap_instruction_abort(cpu, regs, esr);
@@ -102,17 +133,22 @@ void trap_sync(struct guest_regs *regs)
         trap_inject_undefined();
         break;
     }
-    vcpu_settle(cpu, regs);
 }
 
-void trap_irq(struct guest_regs *regs)
+void trap_sync(struct guest_regs *regs)
 {
     struct cpu *cpu = this_cpu();
 
-    if (irq_handle(cpu) == 0) {
-        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_SPURIOUS);
+    /* A call of the short way may have stopped the VCPU, which stays so until it is put away below. */
+    if (vcpu_may_run(cpu->vcpu)) {
+        handle_sync(cpu, regs);
     }
     vcpu_settle(cpu, regs);
+}
+
+void trap_settle(struct guest_regs *regs)
+{
+    vcpu_settle(this_cpu(), regs);
 }
 
 void trap_serror(struct guest_regs *regs)

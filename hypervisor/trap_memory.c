@@ -28,44 +28,32 @@ static uint64_t extended(uint64_t value, uint64_t esr)
     return value;
 }
 
-/* An emulated device: the UART, or a frame of the interrupt controller. */
-struct device {
-    bool is_uart;
-    enum vgic_frame frame;
-    uint64_t offset; /* in it */
-};
-
-/* Guests see the emulated devices where the board has the real ones. */
-static bool device_at(const struct domain *domain, uint64_t ipa, struct device *device)
+/* Devices do nothing if they return false. */
+static bool perform(struct cpu *cpu, bool is_uart, enum vgic_frame frame, struct mmio_access *access)
 {
-    device->offset = ipa - system_manifest()->platform.uart_pa;
-    device->is_uart = device->offset < VUART_BYTES && domain_has_flag(domain, BH_DOMAIN_FLAG_CONSOLE);
-    if (device->is_uart) {
+    if (is_uart) {
+        if (!vuart_access(cpu->vcpu, access)) {
+            return false;
+        }
+        cpu_count_exit(cpu, BH_EXIT_REASON_UART_ACCESS);
         return true;
     }
-    device->frame = vgic_frame_at(domain, ipa, &device->offset);
-    return device->frame != VGIC_FRAME_NONE;
-}
-
-static bool perform(struct cpu *cpu, const struct device *device, struct mmio_access *access)
-{
-    if (device->is_uart) {
-        cpu_count_exit(cpu, BH_EXIT_REASON_UART_ACCESS);
-        return vuart_access(cpu->vcpu, access);
+    if (!vgic_frame_access(cpu->vcpu, frame, access)) {
+        return false;
     }
-    cpu_count_exit(cpu, device->frame == VGIC_FRAME_DISTRIBUTOR ? BH_EXIT_REASON_GICD_ACCESS
-                                                                : BH_EXIT_REASON_GICR_ACCESS);
-    return vgic_frame_access(cpu->vcpu, device->frame, access);
+    cpu_count_exit(cpu,
+                   frame == VGIC_FRAME_DISTRIBUTOR ? BH_EXIT_REASON_GICD_ACCESS : BH_EXIT_REASON_GICR_ACCESS);
+    return true;
 }
 
-static void device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, const struct device *device)
+/* One access to a device, which begins `offset` bytes before. */
+static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, bool is_uart,
+                          enum vgic_frame frame, uint64_t offset)
 {
-    uint64_t offset = device->offset + (sysreg_read(FAR_EL2) & PAGE_OFFSET);
     struct mmio_access access;
 
     if (!esr_is_decodable(esr) || esr_is_table_walk(esr)) {
-        trap_kill(cpu, regs, BH_DOMAIN_END_UNDECODABLE_ACCESS);
-        return;
+        return false;
     }
     access = (struct mmio_access){
         .offset = offset,
@@ -73,28 +61,75 @@ static void device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr
         .write = esr_is_write(esr),
     };
     if (access.write) {
-        uint64_t mask = access.bytes == 8 ? ~0ull : (1ull << (8 * access.bytes)) - 1;
+        uint64_t mask = ~0ull >> (64 - 8 * access.bytes);
 
         access.value = guest_register(regs, esr_transfer_register(esr)) & mask;
     }
-    if (offset % access.bytes != 0 || !perform(cpu, device, &access)) {
-        trap_kill(cpu, regs, BH_DOMAIN_END_BAD_DEVICE_ACCESS);
-        return;
+    if ((offset & (access.bytes - 1)) != 0 || !perform(cpu, is_uart, frame, &access)) {
+        return false;
     }
     if (!access.write) {
         set_guest_register(regs, esr_transfer_register(esr), extended(access.value, esr));
     }
     trap_skip_instruction(esr);
+    return true;
 }
 
-static bool map_lazily(struct cpu *cpu, uint64_t esr, uint64_t page)
+static bool uart_is_at(const struct domain *domain, uint64_t ipa, uint64_t *offset)
 {
-    if (!esr_is_translation_fault(esr) ||
-        !stage2_map_lazily(&cpu->vcpu->domain->stage2, system_pool(), ipaddr(page))) {
+    *offset = ipa - system_manifest()->platform.uart_pa;
+    return *offset < VUART_BYTES && domain_has_flag(domain, BH_DOMAIN_FLAG_CONSOLE);
+}
+
+static bool map_lazily(struct cpu *cpu, uint64_t page)
+{
+    if (!stage2_map_lazily(&cpu->vcpu->domain->stage2, system_pool(), ipaddr(page))) {
         return false;
     }
     cpu_count_exit(cpu, BH_EXIT_REASON_LAZY_MAP);
     return true;
+}
+
+/* Guests see the emulated devices where the board has the real ones. */
+bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+{
+    const struct domain *domain = cpu->vcpu->domain;
+    uint64_t page = hpfar_page(sysreg_read(HPFAR_EL2));
+    uint64_t in_page = sysreg_read(FAR_EL2) & PAGE_OFFSET;
+    enum vgic_frame frame;
+    uint64_t offset;
+    uint64_t value;
+
+    if (!esr_is_translation_fault(esr)) {
+        return false;
+    }
+    frame = vgic_frame_at(domain, page, &offset);
+    if (frame == VGIC_FRAME_DISTRIBUTOR && esr_is_plain_read(esr) && in_page % 4 == 0 &&
+        vgic_dist_read_unlocked(domain, offset + in_page, &value)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_GICD_ACCESS);
+        set_guest_register(regs, esr_transfer_register(esr), value);
+        trap_skip_instruction(esr);
+        return true;
+    }
+    if (frame != VGIC_FRAME_NONE) {
+        return device_access(cpu, regs, esr, false, frame, offset + in_page);
+    }
+    if (uart_is_at(domain, page, &offset)) {
+        return device_access(cpu, regs, esr, true, frame, offset + in_page);
+    }
+    return map_lazily(cpu, page);
+}
+
+bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr)
+{
+    return esr_is_translation_fault(esr) && map_lazily(cpu, hpfar_page(sysreg_read(HPFAR_EL2)));
+}
+
+static bool is_device(const struct domain *domain, uint64_t page)
+{
+    uint64_t offset;
+
+    return vgic_frame_at(domain, page, &offset) != VGIC_FRAME_NONE || uart_is_at(domain, page, &offset);
 }
 
 static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64_t esr,
@@ -106,21 +141,21 @@ static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64
 
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    uint64_t page = hpfar_page(sysreg_read(HPFAR_EL2));
-    struct device device;
-
-    if (esr_is_translation_fault(esr) && device_at(cpu->vcpu->domain, page, &device)) {
-        device_access(cpu, regs, esr, &device);
+    if (trap_data_abort_resolve(cpu, regs, esr)) {
         return;
     }
-    if (!map_lazily(cpu, esr, page)) {
+    if (!esr_is_translation_fault(esr) || !is_device(cpu->vcpu->domain, hpfar_page(sysreg_read(HPFAR_EL2)))) {
         refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_DATA_ABORT);
+    } else if (!esr_is_decodable(esr) || esr_is_table_walk(esr)) {
+        trap_kill(cpu, regs, BH_DOMAIN_END_UNDECODABLE_ACCESS);
+    } else {
+        trap_kill(cpu, regs, BH_DOMAIN_END_BAD_DEVICE_ACCESS);
     }
 }
 
 void trap_instruction_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    if (!map_lazily(cpu, esr, hpfar_page(sysreg_read(HPFAR_EL2)))) {
+    if (!trap_instruction_abort_resolve(cpu, esr)) {
         refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT);
     }
 }

@@ -36,12 +36,11 @@ static void undefined(struct cpu *cpu, enum bh_exit_reason reason)
     trap_inject_undefined();
 }
 
-void trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     uint32_t encoding = esr_sysreg_encoding(esr);
     uint32_t reg = esr_sysreg_register(esr);
     bool read = esr_sysreg_is_read(esr);
-
     uint64_t value = read ? 0 : guest_register(regs, reg);
 
     if (vgic_sysreg_access(cpu->vcpu, encoding, !read, &value)) {
@@ -60,13 +59,14 @@ void trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
         }
     } else if (is_pmu_register(encoding)) {
         undefined(cpu, BH_EXIT_REASON_PMU_REGISTER);
-        return;
+        return true;
     } else if (is_debug_register(encoding)) {
         undefined(cpu, BH_EXIT_REASON_DEBUG_REGISTER);
-        return;
+        return true;
     } else {
         undefined(cpu, BH_EXIT_REASON_OTHER_REGISTER);
-        return;
+        return true;
     }
     trap_skip_instruction(esr);
+    return true;
 }

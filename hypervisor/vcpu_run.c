@@ -77,7 +77,7 @@ void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
     }
     cpu->status->idle = 1;
     for (;;) {
-        (void)irq_handle(cpu);
+        irq_handle_all(cpu);
         if (has_start(cpu->vcpu)) {
             start(cpu, regs);
             return;

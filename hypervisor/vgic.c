@@ -114,6 +114,10 @@ uint32_t vgic_concerned(struct domain *domain, struct vcpu *owner, uint32_t firs
 
 void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick)
 {
+    if (kick == 0) {
+        spin_unlock(&domain->vgic.lock);
+        return;
+    }
     if (here != NULL && (kick & 1u << here->index) != 0) {
         kick |= vgic_update(here);
         kick &= ~(1u << here->index);
@@ -192,18 +196,12 @@ static void arrived(struct vcpu *vcpu, uint32_t intid)
 {
     struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
     uint32_t bit = vgic_bit(intid);
-    uint32_t kick;
 
     bank->pending |= bit;
     bank->held |= bit;
     vcpu->vgic.stale |= (bank->enabled & bit) == 0; /* disabled meanwhile: to be given back */
     vcpu->cpu->status->injected++;
-    kick = vgic_deliver(vcpu, intid);
-    if (kick != 0) {
-        vgic_finish(vcpu->domain, NULL, kick);
-    } else {
-        spin_unlock(&vcpu->domain->vgic.lock);
-    }
+    vgic_finish(vcpu->domain, NULL, vgic_deliver(vcpu, intid));
 }
 
 void vgic_inject_private_hw(struct vcpu *vcpu, uint32_t intid)

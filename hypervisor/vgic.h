@@ -47,8 +47,12 @@ struct vgic_bank {
 /* A list register as it was written. */
 struct vgic_slot {
     uint16_t intid;
-    uint16_t flags; /* vgic_lr_flag and those of vgic_internal.h */
+    uint16_t flags; /* vgic_lr_flag and those of vgic_internal.h; 0: not in use */
 };
+
+/* Flag of a slot, beside those of vgic_internal.h: a physical timer interrupt, only pending when it was
+ * written. */
+#define VGIC_SLOT_TIMER (1u << 10)
 
 /* GICv2 tells the receiver of a software-generated interrupt who sent it: <arch/vgic_sgi.h>. */
 struct vgic_sgis {
@@ -63,6 +67,7 @@ struct vgic_vcpu {
     uint32_t slots_mask; /* those that exist */
     uint32_t events;     /* maintenance events asked for now */
     uint32_t mirrored;   /* private interrupts that are enabled physically */
+    uint32_t timer_slot; /* the list register that was a VGIC_SLOT_TIMER last */
     bool online;         /* the list registers are this VCPU's */
     bool stale;          /* a resident interrupt was changed by a register write: look again */
     bool asleep;         /* GICR_WAKER.ProcessorSleep */
@@ -107,6 +112,26 @@ void vgic_send_sgi(struct vcpu *vcpu, uint32_t sgi, uint32_t targets);
 /* A physical timer interrupt of this VCPU, acknowledged and with its priority dropped, not deactivated. On
  * its core. */
 void vgic_inject_private_hw(struct vcpu *vcpu, uint32_t intid);
+
+/* The common case of vgic_inject_private_hw(), which needs no lock: `intid` is the timer interrupt that was
+ * injected last, and nothing has changed since but that the guest has ended it. Then vgic_repeat_timer()
+ * injects it again. Hardware reports it again only after the guest deactivated it by its list register: that
+ * is empty now, and everything that EL2 keeps of the interrupt is as it was when the register was written.
+ * Only this core changes what is looked at here, but `stale`, and whoever sets that sends a request as well.
+ */
+static inline bool vgic_timer_repeats(const struct vgic_vcpu *vgic, uint32_t intid)
+{
+    struct vgic_slot slot = vgic->slots[vgic->timer_slot];
+
+    return slot.intid == intid && (slot.flags & VGIC_SLOT_TIMER) != 0 && !vgic->stale && vgic->events == 0;
+}
+
+static inline void vgic_repeat_timer(const struct vgic_vcpu *vgic)
+{
+    struct vgic_slot slot = vgic->slots[vgic->timer_slot];
+
+    vgic_lr_write(vgic->timer_slot, slot.intid, vgic->bank.priority[slot.intid], slot.flags);
+}
 
 /* A passed-through SPI, acknowledged and with its priority dropped, not deactivated. On the core that took
  * it. Returns false if it is not the domain's, or the domain does not run: the caller disables and

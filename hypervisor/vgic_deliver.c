@@ -52,6 +52,7 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
     bool finished = state == 0;
 
     vgic->slots_used &= ~(1u << n);
+    vgic->slots[n].flags = 0;
     bank->resident &= ~bit;
     if ((bank->drop_pending & bit) != 0) {
         state &= ~(uint32_t)VGIC_LR_PENDING;
@@ -152,6 +153,9 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
         flags = vgic_sgi_put(&vcpu->vgic, intid, flags);
     } else if (intid >= 32) {
         vcpu->domain->vgic.owner[intid - 32] = (uint8_t)vcpu->index;
+    } else if ((flags & (VGIC_LR_HW | VGIC_LR_PENDING)) == (VGIC_LR_HW | VGIC_LR_PENDING)) {
+        flags |= VGIC_SLOT_TIMER;
+        vcpu->vgic.timer_slot = n;
     }
     vcpu->vgic.slots[n] = (struct vgic_slot){.intid = (uint16_t)intid, .flags = (uint16_t)flags};
     vcpu->vgic.slots_used |= 1u << n;

@@ -18,6 +18,7 @@
 /* Flags of a vgic_slot besides vgic_lr_flag: state that moved into the list register. */
 #define VGIC_SLOT_LATCHED (1u << 8) /* pending by itself, not only because of the line */
 #define VGIC_SLOT_HELD    (1u << 9)
+/* 1u << 10: VGIC_SLOT_TIMER */
 /* Bits 12:10 are the sender of a software-generated interrupt: <arch/vgic_lr.h>. */
 
 /* The bank of an INTID below VGIC_INTID_LIMIT, as the VCPU sees it. */

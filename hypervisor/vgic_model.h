@@ -33,6 +33,10 @@ enum vgic_frame vgic_frame_at(const struct domain *domain, uint64_t ipa, uint64_
  * that the register does not have, or a place outside of the domain's frames. */
 bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_access *access);
 
+/* The distributor's register at `offset`, a multiple of 4, if its 32 bits can be read without the domain's
+ * lock: the short way of vgic_frame_access(). Returns false for all others. */
+bool vgic_dist_read_unlocked(const struct domain *domain, uint64_t offset, uint64_t *value);
+
 /* MRS or MSR of the executing VCPU, encoded as in SYSREG_ENCODING(). Returns false if the guest's interrupt
  * controller has no such register; else counts the exit. */
 bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64_t *value);

@@ -93,7 +93,7 @@ static void add_once(const char *name, uint64_t ticks)
 static void measure(const char *name, uint64_t (*sample)(void), uint64_t (*nothing)(void))
 {
     static uint64_t others[repetitions];
-    uint64_t overhead = nothing != 0 ? nothing() : 0;
+    uint64_t overhead = nothing();
     uint64_t first = sample() - overhead;
 
     for (int i = 0; i < repetitions; i++)
@@ -212,8 +212,8 @@ static void measure_one(void)
     measure("uart_flag_read", read_uart, probe_nothing);
     measure("id_register_read", probe_id_register, probe_nothing);
     measure("undefined_register", probe_undefined_register, probe_nothing_interrupted);
-    measure("timer", timer_while_busy, 0);
-    measure("timer_asleep", timer_while_asleep, 0);
+    measure("timer", timer_while_busy, probe_nothing_interrupted);
+    measure("timer_asleep", timer_while_asleep, probe_nothing_interrupted);
     measure("self_sgi", send_to_self, probe_nothing_interrupted);
     measure("maintenance", end_of_level, end_of_sgi);
 }
@@ -273,7 +273,7 @@ void program_main(void)
     while (timer_now() < start_counter() + quiet_ticks) {
     }
     if (board()->cpu_count == 1) {
-        add_once("first_guest_instruction", start_counter());
+        add_once("first_guest_instruction", start_counter() - probe_nothing_interrupted());
         measure_one();
     } else {
         measure_two();

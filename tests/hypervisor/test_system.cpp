@@ -206,7 +206,7 @@ bool TestSystem::take_interrupts()
             return true;
         }
         // One at a time: a storm must end here, not in the handler.
-        (void)irq_handle(&machine->cpus[fake_current_core()]);
+        irq_handle_all(&machine->cpus[fake_current_core()]);
     }
     return false;
 }

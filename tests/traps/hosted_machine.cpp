@@ -3,6 +3,7 @@
 // the target, and a way out of the idle loop.
 #include "hosted_machine.h"
 #include "core/crc32.h"
+#include <algorithm>
 #include <csetjmp>
 #include <cstring>
 #include <deque>
@@ -173,7 +174,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         cpu_take_early_requests(this_cpu());
         guest_traps_init();
         while (fake_gic_has_interrupt()) {
-            (void)irq_handle(this_cpu());
+            irq_handle_all(this_cpu());
         }
     }
     fake_switch_core(0);
@@ -203,6 +204,26 @@ void HostedMachine::run(const std::function<void()> &exit)
     }
 }
 
+namespace {
+
+// As vectors.S does it: the short way does not see x19 to x29, which are the guest's own then.
+void take_sync(guest_regs &regs)
+{
+    constexpr uint64_t not_saved = 0xDEADDEADDEADDEAD;
+    const guest_regs guest = regs;
+    std::fill(regs.x + 19, regs.x + 30, not_saved);
+    const bool done = trap_sync_short(&regs);
+    if (std::count(regs.x + 19, regs.x + 30, not_saved) != 11) {
+        throw std::logic_error("the short way changed a register that it was not given");
+    }
+    std::copy(guest.x + 19, guest.x + 30, regs.x + 19);
+    if (!done) {
+        trap_sync(&regs);
+    }
+}
+
+} // namespace
+
 guest_regs &HostedMachine::on_core(uint32_t core)
 {
     fake_switch_core(core);
@@ -219,7 +240,7 @@ void HostedMachine::trap(uint64_t esr, uint64_t ipa)
     fake_set_sysreg(SYSREG_ID_ESR_EL2, esr);
     fake_set_sysreg(SYSREG_ID_FAR_EL2, ipa & 0xFFF);
     fake_set_sysreg(SYSREG_ID_HPFAR_EL2, ipa >> 12 << 4);
-    run([&] { trap_sync(&regs_[fake_current_core()]); });
+    run([&] { take_sync(regs_[fake_current_core()]); });
 }
 
 uint64_t HostedMachine::hvc(uint64_t function, uint64_t first, uint64_t second, uint64_t third)
@@ -236,7 +257,11 @@ uint64_t HostedMachine::hvc(uint64_t function, uint64_t first, uint64_t second, 
 
 void HostedMachine::interrupt()
 {
-    run([&] { trap_irq(&regs_[fake_current_core()]); });
+    run([&] {
+        if (!trap_irq_short()) {
+            trap_settle(&regs_[fake_current_core()]);
+        }
+    });
 }
 
 void HostedMachine::serror()
@@ -246,7 +271,7 @@ void HostedMachine::serror()
 
 void HostedMachine::take_while_idle()
 {
-    run([&] { (void)irq_handle(this_cpu()); });
+    run([&] { irq_handle_all(this_cpu()); });
 }
 
 void HostedMachine::type(uint8_t character)

@@ -107,7 +107,7 @@ cpu_start:
     adr     x1, vectors
     msr     VBAR_EL2, x1
     isb
-    sub     sp, sp, #256            /* struct guest_regs, where the vectors expect it */
+    sub     sp, sp, #256            /* struct guest_regs, where the vectors expect it: here SP_EL2 stays */
     mov     x1, sp
     bl      cpu_main                /* returns when there is a guest to run */
     b       guest_enter

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exception vectors of EL2. A trap of a guest saves all of its general registers at the top of the core's stack
- * (struct guest_regs, vcpu.h: 256 bytes), calls C and returns; everything else of the guest stays in the
- * core. Exceptions of EL2 itself are fatal: interrupts stay masked there, the idle loop polls.
+ * Exception vectors of EL2. While a guest runs, SP_EL2 points at the place for its registers at the top of the
+ * core's stack (struct guest_regs, vcpu.h); everything else of the guest stays in the core. Most exits need only
+ * the registers that C functions may change: they go a short way, and where that does not lead to the end, the
+ * rest is saved for the whole way. Exceptions of EL2 itself are fatal: interrupts stay masked there.
  */
 
-    .macro save_guest
-    sub     sp, sp, #256
+/* What the procedure call standard lets a function change; x19 only fills the pair. */
+    .macro save_volatile
     stp     x0, x1, [sp]
     stp     x2, x3, [sp, #16]
     stp     x4, x5, [sp, #32]
@@ -17,18 +18,56 @@
     stp     x14, x15, [sp, #112]
     stp     x16, x17, [sp, #128]
     stp     x18, x19, [sp, #144]
-    stp     x20, x21, [sp, #160]
-    stp     x22, x23, [sp, #176]
-    stp     x24, x25, [sp, #192]
-    stp     x26, x27, [sp, #208]
-    stp     x28, x29, [sp, #224]
     str     x30, [sp, #240]
-    mov     x0, sp
     .endm
 
-    .macro guest_vector handler
+/* The guest's again, also after calls of C. */
+    .macro save_rest
+    stp     x19, x20, [sp, #152]
+    stp     x21, x22, [sp, #168]
+    stp     x23, x24, [sp, #184]
+    stp     x25, x26, [sp, #200]
+    stp     x27, x28, [sp, #216]
+    str     x29, [sp, #232]
+    .endm
+
+    .macro enter_with_volatile
+    ldp     x2, x3, [sp, #16]
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    ldp     x8, x9, [sp, #64]
+    ldp     x10, x11, [sp, #80]
+    ldp     x12, x13, [sp, #96]
+    ldp     x14, x15, [sp, #112]
+    ldp     x16, x17, [sp, #128]
+    ldr     x18, [sp, #144]
+    ldr     x30, [sp, #240]
+    ldp     x0, x1, [sp]
+    eret
+    dsb     nsh                     /* no speculation beyond the return: never executed */
+    isb
+    .endm
+
+/* `short` returns whether the guest may go on; if not, `whole` does what is left. */
+    .macro guest_vector short, whole
     .balign 128
-    save_guest
+    save_volatile
+    mov     x0, sp
+    bl      \short
+    cbz     w0, \whole\()_way
+    enter_with_volatile
+    .endm
+
+    .macro serror_vector
+    .balign 128
+    save_volatile
+    b       trap_serror_way
+    .endm
+
+    .macro whole_way handler
+\handler\()_way:
+    save_rest
+    mov     x0, sp
     bl      \handler
     b       guest_enter
     .endm
@@ -56,36 +95,29 @@ vectors:
     fatal_vector 5
     fatal_vector 6
     fatal_vector 7
-    guest_vector trap_sync          /* lower EL, AArch64 */
-    guest_vector trap_irq
-    guest_vector trap_irq
-    guest_vector trap_serror
-    guest_vector trap_sync          /* lower EL, AArch32 (EL0 of a guest) */
-    guest_vector trap_irq
-    guest_vector trap_irq
-    guest_vector trap_serror
+    guest_vector trap_sync_short, trap_sync     /* lower EL, AArch64 */
+    guest_vector trap_irq_short, trap_settle
+    guest_vector trap_irq_short, trap_settle
+    serror_vector
+    guest_vector trap_sync_short, trap_sync     /* lower EL, AArch32 (EL0 of a guest) */
+    guest_vector trap_irq_short, trap_settle
+    guest_vector trap_irq_short, trap_settle
+    serror_vector
 
-/* sp points at the guest's registers. */
+    whole_way trap_sync
+    whole_way trap_settle
+    whole_way trap_serror
+
+/* sp points at all of the guest's registers. */
     .global guest_enter
 guest_enter:
-    ldp     x2, x3, [sp, #16]
-    ldp     x4, x5, [sp, #32]
-    ldp     x6, x7, [sp, #48]
-    ldp     x8, x9, [sp, #64]
-    ldp     x10, x11, [sp, #80]
-    ldp     x12, x13, [sp, #96]
-    ldp     x14, x15, [sp, #112]
-    ldp     x16, x17, [sp, #128]
-    ldp     x18, x19, [sp, #144]
-    ldp     x20, x21, [sp, #160]
-    ldp     x22, x23, [sp, #176]
-    ldp     x24, x25, [sp, #192]
-    ldp     x26, x27, [sp, #208]
-    ldp     x28, x29, [sp, #224]
-    ldr     x30, [sp, #240]
-    ldp     x0, x1, [sp]
-    add     sp, sp, #256
-    eret
+    ldp     x19, x20, [sp, #152]
+    ldp     x21, x22, [sp, #168]
+    ldp     x23, x24, [sp, #184]
+    ldp     x25, x26, [sp, #200]
+    ldp     x27, x28, [sp, #216]
+    ldr     x29, [sp, #232]
+    enter_with_volatile
 
 /* The stack may be what is broken: the report is made on one of its own. */
 panic_enter:

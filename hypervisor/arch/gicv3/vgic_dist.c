@@ -5,6 +5,7 @@
  * routing.
  */
 #include "vgic_internal.h"
+#include "vgic_model.h"
 
 #include <arch/vgic_frames.h>
 
@@ -73,28 +74,27 @@ uint32_t vgic_identification(uint64_t offset)
 }
 
 /* Registers of the frame itself, 32 bits each. */
-static uint32_t access_frame(struct vcpu *vcpu, struct mmio_access *access)
+static uint32_t read_frame(const struct domain *domain, uint64_t offset)
 {
-    struct domain *domain = vcpu->domain;
-
-    if (access->write) {
-        return access->offset == GICD_CTLR ? vgic_write_control(domain, (uint32_t)access->value) : 0;
-    }
-    switch (access->offset) {
+    switch (offset) {
     case GICD_CTLR:
-        access->value = domain->vgic.control | CTLR_ARE | CTLR_DS;
-        break;
+        return domain->vgic.control | CTLR_ARE | CTLR_DS;
     case GICD_TYPER:
-        access->value = (VGIC_BANKS - 1) | TYPER_ID_BITS | TYPER_NO_1_OF_N;
-        break;
+        return (VGIC_BANKS - 1) | TYPER_ID_BITS | TYPER_NO_1_OF_N;
     case GICD_IIDR:
-        access->value = VGIC_IIDR;
-        break;
+        return VGIC_IIDR;
     default:
-        access->value = vgic_identification(access->offset);
-        break;
+        return vgic_identification(offset);
     }
-    return 0;
+}
+
+bool vgic_dist_read_unlocked(const struct domain *domain, uint64_t offset, uint64_t *value)
+{
+    if (offset > GICD_IIDR) {
+        return false;
+    }
+    *value = read_frame(domain, offset);
+    return true;
 }
 
 bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access)
@@ -110,10 +110,12 @@ bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access)
         ok = vgic_bank_access(vcpu, NULL, access, &kick);
     } else if (access->offset >= GICD_IROUTER && access->offset < GICD_IROUTER + 1020 * 8) {
         ok = access_route(vcpu, access, &kick);
-    } else if (access->bytes == 4) {
-        kick = access_frame(vcpu, access);
-    } else {
+    } else if (access->bytes != 4) {
         ok = false;
+    } else if (!access->write) {
+        access->value = read_frame(vcpu->domain, access->offset);
+    } else if (access->offset == GICD_CTLR) {
+        kick = vgic_write_control(vcpu->domain, (uint32_t)access->value);
     }
     vgic_finish(vcpu->domain, vcpu, kick);
     return ok;

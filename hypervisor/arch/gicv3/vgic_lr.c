@@ -38,6 +38,10 @@ static uint64_t read_lr(uint32_t n)
 
 static void write_lr(uint32_t n, uint64_t value)
 {
+    if (n == 0) { /* nearly always: free ones are taken from below */
+        sysreg_write(ICH_LR0_EL2, value);
+        return;
+    }
     switch (n) {
 #define CASE(i)                                                                                              \
     case i:                                                                                                  \
