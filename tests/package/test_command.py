@@ -70,8 +70,17 @@ def test_json_has_the_common_keys_and_the_paths(file: Path) -> None:
     assert (result["command"], result["verdict"], result["seed"]) == ("build", "ok", 5)
     assert (result["system"], result["platform"], result["reasons"]) == ("commanded", "qemu-virt", [])
     assert Path(result["image"]).stat().st_size > result["load_area_bytes"]
+    assert Path(result["raw_image"]).stat().st_size == result["load_area_bytes"]
     assert result["miscolored_pa"] is not None
     assert [domain["name"] for domain in result["domains"]] == ["control", "other"]
+
+
+def test_there_is_no_raw_image_that_lacks_something(file: Path) -> None:
+    """Also none that an earlier build of the same system has left."""
+    colored = json.loads(run(file, "--json").stdout)
+    in_place = json.loads(run(file, "--json", "--unprotected").stdout)
+    assert in_place["raw_image"] is None
+    assert not Path(colored["raw_image"]).exists()
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import plan_memory
 from bulkhead.schema import Layout, load_layout
 
+_RAW_IMAGE = "system.img"
+
 
 @dataclass(frozen=True)
 class Build:
@@ -127,7 +129,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
         run_for_ns=options.run_for_ns,
         directory=out_dir,
         elf=out_dir / "system.elf",
-        img=None if package.in_place else out_dir / "system.img",
+        img=None if package.in_place else out_dir / _RAW_IMAGE,
         manifest=out_dir / "manifest.bin",
         device_trees={domain.name: out_dir / f"{domain.name}.dtb" for domain in plan.domains},
         owners=out_dir / "owners.bin",
@@ -141,6 +143,8 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
     build.manifest.write_bytes(package.manifest)
     if build.img is not None:
         build.img.write_bytes(package.flat)
+    else:
+        (out_dir / _RAW_IMAGE).unlink(missing_ok=True)  # of another build: it would boot, and not this system
     for images, path in zip(loaded, build.device_trees.values(), strict=True):
         path.write_bytes(images.device_tree)
     build.owners.write_bytes(owners_map(plan).tobytes())
