@@ -204,7 +204,7 @@ bool devicetree_property(const struct devicetree *tree, const struct devicetree_
     return false;
 }
 
-static bool read_cells(const struct devicetree_value *value, uint32_t first, uint32_t count, uint64_t *number)
+bool devicetree_number(const struct devicetree_value *value, uint32_t first, uint32_t count, uint64_t *number)
 {
     *number = 0;
     if (count > MOST_CELLS || first > value->length / 4 || count > value->length / 4 - first) {
@@ -222,7 +222,7 @@ static uint32_t one_cell(const struct devicetree *tree, const struct devicetree_
     struct devicetree_value value;
     uint64_t number;
 
-    if (!devicetree_property(tree, node, name, &value) || !read_cells(&value, 0, 1, &number)) {
+    if (!devicetree_property(tree, node, name, &value) || !devicetree_number(&value, 0, 1, &number)) {
         return otherwise;
     }
     return (uint32_t)number;
@@ -249,8 +249,8 @@ bool devicetree_reg(const struct devicetree *tree, const struct devicetree_node 
         return false;
     }
     entry = index * (cells.address + cells.size);
-    return read_cells(&value, entry, cells.address, &range->address) &&
-           read_cells(&value, entry + cells.address, cells.size, &range->bytes);
+    return devicetree_number(&value, entry, cells.address, &range->address) &&
+           devicetree_number(&value, entry + cells.address, cells.size, &range->bytes);
 }
 
 bool devicetree_reservation(const struct devicetree *tree, uint32_t index, struct devicetree_range *range)
@@ -261,26 +261,29 @@ bool devicetree_reservation(const struct devicetree *tree, uint32_t index, struc
     if (index >= value.length / RESERVATION_BYTES) {
         return false;
     }
-    (void)read_cells(&value, index * 4, 2, &range->address);
-    (void)read_cells(&value, index * 4 + 2, 2, &range->bytes);
+    (void)devicetree_number(&value, index * 4, 2, &range->address);
+    (void)devicetree_number(&value, index * 4 + 2, 2, &range->bytes);
     return range->address != 0 || range->bytes != 0; /* the last one is all zeros */
+}
+
+bool devicetree_value_has(const struct devicetree_value *value, const char *text)
+{
+    uint32_t length;
+
+    for (uint32_t at = 0; string_length(value->bytes, value->length, at, &length); at += length + 1) {
+        if (text_at(value->bytes, value->length, at, text)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool devicetree_has_string(const struct devicetree *tree, const struct devicetree_node *node,
                            const char *property, const char *text)
 {
     struct devicetree_value value;
-    uint32_t length;
 
-    if (!devicetree_property(tree, node, property, &value)) {
-        return false;
-    }
-    for (uint32_t at = 0; string_length(value.bytes, value.length, at, &length); at += length + 1) {
-        if (text_at(value.bytes, value.length, at, text)) {
-            return true;
-        }
-    }
-    return false;
+    return devicetree_property(tree, node, property, &value) && devicetree_value_has(&value, text);
 }
 
 bool devicetree_is_named(const struct devicetree_node *node, const char *name)

@@ -97,7 +97,15 @@ bool devicetree_reg(const struct devicetree *tree, const struct devicetree_node 
 /* Entry `index` of the memory reservation block. False: there is no such entry. */
 bool devicetree_reservation(const struct devicetree *tree, uint32_t index, struct devicetree_range *range);
 
-/* Whether one of the NUL-terminated strings of a property is `text`. */
+/* `count` cells of a value, from its cell `first` on, as one number. False: the value is shorter, or the
+ * number has more than 64 bits. */
+bool devicetree_number(const struct devicetree_value *value, uint32_t first, uint32_t count,
+                       uint64_t *number);
+
+/* Whether one of the NUL-terminated strings of a value is `text`. */
+bool devicetree_value_has(const struct devicetree_value *value, const char *text);
+
+/* The same for the value of a property, if the node has it. */
 bool devicetree_has_string(const struct devicetree *tree, const struct devicetree_node *node,
                            const char *property, const char *text);
 

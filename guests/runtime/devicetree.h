@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Read-only view of a flattened device tree (Devicetree Specification v0.4, chapter 5). board.c and
-// params.c look things up with it. It never writes, never allocates and never reads outside the blob,
-// whatever the blob says: nonsense ends a search, it does not end the guest.
+// Looks things up in the guest's device tree, for board.c and params.c. The reader beneath is core's, which
+// the hypervisor uses too: it never reads outside the blob, whatever the blob says; nonsense ends a search,
+// it does not end the guest.
 #ifndef BULKHEAD_GUESTS_DEVICETREE_H
 #define BULKHEAD_GUESTS_DEVICETREE_H
+
+#include "core/devicetree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // Larger blobs are refused: nothing in a guest needs them, and a wild size must not be followed.
-#define DT_MAX_BYTES 0x200000u
+#define DT_MAX_BYTES DEVICETREE_MAX_BYTES
 
 struct dt {
-    const uint8_t *blob;
-    uint32_t total_bytes;
-    uint32_t structure; // offset of the structure block
-    uint32_t structure_bytes;
-    uint32_t strings; // offset of the strings block
-    uint32_t strings_bytes;
+    struct devicetree tree;
 };
 
 // A node: where its first property starts, and how its parent counts addresses.
@@ -41,7 +38,7 @@ struct dt_range {
 };
 
 // Checks the header of the blob at `blob`, of which at most `limit` bytes may be read. False: not a device
-// tree of version 16 or 17, or one that contradicts itself.
+// tree of version 17, or one that contradicts itself.
 bool dt_open(struct dt *tree, const void *blob, size_t limit);
 
 // Finds the node at an absolute path; a component without `@` matches any unit address.

@@ -58,8 +58,9 @@ struct memory_area memory_arena(void)
             area = (struct memory_area){low, high - low};
     }
     area = without(area, round_down(start, page_bytes), round_up((uintptr_t)image_end, page_bytes));
-    uint64_t blob = (uintptr_t)b->tree.blob;
+    uint64_t blob = (uintptr_t)b->tree.tree.blob;
     if (b->has_tree)
-        area = without(area, round_down(blob, page_bytes), round_up(blob + b->tree.total_bytes, page_bytes));
+        area = without(area, round_down(blob, page_bytes),
+                       round_up(blob + b->tree.tree.total_bytes, page_bytes));
     return area;
 }
