@@ -32,8 +32,8 @@ struct devicetree;
 struct manifest_verdict manifest_check_board(const struct manifest_header *manifest,
                                              const struct devicetree *tree, uint64_t tree_pa);
 
-/* Who owns a byte of [pa, pa + bytes): the place in the manifest of the pool or of a segment; NULL if nobody
- * does. Both are page-aligned. */
+/* Who owns a byte of [pa, pa + bytes): the place in the manifest of the pool, a segment or a device; NULL if
+ * nobody does. Both are page-aligned. */
 const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t pa, uint64_t bytes);
 
 /* True if a granule of both ranges has the same address. */

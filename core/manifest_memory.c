@@ -37,6 +37,16 @@ const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t p
     struct color_range area = {manifest_color_space(manifest), &every_color, paddr(start)};
     struct color_range owned = manifest_pool_range(manifest);
 
+    if (manifest_in_device_window(&manifest->platform, manifest->cpus.count, pa, bytes)) {
+        return &manifest->platform.gicd_pa;
+    }
+    for (uint32_t i = 0; i < manifest->devices.count; i++) {
+        const struct manifest_device *device = &manifest_devices(manifest)[i];
+
+        if (ranges_overlap(pa, bytes, device->pa, device->bytes)) {
+            return &device->pa;
+        }
+    }
     bytes += pa - start;
     if (color_ranges_overlap(&area, bytes, &owned, manifest->hypervisor.pool_bytes)) {
         return &manifest->hypervisor.pool_pa;

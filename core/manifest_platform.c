@@ -8,7 +8,9 @@
 #define UART_WINDOW_BYTES        0x1000u
 #define GICV3_DIST_BYTES         0x10000u
 #define GICV3_REDIST_BYTES       0x20000u
-#define GICV2_WINDOW_BYTES       0x10000u
+#define GICV2_DIST_BYTES         0x1000u
+#define GICV2_INTERFACE_BYTES    0x2000u
+#define GICV2_HYPERVISOR_BYTES   0x1000u
 #define FIRST_PRIVATE_PERIPHERAL 16u
 #define FIRST_SHARED_PERIPHERAL  32u
 #define FIRST_SPECIAL_INTID      1020u
@@ -25,9 +27,37 @@ static bool is_private_peripheral(uint32_t intid)
     return intid >= FIRST_PRIVATE_PERIPHERAL && intid < FIRST_SHARED_PERIPHERAL;
 }
 
-static bool is_shared_peripheral(uint32_t intid)
+/* Guests' virtual UARTs have the interrupt of the board's. */
+static bool is_guest_interrupt(uint32_t intid)
 {
-    return intid >= FIRST_SHARED_PERIPHERAL && intid < FIRST_SPECIAL_INTID;
+    return intid >= FIRST_SHARED_PERIPHERAL && intid < BH_MAX_INTID;
+}
+
+/* 0, a private one that EL2 does not use otherwise, or a shared one. */
+static bool is_pmu_interrupt(const struct manifest_platform *platform, uint32_t intid)
+{
+    if (intid == 0) {
+        return true;
+    }
+    return intid >= FIRST_PRIVATE_PERIPHERAL && intid < FIRST_SPECIAL_INTID && intid != platform->cntv_irq &&
+           intid != platform->cntp_irq && intid != platform->cnthp_irq &&
+           intid != platform->maintenance_irq && intid != platform->uart_irq;
+}
+
+/* EL2 tells its private interrupts apart by number; the guests' timers keep theirs. */
+static bool private_interrupts_fit(const struct manifest_platform *platform)
+{
+    const uint32_t intids[] = {platform->cntv_irq, platform->cntp_irq, platform->cnthp_irq,
+                               platform->maintenance_irq};
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < sizeof intids / sizeof intids[0]; i++) {
+        if (!is_private_peripheral(intids[i]) || (seen & 1u << intids[i]) != 0) {
+            return false;
+        }
+        seen |= 1u << intids[i];
+    }
+    return platform->cntv_irq == BH_VIRTUAL_TIMER_INTID && platform->cntp_irq == BH_PHYSICAL_TIMER_INTID;
 }
 
 static bool check_board(struct manifest_check *check)
@@ -45,13 +75,11 @@ static bool check_board(struct manifest_check *check)
     if (!gic_ok) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->gic_version);
     }
-    if (!is_device_address(platform->uart_pa) || !is_shared_peripheral(platform->uart_irq) ||
+    if (!is_device_address(platform->uart_pa) || !is_guest_interrupt(platform->uart_irq) ||
         (platform->uart_type != BH_UART_TYPE_PL011 && platform->uart_type != BH_UART_TYPE_CADENCE)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->uart_type);
     }
-    if (!is_private_peripheral(platform->cnthp_irq) || !is_private_peripheral(platform->cntv_irq) ||
-        !is_private_peripheral(platform->cntp_irq) || !is_private_peripheral(platform->maintenance_irq) ||
-        platform->pmu_irq >= FIRST_SPECIAL_INTID) {
+    if (!private_interrupts_fit(platform)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->cnthp_irq);
     }
     if (platform->psci_method != BH_PSCI_METHOD_SMC && platform->psci_method != BH_PSCI_METHOD_NONE) {
@@ -84,7 +112,8 @@ static bool check_cpus(struct manifest_check *check)
         return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &manifest->cpus);
     }
     for (uint32_t i = 0; i < manifest->cpus.count; i++) {
-        if ((cpus[i].mpidr & ~0xFF00FFFFFFull) != 0) {
+        if ((cpus[i].mpidr & ~0xFF00FFFFFFull) != 0 ||
+            !is_pmu_interrupt(&manifest->platform, cpus[i].pmu_irq)) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &cpus[i]);
         }
         for (uint32_t j = 0; j < i; j++) {
@@ -151,10 +180,10 @@ bool manifest_in_device_window(const struct manifest_platform *platform, uint32_
         return ranges_overlap(start, bytes, platform->gicd_pa, GICV3_DIST_BYTES) ||
                ranges_overlap(start, bytes, platform->gicr_pa, (uint64_t)cpu_count * GICV3_REDIST_BYTES);
     }
-    return ranges_overlap(start, bytes, platform->gicd_pa, GICV2_WINDOW_BYTES) ||
-           ranges_overlap(start, bytes, platform->gicc_pa, GICV2_WINDOW_BYTES) ||
-           ranges_overlap(start, bytes, platform->gich_pa, GICV2_WINDOW_BYTES) ||
-           ranges_overlap(start, bytes, platform->gicv_pa, GICV2_WINDOW_BYTES);
+    return ranges_overlap(start, bytes, platform->gicd_pa, GICV2_DIST_BYTES) ||
+           ranges_overlap(start, bytes, platform->gicc_pa, GICV2_INTERFACE_BYTES) ||
+           ranges_overlap(start, bytes, platform->gich_pa, GICV2_HYPERVISOR_BYTES) ||
+           ranges_overlap(start, bytes, platform->gicv_pa, GICV2_INTERFACE_BYTES);
 }
 
 bool manifest_check_platform(struct manifest_check *check)

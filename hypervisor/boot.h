@@ -29,6 +29,6 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree);
 
 /* First core, entered at another exception level than EL2 (`current_el` as in CurrentEL): says so, and waits
  * for ever, because how to turn the machine off from there is not known. */
-_Noreturn void boot_wrong_level(uint64_t current_el);
+__attribute__((noreturn)) void boot_wrong_level(uint64_t current_el);
 
 #endif

@@ -45,7 +45,7 @@ static void init_machine(void)
 
     cpu_init_all();
     console_init(&manifest->platform, manifest->hypervisor.console_core, manifest->hypervisor.console_domain);
-    gic_init(&manifest->platform, manifest->cpus.count);
+    gic_init(&manifest->platform);
     if (!domain_init_all()) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }

@@ -6,6 +6,7 @@
 #include "image.h"
 #include "ptable.h"
 #include "window.h"
+#include <arch/gic.h>
 #include <arch/sysreg.h>
 
 #define TCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
@@ -22,10 +23,6 @@
 #define SCTLR_SA   (1ull << 3)
 #define SCTLR_I    (1ull << 12)
 #define SCTLR_WXN  (1ull << 19)
-
-#define GICV3_DIST_BYTES   0x10000ull
-#define GICV3_REDIST_BYTES 0x20000ull
-#define GICV2_WINDOW_BYTES 0x10000ull
 
 static uint64_t frame_of(const char *symbol)
 {
@@ -77,12 +74,12 @@ static bool map_devices(struct pool *pool, paddr_t root, const struct manifest_h
         return false;
     }
     if (platform->gic_version == BH_GIC_VERSION_GICV3) {
-        return map_device(pool, root, platform->gicd_pa, GICV3_DIST_BYTES) &&
-               map_device(pool, root, platform->gicr_pa, manifest->cpus.count * GICV3_REDIST_BYTES);
+        return map_device(pool, root, platform->gicd_pa, GICV3_DISTRIBUTOR_BYTES) &&
+               map_device(pool, root, platform->gicr_pa, GICV3_REDISTRIBUTOR_BYTES);
     }
-    return map_device(pool, root, platform->gicd_pa, GICV2_WINDOW_BYTES) &&
-           map_device(pool, root, platform->gicc_pa, GICV2_WINDOW_BYTES) &&
-           map_device(pool, root, platform->gich_pa, GICV2_WINDOW_BYTES);
+    return map_device(pool, root, platform->gicd_pa, GICV2_DISTRIBUTOR_BYTES) &&
+           map_device(pool, root, platform->gicc_pa, GICV2_INTERFACE_BYTES) &&
+           map_device(pool, root, platform->gich_pa, GICV2_HYPERVISOR_BYTES);
 }
 
 /* The image's first page, where cores turn the MMU on, also at its physical address. */

@@ -57,6 +57,12 @@ static bool map_segment(const struct stage2 *stage2, struct pool *pool,
     return map_colored(pool, stage2->root, &range, segment->ipa, segment->bytes);
 }
 
+bool stage2_map_device(const struct stage2 *stage2, struct pool *pool, uint64_t ipa, paddr_t pa,
+                       uint64_t bytes)
+{
+    return ptable_map(pool, stage2->root, ipa, pa, bytes, S2_DEVICE);
+}
+
 bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
                    const struct manifest_domain *domain, uint32_t vmid)
 {
@@ -75,8 +81,7 @@ bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manife
         }
     }
     for (uint32_t i = 0; i < domain->device_count; i++) {
-        if (!ptable_map(pool, stage2->root, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes,
-                        S2_DEVICE)) {
+        if (!stage2_map_device(stage2, pool, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes)) {
             return false;
         }
     }

@@ -22,6 +22,11 @@ struct stage2 {
 bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
                    const struct manifest_domain *domain, uint32_t vmid);
 
+/* Maps device registers for the domain: pages [ipa, ipa + bytes) to those from `pa` on. While it is built;
+ * false when the pool is exhausted. */
+bool stage2_map_device(const struct stage2 *stage2, struct pool *pool, uint64_t ipa, paddr_t pa,
+                       uint64_t bytes);
+
 /* Memory that one fault maps: the aligned block around it, as far as the domain has it. */
 #define STAGE2_LAZY_BYTES 0x10000u
 

@@ -10,6 +10,7 @@
 
 #include "spinlock.h"
 #include <arch/vgic_lr.h>
+#include <bulkhead_layout.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,7 +26,7 @@ struct vcpu;
 #define VGIC_SPI_COUNT   (VGIC_INTID_LIMIT - 32u)
 
 /* Private interrupts that hardware raises for the guest itself: EL1's virtual and physical timers (BSA). */
-#define VGIC_PRIVATE_HW ((1u << 27) | (1u << 30))
+#define VGIC_PRIVATE_HW ((1u << BH_VIRTUAL_TIMER_INTID) | (1u << BH_PHYSICAL_TIMER_INTID))
 
 /* 32 interrupts; one bit each. A state moves: what is put into a list register is no longer here until that
  * list register is looked at again, on its core. */

@@ -19,7 +19,7 @@
 #define VGIC_SLOT_LATCHED (1u << 8) /* pending by itself, not only because of the line */
 #define VGIC_SLOT_HELD    (1u << 9)
 /* 1u << 10: VGIC_SLOT_TIMER */
-/* Bits 12:10 are the sender of a software-generated interrupt: <arch/vgic_lr.h>. */
+/* Bits 15:13 are the sender of a software-generated interrupt: VGIC_LR_SENDER(). */
 
 /* The bank of an INTID below VGIC_INTID_LIMIT, as the VCPU sees it. */
 static inline struct vgic_bank *vgic_bank_of(struct vcpu *vcpu, uint32_t intid)

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "console.h"
 #include "domain.h"
+#include "system.h"
 #include "vcpu.h"
 #include "vgic.h"
 #include <string.h>
@@ -69,7 +70,8 @@ void vuart_reset(struct domain *domain)
     memset(&vuart->control, 0, offsetof(struct vuart, output) - offsetof(struct vuart, control));
     vuart->control = CR_RESET;
     vuart->fifo_levels = IFLS_RESET;
-    vgic_set_spi_level(domain, VUART_INTID, false); /* typing may have raised it since the GIC's own reset */
+    vgic_set_spi_level(domain, system_manifest()->platform.uart_irq,
+                       false); /* typing may have raised it since the GIC's own reset */
     if (vuart->output.in_line) {
         (void)console_ring_push(&vuart->output, '\n', clock_since_start_us());
     }
@@ -83,7 +85,7 @@ static void update_line(struct domain *domain)
 
     if (line != vuart->line) {
         vuart->line = line;
-        vgic_set_spi_level(domain, VUART_INTID, line);
+        vgic_set_spi_level(domain, system_manifest()->platform.uart_irq, line);
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual PL011 (DDI 0183) of a domain. Output goes to a ring that the console core drains; a full ring
- * is seen by this guest alone, as a full transmit FIFO. Input comes from the console when the domain has the
- * focus.
+ * The virtual PL011 (DDI 0183) of a domain, with the address and interrupt number of the board's own UART.
+ * Output goes to a ring that the console core drains; a full ring is seen by this guest alone, as a full
+ * transmit FIFO. Input comes from the console when the domain has the focus.
  */
 #ifndef BULKHEAD_VUART_H
 #define BULKHEAD_VUART_H
@@ -21,7 +21,6 @@ struct domain;
 struct vcpu;
 
 #define VUART_BYTES       0x1000u
-#define VUART_INTID       33u
 #define VUART_INPUT_BYTES 256u /* typed ahead; a power of two */
 
 struct vuart {

@@ -85,14 +85,24 @@ static void find_uart(struct board *b)
         b->uart_base = reg.address;
 }
 
-static void find_gic(struct board *b)
+// Where the two frames of a version are, or neither.
+static bool find_gic_of(struct board *b, const char *compatible, struct dt_range *second)
 {
     struct dt_node node;
 
-    if (!dt_find_compatible(&b->tree, "arm,gic-v3", 0, &node) ||
-        !dt_reg(&b->tree, &node, 0, &b->gic_distributor) ||
-        !dt_reg(&b->tree, &node, 1, &b->gic_redistributor))
-        b->gic_distributor.size = 0;
+    if (dt_find_compatible(&b->tree, compatible, 0, &node) &&
+        dt_reg(&b->tree, &node, 0, &b->gic_distributor) && dt_reg(&b->tree, &node, 1, second))
+        return true;
+    b->gic_distributor.size = 0;
+    second->size = 0;
+    return false;
+}
+
+static void find_gic(struct board *b)
+{
+    if (!find_gic_of(b, "arm,gic-v3", &b->gic_redistributor) &&
+        !find_gic_of(b, "arm,gic-400", &b->gic_interface))
+        (void)find_gic_of(b, "arm,cortex-a15-gic", &b->gic_interface);
 }
 
 static void find_timer(struct board *b)

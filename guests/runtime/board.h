@@ -22,9 +22,10 @@ struct board {
     uint64_t cpu_mpidr[BOARD_MAX_CPUS]; // affinity fields, in the order of /cpus
     uint32_t cpu_count;
     enum board_psci psci;
-    uint64_t uart_base;              // 0: no console
-    struct dt_range gic_distributor; // size 0: no GIC
-    struct dt_range gic_redistributor;
+    uint64_t uart_base;                // 0: no console
+    struct dt_range gic_distributor;   // size 0: no GIC
+    struct dt_range gic_redistributor; // size 0: not a GICv3
+    struct dt_range gic_interface;     // size 0: not a GICv2
     uint32_t virtual_timer_intid;
 };
 

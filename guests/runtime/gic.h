@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interrupt controller, as much of it as bare-metal guests need: interrupts private to a VCPU. Today
-// GICv3; another version is another source file with this interface.
+// The interrupt controller, as much of it as bare-metal guests need: interrupts private to a VCPU. The device
+// tree says at run time which version it is, so that one ELF file runs on every board.
 #ifndef BULKHEAD_GUESTS_GIC_H
 #define BULKHEAD_GUESTS_GIC_H
 

@@ -2,7 +2,7 @@
 //
 // GICv3 (Arm IHI 0069): distributor and redistributor by MMIO, CPU interface by system registers. All
 // interrupts are group 1 of one priority; there is no preemption between them.
-#include "guests/runtime/gic.h"
+#include "guests/runtime/gic_versions.h"
 
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
@@ -60,7 +60,7 @@ static bool wake_redistributor(uint64_t frame)
     return false;
 }
 
-bool gic_init_secondary(void)
+bool gic_v3_init_secondary(void)
 {
     uint64_t frame = find_redistributor();
     uint64_t cpu = sysreg_read(TPIDR_EL1);
@@ -82,7 +82,7 @@ bool gic_init_secondary(void)
     return true;
 }
 
-bool gic_init(void)
+bool gic_v3_init(void)
 {
     const struct dt_range *distributor = &board()->gic_distributor;
 
@@ -91,12 +91,12 @@ bool gic_init(void)
     mmio_write32(distributor->address + GICD_CTLR, GICD_CTLR_AFFINITY | GICD_CTLR_GROUP1);
     for (int i = 0; i < max_polls; i++) {
         if ((mmio_read32(distributor->address + GICD_CTLR) & GICD_CTLR_PENDING) == 0)
-            return gic_init_secondary();
+            return gic_v3_init_secondary();
     }
     return false;
 }
 
-void gic_enable_private(uint32_t intid)
+void gic_v3_enable_private(uint32_t intid)
 {
     uint64_t frame = redistributors[sysreg_read(TPIDR_EL1)];
 
@@ -104,14 +104,14 @@ void gic_enable_private(uint32_t intid)
         mmio_write32(frame + GICR_ISENABLER0, 1u << intid);
 }
 
-bool gic_acknowledge(uint32_t *intid)
+bool gic_v3_acknowledge(uint32_t *intid)
 {
     *intid = (uint32_t)sysreg_read(ICC_IAR1_EL1) & 0xFFFFFFu;
     cpu_sync_memory(); // the handler must see what the interrupt's source wrote
     return *intid < INTID_FIRST_SPECIAL || *intid > INTID_FIRST_SPECIAL + 3;
 }
 
-void gic_end(uint32_t intid)
+void gic_v3_end(uint32_t intid)
 {
     sysreg_write(ICC_EOIR1_EL1, intid);
 }

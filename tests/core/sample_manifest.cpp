@@ -59,7 +59,6 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     p.cntv_irq = 27;
     p.cntp_irq = 30;
     p.maintenance_irq = 25;
-    p.pmu_irq = 23;
     p.color_bits = 0xE000;
     m.header.hypervisor.pool_pa = 0x4800E000; // color 7
     m.header.hypervisor.pool_bytes = 0x100000;
@@ -77,6 +76,7 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.devices = table(m, m.devices);
     for (uint32_t i = 0; i < 4; i++) {
         m.cpus[i].mpidr = i;
+        m.cpus[i].pmu_irq = 23;
     }
     m.ram[0] = {0x40000000, 0x40000000};
     m.color_sets[0].word[0] = 0x80;

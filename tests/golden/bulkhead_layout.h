@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xF96BA526u
+#define BH_LAYOUT_HASH 0xAC432746u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -30,6 +30,8 @@
 #define BH_MAX_RAM 8u
 #define BH_MAX_INTID 288u /* shared interrupts that a guest can have are below this */
 #define BH_MAX_DEVICES 32u
+#define BH_VIRTUAL_TIMER_INTID 27u /* private interrupts of a guest's own timers, physically and virtually */
+#define BH_PHYSICAL_TIMER_INTID 30u
 #define BH_MAX_COLOR_SETS 32u
 #define BH_COLOR_SET_WORDS 4u /* 256 colors: LLC color bits and bank bits together */
 #define BH_MAX_MANIFEST_BYTES 65536u
@@ -222,10 +224,10 @@ struct manifest_platform {
     uint64_t uart_pa;
     uint32_t uart_clock_hz;
     uint32_t cnthp_irq; /* EL2 physical timer, 26 */
-    uint32_t cntv_irq; /* 27 */
-    uint32_t cntp_irq; /* 30 */
+    uint32_t cntv_irq; /* virtual_timer_intid */
+    uint32_t cntp_irq; /* physical_timer_intid */
     uint32_t maintenance_irq; /* 25 */
-    uint32_t pmu_irq; /* 23; 0: not connected */
+    uint32_t reserved;
     uint64_t color_bits; /* address bits that make a color; 0: memory is not colored */
 };
 
@@ -261,6 +263,8 @@ struct manifest_header {
 
 struct manifest_cpu {
     uint64_t mpidr; /* affinity fields only */
+    uint32_t pmu_irq; /* its performance monitors': a private one (23), or its own line; 0: not connected */
+    uint32_t reserved;
 };
 
 struct manifest_ram {
@@ -399,7 +403,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cnthp_irq) == 68u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntv_irq) == 72u, "manifest_platform.cntv_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntp_irq) == 76u, "manifest_platform.cntp_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, maintenance_irq) == 80u, "manifest_platform.maintenance_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, pmu_irq) == 84u, "manifest_platform.pmu_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, reserved) == 84u, "manifest_platform.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, color_bits) == 88u, "manifest_platform.color_bits");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 40u, "size of manifest_hypervisor");
@@ -430,8 +434,10 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 208u, "manifest_hea
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 216u, "manifest_header.irqs");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 224u, "manifest_header.devices");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 8u, "size of manifest_cpu");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, pmu_irq) == 8u, "manifest_cpu.pmu_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, reserved) == 12u, "manifest_cpu.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_ram) == 16u, "size of manifest_ram");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, pa) == 0u, "manifest_ram.pa");

@@ -137,7 +137,7 @@ TestSystem::TestSystem(std::initializer_list<DomainSpec> domains, uint32_t list_
         fake_set_core_sysreg(i, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(&cpu));
     }
     console_init(&platform, 0, BH_ALL_DOMAINS);
-    gic_init(&platform, kCores);
+    gic_init(&platform);
     for (const DomainSpec &spec : specs_) {
         uint32_t index = machine->domain_count++;
         struct domain &domain = machine->domains[index];

@@ -283,17 +283,17 @@ TEST_F(Deliver, EmulatedLevelIsDeliveredAgainUntilTheLineFalls)
     Guest guest(system, 0);
 
     guest.open();
-    guest.enable_spi(VUART_INTID);
-    vgic_set_spi_level(&system.domain(0), VUART_INTID, true);
+    guest.enable_spi(kPhysicalUartIntid);
+    vgic_set_spi_level(&system.domain(0), kPhysicalUartIntid, true);
     for (int i = 0; i < 3; i++) {
-        ASSERT_EQ(guest.acknowledge(), VUART_INTID);
+        ASSERT_EQ(guest.acknowledge(), kPhysicalUartIntid);
         EXPECT_FALSE(fake_gic_guest_has_interrupt());
-        guest.end(VUART_INTID);
+        guest.end(kPhysicalUartIntid);
         ASSERT_TRUE(system.take_interrupts());
     }
-    ASSERT_EQ(guest.acknowledge(), VUART_INTID);
-    vgic_set_spi_level(&system.domain(0), VUART_INTID, false);
-    guest.end(VUART_INTID);
+    ASSERT_EQ(guest.acknowledge(), kPhysicalUartIntid);
+    vgic_set_spi_level(&system.domain(0), kPhysicalUartIntid, false);
+    guest.end(kPhysicalUartIntid);
     EXPECT_THAT(guest.take_all(), IsEmpty());
 }
 
@@ -303,10 +303,10 @@ TEST_F(Deliver, LevelThatFallsBeforeItIsAcknowledgedIsWithdrawn)
     Guest guest(system, 0);
 
     guest.open();
-    guest.enable_spi(VUART_INTID);
-    vgic_set_spi_level(&system.domain(0), VUART_INTID, true);
+    guest.enable_spi(kPhysicalUartIntid);
+    vgic_set_spi_level(&system.domain(0), kPhysicalUartIntid, true);
     EXPECT_TRUE(fake_gic_guest_has_interrupt());
-    vgic_set_spi_level(&system.domain(0), VUART_INTID, false);
+    vgic_set_spi_level(&system.domain(0), kPhysicalUartIntid, false);
     EXPECT_FALSE(fake_gic_guest_has_interrupt());
 }
 

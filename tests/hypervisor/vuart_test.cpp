@@ -93,13 +93,13 @@ TEST(Vuart, ReceiveInterruptReachesTheGuestAndEndsWithTheInput)
     Guest guest(system, 0);
 
     guest.open();
-    guest.enable_spi(VUART_INTID);
+    guest.enable_spi(kPhysicalUartIntid);
     guest.write_uart(kImsc, kIntRx | kIntRt);
     system.type("x");
     ASSERT_TRUE(system.settle());
-    ASSERT_EQ(guest.acknowledge(), VUART_INTID);
+    ASSERT_EQ(guest.acknowledge(), kPhysicalUartIntid);
     guest.read_uart(kDr);
-    guest.end(VUART_INTID);
+    guest.end(kPhysicalUartIntid);
     ASSERT_TRUE(system.settle());
     EXPECT_EQ(guest.acknowledge(), FAKE_GIC_SPURIOUS);
 }
@@ -146,7 +146,7 @@ TEST(Vuart, FullRingIsAFullFifoAndTheInterruptSaysWhenThereIsRoom)
     uint32_t sent = 0;
 
     guest.open();
-    guest.enable_spi(VUART_INTID);
+    guest.enable_spi(kPhysicalUartIntid);
     system.set_uart_full(true);
     while ((guest.read_uart(kFr) & kTxff) == 0) {
         char next = static_cast<char>('a' + sent % 26);
@@ -165,7 +165,7 @@ TEST(Vuart, FullRingIsAFullFifoAndTheInterruptSaysWhenThereIsRoom)
     system.set_uart_full(false);
     ASSERT_TRUE(system.settle());
     EXPECT_EQ(guest.read_uart(kFr) & kTxff, 0u);
-    EXPECT_EQ(guest.acknowledge(), VUART_INTID);
+    EXPECT_EQ(guest.acknowledge(), kPhysicalUartIntid);
     // Linux fills half of the FIFO now without looking.
     for (uint32_t i = 0; i < 16; i++) {
         guest.write_uart(kDr, '.');
@@ -216,7 +216,7 @@ TEST(Vuart, SurvivesRandomAccesses)
     std::mt19937_64 random(7);
 
     Guest(system, 0).open();
-    Guest(system, 0).enable_spi(VUART_INTID);
+    Guest(system, 0).enable_spi(kPhysicalUartIntid);
     for (int i = 0; i < 50000; i++) {
         struct mmio_access access {};
 

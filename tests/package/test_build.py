@@ -82,7 +82,6 @@ def test_the_manifest_says_what_the_plan_says(builder: Builds, colored: Plan, la
     assert header["layout_hash"] == layout.hash
     assert header["crc32"] == manifest_crc(manifest, layout)
     assert header["platform"]["color_bits"] == 0xF000
-    assert header["platform"]["pmu_irq"] == 23
     assert header["hypervisor"]["run_for_ns"] == 5
     assert header["hypervisor"]["console_core"] == 2, "of the domain that is not real-time"
     assert header["hypervisor"]["console_domain"] == 0, "the first with a console"

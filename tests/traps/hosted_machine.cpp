@@ -164,7 +164,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     cpu_init_all();
     const manifest_platform &platform = system_manifest()->platform;
     console_init(&platform, system_manifest()->hypervisor.console_core, BH_ALL_DOMAINS);
-    gic_init(&platform, 4);
+    gic_init(&platform);
     booted_ = domain_init_all();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));

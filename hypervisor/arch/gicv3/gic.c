@@ -40,6 +40,9 @@
 #define ICC_CTLR_EOIMODE    (1u << 1)
 #define ICC_SRE_SYSTEM      0x7u /* system registers; no bypass */
 
+#define REDISTRIBUTOR_BYTES     0x20000u
+#define REDISTRIBUTOR_LPI_BYTES 0x40000u /* with virtual LPIs */
+
 #define DEFAULT_PRIORITIES 0xA0A0A0A0u
 #define LOWEST_PRIORITY    0xFFu
 #define POLL_LIMIT         1000000u /* reads; hardware answers within a handful */
@@ -48,8 +51,7 @@ static struct gic {
     struct spinlock lock; /* read-modify-write of the trigger registers */
     paddr_t distributor;
     paddr_t redistributors; /* first of them */
-    uint32_t redistributor_count;
-    uint32_t spi_words; /* words of 32 interrupts, private word included */
+    uint32_t spi_words;     /* words of 32 interrupts, private word included */
     uint32_t maintenance_irq;
     paddr_t of_core[BH_MAX_CORES]; /* each core's redistributor */
 } gic;
@@ -96,11 +98,10 @@ static void reset_word(paddr_t frame, uint32_t word)
     }
 }
 
-void gic_init(const struct manifest_platform *platform, uint32_t cpu_count)
+void gic_init(const struct manifest_platform *platform)
 {
     gic.distributor = paddr(platform->gicd_pa);
     gic.redistributors = paddr(platform->gicr_pa);
-    gic.redistributor_count = cpu_count;
     gic.maintenance_irq = platform->maintenance_irq;
     gic.spi_words = (mmio_read32(at(gic.distributor, GICD_TYPER)) & 0x1F) + 1;
 
@@ -127,7 +128,8 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
 {
     paddr_t frame = gic.redistributors;
 
-    for (uint32_t i = 0; i < gic.redistributor_count; i++) {
+    /* All cores of the machine have one, in any order, also those that the manifest does not use. */
+    while (frame.value - gic.redistributors.value < GICV3_REDISTRIBUTOR_BYTES) {
         uint64_t type = mmio_read64(at(frame, GICR_TYPER));
 
         if ((uint32_t)(type >> 32) == packed_affinity(mpidr)) {
@@ -137,7 +139,7 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
         if ((type & GICR_TYPER_LAST) != 0) {
             return false;
         }
-        frame = at(frame, (type & GICR_TYPER_VLPIS) != 0 ? 0x40000 : 0x20000);
+        frame = at(frame, (type & GICR_TYPER_VLPIS) != 0 ? REDISTRIBUTOR_LPI_BYTES : REDISTRIBUTOR_BYTES);
     }
     return false;
 }

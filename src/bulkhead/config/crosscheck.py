@@ -32,6 +32,9 @@ def check_platform(platform: Platform) -> list[Finding]:
         _memory,
         _cores,
         _controller,
+        _load_area,
+        _private_interrupts,
+        _pmu_interrupts,
         _caches,
         _device_names,
         _device_interrupts,
@@ -103,6 +106,48 @@ def _controller(platform: Platform) -> Findings:
     for key in needed:
         if getattr(gic, key) is None:
             yield Finding(("interrupt_controller", key), "missing-key", f"a {gic.type} needs the key '{key}'")
+
+
+def _load_area(platform: Platform) -> Findings:
+    """Where the boot package is loaded there is memory, nothing else."""
+    load = platform.load
+    if load is None:
+        return
+    windows = [(window.name, window.at, window.end) for window in platform.device_windows()]
+    windows += [(d.name, d.at, d.at + (d.size or PAGE_BYTES)) for d in platform.passable().values()]
+    for name, start, end in windows:
+        if load.at < end and start < load.end:
+            yield Finding(("load",), "overlap", f"the load area overlaps '{name}' at {start:#x}")
+
+
+def _private_interrupts(platform: Platform) -> Findings:
+    """The hypervisor tells private interrupts apart by number, and the guests' timers keep theirs."""
+    fixed = {"virtual": limits()["virtual_timer_intid"], "physical": limits()["physical_timer_intid"]}
+    seen: dict[int, str] = {}
+    for key in ("hypervisor", "virtual", "physical", "maintenance"):
+        intid: int = getattr(platform.timers, key)
+        path: KeyPath = ("timers", key)
+        if not 16 <= intid <= 31:
+            yield Finding(path, "out-of-range", f"INTID {intid} is not a private interrupt", "16 to 31")
+        elif intid != fixed.get(key, intid):
+            cause = f"the guests' {key} timer has another interrupt than {intid}"
+            yield Finding(path, "out-of-range", cause, str(fixed[key]))
+        elif intid in seen:
+            cause = f"INTID {intid} is already that of '{seen[intid]}'"
+            yield Finding(path, "duplicate-name", cause, "each interrupt once")
+        seen.setdefault(intid, key)
+
+
+def _pmu_interrupts(platform: Platform) -> Findings:
+    lines = platform.pmu.interrupts if platform.pmu is not None else ()
+    path: KeyPath = ("pmu", "interrupts")
+    if len(lines) not in (0, 1, platform.cores.count):
+        cause = f"has {len(lines)} entries for {platform.cores.count} cores"
+        yield Finding(path, "conflict", cause, "one private interrupt, or one line for each core")
+    elif len(lines) == 1 and platform.cores.count > 1 and lines[0] >= 32:
+        yield Finding(
+            path, "conflict", f"INTID {lines[0]} is one line for all cores", "one line for each core"
+        )
 
 
 def _caches(platform: Platform) -> Findings:

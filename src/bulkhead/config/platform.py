@@ -207,6 +207,11 @@ class Platform(Model):
     def mpidrs(self) -> tuple[int, ...]:
         return self.cores.mpidr if self.cores.mpidr is not None else tuple(range(self.cores.count))
 
+    def pmu_interrupt(self, core: int) -> int:
+        """INTID of a core's performance monitors: one private number for all, or a line each; 0: none."""
+        lines = self.pmu.interrupts if self.pmu is not None else ()
+        return lines[0] if len(lines) == 1 else lines[core] if lines else 0
+
     def device_windows(self) -> tuple[Window, ...]:
         """Where guests see the interrupt controller and the console."""
         gic = self.interrupt_controller

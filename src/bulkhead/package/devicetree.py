@@ -23,8 +23,10 @@ _SPI, _PPI = 0, 1
 _LEVEL_HIGH = 4
 _TIMER_PPIS = (13, 14, 11, 10)  # secure, non-secure (INTID 30), virtual (INTID 27), hypervisor
 _FIRST_SPI = 32
-_GICD_BYTES = 0x10000
-_GICR_BYTES_PER_CPU = 0x20000
+_GICV3_DISTRIBUTOR_BYTES = 0x10000
+_GICV3_REDISTRIBUTOR_BYTES = 0x20000  # per CPU
+_GICV2_DISTRIBUTOR_BYTES = 0x1000
+_GICV2_INTERFACE_BYTES = 0x2000
 _UART_BYTES = 0x1000
 _RNG_SEED_BYTES = 64
 
@@ -56,8 +58,9 @@ class GuestBoard:
     cpus: int
     cpu_type: str  # "cortex-a53"
     gicd: int
-    gicr: int
     entropy: bytes  # from which its seeds are derived; any length
+    gicr: int | None = None  # redistributors: a GICv3
+    gicc: int | None = None  # CPU interface: a GICv2
     console: Console | None = None
     devices: tuple[PassedDevice, ...] = ()
     bus_clock_hz: int = 24_000_000  # of the clock that PrimeCell devices want named; nobody changes it
@@ -78,7 +81,7 @@ def device_tree(board: GuestBoard) -> bytes:
         root.append(_memory(region))
     root.append(_cpus(board))
     root.append(_psci())
-    root.append(_timer())
+    root.append(_timer(board))
     root.append(_gic(board))
     if board.console is not None or any(map(_is_primecell, board.devices)):
         root.append(_clock(board.bus_clock_hz))
@@ -142,22 +145,29 @@ def _psci() -> fdt.Node:
     return node
 
 
-def _timer() -> fdt.Node:
+def _timer(board: GuestBoard) -> fdt.Node:
     node = fdt.Node("timer")
     _strings(node, "compatible", "arm,armv8-timer")
-    _words(node, "interrupts", *(cell for ppi in _TIMER_PPIS for cell in (_PPI, ppi, _LEVEL_HIGH)))
+    # GICv2's binding wants the CPUs that a private interrupt goes to; GICv3's has no such bits.
+    flags = _LEVEL_HIGH if board.gicc is None else _LEVEL_HIGH | ((1 << board.cpus) - 1) << 8
+    _words(node, "interrupts", *(cell for ppi in _TIMER_PPIS for cell in (_PPI, ppi, flags)))
     node.append(fdt.Property("always-on"))  # a waiting VCPU's timer still fires
     return node
 
 
 def _gic(board: GuestBoard) -> fdt.Node:
     node = fdt.Node(f"interrupt-controller@{board.gicd:x}")
-    _strings(node, "compatible", "arm,gic-v3")
+    _strings(node, "compatible", "arm,gic-v3" if board.gicc is None else "arm,gic-400")
     node.append(fdt.Property("interrupt-controller"))
     _words(node, "#interrupt-cells", 3)
     _words(node, "#address-cells", 0)
-    _words(node, "#redistributor-regions", 1)
-    _quads(node, "reg", board.gicd, _GICD_BYTES, board.gicr, _GICR_BYTES_PER_CPU * board.cpus)
+    if board.gicc is not None:
+        _quads(node, "reg", board.gicd, _GICV2_DISTRIBUTOR_BYTES, board.gicc, _GICV2_INTERFACE_BYTES)
+    else:
+        assert board.gicr is not None
+        _words(node, "#redistributor-regions", 1)
+        redistributor_bytes = _GICV3_REDISTRIBUTOR_BYTES * board.cpus
+        _quads(node, "reg", board.gicd, _GICV3_DISTRIBUTOR_BYTES, board.gicr, redistributor_bytes)
     _words(node, "phandle", _PHANDLE_GIC)
     return node
 

@@ -59,8 +59,6 @@ def _board(
 ) -> GuestBoard:
     platform = around.platform
     gic = platform.interrupt_controller
-    if gic.type != "gicv3" or gic.redistributors is None:
-        raise PackageError(f"guests need a GICv3, platform '{platform.name}' has {gic.type}")
     uart = platform.uart
     console = None
     if domain.console:
@@ -71,6 +69,7 @@ def _board(
         cpu_type=platform.cores.type,
         gicd=gic.distributor,
         gicr=gic.redistributors,
+        gicc=gic.cpu_interface,
         entropy=f"{around.seed}/{around.system_name}/{domain.name}".encode(),
         console=console,
         devices=_described_devices(domain, platform),

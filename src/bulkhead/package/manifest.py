@@ -78,7 +78,10 @@ def pack_manifest(
     tables: dict[str, list[Row]] = {name: [] for name, _, _ in _TABLES}
     sets = _ColorSets(plan.space.count, layout.constant("color_set_words"))
     hypervisor = _hypervisor(plan, layout, sets.of(plan.pool.colors), run_for_ns)
-    tables["cpus"] = [{"mpidr": mpidr} for mpidr in plan.platform.mpidrs()]
+    tables["cpus"] = [
+        {"mpidr": mpidr, "pmu_irq": plan.platform.pmu_interrupt(core), "reserved": 0}
+        for core, mpidr in enumerate(plan.platform.mpidrs())
+    ]
     tables["ram"] = [{"pa": r.at, "bytes": r.size} for r in plan.platform.memory]
     for domain, images, pieces in zip(plan.domains, loaded, placed, strict=True):
         _add_domain(tables, plan, domain, images, pieces, sets, layout)
@@ -123,9 +126,7 @@ def _assemble(header: dict[str, Value], tables: Mapping[str, list[Row]], layout:
 
 
 def _platform(platform: Platform, color_bits: int, layout: Layout) -> Row:
-    gic, timers, pmu = platform.interrupt_controller, platform.timers, platform.pmu
-    # A private interrupt has one number on all cores; one line per core has no place in version 1.
-    pmu_irq = pmu.interrupts[0] if pmu is not None and len(pmu.interrupts) == 1 else 0
+    gic, timers = platform.interrupt_controller, platform.timers
     return {
         "gic_version": layout.enum_value("gic_version", gic.type),
         "uart_type": layout.enum_value("uart_type", platform.uart.type),
@@ -142,7 +143,7 @@ def _platform(platform: Platform, color_bits: int, layout: Layout) -> Row:
         "cntv_irq": timers.virtual,
         "cntp_irq": timers.physical,
         "maintenance_irq": timers.maintenance,
-        "pmu_irq": pmu_irq,
+        "reserved": 0,
         "color_bits": color_bits,
     }
 

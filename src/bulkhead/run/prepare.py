@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from bulkhead.config.load import Loaded
+from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Promise, Window
 from bulkhead.package.build import Build
@@ -120,6 +121,10 @@ def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[Window, ...]:
 def _hypervisor_devices(platform: Platform) -> tuple[Window, ...]:
     gic = platform.interrupt_controller
     windows = [Window(w.at, w.bytes, w.name) for w in platform.device_windows()]
+    if gic.type == "gicv3" and gic.redistributors is not None:
+        # It looks for each core's among those of all cores that a machine can have, of the largest kind.
+        every = limits()["max_cores"] * 256 * _KIB
+        windows.append(Window(gic.redistributors, every, "redistributors of all cores"))
     for at, name in ((gic.hypervisor, "GICH"), (gic.virtual_cpu, "GICV")):
         if at is not None:
             windows.append(Window(at, 8 * _KIB, name))

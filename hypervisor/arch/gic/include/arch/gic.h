@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The physical interrupt controller: GICv3 (IHI 0069). EL2 acknowledges every interrupt, drops its priority
- * and deactivates it itself or lets a guest's deactivation of a list register do so. A GICv2 driver has the
- * same interface and is chosen by include path. Called with interrupts masked; knows nothing of guests.
+ * The physical interrupt controller, GICv2 or GICv3: one of arch/gicv* is linked in. EL2 acknowledges every
+ * interrupt, drops its priority and deactivates it itself or lets a guest's deactivation of a list register
+ * do so. Called with interrupts masked; knows nothing of guests.
  */
 #ifndef BULKHEAD_ARCH_GIC_H
 #define BULKHEAD_ARCH_GIC_H
@@ -19,13 +19,22 @@ extern "C" {
 #define GIC_PRIVATE_COUNT 32u   /* SGIs and PPIs */
 #define GIC_INTID_LIMIT   1020u /* acknowledged INTIDs from here on are special: nothing to end */
 
-/* Resets the distributor: every SPI disabled, inactive, Group 1, default priority; affinity routing on. First
- * core, once. `cpu_count` redistributors are looked for at platform->gicr_pa later. */
-void gic_init(const struct manifest_platform *platform, uint32_t cpu_count);
+/* What EL2 maps of the frames. A GICv3 has redistributors for all cores of the machine, in any order: as many
+ * as a machine of BH_MAX_CORES cores can have, of the largest kind. */
+#define GICV3_DISTRIBUTOR_BYTES   0x10000u
+#define GICV3_REDISTRIBUTOR_BYTES (BH_MAX_CORES * 0x40000u)
+#define GICV2_DISTRIBUTOR_BYTES   0x1000u
+#define GICV2_INTERFACE_BYTES     0x2000u /* physical and virtual CPU interface */
+#define GICV2_HYPERVISOR_BYTES    0x1000u
 
-/* Prepares the executing core: wakes its redistributor (found by affinity, not by order), puts SGIs and PPIs
- * into Group 1, enables SGI 0 and the maintenance interrupt, opens the CPU interface with separate priority
- * drop and deactivation. `mpidr`: affinity fields. Returns false if no redistributor has that affinity. */
+/* Resets the distributor: every SPI disabled, inactive, default priority, in a group that is ours. First
+ * core, once. */
+void gic_init(const struct manifest_platform *platform);
+
+/* Prepares the executing core: finds what the controller has for it (a redistributor, by affinity and not by
+ * order; a CPU interface number), resets SGIs and PPIs, enables SGI 0 and the maintenance interrupt, opens
+ * the CPU interface with separate priority drop and deactivation. `mpidr`: affinity fields. Returns false if
+ * there is nothing for that affinity. */
 bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr);
 
 /* Acknowledges the highest-priority pending interrupt; >= GIC_INTID_LIMIT: there is none (spurious). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * List registers of the executing core, behind an interface that GICv2's GICH can serve as well. Only the
- * virtual interrupt controller (vgic_deliver.c) uses it; it keeps no state of its own.
+ * List registers of the executing core: GICv3's system registers or GICv2's GICH, whichever is linked in.
+ * Only the virtual interrupt controller (vgic*.c) uses it; it keeps no state of its own.
  */
 #ifndef BULKHEAD_ARCH_VGIC_LR_H
 #define BULKHEAD_ARCH_VGIC_LR_H
@@ -19,8 +19,12 @@ enum vgic_lr_flag {
     VGIC_LR_ACTIVE = 1u << 1,
     VGIC_LR_HW = 1u << 2,     /* the guest's deactivation deactivates the physical INTID of the same number */
     VGIC_LR_EOI = 1u << 3,    /* maintenance interrupt when the guest deactivates it; not with VGIC_LR_HW */
-    VGIC_LR_GROUP1 = 1u << 4, /* IRQ, otherwise FIQ */
+    VGIC_LR_GROUP1 = 1u << 4, /* else Group 0: FIQ on GICv3; on GICv2 the guest chooses, IRQ at first */
 };
+
+/* Index of the VCPU that sent a software-generated interrupt, in the flags; GICv2 tells it to the guest. */
+#define VGIC_LR_SENDER_SHIFT  13u
+#define VGIC_LR_SENDER(flags) (((flags) >> VGIC_LR_SENDER_SHIFT) & 7u)
 
 /* Maintenance interrupts that can be asked for, besides VGIC_LR_EOI. */
 enum vgic_lr_event {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which interrupt controller it is: the one that the device tree describes.
+#include "guests/runtime/gic.h"
+
+#include "guests/runtime/board.h"
+#include "guests/runtime/gic_versions.h"
+
+static bool is_v3(void)
+{
+    return board()->gic_redistributor.size != 0;
+}
+
+bool gic_init(void)
+{
+    return is_v3() ? gic_v3_init() : gic_v2_init();
+}
+
+bool gic_init_secondary(void)
+{
+    return is_v3() ? gic_v3_init_secondary() : gic_v2_init_secondary();
+}
+
+void gic_enable_private(uint32_t intid)
+{
+    if (is_v3())
+        gic_v3_enable_private(intid);
+    else
+        gic_v2_enable_private(intid);
+}
+
+bool gic_acknowledge(uint32_t *intid)
+{
+    return is_v3() ? gic_v3_acknowledge(intid) : gic_v2_acknowledge(intid);
+}
+
+void gic_end(uint32_t intid)
+{
+    if (is_v3())
+        gic_v3_end(intid);
+    else
+        gic_v2_end(intid);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The virtual GICv2 as trap handlers see it: the distributor is emulated; the CPU interface that a guest
+ * finds where the board has the physical one is the hardware's virtual one (GICV), banked by core, without
+ * traps.
+ */
+#include "vgic_model.h"
+#include "domain.h"
+#include "stage2.h"
+#include "system.h"
+
+#include <arch/gic.h>
+#include <arch/vgic_frames.h>
+
+enum vgic_frame vgic_frame_at(const struct domain *domain, uint64_t ipa, uint64_t *offset)
+{
+    (void)domain;
+    *offset = ipa - system_manifest()->platform.gicd_pa;
+    return *offset < VGIC_DIST_BYTES ? VGIC_FRAME_DISTRIBUTOR : VGIC_FRAME_NONE;
+}
+
+bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_access *access)
+{
+    (void)frame; /* there is only one */
+    return vgic_dist_access(vcpu, access);
+}
+
+bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64_t *value)
+{
+    (void)vcpu;
+    (void)encoding;
+    (void)write;
+    (void)value;
+    return false; /* none: what a core has of GICv3's is undefined to a guest */
+}
+
+bool vgic_map_registers(const struct stage2 *stage2, struct pool *pool)
+{
+    const struct manifest_platform *platform = &stage2->manifest->platform;
+
+    return stage2_map_device(stage2, pool, platform->gicc_pa, paddr(platform->gicv_pa),
+                             GICV2_INTERFACE_BYTES);
+}

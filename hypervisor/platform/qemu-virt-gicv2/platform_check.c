@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The emulator's `virt` machine with GICv2 (QEMU, docs/system/arm/virt.rst; addresses from its device tree).
+ */
+#include "platform_check.h"
+#include <arch/mmio.h>
+
+#define GICD_PA      0x08000000u
+#define GICC_PA      0x08010000u
+#define GICH_PA      0x08030000u
+#define GICV_PA      0x08040000u
+#define UART_PA      0x09000000u
+#define UART_DATA    0x00u
+#define UART_FLAGS   0x18u
+#define FLAG_TX_FULL (1u << 5)
+
+bool platform_matches(const struct manifest_platform *platform)
+{
+    return platform->gic_version == BH_GIC_VERSION_GICV2 && platform->uart_type == BH_UART_TYPE_PL011 &&
+           platform->psci_method == BH_PSCI_METHOD_SMC && platform->gicd_pa == GICD_PA &&
+           platform->gicc_pa == GICC_PA && platform->gich_pa == GICH_PA && platform->gicv_pa == GICV_PA &&
+           platform->uart_pa == UART_PA;
+}
+
+void platform_early_write(char character)
+{
+    while ((mmio_read32(paddr(UART_PA + UART_FLAGS)) & FLAG_TX_FULL) != 0) {
+    }
+    mmio_write32(paddr(UART_PA + UART_DATA), (uint8_t)character);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ZCU102 (ZynqMP; addresses from UG1085). The interrupt controller is a GIC-400 whose frames of 4 KiB
+ * repeat through 64 KiB each: from the last copy on, the two pages of a CPU interface follow one another.
+ */
+#include "platform_check.h"
+#include <arch/mmio.h>
+
+#define GICD_PA      0xF9010000u
+#define GICC_PA      0xF902F000u
+#define GICH_PA      0xF9040000u
+#define GICV_PA      0xF906F000u
+#define UART_PA      0xFF000000u
+#define UART_CONTROL 0x00u
+#define UART_STATUS  0x2Cu
+#define UART_FIFO    0x30u
+#define TX_ENABLE    0x10u
+#define TX_DISABLE   0x20u
+#define TX_FULL      0x10u
+
+bool platform_matches(const struct manifest_platform *platform)
+{
+    return platform->gic_version == BH_GIC_VERSION_GICV2 && platform->uart_type == BH_UART_TYPE_CADENCE &&
+           platform->psci_method == BH_PSCI_METHOD_SMC && platform->gicd_pa == GICD_PA &&
+           platform->gicc_pa == GICC_PA && platform->gich_pa == GICH_PA && platform->gicv_pa == GICV_PA &&
+           platform->uart_pa == UART_PA;
+}
+
+void platform_early_write(char character)
+{
+    uint32_t control = mmio_read32(paddr(UART_PA + UART_CONTROL));
+
+    if ((control & TX_ENABLE) == 0) { /* nobody has used it since its reset */
+        mmio_write32(paddr(UART_PA + UART_CONTROL), (control | TX_ENABLE) & ~TX_DISABLE);
+    }
+    while ((mmio_read32(paddr(UART_PA + UART_STATUS)) & TX_FULL) != 0) {
+    }
+    mmio_write32(paddr(UART_PA + UART_FIFO), (uint8_t)character);
+}
