@@ -3,16 +3,13 @@
  * The emulator's `virt` machine with GICv2 (QEMU, docs/system/arm/virt.rst; addresses from its device tree).
  */
 #include "platform_check.h"
-#include <arch/mmio.h>
+#include "pl011_early.h"
 
-#define GICD_PA      0x08000000u
-#define GICC_PA      0x08010000u
-#define GICH_PA      0x08030000u
-#define GICV_PA      0x08040000u
-#define UART_PA      0x09000000u
-#define UART_DATA    0x00u
-#define UART_FLAGS   0x18u
-#define FLAG_TX_FULL (1u << 5)
+#define GICD_PA 0x08000000u
+#define GICC_PA 0x08010000u
+#define GICH_PA 0x08030000u
+#define GICV_PA 0x08040000u
+#define UART_PA 0x09000000u
 
 bool platform_matches(const struct manifest_platform *platform)
 {
@@ -24,7 +21,5 @@ bool platform_matches(const struct manifest_platform *platform)
 
 void platform_early_write(char character)
 {
-    while ((mmio_read32(paddr(UART_PA + UART_FLAGS)) & FLAG_TX_FULL) != 0) {
-    }
-    mmio_write32(paddr(UART_PA + UART_DATA), (uint8_t)character);
+    pl011_early_write(paddr(UART_PA), character);
 }

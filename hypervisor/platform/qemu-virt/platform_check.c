@@ -3,15 +3,11 @@
  * The emulator's `virt` machine with GICv3 (QEMU, docs/system/arm/virt.rst; addresses from its device tree).
  */
 #include "platform_check.h"
-#include <arch/mmio.h>
+#include "pl011_early.h"
 
-#define GICD_PA      0x08000000u
-#define GICR_PA      0x080A0000u
-#define UART_PA      0x09000000u
-#define UART_DATA    0x00u
-#define UART_FLAGS   0x18u
-#define FLAG_TX_FULL (1u << 5)
-#define POLL_LIMIT   1000000u /* reads: a character takes 87 microseconds */
+#define GICD_PA 0x08000000u
+#define GICR_PA 0x080A0000u
+#define UART_PA 0x09000000u
 
 bool platform_matches(const struct manifest_platform *platform)
 {
@@ -22,8 +18,5 @@ bool platform_matches(const struct manifest_platform *platform)
 
 void platform_early_write(char character)
 {
-    for (uint32_t i = 0; i < POLL_LIMIT && (mmio_read32(paddr(UART_PA + UART_FLAGS)) & FLAG_TX_FULL) != 0;
-         i++) {
-    }
-    mmio_write32(paddr(UART_PA + UART_DATA), (uint8_t)character);
+    pl011_early_write(paddr(UART_PA), character);
 }

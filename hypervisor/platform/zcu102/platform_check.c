@@ -17,6 +17,7 @@
 #define TX_ENABLE    0x10u
 #define TX_DISABLE   0x20u
 #define TX_FULL      0x10u
+#define POLL_LIMIT   1000000u /* reads: a character takes 87 microseconds */
 
 bool platform_matches(const struct manifest_platform *platform)
 {
@@ -33,7 +34,7 @@ void platform_early_write(char character)
     if ((control & TX_ENABLE) == 0) { /* nobody has used it since its reset */
         mmio_write32(paddr(UART_PA + UART_CONTROL), (control | TX_ENABLE) & ~TX_DISABLE);
     }
-    while ((mmio_read32(paddr(UART_PA + UART_STATUS)) & TX_FULL) != 0) {
+    for (uint32_t i = 0; i < POLL_LIMIT && (mmio_read32(paddr(UART_PA + UART_STATUS)) & TX_FULL) != 0; i++) {
     }
     mmio_write32(paddr(UART_PA + UART_FIFO), (uint8_t)character);
 }
