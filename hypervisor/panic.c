@@ -19,8 +19,10 @@ void panic_exception(uint64_t vector, uint64_t esr, uint64_t pc, uint64_t addres
 
     /* It has been said why: turning the machine off was what failed, because there is no firmware to do it.
      */
-    while (phase == BH_PHASE_REFUSED || phase == BH_PHASE_PANICKED) {
-        arch_wfe();
+    if (phase == BH_PHASE_REFUSED || phase == BH_PHASE_PANICKED) {
+        for (;;) {
+            arch_wfe();
+        }
     }
     system_status()->phase = BH_PHASE_PANICKED;
     (void)format_text(

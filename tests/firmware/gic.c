@@ -29,9 +29,9 @@ static _Bool has_system_registers(void)
 
 static void give_word_away(uint64_t frame, uint32_t word)
 {
-    write32(frame + GICD_IGROUPR + word * 4u, UINT32_MAX);
+    write32(frame + GICD_IGROUPR + (uint64_t)word * 4, UINT32_MAX);
     for (uint32_t i = 0; i < 8; i++) {
-        write32(frame + GICD_IPRIORITYR + word * 32u + i * 4u, PRIORITIES);
+        write32(frame + GICD_IPRIORITYR + ((uint64_t)word * 8 + i) * 4, PRIORITIES);
     }
 }
 
