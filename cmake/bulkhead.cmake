@@ -44,6 +44,16 @@ add_library(bulkhead_sanitizers INTERFACE)
 target_compile_options(bulkhead_sanitizers INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1 -UNDEBUG)
 target_link_options(bulkhead_sanitizers INTERFACE -fsanitize=address,undefined)
+if(BULKHEAD_FUZZ)
+    # Comparisons are not traced: inputs are built of steps, and it costs half of the speed.
+    target_compile_options(bulkhead_sanitizers INTERFACE
+        -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fno-sanitize=null,alignment,pointer-overflow -O2)
+endif()
+
+# For the line counts of what a fuzzer's corpus reaches.
+add_library(bulkhead_line_counts INTERFACE)
+target_compile_options(bulkhead_line_counts INTERFACE -fprofile-instr-generate -fcoverage-mapping -O1)
+target_link_options(bulkhead_line_counts INTERFACE -fprofile-instr-generate)
 
 # bulkhead_link(TARGET SCOPE LIBRARY...): links, on a sanitized target, the `_san` variants where they exist.
 function(bulkhead_link target scope)
@@ -61,6 +71,9 @@ function(bulkhead_add_variant name sanitized)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
     add_library(${name} STATIC ${arg_SOURCES})
     set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ${sanitized})
+    if(BULKHEAD_FUZZ AND NOT sanitized)
+        target_link_libraries(${name} PRIVATE bulkhead_line_counts)
+    endif()
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${arg_INCLUDE})
     target_compile_definitions(${name} PUBLIC ${arg_DEFINE})
     target_link_libraries(${name} PRIVATE bulkhead_warnings_c bulkhead_warnings_cxx)
@@ -106,6 +119,40 @@ function(bulkhead_test name)
     target_precompile_headers(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>)
     add_test(NAME ${name}
         COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+# bulkhead_executable(NAME SANITIZED SOURCES ... [INCLUDE dir...] [LINK lib...]): a program of the host's.
+function(bulkhead_executable name sanitized)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;INCLUDE;LINK")
+    add_executable(${name} ${arg_SOURCES})
+    set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ${sanitized})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${arg_INCLUDE})
+    target_link_libraries(${name} PRIVATE bulkhead_warnings_c bulkhead_warnings_cxx)
+    bulkhead_link(${name} PRIVATE ${arg_LINK})
+endfunction()
+
+# bulkhead_fuzzer(NAME ...): a libFuzzer program; bulkhead_coverage(NAME ...): one whose executed lines are counted.
+function(bulkhead_fuzzer name)
+    bulkhead_executable(${name} ON ${ARGN})
+    target_link_libraries(${name} PRIVATE bulkhead_sanitizers)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+function(bulkhead_coverage name)
+    find_package(GTest REQUIRED)
+    bulkhead_executable(${name} OFF ${ARGN})
+    target_link_libraries(${name} PRIVATE bulkhead_line_counts GTest::gtest)
+endfunction()
+
+# bulkhead_replay(NAME SEEDS FINDINGS SOURCES ... [INCLUDE dir...] [LINK lib...]): a fuzz target's inputs as tests.
+function(bulkhead_replay name seeds findings)
+    find_package(GTest REQUIRED)
+    bulkhead_executable(${name} ON ${ARGN})
+    target_link_libraries(${name} PRIVATE bulkhead_sanitizers GTest::gtest)
+    add_test(NAME ${name} COMMAND ${name}
+        --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1 ${seeds} ${findings}
         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT 120)
 endfunction()

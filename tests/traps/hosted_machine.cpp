@@ -165,6 +165,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     const manifest_platform &platform = system_manifest()->platform;
     console_init(&platform, system_manifest()->hypervisor.console_core, BH_ALL_DOMAINS);
     gic_init(&platform);
+    for (uint32_t i = 0; i < BH_MAX_DOMAINS; i++) {
+        std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
+    }
     booted_ = domain_init_all();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
@@ -282,8 +285,6 @@ void HostedMachine::type(uint8_t character)
 void HostedMachine::set_uart_full(bool full)
 {
     uart_full = full;
-    memory.clear();
-    window_hook = nullptr;
 }
 
 status_domain &HostedMachine::status(uint32_t domain) const

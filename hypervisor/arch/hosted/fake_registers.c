@@ -12,6 +12,7 @@
 #define MAX_WINDOWS 16u
 
 #define PAGE_BYTES 4096u
+#define MAX_LOG    (1u << 20) /* writes in one step of a test: more is a loop without end */
 
 struct window {
     uint64_t pa;
@@ -47,8 +48,10 @@ void fake_reset(void)
         }
         free(window->pages);
     }
-    free(fake.log);
-    memset(&fake, 0, sizeof fake);
+    memset(&fake, 0, offsetof(struct fake, log));
+    fake_forget_writes();
+    memset(fake.barriers, 0, sizeof fake.barriers);
+    fake.wfi_hook = NULL;
 }
 
 void fake_switch_core(uint32_t core)
@@ -92,7 +95,7 @@ static void log_write(struct fake_write entry)
     if (fake.log_count == fake.log_room) {
         fake.log_room = fake.log_room == 0 ? 256 : fake.log_room * 2;
         fake.log = realloc(fake.log, fake.log_room * sizeof *fake.log);
-        if (fake.log == NULL) {
+        if (fake.log == NULL || fake.log_room > MAX_LOG) {
             abort();
         }
     }

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps and their judge. A guest's registers and everything of its domain may change in a step of its own; of
+// others nothing may, but for the virtual UART's interrupt line, which the console core moves.
+#include "machine.h"
+
+#include "core/crc32.h"
+#include "vgic_invariants.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+#include "console.h"
+#include "irq.h"
+#include "syndrome.h"
+#include <arch/gic.h>
+}
+
+namespace bulkhead_fuzz {
+
+using bulkhead_test::HostedMachine;
+
+namespace {
+
+constexpr unsigned sgi1r[] = {3, 0, 12, 11, 5};
+
+// The machine's description: one VCPU of each domain on every pair of cores.
+struct Manifest {
+    manifest_header header;
+    struct manifest_cpu cpus[cores];
+    struct manifest_ram ram[1];
+    struct color_set_record color_sets[3];
+    struct manifest_domain domains[bulkhead_fuzz::domains];
+    struct manifest_vcpu vcpus[cores];
+    struct manifest_segment segments[2];
+    struct manifest_image images[2];
+    struct manifest_irq irqs[4];
+};
+
+template <typename Record, size_t N> table_ref table(const Manifest &manifest, const Record (&records)[N])
+{
+    const auto offset = reinterpret_cast<const char *>(records) - reinterpret_cast<const char *>(&manifest);
+    return {static_cast<uint32_t>(offset), N};
+}
+
+Manifest make_manifest(const Options &options)
+{
+    static const std::unique_ptr<SampleManifest> sample = make_sample_manifest();
+    Manifest m{};
+
+    m.header = sample->header;
+    m.header.total_bytes = sizeof m;
+    m.header.hypervisor.console_core = options.console_core;
+    m.header.cpus = table(m, m.cpus);
+    m.header.ram = table(m, m.ram);
+    m.header.color_sets = table(m, m.color_sets);
+    m.header.domains = table(m, m.domains);
+    m.header.vcpus = table(m, m.vcpus);
+    m.header.segments = table(m, m.segments);
+    m.header.images = table(m, m.images);
+    m.header.irqs = table(m, m.irqs);
+    m.header.devices = {static_cast<uint32_t>(sizeof m), 0};
+    std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
+    std::memcpy(m.ram, sample->ram, sizeof m.ram);
+    std::memcpy(m.color_sets, sample->color_sets, sizeof m.color_sets);
+    for (uint32_t i = 0; i < domains; i++) {
+        m.domains[i] = sample->domains[i];
+        m.domains[i].flags = BH_DOMAIN_FLAG_CONSOLE | options.flags[i];
+        m.domains[i].first_vcpu = 2 * i;
+        m.domains[i].vcpu_count = 2;
+        m.domains[i].first_segment = i;
+        m.domains[i].segment_count = 1;
+        m.domains[i].first_image = i;
+        m.domains[i].image_count = 1;
+        m.domains[i].first_irq = 2 * i;
+        m.domains[i].irq_count = 2;
+        m.domains[i].device_count = 0;
+        m.vcpus[2 * i] = {i, i};
+        m.vcpus[2 * i + 1] = {i, i + 2};
+        m.segments[i] = sample->segments[i];
+        m.segments[i].bytes = memory_bytes;
+        m.images[i] = {0x1000, 0x20, memory_ipa, 0, 0};
+    }
+    m.irqs[0] = {device_spis[0], 0};
+    m.irqs[1] = {device_spis[1], 1};
+    m.irqs[2] = {device_spis[2], 0};
+    m.irqs[3] = {device_spis[3], 1};
+    m.header.crc32 = 0;
+    m.header.crc32 = crc32_update(0, &m, sizeof m);
+    return m;
+}
+
+uint32_t domain_of(uint32_t core)
+{
+    return core % domains;
+}
+
+struct vcpu *vcpu_of(uint32_t core)
+{
+    return cpu_at(core)->vcpu;
+}
+
+std::array<struct domain *, domains> all_domains()
+{
+    return {domain_at(0), domain_at(1)};
+}
+
+} // namespace
+
+Options options_of(uint8_t byte)
+{
+    static const uint32_t list_registers[] = {4, 2, 3, 16}; // with one, "at most one in use" would never end
+    Options options;
+
+    options.list_registers = list_registers[byte & 3];
+    options.console_core = byte >> 2 & 1;
+    for (uint32_t i = 0; i < domains; i++) {
+        options.flags[i] = (byte >> (3 + i) & 1) != 0 ? uint32_t{BH_DOMAIN_FLAG_RESTART_ON_FAILURE} : 0;
+    }
+    return options;
+}
+
+namespace {
+
+// BULKHEAD_FUZZ_TRACE=1 tells the steps in words, to understand a finding.
+[[gnu::format(printf, 2, 3)]] void tell(uint32_t core, const char *format, ...)
+{
+    static const bool told = std::getenv("BULKHEAD_FUZZ_TRACE") != nullptr;
+    va_list arguments;
+
+    if (told) {
+        va_start(arguments, format);
+        std::fprintf(stderr, "core %u: ", core);
+        std::vfprintf(stderr, format, arguments);
+        std::fputc('\n', stderr);
+        va_end(arguments);
+    }
+}
+
+} // namespace
+
+// What must stay as it is while another domain does something.
+struct Machine::Shadow {
+    struct OfDomain {
+        vgic_domain vgic;
+        std::array<vgic_vcpu, 2> vcpus;
+        std::array<uint32_t, 2> power;
+        std::array<guest_regs, 2> regs;
+        uint32_t state;
+        status_domain status;
+    };
+    std::array<OfDomain, domains> domain;
+    std::array<OfDomain, domains> now;
+
+    static void take(OfDomain &into, uint32_t index, HostedMachine &hosted)
+    {
+        const struct domain *domain = domain_at(index);
+
+        into.vgic = domain->vgic;
+        std::memset(static_cast<void *>(&into.vgic.lock), 0, sizeof into.vgic.lock);
+        for (uint32_t i = 0; i < 2; i++) {
+            into.vcpus[i] = domain->vcpus[i].vgic;
+            into.power[i] = domain->vcpus[i].power;
+            into.regs[i] = hosted.regs(index + 2 * i);
+        }
+        into.state = domain->state;
+        into.status = system_status()->domains[index];
+    }
+
+    // The console core moves the line of the others' virtual UART.
+    static void forget_console_line(OfDomain &of)
+    {
+        vgic_bank &bank = of.vgic.spis[console_spi / 32 - 1];
+
+        bank.line &= ~(1u << console_spi % 32);
+        bank.pending &= ~(1u << console_spi % 32);
+        for (vgic_vcpu &vcpu : of.vcpus) {
+            vcpu.stale = false;
+        }
+    }
+};
+
+Machine::Machine(const Options &options)
+    : hosted_(make_manifest(options).header, options.list_registers), console_core_(options.console_core),
+      shadow_(std::make_unique<Shadow>())
+{
+    std::memset(static_cast<void *>(shadow_.get()), 0, sizeof *shadow_);
+    require(hosted_.booted(), "the machine does not boot");
+    pass_time(1); // zero would be "never"
+    fake_switch_core(console_core_);
+    console_start();
+    gic_enable(system_manifest()->platform.cnthp_irq, 0);
+    for (uint32_t core = 0; core < cores; core++) {
+        enter(core);
+        hosted_.on_core(core);
+        left(core);
+    }
+    for (uint32_t i = 0; i < domains; i++) {
+        Shadow::take(shadow_->domain[i], i, hosted_);
+    }
+    judge(0);
+}
+
+Machine::~Machine() = default;
+
+bool Machine::ended() const
+{
+    return system_status()->phase == BH_PHASE_ENDED;
+}
+
+void Machine::enter(uint32_t core)
+{
+    fake_switch_core(core);
+    fake_forget_writes();
+}
+
+void Machine::left(uint32_t core)
+{
+    runs_[core] = !ended() && vcpu_may_run(vcpu_of(core));
+    require(ended() || (cpu_at(core)->status->idle != 0) != runs_[core], "a core neither runs nor idles");
+    if (fake_gic_guest_depth() == 0) {
+        acknowledged_[core].clear();
+    }
+}
+
+// After a step on `core`.
+void Machine::judge(uint32_t core)
+{
+    if (ended() || judged_late_) {
+        return;
+    }
+    const std::string what = bulkhead_test::broken_vgic_invariant(all_domains(), cores);
+    if (!what.empty()) {
+        broken(what.c_str());
+    }
+    for (uint32_t i = 0; i < domains; i++) {
+        for (uint32_t v = 0; v < 2; v++) {
+            const uint32_t power = domain_at(i)->vcpus[v].power;
+
+            require(power != VCPU_CLAIMED && power <= VCPU_STOPPING, "a power state that nobody may see");
+            require(power != VCPU_ON || runs_[i + 2 * v], "a VCPU is on, and its core idles");
+        }
+        if (i == domain_of(core)) {
+            Shadow::take(shadow_->domain[i], i, hosted_);
+            continue;
+        }
+        Shadow::take(shadow_->now[i], i, hosted_);
+        if (std::memcmp(&shadow_->now[i], &shadow_->domain[i], sizeof shadow_->now[i]) == 0) {
+            continue;
+        }
+        if (managed_) {
+            shadow_->domain[i] = shadow_->now[i];
+            continue;
+        }
+        require(core == console_core_, "a step of one domain changed another");
+        Shadow::OfDomain now = shadow_->now[i];
+        Shadow::OfDomain before = shadow_->domain[i];
+        Shadow::forget_console_line(now);
+        Shadow::forget_console_line(before);
+        require(std::memcmp(&now, &before, sizeof now) == 0, "the console core changed more than a line");
+        shadow_->domain[i] = shadow_->now[i];
+    }
+}
+
+void Machine::interrupt(uint32_t core)
+{
+    if (ended()) {
+        return;
+    }
+    tell(core, runs_[core] ? "interrupt" : "woken while idle");
+    enter(core);
+    if (runs_[core]) {
+        hosted_.interrupt();
+    } else {
+        hosted_.take_while_idle();
+        const struct domain *domain = vcpu_of(core)->domain;
+        if (!ended() && (vcpu_of(core)->power == VCPU_STARTING || domain->state != BH_DOMAIN_STATE_RUNNING)) {
+            hosted_.on_core(core);
+        }
+    }
+    left(core);
+    judge(core);
+}
+
+void Machine::trap(uint32_t core, uint64_t esr, uint64_t ipa)
+{
+    if (ended() || !runs_[core]) {
+        return;
+    }
+    tell(core, "trap, syndrome %lx, address %lx, x0 %lx, x1 %lx", esr, ipa, regs(core).x[0], regs(core).x[1]);
+    enter(core);
+    const uint64_t elr = fake_sysreg(SYSREG_ID_ELR_EL2);
+    const uint64_t spsr = fake_sysreg(SYSREG_ID_SPSR_EL2);
+    const uint64_t vbar = fake_sysreg(SYSREG_ID_VBAR_EL1);
+    const uint64_t entered = cpu_at(core)->status->entered_at;
+    hosted_.trap(esr, ipa);
+    left(core);
+    if (runs_[core]) {
+        const uint64_t to = fake_sysreg(SYSREG_ID_ELR_EL2);
+        const bool same = to == elr || to == elr + 4 || to == elr + 2;
+        const bool vector = to == vbar || to == vbar + 0x200 || to == vbar + 0x400 || to == vbar + 0x600;
+        const bool start = to == vcpu_of(core)->entry.value;
+
+        require(same || vector || start, "the guest goes on where it cannot");
+        require((fake_sysreg(SYSREG_ID_SPSR_EL2) & 0x1F) <= 5 || fake_sysreg(SYSREG_ID_SPSR_EL2) == spsr,
+                "the guest goes on at an exception level that is not its own");
+        require(entered == cpu_at(core)->status->entered_at, "time of the first entry changed");
+    }
+    judge(core);
+}
+
+void Machine::set_register(uint32_t core, uint32_t index, uint64_t value)
+{
+    hosted_.regs(core).x[index] = value;
+    shadow_->domain[domain_of(core)].regs[core / domains].x[index] = value;
+}
+
+void Machine::serror(uint32_t core)
+{
+    if (ended() || !runs_[core]) {
+        return;
+    }
+    tell(core, "serror");
+    enter(core);
+    hosted_.serror();
+    left(core);
+    judge(core);
+}
+
+uint64_t Machine::call(uint32_t core, bool smc, uint64_t function, uint64_t x1, uint64_t x2, uint64_t x3)
+{
+    if (!runs_[core]) {
+        return 0;
+    }
+    const uint64_t x[] = {function, x1, x2, x3};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        set_register(core, i, x[i]);
+    }
+    managed_ = !ended() && domain_has_flag(domain_at(domain_of(core)), BH_DOMAIN_FLAG_MANAGER);
+    trap(core, smc ? bulkhead_test::esr_smc : bulkhead_test::esr_hvc);
+    managed_ = false;
+    return regs(core).x[0];
+}
+
+void Machine::write(uint32_t core, uint64_t ipa, unsigned bytes, uint64_t value)
+{
+    set_register(core, 1, value);
+    trap(core, bulkhead_test::esr_store(bytes, 1), ipa);
+}
+
+uint64_t Machine::read(uint32_t core, uint64_t ipa, unsigned bytes)
+{
+    trap(core, bulkhead_test::esr_load(bytes, 1), ipa);
+    return regs(core).x[1];
+}
+
+void Machine::sgi(uint32_t core, uint64_t value)
+{
+    set_register(core, 1, value);
+    trap(core, bulkhead_test::esr_sysreg(sgi1r[0], sgi1r[1], sgi1r[2], sgi1r[3], sgi1r[4], 1, false));
+}
+
+void Machine::acknowledge(uint32_t core)
+{
+    if (ended() || !runs_[core]) {
+        return;
+    }
+    fake_switch_core(core);
+    const uint32_t intid = fake_gic_guest_acknowledge();
+    tell(core, "acknowledges %u", intid);
+    if (intid != FAKE_GIC_SPURIOUS) {
+        acknowledged_[core].push_back(intid);
+    }
+    judge(core);
+}
+
+void Machine::end_innermost(uint32_t core)
+{
+    if (ended() || !runs_[core] || acknowledged_[core].empty()) {
+        return;
+    }
+    const uint32_t intid = acknowledged_[core].back();
+
+    tell(core, "ends %u", intid);
+    fake_switch_core(core);
+    acknowledged_[core].pop_back();
+    fake_gic_guest_end(intid);
+    judge(core);
+}
+
+void Machine::end(uint32_t core, uint32_t intid)
+{
+    if (ended() || !runs_[core] || acknowledged_[core].empty()) {
+        return; // no active priority: the core ignores it
+    }
+    tell(core, "ends %u, whatever it is", intid);
+    fake_switch_core(core);
+    acknowledged_[core].pop_back();
+    fake_gic_guest_end(intid);
+    judge(core);
+}
+
+void Machine::deactivate(uint32_t core, uint32_t intid)
+{
+    if (ended() || !runs_[core]) {
+        return;
+    }
+    tell(core, "deactivates %u", intid);
+    fake_switch_core(core);
+    fake_gic_guest_deactivate(intid);
+    judge(core);
+}
+
+void Machine::raise(uint32_t core, uint32_t intid)
+{
+    tell(core, "edge of %u", intid);
+    fake_switch_core(core);
+    fake_gic_raise(intid);
+}
+
+void Machine::set_line(uint32_t core, uint32_t intid, bool high)
+{
+    tell(core, "line of %u %s", intid, high ? "high" : "low");
+    fake_switch_core(core);
+    fake_gic_set_line(intid, high);
+}
+
+void Machine::pass_time(uint64_t ticks)
+{
+    for (uint32_t core = 0; core < cores; core++) {
+        fake_set_core_sysreg(core, SYSREG_ID_CNTPCT_EL0,
+                             fake_core_sysreg(core, SYSREG_ID_CNTPCT_EL0) + ticks);
+    }
+}
+
+// Every core takes its interrupts, every guest acknowledges and ends what it gets, until nothing moves.
+void Machine::take_everything()
+{
+    for (uint32_t round = 0; round < 400; round++) {
+        bool moved = false;
+        for (uint32_t core = 0; core < cores && !ended(); core++) {
+            fake_switch_core(core);
+            if (fake_gic_has_interrupt()) {
+                interrupt(core);
+                moved = true;
+            }
+            if (!runs_[core]) {
+                continue;
+            }
+            fake_switch_core(core);
+            while (!acknowledged_[core].empty()) {
+                end_innermost(core);
+                moved = true;
+            }
+            if (fake_gic_guest_has_interrupt()) {
+                acknowledge(core);
+                moved = true;
+            }
+        }
+        if (!moved || ended()) {
+            return;
+        }
+    }
+    broken("interrupts never end");
+}
+
+void Machine::come_to_rest()
+{
+    tell(0, "all come to rest");
+    judged_late_ = true; // many steps that nobody chose
+    for (uint32_t core = 0; core < cores; core++) {
+        set_line(core, virtual_timer, false);
+        set_line(core, physical_timer, false);
+    }
+    for (uint32_t spi : device_spis) {
+        set_line(0, spi, false);
+    }
+    take_everything();
+    for (uint32_t core = cores; core-- > 0;) {
+        const uint64_t redistributor = gicr_ipa + core / 2 * 0x20000 + 0x10000;
+        const bool alone = core < domains || !runs_[core - domains];
+
+        if (ended() || !runs_[core]) {
+            continue;
+        }
+        write(core, gicd_ipa, 4, 3);
+        for (uint32_t spi : device_spis) {
+            write(core, gicd_ipa + 0x6000 + 8 * spi, 8, core / 2);
+        }
+        for (uint32_t word = 1; alone && word < VGIC_BANKS; word++) {
+            write(core, gicd_ipa + 0x380 + 4 * word, 4, ~0u); // ICACTIVER
+            write(core, gicd_ipa + 0x080 + 4 * word, 4, ~0u); // IGROUPR
+            write(core, gicd_ipa + 0x100 + 4 * word, 4, ~0u); // ISENABLER
+        }
+        write(core, redistributor + 0x380, 4, ~0u);
+        write(core, redistributor + 0x080, 4, ~0u);
+        write(core, redistributor + 0x100, 4, ~0u);
+        take_everything();
+    }
+    judged_late_ = false;
+    for (uint32_t i = 0; i < domains; i++) {
+        Shadow::take(shadow_->domain[i], i, hosted_);
+    }
+    judge(0);
+    for (uint32_t core = 0; core < cores && !ended(); core++) {
+        fake_switch_core(core);
+        if (runs_[core]) {
+            require(!fake_gic_is_active(virtual_timer) && !fake_gic_is_active(physical_timer),
+                    "a timer's interrupt stays active: it would never come again");
+            require(!vgic_is_pending(vcpu_of(core)), "an interrupt waits that the guest is not told of");
+        }
+    }
+    for (uint32_t i = 0; i < 4 && !ended(); i++) {
+        const uint32_t owner = i / 2;
+        if (runs_[owner] || runs_[owner + 2]) {
+            require(!fake_gic_is_active(device_spis[i]), "a device's interrupt stays active");
+            require(!fake_gic_is_pending(device_spis[i]), "a device's interrupt is never taken");
+        }
+    }
+}
+
+void Machine::end_all()
+{
+    tell(0, "all end");
+    // As a manager would: a domain whose VCPUs are all off cannot do it itself.
+    for (uint32_t round = 0; round < 4 && !ended(); round++) {
+        fake_switch_core(console_core_);
+        for (struct domain *domain : all_domains()) {
+            (void)domain_stop(domain);
+        }
+        for (uint32_t i = 0; i < domains; i++) {
+            Shadow::take(shadow_->domain[i], i, hosted_);
+        }
+        bool restarting = false;
+        for (const struct domain *domain : all_domains()) {
+            restarting = restarting || domain->state == BH_DOMAIN_STATE_RESTARTING;
+        }
+        for (uint32_t core = 0; core < cores && !ended(); core++) {
+            if (core != console_core_ || restarting) {
+                interrupt(core); // the console core ends the machine: last
+            }
+        }
+    }
+    for (uint32_t core = 0; core < cores && !ended(); core++) {
+        if (core == console_core_) {
+            continue;
+        }
+        fake_switch_core(core);
+        require(!runs_[core], "a core runs a domain that has ended");
+        for (uint32_t intid = virtual_timer; intid < 32; intid++) {
+            require(!fake_gic_is_active(intid) && !fake_gic_is_enabled(intid), "left by a VCPU that is gone");
+        }
+    }
+    if (!ended()) {
+        interrupt(console_core_);
+    }
+    require(ended(), "all domains have ended, and the machine goes on");
+    for (uint32_t i = 0; i < 4; i++) { // the console core's own domain went down with the machine
+        require(i / 2 == domain_of(console_core_) ||
+                    (!fake_gic_is_active(device_spis[i]) && !fake_gic_is_enabled(device_spis[i])),
+                "left by a domain that has ended");
+    }
+}
+
+} // namespace bulkhead_fuzz

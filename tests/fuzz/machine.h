@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hosted hypervisor under two domains of two VCPUs each, for fuzz targets: single steps that a guest, a
+// device or a typist can make on any core, and a judge after each. A step that breaks an invariant ends the
+// process with a sentence; a step that is not possible now is left out.
+#pragma once
+
+#include "input.h"
+#include "require.h"
+#include "tests/traps/hosted_machine.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bulkhead_fuzz {
+
+constexpr uint32_t cores = 4; // core c runs VCPU c / 2 of domain c % 2
+constexpr uint32_t domains = 2;
+constexpr uint64_t memory_ipa = 0x40000000;
+constexpr uint64_t memory_bytes = 0x400000;
+constexpr uint64_t gicd_ipa = 0x08000000;
+constexpr uint64_t gicr_ipa = 0x080A0000;
+constexpr uint64_t uart_ipa = 0x09000000;
+constexpr uint32_t virtual_timer = 27;
+constexpr uint32_t physical_timer = 30;
+constexpr uint32_t console_spi = 33;
+
+// Passed through: two to each domain, one to nobody.
+constexpr uint32_t device_spis[] = {40, 72, 48, 49, 50};
+
+struct Options {
+    uint32_t list_registers = 4;
+    uint32_t console_core = 1;
+    std::array<uint32_t, domains> flags{}; // besides the console
+};
+
+// From one byte.
+Options options_of(uint8_t byte);
+
+class Machine {
+public:
+    explicit Machine(const Options &options);
+    ~Machine();
+    Machine(const Machine &) = delete;
+    Machine &operator=(const Machine &) = delete;
+
+    // The machine is turned off: no step means anything any more.
+    bool ended() const;
+    // The core executes its guest.
+    bool runs(uint32_t core) const { return runs_[core]; }
+    const guest_regs &regs(uint32_t core) { return hosted_.regs(core); }
+    void set_register(uint32_t core, uint32_t index, uint64_t value);
+    const std::string &uart_output() const { return hosted_.uart_output(); }
+
+    // Something wakes the core, or it just takes what is pending: interrupts, its VCPU's start.
+    void interrupt(uint32_t core);
+    // The guest traps, with its registers as they are.
+    void trap(uint32_t core, uint64_t esr, uint64_t ipa = 0);
+    void serror(uint32_t core);
+    // HVC or SMC; returns x0.
+    uint64_t call(uint32_t core, bool smc, uint64_t function, uint64_t x1 = 0, uint64_t x2 = 0,
+                  uint64_t x3 = 0);
+    // A plain load or store of a device register.
+    void write(uint32_t core, uint64_t ipa, unsigned bytes, uint64_t value);
+    uint64_t read(uint32_t core, uint64_t ipa, unsigned bytes);
+    void sgi(uint32_t core, uint64_t value);
+
+    // What the guest does with its virtual CPU interface, without exits: IAR, EOIR, DIR.
+    void acknowledge(uint32_t core);
+    void end_innermost(uint32_t core);
+    void end(uint32_t core, uint32_t intid);
+    void deactivate(uint32_t core, uint32_t intid);
+
+    // Devices and timers.
+    void raise(uint32_t core, uint32_t intid);
+    void set_line(uint32_t core, uint32_t intid, bool high);
+    void type(uint8_t character) { hosted_.type(character); }
+    void set_uart_full(bool full) { hosted_.set_uart_full(full); }
+    void pass_time(uint64_t ticks);
+
+    // All guests turn cooperative: devices fall silent, everything is enabled, routed to who is there, taken
+    // and ended. Then nothing may be left anywhere.
+    void come_to_rest();
+    // All domains end, all cores idle: nothing of them may be left in the hardware.
+    void end_all();
+
+private:
+    struct Shadow;
+
+    void boot(const Options &options);
+    void enter(uint32_t core);
+    void left(uint32_t core);
+    void judge(uint32_t core);
+    void take_everything();
+
+    bulkhead_test::HostedMachine hosted_;
+    uint32_t console_core_;
+    bool judged_late_ = false;
+    bool managed_ = false; // a manager calls: it may stop and restart the other
+    std::array<bool, cores> runs_{};
+    std::array<std::vector<uint32_t>, cores> acknowledged_; // by the guest, innermost last
+    std::unique_ptr<Shadow> shadow_;
+};
+
+} // namespace bulkhead_fuzz

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Target `manifest`: manifest_check() on anything, and what the hypervisor builds from what it accepts. The
+// envelope (magic, versions, size, checksum) is made good, so that the bytes behind it are what is looked at;
+// a first byte of 0xFF leaves even that as it is. From an accepted manifest every stage-2 table, EL2's own
+// tables and every load of an image must stay in the frames that the manifest gives to their owner.
+#include "input.h"
+#include "require.h"
+
+#include "core/crc32.h"
+#include "core/manifest.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+extern "C" {
+#include "arch/hosted/fake_registers.h"
+#include "boot.h"
+#include "loader.h"
+#include "mmu.h"
+#include "placement.h"
+#include "pool.h"
+#include "stage2.h"
+#include "system.h"
+#include "window.h"
+}
+
+namespace {
+
+using namespace bulkhead_fuzz;
+
+constexpr uint64_t package_bytes = 0x10000;
+constexpr uint64_t load_address = 0x7F000000;
+constexpr uint64_t pool_frames = 64; // the host's memory for the pool, whatever the manifest says of its size
+constexpr uint64_t page = BH_PAGE_BYTES;
+constexpr uint64_t output_bits = 0xFFFFFFFFF000;
+constexpr uint64_t execute_never = UINT64_C(1) << 54;
+
+// Whose image is being loaded, to judge the windows that are opened for it.
+struct Loading {
+    const manifest_header *manifest = nullptr;
+    const manifest_domain *domain = nullptr;
+};
+Loading loading;
+
+bool range_has(const color_range &range, uint64_t bytes, uint64_t pa)
+{
+    return pa >= range.first.value && pa < color_end(&range, bytes).value &&
+           (range.space.bits == 0 || color_set_has(range.set, color_of(range.space, paddr(pa))));
+}
+
+bool owns_frame(const manifest_header *manifest, const manifest_domain &domain, uint64_t pa)
+{
+    const manifest_segment *segments = manifest_segments(manifest) + domain.first_segment;
+
+    return std::any_of(segments, segments + domain.segment_count, [&](const manifest_segment &segment) {
+        return range_has(manifest_segment_range(manifest, &segment), segment.bytes, pa);
+    });
+}
+
+bool owns_device(const manifest_header *manifest, const manifest_domain &domain, uint64_t pa)
+{
+    const manifest_device *devices = manifest_devices(manifest) + domain.first_device;
+
+    return std::any_of(devices, devices + domain.device_count, [&](const manifest_device &device) {
+        return pa >= device.pa && pa - device.pa < device.bytes;
+    });
+}
+
+// Calls `visit(input, output, bytes, descriptor)` for every leaf below a root, with a step of one page in
+// blocks no further than their two ends.
+template <typename Visit>
+void each_leaf(const pool &pool, uint64_t table, unsigned level, uint64_t base, Visit visit)
+{
+    const auto *entries = static_cast<const uint64_t *>(pool_pointer(&pool, paddr(table)));
+    const unsigned shift = 12 + 9 * (3 - level);
+
+    for (uint64_t i = 0; i < 512; i++) {
+        const uint64_t descriptor = entries[i];
+        const uint64_t input = base + (i << shift);
+        if ((descriptor & 1) == 0) {
+            continue;
+        }
+        if (level < 3 && (descriptor & 2) != 0) {
+            each_leaf(pool, descriptor & output_bits, level + 1, input, visit);
+        } else {
+            require(level == 3 ? (descriptor & 2) != 0 : level > 0, "a leaf where none can be");
+            visit(input, descriptor & output_bits, uint64_t{1} << shift, descriptor);
+        }
+    }
+}
+
+void check_stage2(const manifest_header *manifest, const manifest_domain &domain, const pool &pool,
+                  const stage2 &stage2)
+{
+    each_leaf(pool, stage2.root.value, 1, 0, [&](uint64_t, uint64_t pa, uint64_t bytes, uint64_t descriptor) {
+        const bool device = (descriptor & execute_never) != 0;
+        for (uint64_t at : {pa, pa + bytes - page}) {
+            require(device ? owns_device(manifest, domain, at) : owns_frame(manifest, domain, at),
+                    "a domain can reach a frame that it does not own");
+        }
+    });
+}
+
+void check_domain(const manifest_header *manifest, const manifest_domain &domain, uint32_t index, pool &pool,
+                  Input &input)
+{
+    struct stage2 stage2 {};
+
+    if (!stage2_create(&stage2, &pool, manifest, &domain, index + 1)) {
+        return; // the pool is exhausted: boot refuses
+    }
+    check_stage2(manifest, domain, pool, stage2);
+    for (uint32_t i = 0; i < 8; i++) {
+        const manifest_segment &segment =
+            manifest_segments(manifest)[domain.first_segment + input.u8() % domain.segment_count];
+        const uint64_t offset = input.number() % (segment.bytes + 2 * page) - page; // and beside both ends
+        const ipaddr_t ipa = ipaddr(segment.ipa + offset);
+        (void)stage2_map_lazily(&stage2, &pool, ipa);
+        if (offset < segment.bytes) {
+            const placement place = placement_of(manifest, &domain, ipa.value, page);
+            require(owns_frame(manifest, domain, place.pa.value) &&
+                        owns_frame(manifest, domain, place.pa.value + place.bytes - 1),
+                    "memory is placed in a frame that its domain does not own");
+            require(stage2_owns(&stage2, ipa), "a domain does not own its own memory");
+        }
+    }
+    check_stage2(manifest, domain, pool, stage2);
+    loading = {manifest, &domain};
+    loader_reload(&domain);
+}
+
+void check_el2(const manifest_header *manifest, pool &pool)
+{
+    paddr_t root;
+
+    if (!mmu_create(&pool, manifest, &root)) {
+        return;
+    }
+    const color_range range = manifest_pool_range(manifest);
+    each_leaf(pool, root.value, 1, 0, [&](uint64_t input, uint64_t pa, uint64_t bytes, uint64_t) {
+        for (uint64_t at : {pa, pa + bytes - page}) {
+            const bool own = range_has(range, manifest->hypervisor.pool_bytes, at);
+            require(own || (input == pa && pa >= 0x1000), "EL2 maps a frame that is not its own");
+            for (uint32_t i = 0; i < manifest->domains.count; i++) {
+                require(!owns_frame(manifest, manifest_domains(manifest)[i], at), "EL2 maps a guest's frame");
+            }
+        }
+    });
+}
+
+std::vector<uint8_t> sealed(std::span<const uint8_t> bytes)
+{
+    std::vector<uint8_t> sealed(std::max(bytes.size(), sizeof(manifest_header)));
+    std::copy(bytes.begin(), bytes.end(), sealed.begin());
+    auto *header = reinterpret_cast<manifest_header *>(sealed.data());
+
+    header->magic = BH_MANIFEST_MAGIC;
+    header->version = BH_LAYOUT_VERSION;
+    header->layout_hash = BH_LAYOUT_HASH;
+    header->total_bytes = static_cast<uint32_t>(sealed.size());
+    header->crc32 = 0;
+    header->crc32 = crc32_update(0, sealed.data(), sealed.size());
+    return sealed;
+}
+
+} // namespace
+
+extern "C" {
+
+alignas(BH_PAGE_BYTES) char image_start[pool_frames * BH_PAGE_BYTES];
+alignas(BH_PAGE_BYTES) char status_pages[(1 + BH_MAX_CORES) * BH_PAGE_BYTES];
+struct boot_handover boot_handover;
+
+// Bounds of the image that the linker script gives on the target: text, constants and stacks in the pool.
+asm(".globl image_text_end, image_rodata_end, cpu_stacks\n"
+    ".set image_text_end, image_start + 0x4000\n"
+    ".set image_rodata_end, image_start + 0x6000\n"
+    ".set cpu_stacks, image_start + 0x10000\n");
+
+int64_t arch_smc(uint64_t, uint64_t, uint64_t, uint64_t)
+{
+    return 0;
+}
+
+bool window_prepare(struct pool *, paddr_t)
+{
+    return true;
+}
+
+void *window_open(enum window window, paddr_t frame)
+{
+    alignas(BH_PAGE_BYTES) static char pages[WINDOW_COUNT][BH_PAGE_BYTES];
+
+    if (window == WINDOW_SOURCE) {
+        require(frame.value >= load_address && frame.value - load_address < package_bytes,
+                "an image's source is not in the package");
+    } else {
+        require(owns_frame(loading.manifest, *loading.domain, frame.value),
+                "an image is loaded into a frame that its domain does not own");
+    }
+    return pages[window];
+}
+
+void window_close(enum window) {}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    Input input(data, bytes);
+    const bool raw = input.u8() == 0xFF;
+    const uint64_t choices[] = {input.u64(), input.u64()};
+    const auto rest = input.rest();
+    const std::vector<uint8_t> manifest = raw ? std::vector<uint8_t>(rest.begin(), rest.end())
+                                              : sealed(rest.first(std::min<size_t>(rest.size(), 0x4000)));
+    // Aligned as the package is, and of exactly its size.
+    const std::unique_ptr<char, void (*)(void *)> copy(
+        static_cast<char *>(std::aligned_alloc(16, (manifest.size() + 31) / 16 * 16)), std::free);
+    const size_t slack = (manifest.size() + 31) / 16 * 16 - manifest.size();
+    char *const start = copy.get() + slack / 8 * 8;
+
+    std::copy(manifest.begin(), manifest.end(), start);
+    const manifest_verdict verdict = manifest_check(start, manifest.size(), package_bytes);
+    require(verdict.error == BH_MANIFEST_ERROR_NONE || verdict.offset <= std::max<size_t>(manifest.size(), 1),
+            "the place of an error is outside of the manifest");
+    if (verdict.error != BH_MANIFEST_ERROR_NONE) {
+        return 0;
+    }
+
+    const auto *header = reinterpret_cast<const manifest_header *>(start);
+    fake_reset();
+    fake_set_sysreg(SYSREG_ID_CNTFRQ_EL0, 1000000);
+    std::copy(manifest.begin(), manifest.end(), image_start + page);
+    boot_handover = {};
+    boot_handover.manifest_frame = 1;
+    boot_handover.load_address = load_address;
+    system_init();
+    const uint64_t frames = std::min<uint64_t>(pool_frames, header->hypervisor.pool_bytes / page);
+    Input more(reinterpret_cast<const uint8_t *>(choices), sizeof choices);
+    for (uint32_t i = 0; i <= header->domains.count; i++) {
+        struct pool pool = {manifest_pool_range(header), frames, 5, image_start, false};
+
+        if (i == header->domains.count) {
+            check_el2(header, pool);
+        } else {
+            check_domain(header, manifest_domains(header)[i], i, pool, more);
+        }
+    }
+    return 0;
+}
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How every fuzz target says that a property does not hold.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace bulkhead_fuzz {
+
+// Says what is wrong and ends the process.
+[[noreturn]] inline void broken(const char *what)
+{
+    std::fprintf(stderr, "broken: %s\n", what);
+    std::abort();
+}
+
+inline void require(bool holds, const char *what)
+{
+    if (!holds) {
+        broken(what);
+    }
+}
+
+} // namespace bulkhead_fuzz

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Target `vgic`: everything that moves virtual interrupts. Accesses to distributor and redistributors by any
+// VCPU, software-generated interrupts, devices and timers, what guests do at their virtual CPU interfaces,
+// power and restart of VCPUs and domains between all of it.
+#include "machine.h"
+
+namespace {
+
+using namespace bulkhead_fuzz;
+
+// Offsets of the registers that exist per interrupt, and bits of an interrupt in each.
+struct Register {
+    uint32_t offset;
+    uint32_t bits;
+};
+constexpr Register per_interrupt[] = {
+    {0x080, 1}, {0x100, 1}, {0x180, 1}, {0x200, 1}, {0x280, 1},
+    {0x300, 1}, {0x380, 1}, {0x400, 8}, {0xC00, 2}, {0x6000, 64},
+};
+constexpr uint32_t intids[] = {0,  1,  2,  15, virtual_timer, physical_timer, console_spi, 40, 41,
+                               48, 49, 72, 287};
+
+// A register write that concerns one interrupt of a list: dense where the interesting states are.
+void write_for_interrupt(Machine &machine, uint32_t core, Input &input)
+{
+    const Register which = input.pick(per_interrupt);
+    const uint32_t intid = input.pick(intids);
+    const uint8_t how = input.u8();
+    const uint32_t vcpu = how >> 7;
+    const uint64_t frame = intid < 32 ? gicr_ipa + vcpu * 0x20000 + 0x10000 : gicd_ipa;
+
+    switch (which.bits) {
+    case 8: {
+        machine.write(core, frame + which.offset + intid, 1, static_cast<uint64_t>(how) << 3);
+        break;
+    }
+    case 64:
+        machine.write(core, gicd_ipa + which.offset + 8 * uint64_t{intid}, 8, how % 4 == 3 ? 0x100 : how % 4);
+        break;
+    default: {
+        const uint64_t word = frame + which.offset + intid * which.bits / 32 * 4;
+        const uint64_t bit = uint64_t{which.bits} << intid * which.bits % 32;
+
+        if ((how & 0x40) != 0) {
+            (void)machine.read(core, word, 4);
+        } else {
+            machine.write(core, word, 4, (how & 0x20) != 0 ? 0xFFFFFFFF : (how & 0x10) != 0 ? 0 : bit);
+        }
+    }
+    }
+}
+
+// Any offset, width and value.
+void wild_access(Machine &machine, uint32_t core, Input &input)
+{
+    const uint8_t how = input.u8();
+    const uint64_t offset = input.u16() | uint64_t{how & 0x30u} << 12;
+    const unsigned bytes = 1u << (how & 3);
+    const uint64_t ipa = (how & 4) != 0 ? gicr_ipa + offset : gicd_ipa + (offset & 0xFFFF);
+
+    if ((how & 8) != 0) {
+        machine.write(core, ipa, bytes, input.number());
+    } else {
+        (void)machine.read(core, ipa, bytes);
+    }
+}
+
+void power(Machine &machine, uint32_t core, Input &input)
+{
+    constexpr uint64_t functions[] = {0xC4000003, 0xC4000003, 0x84000002, 0xC4000001, 0x84000009, 0x84000008};
+    const uint8_t how = input.u8();
+    const uint64_t function = functions[how % 6];
+
+    if (how >= 0xFE) {
+        machine.serror(core);
+    } else {
+        (void)machine.call(core, false, function, how >> 4 & 1, memory_ipa + 0x1000, how);
+    }
+}
+
+void step(Machine &machine, Input &input)
+{
+    const uint8_t operation = input.u8();
+    const uint32_t core = operation >> 6;
+
+    switch (operation & 15) {
+    case 0:
+    case 1:
+    case 2:
+        write_for_interrupt(machine, core, input);
+        break;
+    case 3:
+        wild_access(machine, core, input);
+        break;
+    case 4: // both groups on, or what the byte says
+        machine.write(core, gicd_ipa, 4, (operation & 0x20) != 0 ? 3 : input.u8());
+        break;
+    case 5: // targets and number in one byte, or all 64 bits
+        if ((operation & 0x20) != 0) {
+            machine.sgi(core, input.u64());
+        } else {
+            const uint64_t how = input.u8();
+            machine.sgi(core, (how & 3) | (how >> 2 & 15) << 24 | (how >> 6 & 1) << 40);
+        }
+        break;
+    case 6:
+        machine.raise(core, input.pick(device_spis));
+        break;
+    case 7:
+        machine.set_line(core, input.pick(device_spis), (operation & 0x20) != 0);
+        break;
+    case 8:
+        machine.set_line(core, (operation & 0x10) != 0 ? virtual_timer : physical_timer,
+                         (operation & 0x20) != 0);
+        break;
+    case 9:
+    case 10:
+        machine.interrupt(core);
+        break;
+    case 11:
+        machine.acknowledge(core);
+        break;
+    case 12:
+        machine.end_innermost(core);
+        break;
+    case 13: // out of order, or of nothing at all
+        machine.end(core, input.pick(intids));
+        break;
+    case 14:
+        machine.deactivate(core, input.pick(intids));
+        break;
+    default:
+        power(machine, core, input);
+        break;
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    Input input(data, bytes);
+    const uint8_t first = input.u8();
+    Machine machine(options_of(first));
+
+    while (!input.empty() && !machine.ended()) {
+        step(machine, input);
+    }
+    if ((first & 0x20) != 0) {
+        machine.come_to_rest();
+    }
+    if ((first & 0xC0) == 0xC0) {
+        machine.end_all();
+    }
+    return 0;
+}

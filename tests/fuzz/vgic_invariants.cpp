@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invariants, one function each. They read the state that EL2 keeps and the fake hardware; they change
+// nothing but the core that "executes", and that back.
+#include "vgic_invariants.h"
+
+#include <array>
+#include <cstdint>
+
+extern "C" {
+#include "arch/hosted/fake_gic.h"
+#include "arch/hosted/fake_registers.h"
+#include "cpu.h"
+#include "domain.h"
+#include "vgic.h"
+}
+
+namespace bulkhead_test {
+
+namespace {
+
+constexpr uint64_t lr_state = UINT64_C(3) << 62;
+constexpr uint64_t lr_hw = UINT64_C(1) << 61;
+constexpr uint32_t first_guest_private = 27; // below are EL2's own: requests, maintenance, its timer
+constexpr uint32_t slot_held = 1u << 9;      // VGIC_SLOT_HELD of vgic_internal.h
+
+uint32_t lowest(uint32_t bits)
+{
+    return static_cast<uint32_t>(__builtin_ctz(bits));
+}
+
+std::string about(const char *what, const domain &domain, uint32_t intid)
+{
+    return std::string(what) + ": interrupt " + std::to_string(intid) + " of domain " +
+           std::to_string(domain.index);
+}
+
+uint64_t list_register(const vcpu &vcpu, uint32_t n)
+{
+    return fake_core_sysreg(vcpu.cpu->index, static_cast<sysreg_id>(SYSREG_ID_ICH_LR0_EL2 + n));
+}
+
+struct Residents {
+    std::array<uint32_t, VGIC_BANKS - 1> spis{};
+    std::array<uint8_t, VGIC_SPI_COUNT> holder{};
+};
+
+std::string check_slots(const domain &domain, const vcpu &vcpu, Residents &residents)
+{
+    const vgic_vcpu &vgic = vcpu.vgic;
+    uint32_t own = 0;
+
+    if ((vgic.slots_used & ~vgic.slots_mask) != 0) {
+        return about("list registers that do not exist", domain, vgic.slots_used);
+    }
+    for (uint32_t n = 0; n < VGIC_LR_MAX; n++) {
+        const uint64_t lr = list_register(vcpu, n);
+        const uint32_t intid = vgic.slots[n].intid;
+
+        if ((vgic.slots_used >> n & 1) == 0) {
+            if ((lr & lr_state) != 0) {
+                return about("a list register that nobody wrote", domain, static_cast<uint32_t>(lr));
+            }
+            continue;
+        }
+        if (!vgic.online) {
+            return about("resident at a VCPU that is off", domain, intid);
+        }
+        if ((lr & lr_state) != 0 && static_cast<uint32_t>(lr) != intid) {
+            return about("the list register holds another one", domain, intid);
+        }
+        if ((lr & lr_hw) != 0 && (lr >> 32 & 0x3FF) != intid) {
+            return about("the list register deactivates another one", domain, intid);
+        }
+        uint32_t &seen = intid < 32 ? own : residents.spis[intid / 32 - 1];
+        const uint32_t bit = 1u << intid % 32;
+        if ((seen & bit) != 0) {
+            return about("in two list registers", domain, intid);
+        }
+        seen |= bit;
+        if (intid >= 32) {
+            residents.holder[intid - 32] = static_cast<uint8_t>(vcpu.index);
+        }
+    }
+    return own == vgic.bank.resident ? "" : about("private residents", domain, own ^ vgic.bank.resident);
+}
+
+std::string check_residence(const domain &domain)
+{
+    Residents residents;
+
+    for (uint32_t i = 0; i < domain.vcpu_count; i++) {
+        std::string broken = check_slots(domain, domain.vcpus[i], residents);
+        if (!broken.empty()) {
+            return broken;
+        }
+    }
+    for (uint32_t bank = 0; bank < VGIC_BANKS - 1; bank++) {
+        if (residents.spis[bank] != domain.vgic.spis[bank].resident) {
+            return about("resident without, or with an unknown, list register", domain, (bank + 1) * 32);
+        }
+        for (uint32_t bits = residents.spis[bank]; bits != 0; bits &= bits - 1) {
+            const uint32_t spi = bank * 32 + lowest(bits);
+            if (domain.vgic.owner[spi] != residents.holder[spi]) {
+                return about("owned by another VCPU than holds it", domain, spi + 32);
+            }
+        }
+    }
+    return "";
+}
+
+bool has_request(const vcpu &vcpu, uint32_t request)
+{
+    return (vcpu.cpu->requests & request) != 0;
+}
+
+std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t first)
+{
+    if ((bank.held & bank.resident) != 0) {
+        return about("held beside its list register", domain, first + lowest(bank.held & bank.resident));
+    }
+    if ((bank.held & ~bank.hw) != 0) {
+        return about("held, but not passed through", domain, first + lowest(bank.held & ~bank.hw));
+    }
+    if (((bank.drop_pending | bank.drop_active) & ~bank.resident) != 0) {
+        return about("to be dropped from no list register", domain, first);
+    }
+    /* Active beside its list register only until its core has looked again. */
+    for (uint32_t twice = bank.active & bank.resident; twice != 0; twice &= twice - 1) {
+        const uint32_t intid = first + lowest(twice);
+        const vcpu *holder = nullptr;
+        for (uint32_t i = 0; i < domain.vcpu_count; i++) {
+            if (first == 0 ? &domain.vcpus[i].vgic.bank == &bank : domain.vgic.owner[intid - 32] == i) {
+                holder = &domain.vcpus[i];
+            }
+        }
+        if (holder == nullptr || !holder->vgic.stale || !has_request(*holder, CPU_REQUEST_VGIC)) {
+            return about("active beside its list register", domain, intid);
+        }
+    }
+    return "";
+}
+
+bool slot_holds(const vcpu &vcpu, uint32_t intid)
+{
+    for (uint32_t used = vcpu.vgic.slots_used; used != 0; used &= used - 1) {
+        const vgic_slot &slot = vcpu.vgic.slots[lowest(used)];
+        if (slot.intid == intid && (slot.flags & slot_held) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Physical activity of shared interrupts against what is held for it.
+std::string check_physical_spis(const domain &domain)
+{
+    const bool running = domain.state == BH_DOMAIN_STATE_RUNNING;
+
+    for (uint32_t bank = 0; bank < VGIC_BANKS - 1; bank++) {
+        const vgic_bank &state = domain.vgic.spis[bank];
+        for (uint32_t bits = state.hw; bits != 0; bits &= bits - 1) {
+            const uint32_t n = lowest(bits);
+            const uint32_t intid = (bank + 1) * 32 + n;
+            const uint32_t bit = 1u << n;
+            bool in_slot = false;
+            for (uint32_t i = 0; i < domain.vcpu_count; i++) {
+                in_slot = in_slot || slot_holds(domain.vcpus[i], intid);
+            }
+            const bool active = fake_gic_is_active(intid);
+            if (active && (state.held & bit) == 0 && !in_slot) {
+                return about("active, and nobody will deactivate it", domain, intid);
+            }
+            if (!active && (state.held & bit) != 0) {
+                return about("held, but not active", domain, intid);
+            }
+            if (fake_gic_is_enabled(intid) && !(running && (state.enabled & bit) != 0)) {
+                return about("enabled physically alone", domain, intid);
+            }
+        }
+    }
+    return "";
+}
+
+std::string check_physical_private(const domain &domain, const vcpu &vcpu)
+{
+    const vgic_bank &state = vcpu.vgic.bank;
+
+    fake_switch_core(vcpu.cpu->index);
+    for (uint32_t intid = first_guest_private; intid < 32; intid++) {
+        const uint32_t bit = 1u << intid;
+        const bool active = fake_gic_is_active(intid);
+        if (active && (state.held & bit) == 0 && !slot_holds(vcpu, intid)) {
+            return about("active, and nobody will deactivate it", domain, intid);
+        }
+        if (!active && (state.held & bit) != 0) {
+            return about("held, but not active", domain, intid);
+        }
+        if (fake_gic_is_enabled(intid) != ((vcpu.vgic.mirrored & bit) != 0)) {
+            return about("the physical enable is not what was mirrored", domain, intid);
+        }
+    }
+    return "";
+}
+
+std::string check_domain(const domain &domain)
+{
+    if (domain.vgic.lock.next != domain.vgic.lock.owner ||
+        domain.vuart.lock.next != domain.vuart.lock.owner) {
+        return about("a lock is held", domain, 0);
+    }
+    std::string broken = check_residence(domain);
+    for (uint32_t bank = 0; broken.empty() && bank < VGIC_BANKS - 1; bank++) {
+        broken = check_bank(domain, domain.vgic.spis[bank], (bank + 1) * 32);
+    }
+    for (uint32_t i = 0; broken.empty() && i < domain.vcpu_count; i++) {
+        broken = check_bank(domain, domain.vcpus[i].vgic.bank, 0);
+        if (broken.empty()) {
+            broken = check_physical_private(domain, domain.vcpus[i]);
+        }
+    }
+    return broken.empty() ? check_physical_spis(domain) : broken;
+}
+
+} // namespace
+
+std::string broken_vgic_invariant(std::span<struct domain *const> domains, unsigned cores)
+{
+    const uint32_t here = fake_current_core();
+    std::string broken;
+
+    for (uint32_t core = 0; core < cores; core++) { // counts misused list registers
+        fake_switch_core(core);
+        (void)fake_gic_guest_has_interrupt();
+    }
+    for (size_t i = 0; broken.empty() && i < domains.size(); i++) {
+        broken = check_domain(*domains[i]);
+    }
+    fake_switch_core(here);
+    if (broken.empty() && fake_gic_violations() != 0) {
+        broken = "the physical interrupt controller or a list register was misused";
+    }
+    if (broken.empty() && fake_faults() != 0) {
+        broken = "access to a device register that is not there";
+    }
+    return broken;
+}
+
+} // namespace bulkhead_test
