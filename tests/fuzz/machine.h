@@ -19,7 +19,7 @@ namespace bulkhead_fuzz {
 constexpr uint32_t cores = 4; // core c runs VCPU c / 2 of domain c % 2
 constexpr uint32_t domains = 2;
 constexpr uint64_t memory_ipa = 0x40000000;
-constexpr uint64_t memory_bytes = 0x400000;
+constexpr uint64_t memory_bytes = 0x10000;
 constexpr uint64_t gicd_ipa = 0x08000000;
 constexpr uint64_t gicr_ipa = 0x080A0000;
 constexpr uint64_t uart_ipa = 0x09000000;

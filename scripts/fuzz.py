@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make fuzz`: builds the fuzz targets, runs them on all cores, says what they reached and what they found.
+
+Seeds are in tests/fuzz/seeds/TARGET, the growing corpus in build/fuzz/corpus/TARGET. A crash is saved,
+minimized, and replayed by the command that is printed; once understood it belongs into
+tests/fuzz/findings/TARGET, which `make test` replays. Ends 1 if anything was found.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from bulkhead.env.errors import BuildFailed, MissingTool
+from bulkhead.env.native import ensure_built, install_tools
+from bulkhead.env.progress import progress
+from checks.common import ROOT
+from fuzzing.coverage import Coverage, count_lines
+from fuzzing.target import Limits, Outcome, run_all
+
+SEEDS = ROOT / "tests" / "fuzz" / "seeds"
+# All targets together, without options: about a minute on two cores.
+DEFAULT_S = 60
+
+
+def known_targets() -> list[str]:
+    return sorted(directory.name for directory in SEEDS.iterdir() if directory.is_dir())
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser.add_argument("--target", action="append", choices=known_targets(), help="only this one; repeatable")
+    parser.add_argument("--runs", type=int, help="executions of each target instead of a time")
+    parser.add_argument("--time", type=int, help="seconds for each target", dest="seconds")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at a time")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser.parse_args()
+
+
+def show(outcomes: list[Outcome], coverage: dict[str, Coverage]) -> None:
+    table = Table(box=None)
+    for name in ("target", "executions", "per second", "corpus", "edges", "lines", "crashes"):
+        table.add_column(name, justify="left" if name == "target" else "right")
+    for outcome in outcomes:
+        lines = coverage.get(outcome.target)
+        table.add_row(
+            outcome.target,
+            f"{outcome.executions:,}",
+            f"{outcome.per_second:,}",
+            f"{outcome.corpus_files}",
+            f"{outcome.edges} of {outcome.edges_total}",
+            str(lines.total) if lines else "-",
+            f"{len(outcome.crashes)}",
+        )
+    Console(width=110).print(table)
+    if not coverage:
+        print("lines: not counted (llvm-cov and llvm-profdata of the package llvm are missing)")
+    for outcome in outcomes:
+        for crash in outcome.crashes:
+            print(f"\n{outcome.target}: {crash.sentence}\n    {crash.replay}")
+
+
+def as_json(outcomes: list[Outcome], coverage: dict[str, Coverage]) -> dict[str, object]:
+    return {
+        "schema": "bulkhead-fuzz/1",
+        "targets": [
+            {
+                **outcome.as_json(),
+                "lines": coverage[outcome.target].as_json() if outcome.target in coverage else None,
+            }
+            for outcome in outcomes
+        ],
+    }
+
+
+def fuzz(options: argparse.Namespace) -> int:
+    targets: list[str] = options.target or known_targets()
+    install_tools("packages", "lint")
+    programs = [f"{kind}_{target}" for target in targets for kind in ("fuzz", "cover")]
+    ensure_built(["fuzz"], programs)
+    seconds = options.seconds or max(5, DEFAULT_S * options.jobs // len(targets))
+    limits = Limits(runs=options.runs, seconds=None if options.runs else seconds)
+    with progress(f"fuzz {', '.join(targets)}") as update:
+        outcomes = run_all(targets, limits, options.jobs, update)
+    coverage = {target: lines for target in targets if (lines := count_lines(target)) is not None}
+    if options.json:
+        print(json.dumps(as_json(outcomes, coverage), indent=1))
+    else:
+        show(outcomes, coverage)
+    return 1 if any(outcome.crashes for outcome in outcomes) else 0
+
+
+def main() -> int:
+    try:
+        return fuzz(arguments())
+    except BuildFailed as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    except MissingTool as missing:
+        print(missing, file=sys.stderr)
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs libFuzzer programs side by side and reads what they say.
+
+Called by scripts/fuzz.py and, for a few seconds, by scripts/test.py. A program that ends for another reason
+than a finding (it could not start, it was killed) counts as one.
+"""
+
+import re
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bulkhead.env.progress import Update
+from checks.common import BUILD, ROOT
+
+TREE = BUILD / "fuzz"
+INPUTS = ROOT / "tests" / "fuzz"
+# The longest input: some dozens of steps, but a manifest or a device tree is data.
+MAX_BYTES = {"manifest": 4096, "devicetree": 4096, "guest_devicetree": 4096}
+STEPS_BYTES = 160
+HUNG_S = 20
+MINIMIZE_S = 20
+POLL_S = 0.5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a target has run enough: so many executions, or so long."""
+
+    runs: int | None
+    seconds: int | None
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A finding: what was said of it, and the command that shows it again."""
+
+    sentence: str
+    replay: str
+
+
+@dataclass
+class Outcome:
+    """What one target did."""
+
+    target: str
+    executions: int = 0
+    seconds: float = 0.0
+    edges: int = 0
+    edges_total: int = 0
+    corpus_files: int = 0
+    crashes: list[Crash] = field(default_factory=list)
+
+    @property
+    def per_second(self) -> int:
+        return round(self.executions / self.seconds) if self.seconds else 0
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "target": self.target,
+            "executions": self.executions,
+            "seconds": round(self.seconds, 1),
+            "executions_per_s": self.per_second,
+            "edges": self.edges,
+            "edges_total": self.edges_total,
+            "corpus_files": self.corpus_files,
+            "crashes": [{"sentence": crash.sentence, "replay": crash.replay} for crash in self.crashes],
+        }
+
+
+def program(target: str) -> Path:
+    return TREE / "tests" / "fuzz" / f"fuzz_{target}"
+
+
+def corpus(target: str) -> Path:
+    return TREE / "corpus" / target
+
+
+def inputs(target: str) -> list[Path]:
+    """Directories of what is kept for a target, as far as there are any."""
+    return [path for path in (INPUTS / "seeds" / target, INPUTS / "findings" / target) if path.is_dir()]
+
+
+def _command(target: str, limits: Limits, findings: Path) -> list[str]:
+    limit = f"-runs={limits.runs}" if limits.runs is not None else f"-max_total_time={limits.seconds}"
+    options = [limit, f"-max_len={MAX_BYTES.get(target, STEPS_BYTES)}", f"-timeout={HUNG_S}"]
+    options += ["-entropic=0", "-print_final_stats=1", f"-artifact_prefix={findings}/"]
+    return [str(program(target)), *options, str(corpus(target)), *map(str, inputs(target))]
+
+
+class Job:
+    """One running program."""
+
+    def __init__(self, target: str, limits: Limits) -> None:
+        self.target = target
+        self.limits = limits
+        self.findings = TREE / "findings" / target
+        self.log = TREE / "logs" / f"{target}.log"
+        for directory in (self.findings, self.log.parent, corpus(target)):
+            directory.mkdir(parents=True, exist_ok=True)
+        self.began = time.monotonic()
+        self.known = set(self.findings.iterdir())
+        with self.log.open("wb") as output:
+            command = _command(target, limits, self.findings)
+            self.process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=ROOT)
+
+    def fraction(self) -> float:
+        """How much of its limit it has used."""
+        if self.process.poll() is not None:
+            return 1.0
+        if self.limits.seconds is not None:
+            return min(1.0, (time.monotonic() - self.began) / self.limits.seconds)
+        pulses = re.findall(r"^#(\d+)", self.log.read_text(errors="replace"), re.MULTILINE)
+        return min(1.0, int(pulses[-1]) / self.limits.runs) if pulses and self.limits.runs else 0.0
+
+    def outcome(self) -> Outcome:
+        text = self.log.read_text(errors="replace")
+        outcome = Outcome(self.target, seconds=time.monotonic() - self.began)
+        if found := re.search(r"stat::number_of_executed_units:\s*(\d+)", text):
+            outcome.executions = int(found[1])
+        if found := re.search(r"\((\d+) inline 8-bit counters\)|Loaded \d+ modules\s+\((\d+) inline", text):
+            outcome.edges_total = int(found[1] or found[2])
+        if edges := re.findall(r"\bcov: (\d+)", text):
+            outcome.edges = int(edges[-1])
+        outcome.corpus_files = sum(1 for _ in corpus(self.target).iterdir())
+        found_files = sorted(set(self.findings.iterdir()) - self.known)
+        outcome.crashes = [_crash(self.target, file, text) for file in found_files]
+        if self.process.returncode != 0 and not found_files:
+            outcome.crashes.append(Crash(_sentence(text), f"less {self.log.relative_to(ROOT)}"))
+        return outcome
+
+
+def _sentence(text: str) -> str:
+    """What a log says of a crash, in one line."""
+    for pattern in (r"^broken: .*", r"^.*runtime error: .*", r"^SUMMARY: .*"):
+        if found := re.search(pattern, text, re.MULTILINE):
+            return found[0]
+    return (text.strip().splitlines() or ["no output"])[-1]
+
+
+def _crash(target: str, file: Path, text: str) -> Crash:
+    smallest = file.with_name(f"smallest-{file.name}")
+    command = [program(target), "-minimize_crash=1", f"-max_total_time={MINIMIZE_S}"]
+    command += [f"-exact_artifact_path={smallest}", f"-timeout={HUNG_S}", file]
+    subprocess.run(command, capture_output=True, cwd=ROOT, check=False)
+    shown = smallest if smallest.is_file() else file
+    replay = f"BULKHEAD_FUZZ_TRACE=1 {program(target).relative_to(ROOT)} {shown.relative_to(ROOT)}"
+    return Crash(_sentence(text), replay)
+
+
+def run_all(targets: list[str], limits: Limits, jobs: int, update: Update) -> list[Outcome]:
+    """Run all targets, `jobs` at a time; outcomes in the order of the targets."""
+    waiting = list(targets)
+    running: list[Job] = []
+    done: dict[str, Outcome] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(Job(waiting.pop(0), limits))
+            time.sleep(POLL_S)
+            finished = [job for job in running if job.process.poll() is not None]
+            running = [job for job in running if job not in finished]
+            done.update({job.target: job.outcome() for job in finished})
+            share = len(done) + sum(job.fraction() for job in running)
+            update(share / len(targets), ", ".join(job.target for job in running))
+    finally:
+        for job in running:
+            job.process.kill()
+    return [done[target] for target in targets]
