@@ -32,7 +32,9 @@ def known_targets() -> list[str]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
-    parser.add_argument("--target", action="append", choices=known_targets(), help="only this one; repeatable")
+    parser.add_argument(
+        "--target", action="append", choices=known_targets(), help="only this one; repeatable"
+    )
     parser.add_argument("--runs", type=int, help="executions of each target instead of a time")
     parser.add_argument("--time", type=int, help="seconds for each target", dest="seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at a time")

@@ -12,7 +12,7 @@
 #define MAX_WINDOWS 16u
 
 #define PAGE_BYTES 4096u
-#define MAX_LOG    (1u << 20) /* writes in one step of a test: more is a loop without end */
+#define MAX_LOG    (1u << 23) /* writes of one test: more is a loop without end */
 
 struct window {
     uint64_t pa;
