@@ -22,7 +22,6 @@
 #define AFFINITY_ON         0u
 #define AFFINITY_OFF        1u
 #define AFFINITY_ON_PENDING 2u
-#define AFFINITY_FIELDS     0xFF00FFFFFFull
 
 #define SUCCESS            0ll
 #define NOT_SUPPORTED      (-1ll)
@@ -31,10 +30,9 @@
 #define ON_PENDING         (-5ll)
 #define INVALID_ADDRESS    (-9ll)
 
-/* The VCPU with an affinity as the guest sees it: affinity 0 is the index, the others are zero. */
+/* The VCPU with an affinity as the guest sees it: affinity 0 is the index, all other bits are zero. */
 static struct vcpu *find(const struct domain *domain, uint64_t affinity)
 {
-    affinity &= AFFINITY_FIELDS;
     return affinity < domain->vcpu_count ? &domain->vcpus[affinity] : NULL;
 }
 

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wild addresses: other domains' frames, the hypervisor's pool, the load area, the real interrupt controller,
+// devices of others, the ends of the address space; by load, store, fetch, table walk and maintenance.
+// Nothing is mapped there, so an access that completes has got through: its value is the evidence.
+#include "guests/runtime/memory.h"
+#include "guests/programs/breakout/breakout.h"
+#include "guests/programs/breakout/probes.h"
+#include "guests/runtime/board.h"
+#include "guests/runtime/random.h"
+
+#define PAGE   0x1000ull
+#define CANARY 0x5AC3D21EE4B70F96ull
+
+// Guest-physical addresses. Where the own memory ends is added, and steps through all of what may be RAM.
+static const uint64_t fixed[] = {
+    0x0,       // boot flash
+    0x8010000, // the GIC's other frames: physical CPU interface, hypervisor interface, ITS
+    0x8030000,
+    0x8080000,
+    0x80E0000, // redistributors of cores that are not the own VCPUs'
+    0x9010000, // clock, firmware configuration, power, secure UART
+    0x9020000,
+    0x9030000,
+    0x9040000,
+    0xA000000, // devices of the bus
+    0x10000000,
+    0x3F000000,
+    0x3FFFF000,
+    0xBFFFF000,
+    0xC0000000,
+    0x100000000,
+    0x200000000,
+    0xFF000000, // other boards' devices
+    0xFFFFF000,
+    0x8000000000 - PAGE, // the end of what stage 2 can translate, and behind it
+    0x8000000000,
+    0x4000000000,
+    0x6000000000, // EL2's own addresses: pool, windows
+    0x10000000000 - PAGE,
+    0x10000000000,
+    0x800000000000,
+    0x1000000000000 - PAGE,
+};
+
+enum {
+    fixed_count = sizeof(fixed) / sizeof(fixed[0]),
+    around_own = 2, // just before and just behind
+    ram_stride_log2 = 26,
+    ram_steps = 30, // of 64 MiB
+    all_addresses = fixed_count + around_own + ram_steps,
+    some_addresses = fixed_count + around_own,
+};
+
+static bool is_own(uint64_t address)
+{
+    for (uint32_t i = 0; i < board()->ram_count; i++) {
+        if (address - board()->ram[i].address < board()->ram[i].size)
+            return true;
+    }
+    return false;
+}
+
+// Never one of the own memory.
+static uint64_t address_of(uint32_t step)
+{
+    const struct dt_range *own = &board()->ram[0];
+    uint64_t address;
+
+    if (step < fixed_count)
+        return fixed[step];
+    if (step == fixed_count)
+        return own->address - PAGE;
+    if (step == fixed_count + 1)
+        return own->address + own->size;
+    address = own->address + ((uint64_t)(step - some_addresses + 1) << ram_stride_log2) + (step % 8) * PAGE;
+    return is_own(address) ? address + own->size : address;
+}
+
+static void access(uint32_t step, probe *instruction, enum aim as)
+{
+    uint64_t at = aim(address_of(step), as);
+
+    catch_start();
+    uint64_t found = instruction(at, CANARY);
+    uint32_t caught = catch_stop();
+    if (caught != 0)
+        note(OUTCOME_FAULT, 1); // too far for stage 1
+    else
+        note_through(found);
+}
+
+static void load(uint32_t step)
+{
+    access(step, probe_load64, AIM_DEVICE);
+}
+
+static void load_cached(uint32_t step)
+{
+    access(step, probe_load8, AIM_MEMORY);
+}
+
+static void store(uint32_t step)
+{
+    access(step, probe_store64, AIM_DEVICE);
+}
+
+static void store_cached(uint32_t step)
+{
+    access(step, probe_store32, AIM_MEMORY);
+}
+
+static void exclusive(uint32_t step)
+{
+    access(step, probe_exclusive_pair, AIM_MEMORY);
+}
+
+static void zero_line(uint32_t step)
+{
+    access(step, probe_zero_line, AIM_MEMORY);
+}
+
+static void fetch(uint32_t step)
+{
+    uint64_t at = aim(address_of(step) & ~3ull, AIM_MEMORY);
+
+    catch_start();
+    (void)probe_call(at);
+    if (catch_stop() != 0 && catch_class() != 0)
+        note(OUTCOME_FAULT, 1); // the fetch itself, by stage 1
+    else
+        note_through(at); // something there was executed
+}
+
+static void walk(uint32_t step)
+{
+    uint64_t table = address_of(step) & ~0xFFFull & 0xFFFFFFFFFFFFull;
+
+    catch_start();
+    (void)probe_walk(table);
+    // A walk through a table in memory that is not there cannot end in an ordinary translation fault.
+    if (catch_stop() != 0 && table >= 1ull << 40)
+        note(OUTCOME_FAULT, 1);
+    else
+        note_through(table);
+}
+
+// Whether a line exists is not told; what must not happen is that a value comes back, or that somebody else's
+// memory changes, which the witness would see.
+static void without_data(uint32_t step, probe *instruction)
+{
+    uint64_t at = aim(address_of(step), AIM_MEMORY);
+
+    catch_start();
+    (void)instruction(at, 0);
+    note_caught(OUTCOME_NO_EFFECT);
+}
+
+static void clean(uint32_t step)
+{
+    without_data(step, probe_clean_line);
+}
+
+static void invalidate(uint32_t step)
+{
+    without_data(step, probe_invalidate_line);
+}
+
+static void invalidate_code(uint32_t step)
+{
+    without_data(step, probe_invalidate_code);
+}
+
+static void prefetch(uint32_t step)
+{
+    without_data(step, step % 2 == 0 ? probe_prefetch_load : probe_prefetch_store);
+}
+
+// The own tables must give guest-physical addresses, whatever is behind them.
+static void translate(uint32_t step)
+{
+    uint64_t ipa = address_of(step);
+    uint64_t at = aim(ipa, AIM_MEMORY);
+
+    catch_start();
+    uint64_t answer = probe_translate(at, 0);
+    if (catch_stop() != 0 || (answer & 1) != 0)
+        note(OUTCOME_FAULT, 1);
+    else if ((answer & 0xFFFFFFFFF000) != (ipa & 0xFFFFFFFFF000))
+        note_through(answer);
+    else
+        note(OUTCOME_OWN, 1);
+}
+
+// Memory that was never written must not hold what the witness beside has in its own.
+static void search(uint32_t step)
+{
+    struct memory_area area = memory_arena();
+    const uint64_t *words = (const uint64_t *)(uintptr_t)area.start;
+    uint64_t seed = step + 1; // the witness's parameter
+    uint64_t found = 0;
+
+    for (uint64_t i = 0; i < area.bytes / sizeof(*words); i++) {
+        for (uint64_t pattern = 0; pattern < 4; pattern++)
+            found += words[i] == random_mix(seed ^ pattern << 40) ? 1 : 0;
+    }
+    if (found != 0)
+        note_through(found);
+    else
+        note(OUTCOME_NO_EFFECT, 1);
+}
+
+static const struct attempt attempts[] = {
+    {"memory", "load", all_addresses, load},
+    {"memory", "load-cached", some_addresses, load_cached},
+    {"memory", "store", all_addresses, store},
+    {"memory", "store-cached", some_addresses, store_cached},
+    {"memory", "exclusive", some_addresses, exclusive},
+    {"memory", "zero-line", some_addresses, zero_line},
+    {"memory", "fetch", all_addresses, fetch},
+    {"memory", "table-walk", some_addresses, walk},
+    {"memory", "clean-line", all_addresses, clean},
+    {"memory", "invalidate-line", all_addresses, invalidate},
+    {"memory", "invalidate-code", some_addresses, invalidate_code},
+    {"memory", "prefetch", all_addresses, prefetch},
+    {"memory", "translate", all_addresses, translate},
+    {"memory", "search-own", 8, search},
+};
+
+const struct attempt_list attempts_memory = {attempts, sizeof(attempts) / sizeof(attempts[0])};

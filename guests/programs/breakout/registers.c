@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every encoding of MRS, MSR, SYS and SYSL, by executing it: a buffer is filled with the instructions of one
+// step, each between two that record whether it was caught. Registers and operations of EL2 and EL3,
+// performance monitors, limited ordering, resource partitioning and those of the implementation must be
+// undefined; if one answers, it got through, and its encoding is the evidence.
+#include <arch/sysreg.h>
+
+#include "guests/programs/breakout/breakout.h"
+#include "guests/programs/breakout/probes.h"
+
+#define FIELD(value, shift) ((uint32_t)(value) << (shift))
+#define SYSTEM_INSTRUCTION  0xD5000000u
+#define READ                FIELD(1, 21)
+#define MOV_X10_ZERO        0xAA1F03EAu // mov x10, xzr
+#define STORE_X9_X10        0xA8812829u // stp x9, x10, [x1], #16
+#define LOAD_X9             0xF8408449u // ldr x9, [x2], #8
+#define BRANCH_X12          0xD61F0180u // br x12
+#define REGISTER_X9         9u
+#define REGISTER_NONE       31u
+
+enum {
+    batch = 128, // encodings: one op0, op1 and CRn
+    steps_per_op0 = 8 * 16,
+};
+
+struct answer {
+    uint64_t value;
+    uint64_t caught;
+};
+
+static uint32_t code[batch * 4 + 1];
+static struct answer answers[batch];
+static uint64_t values[batch];
+static _Alignas(64) uint64_t scratch[64]; // what operations by address are given
+
+struct group {
+    uint32_t op0;
+    uint32_t op1;
+    uint32_t crn;
+};
+
+static struct group group_of(uint32_t op0, uint32_t step)
+{
+    return (struct group){op0, step / 16, step % 16};
+}
+
+// The CRm and op2 of entry n of a batch.
+static uint32_t crm_of(uint32_t n)
+{
+    return n / 8;
+}
+
+static uint32_t op2_of(uint32_t n)
+{
+    return n % 8;
+}
+
+static uint32_t encode(struct group g, uint32_t n, uint32_t direction, uint32_t reg)
+{
+    return SYSTEM_INSTRUCTION | direction | FIELD(g.op0, 19) | FIELD(g.op1, 16) | FIELD(g.crn, 12) |
+           FIELD(crm_of(n), 8) | FIELD(op2_of(n), 5) | reg;
+}
+
+static void execute(struct group g, uint32_t direction, uint32_t reg)
+{
+    uint32_t at = 0;
+
+    for (uint32_t n = 0; n < batch; n++) {
+        code[at++] = MOV_X10_ZERO;
+        if (direction != READ)
+            code[at++] = LOAD_X9;
+        code[at++] = encode(g, n, direction, reg);
+        code[at++] = STORE_X9_X10;
+    }
+    code[at++] = BRANCH_X12;
+    probe_make_visible((uintptr_t)code, at * sizeof(code[0]));
+    catch_start();
+    probe_run(code, answers, values);
+    (void)catch_stop();
+}
+
+// Not for EL1, or not for a guest, whatever CRm and op2.
+static bool is_forbidden(struct group g)
+{
+    return g.op1 >= 4 || g.crn == 11 || g.crn == 15;
+}
+
+static bool is_performance_monitor(struct group g, uint32_t n)
+{
+    return g.op0 == 3 &&
+           ((g.op1 == 3 && g.crn == 9 && crm_of(n) >= 12) || (g.op1 == 3 && g.crn == 14 && crm_of(n) >= 8) ||
+            (g.op1 == 0 && g.crn == 9 && crm_of(n) >= 9));
+}
+
+// Limited-ordering regions are of physical addresses; partitions and their monitors are the machine's.
+static bool is_of_the_machine(struct group g, uint32_t n)
+{
+    return g.op0 == 3 && g.op1 == 0 && g.crn == 10 && crm_of(n) >= 4;
+}
+
+static bool is_error_record(struct group g, uint32_t n)
+{
+    return g.op0 == 3 && g.op1 == 0 && g.crn == 5 && crm_of(n) >= 3;
+}
+
+static bool must_be_undefined(struct group g, uint32_t n)
+{
+    return is_forbidden(g) || is_performance_monitor(g, n) || is_of_the_machine(g, n) ||
+           is_error_record(g, n);
+}
+
+static enum outcome kind(struct group g, uint32_t n)
+{
+    if (g.op0 == 3 && g.op1 == 0 && g.crn == 0)
+        return OUTCOME_MASKED;
+    if (g.op0 == 3 && g.op1 == 0 && (g.crn == 12 || (g.crn == 4 && crm_of(n) == 6)))
+        return OUTCOME_EMULATED;
+    if (g.op0 == 1 && g.crn == 7 && op2_of(n) == 2 && g.op1 == 0)
+        return OUTCOME_EMULATED; // maintenance by set and way does nothing
+    return OUTCOME_OWN;
+}
+
+static void judge(struct group g, uint32_t direction)
+{
+    uint64_t counts[OUTCOME_COUNT] = {0};
+
+    for (uint32_t n = 0; n < batch; n++) {
+        if (answers[n].caught != 0)
+            counts[OUTCOME_UNDEFINED]++;
+        else if (must_be_undefined(g, n))
+            note_through(encode(g, n, direction, 0));
+        else
+            counts[kind(g, n)]++;
+    }
+    for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
+        if (counts[i] != 0)
+            note((enum outcome)i, counts[i]);
+    }
+}
+
+static void read(uint32_t op0, uint32_t step)
+{
+    struct group g = group_of(op0, step);
+
+    execute(g, READ, REGISTER_X9);
+    judge(g, READ);
+}
+
+// What can be read is written back, so that the own state stays; what cannot is given a value: nothing at
+// all, or every bit if it is not for EL1.
+static void write(uint32_t op0, uint32_t step)
+{
+    struct group g = group_of(op0, step);
+
+    execute(g, READ, REGISTER_X9);
+    for (uint32_t n = 0; n < batch; n++) {
+        if (answers[n].caught == 0)
+            values[n] = answers[n].value;
+        else
+            values[n] = is_forbidden(g) ? ~0ull : 0;
+    }
+    execute(g, 0, REGISTER_X9);
+    judge(g, 0);
+}
+
+static void read_debug(uint32_t step)
+{
+    read(2, step);
+}
+
+static void read_system(uint32_t step)
+{
+    read(3, step);
+}
+
+static void write_debug(uint32_t step)
+{
+    write(2, step);
+}
+
+static void write_system(uint32_t step)
+{
+    write(3, step);
+}
+
+static void operate(uint32_t step)
+{
+    struct group g = group_of(1, step);
+
+    for (uint32_t n = 0; n < batch; n++)
+        values[n] = (uintptr_t)scratch;
+    execute(g, 0, REGISTER_X9);
+    judge(g, 0);
+}
+
+static void operate_with_answer(uint32_t step)
+{
+    struct group g = group_of(1, step);
+
+    execute(g, READ, REGISTER_X9);
+    judge(g, READ);
+}
+
+// op0 = 0: barriers, hints, state of the processor. Those that wait or change the stack have steps of their
+// own.
+static void unallocated(uint32_t step)
+{
+    struct group g = group_of(0, step);
+
+    if (g.crn == 2 || g.crn == 4)
+        return;
+    execute(g, 0, REGISTER_NONE);
+    judge(g, 0);
+}
+
+// Which core this is, is not for a guest to know: its affinity is its index.
+static void look_for_the_core(uint32_t step)
+{
+    uint64_t mpidr = sysreg_read(MPIDR_EL1);
+
+    (void)step;
+    if ((mpidr & 0xFF00FFFFFFull) != 0)
+        note_through(mpidr);
+    else
+        note(OUTCOME_MASKED, 1);
+}
+
+static const struct attempt attempts[] = {
+    {"registers", "mrs-op0-2", steps_per_op0, read_debug},
+    {"registers", "mrs-op0-3", steps_per_op0, read_system},
+    {"registers", "msr-op0-2", steps_per_op0, write_debug},
+    {"registers", "msr-op0-3", steps_per_op0, write_system},
+    {"registers", "sys", steps_per_op0, operate},
+    {"registers", "sysl", steps_per_op0, operate_with_answer},
+    {"registers", "op0-0", steps_per_op0, unallocated},
+    {"registers", "mpidr", 1, look_for_the_core},
+};
+
+const struct attempt_list attempts_registers = {attempts, sizeof(attempts) / sizeof(attempts[0])};
