@@ -4,6 +4,7 @@
  * those calls do not exist.
  */
 #include "hypercall.h"
+#include "cpu.h"
 #include "domain.h"
 #include "system.h"
 
@@ -12,8 +13,18 @@ static uint64_t failure(enum bh_hypercall_error error)
     return (uint64_t) - (int64_t)error;
 }
 
-/* Services for everyone, from the calling convention. */
-static void discover(uint64_t x[31])
+static void own_exits(const struct vcpu *vcpu, uint64_t x[31])
+{
+    if (x[1] >= BH_EXIT_REASON_COUNT) {
+        x[0] = failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+        return;
+    }
+    x[0] = 0;
+    x[1] = vcpu->cpu->status->exits[x[1]];
+}
+
+/* Services for everyone: those of the calling convention, and what the guest's own core does. */
+static void serve(const struct vcpu *vcpu, uint64_t x[31])
 {
     switch ((uint32_t)x[0]) {
     case BH_HYPERCALL_COUNT:
@@ -29,6 +40,9 @@ static void discover(uint64_t x[31])
         x[0] = BH_HYPERCALL_MAJOR;
         x[1] = BH_HYPERCALL_MINOR;
         break;
+    case BH_HYPERCALL_OWN_EXITS:
+        own_exits(vcpu, x);
+        break;
     default:
         x[0] = failure(BH_HYPERCALL_ERROR_NOT_SUPPORTED);
         break;
@@ -37,8 +51,7 @@ static void discover(uint64_t x[31])
 
 static bool is_of_managers(uint32_t function)
 {
-    return function >= BH_HYPERCALL_DOMAIN_STATE &&
-           function - BH_HYPERCALL_DOMAIN_STATE < BH_HYPERCALL_OWN_COUNT;
+    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_MACHINE_END;
 }
 
 static void state(struct domain *domain, uint64_t x[31])
@@ -93,6 +106,6 @@ void hypercall_service(struct vcpu *vcpu, uint64_t x[31])
     if (domain_has_flag(vcpu->domain, BH_DOMAIN_FLAG_MANAGER) && is_of_managers((uint32_t)x[0])) {
         manage(x);
     } else {
-        discover(x);
+        serve(vcpu, x);
     }
 }

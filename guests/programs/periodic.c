@@ -2,13 +2,17 @@
 //
 // A periodic real-time task that measures itself: how late each release comes after its programmed deadline
 // and how long a pass over its working set takes. Deadlines are absolute, so lateness never adds up.
-// Parameters: `period_us`, `working_set_kib`, `iterations` (0: forever), `report_every` periods.
+// Parameters: `period_us`, `working_set_kib`, `iterations` (0: forever), `report_every` periods. With
+// `before_us` it also measures two windows apart: the first `before_us`, and, after a margin of `margin_us`
+// that belongs to neither, the rest; with the exits of its core in each, which say what disturbed it, where
+// time alone cannot.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/gic.h"
 #include "guests/runtime/lines.h"
+#include "guests/runtime/manager.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
@@ -18,12 +22,27 @@
 
 enum {
     ready_after_periods = 10,
-    report_bytes = 1200,
+    report_bytes = 2400,
     output_per_period = 16, // characters: a report must not delay the next release
+};
+
+// What is measured apart. Between the two windows is a margin.
+enum window { window_before, window_margin, window_after, window_count };
+
+struct measured {
+    struct stats jitter; // written by the interrupt handler
+    struct stats work;
+    uint64_t exits_at_start[BH_EXIT_REASON_COUNT];
+    uint64_t exits[BH_EXIT_REASON_COUNT]; // since then, at the last look
+    uint64_t releases;                    // at that look
 };
 
 static struct {
     uint64_t frequency;
+    uint64_t before_ticks; // 0: no windows
+    uint64_t margin_ticks;
+    enum window window; // of the last release that the task took
+    struct measured windows[window_count];
     uint64_t period_ticks;
     uint64_t period_us;
     struct memory_area working_set;
@@ -42,6 +61,15 @@ static struct {
 static char output[report_bytes];
 static const char *output_next = output;
 
+static enum window window_of(uint64_t deadline)
+{
+    uint64_t since = deadline - task.first_deadline;
+
+    if (since < task.before_ticks)
+        return window_before;
+    return since < task.before_ticks + task.margin_ticks ? window_margin : window_after;
+}
+
 void program_interrupt(uint32_t intid)
 {
     uint64_t now = timer_now();
@@ -49,6 +77,8 @@ void program_interrupt(uint32_t intid)
     if (intid != board()->virtual_timer_intid)
         return;
     stats_add(&task.jitter, ticks_to_ns(now - task.deadline, task.frequency));
+    stats_add(&task.windows[window_of(task.deadline)].jitter,
+              ticks_to_ns(now - task.deadline, task.frequency));
     task.last_release = now;
     task.pending = task.pending + 1;
     task.deadline = task.deadline + task.period_ticks;
@@ -74,13 +104,47 @@ static void do_work(void)
     uint64_t start = timer_now();
 
     lines_touch(task.working_set.start, task.working_set.start + task.working_set.bytes, task.line_bytes);
-    stats_add(&task.work, ticks_to_ns(timer_now() - start, task.frequency));
+    uint64_t took = ticks_to_ns(timer_now() - start, task.frequency);
+    stats_add(&task.work, took);
+    stats_add(&task.windows[task.window].work, took);
+}
+
+static void look_at_exits(struct measured *window)
+{
+    for (uint32_t i = 0; i < BH_EXIT_REASON_COUNT; i++)
+        window->exits[i] = own_exits(i) - window->exits_at_start[i];
+    window->releases = window->jitter.count;
+}
+
+// At the first job of a window. Of the window that ends, nothing is counted any more.
+static void change_window(enum window to)
+{
+    look_at_exits(&task.windows[task.window]);
+    task.window = to;
+    for (uint32_t i = 0; i < BH_EXIT_REASON_COUNT; i++)
+        task.windows[to].exits_at_start[i] = own_exits(i);
+}
+
+static void append_window(struct text *text, const char *name, const struct measured *window)
+{
+    text_append(text, ", \"%s\": {\"releases\": %lu, \"jitter_ns\": ", name, window->jitter.count);
+    stats_append_summary(&window->jitter, text);
+    text_append(text, ", \"work_ns\": ");
+    stats_append_summary(&window->work, text);
+    text_append(text, ", \"exits_of_releases\": %lu, \"exits\": [", window->releases);
+    for (uint32_t i = 0; i < BH_EXIT_REASON_COUNT; i++)
+        text_append(text, "%s%lu", i == 0 ? "" : ", ", window->exits[i]);
+    text_append(text, "], \"histogram\": ");
+    stats_append_histogram(&window->jitter, text);
+    text_append(text, "}");
 }
 
 static void compose_report(void)
 {
     struct text text;
 
+    if (task.before_ticks != 0 && task.window != window_margin)
+        look_at_exits(&task.windows[task.window]);
     text_start(&text, output, sizeof(output));
     cpu_mask_interrupts();
     text_append(&text,
@@ -92,6 +156,10 @@ static void compose_report(void)
     stats_append_summary(&task.work, &text);
     text_append(&text, ", \"missed\": %lu, \"histogram\": ", task.missed);
     stats_append_histogram(&task.jitter, &text);
+    if (task.before_ticks != 0) {
+        append_window(&text, "before", &task.windows[window_before]);
+        append_window(&text, "after", &task.windows[window_after]);
+    }
     text_append(&text, "}\r\n");
     cpu_unmask_interrupts();
     output_next = output;
@@ -125,6 +193,8 @@ static bool prepare(void)
     task.period_us = param("period_us", 1000);
     task.frequency = timer_frequency();
     task.period_ticks = ns_to_ticks(task.period_us * 1000, task.frequency);
+    task.before_ticks = ns_to_ticks(param("before_us", 0) * 1000, task.frequency);
+    task.margin_ticks = ns_to_ticks(param("margin_us", 0) * 1000, task.frequency);
     task.line_bytes = lines_bytes();
     task.working_set = memory_arena();
     if (wanted < task.working_set.bytes)
@@ -151,10 +221,13 @@ void program_main(void)
         return;
     task.first_deadline = timer_now() + task.period_ticks;
     task.deadline = task.first_deadline;
+    change_window(window_before);
     timer_set(task.deadline);
     cpu_unmask_interrupts();
     for (uint64_t job = 1; iterations == 0 || job <= iterations; job++) {
         wait_for_release();
+        if (task.before_ticks != 0 && window_of(task.deadline - task.period_ticks) != task.window)
+            change_window(window_of(task.deadline - task.period_ticks));
         do_work();
         if (*output_next != 0) {
             send_some();

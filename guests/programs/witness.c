@@ -3,18 +3,25 @@
 // A quiet domain that would notice: each step checks every word of its memory, moves it on to the next
 // pattern, and prints the step's number and a hash of all that was read since the start, so that each line
 // follows from the parameters alone. A word that somebody else changed ends it at once, with its address.
-// Parameters: `step_us`, `memory_kib`, `seed`, `steps` (0: forever), `print_every` steps (0: never).
+// Parameters: `step_us`, `memory_kib`, `seed`, `steps` (0: forever), `print_every` steps (0: never), `watch`:
+// as a manager, it ends the machine a second after that domain (its index) has ended, or after its own last
+// step.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/gic.h"
+#include "guests/runtime/manager.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/random.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
+
+#define NOBODY ~0ull
+
+enum { last_words_ns = 1000000000 }; // for what others have still to print
 
 void program_interrupt(uint32_t intid)
 {
@@ -43,8 +50,17 @@ static bool check_and_move_on(uint64_t seed, uint64_t step, uint64_t *words, uin
     return true;
 }
 
+static bool has_ended(uint64_t domain)
+{
+    struct manager_answer answer = manager_state(domain);
+
+    return answer.result == 0 &&
+           (answer.state == BH_DOMAIN_STATE_STOPPED || answer.state == BH_DOMAIN_STATE_CRASHED);
+}
+
 void program_main(void)
 {
+    uint64_t watched = param("watch", NOBODY);
     uint64_t seed = param("seed", 1);
     uint64_t steps = param("steps", 0);
     uint64_t print_every = param("print_every", 10);
@@ -72,5 +88,11 @@ void program_main(void)
             console_printf("witness: step %lu hash %016lx\n", step, hash);
         next += step_ticks;
         timer_sleep_until(next);
+        if (watched != NOBODY && has_ended(watched))
+            break;
+    }
+    if (watched != NOBODY) {
+        timer_sleep_until(timer_now() + ns_to_ticks(last_words_ns, timer_frequency()));
+        (void)manager_end_machine();
     }
 }

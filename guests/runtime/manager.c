@@ -32,3 +32,10 @@ int64_t manager_end_machine(void)
 {
     return call(BH_HYPERCALL_MACHINE_END, 0).result;
 }
+
+uint64_t own_exits(uint32_t reason)
+{
+    struct manager_answer answer = call(BH_HYPERCALL_OWN_EXITS, reason);
+
+    return answer.result == 0 ? answer.state : 0;
+}

@@ -22,4 +22,7 @@ struct manager_answer manager_restart(uint64_t domain);
 // Ends the run of all domains, the own one too; returns for a moment if it may.
 int64_t manager_end_machine(void);
 
+// How often the core of this VCPU has left its guest for a bh_exit_reason since the start; 0 if nobody knows.
+uint64_t own_exits(uint32_t reason);
+
 #endif

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xAC432746u
+#define BH_LAYOUT_HASH 0x8AC306DFu
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -40,11 +40,12 @@
 #define BH_HYPERCALL_COUNT 0x8600FF00u /* answer: how many of the calls below there are */
 #define BH_HYPERCALL_UID 0x8600FF01u /* answer: the four words below */
 #define BH_HYPERCALL_REVISION 0x8600FF03u /* answer: x0 major, x1 minor */
+#define BH_HYPERCALL_OWN_EXITS 0xC6000010u /* x1 exit_reason. Answer: x1 how often the core that asks has left its guest for it */
 #define BH_HYPERCALL_DOMAIN_STATE 0xC6000000u /* answer: x1 domain_state, x2 domain_end of the last end, x3 restarts */
 #define BH_HYPERCALL_DOMAIN_STOP 0xC6000001u /* answer: x1 the domain_state that it had; one that has ended stays so */
 #define BH_HYPERCALL_DOMAIN_RESTART 0xC6000002u /* whatever its state. Answer: x1 the domain_state that it had */
 #define BH_HYPERCALL_MACHINE_END 0xC6000003u /* ends the run of all domains */
-#define BH_HYPERCALL_OWN_COUNT 4u
+#define BH_HYPERCALL_OWN_COUNT 5u
 #define BH_HYPERCALL_MAJOR 1u
 #define BH_HYPERCALL_MINOR 0u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */

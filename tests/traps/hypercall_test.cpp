@@ -99,8 +99,19 @@ TEST_F(Hypercall, DiscoveryIsForEveryone)
         EXPECT_EQ(machine.hvc(BH_HYPERCALL_REVISION), BH_HYPERCALL_MAJOR);
         EXPECT_EQ(machine.hvc(BH_HYPERCALL_COUNT), BH_HYPERCALL_OWN_COUNT);
         EXPECT_EQ(machine.hvc(0x8600FF02), not_supported);
-        EXPECT_EQ(machine.hvc(BH_HYPERCALL_DOMAIN_STATE + BH_HYPERCALL_OWN_COUNT), not_supported);
+        EXPECT_EQ(machine.hvc(BH_HYPERCALL_MACHINE_END + 1), not_supported);
         EXPECT_EQ(machine.hvc(0x86000000), not_supported) << "the 32-bit variant does not exist";
+    }
+}
+
+TEST_F(Hypercall, EveryoneMayAskHowOftenItsOwnCoreLeftItsGuest)
+{
+    guest_regs &regs = machine.on_core(1);
+    uint64_t before = machine.exits(1, BH_EXIT_REASON_HVC);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_OWN_EXITS, BH_EXIT_REASON_HVC), 0u);
+    EXPECT_EQ(regs.x[1], before + 1) << "this one included";
+    for (uint64_t reason : {uint64_t{BH_EXIT_REASON_COUNT}, uint64_t{1} << 32, ~uint64_t{0}}) {
+        EXPECT_EQ(machine.hvc(BH_HYPERCALL_OWN_EXITS, reason), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
     }
 }
 

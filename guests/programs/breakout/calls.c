@@ -150,7 +150,7 @@ static void race(uint32_t step)
 static bool is_for_everyone(uint64_t id)
 {
     return id == BH_HYPERCALL_COUNT || id == BH_HYPERCALL_UID || id == BH_HYPERCALL_REVISION ||
-           (id & ~(uint64_t)SMC64) == (PSCI | CPU_SUSPEND);
+           id == BH_HYPERCALL_OWN_EXITS || (id & ~(uint64_t)SMC64) == (PSCI | CPU_SUSPEND);
 }
 
 // First functions, queries and 64-bit variants of all owners.
