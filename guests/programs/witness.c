@@ -94,5 +94,7 @@ void program_main(void)
     if (watched != NOBODY) {
         timer_sleep_until(timer_now() + ns_to_ticks(last_words_ns, timer_frequency()));
         (void)manager_end_machine();
+        for (;;)
+            cpu_wait_for_interrupt();
     }
 }

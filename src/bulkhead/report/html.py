@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from bulkhead.report import numbers, plots
 from bulkhead.report.load import Run
-from bulkhead.report.terminal import witness_text
+from bulkhead.report.terminal import attempts_by_class, interference_text, witness_text
 
 _TEMPLATE = "page.html.j2"
 
@@ -80,6 +80,11 @@ def _shown(run: Run) -> dict[str, Any]:
         "command": command_of(run),
         "emulator": shlex.join(str(word) for word in run.about.get("command", [])),
         "by_name": {domain["name"]: domain for domain in run.domains},
+        "attempts": attempts_by_class(run.attempts),
+        "interference": [
+            {"held": found.get("held"), "domain": found.get("domain"), "text": interference_text(found)}
+            for found in run.interference
+        ],
         "rates": {domain["name"]: _exit_rate(run, domain) for domain in run.domains},
         "witnesses": [
             {

@@ -62,6 +62,14 @@ class Run:
         found = self.report.get("notices", [])
         return [f"{notice.get('key')}: {notice.get('cause')}" for notice in found if isinstance(notice, dict)]
 
+    @property
+    def attempts(self) -> list[Json]:
+        return list(self.report.get("attempts", []))
+
+    @property
+    def interference(self) -> list[Json]:
+        return list(self.report.get("interference", []))
+
     def witness(self, name: str) -> Json | None:
         found = self.report.get("witnesses", {}).get(name)
         return found if isinstance(found, dict) else None

@@ -31,6 +31,9 @@ def show_run(run: Run, console: Console | None = None) -> None:
 def render_run(run: Run) -> Group:
     title = f"{run.report.get('system')} on {run.report.get('platform')}, {run.label}"
     parts: list[RenderableType] = [Text(title, style="bold"), _domains(run)]
+    if run.attempts:
+        parts += [Text(""), _attempts(run)]
+    parts += [_interference(found) for found in run.interference]
     parts += [line for name in ("observer", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
@@ -59,6 +62,55 @@ def _domains(run: Run) -> Table:
         cells = [Text("hypervisor"), blank, blank, blank, *_llc(hypervisor["llc"])]
         table.add_row(*cells, _colors(hypervisor.get("colors")), style=_DIM)
     return table
+
+
+def _attempts(run: Run) -> Table:
+    table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
+    table.add_column("attempts", no_wrap=True)
+    table.add_column("ways", justify="right")
+    table.add_column("tries", justify="right", no_wrap=True)
+    table.add_column("what became of them")
+    table.add_column("through", justify="right")
+    for row in attempts_by_class(run.attempts):
+        through = Text(count(row["through"]), style=_BAD if row["through"] else _GOOD)
+        table.add_row(row["class"], count(row["ways"]), count(row["tries"]), row["outcomes"], through)
+    return table
+
+
+def attempts_by_class(attempts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row for each class of attempts, in the order in which they were made."""
+    rows: list[dict[str, Any]] = []
+    for name in dict.fromkeys(str(attempt["class"]) for attempt in attempts):
+        own = [attempt for attempt in attempts if attempt["class"] == name]
+        outcomes: dict[str, int] = {}
+        for attempt in own:
+            outcomes[attempt["outcome"]] = outcomes.get(attempt["outcome"], 0) + attempt["count"]
+        rows.append(
+            {
+                "class": name,
+                "ways": len({attempt["name"] for attempt in own}),
+                "tries": sum(outcomes.values()),
+                "outcomes": ", ".join(f"{count(n)} {what}" for what, n in outcomes.items()),
+                "through": sum(attempt["count"] for attempt in own if attempt["through"]),
+            }
+        )
+    return rows
+
+
+def _interference(found: dict[str, Any]) -> Text:
+    held = bool(found.get("held"))
+    mark = ("✓ ", _GOOD) if held else ("✗ ", _BAD)
+    return Text.assemble(mark, (f"{found.get('domain')}: ", "bold"), interference_text(found))
+
+
+def interference_text(found: dict[str, Any]) -> str:
+    """What a real-time domain measured before and during an attack, in one sentence."""
+    exits = "the same" if found.get("held") else "not the same (" + ", ".join(found["differing"]) + ")"
+    jitter = []
+    for key, when in (("before", "before the attack"), ("after", "during it")):
+        summary = found[key]["jitter_ns"]
+        jitter.append(f"{when}: mean {duration(summary['mean'])}, max {duration(summary['max'])}")
+    return f"exits of its core per release {exits} before and during the attack; jitter {'; '.join(jitter)}"
 
 
 def _row(domain: dict[str, Any], guest_ns: object, observed: bool) -> list[RenderableType]:

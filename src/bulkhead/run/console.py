@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from bulkhead.run.attempts import AttemptLog
+
 HYPERVISOR = "bulkhead"
 READY = "bulkhead: ready"
 _TAG = re.compile(
@@ -48,6 +50,7 @@ class DomainConsole:
     ready_ns: int | None = None
     prompt_ns: int | None = None
     report: dict[str, object] | None = None
+    attempts: AttemptLog = field(default_factory=AttemptLog)
     pending: str = ""  # the last line, which a continuation may still extend
 
 
@@ -147,6 +150,7 @@ class ConsoleParser:
             return
         console.line_count += 1
         console.lines.append(text)
+        console.attempts.take(text)
         if text.startswith(_REPORT):
             # Not a report after all, or a damaged one: the last good one stays.
             with contextlib.suppress(ValueError, RecursionError):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.evidence.tables import TableWitness
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
+from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.refusal import explained
 from bulkhead.run.session import Outcome
 from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
@@ -40,6 +41,8 @@ def run_result(facts: Facts) -> Json:
     reasons = list(facts.reasons)
     reasons += _ending_reasons(facts)
     domains = [_domain(facts, index, reasons) for index in range(len(target.domains))]
+    attempts = _attempts(facts, reasons)
+    interfered = _interference(facts, domains, reasons)
     witnesses = _witnesses(facts, reasons)
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     return {
@@ -66,6 +69,8 @@ def run_result(facts: Facts) -> Json:
         "ended": facts.outcome.how,
         "guest_ns": _guest_ns(facts),
         "domains": domains,
+        "attempts": attempts,
+        "interference": interfered,
         "witnesses": witnesses,
         "hypervisor": {
             "phase": status.phase if status else None,
@@ -156,6 +161,31 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
     if domain and status and status.phase in ("started", "ended"):
         reasons += _state_reason(target, domain)
     return result
+
+
+def _attempts(facts: Facts, reasons: list[str]) -> list[Json]:
+    """What hostile domains have tried, and why that does not show that they are contained."""
+    if facts.outcome.console is None:
+        return []
+    found: list[Json] = []
+    for target in facts.target.domains:
+        log = facts.outcome.console.domains[target.name].attempts
+        found += [attempt.as_json(target.name) for attempt in log.attempts]
+        reasons += log.reasons(target.name)
+    return found
+
+
+def _interference(facts: Facts, domains: list[Json], reasons: list[str]) -> list[Json]:
+    """Real-time domains that measured themselves before and during an attack."""
+    names = facts.target.layout.enum("exit_reason")
+    ordered = sorted(names, key=lambda name: names[name])
+    found: list[Json] = []
+    for target, domain in zip(facts.target.domains, domains, strict=True):
+        one = interference(target.name, domain["report"], ordered) if target.realtime else None
+        if one is not None:
+            found.append(one)
+            reasons += interference_reasons(one)
+    return found
 
 
 def _state(domain: DomainStatus) -> str:

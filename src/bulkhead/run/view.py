@@ -81,7 +81,7 @@ class WatchingView(AbstractContextManager["WatchingView"]):
         if line.domain is None:
             return False
         if not line.continues:
-            self._in_result[line.domain] = line.text.startswith("report {")
+            self._in_result[line.domain] = line.text.startswith(("report {", "attempt {"))
         return self._in_result.get(line.domain, False)
 
     def raw(self, data: bytes) -> None:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether an attack reached a real-time domain: what it measured before and after it began, side by side.
+
+From the report of a domain that measures two windows (`periodic` with `before_us`). Its jitter is shown as
+it is: on a busy host most of it is the host's. The exits of its core are counted events, so they must be the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+Json = dict[str, object]
+
+WINDOWS = ("before", "after")
+# Of its own making: its output, and its questions for these very counts.
+OWN_EXITS = frozenset({"uart_access", "hvc"})
+_EDGE_EVENTS = 2  # a window may cut an event off at each end
+
+
+def interference(domain: str, report: object, reasons: Sequence[str]) -> Json | None:
+    """The comparison, or None if the report has none. `reasons`: names of exits by their numbers."""
+    windows = [_window(report, name, len(reasons)) for name in WINDOWS]
+    before, after = windows
+    if before is None or after is None:
+        return None
+    rates = {
+        name: {"before": before.exits[i] / before.releases, "after": after.exits[i] / after.releases}
+        for i, name in enumerate(reasons)
+        if before.exits[i] or after.exits[i]
+    }
+    edge = _EDGE_EVENTS / min(before.releases, after.releases)
+    differing = [
+        name
+        for name, rate in rates.items()
+        if name not in OWN_EXITS and abs(rate["after"] - rate["before"]) > edge
+    ]
+    return {
+        "domain": domain,
+        "before": before.shown,
+        "after": after.shown,
+        "exits_per_release": rates,
+        "own_exits": sorted(OWN_EXITS),
+        "differing": differing,
+        "held": not differing,
+    }
+
+
+def interference_reasons(found: Json) -> list[str]:
+    """Why the domain was not left alone."""
+    rates, differing = found["exits_per_release"], found["differing"]
+    assert isinstance(rates, dict) and isinstance(differing, list)
+    return [
+        f"domain {found['domain']}: its core left it for `{name}` {rates[name]['before']:.3f} times per "
+        f"release before and {rates[name]['after']:.3f} times during the attack"
+        for name in differing
+    ]
+
+
+class _Window:
+    def __init__(self, releases: int, exits: list[int], shown: Json) -> None:
+        self.releases = releases
+        self.exits = exits
+        self.shown = shown
+
+
+def _window(report: object, name: str, count: int) -> _Window | None:
+    """One window of a guest's report, if it is what it should be."""
+    found = report.get(name) if isinstance(report, Mapping) else None
+    if not isinstance(found, Mapping):
+        return None
+    releases, exits = found.get("exits_of_releases"), found.get("exits")
+    if not _is_count(releases) or not releases or not isinstance(exits, list) or len(exits) != count:
+        return None
+    if not all(_is_count(value) for value in exits):
+        return None
+    shown: Json = {"releases": found.get("releases")}
+    for key in ("jitter_ns", "work_ns"):
+        summary = found.get(key)
+        if not isinstance(summary, Mapping) or not all(
+            _is_count(summary.get(part)) for part in ("min", "mean", "max")
+        ):
+            return None
+        shown[key] = {part: summary[part] for part in ("min", "mean", "max")}
+    return _Window(int(str(releases)), [int(value) for value in exits], shown)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
