@@ -105,21 +105,14 @@ bool write_uart(uint64_t offset, unsigned, uint64_t value)
 
 TestSystem::TestSystem(std::initializer_list<DomainSpec> domains, uint32_t list_registers) : specs_(domains)
 {
-    std::array<uint32_t, kCores> affinities{};
     uint32_t next_vcpu = 0;
 
     fake_reset();
     machine = std::make_unique<State>();
-    for (uint32_t i = 0; i < kCores; i++) {
-        affinities[i] = kCores - 1 - i;
-    }
-    fake_gic_init(kGicd, kGicr, kCores, affinities.data(), list_registers);
     fake_map(kUart, 0x1000, read_uart, write_uart);
 
     auto &platform = machine->manifest.platform;
-    platform.gic_version = BH_GIC_VERSION_GICV3;
-    platform.gicd_pa = kGicd;
-    platform.gicr_pa = kGicr;
+    make_gic(platform, kCores, list_registers);
     platform.uart_pa = kUart;
     platform.uart_irq = kPhysicalUartIntid;
     platform.uart_clock_hz = 24'000'000;
@@ -280,8 +273,6 @@ void TestSystem::set_uart_room(int characters)
 
 namespace {
 
-constexpr uint64_t kSgiFrame = 0x10000;
-
 struct mmio_access access_of(uint64_t offset, uint32_t bytes)
 {
     struct mmio_access access {};
@@ -309,22 +300,6 @@ void Guest::write_dist(uint64_t offset, uint64_t value, uint32_t bytes) const
     (void)vgic_dist_access(&here(), &access);
 }
 
-uint64_t Guest::read_redist(uint64_t offset, uint32_t bytes) const
-{
-    struct mmio_access access = access_of(offset, bytes);
-
-    return vgic_redist_access(&here(), &access) ? access.value : ~uint64_t{0};
-}
-
-void Guest::write_redist(uint64_t offset, uint64_t value, uint32_t bytes) const
-{
-    struct mmio_access access = access_of(offset, bytes);
-
-    access.write = true;
-    access.value = value;
-    (void)vgic_redist_access(&here(), &access);
-}
-
 uint32_t Guest::read_uart(uint64_t offset) const
 {
     struct mmio_access access = access_of(offset, 4);
@@ -348,12 +323,6 @@ void Guest::print(std::string_view text) const
     }
 }
 
-void Guest::open() const
-{
-    write_dist(0, 0x13);
-    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + 0x14, 0);
-}
-
 void Guest::enable_spi(uint32_t intid) const
 {
     write_dist(0x100 + intid / 32 * 4, 1u << intid % 32);
@@ -362,30 +331,6 @@ void Guest::enable_spi(uint32_t intid) const
 void Guest::disable_spi(uint32_t intid) const
 {
     write_dist(0x180 + intid / 32 * 4, 1u << intid % 32);
-}
-
-void Guest::enable_private(uint32_t intid) const
-{
-    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x100, 1u << intid);
-}
-
-void Guest::disable_private(uint32_t intid) const
-{
-    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x180, 1u << intid);
-}
-
-void Guest::set_priority(uint32_t intid, uint8_t priority) const
-{
-    if (intid < 32) {
-        write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x400 + intid, priority, 1);
-    } else {
-        write_dist(0x400 + intid, priority, 1);
-    }
-}
-
-void Guest::send_sgi(uint32_t sgi, uint32_t targets) const
-{
-    vgic_sgi1r_write(&here(), uint64_t{sgi} << 24 | targets);
 }
 
 uint32_t Guest::acknowledge() const

@@ -22,15 +22,21 @@ extern "C" {
 #include "vgic.h"
 #include "vuart.h"
 #include <arch/vgic_frames.h>
+#include <bulkhead_layout.h>
 }
 
 namespace bulkhead_test {
 
 constexpr uint64_t kGicd = 0x0800'0000;
-constexpr uint64_t kGicr = 0x080A'0000;
 constexpr uint64_t kUart = 0x0900'0000;
 constexpr uint32_t kVirtualTimer = 27;
 constexpr uint32_t kPhysicalUartIntid = 33;
+
+// Which interrupt controller is under test decides the file that is linked in: guest_gicv2.cpp or
+// guest_gicv3.cpp. It has this, and what a guest does with registers that the versions do not share.
+void make_gic(struct manifest_platform &platform, uint32_t cores, uint32_t list_registers);
+// The core that takes a physical SPI.
+uint32_t routed_core(uint32_t intid);
 
 struct DomainSpec {
     std::string name;
@@ -41,7 +47,6 @@ struct DomainSpec {
 
 class TestSystem {
 public:
-    // Redistributors are in reverse order of the cores: nothing may rely on their order.
     explicit TestSystem(std::initializer_list<DomainSpec> domains, uint32_t list_registers = 4);
     ~TestSystem();
     TestSystem(const TestSystem &) = delete;
@@ -86,21 +91,26 @@ public:
 
     uint64_t read_dist(uint64_t offset, uint32_t bytes = 4) const;
     void write_dist(uint64_t offset, uint64_t value, uint32_t bytes = 4) const;
+    // GICv3 only.
     uint64_t read_redist(uint64_t offset, uint32_t bytes = 4) const;
     void write_redist(uint64_t offset, uint64_t value, uint32_t bytes = 4) const;
     uint32_t read_uart(uint64_t offset) const;
     void write_uart(uint64_t offset, uint32_t value) const;
     void print(std::string_view text) const;
 
-    // What a driver does at its start: wakes the redistributor, enables both groups.
+    // What a driver does at its start: wakes a redistributor, enables both groups.
     void open() const;
+    void route_spi(uint32_t intid, uint32_t vcpu) const;
     void enable_spi(uint32_t intid) const;
     void disable_spi(uint32_t intid) const;
-    // Registers of the VCPU's own redistributor, SGI frame.
+    // The VCPU's own.
     void enable_private(uint32_t intid) const;
     void disable_private(uint32_t intid) const;
+    uint32_t private_pending() const;
+    uint32_t private_enabled() const;
     void set_priority(uint32_t intid, uint8_t priority) const;
     void send_sgi(uint32_t sgi, uint32_t targets) const;
+    void send_sgi_to_others(uint32_t sgi) const;
 
     // Acknowledges, or 1023.
     uint32_t acknowledge() const;

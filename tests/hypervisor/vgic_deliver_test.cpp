@@ -2,7 +2,7 @@
 //
 // Delivery of virtual interrupts: from a physical interrupt, a register write or another core to the guest's
 // acknowledgement, through list registers that hold fewer than there are.
-#include "test_system.h"
+#include "deliver_fixture.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -21,49 +21,6 @@ using testing::IsEmpty;
 
 namespace {
 
-constexpr uint32_t kSpi = 48;
-constexpr uint64_t kLrPending = UINT64_C(1) << 62;
-constexpr uint64_t kLrHw = UINT64_C(1) << 61;
-constexpr uint64_t kLrGroup1 = UINT64_C(1) << 60;
-
-DomainSpec one_vcpu(std::vector<uint32_t> spis = {})
-{
-    return {.name = "one", .cores = {0}, .spis = std::move(spis)};
-}
-
-DomainSpec two_vcpus(std::vector<uint32_t> spis = {})
-{
-    return {.name = "two", .cores = {1, 2}, .spis = std::move(spis)};
-}
-
-class Deliver : public testing::Test {
-protected:
-    void TearDown() override
-    {
-        EXPECT_EQ(fake_gic_violations(), 0u) << "list registers were used against the architecture";
-        EXPECT_EQ(fake_faults(), 0u);
-    }
-};
-
-std::vector<uint64_t> writes_of(enum sysreg_id first, enum sysreg_id last)
-{
-    std::vector<uint64_t> values;
-
-    for (size_t i = 0; i < fake_write_count(); i++) {
-        const struct fake_write *write = fake_write_at(i);
-
-        if (!write->is_mmio && write->id >= first && write->id <= last) {
-            values.push_back(write->value);
-        }
-    }
-    return values;
-}
-
-std::vector<uint64_t> list_register_writes()
-{
-    return writes_of(SYSREG_ID_ICH_LR0_EL2, SYSREG_ID_ICH_LR15_EL2);
-}
-
 std::vector<uint32_t> range(uint32_t first, uint32_t count)
 {
     std::vector<uint32_t> numbers(count);
@@ -73,28 +30,6 @@ std::vector<uint32_t> range(uint32_t first, uint32_t count)
 }
 
 } // namespace
-
-TEST_F(Deliver, PassedThroughSpiGoesIntoAListRegisterWithItsPhysicalNumber)
-{
-    TestSystem system{one_vcpu({kSpi})};
-    Guest guest(system, 0);
-
-    guest.open();
-    guest.enable_spi(kSpi);
-    EXPECT_TRUE(fake_gic_is_enabled(kSpi));
-    fake_gic_raise(kSpi);
-    fake_forget_writes();
-    ASSERT_TRUE(system.take_interrupts());
-
-    EXPECT_THAT(list_register_writes(), ElementsAre(kLrPending | kLrHw | kLrGroup1 | UINT64_C(0xA0) << 48 |
-                                                    uint64_t{kSpi} << 32 | kSpi));
-    EXPECT_TRUE(fake_gic_is_active(kSpi)) << "EL2 must leave the deactivation to the guest";
-    EXPECT_EQ(guest.acknowledge(), kSpi);
-    guest.end(kSpi);
-    EXPECT_FALSE(fake_gic_is_active(kSpi));
-    fake_gic_raise(kSpi);
-    EXPECT_THAT(guest.take_all(), ElementsAre(kSpi));
-}
 
 TEST_F(Deliver, TimerInterruptsComeAgainAndAgain)
 {
@@ -111,39 +46,6 @@ TEST_F(Deliver, TimerInterruptsComeAgainAndAgain)
         guest.end(kVirtualTimer);
         EXPECT_FALSE(fake_gic_has_interrupt());
     }
-}
-
-TEST_F(Deliver, TimerInterruptCostsFewRegisterAccesses)
-{
-    TestSystem system{one_vcpu()};
-    Guest guest(system, 0);
-
-    guest.open();
-    guest.enable_private(kVirtualTimer);
-    fake_gic_raise(kVirtualTimer);
-    EXPECT_THAT(guest.take_all(), ElementsAre(kVirtualTimer));
-    fake_gic_raise(kVirtualTimer);
-    fake_forget_writes();
-    ASSERT_TRUE(system.take_interrupts());
-    // IAR, EOIR, two status registers, one list register; then IAR says that there is nothing more.
-    EXPECT_LE(fake_sysreg_access_count(), 6u);
-}
-
-TEST_F(Deliver, ExitsThatDoNotConcernInterruptsTouchNoListRegister)
-{
-    TestSystem system{one_vcpu({kSpi})};
-    Guest guest(system, 0);
-
-    guest.open();
-    guest.enable_spi(kSpi);
-    fake_gic_raise(kSpi);
-    ASSERT_TRUE(system.take_interrupts());
-    fake_forget_writes();
-    guest.read_dist(0);
-    guest.read_dist(4);
-    guest.write_dist(0, 0x13);
-    guest.read_uart(0x18);
-    EXPECT_EQ(fake_sysreg_access_count(), 0u);
 }
 
 TEST_F(Deliver, MorePendingThanListRegistersLosesNothing)
@@ -310,40 +212,6 @@ TEST_F(Deliver, LevelThatFallsBeforeItIsAcknowledgedIsWithdrawn)
     EXPECT_FALSE(fake_gic_guest_has_interrupt());
 }
 
-TEST_F(Deliver, SgiToAnotherVcpuInterruptsItsCoreAndIsPendingThere)
-{
-    TestSystem system{one_vcpu(), two_vcpus()};
-    Guest first(system, 1, 0);
-    Guest second(system, 1, 1);
-
-    first.open();
-    second.open();
-    second.enable_private(5);
-    ASSERT_TRUE(system.settle());
-    fake_forget_writes();
-    first.send_sgi(5, 0b10);
-    // Core 2 is affinity 2: target list bit 2, EL2's own SGI 0.
-    EXPECT_THAT(writes_of(SYSREG_ID_ICC_SGI1R_EL1, SYSREG_ID_ICC_SGI1R_EL1), ElementsAre(1u << 2));
-    EXPECT_THAT(list_register_writes(), IsEmpty()) << "the sender's core has nothing to deliver";
-    ASSERT_TRUE(system.settle());
-    EXPECT_EQ(second.acknowledge(), 5u);
-    second.end(5);
-    EXPECT_EQ(first.acknowledge(), FAKE_GIC_SPURIOUS);
-}
-
-TEST_F(Deliver, SgiToOneselfNeedsNoPhysicalOne)
-{
-    TestSystem system{one_vcpu()};
-    Guest guest(system, 0);
-
-    guest.open();
-    guest.enable_private(3);
-    fake_forget_writes();
-    guest.send_sgi(3, 1);
-    EXPECT_THAT(writes_of(SYSREG_ID_ICC_SGI1R_EL1, SYSREG_ID_ICC_SGI1R_EL1), IsEmpty());
-    EXPECT_THAT(guest.take_all(), ElementsAre(3));
-}
-
 TEST_F(Deliver, SgiBroadcastReachesTheOtherVcpusOfTheDomainOnly)
 {
     TestSystem system{one_vcpu(), two_vcpus()};
@@ -355,31 +223,11 @@ TEST_F(Deliver, SgiBroadcastReachesTheOtherVcpusOfTheDomainOnly)
         guest.open();
         guest.enable_private(7);
     }
-    vgic_sgi1r_write(&system.run(1, 0), UINT64_C(1) << 40 | UINT64_C(7) << 24);
+    first.send_sgi_to_others(7);
     ASSERT_TRUE(system.settle());
     EXPECT_THAT(stranger.take_all(), IsEmpty());
     EXPECT_THAT(first.take_all(), IsEmpty());
     EXPECT_THAT(second.take_all(), ElementsAre(7));
-}
-
-TEST_F(Deliver, SgiToAffinitiesThatDoNotExistGoesNowhere)
-{
-    TestSystem system{two_vcpus()};
-    Guest first(system, 0, 0);
-    Guest second(system, 0, 1);
-
-    first.open();
-    second.open();
-    first.enable_private(1);
-    second.enable_private(1);
-    for (uint64_t value :
-         {UINT64_C(0xFFFC), UINT64_C(1) << 16 | 0xFFFF, UINT64_C(1) << 32 | 0xFFFF,
-          UINT64_C(1) << 48 | 0xFFFF, UINT64_C(1) << 44 | 0xFFFF, UINT64_C(15) << 44 | 0xFFFF}) {
-        vgic_sgi1r_write(&system.run(0, 0), value | UINT64_C(1) << 24);
-    }
-    ASSERT_TRUE(system.settle());
-    EXPECT_THAT(first.take_all(), IsEmpty());
-    EXPECT_THAT(second.take_all(), IsEmpty());
 }
 
 TEST_F(Deliver, SgiThatIsSentAgainWhileItIsHandledComesAgain)
@@ -413,8 +261,8 @@ TEST_F(Deliver, RoutingMovesAPendingInterruptToTheOtherVcpu)
     system.run(0, 0);
     fake_gic_raise(kSpi);
     ASSERT_TRUE(system.take_interrupts());
-    first.write_dist(0x6000 + kSpi * 8, 1, 8);
-    EXPECT_EQ(fake_mmio32(kGicd + 0x6000 + kSpi * 8), 2u) << "core 2 takes the next one";
+    first.route_spi(kSpi, 1);
+    EXPECT_EQ(routed_core(kSpi), 2u) << "core 2 takes the next one";
     ASSERT_TRUE(system.settle());
     EXPECT_THAT(first.take_all(), IsEmpty());
     EXPECT_THAT(second.take_all(), ElementsAre(kSpi));
@@ -435,7 +283,7 @@ TEST_F(Deliver, AnActiveInterruptStaysWhereItIsWhenItIsRoutedAway)
     first.enable_spi(kSpi);
     first.write_dist(0x204, 1u << (kSpi - 32));
     ASSERT_EQ(first.acknowledge(), kSpi);
-    second.write_dist(0x6000 + kSpi * 8, 1, 8);
+    second.route_spi(kSpi, 1);
     second.write_dist(0x204, 1u << (kSpi - 32));
     ASSERT_TRUE(system.settle());
     EXPECT_THAT(second.take_all(), IsEmpty()) << "still active on the first";
@@ -452,7 +300,7 @@ TEST_F(Deliver, DisablingOnOneVcpuReachesTheListRegisterOfTheOther)
 
     first.open();
     second.open();
-    first.write_dist(0x6000 + kSpi * 8, 1, 8);
+    first.route_spi(kSpi, 1);
     first.enable_spi(kSpi);
     first.write_dist(0x204, 1u << (kSpi - 32));
     ASSERT_TRUE(system.settle());
@@ -472,62 +320,13 @@ TEST_F(Deliver, ClearingPendingOnOneVcpuReachesTheListRegisterOfTheOther)
 
     first.open();
     second.open();
-    first.write_dist(0x6000 + kSpi * 8, 1, 8);
+    first.route_spi(kSpi, 1);
     first.enable_spi(kSpi);
     first.write_dist(0x204, 1u << (kSpi - 32));
     ASSERT_TRUE(system.settle());
     first.write_dist(0x284, 1u << (kSpi - 32));
     ASSERT_TRUE(system.settle());
     EXPECT_THAT(second.take_all(), IsEmpty());
-}
-
-TEST_F(Deliver, TimerEnableIsMirroredOnTheCoreOfItsOwner)
-{
-    TestSystem system{two_vcpus()};
-    Guest first(system, 0, 0);
-
-    first.open();
-    // The first VCPU writes the second one's redistributor.
-    first.write_redist(VGIC_REDIST_BYTES + 0x10100, 1u << kVirtualTimer);
-    ASSERT_TRUE(system.settle());
-    system.run_core(1);
-    EXPECT_FALSE(fake_gic_is_enabled(kVirtualTimer));
-    system.run_core(2);
-    EXPECT_TRUE(fake_gic_is_enabled(kVirtualTimer));
-}
-
-TEST_F(Deliver, ResetOfAVcpuForgetsItsPrivateInterruptsAndFreesTheHardware)
-{
-    TestSystem system{one_vcpu({kSpi})};
-    Guest guest(system, 0);
-
-    guest.open();
-    guest.enable_private(kVirtualTimer);
-    guest.enable_private(4);
-    guest.enable_spi(kSpi);
-    fake_gic_set_line(kVirtualTimer, true);
-    ASSERT_TRUE(system.take_interrupts());
-    ASSERT_EQ(guest.acknowledge(), kVirtualTimer); // and never ends it
-    guest.send_sgi(4, 1);
-    fake_set_sysreg(SYSREG_ID_ICH_VMCR_EL2, 0xFF000002);
-
-    vgic_vcpu_off(&system.run(0));
-    EXPECT_FALSE(fake_gic_is_enabled(kVirtualTimer));
-    EXPECT_FALSE(fake_gic_is_active(kVirtualTimer));
-    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_HCR_EL2), 0u);
-    fake_gic_raise(kSpi);
-    ASSERT_TRUE(system.take_interrupts());
-    EXPECT_FALSE(fake_gic_guest_has_interrupt());
-
-    vgic_vcpu_reset(&system.run(0));
-    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_VMCR_EL2), 0u);
-    EXPECT_EQ(guest.read_redist(0x10100), 0u);
-    EXPECT_EQ(guest.read_redist(0x10200), 1u << kVirtualTimer) << "its line is still high";
-    EXPECT_EQ(guest.acknowledge(), kSpi) << "an SPI that came meanwhile waits for the new life";
-    guest.end(kSpi);
-    guest.enable_private(kVirtualTimer);
-    ASSERT_TRUE(system.take_interrupts());
-    EXPECT_TRUE(fake_gic_guest_has_interrupt()) << "the timer works again";
 }
 
 TEST_F(Deliver, EndedDomainHasNoPhysicalInterrupts)
@@ -611,7 +410,7 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
                 guest.write_dist(0x204, 1u << (spi - 32));
                 break;
             case 3:
-                guest.write_dist(0x6000 + spi * 8, pick(2), 8);
+                guest.route_spi(spi, pick(2));
                 break;
             case 4:
                 guest.disable_spi(spi);
@@ -656,10 +455,10 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
             EXPECT_FALSE(fake_gic_is_pending(spi)) << "seed " << seed;
         }
         EXPECT_EQ(Guest(system, 0, 0).read_dist(0x204), 0u) << "seed " << seed;
-        EXPECT_EQ(Guest(system, 0, 0).read_redist(0x10200), 0u) << "seed " << seed;
+        EXPECT_EQ(Guest(system, 0, 0).private_pending(), 0u) << "seed " << seed;
         // And each can still come.
         for (uint32_t spi = kSpi; spi < kSpi + 6; spi++) {
-            Guest(system, 0, 0).write_dist(0x6000 + spi * 8, 0, 8);
+            Guest(system, 0, 0).route_spi(spi, 0);
         }
         ASSERT_TRUE(system.settle());
         system.run(0, 0);

@@ -27,11 +27,13 @@ static inline uint32_t vgic_sgi_put(struct vgic_vcpu *receiver, uint32_t sgi, ui
     uint8_t *senders = &receiver->sgis.senders[sgi];
     uint32_t sender = receiver->sgis.active[sgi];
 
-    if ((flags & VGIC_LR_ACTIVE) != 0) {
-        flags &= ~(uint32_t)(VGIC_LR_PENDING | VGIC_SLOT_LATCHED); /* perhaps of another sender */
-    } else if (*senders != 0) {
-        sender = (uint32_t)__builtin_ctz(*senders);
-        *senders &= (uint8_t)(*senders - 1);
+    if ((flags & VGIC_LR_ACTIVE) == 0) {
+        sender = (uint32_t)__builtin_ctz(*senders | 0x100u) & 7;
+    }
+    if ((flags & VGIC_LR_PENDING) != 0 && (*senders & 1u << sender) != 0) {
+        *senders &= (uint8_t) ~(1u << sender);
+    } else {
+        flags &= ~(uint32_t)(VGIC_LR_PENDING | VGIC_SLOT_LATCHED); /* another's than the active one */
     }
     if (*senders != 0) {
         receiver->bank.pending |= 1u << sgi;
