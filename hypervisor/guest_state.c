@@ -45,6 +45,12 @@
 #define PMU_NONE                   0x0u
 #define PMU_IMPLEMENTATION_DEFINED 0xFu
 
+/* Fields of ID registers, by their lowest bit. */
+#define ID_FIELD(value, shift) ((value) >> (shift)&0xF)
+#define MMFR0_FGT              56
+#define MMFR1_HCX              40
+#define PFR0_AMU               44
+
 #define SCTLR_EL1_RESET 0x30D00800ull
 #define MPIDR_RES1      (1ull << 31)
 
@@ -63,8 +69,28 @@ static uint64_t performance_monitors_reset(void)
     return PMCR_N(sysreg_read(PMCR_EL0));
 }
 
+/* Newer cores have more traps, unknown at reset. Nothing is trapped that is not above; what needs a bit to be
+ * allowed stays forbidden, and the ID registers hide it. */
+static void newer_traps_reset(void)
+{
+    if (ID_FIELD(sysreg_read(ID_AA64MMFR1_EL1), MMFR1_HCX) != 0) {
+        sysreg_write(HCRX_EL2, 0);
+    }
+    if (ID_FIELD(sysreg_read(ID_AA64MMFR0_EL1), MMFR0_FGT) != 0) {
+        sysreg_write(HFGRTR_EL2, 0);
+        sysreg_write(HFGWTR_EL2, 0);
+        sysreg_write(HFGITR_EL2, 0);
+        sysreg_write(HDFGRTR_EL2, 0);
+        sysreg_write(HDFGWTR_EL2, 0);
+        if (ID_FIELD(sysreg_read(ID_AA64PFR0_EL1), PFR0_AMU) != 0) {
+            sysreg_write(HAFGRTR_EL2, 0);
+        }
+    }
+}
+
 void guest_traps_init(void)
 {
+    newer_traps_reset();
     sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
                               HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK |
                               HCR_API);

@@ -19,6 +19,8 @@
 #define VECTOR_LOWER_A64   0x400u
 #define VECTOR_CURRENT_SPX 0x200u
 #define ESR_IL             (1u << 25)
+#define SPSR_SS            (1ull << 21) /* as after an instruction that was executed */
+#define SPSR_BTYPE         (3ull << 10)
 #define SPSR_PAN           (1ull << 22)
 #define SPSR_SSBS          (1ull << 12)
 #define SCTLR_SPAN         (1ull << 23) /* exceptions leave PAN as it is */
@@ -26,7 +28,13 @@
 
 void trap_skip_instruction(uint64_t esr)
 {
+    uint64_t spsr = sysreg_read(SPSR_EL2);
+    uint64_t used = (spsr & SPSR_MODE_AARCH32) != 0 ? SPSR_SS : SPSR_SS | SPSR_BTYPE;
+
     sysreg_write(ELR_EL2, sysreg_read(ELR_EL2) + esr_instruction_bytes(esr));
+    if ((spsr & used) != 0) { /* a debugger of the guest steps, or it had branched here */
+        sysreg_write(SPSR_EL2, spsr & ~used);
+    }
 }
 
 /* PSTATE after an exception to EL1: in the two bits that the guest's SCTLR_EL1 decides, as the core does it.

@@ -245,6 +245,41 @@ TEST_F(Traps, LoadsFromADeviceAreExtendedAsTheInstructionSays)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 16);
 }
 
+TEST_F(Traps, AnEmulatedInstructionCountsAsExecuted)
+{
+    constexpr uint64_t step = 1u << 21;   // PSTATE.SS of a guest's debugger
+    constexpr uint64_t branch = 3u << 10; // PSTATE.BTYPE
+    enter(linux_core);
+    fake_set_sysreg(SYSREG_ID_SPSR_EL2, 0x3C5 | step | branch);
+    machine.trap(esr_load(4, 0), uart + 0x18);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 4);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL2), 0x3C5u);
+    // In AArch32 those bits are of the IT state.
+    fake_set_sysreg(SYSREG_ID_SPSR_EL2, 0x10 | step | branch);
+    machine.trap(esr_load(4, 0), uart + 0x18);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_SPSR_EL2), 0x10 | branch);
+}
+
+TEST_F(Traps, TrapsOfNewerCoresAreKnownAfterTheStart)
+{
+    const unsigned known[] = {SYSREG_ID_HFGRTR_EL2,  SYSREG_ID_HFGWTR_EL2,  SYSREG_ID_HFGITR_EL2,
+                              SYSREG_ID_HDFGRTR_EL2, SYSREG_ID_HDFGWTR_EL2, SYSREG_ID_HAFGRTR_EL2,
+                              SYSREG_ID_HCRX_EL2};
+    enter(linux_core);
+    for (bool there : {false, true}) {
+        fake_set_sysreg(SYSREG_ID_ID_AA64MMFR0_EL1, there ? uint64_t{1} << 56 : 0);
+        fake_set_sysreg(SYSREG_ID_ID_AA64MMFR1_EL1, there ? uint64_t{1} << 40 : 0);
+        fake_set_sysreg(SYSREG_ID_ID_AA64PFR0_EL1, there ? uint64_t{1} << 44 : 0);
+        for (unsigned id : known) {
+            fake_set_sysreg(static_cast<sysreg_id>(id), 0x5555);
+        }
+        guest_traps_init();
+        for (unsigned id : known) {
+            EXPECT_EQ(fake_sysreg(static_cast<sysreg_id>(id)), there ? 0u : 0x5555u) << id;
+        }
+    }
+}
+
 TEST_F(Traps, TheZeroRegisterStaysZero)
 {
     guest_regs &regs = enter(linux_core);

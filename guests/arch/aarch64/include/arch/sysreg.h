@@ -102,10 +102,11 @@ static inline uint64_t cpu_hypervisor_call(uint64_t function, uint64_t a1, uint6
 // One call with all four registers of arguments and answers.
 static inline void cpu_hypervisor_call_4(uint64_t x[4])
 {
-    register uint64_t x0 __asm__("x0") = x[0];
-    register uint64_t x1 __asm__("x1") = x[1];
-    register uint64_t x2 __asm__("x2") = x[2];
-    register uint64_t x3 __asm__("x3") = x[3];
+    uint64_t function = x[0], a1 = x[1], a2 = x[2], a3 = x[3];
+    register uint64_t x0 __asm__("x0") = function;
+    register uint64_t x1 __asm__("x1") = a1;
+    register uint64_t x2 __asm__("x2") = a2;
+    register uint64_t x3 __asm__("x3") = a3;
     __asm__ volatile("hvc #0"
                      : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
                      :
