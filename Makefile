@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test fuzz lint format size clean
+.PHONY: help demo test fuzz prove lint format size clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -21,6 +21,10 @@ fuzz: ## fuzz everything that a guest, a manifest or a loader controls; options 
 	@scripts/setup
 	@$(PYTHON) scripts/fuzz.py $(FUZZ)
 
+prove: ## what Frama-C proves of core/; installs it where it is missing
+	@scripts/setup packages python
+	@$(PYTHON) scripts/prove.py --check
+
 lint: ## formatters and linters, without tests
 	@scripts/setup
 	@$(PYTHON) scripts/lint.py
@@ -35,4 +39,4 @@ size: ## size of the hypervisor: bytes as linked, lines as written
 	@./bulkhead size
 
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/host build/target build/run build/logs build/lint build/mypy build/test-results
+	@rm -rf build/host build/target build/fuzz build/run build/logs build/lint build/mypy build/test-results

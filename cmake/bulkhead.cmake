@@ -20,7 +20,11 @@ endif()
 add_library(bulkhead_warnings_c INTERFACE)
 target_compile_options(bulkhead_warnings_c INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wconversion -Wshadow -Wundef -Wstrict-prototypes
-    -Wmissing-prototypes -Wvla -Werror>)
+    -Wmissing-prototypes -Wmissing-declarations -Wold-style-definition -Wredundant-decls -Wcast-qual -Wpointer-arith
+    -Wwrite-strings -Wimplicit-fallthrough -Wformat=2 -Wdate-time -Wvla -Werror>
+    # Those that only gcc has, or has in this strictness.
+    $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wcast-align=strict -Wlogical-op -Wduplicated-cond -Wduplicated-branches
+    -Wnested-externs>)
 
 add_library(bulkhead_warnings_cxx INTERFACE)
 target_compile_options(bulkhead_warnings_cxx INTERFACE

@@ -17,17 +17,11 @@ from rich.table import Table
 from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.env.native import ensure_built, install_tools
 from bulkhead.env.progress import progress
-from checks.common import ROOT
 from fuzzing.coverage import Coverage, count_lines
-from fuzzing.target import Limits, Outcome, run_all
+from fuzzing.target import Limits, Outcome, known_targets, run_all
 
-SEEDS = ROOT / "tests" / "fuzz" / "seeds"
 # All targets together, without options: about a minute on two cores.
 DEFAULT_S = 60
-
-
-def known_targets() -> list[str]:
-    return sorted(directory.name for directory in SEEDS.iterdir() if directory.is_dir())
 
 
 def arguments() -> argparse.Namespace:

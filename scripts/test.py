@@ -21,8 +21,10 @@ from bulkhead.env.uboot import u_boot
 from checks.common import BUILD, ROOT
 from checks.lint import lint
 from checks.verdict import Count, count_ctest, count_junit
+from fuzzing.target import Limits, known_targets, run_all
 
 RESULTS = BUILD / "test-results"
+FUZZ_S = 3
 
 
 def build(preset: str) -> Count:
@@ -61,6 +63,23 @@ def unit_tests() -> Count:
     return count_ctest(summary, cases)
 
 
+def fuzz() -> Count:
+    """Every target for a moment, from its seeds; scripts/fuzz.py runs them for long."""
+    targets = known_targets()
+    try:
+        ensure_built(["fuzz"], [f"fuzz_{target}" for target in targets])
+    except (BuildFailed, MissingTool) as failure:
+        print(failure)
+        return Count(failed=1)
+    total = Count()
+    for outcome in run_all(targets, Limits(runs=None, seconds=FUZZ_S), 2, lambda _fraction, _step: None):
+        print(f"{outcome.target}: {outcome.executions} executions, {outcome.edges} edges")
+        for crash in outcome.crashes:
+            print(f"    {crash.sentence}\n    {crash.replay}")
+        total += Count(failed=1) if outcome.crashes else Count(passed=1)
+    return total
+
+
 def pytest(name: str, *arguments: str) -> Count:
     file = RESULTS / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={file}", "-o", "junit_family=xunit2", *arguments]
@@ -93,6 +112,7 @@ STAGES: dict[str, Callable[[], Count]] = {
     "target build": lambda: build("target"),
     "lint": check,
     "unit tests": unit_tests,
+    "fuzz": fuzz,
     "Python tests": python_tests,
     "emulator and guests": fetch,
     "emulator tests": emulator_tests,

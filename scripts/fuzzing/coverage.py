@@ -63,8 +63,8 @@ def count_lines(target: str) -> Coverage | None:
     raw = TREE / "logs" / f"{target}.profraw"
     merged = raw.with_suffix(".profdata")
     environment = {**os.environ, "LLVM_PROFILE_FILE": str(raw)}
-    arguments = ["--gtest_brief=1", corpus(target), *inputs(target)]
-    subprocess.run([program, *arguments], env=environment, capture_output=True, cwd=ROOT, check=False)
+    command: list[str | Path] = [program, "--gtest_brief=1", corpus(target), *inputs(target)]
+    subprocess.run(command, env=environment, capture_output=True, cwd=ROOT, check=False)
     if not raw.exists():
         return None
     subprocess.run([merge, "merge", "-sparse", raw, "-o", merged], capture_output=True, check=True)

@@ -69,6 +69,10 @@ class Outcome:
         }
 
 
+def known_targets() -> list[str]:
+    return sorted(directory.name for directory in (INPUTS / "seeds").iterdir() if directory.is_dir())
+
+
 def program(target: str) -> Path:
     return TREE / "tests" / "fuzz" / f"fuzz_{target}"
 
@@ -141,7 +145,7 @@ def _sentence(text: str) -> str:
 
 def _crash(target: str, file: Path, text: str) -> Crash:
     smallest = file.with_name(f"smallest-{file.name}")
-    command = [program(target), "-minimize_crash=1", f"-max_total_time={MINIMIZE_S}"]
+    command: list[str | Path] = [program(target), "-minimize_crash=1", f"-max_total_time={MINIMIZE_S}"]
     command += [f"-exact_artifact_path={smallest}", f"-timeout={HUNG_S}", file]
     subprocess.run(command, capture_output=True, cwd=ROOT, check=False)
     shown = smallest if smallest.is_file() else file

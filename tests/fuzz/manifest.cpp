@@ -141,8 +141,9 @@ void check_domain(const manifest_header *manifest, const manifest_domain &domain
         }
     }
     check_stage2(manifest, domain, pool, stage2);
-    if (stage2.root.value == 0 || memory_of(manifest, domain) > largest_reload) {
-        return; // page by page: would take seconds
+    if (stage2.root.value == 0 || memory_of(manifest, domain) > largest_reload ||
+        !loader_can_reload(&domain)) {
+        return; // page by page, it would take seconds; or the images are not in the package
     }
     struct domain restarting {};
     restarting.config = &domain;
