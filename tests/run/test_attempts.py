@@ -16,7 +16,7 @@ from bulkhead.run.interference import interference, interference_reasons
 
 from .made_up import CONSOLE, MadeUp
 
-GOOD = {"class": "memory", "name": "load", "count": 3, "outcome": "ended", "through": False}
+GOOD = {"class": "memory", "what": "load", "count": 3, "outcome": "ended", "through": False}
 THROUGH = {**GOOD, "outcome": "through", "through": True, "evidence": "4f"}
 FINAL = {"planned": 1, "tried": 1, "records": 1, "tries": 3, "through": 0, "lives": 4}
 
@@ -79,9 +79,9 @@ def test_what_it_says_at_its_end_must_fit(changes: dict[str, int]) -> None:
         attempt(count=True),
         attempt(count=1.5),
         attempt(count=1 << 63),
-        attempt(name="x" * 41),
-        attempt(name="\u001b[2J"),
-        attempt(name="<script>"),
+        attempt(what="x" * 41),
+        attempt(what="\u001b[2J"),
+        attempt(what="<script>"),
         attempt(outcome=None),
         attempt(through="no"),
         attempt(through=True),
@@ -89,7 +89,7 @@ def test_what_it_says_at_its_end_must_fit(changes: dict[str, int]) -> None:
         attempt(evidence="xyz"),
         attempt(evidence=4),
         attempt(more=1),
-        attempt(name="load") + " " * 400,
+        attempt(what="load") + " " * 400,
         plan(planned="58"),
         plan(planned=1, tried=1),
         plan(planned=-1),

@@ -89,7 +89,7 @@ static void print(const struct attempt *attempt)
             continue;
         journal->records++;
         journal->tries += journal->counts[i];
-        console_printf("attempt {\"class\": \"%s\", \"name\": \"%s\", \"count\": %lu, \"outcome\": \"%s\", "
+        console_printf("attempt {\"class\": \"%s\", \"what\": \"%s\", \"count\": %lu, \"outcome\": \"%s\", "
                        "\"through\": false}\n",
                        attempt->class, attempt->name, journal->counts[i], outcome_names[i]);
         journal->counts[i] = 0;
@@ -98,7 +98,7 @@ static void print(const struct attempt *attempt)
         journal->records++;
         journal->tries += journal->through;
         console_printf(
-            "attempt {\"class\": \"%s\", \"name\": \"%s\", \"count\": %lu, \"outcome\": \"through\", "
+            "attempt {\"class\": \"%s\", \"what\": \"%s\", \"count\": %lu, \"outcome\": \"through\", "
             "\"through\": true, \"evidence\": \"%lx\"}\n",
             attempt->class, attempt->name, journal->through, journal->evidence);
         journal->all_through += journal->through;

@@ -88,7 +88,7 @@ def attempts_by_class(attempts: list[dict[str, Any]]) -> list[dict[str, Any]]:
         rows.append(
             {
                 "class": name,
-                "ways": len({attempt["name"] for attempt in own}),
+                "ways": len({attempt["what"] for attempt in own}),
                 "tries": sum(outcomes.values()),
                 "outcomes": ", ".join(f"{count(n)} {what}" for what, n in outcomes.items()),
                 "through": sum(attempt["count"] for attempt in own if attempt["through"]),

@@ -25,7 +25,7 @@ class Attempt:
     """One way to break out, and one outcome of it."""
 
     kind: str
-    name: str
+    what: str
     count: int
     outcome: str
     through: bool
@@ -35,7 +35,7 @@ class Attempt:
         result: dict[str, object] = {
             "domain": domain,
             "class": self.kind,
-            "name": self.name,
+            "what": self.what,
             "count": self.count,
             "outcome": self.outcome,
             "through": self.through,
@@ -65,11 +65,11 @@ class AttemptLog:
             self.damaged += 1
 
     def _record(self, found: dict[str, object]) -> bool:
-        kind, name, outcome = (found.get(key) for key in ("class", "name", "outcome"))
+        kind, what, outcome = (found.get(key) for key in ("class", "what", "outcome"))
         count, through, evidence = (found.get(key) for key in ("count", "through", "evidence"))
-        if not set(found) <= {"class", "name", "count", "outcome", "through", "evidence"}:
+        if not set(found) <= {"class", "what", "count", "outcome", "through", "evidence"}:
             return False
-        if not (_is_word(kind) and _is_word(name) and _is_word(outcome) and isinstance(through, bool)):
+        if not (_is_word(kind) and _is_word(what) and _is_word(outcome) and isinstance(through, bool)):
             return False
         if not _is_count(count) or count == 0 or not (evidence is None or _is_hex(evidence)):
             return False
@@ -78,7 +78,7 @@ class AttemptLog:
         self.attempts.append(
             Attempt(
                 str(kind),
-                str(name),
+                str(what),
                 int(str(count)),
                 str(outcome),
                 through,
@@ -104,7 +104,7 @@ class AttemptLog:
         if self.planned is None and self.final is None and not self.attempts and not self.damaged:
             return []
         reasons = [
-            f"domain {domain}: {attempt.kind}/{attempt.name} got through, {attempt.count} times"
+            f"domain {domain}: {attempt.kind}/{attempt.what} got through, {attempt.count} times"
             + (f" (evidence {attempt.evidence})" if attempt.evidence else "")
             for attempt in self.attempts
             if attempt.through
@@ -112,7 +112,7 @@ class AttemptLog:
         if self.damaged:
             reasons.append(f"domain {domain}: {self.damaged} lines about its attempts are damaged")
         if self.final is None:
-            done = len({(attempt.kind, attempt.name) for attempt in self.attempts})
+            done = len({(attempt.kind, attempt.what) for attempt in self.attempts})
             reasons.append(f"domain {domain} did not finish: it told of {done} of {self.planned} attempts")
         elif self._contradicts_itself():
             reasons.append(f"domain {domain}: its attempts are not what it says at its end: {self.final}")
