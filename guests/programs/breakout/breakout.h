@@ -27,6 +27,7 @@ struct attempt {
     const char *name;
     uint32_t steps;
     void (*run)(uint32_t step);
+    bool whole; // each step is taken, whatever the parameter `every` says
 };
 
 struct attempt_list {

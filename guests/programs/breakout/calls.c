@@ -185,14 +185,14 @@ static void reset(uint32_t step)
 }
 
 static const struct attempt attempts[] = {
-    {"calls", "psci-function", FUNCTIONS * 2, function},
-    {"calls", "psci-affinity", 15 * 3, affinity},
-    {"calls", "psci-entry", 10, entry},
-    {"calls", "psci-suspend", 10, suspend},
-    {"calls", "psci-cpu-on-race", 1, race},
-    {"calls", "psci-reset", 4, reset},
-    {"calls", "other-owner", OWNERS * 4, other_owner},
-    {"calls", "manage", (BH_MAX_DOMAINS + 4) * 4, manage},
+    {"calls", "psci-function", FUNCTIONS * 2, function, false},
+    {"calls", "psci-affinity", 15 * 3, affinity, false},
+    {"calls", "psci-entry", 10, entry, false},
+    {"calls", "psci-suspend", 10, suspend, false},
+    {"calls", "psci-cpu-on-race", 1, race, false},
+    {"calls", "psci-reset", 4, reset, false},
+    {"calls", "other-owner", OWNERS * 4, other_owner, false},
+    {"calls", "manage", (BH_MAX_DOMAINS + 4) * 4, manage, false},
 };
 
 const struct attempt_list attempts_calls = {attempts, sizeof(attempts) / sizeof(attempts[0])};

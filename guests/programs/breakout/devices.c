@@ -111,12 +111,12 @@ static void identify(uint32_t step)
 }
 
 static const struct attempt attempts[] = {
-    {"devices", "instruction", instruction_count *device_count, try_instruction},
-    {"devices", "as-memory", instruction_count *device_count, try_as_memory},
-    {"devices", "unaligned", unaligned_count, unaligned},
-    {"devices", "fetch", device_count, fetch},
-    {"devices", "table-walk", device_count, walk},
-    {"devices", "identify", 2, identify},
+    {"devices", "instruction", instruction_count *device_count, try_instruction, false},
+    {"devices", "as-memory", instruction_count *device_count, try_as_memory, false},
+    {"devices", "unaligned", unaligned_count, unaligned, false},
+    {"devices", "fetch", device_count, fetch, false},
+    {"devices", "table-walk", device_count, walk, false},
+    {"devices", "identify", 2, identify, false},
 };
 
 const struct attempt_list attempts_devices = {attempts, sizeof(attempts) / sizeof(attempts[0])};

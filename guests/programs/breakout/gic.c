@@ -164,15 +164,15 @@ static void signal_everybody(uint32_t step)
 }
 
 static const struct attempt attempts[] = {
-    {"gic", "read-distributor", distributor_bytes / chunk_bytes, read_distributor},
-    {"gic", "read-redistributor", 2 * redistributor_bytes / chunk_bytes, read_redistributor},
-    {"gic", "write-distributor", distributor_bytes / chunk_bytes, write_distributor},
-    {"gic", "write-redistributor", 2 * redistributor_bytes / chunk_bytes, write_redistributor},
-    {"gic", "beyond-redistributors", 8, beyond},
-    {"gic", "width", 2 * width_samples *widths * 2, width},
-    {"gic", "enable-everything", 1, enable_everything},
-    {"gic", "end-not-active", 1, end_what_is_not_active},
-    {"gic", "signal-everybody", 64, signal_everybody},
+    {"gic", "read-distributor", distributor_bytes / chunk_bytes, read_distributor, false},
+    {"gic", "read-redistributor", 2 * redistributor_bytes / chunk_bytes, read_redistributor, false},
+    {"gic", "write-distributor", distributor_bytes / chunk_bytes, write_distributor, false},
+    {"gic", "write-redistributor", 2 * redistributor_bytes / chunk_bytes, write_redistributor, false},
+    {"gic", "beyond-redistributors", 8, beyond, false},
+    {"gic", "width", 2 * width_samples *widths * 2, width, false},
+    {"gic", "enable-everything", 1, enable_everything, false},
+    {"gic", "end-not-active", 1, end_what_is_not_active, false},
+    {"gic", "signal-everybody", 64, signal_everybody, false},
 };
 
 const struct attempt_list attempts_gic = {attempts, sizeof(attempts) / sizeof(attempts[0])};

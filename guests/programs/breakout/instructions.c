@@ -161,12 +161,12 @@ static void return_to(uint32_t step)
 }
 
 static const struct attempt attempts[] = {
-    {"instructions", "hvc-immediate", immediate_steps, hvc},
-    {"instructions", "smc-immediate", immediate_steps, smc},
-    {"instructions", "odd", sizeof(odd) / sizeof(odd[0]), execute_odd},
-    {"instructions", "hint", hints, hint},
-    {"instructions", "wait", 4, wait},
-    {"instructions", "return-upward", sizeof(targets) / sizeof(targets[0]), return_to},
+    {"instructions", "hvc-immediate", immediate_steps, hvc, false},
+    {"instructions", "smc-immediate", immediate_steps, smc, false},
+    {"instructions", "odd", sizeof(odd) / sizeof(odd[0]), execute_odd, false},
+    {"instructions", "hint", hints, hint, false},
+    {"instructions", "wait", 4, wait, false},
+    {"instructions", "return-upward", sizeof(targets) / sizeof(targets[0]), return_to, false},
 };
 
 const struct attempt_list attempts_instructions = {attempts, sizeof(attempts) / sizeof(attempts[0])};

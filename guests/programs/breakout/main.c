@@ -106,9 +106,9 @@ static void print(const struct attempt *attempt)
     }
 }
 
-static void next_step(void)
+static void next_step(const struct attempt *attempt)
 {
-    uint64_t every = param("every", 1);
+    uint64_t every = attempt->whole ? 1 : param("every", 1);
 
     journal->step += every != 0 ? (uint32_t)every : 1;
     journal_seal(journal);
@@ -121,7 +121,7 @@ static void try(const struct attempt *attempt)
         journal_seal(journal);
         attempt->run(journal->step);
         journal->trying = 0;
-        next_step();
+        next_step(attempt);
     }
     print(attempt);
     journal->attempt++;
@@ -142,7 +142,7 @@ static void begin_life(void)
         keep_still();
     } else if (journal->trying != 0) {
         journal->trying = 0;
-        next_step();
+        next_step(attempt_at(journal->attempt));
         note(OUTCOME_ENDED, 1);
     }
 }

@@ -211,20 +211,20 @@ static void search(uint32_t step)
 }
 
 static const struct attempt attempts[] = {
-    {"memory", "load", all_addresses, load},
-    {"memory", "load-cached", some_addresses, load_cached},
-    {"memory", "store", all_addresses, store},
-    {"memory", "store-cached", some_addresses, store_cached},
-    {"memory", "exclusive", some_addresses, exclusive},
-    {"memory", "zero-line", some_addresses, zero_line},
-    {"memory", "fetch", all_addresses, fetch},
-    {"memory", "table-walk", some_addresses, walk},
-    {"memory", "clean-line", all_addresses, clean},
-    {"memory", "invalidate-line", all_addresses, invalidate},
-    {"memory", "invalidate-code", some_addresses, invalidate_code},
-    {"memory", "prefetch", all_addresses, prefetch},
-    {"memory", "translate", all_addresses, translate},
-    {"memory", "search-own", 8, search},
+    {"memory", "load", all_addresses, load, false},
+    {"memory", "load-cached", some_addresses, load_cached, false},
+    {"memory", "store", all_addresses, store, false},
+    {"memory", "store-cached", some_addresses, store_cached, false},
+    {"memory", "exclusive", some_addresses, exclusive, false},
+    {"memory", "zero-line", some_addresses, zero_line, false},
+    {"memory", "fetch", all_addresses, fetch, false},
+    {"memory", "table-walk", some_addresses, walk, false},
+    {"memory", "clean-line", all_addresses, clean, false},
+    {"memory", "invalidate-line", all_addresses, invalidate, false},
+    {"memory", "invalidate-code", some_addresses, invalidate_code, false},
+    {"memory", "prefetch", all_addresses, prefetch, false},
+    {"memory", "translate", all_addresses, translate, false},
+    {"memory", "search-own", 8, search, false},
 };
 
 const struct attempt_list attempts_memory = {attempts, sizeof(attempts) / sizeof(attempts[0])};

@@ -227,14 +227,14 @@ static void look_for_the_core(uint32_t step)
 }
 
 static const struct attempt attempts[] = {
-    {"registers", "mrs-op0-2", steps_per_op0, read_debug},
-    {"registers", "mrs-op0-3", steps_per_op0, read_system},
-    {"registers", "msr-op0-2", steps_per_op0, write_debug},
-    {"registers", "msr-op0-3", steps_per_op0, write_system},
-    {"registers", "sys", steps_per_op0, operate},
-    {"registers", "sysl", steps_per_op0, operate_with_answer},
-    {"registers", "op0-0", steps_per_op0, unallocated},
-    {"registers", "mpidr", 1, look_for_the_core},
+    {"registers", "mrs-op0-2", steps_per_op0, read_debug, true},
+    {"registers", "mrs-op0-3", steps_per_op0, read_system, true},
+    {"registers", "msr-op0-2", steps_per_op0, write_debug, true},
+    {"registers", "msr-op0-3", steps_per_op0, write_system, true},
+    {"registers", "sys", steps_per_op0, operate, true},
+    {"registers", "sysl", steps_per_op0, operate_with_answer, true},
+    {"registers", "op0-0", steps_per_op0, unallocated, true},
+    {"registers", "mpidr", 1, look_for_the_core, true},
 };
 
 const struct attempt_list attempts_registers = {attempts, sizeof(attempts) / sizeof(attempts[0])};

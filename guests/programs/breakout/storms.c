@@ -157,13 +157,13 @@ static void fault_storm(uint32_t step)
 }
 
 static const struct attempt attempts[] = {
-    {"storms", "sgi", 1, signal_storm},
-    {"storms", "hypercall", 1, call_storm},
-    {"storms", "registers", 1, register_storm},
-    {"storms", "changing-code", 1, code_storm},
-    {"storms", "maintenance", 1, maintenance_storm},
-    {"storms", "gic-enable", 1, enable_storm},
-    {"storms", "stage2-fault", fault_steps, fault_storm},
+    {"storms", "sgi", 1, signal_storm, false},
+    {"storms", "hypercall", 1, call_storm, false},
+    {"storms", "registers", 1, register_storm, false},
+    {"storms", "changing-code", 1, code_storm, false},
+    {"storms", "maintenance", 1, maintenance_storm, false},
+    {"storms", "gic-enable", 1, enable_storm, false},
+    {"storms", "stage2-fault", fault_steps, fault_storm, false},
 };
 
 const struct attempt_list attempts_storms = {attempts, sizeof(attempts) / sizeof(attempts[0])};
