@@ -103,3 +103,18 @@ def test_the_blob_says_its_own_size_in_whole_words() -> None:
         blob = device_tree(replace(BOARD, params=params))
         assert int.from_bytes(blob[4:8], "big") == len(blob)
         assert len(blob) % 8 == 0
+
+
+def test_a_gicv2_has_its_cpu_interface_and_says_which_cpus_its_private_interrupts_reach(
+    tmp_path: Path,
+) -> None:
+    board = replace(BOARD, gicr=None, gicd=0xF901_0000, gicc=0xF902_F000, console=Console(0xFF00_0000, 53))
+    source = source_of(device_tree(board), tmp_path)
+    for piece in (
+        'compatible = "arm,gic-400"',
+        "reg = <0x00 0xf9010000 0x00 0x1000 0x00 0xf902f000 0x00 0x2000>",
+        "interrupts = <0x01 0x0d 0x304 0x01 0x0e 0x304 0x01 0x0b 0x304 0x01 0x0a 0x304>",
+        "interrupts = <0x00 0x15 0x04>",
+    ):
+        assert piece in source, piece
+    assert "redistributor" not in source

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Platform files: interrupts that the hypervisor relies on, the load area, and the boards that exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.config.crosscheck import check_platform
+from bulkhead.config.load import load_system
+from bulkhead.config.platform import Platform, Range
+
+ROOT = Path(__file__).parents[2]
+
+
+def board(name: str) -> Platform:
+    example = ROOT / "examples" / "linux-smp.yaml"
+    platform = load_system(example, [f"platform={name}"]).platform
+    assert platform is not None
+    return platform
+
+
+def findings(name: str, **changes: dict[str, Any]) -> list[str]:
+    """Where a board is wrong after some keys of its sections were changed."""
+    platform = board(name)
+    sections = {
+        section: getattr(platform, section).model_copy(update=keys) for section, keys in changes.items()
+    }
+    found = check_platform(platform.model_copy(update=sections))
+    return [".".join(map(str, finding.path)) for finding in found]
+
+
+@pytest.mark.parametrize("name", ["qemu-virt", "qemu-virt-gicv2", "zcu102"])
+def test_the_boards_that_run_have_nothing_to_find(name: str) -> None:
+    assert findings(name) == []
+
+
+@pytest.mark.parametrize(
+    ("timers", "where"),
+    [
+        ({"hypervisor": 40}, "timers.hypervisor"),
+        ({"maintenance": 26}, "timers.maintenance"),
+        ({"virtual": 28}, "timers.virtual"),
+        ({"physical": 27}, "timers.physical"),
+    ],
+)
+def test_private_interrupts_are_private_distinct_and_the_guests_own(
+    timers: dict[str, int], where: str
+) -> None:
+    assert findings("zcu102", timers=timers) == [where]
+
+
+@pytest.mark.parametrize("at", [0x08FF_F000, 0x0901_0000, 0x0800_0000])
+def test_a_load_area_over_a_device_is_found(at: int) -> None:
+    everywhere = Range(at=0, size=0x4000_0000)
+    changed = {"memory": (everywhere,), "reserved": (), "load": Range(at=at, size=0x2000)}
+    found = check_platform(board("qemu-virt").model_copy(update=changed))
+    assert [(finding.path, finding.code) for finding in found] == [(("load",), "overlap")]
+
+
+def test_performance_monitors_have_one_private_interrupt_or_a_line_for_each_core() -> None:
+    assert findings("zcu102", pmu={"interrupts": (175, 176)}) == ["pmu.interrupts"]
+    assert findings("zcu102", pmu={"interrupts": (175,)}) == ["pmu.interrupts"]
+    assert findings("zcu102", pmu={"interrupts": (23,)}) == []
+    assert [board("zcu102").pmu_interrupt(core) for core in range(4)] == [175, 176, 177, 178]
+    assert [board("qemu-virt").pmu_interrupt(core) for core in range(4)] == [23] * 4

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The boards besides the one that all other tests use: GICv2 on the emulator's `virt`, and the ZCU102.
+
+What a guest needs of its interrupt controller is the same everywhere: timers, interrupts between VCPUs, a
+device's own line. Each is shown by a guest that gets nowhere without it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .harness import EXAMPLES, MS, Run, attached, boot, command, control, domain, write_system
+
+pytestmark = pytest.mark.emulator
+
+
+@pytest.mark.parametrize("platform", ["qemu-virt-gicv2", "zcu102"])
+def test_bare_metal_domains_run_with_their_timers_and_cores(platform: str, tmp_path: Path) -> None:
+    """The task reports only if its timer interrupts; the hog's second core must start; hello ends."""
+    hog = domain("hog", "hog", 2, params={"rest_us": 1000}) | {"cpus": [2, 3]}
+    hello = domain("hello", "hello", 1)
+    expect = {"hello": "stopped"}
+    system = write_system(tmp_path, control(), hello, hog, platform=platform, expect=expect)
+    run = boot(system, tmp_path / "run", icount=True, for_ns=200 * MS)
+    assert run.result["verdict"] == "ok", run.result["reasons"]
+    assert [line for line in run.lines("control") if "period" in line or "jitter" in line], run.lines(
+        "control"
+    )
+    assert any("hello: 1 cpus" in line for line in run.lines("hello"))
+    assert run.domain("hello")["state"] == "stopped"
+    assert run.result["hypervisor"]["exit_reasons"]["irq_timer"] > 100
+    assert run.result["witnesses"]["tables"]["verdict"] == "held"
+    assert run.result["witnesses"]["tables"]["device_frames_checked"] >= 3 * 2, "GICV, two pages a domain"
+
+
+def test_the_zcu102_example_keeps_every_promise_with_both_witnesses(tmp_path: Path) -> None:
+    run = command(EXAMPLES / "zcu102.yaml", tmp_path / "run", "--for", "2s", "--observe")
+    assert run.exit_code == 0, run.result["reasons"]
+    verdicts = {name: witness["verdict"] for name, witness in run.result["witnesses"].items()}
+    assert verdicts == {"observer": "held", "tables": "held"}
+
+
+def _linux(example: str, directory: Path, *arguments: str) -> tuple[list[str], Run]:
+    """Answers at Linux's prompt, where what is typed comes by its UART's interrupt, and the run."""
+    with attached(EXAMPLES / example, directory, *arguments) as terminal:
+        terminal.wait_for_prompt()
+        questions = (
+            "nproc",
+            "grep -c GIC-0 /proc/interrupts",
+            "grep uart-pl011 /proc/interrupts",
+            "grep Rescheduling /proc/interrupts",
+        )
+        answers = [terminal.ask(question) for question in questions]
+        return answers, terminal.leave()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("example", "arguments", "uart"),
+    [("linux-smp.yaml", ("--set", "platform=qemu-virt-gicv2"), 33), ("zcu102-linux.yaml", (), 53)],
+)
+def test_linux_boots_on_two_cores_and_is_typed_to(
+    example: str, arguments: tuple[str, ...], uart: int, tmp_path: Path
+) -> None:
+    (processors, controller, console, between), run = _linux(example, tmp_path / "run", *arguments)
+    assert "] 2" in processors
+    assert "] 0" not in controller, "Linux calls a GICv2 beneath EL1 so"
+    assert f" {uart} Level" in console, "the virtual PL011 has the interrupt of the board's UART"
+    assert "IPI0" in between
+    assert run.exit_code == 0, run.result["reasons"]
+    assert run.domain("linux")["state"] == "running"
