@@ -222,7 +222,7 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
     bank = &domain->vgic.spis[intid / 32 - 1];
     spin_lock(&domain->vgic.lock);
     /* What was acknowledged just before vgic_domain_stop() must not be held: nobody would give it back. */
-    if ((bank->hw & vgic_bit(intid)) == 0 || atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING) {
+    if ((bank->hw & vgic_bit(intid)) == 0 || !vgic_domain_runs(domain)) {
         spin_unlock(&domain->vgic.lock);
         return false;
     }
@@ -304,7 +304,7 @@ uint32_t vgic_route_spi(struct domain *domain, uint32_t intid, uint32_t vcpu_ind
         return 0;
     }
     vgic->target[intid - 32] = (uint8_t)vcpu_index;
-    if (vcpu_index != VGIC_NO_VCPU && (bank->hw & bank->enabled & bit) != 0) {
+    if (vcpu_index != VGIC_NO_VCPU && (bank->hw & bank->enabled & bit) != 0 && vgic_domain_runs(domain)) {
         gic_enable(intid, domain->vcpus[vcpu_index].cpu->mpidr);
     }
     return vgic_concerned(domain, NULL, intid & ~31u, bit & (vgic_pending(bank) | bank->resident), true);

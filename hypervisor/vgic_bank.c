@@ -75,7 +75,7 @@ static void mirror_spis(const struct place *place, uint32_t mask, bool enable)
 
         if (!enable) {
             gic_disable(intid);
-        } else if (target < place->domain->vcpu_count) {
+        } else if (target < place->domain->vcpu_count && vgic_domain_runs(place->domain)) {
             gic_enable(intid, place->domain->vcpus[target].cpu->mpidr);
         }
     }

@@ -55,6 +55,13 @@ static inline struct vcpu *vgic_here(const struct domain *domain)
     return vcpu != NULL && vcpu->domain == domain ? vcpu : NULL;
 }
 
+/* Whether the domain may have physical interrupts. A VCPU that has not heard yet that its domain was stopped
+ * still writes registers; after vgic_domain_stop() nobody would take an enable back. */
+static inline bool vgic_domain_runs(const struct domain *domain)
+{
+    return atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING;
+}
+
 /* VCPUs (bit = index) that must call vgic_update() because interrupts `mask` of a bank changed. Those where
  * such an interrupt is resident will look at their list registers again if `look_again`. `first`: INTID of
  * bit 0; `owner`: the VCPU of a private bank, NULL for SPIs. */
