@@ -4,6 +4,7 @@
  * nothing here may use a pointer that was initialized at link time. All stores go straight to memory.
  */
 #include "boot.h"
+#include "cache.h"
 #include "core/devicetree.h"
 #include "core/manifest.h"
 #include "format.h"
@@ -17,21 +18,7 @@
 #include <arch/sysreg.h>
 #include <string.h>
 
-#define CACHE_LINE_BYTES                                                                                     \
-    64u /* the smallest in use; maintenance by a smaller step than the line is only slower */
-
 struct boot_handover boot_handover;
-
-/* Lines that a loader left dirty must not be written back over what we store past the caches. */
-static void clean_range(paddr_t pa, uint64_t bytes)
-{
-    uint64_t first = pa.value & ~(uint64_t)(CACHE_LINE_BYTES - 1);
-
-    for (uint64_t line = first; line < pa.value + bytes; line += CACHE_LINE_BYTES) {
-        arch_dcache_clean_invalidate_line(line);
-    }
-    arch_dsb_sy(); /* stores past the caches are not ordered behind the maintenance by themselves */
-}
 
 /* Frames of the pool, starting with frame `frame`. */
 static void copy_to_pool(const struct color_range *range, uint64_t frame, const char *source, uint64_t bytes)
@@ -40,9 +27,29 @@ static void copy_to_pool(const struct color_range *range, uint64_t frame, const 
         uint64_t chunk = bytes - done < BH_PAGE_BYTES ? bytes - done : BH_PAGE_BYTES;
         paddr_t pa = color_at(range, frame * BH_PAGE_BYTES + done);
 
-        clean_range(pa, BH_PAGE_BYTES);
+        cache_clean(pa, BH_PAGE_BYTES);
         memcpy((void *)(uintptr_t)pa.value, source + done, chunk);
     }
+}
+
+static void clear_in_pool(const struct color_range *range, uint64_t frame, uint64_t frames)
+{
+    for (uint64_t end = frame + frames; frame < end; frame++) {
+        paddr_t pa = color_at(range, frame * BH_PAGE_BYTES);
+
+        cache_clean(pa, BH_PAGE_BYTES);
+        memset((void *)(uintptr_t)pa.value, 0, BH_PAGE_BYTES);
+    }
+}
+
+/* Code and constants as they are, variables as zeros, and stacks as they come: those are used with the MMU
+ * on, as is all of the pool that is still free, so what the caches hold of it does no harm. */
+static void copy_image(const struct color_range *range)
+{
+    uint64_t copied = (uint64_t)(image_variables - image_start);
+
+    copy_to_pool(range, 0, image_start, copied);
+    clear_in_pool(range, copied / BH_PAGE_BYTES, (uint64_t)(cpu_stacks - image_variables) / BH_PAGE_BYTES);
 }
 
 static void load_image(const struct manifest_header *manifest, const struct manifest_domain *domain,
@@ -53,7 +60,7 @@ static void load_image(const struct manifest_header *manifest, const struct mani
     for (uint64_t done = 0; done < image->bytes;) {
         struct placement place = placement_of(manifest, domain, image->ipa + done, image->bytes - done);
 
-        clean_range(place.pa, place.bytes);
+        cache_clean(place.pa, place.bytes);
         memcpy((void *)(uintptr_t)place.pa.value, source + done, place.bytes);
         done += place.bytes;
     }
@@ -94,12 +101,12 @@ static void check_board(const struct manifest_header *manifest, uint64_t tree_pa
     if (tree_pa == 0 || tree_pa % DEVICETREE_ALIGNMENT != 0) {
         return;
     }
-    clean_range(paddr(tree_pa), DEVICETREE_HEADER_BYTES);
+    cache_clean(paddr(tree_pa), DEVICETREE_HEADER_BYTES);
     if (!devicetree_has_magic(blob)) {
         return;
     }
     if (devicetree_open(&tree, blob, DEVICETREE_MAX_BYTES)) {
-        clean_range(paddr(tree_pa), tree.used_bytes);
+        cache_clean(paddr(tree_pa), tree.used_bytes);
         verdict = manifest_check_board(manifest, &tree, tree_pa);
     }
     if (verdict.error != BH_MANIFEST_ERROR_NONE) {
@@ -159,11 +166,8 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
     load_images(manifest, load_address);
-    copy_to_pool(&pool.range, 0, image_start, image_frames * BH_PAGE_BYTES);
+    copy_image(&pool.range);
     copy_to_pool(&pool.range, image_frames, (const char *)manifest, manifest->total_bytes);
-    for (uint64_t frame = pool.used; frame < pool.frames; frame++) {
-        clean_range(color_at(&pool.range, frame * BH_PAGE_BYTES), BH_PAGE_BYTES);
-    }
     if (!mmu_create(&pool, manifest, &root)) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }

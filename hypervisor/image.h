@@ -13,7 +13,8 @@
 extern char image_start[];
 extern char image_text_end[];   /* code */
 extern char image_rodata_end[]; /* constants */
-extern char image_end[];        /* data, bss, status pages, stacks */
+extern char image_variables[];  /* what is zero at the start: bss, status pages */
+extern char image_end[];        /* the same, and stacks */
 /* 1 + BH_MAX_CORES pages. The compiler must know that they are aligned: else it stores their words byte by
  * byte, and the observer never sees the store that starts its count. */
 extern char status_pages[] __attribute__((aligned(4096)));

@@ -65,15 +65,15 @@ static void dispatch(struct cpu *cpu, uint32_t intid)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
 
-    if ((intid == platform->cntv_irq || intid == platform->cntp_irq) && cpu->vcpu != NULL) {
-        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_TIMER);
-        gic_end(intid);
-        vgic_inject_private_hw(cpu->vcpu, intid);
-    } else if (intid == EL2_SGI) {
+    if (intid == EL2_SGI) {
         /* Completed first: a request that arrives while these are handled interrupts again. */
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_IPI);
         complete(intid);
         handle_requests(cpu);
+    } else if ((intid == platform->cntv_irq || intid == platform->cntp_irq) && cpu->vcpu != NULL) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_TIMER);
+        gic_end(intid);
+        vgic_inject_private_hw(cpu->vcpu, intid);
     } else if (intid == platform->maintenance_irq && cpu->vcpu != NULL) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_MAINTENANCE);
         vgic_maintenance(cpu->vcpu);

@@ -4,6 +4,7 @@
  */
 #include "loader.h"
 #include "boot.h"
+#include "cache.h"
 #include "cpu.h"
 #include "irq.h"
 #include "placement.h"
@@ -14,8 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define CACHE_LINE_BYTES 64u
-#define PAGE_MASK        (BH_PAGE_BYTES - 1ull)
+#define PAGE_MASK (BH_PAGE_BYTES - 1ull)
 
 bool loader_can_reload(const struct manifest_domain *domain)
 {

@@ -29,36 +29,50 @@ static uint64_t frame_of(const char *symbol)
     return (uint64_t)(symbol - image_start) / BH_PAGE_BYTES;
 }
 
-static uint64_t attributes_of(uint64_t frame)
+/* Physically contiguous bytes from an offset on, at most `most`. */
+static uint64_t contiguous_bytes(const struct color_range *range, uint64_t offset, uint64_t most)
 {
-    if (frame < frame_of(image_text_end)) {
-        return MMU_CODE;
+    uint64_t granule = color_granule_bytes(range->space);
+    uint64_t bytes = granule - (offset & (granule - 1));
+
+    return range->space.bits == 0 || bytes > most ? most : bytes;
+}
+
+/* Frames [first, end) of the pool, in blocks where memory is not colored. */
+static bool map_frames(struct pool *pool, paddr_t root, uint64_t first, uint64_t end, uint64_t attributes)
+{
+    uint64_t offset = first * BH_PAGE_BYTES;
+
+    while (offset < end * BH_PAGE_BYTES) {
+        uint64_t bytes = contiguous_bytes(&pool->range, offset, end * BH_PAGE_BYTES - offset);
+
+        if (!ptable_map(pool, root, POOL_VA + offset, color_at(&pool->range, offset), bytes, attributes)) {
+            return false;
+        }
+        offset += bytes;
     }
-    return frame < frame_of(image_rodata_end) ? MMU_CONST : MMU_DATA;
+    return true;
 }
 
 /* Under every stack is a page that is not there: an overflow faults instead of reaching the neighbour. */
-static bool is_stack_guard(uint64_t frame)
+static bool map_stacks(struct pool *pool, paddr_t root)
 {
     uint64_t first = frame_of(cpu_stacks);
 
-    return frame >= first && frame < first + 2 * BH_MAX_CORES && (frame - first) % 2 == 0;
-}
-
-static bool map_pool(struct pool *pool, paddr_t root)
-{
-    for (uint64_t frame = 0; frame < pool->frames; frame++) {
-        uint64_t offset = frame * BH_PAGE_BYTES;
-
-        if (is_stack_guard(frame)) {
-            continue;
-        }
-        if (!ptable_map(pool, root, POOL_VA + offset, color_at(&pool->range, offset), BH_PAGE_BYTES,
-                        attributes_of(frame))) {
+    for (uint64_t stack = first + 1; stack < first + 2 * BH_MAX_CORES; stack += 2) {
+        if (!map_frames(pool, root, stack, stack + 1, MMU_DATA)) {
             return false;
         }
     }
     return true;
+}
+
+static bool map_pool(struct pool *pool, paddr_t root)
+{
+    return map_frames(pool, root, 0, frame_of(image_text_end), MMU_CODE) &&
+           map_frames(pool, root, frame_of(image_text_end), frame_of(image_rodata_end), MMU_CONST) &&
+           map_frames(pool, root, frame_of(image_rodata_end), frame_of(cpu_stacks), MMU_DATA) &&
+           map_stacks(pool, root) && map_frames(pool, root, frame_of(image_end), pool->frames, MMU_DATA);
 }
 
 static bool map_device(struct pool *pool, paddr_t root, uint64_t pa, uint64_t bytes)

@@ -3,6 +3,7 @@
  * The hypervisor's memory: a bump allocator over a colored range of frames.
  */
 #include "pool.h"
+#include "cache.h"
 #include <string.h>
 
 bool pool_allocate(struct pool *pool, paddr_t *frame)
@@ -11,8 +12,13 @@ bool pool_allocate(struct pool *pool, paddr_t *frame)
         return false;
     }
     *frame = color_at(&pool->range, pool->used * BH_PAGE_BYTES);
+    if (pool->linear == NULL) {
+        cache_clean(*frame, BH_PAGE_BYTES);
+        memset((void *)(uintptr_t)frame->value, 0, BH_PAGE_BYTES);
+    } else {
+        memset(pool->linear + pool->used * BH_PAGE_BYTES, 0, BH_PAGE_BYTES);
+    }
     pool->used++;
-    memset(pool_pointer(pool, *frame), 0, BH_PAGE_BYTES);
     return true;
 }
 

@@ -86,16 +86,21 @@ bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uin
     while (bytes > 0) {
         uint32_t level = level_for(input, pa.value, bytes);
         uint64_t size = 1ull << level_shift[level];
+        uint64_t kind = level == 3 ? DESCRIPTOR_PAGE : DESCRIPTOR_BLOCK;
+        descriptor_t *entry;
         paddr_t table;
 
         if (!table_at(pool, root, level, input, &table)) {
             return false;
         }
-        *entry_of(pool, table, level, input) =
-            pa.value | attributes | (level == 3 ? DESCRIPTOR_PAGE : DESCRIPTOR_BLOCK);
-        input += size;
-        pa.value += size;
-        bytes -= size;
+        entry = entry_of(pool, table, level, input);
+        /* To the end of this table: larger blocks can only begin there. */
+        do {
+            *entry++ = pa.value | attributes | kind;
+            input += size;
+            pa.value += size;
+            bytes -= size;
+        } while (bytes >= size && (input >> level_shift[level]) % ENTRIES != 0);
     }
     arch_dsb_ishst();
     return true;

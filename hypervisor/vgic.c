@@ -122,7 +122,9 @@ void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick)
         kick |= vgic_update(here);
         kick &= ~(1u << here->index);
     }
-    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+    for (uint32_t mask = kick; mask != 0;) {
+        uint32_t i = vgic_next_bit(&mask);
+
         if (!domain->vcpus[i].vgic.online) {
             kick &= ~(1u << i); /* will see it when it starts */
         }
@@ -265,15 +267,12 @@ void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level)
 void vgic_send_sgi(struct vcpu *vcpu, uint32_t sgi, uint32_t targets)
 {
     struct domain *domain = vcpu->domain;
-    uint32_t kick = 0;
+    uint32_t kick = targets & ((1u << domain->vcpu_count) - 1);
 
     spin_lock(&domain->vgic.lock);
-    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
-        if ((targets & 1u << i) != 0) {
-            vgic_sgi_pend(&domain->vcpus[i].vgic, sgi, vcpu->index);
-            vcpu->cpu->status->injected++;
-            kick |= 1u << i;
-        }
+    for (uint32_t mask = kick; mask != 0;) {
+        vgic_sgi_pend(&domain->vcpus[vgic_next_bit(&mask)].vgic, sgi, vcpu->index);
+        vcpu->cpu->status->injected++;
     }
     if (kick == 1u << vcpu->index) {
         kick = vgic_deliver(vcpu, sgi);

@@ -193,19 +193,28 @@ static void choose(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t fir
     }
 }
 
-/* The most urgent interrupt that waits for a list register of this VCPU. */
-static bool most_urgent(struct vcpu *vcpu, bool active_only, struct choice *best)
+/* Banks of SPIs (bit n: spis[n]) in which any is pending or active. */
+static uint32_t busy_banks(const struct vgic_domain *domain)
 {
-    const struct vgic_domain *domain = &vcpu->domain->vgic;
+    uint32_t busy = 0;
 
-    *best = (struct choice){.priority = NO_PRIORITY};
-    choose(vcpu, &vcpu->vgic.bank, 0, active_only, best);
     for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
         const struct vgic_bank *bank = &domain->spis[i];
 
-        if ((bank->pending | bank->line | bank->active) != 0) {
-            choose(vcpu, bank, (i + 1) * 32, active_only, best);
-        }
+        busy |= (uint32_t)((bank->pending | bank->line | bank->active) != 0) << i;
+    }
+    return busy;
+}
+
+/* The most urgent interrupt that waits for a list register of this VCPU, private or in these banks. */
+static bool most_urgent(struct vcpu *vcpu, uint32_t banks, bool active_only, struct choice *best)
+{
+    *best = (struct choice){.priority = NO_PRIORITY};
+    choose(vcpu, &vcpu->vgic.bank, 0, active_only, best);
+    while (banks != 0) {
+        uint32_t i = vgic_next_bit(&banks);
+
+        choose(vcpu, &vcpu->domain->vgic.spis[i], (i + 1) * 32, active_only, best);
     }
     return best->priority != NO_PRIORITY;
 }
@@ -217,7 +226,7 @@ static void end_absent(struct vcpu *vcpu)
     for (uint32_t count = vgic_lr_eoi_count(); count != 0; count--) {
         struct choice ended;
 
-        if (!most_urgent(vcpu, true, &ended)) {
+        if (!most_urgent(vcpu, busy_banks(&vcpu->domain->vgic), true, &ended)) {
             break;
         }
         struct vgic_bank *bank = vgic_bank_of(vcpu, ended.intid);
@@ -322,6 +331,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
     bool recalled = false;
     bool waiting = false;
     struct choice next;
+    uint32_t busy;
 
     if (!vgic->online) {
         return 0;
@@ -337,7 +347,8 @@ uint32_t vgic_update(struct vcpu *vcpu)
         recalled = true;
         give_back_all(vcpu);
     }
-    while (most_urgent(vcpu, false, &next)) {
+    busy = busy_banks(&vcpu->domain->vgic);
+    while (most_urgent(vcpu, busy, false, &next)) {
         uint32_t free = vgic->slots_mask & ~vgic->slots_used;
 
         if (free != 0) {
@@ -345,6 +356,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
         } else if (!recalled) {
             before = vgic->slots_used;
             kick |= vgic_recall(vcpu);
+            busy = busy_banks(&vcpu->domain->vgic);
             recalled = true;
         } else {
             waiting = true;

@@ -196,10 +196,11 @@ alignas(BH_PAGE_BYTES) char status_pages[(1 + BH_MAX_CORES) * BH_PAGE_BYTES];
 struct boot_handover boot_handover;
 
 // Bounds of the image that the linker script gives on the target: text, constants and stacks in the pool.
-asm(".globl image_text_end, image_rodata_end, cpu_stacks\n"
+asm(".globl image_text_end, image_rodata_end, cpu_stacks, image_end\n"
     ".set image_text_end, image_start + 0x4000\n"
     ".set image_rodata_end, image_start + 0x6000\n"
-    ".set cpu_stacks, image_start + 0x10000\n");
+    ".set cpu_stacks, image_start + 0x10000\n"
+    ".set image_end, image_start + 0x20000\n");
 
 int64_t arch_smc(uint64_t, uint64_t, uint64_t, uint64_t)
 {

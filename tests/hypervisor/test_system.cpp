@@ -13,6 +13,7 @@ extern "C" {
 #include "clock.h"
 #include "irq.h"
 #include "system.h"
+#include "trap.h"
 #include <arch/gic.h>
 }
 
@@ -198,8 +199,13 @@ bool TestSystem::take_interrupts()
         if (!fake_gic_has_interrupt()) {
             return true;
         }
+        struct cpu *cpu = &machine->cpus[fake_current_core()];
         // One at a time: a storm must end here, not in the handler.
-        irq_handle_all(&machine->cpus[fake_current_core()]);
+        if (cpu->vcpu != nullptr) {
+            (void)trap_irq_short();
+        } else {
+            irq_handle_all(cpu);
+        }
     }
     return false;
 }

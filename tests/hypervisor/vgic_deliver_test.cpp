@@ -399,7 +399,7 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
             uint32_t spi = kSpi + pick(6);
 
             system.run(0, v);
-            switch (pick(9)) {
+            switch (pick(12)) {
             case 0:
                 guest.send_sgi(pick(4), 1 + pick(3));
                 break;
@@ -429,6 +429,18 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
                     active[v].pop_back();
                 }
                 break;
+            case 8:
+                fake_gic_raise(kVirtualTimer);
+                break;
+            case 9:
+                // Never while it is handled: the end would drop another priority than the one that runs.
+                if (std::count(active[v].begin(), active[v].end(), kVirtualTimer) == 0) {
+                    guest.set_priority(kVirtualTimer, static_cast<uint8_t>(pick(16) << 4));
+                }
+                break;
+            case 10:
+                pick(2) != 0 ? guest.enable_private(kVirtualTimer) : guest.disable_private(kVirtualTimer);
+                break;
             default:
                 ASSERT_TRUE(system.settle()) << "seed " << seed;
                 break;
@@ -444,6 +456,9 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
         for (uint32_t spi = kSpi; spi < kSpi + 6; spi++) {
             Guest(system, 0, 0).enable_spi(spi);
         }
+        for (uint32_t v = 0; v < 2; v++) {
+            Guest(system, 0, v).enable_private(kVirtualTimer);
+        }
         ASSERT_TRUE(system.settle());
         for (int round = 0; round < 20; round++) {
             (void)Guest(system, 0, 0).take_all();
@@ -457,6 +472,11 @@ TEST_F(Deliver, NothingIsLostInARandomLife)
         EXPECT_EQ(Guest(system, 0, 0).read_dist(0x204), 0u) << "seed " << seed;
         EXPECT_EQ(Guest(system, 0, 0).private_pending(), 0u) << "seed " << seed;
         // And each can still come.
+        for (uint32_t v = 0; v < 2; v++) {
+            system.run(0, v);
+            fake_gic_raise(kVirtualTimer);
+            EXPECT_THAT(Guest(system, 0, v).take_all(), ElementsAre(kVirtualTimer)) << "seed " << seed;
+        }
         for (uint32_t spi = kSpi; spi < kSpi + 6; spi++) {
             Guest(system, 0, 0).route_spi(spi, 0);
         }
