@@ -53,8 +53,13 @@ def run(
     overrides: Overrides = None,
     as_json: AsJson = False,
     icount: Annotated[
-        bool, typer.Option("--icount", help="Count instructions as time: the same run every time.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--icount/--no-icount",
+            help="Count instructions as time: the same run every time.",
+            show_default="as the system file says",
+        ),
+    ] = None,
     boot: Annotated[
         str,
         typer.Option(metavar="elf|image|u-boot|firmware", help="How the machine comes to the package."),
@@ -78,25 +83,32 @@ def run(
     from bulkhead.config.load import load_system
     from bulkhead.run.target import Options
 
-    _refuse_wrong_usage(on, observe, icount, boot)
+    _refuse_wrong_usage(on, observe, icount is True, boot)
+    loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected)
     options = Options(
         observe=observe,
         for_ns=_duration(for_),
         unprotected=unprotected,
         miscolor=miscolor,
         seed=seed,
-        icount=icount,
+        icount=_counted(icount, observe, loaded),
         boot=boot,
         timeout_s=timeout,
         overrides=tuple(overrides or ()),
     )
-    loaded = load_system(system, options.overrides, unprotected=unprotected)
     print_problems(loaded.notices, kind="notice")
     result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json)
     if as_json:
         print_json(result)
     if result["verdict"] != "ok":
         raise typer.Exit(1)
+
+
+def _counted(wanted: bool | None, observe: bool, loaded: Loaded) -> bool:
+    """What the command says, else what the system file says where that is possible."""
+    if wanted is not None:
+        return wanted
+    return loaded.system is not None and loaded.system.run.icount and not observe
 
 
 def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str) -> None:

@@ -240,6 +240,12 @@ class Flow(Model):
     deadline: Nanoseconds
 
 
+class Run(Model):
+    """How `bulkhead run` runs it when the command does not say."""
+
+    icount: bool = False  # counted instructions are the time: the same run every time, on a busy host too
+
+
 class System(Model):
     bulkhead: FormatVersion
     name: Name
@@ -250,6 +256,7 @@ class System(Model):
     domains: tuple[Domain, ...] = Field(min_length=1)
     broker: Broker | None = None
     flows: tuple[Flow, ...] = ()
+    run: Run = Run()
     expect: dict[Name, Literal["running", "stopped", "crashed"]] = {}
 
     def domain(self, name: str) -> Domain | None:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether counted instructions are the time: the command decides, then the system file where that is possible."""
+
+from __future__ import annotations
+
+import pytest
+
+from bulkhead.commands.run import _counted
+from bulkhead.config.load import load_system
+from bulkhead.env.paths import repository
+
+
+@pytest.mark.parametrize(
+    ("command", "observe", "counted", "plain"),
+    [
+        (None, False, True, False),
+        (None, True, False, False),  # the observer tells cores apart by their threads
+        (False, False, False, False),
+        (True, False, True, True),
+    ],
+)
+def test_the_command_goes_before_the_system_file(
+    command: bool | None, observe: bool, counted: bool, plain: bool
+) -> None:
+    examples = repository() / "examples"
+    for file, expected in (("breakout.yaml", counted), ("mixed-criticality.yaml", plain)):
+        loaded = load_system(str(examples / file))
+        assert _counted(command, observe, loaded) is expected, file
