@@ -33,6 +33,7 @@
 
 #define MDCR_TPMCR (1ull << 5)
 #define MDCR_TPM   (1ull << 6)  /* performance monitors */
+#define MDCR_TDOSA (1ull << 10) /* OS locks: see debug_locks_open() */
 #define MDCR_TPMS  (1ull << 14) /* statistical profiling */
 #define MDCR_TTRF  (1ull << 19) /* trace filter */
 
@@ -69,6 +70,15 @@ static uint64_t performance_monitors_reset(void)
     return PMCR_N(sysreg_read(PMCR_EL0));
 }
 
+/* The OS lock keeps a guest's breakpoints from working while it is closed, as it is out of reset. Behind a
+ * closed one software can turn on what is an external debugger's, MDSCR_EL1.HDE above all, and then halt the
+ * core, in EL2 too: guests do not get at the locks. */
+static void debug_locks_open(void)
+{
+    sysreg_write(OSDLR_EL1, 0);
+    sysreg_write(OSLAR_EL1, 0);
+}
+
 /* Newer cores have more traps, unknown at reset. Nothing is trapped that is not above; what needs a bit to be
  * allowed stays forbidden, and the ID registers hide it. */
 static void newer_traps_reset(void)
@@ -91,6 +101,7 @@ static void newer_traps_reset(void)
 void guest_traps_init(void)
 {
     newer_traps_reset();
+    debug_locks_open();
     sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
                               HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK |
                               HCR_API);
@@ -99,7 +110,8 @@ void guest_traps_init(void)
     sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);
     sysreg_write(VTCR_EL2, stage2_vtcr());
     sysreg_write(VPIDR_EL2, sysreg_read(MIDR_EL1));
-    sysreg_write(MDCR_EL2, MDCR_TPM | MDCR_TPMCR | MDCR_TPMS | MDCR_TTRF | performance_monitors_reset());
+    sysreg_write(MDCR_EL2,
+                 MDCR_TPM | MDCR_TPMCR | MDCR_TDOSA | MDCR_TPMS | MDCR_TTRF | performance_monitors_reset());
     arch_isb();
 }
 

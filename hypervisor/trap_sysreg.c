@@ -8,10 +8,15 @@
 #include "trap.h"
 #include "vgic_model.h"
 
-#define ACTLR_EL1 SYSREG_ENCODING(3u, 0u, 1u, 0u, 1u)
-#define DC_ISW    SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
-#define DC_CSW    SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
-#define DC_CISW   SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
+#define ACTLR_EL1  SYSREG_ENCODING(3u, 0u, 1u, 0u, 1u)
+#define OSLAR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 0u, 4u)
+#define OSLSR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 1u, 4u)
+#define OSDLR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 3u, 4u)
+#define DBGPRCR    SYSREG_ENCODING(2u, 0u, 1u, 4u, 4u)
+#define OSLSR_OPEN 0x8u /* implemented, not locked */
+#define DC_ISW     SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
+#define DC_CSW     SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
+#define DC_CISW    SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
 
 /* PMCR_EL0 ... PMCCFILTR_EL0 and the interrupt enables: op1 = 3, CRn = 9 or 14 (CRm >= 8); op1 = 0, CRn = 9,
  * CRm = 14. */
@@ -28,6 +33,12 @@ static bool is_pmu_register(uint32_t encoding)
 static bool is_debug_register(uint32_t encoding)
 {
     return encoding >> 14 == 2;
+}
+
+/* The locks of the debug registers: they are there, they are open, and they stay so. */
+static bool is_debug_lock(uint32_t encoding)
+{
+    return encoding == OSLAR_EL1 || encoding == OSLSR_EL1 || encoding == OSDLR_EL1 || encoding == DBGPRCR;
 }
 
 static void undefined(struct cpu *cpu, enum bh_exit_reason reason)
@@ -56,6 +67,11 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
         cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
         if (read) {
             set_guest_register(regs, reg, 0);
+        }
+    } else if (is_debug_lock(encoding)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_DEBUG_REGISTER);
+        if (read) {
+            set_guest_register(regs, reg, encoding == OSLSR_EL1 ? OSLSR_OPEN : 0);
         }
     } else if (is_pmu_register(encoding)) {
         undefined(cpu, BH_EXIT_REASON_PMU_REGISTER);

@@ -102,6 +102,39 @@ TEST_F(Traps, TheSystemRegisterInterfaceOfTheGicCannotBeTurnedOff)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 8);
 }
 
+TEST_F(Traps, TheDebugRegistersAreOpenAndAGuestCannotLockThem)
+{
+    // Behind a closed lock MDSCR_EL1.HDE can be written, and then breakpoints and HLT halt the core, in EL2
+    // too.
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_MDCR_EL2) >> 10 & 1, 1u) << "the locks trap";
+    bool opened = false;
+    fake_forget_writes();
+    fake_set_sysreg(SYSREG_ID_OSLAR_EL1, 1);
+    guest_traps_init();
+    for (size_t i = 0; i < fake_write_count(); i++) {
+        opened |= fake_write_at(i)->id == SYSREG_ID_OSLAR_EL1 && fake_write_at(i)->value == 0;
+    }
+    EXPECT_TRUE(opened);
+
+    guest_regs &regs = enter(control_core);
+    fake_forget_writes();
+    regs.x[3] = 1;
+    machine.trap(esr_sysreg(2, 0, 1, 0, 4, 3, false)); // OSLAR_EL1
+    machine.trap(esr_sysreg(2, 0, 1, 3, 4, 3, false)); // OSDLR_EL1
+    machine.trap(esr_sysreg(2, 0, 1, 4, 4, 3, false)); // DBGPRCR_EL1
+    for (size_t i = 0; i < fake_write_count(); i++) {
+        EXPECT_NE(fake_write_at(i)->id, SYSREG_ID_OSLAR_EL1);
+        EXPECT_NE(fake_write_at(i)->id, SYSREG_ID_OSDLR_EL1);
+    }
+    machine.trap(esr_sysreg(2, 0, 1, 1, 4, 4, true)); // OSLSR_EL1
+    EXPECT_EQ(regs.x[4], 8u) << "there is a lock, and it is open";
+    machine.trap(esr_sysreg(2, 0, 1, 3, 4, 3, true));
+    EXPECT_EQ(regs.x[3], 0u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), guest_pc + 5 * 4)
+        << "none of them is undefined: Linux opens both";
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_DEBUG_REGISTER), 5u);
+}
+
 TEST_F(Traps, IdRegistersPromiseNoFeatureWhoseRegistersTrap)
 {
     const struct {
