@@ -97,6 +97,7 @@ void console_start(void)
     }
     set_focus(has_console(focus) ? focus : console_after(domain_count() - 1));
     console.started = true;
+    console.input_left = true; /* what was typed until now has raised an interrupt that is gone */
     uart_clear_irq();
     uart_enable_rx_irq(true);
     gic_enable(console.uart_irq, this_cpu()->mpidr);

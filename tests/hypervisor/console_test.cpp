@@ -289,6 +289,21 @@ TEST(ConsoleFocus, GoesToTheFirstDomainWithAConsole)
         << "a domain without a console cannot have the focus";
 }
 
+TEST(ConsoleStart, WhatWasTypedBeforeIsNotForgotten)
+{
+    TestSystem system{spec("linux", 2)};
+
+    system.type("early");
+    console_start();
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(Guest(system, 0).read_uart(0), uint32_t{'e'});
+    system.type("!");
+    ASSERT_TRUE(system.settle());
+    for (char character : std::string("arly!")) {
+        EXPECT_EQ(Guest(system, 0).read_uart(0), uint32_t(character));
+    }
+}
+
 TEST(ConsoleFocus, WithoutAnyConsoleInputIsDropped)
 {
     TestSystem system{spec("silent", 1, 0)};

@@ -47,11 +47,12 @@ struct TestSystem::State {
     std::deque<uint8_t> typed;
     int room = -1;
     bool transmit_interrupt = false;
+    bool receive_interrupt = false; // what comes to an empty FIFO raises it
     uint32_t mask = 0;
 
     void update_line() const
     {
-        uint32_t raw = (typed.empty() ? 0 : kReceive) | (transmit_interrupt ? kTransmit : 0);
+        uint32_t raw = (receive_interrupt ? kReceive : 0) | (transmit_interrupt ? kTransmit : 0);
 
         fake_gic_set_line(kPhysicalUartIntid, (raw & mask) != 0);
     }
@@ -70,6 +71,7 @@ bool read_uart(uint64_t offset, unsigned, uint64_t *value)
             *value = machine->typed.front();
             machine->typed.pop_front();
         }
+        machine->receive_interrupt = machine->receive_interrupt && !machine->typed.empty();
         machine->update_line();
         return true;
     case kFlagRegister:
@@ -94,6 +96,7 @@ bool write_uart(uint64_t offset, unsigned, uint64_t value)
         break;
     case kClearRegister:
         machine->transmit_interrupt = machine->transmit_interrupt && (value & kTransmit) == 0;
+        machine->receive_interrupt = machine->receive_interrupt && (value & kReceive) == 0;
         break;
     default:
         return false;
@@ -259,6 +262,7 @@ std::string &TestSystem::uart_output()
 
 void TestSystem::type(std::string_view text)
 {
+    machine->receive_interrupt = machine->receive_interrupt || machine->typed.empty();
     for (char character : text) {
         machine->typed.push_back(static_cast<uint8_t>(character));
     }
