@@ -48,13 +48,14 @@
     isb
     .endm
 
-/* `short` returns whether the guest may go on; if not, `whole` does what is left. */
+/* `short` returns whether the guest may go on, in the lowest bit (of a bool, no others are defined); if not,
+ * `whole` does what is left. */
     .macro guest_vector short, whole
     .balign 128
     save_volatile
     mov     x0, sp
     bl      \short
-    cbz     w0, \whole\()_way
+    tbz     w0, #0, \whole\()_way
     enter_with_volatile
     .endm
 

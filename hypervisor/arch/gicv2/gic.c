@@ -49,7 +49,6 @@ static struct gic {
     uint32_t words; /* of 32 interrupts, private word included */
     uint32_t maintenance_irq;
     struct {
-        uint64_t mpidr;
         uint32_t sgi;       /* acknowledged last and not deactivated: its sender must be told with its end */
         uint8_t target_bit; /* CPU interface number as a bit; 0: not ready yet */
     } cores[BH_MAX_CORES];
@@ -96,6 +95,7 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     /* A core reads its own number in the target bytes of its private interrupts; with one core they are 0. */
     uint32_t target = mmio_read32(at(gic.distributor, GICD_ITARGETSR)) & 0xFF;
 
+    (void)mpidr; /* known by its number */
     mmio_write32(at(gic.interface, GICC_CTLR), 0);
     reset_word(0);
     mmio_write32(at(gic.distributor, GICD_ISENABLER), 1u | 1u << gic.maintenance_irq);
@@ -103,7 +103,6 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     mmio_write32(at(gic.interface, GICC_BPR), 0);
     mmio_write32(at(gic.interface, GICC_CTLR), CTLR_ENABLE | GICC_CTLR_EOIMODE);
     vgic_lr_reset();
-    gic.cores[cpu_index].mpidr = mpidr;
     gic.cores[cpu_index].target_bit = (uint8_t)(target != 0 ? target : 1);
     arch_dsb_sy();
     return true;
@@ -113,7 +112,7 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
 static uint32_t target_of(uint64_t mpidr)
 {
     for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
-        if (gic.cores[i].mpidr == mpidr && gic.cores[i].target_bit != 0) {
+        if (gic.cores[i].target_bit != 0 && cpu_at(i)->mpidr == mpidr) {
             return gic.cores[i].target_bit;
         }
     }

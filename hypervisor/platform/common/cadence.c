@@ -36,6 +36,7 @@
 
 #define LINE_SPEED_BAUD 115200u
 #define SAMPLES         7u /* clocks of the generator for a bit: the divider's value plus 1 */
+#define RESET_POLLS     1000u
 
 static struct cadence {
     paddr_t base;
@@ -51,6 +52,14 @@ static void write(uint32_t offset, uint32_t value)
     mmio_write32(paddr(uart.base.value + offset), value);
 }
 
+/* A write to the control register before they have cleared themselves would end the resets early. */
+static void reset_fifos(void)
+{
+    write(CONTROL, CONTROL_DISABLE | CONTROL_RESETS);
+    for (uint32_t i = 0; i < RESET_POLLS && (read(CONTROL) & CONTROL_RESETS) != 0; i++) {
+    }
+}
+
 void uart_init(const struct manifest_platform *platform)
 {
     uart.base = paddr(platform->uart_pa);
@@ -62,7 +71,7 @@ void uart_init(const struct manifest_platform *platform)
         write(BAUD_GENERATOR, (platform->uart_clock_hz + per_bit / 2) / per_bit);
         write(BAUD_DIVIDER, SAMPLES - 1);
         write(MODE, MODE_8N1);
-        write(CONTROL, CONTROL_DISABLE | CONTROL_RESETS);
+        reset_fifos();
     }
     write(RECEIVE_TRIGGER, 1);
     write(RECEIVE_TIMEOUT, 0);
