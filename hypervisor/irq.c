@@ -33,7 +33,8 @@ static void handle_requests(struct cpu *cpu)
         console_handle_request();
         system_finish_if_ending();
     }
-    /* CPU_REQUEST_VCPU_POWER needs no work here: every exit ends with a look at the VCPU's state. */
+    /* CPU_REQUEST_VCPU_POWER needs no work here: whoever took the interrupt looks at the VCPU's state next.
+     */
 }
 
 /* A device's interrupt goes to the domain that has the device. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A virtual CPU. Pinned to one core for life; its EL1 state stays in the core's registers, so this is only
- * what EL2 itself needs. Power transitions (PSCI, end of the domain) go through the functions here.
+ * what EL2 itself needs.
  */
 #ifndef BULKHEAD_VCPU_H
 #define BULKHEAD_VCPU_H

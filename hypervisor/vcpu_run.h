@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether the VCPU of a core may run. Every exit ends here: nearly always there is nothing to do.
+ * Whether the VCPU of a core may run. Exits that can stop it, or that tell that another core did, end here:
+ * nearly always there is nothing to do.
  */
 #ifndef BULKHEAD_VCPU_RUN_H
 #define BULKHEAD_VCPU_RUN_H
@@ -24,7 +25,7 @@ static inline bool vcpu_may_run(const struct vcpu *vcpu)
            atomic_load_explicit(&vcpu->domain->state, memory_order_acquire) == BH_DOMAIN_STATE_RUNNING;
 }
 
-/* End of every exit: returns at once if the VCPU may go on, else when it was started again. */
+/* End of the whole way of an exit: returns at once if the VCPU may go on, else when it was started again. */
 static inline void vcpu_settle(struct cpu *cpu, struct guest_regs *regs)
 {
     if (!vcpu_may_run(cpu->vcpu)) {
