@@ -33,7 +33,7 @@ bool is_right(const struct domain &domain, const std::array<uint32_t, 2> &power,
 {
     const uint32_t function = static_cast<uint32_t>(x[0]);
     const uint64_t mask = (function & smc64) != 0 ? ~0ull : 0xFFFFFFFF;
-    const uint64_t target = x[1] & mask & 0xFF00FFFFFF;
+    const uint64_t target = x[1] & mask; // an affinity with a bit that must be zero is nobody's
     const bool there = target < domain.vcpu_count;
 
     switch (function) {
