@@ -51,7 +51,8 @@ target_link_options(bulkhead_sanitizers INTERFACE -fsanitize=address,undefined)
 if(BULKHEAD_FUZZ)
     # Comparisons are not traced: inputs are built of steps, and it costs half of the speed.
     target_compile_options(bulkhead_sanitizers INTERFACE
-        -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fno-sanitize=null,alignment,pointer-overflow -O2)
+        -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fno-sanitize=null,alignment,pointer-overflow
+        -fsanitize-address-use-after-return=never -fomit-frame-pointer -O2)
 endif()
 
 # For the line counts of what a fuzzer's corpus reaches.

@@ -18,7 +18,7 @@ TREE = BUILD / "fuzz"
 INPUTS = ROOT / "tests" / "fuzz"
 # The longest input: some dozens of steps, but a manifest or a device tree is data.
 MAX_BYTES = {"manifest": 4096, "devicetree": 4096, "guest_devicetree": 4096}
-STEPS_BYTES = 160
+STEPS_BYTES = 96
 HUNG_S = 20
 MINIMIZE_S = 20
 POLL_S = 0.5

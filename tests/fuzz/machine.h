@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace bulkhead_fuzz {
 constexpr uint32_t cores = 4; // core c runs VCPU c / 2 of domain c % 2
 constexpr uint32_t domains = 2;
 constexpr uint64_t memory_ipa = 0x40000000;
-constexpr uint64_t memory_bytes = 0x10000;
+constexpr uint64_t memory_bytes = 0x4000; // cleared at every restart
 constexpr uint64_t gicd_ipa = 0x08000000;
 constexpr uint64_t gicr_ipa = 0x080A0000;
 constexpr uint64_t uart_ipa = 0x09000000;
@@ -34,6 +35,8 @@ struct Options {
     uint32_t list_registers = 4;
     uint32_t console_core = 1;
     std::array<uint32_t, domains> flags{}; // besides the console
+
+    bool operator==(const Options &) const = default;
 };
 
 // From one byte.
@@ -41,6 +44,7 @@ Options options_of(uint8_t byte);
 
 class Machine {
 public:
+    // The guests run.
     explicit Machine(const Options &options);
     ~Machine();
     Machine(const Machine &) = delete;
@@ -50,9 +54,9 @@ public:
     bool ended() const;
     // The core executes its guest.
     bool runs(uint32_t core) const { return runs_[core]; }
-    const guest_regs &regs(uint32_t core) { return hosted_.regs(core); }
+    const guest_regs &regs(uint32_t core) { return hosted_->regs(core); }
     void set_register(uint32_t core, uint32_t index, uint64_t value);
-    const std::string &uart_output() const { return hosted_.uart_output(); }
+    const std::string &uart_output() const { return hosted_->uart_output(); }
 
     // Something wakes the core, or it just takes what is pending: interrupts, its VCPU's start.
     void interrupt(uint32_t core);
@@ -76,8 +80,8 @@ public:
     // Devices and timers.
     void raise(uint32_t core, uint32_t intid);
     void set_line(uint32_t core, uint32_t intid, bool high);
-    void type(uint8_t character) { hosted_.type(character); }
-    void set_uart_full(bool full) { hosted_.set_uart_full(full); }
+    void type(uint8_t character) { hosted_->type(character); }
+    void set_uart_full(bool full) { hosted_->set_uart_full(full); }
     void pass_time(uint64_t ticks);
 
     // All guests turn cooperative: devices fall silent, everything is enabled, routed to who is there, taken
@@ -88,16 +92,19 @@ public:
 
 private:
     struct Shadow;
+    struct Started; // a machine that was booted, put away
 
     void boot(const Options &options);
+    void start_from(const Started &started);
     void enter(uint32_t core);
     void left(uint32_t core);
     void judge(uint32_t core);
     void take_everything();
 
-    bulkhead_test::HostedMachine hosted_;
+    std::optional<bulkhead_test::HostedMachine> hosted_;
     uint32_t console_core_;
     bool judged_late_ = false;
+    uint32_t judged_ = 0;  // steps
     bool managed_ = false; // a manager calls: it may stop and restart the other
     std::array<bool, cores> runs_{};
     std::array<std::vector<uint32_t>, cores> acknowledged_; // by the guest, innermost last

@@ -78,7 +78,7 @@ void call(Machine &machine, uint32_t core, Input &input)
         x[i] = input.number();
     }
     if ((how & 0x80) != 0) {
-        x[2] = memory_ipa + (x[2] & 0x3FFF);
+        x[2] = memory_ipa + (x[2] & 0x7FFF);
     }
     if (machine.ended() || !machine.runs(core)) {
         return;
@@ -114,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
         if ((operation & 7) < 3) {
             machine.interrupt(operation >> 6);
-        } else if (operation == 0xFF || operation == 0x7F) {
+        } else if (operation == 0x5F || operation == 0x9F) { // not what mutators like to write
             machine.serror(operation >> 6);
         } else {
             call(machine, operation >> 6, input);

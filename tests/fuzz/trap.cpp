@@ -65,7 +65,7 @@ void step(Machine &machine, Input &input)
         fake_set_core_sysreg(core, SYSREG_ID_SCTLR_EL1, input.number());
         break;
     case 3:
-        if (operation % 64 == 3) {
+        if (operation == 0x4B || operation == 0x8B) { // a domain's end: rarely
             machine.serror(core);
         } else {
             machine.interrupt(core);

@@ -118,7 +118,8 @@ void step(Session &session, Input &input)
         break;
     case 3: { // many at once
         const uint8_t character = input.u8();
-        for (uint32_t i = input.u8(); i > 0; i--) {
+        const uint8_t how = input.u8();
+        for (uint32_t i = how < 0xF0 ? how & 31u : 250u; i > 0; i--) {
             print(session, core, character);
         }
         break;

@@ -4,6 +4,7 @@
 #include "hosted_machine.h"
 #include "core/crc32.h"
 #include <algorithm>
+#include <array>
 #include <csetjmp>
 #include <cstring>
 #include <deque>
@@ -38,22 +39,28 @@ constexpr uint64_t uart_data = 0x00;
 constexpr uint64_t uart_flags = 0x18;
 constexpr uint64_t receive_fifo_empty = 0x10;
 constexpr uint64_t transmit_fifo_full = 0x20;
-std::string uart_text;
-std::deque<uint8_t> uart_typed;
-bool uart_full;
+
+struct Board {
+    std::string uart_text;
+    std::deque<uint8_t> uart_typed;
+    bool uart_full = false;
+    std::map<uint64_t, std::vector<char>> memory;
+};
+
+Board board;
 std::jmp_buf idle;
-std::map<uint64_t, std::vector<char>> memory;
 std::function<void(uint64_t)> window_hook;
 
 bool uart_read(uint64_t offset, unsigned, uint64_t *value)
 {
     if (offset == uart_flags) {
-        *value = (uart_typed.empty() ? receive_fifo_empty : 0) | (uart_full ? transmit_fifo_full : 0);
+        *value =
+            (board.uart_typed.empty() ? receive_fifo_empty : 0) | (board.uart_full ? transmit_fifo_full : 0);
         return true;
     }
-    if (offset == uart_data && !uart_typed.empty()) {
-        *value = uart_typed.front();
-        uart_typed.pop_front();
+    if (offset == uart_data && !board.uart_typed.empty()) {
+        *value = board.uart_typed.front();
+        board.uart_typed.pop_front();
         return true;
     }
     return false;
@@ -62,7 +69,7 @@ bool uart_read(uint64_t offset, unsigned, uint64_t *value)
 bool uart_write(uint64_t offset, unsigned, uint64_t value)
 {
     if (offset == uart_data) {
-        uart_text.push_back(static_cast<char>(value));
+        board.uart_text.push_back(static_cast<char>(value));
         return true;
     }
     return false;
@@ -92,7 +99,7 @@ void copy_manifest(const manifest_header &manifest)
 
 extern "C" void *window_open(enum window, paddr_t page)
 {
-    auto &bytes = memory[page.value];
+    auto &bytes = board.memory[page.value];
     bytes.resize(BH_PAGE_BYTES);
     if (window_hook) {
         window_hook(page.value);
@@ -148,10 +155,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     fake_gic_init(0x08000000, 0x080A0000, 4, affinities, list_registers);
     fake_map(0x09000000, 0x1000, uart_read, uart_write);
     fake_hook_wfi(leave_idle_loop);
-    uart_text.clear();
-    uart_typed.clear();
-    uart_full = false;
-    memory.clear();
+    board = {};
     window_hook = nullptr;
     std::memset(status_pages, 0, sizeof status_pages);
     copy_manifest(manifest);
@@ -187,9 +191,43 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     }
 }
 
+// What EL2 has of its pool in use: all of it that a machine can change.
+struct HostedMachine::State {
+    Board board;
+    struct boot_handover handover;
+    std::vector<char> pool;
+    std::vector<char> status;
+    bool booted;
+    std::array<guest_regs, FAKE_CORES> regs;
+};
+
+std::shared_ptr<const HostedMachine::State> HostedMachine::state() const
+{
+    auto state = std::make_shared<State>();
+    const size_t pool_used = system_pool()->used * BH_PAGE_BYTES;
+
+    state->board = board;
+    state->handover = boot_handover;
+    state->pool.assign(image_start, image_start + pool_used);
+    state->status.assign(std::begin(status_pages), std::end(status_pages));
+    state->booted = booted_;
+    std::copy(std::begin(regs_), std::end(regs_), state->regs.begin());
+    return state;
+}
+
+HostedMachine::HostedMachine(const State &state) : booted_(state.booted)
+{
+    board = state.board;
+    window_hook = nullptr;
+    boot_handover = state.handover;
+    std::memcpy(image_start, state.pool.data(), state.pool.size());
+    std::memcpy(status_pages, state.status.data(), state.status.size());
+    std::copy(state.regs.begin(), state.regs.end(), std::begin(regs_));
+}
+
 std::vector<char> &HostedMachine::page(uint64_t pa)
 {
-    auto &bytes = memory[pa];
+    auto &bytes = board.memory[pa];
     bytes.resize(BH_PAGE_BYTES);
     return bytes;
 }
@@ -199,7 +237,7 @@ void HostedMachine::on_window(std::function<void(uint64_t)> hook)
     window_hook = std::move(hook);
 }
 
-void HostedMachine::run(const std::function<void()> &exit)
+template <typename Exit> void HostedMachine::run(const Exit &exit)
 {
     waited_ = setjmp(idle) != 0;
     if (!waited_) {
@@ -279,12 +317,12 @@ void HostedMachine::take_while_idle()
 
 void HostedMachine::type(uint8_t character)
 {
-    uart_typed.push_back(character);
+    board.uart_typed.push_back(character);
 }
 
 void HostedMachine::set_uart_full(bool full)
 {
-    uart_full = full;
+    board.uart_full = full;
 }
 
 status_domain &HostedMachine::status(uint32_t domain) const
@@ -299,7 +337,7 @@ uint64_t HostedMachine::exits(uint32_t core, bh_exit_reason reason) const
 
 const std::string &HostedMachine::uart_output() const
 {
-    return uart_text;
+    return board.uart_text;
 }
 
 } // namespace bulkhead_test

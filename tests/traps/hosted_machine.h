@@ -5,6 +5,7 @@
 
 #include "sample_manifest.h"
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,12 @@ public:
     HostedMachine(const HostedMachine &) = delete;
     HostedMachine &operator=(const HostedMachine &) = delete;
 
+    // All of a machine, now, but for what C code has in static storage: who puts that away too, and back, can
+    // start another machine from there without booting.
+    struct State;
+    std::shared_ptr<const State> state() const;
+    explicit HostedMachine(const State &state);
+
     // Whether all domains could be set up.
     bool booted() const { return booted_; }
 
@@ -79,7 +86,7 @@ public:
 
 private:
     void boot(const manifest_header &manifest, uint32_t list_registers);
-    void run(const std::function<void()> &exit);
+    template <typename Exit> void run(const Exit &exit);
 
     bool booted_ = false;
     bool waited_ = false;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Storage, windows and log behind the hosted accessors. For unit tests only.
+ * Registers and windows behind the hosted accessors. For unit tests only. What grows is in fake_storage.c:
+ * all that is here can be copied, and back.
  */
 #include "fake_registers.h"
+#include "fake_storage.h"
 
 #include <arch/barrier.h>
 #include <arch/fp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WINDOWS 16u
-
-#define PAGE_BYTES 4096u
-#define MAX_LOG    (1u << 23) /* writes of one test: more is a loop without end */
+#define MAX_WINDOWS   16u
+#define WINDOWS_PAGES 1024u /* of all windows together */
 
 struct window {
     uint64_t pa;
     size_t bytes;
-    uint8_t **pages; /* made when first written: booting a fake machine must cost microseconds */
+    size_t first; /* of its pages in fake.pages */
     fake_mmio_read_hook read;
     fake_mmio_write_hook write;
 };
@@ -29,10 +29,9 @@ static struct fake {
     fake_sysreg_write_hook write;
     struct window windows[MAX_WINDOWS];
     size_t window_count;
+    uint16_t pages[WINDOWS_PAGES]; /* in storage, from when first written: booting must cost microseconds */
     uint32_t faults;
-    struct fake_write *log;
-    size_t log_count;
-    size_t log_room;
+    size_t pages_mapped;
     size_t sysreg_accesses;
     uint32_t barriers[FAKE_BARRIER_COUNT];
     void (*wfi_hook)(void);
@@ -40,18 +39,8 @@ static struct fake {
 
 void fake_reset(void)
 {
-    for (size_t i = 0; i < fake.window_count; i++) {
-        struct window *window = &fake.windows[i];
-
-        for (size_t page = 0; page < (window->bytes + PAGE_BYTES - 1) / PAGE_BYTES; page++) {
-            free(window->pages[page]);
-        }
-        free(window->pages);
-    }
-    memset(&fake, 0, offsetof(struct fake, log));
-    fake_forget_writes();
-    memset(fake.barriers, 0, sizeof fake.barriers);
-    fake.wfi_hook = NULL;
+    memset(&fake, 0, sizeof fake);
+    fake_storage_reset();
 }
 
 void fake_switch_core(uint32_t core)
@@ -92,30 +81,13 @@ void fake_hook_sysregs(fake_sysreg_read_hook read, fake_sysreg_write_hook write)
 
 static void log_write(struct fake_write entry)
 {
-    if (fake.log_count == fake.log_room) {
-        fake.log_room = fake.log_room == 0 ? 256 : fake.log_room * 2;
-        fake.log = realloc(fake.log, fake.log_room * sizeof *fake.log);
-        if (fake.log == NULL || fake.log_room > MAX_LOG) {
-            abort();
-        }
-    }
     entry.core = fake.core;
-    fake.log[fake.log_count++] = entry;
-}
-
-size_t fake_write_count(void)
-{
-    return fake.log_count;
-}
-
-const struct fake_write *fake_write_at(size_t index)
-{
-    return &fake.log[index];
+    fake_storage_log(entry);
 }
 
 void fake_forget_writes(void)
 {
-    fake.log_count = 0;
+    fake_storage_forget_log();
     fake.sysreg_accesses = 0;
 }
 
@@ -146,13 +118,14 @@ void hosted_sysreg_write(enum sysreg_id id, uint64_t value)
 
 void fake_map(uint64_t pa, size_t bytes, fake_mmio_read_hook read, fake_mmio_write_hook write)
 {
-    uint8_t **pages = calloc((bytes + PAGE_BYTES - 1) / PAGE_BYTES, sizeof *pages);
+    size_t pages = (bytes + FAKE_PAGE_BYTES - 1) / FAKE_PAGE_BYTES;
 
-    if (pages == NULL || fake.window_count == MAX_WINDOWS) {
+    if (fake.window_count == MAX_WINDOWS || WINDOWS_PAGES - fake.pages_mapped < pages) {
         abort();
     }
     fake.windows[fake.window_count++] =
-        (struct window){.pa = pa, .bytes = bytes, .pages = pages, .read = read, .write = write};
+        (struct window){.pa = pa, .bytes = bytes, .first = fake.pages_mapped, .read = read, .write = write};
+    fake.pages_mapped += pages;
 }
 
 uint32_t fake_faults(void)
@@ -160,10 +133,10 @@ uint32_t fake_faults(void)
     return fake.faults;
 }
 
-static struct window *window_at(uint64_t pa, unsigned bytes)
+static const struct window *window_at(uint64_t pa, unsigned bytes)
 {
     for (size_t i = 0; i < fake.window_count; i++) {
-        struct window *window = &fake.windows[i];
+        const struct window *window = &fake.windows[i];
 
         if (range_within(pa, bytes, window->pa, window->bytes) && pa % bytes == 0) {
             return window;
@@ -175,31 +148,28 @@ static struct window *window_at(uint64_t pa, unsigned bytes)
 /* Aligned accesses do not cross pages. */
 static uint64_t load(const struct window *window, uint64_t offset, unsigned bytes)
 {
-    const uint8_t *page = window->pages[offset / PAGE_BYTES];
+    uint16_t page = fake.pages[window->first + offset / FAKE_PAGE_BYTES];
     uint64_t value = 0;
 
-    if (page != NULL) {
-        memcpy(&value, page + offset % PAGE_BYTES, bytes);
+    if (page != FAKE_NO_PAGE) {
+        memcpy(&value, fake_storage_page(page) + offset % FAKE_PAGE_BYTES, bytes);
     }
     return value;
 }
 
-static void store(struct window *window, uint64_t offset, unsigned bytes, uint64_t value)
+static void store(const struct window *window, uint64_t offset, unsigned bytes, uint64_t value)
 {
-    uint8_t **page = &window->pages[offset / PAGE_BYTES];
+    uint16_t *page = &fake.pages[window->first + offset / FAKE_PAGE_BYTES];
 
-    if (*page == NULL) {
-        *page = calloc(1, PAGE_BYTES);
+    if (*page == FAKE_NO_PAGE) {
+        *page = fake_storage_add();
     }
-    if (*page == NULL) {
-        abort();
-    }
-    memcpy(*page + offset % PAGE_BYTES, &value, bytes);
+    memcpy(fake_storage_page(*page) + offset % FAKE_PAGE_BYTES, &value, bytes);
 }
 
 uint64_t hosted_mmio_read(uint64_t pa, unsigned bytes)
 {
-    struct window *window = window_at(pa, bytes);
+    const struct window *window = window_at(pa, bytes);
     uint64_t value = 0;
 
     if (window == NULL) {
@@ -214,7 +184,7 @@ uint64_t hosted_mmio_read(uint64_t pa, unsigned bytes)
 
 void hosted_mmio_write(uint64_t pa, unsigned bytes, uint64_t value)
 {
-    struct window *window = window_at(pa, bytes);
+    const struct window *window = window_at(pa, bytes);
 
     log_write((struct fake_write){.is_mmio = true, .pa = pa, .bytes = bytes, .value = value});
     if (window == NULL) {
@@ -236,7 +206,7 @@ uint32_t fake_mmio32(uint64_t pa)
 
 void fake_set_mmio32(uint64_t pa, uint32_t value)
 {
-    struct window *window = window_at(pa, 4);
+    const struct window *window = window_at(pa, 4);
 
     if (window == NULL) {
         abort();
