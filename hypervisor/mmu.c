@@ -59,7 +59,7 @@ static bool map_stacks(struct pool *pool, paddr_t root)
 {
     uint64_t first = frame_of(cpu_stacks);
 
-    for (uint64_t stack = first + 1; stack < first + 2 * BH_MAX_CORES; stack += 2) {
+    for (uint64_t stack = first + 1; stack < first + UINT64_C(2) * BH_MAX_CORES; stack += 2) {
         if (!map_frames(pool, root, stack, stack + 1, MMU_DATA)) {
             return false;
         }

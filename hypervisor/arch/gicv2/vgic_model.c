@@ -25,6 +25,7 @@ bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_acc
     return vgic_dist_access(vcpu, access);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): with GICv3 a value comes back */
 bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64_t *value)
 {
     (void)vcpu;

@@ -104,7 +104,8 @@ bool fake_gic_is_pending(uint32_t intid)
         return maintenance_status() != 0;
     }
     if (intid >= 32) {
-        edge = (fake_mmio32(gic.gicd_pa + 0xC00 + intid / 16 * 4) >> (intid % 16 * 2 + 1) & 1) != 0;
+        edge =
+            (fake_mmio32(gic.gicd_pa + 0xC00 + UINT64_C(4) * (intid / 16)) >> (intid % 16 * 2 + 1) & 1) != 0;
     }
     return ((state->latched[intid / 32] | (edge ? 0 : state->line[intid / 32])) & bit_of(intid)) != 0;
 }
@@ -240,7 +241,7 @@ static bool read_distributor(uint64_t offset, unsigned bytes, uint64_t *value)
         return true;
     }
     if (offset >= 0x800 && offset < 0x820) {
-        *value = (1u << fake_current_core()) * 0x01010101u;
+        *value = (UINT64_C(1) << fake_current_core()) * 0x01010101u;
         return true;
     }
     return access_bits(offset, false, value);

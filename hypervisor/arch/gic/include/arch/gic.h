@@ -22,7 +22,7 @@ extern "C" {
 /* What EL2 maps of the frames. A GICv3 has redistributors for all cores of the machine, in any order: as many
  * as a machine of BH_MAX_CORES cores can have, of the largest kind. */
 #define GICV3_DISTRIBUTOR_BYTES   0x10000u
-#define GICV3_REDISTRIBUTOR_BYTES (BH_MAX_CORES * 0x40000u)
+#define GICV3_REDISTRIBUTOR_BYTES ((uint64_t)BH_MAX_CORES * 0x40000u)
 #define GICV2_DISTRIBUTOR_BYTES   0x1000u
 #define GICV2_INTERFACE_BYTES     0x2000u /* physical and virtual CPU interface */
 #define GICV2_HYPERVISOR_BYTES    0x1000u
