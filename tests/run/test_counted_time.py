@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether counted instructions are the time: as the command says, else as the system file does if it can be."""
+"""Whether counted instructions are the time: as the command says, else as the system file if it can be."""
 
 from __future__ import annotations
 
