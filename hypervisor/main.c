@@ -11,6 +11,7 @@
 #include "refuse.h"
 #include "system.h"
 #include "vcpu_run.h"
+#include "vgic.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
 #include <arch/smc.h>
@@ -56,6 +57,9 @@ static void init_core(struct cpu *cpu)
     sysreg_write(TPIDR_EL2, (uintptr_t)cpu);
     if (!gic_cpu_init(cpu->index, cpu->mpidr)) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));
+    }
+    if (!vgic_core_suffices()) {
+        refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, cpus));
     }
     cpu_take_early_requests(cpu);
     guest_traps_init();

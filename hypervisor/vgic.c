@@ -181,6 +181,11 @@ void vgic_vcpu_off(struct vcpu *vcpu)
     vgic_finish(vcpu->domain, vcpu, put_away(vcpu));
 }
 
+bool vgic_core_suffices(void)
+{
+    return vgic_lr_count() >= 2;
+}
+
 void vgic_vcpu_reset(struct vcpu *vcpu)
 {
     uint32_t kick;

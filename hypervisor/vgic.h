@@ -86,6 +86,10 @@ struct vgic_domain {
 
 #define VGIC_NO_VCPU 0xFFu
 
+/* Whether the executing core's virtual CPU interface is enough. With a single list register it is not: "at
+ * most one is in use", which asks for more, would then always be true, and its interrupt never end. */
+bool vgic_core_suffices(void);
+
 /* Resets the distributor and all redistributors; domain->vcpus and vcpu_count are set. While none of the
  * VCPUs runs. */
 void vgic_domain_init(struct domain *domain);

@@ -115,7 +115,7 @@ std::array<struct domain *, domains> all_domains()
 
 Options options_of(uint8_t byte)
 {
-    static const uint32_t list_registers[] = {4, 2, 3, 16}; // with one, "at most one in use" would never end
+    static const uint32_t list_registers[] = {4, 2, 3, 16}; // one is refused: vgic_core_suffices()
     Options options;
 
     options.list_registers = list_registers[byte & 3];

@@ -63,6 +63,15 @@ TEST_F(Deliver, MorePendingThanListRegistersLosesNothing)
     EXPECT_FALSE(fake_gic_has_interrupt()) << "a maintenance interrupt stays on";
 }
 
+TEST_F(Deliver, ACoreWithASingleListRegisterIsNotEnough)
+{
+    for (uint32_t list_registers : {1u, 2u, 4u, 16u}) {
+        TestSystem system{{one_vcpu()}, list_registers};
+
+        EXPECT_EQ(vgic_core_suffices(), list_registers != 1) << list_registers;
+    }
+}
+
 TEST_F(Deliver, TheMostUrgentComesFirstAlsoIfItComesLast)
 {
     TestSystem system{one_vcpu()};
