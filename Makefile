@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test fuzz prove lint format size clean
+.PHONY: help demo test fuzz prove advice lint format size clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -28,6 +28,10 @@ prove: ## what Frama-C proves of core/; installs it where it is missing
 lint: ## formatters and linters, without tests
 	@scripts/setup
 	@$(PYTHON) scripts/lint.py
+
+advice: ## what cppcheck's MISRA rules say of core/ and hypervisor/: a table, never a gate
+	@scripts/setup
+	@$(PYTHON) scripts/advice.py
 
 format: ## rewrite C, C++ and Python sources as the formatters want them
 	@scripts/setup python
