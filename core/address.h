@@ -38,6 +38,9 @@ static inline ipaddr_t ipaddr(uint64_t value)
 }
 
 /* True if [start, start + bytes) does not wrap and lies in [outer, outer + outer_bytes). */
+/*@ assigns \nothing;
+    ensures outer + outer_bytes <= UINT64_MAX ==>
+        (\result <==> outer <= start && start + bytes <= outer + outer_bytes); */
 static inline bool range_within(uint64_t start, uint64_t bytes, uint64_t outer, uint64_t outer_bytes)
 {
     return start >= outer && bytes <= outer_bytes && start - outer <= outer_bytes - bytes;

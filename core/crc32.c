@@ -13,8 +13,11 @@ uint32_t crc32_update(uint32_t crc, const void *data, size_t bytes)
     const uint8_t *next = data;
 
     crc = ~crc;
-    while (bytes-- > 0) {
-        crc ^= *next++;
+    /*@ loop invariant 0 <= i <= bytes;
+        loop assigns i, crc;
+        loop variant bytes - i; */
+    for (size_t i = 0; i < bytes; i++) {
+        crc ^= next[i];
         crc = (crc >> 4) ^ table[crc & 15u];
         crc = (crc >> 4) ^ table[crc & 15u];
     }

@@ -14,6 +14,8 @@ extern "C" {
 #endif
 
 /* Continues `crc` (0 at the start) over `bytes` of data. */
+/*@ requires \valid_read((const uint8_t *)data + (0 .. bytes - 1));
+    assigns \nothing; */
 uint32_t crc32_update(uint32_t crc, const void *data, size_t bytes);
 
 #ifdef __cplusplus

@@ -33,19 +33,28 @@ enum {
 
 /* Byte by byte: nothing says that the blob is aligned, and with the MMU off memory allows aligned access
  * only. */
+/*@ requires \valid_read(bytes + (0 .. 3));
+    assigns \nothing; */
 static uint32_t word_at(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
+/*@ assigns \nothing;
+    ensures \result <==> offset + bytes <= total; */
 static bool block_fits(uint32_t offset, uint32_t bytes, uint32_t total)
 {
     return offset <= total && bytes <= total - offset;
 }
 
 /* Whether the NUL-terminated string at `offset` of a block is `text`. */
+/*@ requires \valid_read(block + (0 .. block_bytes - 1)) && is_text(text);
+    assigns \nothing; */
 static bool text_at(const uint8_t *block, uint32_t block_bytes, uint32_t offset, const char *text)
 {
+    /*@ loop invariant is_text(text);
+        loop assigns offset, text;
+        loop variant block_bytes - offset; */
     for (; offset < block_bytes && block[offset] == (uint8_t)*text; offset++, text++) {
         if (*text == '\0') {
             return true;
@@ -85,8 +94,15 @@ bool devicetree_open(struct devicetree *tree, const void *blob, uint32_t availab
 }
 
 /* Length of the NUL-terminated string at `offset` of a block; false if it does not end within the block. */
+/*@ requires \valid_read(block + (0 .. block_bytes - 1)) && \valid(length);
+    requires \separated(length, block + (0 .. block_bytes - 1));
+    assigns *length;
+    ensures \result ==> offset + *length < block_bytes; */
 static bool string_length(const uint8_t *block, uint32_t block_bytes, uint32_t offset, uint32_t *length)
 {
+    /*@ loop invariant offset <= end;
+        loop assigns end;
+        loop variant block_bytes - end; */
     for (uint32_t end = offset; end < block_bytes; end++) {
         if (block[end] == 0) {
             *length = end - offset;
@@ -97,6 +113,11 @@ static bool string_length(const uint8_t *block, uint32_t block_bytes, uint32_t o
 }
 
 /* Steps over `bytes` of the structure block and the padding behind them. */
+/*@ requires \valid_read(tree) && \valid(offset) && \separated(offset, tree);
+    requires *offset <= tree->structure_bytes <= DEVICETREE_MAX_BYTES;
+    assigns *offset;
+    ensures \old(*offset) <= *offset <= tree->structure_bytes;
+    ensures \result ==> \old(*offset) + bytes <= *offset; */
 static bool advance(const struct devicetree *tree, uint32_t *offset, uint32_t bytes)
 {
     uint32_t left = tree->structure_bytes - *offset;
@@ -105,15 +126,23 @@ static bool advance(const struct devicetree *tree, uint32_t *offset, uint32_t by
     if (bytes > left) {
         return false;
     }
-    padded = (bytes + TOKEN_BYTES - 1) & ~(TOKEN_BYTES - 1);
+    padded = (bytes + TOKEN_BYTES - 1) / TOKEN_BYTES * TOKEN_BYTES;
     *offset += padded > left ? left : padded;
     return true;
 }
 
+/*@ requires is_tree(tree) && \valid(offset) && \valid(token) && \separated(offset, tree, token);
+    requires *offset <= tree->structure_bytes;
+    assigns *offset, *token;
+    ensures \old(*offset) <= *offset <= tree->structure_bytes;
+    ensures \result ==> \old(*offset) < *offset; */
 static bool next_token(const struct devicetree *tree, uint32_t *offset, uint32_t *token)
 {
     const uint8_t *structure = tree->blob + tree->structure;
 
+    /*@ loop invariant \at(*offset, Pre) <= *offset <= tree->structure_bytes;
+        loop assigns *offset, *token;
+        loop variant tree->structure_bytes - *offset; */
     do {
         uint32_t at = *offset;
 
@@ -126,6 +155,11 @@ static bool next_token(const struct devicetree *tree, uint32_t *offset, uint32_t
 }
 
 /* Reads the property whose token was before `offset` and steps over it. */
+/*@ requires is_tree(tree) && \valid(offset) && \valid(name) && \valid(value);
+    requires \separated(tree, offset, name, value) && *offset <= tree->structure_bytes;
+    assigns *offset, *name, *value;
+    ensures \old(*offset) <= *offset <= tree->structure_bytes;
+    ensures \result ==> is_value(value); */
 static bool read_property(const struct devicetree *tree, uint32_t *offset, uint32_t *name,
                           struct devicetree_value *value)
 {
@@ -140,6 +174,11 @@ static bool read_property(const struct devicetree *tree, uint32_t *offset, uint3
     return advance(tree, offset, value->length);
 }
 
+/*@ requires is_tree(tree) && \valid(walk) && \valid(node) && \separated(tree, walk, node);
+    requires walk->offset <= tree->structure_bytes && walk->depth <= DEVICETREE_MAX_DEPTH;
+    assigns *walk, *node;
+    ensures walk->offset <= tree->structure_bytes && walk->depth <= DEVICETREE_MAX_DEPTH;
+    ensures \result ==> node->offset <= tree->structure_bytes; */
 static bool begin_node(const struct devicetree *tree, struct devicetree_walk *walk,
                        struct devicetree_node *node)
 {
@@ -152,11 +191,9 @@ static bool begin_node(const struct devicetree *tree, struct devicetree_walk *wa
         !advance(tree, &walk->offset, length + 1)) {
         return false;
     }
-    *node = (struct devicetree_node){
-        .name = (const char *)structure + start,
-        .offset = walk->offset,
-        .depth = walk->depth,
-    };
+    node->name = (const char *)structure + start;
+    node->offset = walk->offset;
+    node->depth = walk->depth;
     walk->depth++;
     return true;
 }
@@ -168,6 +205,9 @@ enum devicetree_step devicetree_next(const struct devicetree *tree, struct devic
     uint32_t token;
     uint32_t name;
 
+    /*@ loop invariant walk->offset <= tree->structure_bytes && walk->depth <= DEVICETREE_MAX_DEPTH;
+        loop assigns *walk, *node, token, name, value;
+        loop variant tree->structure_bytes - walk->offset; */
     while (next_token(tree, &walk->offset, &token)) {
         if (token == TOKEN_BEGIN_NODE) {
             return begin_node(tree, walk, node) ? DEVICETREE_NODE : DEVICETREE_DAMAGED;
@@ -195,6 +235,9 @@ bool devicetree_property(const struct devicetree *tree, const struct devicetree_
     uint32_t token;
     uint32_t name_offset;
 
+    /*@ loop invariant offset <= tree->structure_bytes;
+        loop assigns offset, token, name_offset, *value;
+        loop variant tree->structure_bytes - offset; */
     while (next_token(tree, &offset, &token) && token == TOKEN_PROPERTY &&
            read_property(tree, &offset, &name_offset, value)) {
         if (text_at(strings, tree->strings_bytes, name_offset, name)) {
@@ -210,12 +253,17 @@ bool devicetree_number(const struct devicetree_value *value, uint32_t first, uin
     if (count > MOST_CELLS || first > value->length / 4 || count > value->length / 4 - first) {
         return false;
     }
+    /*@ loop invariant first <= i <= first + count;
+        loop assigns i, *number;
+        loop variant first + count - i; */
     for (uint32_t i = first; i < first + count; i++) {
         *number = *number << 32 | word_at(value->bytes + (size_t)i * 4);
     }
     return true;
 }
 
+/*@ requires is_tree(tree) && \valid_read(node) && node->offset <= tree->structure_bytes && is_text(name);
+    assigns \nothing; */
 static uint32_t one_cell(const struct devicetree *tree, const struct devicetree_node *node, const char *name,
                          uint32_t otherwise)
 {
@@ -270,6 +318,9 @@ bool devicetree_value_has(const struct devicetree_value *value, const char *text
 {
     uint32_t length;
 
+    /*@ loop invariant at <= value->length;
+        loop assigns at, length;
+        loop variant value->length - at; */
     for (uint32_t at = 0; string_length(value->bytes, value->length, at, &length); at += length + 1) {
         if (text_at(value->bytes, value->length, at, text)) {
             return true;
@@ -290,6 +341,8 @@ bool devicetree_is_named(const struct devicetree_node *node, const char *name)
 {
     const char *own = node->name;
 
+    /*@ loop invariant is_text(own) && is_text(name);
+        loop assigns own, name; */
     while (*own == *name && *own != '\0') {
         own++;
         name++;
