@@ -4,9 +4,9 @@
  * bytes, so both directions are: whole periods, then a walk down the address bits of one period that counts
  * how many allowed granules the branches not taken hold.
  *
- * Every shift count is taken modulo the width and every index modulo the table, as the machine's own
- * instructions do it: that costs nothing and changes nothing for a color space that manifest_check() accepts,
- * and makes it plain (also to a prover, see docs/proofs.md) that no argument can lead outside.
+ * Some shift counts are taken modulo the width, and an index modulo its table, as the machine's own
+ * instructions do it: that changes nothing for a color space that manifest_check() accepts, and makes it
+ * plain (also to a prover, see docs/proofs.md) that no argument leads outside.
  */
 #include "core/color.h"
 
@@ -31,11 +31,6 @@ static uint32_t count_ones(uint64_t value)
     return (uint32_t)((value * 0x0101010101010101ull) >> 56);
 }
 
-static uint64_t bit_at(uint32_t position)
-{
-    return 1ull << (position % 64);
-}
-
 uint32_t color_count(struct color_space space)
 {
     return 1u << (count_ones(space.bits) % 32);
@@ -48,15 +43,17 @@ static uint32_t granule_shift(struct color_space space)
 
 uint64_t color_granule_bytes(struct color_space space)
 {
-    return bit_at(granule_shift(space));
+    return 1ull << granule_shift(space);
 }
 
 uint32_t color_of(struct color_space space, paddr_t pa)
 {
     uint32_t color = 0;
+    uint32_t position = 0;
 
-    for (uint64_t bits = space.bits; bits != 0; bits ^= bit_at(highest_bit(bits))) {
-        color = color << 1 | (uint32_t)((pa.value >> highest_bit(bits)) & 1u);
+    for (uint64_t bits = space.bits; bits != 0; bits &= bits - 1) {
+        color |= (uint32_t)((pa.value >> lowest_bit(bits)) & 1u) << (position % 32);
+        position++;
     }
     return color;
 }
@@ -79,17 +76,16 @@ struct color_set color_set_intersection(const struct color_set *a, const struct 
 /* How many colors of [prefix << free, (prefix + 1) << free) are in the set. */
 static uint64_t count_with_prefix(const struct color_set *set, uint32_t prefix, uint32_t free)
 {
-    uint32_t first = prefix << (free % 32);
+    uint32_t first = prefix << free;
     uint64_t count = 0;
 
     if (free >= 6) {
-        for (uint32_t i = 0; i < (1u << (free % 32)) / 64; i++) {
-            count += count_ones(set->word[(first / 64 + i) % BH_COLOR_SET_WORDS]);
+        for (uint32_t i = 0; i < (1u << free) / 64; i++) {
+            count += count_ones(set->word[first / 64 + i]);
         }
         return count;
     }
-    return count_ones((set->word[first / 64 % BH_COLOR_SET_WORDS] >> (first % 64)) &
-                      ((1ull << (1u << free)) - 1));
+    return count_ones((set->word[first / 64] >> (first % 64)) & ((1ull << (1u << free)) - 1));
 }
 
 /* The walk down the bits of a period: how far it came, and what that decided of the color. */
@@ -104,20 +100,20 @@ struct walk {
 /* Allowed granules below the undecided bit if it is zero, and advances over that bit as if it were `one`. */
 static uint64_t walk_zero_branch(const struct walk *walk)
 {
-    bool is_color = (walk->bits & bit_at(walk->bit)) != 0;
-    uint32_t colors_below = count_ones(walk->bits & (bit_at(walk->bit) - 1));
+    bool is_color = ((walk->bits >> walk->bit) & 1u) != 0;
+    uint32_t colors_below = count_ones(walk->bits & ((1ull << walk->bit) - 1));
     uint32_t free_below = walk->bit - walk->granule - colors_below;
     uint64_t colors = is_color ? count_with_prefix(walk->set, walk->prefix << 1, colors_below)
                                : count_with_prefix(walk->set, walk->prefix, colors_below);
 
-    return colors << (free_below % 64);
+    return colors << free_below;
 }
 
 static void walk_take(struct walk *walk, bool one)
 {
-    if ((walk->bits & bit_at(walk->bit)) != 0) {
+    if (((walk->bits >> walk->bit) & 1u) != 0) {
         walk->prefix = (walk->prefix << 1) | (one ? 1u : 0u);
-        walk->bits &= ~bit_at(walk->bit);
+        walk->bits &= ~(1ull << walk->bit);
     }
     walk->bit--;
 }
@@ -138,17 +134,17 @@ static uint64_t granules_per_period(struct color_space space, const struct color
     uint32_t colors = count_ones(space.bits);
     uint32_t free = highest_bit(space.bits) + 1 - granule_shift(space) - colors;
 
-    return count_with_prefix(set, 0, colors) << (free % 64);
+    return count_with_prefix(set, 0, colors) << free;
 }
 
 /* Number of allowed granules in [0, pa), pa at a granule's start. */
 static uint64_t rank_of(struct color_space space, const struct color_set *set, uint64_t pa)
 {
     struct walk walk = walk_start(space, set);
-    uint64_t rank = (pa >> ((walk.bit + 1) % 64)) * granules_per_period(space, set);
+    uint64_t rank = (pa >> (walk.bit + 1)) * granules_per_period(space, set);
 
     for (uint32_t left = walk.bit + 1 - walk.granule; left > 0; left--) {
-        bool one = (pa & bit_at(walk.bit)) != 0;
+        bool one = ((pa >> walk.bit) & 1u) != 0;
 
         if (one) {
             rank += walk_zero_branch(&walk);
@@ -168,7 +164,7 @@ static uint64_t granule_with_rank(struct color_space space, const struct color_s
     if (per_period == 0) {
         return UINT64_MAX;
     }
-    pa = (rank / per_period) << ((walk.bit + 1) % 64);
+    pa = (rank / per_period) << (walk.bit + 1);
     rank %= per_period;
     for (uint32_t left = walk.bit + 1 - walk.granule; left > 0; left--) {
         uint64_t zero = walk_zero_branch(&walk);
@@ -176,7 +172,7 @@ static uint64_t granule_with_rank(struct color_space space, const struct color_s
 
         if (one) {
             rank -= zero;
-            pa |= bit_at(walk.bit);
+            pa |= 1ull << walk.bit;
         }
         walk_take(&walk, one);
     }
@@ -205,7 +201,7 @@ bool color_next(struct color_space space, const struct color_set *set, paddr_t p
 paddr_t color_at(const struct color_range *range, uint64_t offset)
 {
     uint32_t shift = granule_shift(range->space);
-    uint64_t in_granule = offset & (bit_at(shift) - 1);
+    uint64_t in_granule = offset & ((1ull << shift) - 1);
 
     if (range->space.bits == 0) {
         return paddr(range->first.value + offset);
@@ -219,7 +215,7 @@ paddr_t color_at(const struct color_range *range, uint64_t offset)
 uint64_t color_offset(const struct color_range *range, paddr_t pa)
 {
     uint32_t shift = granule_shift(range->space);
-    uint64_t mask = bit_at(shift) - 1;
+    uint64_t mask = (1ull << shift) - 1;
 
     if (range->space.bits == 0) {
         return pa.value - range->first.value;
