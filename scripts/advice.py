@@ -35,7 +35,9 @@ def places() -> dict[str, list[str]]:
     database = BUILD / "lint" / "advice.json"
     write_database(database, sources)
     command = ["cppcheck", f"--project={database}", "--addon=misra", "--std=c11", "--quiet", "-j2"]
-    command += ["--enable=style", "--template={file}:{line} {id}"]
+    work = BUILD / "advice"  # where the addon leaves its notes: else beside the sources
+    work.mkdir(parents=True, exist_ok=True)
+    command += [f"--cppcheck-build-dir={work}", "--enable=style", "--template={file}:{line} {id}"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stderr
     found: dict[str, set[str]] = defaultdict(set)
     for place, rule in re.findall(r"^(\S+) misra-c2012-(\S+)$", said, re.MULTILINE):

@@ -55,11 +55,14 @@ void fake_storage_set_bytes(size_t bytes)
 void fake_storage_log(struct fake_write entry)
 {
     if (log_count == log_room) {
+        struct fake_write *grown;
+
         log_room = log_room == 0 ? 256 : log_room * 2;
-        log_entries = realloc(log_entries, log_room * sizeof *log_entries);
-        if (log_entries == NULL || log_room > MAX_LOG) {
+        grown = realloc(log_entries, log_room * sizeof *log_entries);
+        if (grown == NULL || log_room > MAX_LOG) {
             abort();
         }
+        log_entries = grown;
     }
     log_entries[log_count++] = entry;
 }
