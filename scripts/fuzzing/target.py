@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs libFuzzer programs side by side and reads what they say.
 
-Called by scripts/fuzz.py and, for a few seconds, by scripts/test.py. A program that ends for another reason
+Called by scripts/fuzz.py and, for a few thousand inputs, by scripts/test.py. A program that ends for another reason
 than a finding (it could not start, it was killed) counts as one.
 """
 
@@ -30,6 +30,7 @@ class Limits:
 
     runs: int | None
     seconds: int | None
+    seed: int | None = None  # the same inputs each time, from the same corpus
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def inputs(target: str) -> list[Path]:
 def _command(target: str, limits: Limits, findings: Path) -> list[str]:
     limit = f"-runs={limits.runs}" if limits.runs is not None else f"-max_total_time={limits.seconds}"
     options = [limit, f"-max_len={MAX_BYTES.get(target, STEPS_BYTES)}", f"-timeout={HUNG_S}"]
+    options += [f"-seed={limits.seed}"] if limits.seed is not None else []
     options += ["-entropic=0", "-print_final_stats=1", f"-artifact_prefix={findings}/"]
     return [str(program(target)), *options, str(corpus(target)), *map(str, inputs(target))]
 

@@ -67,7 +67,8 @@ void read_as_hypervisor(const struct devicetree &tree)
     uint32_t nodes = 0;
 
     while (devicetree_next(&tree, &walk, &node) == DEVICETREE_NODE) {
-        require(++nodes <= tree.structure_bytes / 8, "more nodes than there is room for");
+        /* Token, name and padding; the padding of the last can be cut off. */
+        require(++nodes <= (tree.structure_bytes + 7) / 8, "more nodes than there is room for");
         look_at(tree, node);
     }
     for (uint32_t i = 0; devicetree_reservation(&tree, i, &range); i++) {
