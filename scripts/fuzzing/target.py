@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs libFuzzer programs side by side and reads what they say.
 
-Called by scripts/fuzz.py and, for a few thousand inputs, by scripts/test.py. A program that ends for another reason
-than a finding (it could not start, it was killed) counts as one.
+Called by scripts/fuzz.py and, for a few thousand inputs, by scripts/test.py. A program that ends for another
+reason than a finding (it could not start, it was killed) counts as one.
 """
 
 import re
