@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks and prepares an address mapping; see the header. Called once, before a run.
+#include "machine/dram/mapping.h"
+
+#include <algorithm>
+
+namespace bulkhead::machine::dram {
+
+namespace {
+
+std::uint32_t bits_for(std::uint64_t count)
+{
+    return static_cast<std::uint32_t>(std::countr_zero(count));
+}
+
+// The masks of all fields, lowest first.
+bit_masks joined(std::initializer_list<const bit_masks *> fields)
+{
+    bit_masks all;
+    for (const bit_masks *field : fields) {
+        all.insert(all.end(), field->begin(), field->end());
+    }
+    return all;
+}
+
+// Gauss elimination over GF(2): whether no mask is the exclusive or of others.
+bool independent(bit_masks masks)
+{
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+        if (masks[i] == 0) {
+            return false;
+        }
+        const std::uint64_t pivot = masks[i] & (~masks[i] + 1);
+        for (std::size_t j = i + 1; j < masks.size(); ++j) {
+            if ((masks[j] & pivot) != 0) {
+                masks[j] ^= masks[i];
+            }
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+result<mapping> mapping::make(const organization &shape, const mapping_bits &bits, phys_addr base)
+{
+    const organization::counts &counts = shape.of();
+    struct expected {
+        const char *name;
+        const bit_masks &masks;
+        std::uint64_t count;
+    };
+    const std::array<expected, 6> fields{{{"channel", bits.channel, counts.channels},
+                                          {"rank", bits.rank, counts.ranks},
+                                          {"bank group", bits.group, counts.groups},
+                                          {"bank", bits.bank, counts.banks},
+                                          {"row", bits.row, counts.rows},
+                                          {"column", bits.column, counts.columns}}};
+    const std::uint64_t usable = (shape.size().value - 1) & ~(counts.burst.value - 1);
+    for (const expected &field : fields) {
+        if (field.masks.size() != bits_for(field.count)) {
+            return refusal{std::string(field.name) + ": " + std::to_string(field.masks.size()) +
+                           " address bits given, " + std::to_string(bits_for(field.count)) + " needed for " +
+                           std::to_string(field.count)};
+        }
+        for (const std::uint64_t mask : field.masks) {
+            if ((mask & ~usable) != 0) {
+                return refusal{std::string(field.name) + ": address bit " +
+                               std::to_string(std::countr_zero(mask & ~usable)) +
+                               " is inside of a burst or beyond the memory"};
+            }
+        }
+    }
+    if (!independent(joined({&bits.channel, &bits.rank, &bits.group, &bits.bank, &bits.row, &bits.column}))) {
+        return refusal{"an address bit is used twice: two addresses would be at one place"};
+    }
+    return mapping{bits, base};
+}
+
+mapping_bits mapping::row_bank_column(const organization &shape)
+{
+    const organization::counts &counts = shape.of();
+    std::uint32_t next = bits_for(counts.burst.value);
+    const auto take = [&next](std::uint64_t count) {
+        bit_masks masks;
+        for (std::uint32_t i = 0; i < bits_for(count); ++i) {
+            masks.push_back(std::uint64_t{1} << (next++ % 64));
+        }
+        return masks;
+    };
+    mapping_bits bits;
+    bits.column = take(counts.columns);
+    bits.group = take(counts.groups);
+    bits.bank = take(counts.banks);
+    bits.channel = take(counts.channels);
+    bits.rank = take(counts.ranks);
+    bits.row = take(counts.rows);
+    return bits;
+}
+
+mapping::field mapping::compile(const bit_masks &masks)
+{
+    field made;
+    for (std::uint32_t i = 0; i < masks.size(); ++i) {
+        if (!std::has_single_bit(masks[i])) {
+            made.parities.push_back({masks[i], i});
+            continue;
+        }
+        const auto from = static_cast<std::uint32_t>(std::countr_zero(masks[i]));
+        run *const last = made.runs.empty() ? nullptr : &made.runs.back();
+        const bool continues = last != nullptr && (last->mask << 1U & ~last->mask & masks[i]) != 0 &&
+                               from - last->right + last->left == i;
+        if (continues) {
+            last->mask |= masks[i];
+        } else {
+            made.runs.push_back({masks[i], from, i});
+        }
+    }
+    return made;
+}
+
+mapping::mapping(const mapping_bits &bits, phys_addr base)
+    : base_(base.value), channel_(compile(bits.channel)),
+      bank_(compile(joined({&bits.bank, &bits.group, &bits.rank}))), row_(compile(bits.row)),
+      column_(compile(bits.column))
+{
+}
+
+} // namespace bulkhead::machine::dram

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller's outside; see the header. Converts and distributes, decides nothing.
+#include "machine/dram/memory.h"
+
+namespace bulkhead::machine::dram {
+
+result<memory> memory::make(const memory_settings &settings, std::vector<issued> *log)
+{
+    for (const std::string &reason : {settings.timings.contradiction(), settings.how.contradiction()}) {
+        if (!reason.empty()) {
+            return refusal{reason};
+        }
+    }
+    result<mapping> map = mapping::make(settings.shape, settings.map, settings.base);
+    if (const auto *refused = std::get_if<refusal>(&map)) {
+        return *refused;
+    }
+    return memory{settings, std::get<mapping>(std::move(map)), log};
+}
+
+memory::memory(const memory_settings &settings, mapping map, std::vector<issued> *log)
+    : settings_(settings), clock_(settings.timings.period_fs), map_(std::move(map))
+{
+    for (std::uint32_t i = 0; i < settings.shape.of().channels; ++i) {
+        ports_.push_back(
+            {scheduler(settings.shape, settings.timings, settings.how, i == 0 ? log : nullptr), {}});
+    }
+}
+
+void memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when)
+{
+    const place at = map_.of(address);
+    port &own = ports_[at.channel];
+    const clocks arrival = clock_.edge_at(when + settings_.request_latency);
+    const incoming added{id, at, arrival, kind == access_kind::write};
+    if (own.empty()) {
+        own.inbox.clear();
+        own.first = 0;
+    }
+    auto place = own.inbox.end();
+    while (place != own.inbox.begin() + static_cast<std::ptrdiff_t>(own.first) &&
+           (place - 1)->when > arrival) {
+        --place;
+    }
+    own.inbox.insert(place, added);
+}
+
+// Arrivals and decisions in order of time; at the same clock a request arrives before the decision.
+void memory::advance(port &own, clocks until)
+{
+    for (; !own.empty() && own.inbox[own.first].when < until; ++own.first) {
+        const incoming &next = own.inbox[own.first];
+        own.channel.advance(next.when);
+        own.channel.request(next.id, next.at, next.write, next.when);
+    }
+    own.channel.advance(until);
+    collect(own.channel);
+}
+
+void memory::advance(picoseconds until)
+{
+    const clocks edge = clock_.edge_at(until);
+    for (port &one : ports_) {
+        advance(one, edge);
+    }
+}
+
+std::optional<picoseconds> memory::next() const
+{
+    constexpr clocks never = ~clocks{0};
+    clocks first = never;
+    for (const port &one : ports_) {
+        first = std::min(first, one.channel.next().value_or(never));
+        first = one.empty() ? first : std::min(first, one.inbox[one.first].when);
+    }
+    return first == never ? std::nullopt : std::optional(clock_.time_of(first));
+}
+
+void memory::collect(scheduler &channel)
+{
+    for (const scheduler::completion &one : channel.completions()) {
+        const picoseconds when = clock_.time_of(one.when);
+        answers_.push_back({one.id, one.write ? when : when + settings_.answer_latency, one.write});
+    }
+    channel.forget_completions();
+}
+
+memory_profile memory::profile(picoseconds now) const
+{
+    const clocks edge = clock_.edge_at(now);
+    const std::uint64_t burst = settings_.shape.of().burst.value;
+    memory_profile sum;
+    sum.cycles = edge;
+    for (const port &one : ports_) {
+        const scheduler_statistics counts = one.channel.statistics(edge);
+        sum.busy_cycles += counts.busy / ports_.size();
+        sum.read.value += burst * counts.of(command::read);
+        sum.written.value += burst * counts.of(command::write);
+    }
+    return sum;
+}
+
+double memory::peak_bytes_per_s() const
+{
+    const double burst_s = static_cast<double>(settings_.timings.burst) *
+                           static_cast<double>(settings_.timings.period_fs) * 1e-15;
+    return static_cast<double>(settings_.shape.of().burst.value * ports_.size()) / burst_s;
+}
+
+} // namespace bulkhead::machine::dram

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory controller with its DRAM as the rest of the machine sees it: requests by physical address in,
+// answers in picoseconds out, and the profiling counters that software can read. One object for all channels.
+#pragma once
+
+#include "machine/dram/mapping.h"
+#include "machine/dram/scheduler.h"
+#include "machine/time.h"
+
+namespace bulkhead::machine::dram {
+
+struct memory_settings {
+    organization shape;
+    mapping_bits map;
+    phys_addr base;
+    timing timings;
+    policy how;
+    picoseconds request_latency; // from the controller's port to its queue
+    picoseconds answer_latency;  // from the last data to the port
+};
+
+// As a controller's profiling registers have them, summed over channels.
+struct memory_profile {
+    std::uint64_t cycles = 0;      // of the command clock
+    std::uint64_t busy_cycles = 0; // any request pending in any channel; the mean over channels
+    byte_count read;               // moved over the data bus
+    byte_count written;
+    [[nodiscard]] double utilization() const
+    {
+        return cycles == 0 ? 0 : static_cast<double>(busy_cycles) / static_cast<double>(cycles);
+    }
+};
+
+class memory {
+public:
+    using request_id = scheduler::request_id;
+    struct answer {
+        request_id id;
+        picoseconds when;
+        bool write;
+    };
+
+    // Refuses what organization, timing, policy and mapping refuse. `log`: commands of channel 0.
+    static result<memory> make(const memory_settings &settings, std::vector<issued> *log = nullptr);
+
+    // A line is wanted, or given back; at `when`, which is not before a time that advance() was given.
+    // Requests may come in any order of time.
+    void request(request_id id, phys_addr address, access_kind kind, picoseconds when);
+
+    // Lets everything happen that is due before `until`.
+    void advance(picoseconds until);
+
+    // When something will happen next if no request comes.
+    [[nodiscard]] std::optional<picoseconds> next() const;
+
+    // Answers since the last forget_answers(), in no particular order.
+    [[nodiscard]] const std::vector<answer> &answers() const { return answers_; }
+    void forget_answers() { answers_.clear(); }
+
+    [[nodiscard]] memory_profile profile(picoseconds now) const;
+    // Bytes per second that the data bus can carry.
+    [[nodiscard]] double peak_bytes_per_s() const;
+
+private:
+    // On its way to the controller's queue.
+    struct incoming {
+        request_id id;
+        place at;
+        clocks when;
+        bool write;
+    };
+    // A channel and what is on its way to it, in order of time.
+    struct port {
+        scheduler channel;
+        std::vector<incoming> inbox;
+        std::size_t first = 0; // of the inbox
+        [[nodiscard]] bool empty() const { return first == inbox.size(); }
+    };
+
+    memory(const memory_settings &settings, mapping map, std::vector<issued> *log);
+    void advance(port &own, clocks until);
+    void collect(scheduler &channel);
+
+    memory_settings settings_;
+    clock_domain clock_;
+    mapping map_;
+    std::vector<port> ports_;
+    std::vector<answer> answers_;
+};
+
+} // namespace bulkhead::machine::dram

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine S2: the memory controller's outside: times in picoseconds, channels, profiling counters.
+#include "dram_make.h"
+#include "machine/dram/memory.h"
+#include "make.h"
+
+namespace bulkhead::machine::dram::test {
+
+namespace {
+
+using machine::test::expect_made;
+using machine::test::reason_of;
+
+memory_settings settings(std::uint32_t channels = 1)
+{
+    const organization shape =
+        shape_of({.channels = channels, .ranks = 1, .groups = 4, .banks = 4, .rows = 32768, .columns = 128});
+    return {.shape = shape,
+            .map = mapping::row_bank_column(shape),
+            .base = phys_addr{0x4000'0000},
+            .timings = without_refresh(ddr4_2133()),
+            .how = {},
+            .request_latency = {10'000},
+            .answer_latency = {20'000}};
+}
+
+void finish(memory &dram)
+{
+    for (auto next = dram.next(); next; next = dram.next()) {
+        dram.advance({next->value + 1});
+    }
+}
+
+TEST(S2Memory, AReadTakesTheLatenciesAroundActivateReadAndData)
+{
+    memory dram = expect_made(memory::make(settings()));
+    const timing t = ddr4_2133();
+    dram.request(7, phys_addr{0x4000'1000}, access_kind::read, {0});
+    finish(dram);
+    ASSERT_EQ(dram.answers().size(), 1U);
+    const clock_domain clock(t.period_fs);
+    const std::uint64_t edges = clock.edge_at({10'000}) + t.rcd + t.cl + t.burst;
+    EXPECT_EQ(dram.answers()[0].id, 7U);
+    EXPECT_EQ(dram.answers()[0].when, clock.time_of(edges) + picoseconds{20'000});
+}
+
+TEST(S2Memory, ChannelsWorkSideBySide)
+{
+    const auto last_answer = [](std::uint32_t channels) {
+        memory dram = expect_made(memory::make(settings(channels)));
+        const std::uint64_t apart = std::uint64_t{64} * 128 * 16; // the bit above column, group and bank
+        for (std::uint64_t i = 0; i < 8; ++i) {
+            dram.request(i, phys_addr{0x4000'0000 + i * apart}, access_kind::read, {0});
+        }
+        finish(dram);
+        picoseconds last;
+        for (const memory::answer &one : dram.answers()) {
+            last = std::max(last, one.when);
+        }
+        return last;
+    };
+    EXPECT_LT(last_answer(2), last_answer(1)) << "half of the row conflicts in each channel";
+}
+
+TEST(S2Memory, TheProfileCountsWhatMoved)
+{
+    memory dram = expect_made(memory::make(settings()));
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        dram.request(i, phys_addr{0x4000'0000 + i * 64}, i < 4 ? access_kind::write : access_kind::read, {0});
+    }
+    finish(dram);
+    dram.advance({1'000'000'000});
+    const memory_profile seen = dram.profile({1'000'000'000});
+    EXPECT_EQ(seen.read.value, 6U * 64);
+    EXPECT_EQ(seen.written.value, 4U * 64);
+    EXPECT_EQ(seen.cycles, clock_domain(937500).edge_at({1'000'000'000}));
+    EXPECT_GT(seen.busy_cycles, 10U * 4);
+    EXPECT_LT(seen.utilization(), 0.001) << "nothing happened for nearly all of the millisecond";
+    EXPECT_NEAR(dram.peak_bytes_per_s(), 2133.33e6 * 8, 1e5);
+}
+
+TEST(S2Memory, ContradictionsAreRefused)
+{
+    memory_settings bad = settings();
+    bad.timings.ras = 1;
+    EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("tRAS"));
+    bad = settings();
+    bad.how.write_low = 30;
+    EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("watermarks"));
+    bad = settings();
+    bad.map.row.pop_back();
+    EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("row"));
+}
+
+TEST(S2Clock, NothingHappensEarly)
+{
+    const clock_domain clock(937500);
+    for (std::uint64_t when = 0; when < 5000; ++when) {
+        const std::uint64_t edge = clock.edge_at({when});
+        EXPECT_GE(clock.time_of(edge).value, when);
+        EXPECT_TRUE(edge == 0 || (edge - 1) * 937500 < when * 1000);
+    }
+}
+
+} // namespace
+
+} // namespace bulkhead::machine::dram::test
