@@ -7,13 +7,6 @@
 
 namespace {
 
-template <typename Record, size_t N>
-table_ref table(const SampleManifest &manifest, const Record (&records)[N])
-{
-    auto offset = reinterpret_cast<const char *>(records) - reinterpret_cast<const char *>(&manifest);
-    return {static_cast<uint32_t>(offset), N};
-}
-
 manifest_domain domain(const char *name, uint32_t color_set)
 {
     manifest_domain result{};

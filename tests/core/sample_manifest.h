@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/manifest.h"
+#include <cstddef>
 #include <memory>
 
 struct SampleManifest {
@@ -24,5 +25,13 @@ struct SampleManifest {
     void seal();
     manifest_verdict check() const;
 };
+
+// Where a table lies in a manifest that is one object, `whole`.
+template <typename Manifest, typename Record, size_t N>
+table_ref table(const Manifest &whole, const Record (&records)[N])
+{
+    const auto offset = reinterpret_cast<const char *>(records) - reinterpret_cast<const char *>(&whole);
+    return {static_cast<uint32_t>(offset), N};
+}
 
 std::unique_ptr<SampleManifest> make_sample_manifest();

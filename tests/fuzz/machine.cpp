@@ -40,12 +40,6 @@ struct Manifest {
     struct manifest_irq irqs[4];
 };
 
-template <typename Record, size_t N> table_ref table(const Manifest &manifest, const Record (&records)[N])
-{
-    const auto offset = reinterpret_cast<const char *>(records) - reinterpret_cast<const char *>(&manifest);
-    return {static_cast<uint32_t>(offset), N};
-}
-
 Manifest make_manifest(const Options &options)
 {
     static const std::unique_ptr<SampleManifest> sample = make_sample_manifest();
