@@ -15,6 +15,7 @@
 #include "refuse.h"
 #include "trampoline.h"
 #include <arch/barrier.h>
+#include <arch/physical.h>
 #include <arch/sysreg.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static void copy_to_pool(const struct color_range *range, uint64_t frame, const 
         paddr_t pa = color_at(range, frame * BH_PAGE_BYTES + done);
 
         cache_clean(pa, BH_PAGE_BYTES);
-        memcpy((void *)(uintptr_t)pa.value, source + done, chunk);
+        memcpy(phys_pointer(pa), source + done, chunk);
     }
 }
 
@@ -38,7 +39,7 @@ static void clear_in_pool(const struct color_range *range, uint64_t frame, uint6
         paddr_t pa = color_at(range, frame * BH_PAGE_BYTES);
 
         cache_clean(pa, BH_PAGE_BYTES);
-        memset((void *)(uintptr_t)pa.value, 0, BH_PAGE_BYTES);
+        memset(phys_pointer(pa), 0, BH_PAGE_BYTES);
     }
 }
 
@@ -55,13 +56,13 @@ static void copy_image(const struct color_range *range)
 static void load_image(const struct manifest_header *manifest, const struct manifest_domain *domain,
                        const struct manifest_image *image, uint64_t load_address)
 {
-    const char *source = (const char *)(uintptr_t)(load_address + image->offset);
+    const char *source = phys_pointer(paddr(load_address + image->offset));
 
     for (uint64_t done = 0; done < image->bytes;) {
         struct placement place = placement_of(manifest, domain, image->ipa + done, image->bytes - done);
 
         cache_clean(place.pa, place.bytes);
-        memcpy((void *)(uintptr_t)place.pa.value, source + done, place.bytes);
+        memcpy(phys_pointer(place.pa), source + done, place.bytes);
         done += place.bytes;
     }
 }
@@ -94,7 +95,7 @@ static bool load_area_is_free(const struct manifest_header *manifest, uint64_t l
  * only. */
 static void check_board(const struct manifest_header *manifest, uint64_t tree_pa)
 {
-    const void *blob = (const void *)(uintptr_t)tree_pa;
+    const void *blob = phys_pointer(paddr(tree_pa));
     struct manifest_verdict verdict = {BH_MANIFEST_ERROR_DEVICE_TREE, 0};
     struct devicetree tree;
 
@@ -117,7 +118,7 @@ static void check_board(const struct manifest_header *manifest, uint64_t tree_pa
 static const struct manifest_header *checked_manifest(const struct image_header *image, uint64_t load_address)
 {
     const struct manifest_header *manifest =
-        (const void *)(uintptr_t)(load_address + image->package.manifest_offset);
+        phys_pointer(paddr(load_address + image->package.manifest_offset));
     struct manifest_verdict verdict;
 
     if (image->package.magic != BH_PACKAGE_MAGIC || image->package.version != BH_PACKAGE_VERSION ||
@@ -148,7 +149,7 @@ static paddr_t in_pool(const struct pool *pool, const void *symbol)
 uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
 {
     uint64_t entered_at = sysreg_read(CNTPCT_EL0);
-    const struct image_header *image = (const struct image_header *)(uintptr_t)load_address;
+    const struct image_header *image = phys_pointer(paddr(load_address));
     const struct manifest_header *manifest = checked_manifest(image, load_address);
     uint64_t image_frames = (uint64_t)(image_end - image_start) / BH_PAGE_BYTES;
     uint64_t manifest_frames = (manifest->total_bytes + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES;
@@ -172,7 +173,7 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
 
-    handover = (struct boot_handover *)(uintptr_t)in_pool(&pool, &boot_handover).value;
+    handover = phys_pointer(in_pool(&pool, &boot_handover));
     *handover = (struct boot_handover){
         .ttbr0 = root.value,
         .pool_used = pool.used,
@@ -181,7 +182,7 @@ uint64_t boot_prepare(uint64_t load_address, uint64_t device_tree)
         .load_address = load_address,
         .trampoline = in_pool(&pool, trampoline_entry),
     };
-    values = (struct trampoline_values *)(uintptr_t)in_pool(&pool, &trampoline_values).value;
+    values = phys_pointer(in_pool(&pool, &trampoline_values));
     *values = (struct trampoline_values){
         .ttbr0 = root.value,
         .tcr = mmu_tcr(),

@@ -8,6 +8,7 @@
 
 #include "core/address.h"
 #include <arch/barrier.h>
+#include <arch/physical.h>
 #include <stdint.h>
 
 /* The smallest line in use; maintenance by a smaller step than the line is only slower. */
@@ -16,9 +17,10 @@
 /* Lines that a loader left dirty must not be written back over what we store past the caches. */
 static inline void cache_clean(paddr_t pa, uint64_t bytes)
 {
-    uint64_t end = pa.value + bytes;
+    uintptr_t start = (uintptr_t)phys_pointer(pa);
+    uintptr_t end = start + bytes;
 
-    for (uint64_t line = pa.value & ~(uint64_t)(CACHE_LINE_BYTES - 1); line < end; line += CACHE_LINE_BYTES) {
+    for (uintptr_t line = start & ~(uintptr_t)(CACHE_LINE_BYTES - 1); line < end; line += CACHE_LINE_BYTES) {
         arch_dcache_clean_invalidate_line(line);
     }
     arch_dsb_sy(); /* stores past the caches are not ordered behind the maintenance by themselves */

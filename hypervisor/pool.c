@@ -4,6 +4,7 @@
  */
 #include "pool.h"
 #include "cache.h"
+#include <arch/physical.h>
 #include <string.h>
 
 bool pool_allocate(struct pool *pool, paddr_t *frame)
@@ -14,7 +15,7 @@ bool pool_allocate(struct pool *pool, paddr_t *frame)
     *frame = color_at(&pool->range, pool->used * BH_PAGE_BYTES);
     if (pool->linear == NULL) {
         cache_clean(*frame, BH_PAGE_BYTES);
-        memset((void *)(uintptr_t)frame->value, 0, BH_PAGE_BYTES);
+        memset(phys_pointer(*frame), 0, BH_PAGE_BYTES);
     } else {
         memset(pool->linear + pool->used * BH_PAGE_BYTES, 0, BH_PAGE_BYTES);
     }
@@ -25,7 +26,7 @@ bool pool_allocate(struct pool *pool, paddr_t *frame)
 void *pool_pointer(const struct pool *pool, paddr_t pa)
 {
     if (pool->linear == NULL) {
-        return (void *)(uintptr_t)pa.value;
+        return phys_pointer(pa);
     }
     return pool->linear + color_offset(&pool->range, pa);
 }
