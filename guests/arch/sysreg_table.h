@@ -7,6 +7,7 @@
 SYSREG(CNTV_CTL_EL0, "cntv_ctl_el0")
 SYSREG(CNTV_CVAL_EL0, "cntv_cval_el0")
 SYSREG(VBAR_EL1, "vbar_el1")
+SYSREG(CPACR_EL1, "cpacr_el1")
 SYSREG(ICC_SRE_EL1, "s3_0_c12_c12_5")
 SYSREG_READ_ONLY(MPIDR_EL1, "mpidr_el1")
 SYSREG_READ_ONLY(ID_AA64PFR0_EL1, "id_aa64pfr0_el1")

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All workloads, one file each. A program has one of them (catalog_one.c) or all (catalog_all.c).
+#ifndef BULKHEAD_WORKLOADS_CATALOG_H
+#define BULKHEAD_WORKLOADS_CATALOG_H
+
+#include "workloads/workload.h"
+
+extern const struct workload workload_bandwidth;
+extern const struct workload workload_latency;
+extern const struct workload workload_matmul;
+extern const struct workload workload_membomb;
+extern const struct workload workload_qsort;
+extern const struct workload workload_stride;
+extern const struct workload workload_ustress;
+
+#endif

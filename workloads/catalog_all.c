@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The catalog of programs that have all workloads and are told which to run.
+#include "workloads/catalog.h"
+#include "workloads/driver.h"
+
+const struct workload *const workload_catalog[] = {
+    &workload_bandwidth, &workload_latency, &workload_matmul,  &workload_membomb,
+    &workload_qsort,     &workload_stride,  &workload_ustress, NULL,
+};
