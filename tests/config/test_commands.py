@@ -94,10 +94,25 @@ def test_platforms_lists_and_describes() -> None:
     code, result = run_json("platforms")
     assert code == 0
     assert {"qemu-virt", "zcu102", "rpi2"} <= {platform["name"] for platform in result["platforms"]}
-    assert all(platform["colors"] == 8 for platform in result["platforms"])
+    colors = {platform["name"]: platform["colors"] for platform in result["platforms"]}
+    assert colors["zcu102"] == colors["rpi2"] == colors["qemu-virt"] == 8
+    assert colors["s32v234"] == 2  # 256 KiB in 16 ways: bits 13..6
+    assert colors["stm32f767"] == 0
     code, text = run("platforms", "zcu102")
     assert code == 0
     assert "UG1085" in text
+
+
+def test_a_platform_tells_fitted_parameters_from_those_of_a_manual() -> None:
+    code, result = run_json("platforms", "stm32f767")
+    assert code == 0
+    (one,) = result["platforms"]
+    by_key = {parameter["key"]: parameter for parameter in one["parameters"]}
+    assert by_key["cores.mpu.fault"]["fitted"]
+    assert not by_key["cores.mpu.regions"]["fitted"]
+    assert "Cortex-M7" in by_key["cores.mpu.regions"]["source"]
+    assert {fact["fact"]: fact["target"] for fact in one["facts"]} == {"load-hit": 2, "load-region-miss": 360}
+    assert "EL2" in one["not_bootable"]
 
 
 def test_an_unknown_platform_is_no_and_names_the_nearest() -> None:

@@ -132,6 +132,7 @@ def _images(loaded: LoadedSystem, build: Build) -> Images:
 def _bare(build: Build, images: Images, program: Path, binary: Path, counter: Path, out: Path) -> Side:
     plan, domain = build.plan, build.plan.domains[0]
     assert plan.platform.emulator is not None
+    assert plan.platform.uart is not None
     events = Events(from_=images.entry_ipa, match=_PROMPT, uart=plan.platform.uart.at)
     machine = Machine(
         binary=binary,
@@ -150,6 +151,7 @@ def _bare(build: Build, images: Images, program: Path, binary: Path, counter: Pa
 def _hypervisor(build: Build, images: Images, binary: Path, counter: Path, out: Path) -> Side:
     plan, layout = build.plan, build.layout
     assert plan.platform.emulator is not None
+    assert plan.platform.uart is not None
     page, cores = layout.constant("page_bytes"), plan.platform.cores.count
     program = read_elf(build.hypervisor_elf, symbols=True)
     phase = build.status_pages[0] + layout.offset("status_system", "phase")

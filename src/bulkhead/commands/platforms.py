@@ -45,7 +45,7 @@ def platforms(
         if not as_json:
             print_problems(problems)
         if platform is not None:
-            described.append(_summary(platform))
+            described.append(_summary(platform) | (_details(platform) if name is not None else {}))
             if name is not None and not as_json:
                 _describe(platform)
     verdict = "error" if reasons else "ok"
@@ -82,7 +82,18 @@ def _summary(platform: Platform) -> dict[str, Any]:
         "granule_bytes": 1 << bits[0] if bits else None,
         "not_colorable": why,
         "bootable": platform.load is not None and platform.emulator is not None,
+        "not_bootable": platform.not_bootable,
     }
+
+
+def _details(platform: Platform) -> dict[str, Any]:
+    from bulkhead.config.parameters import facts, parameters
+
+    shown = [
+        {"key": one.key, "value": one.value, "fitted": one.fitted, "source": one.source}
+        for one in parameters(platform)
+    ]
+    return {"parameters": shown, "facts": facts(platform)}
 
 
 def _list(described: list[dict[str, Any]]) -> None:
@@ -105,50 +116,24 @@ def _describe(platform: Platform) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from bulkhead.config.parameters import facts, parameters
+
     summary = _summary(platform)
     table = Table(title=f"{platform.name}: {platform.description}", title_justify="left")
-    for heading in ("what", "value", "source"):
+    for heading in ("what", "value", "from", "source"):
         table.add_column(heading, overflow="fold")
-    for what, value, source in _rows("", platform.model_dump(exclude_none=True, exclude_defaults=True)):
-        table.add_row(Text(what), Text(value), Text(source or platform.sources.get(what, "")))
+    above = ""
+    for one in parameters(platform):
+        source = one.source if one.source != above else ""
+        above = one.source
+        table.add_row(Text(one.key), Text(one.shown), "fitted" if one.fitted else "", Text(source))
     bits = ", ".join(str(bit) for bit in summary["llc_color_bits"])
-    table.add_row("LLC color bits", bits or "none", summary["not_colorable"] or "computed from the caches")
-    table.add_row("LLC colors", str(summary["colors"]), "computed from the caches")
+    computed = "computed from the caches"
+    table.add_row("LLC color bits", bits or "none", "", summary["not_colorable"] or computed)
+    table.add_row("LLC colors", str(summary["colors"]), "", computed)
     console().print(table)
-
-
-def _rows(prefix: str, section: dict[str, Any], source: str = "") -> list[tuple[str, str, str]]:
-    """One row per number, with the source of the innermost section that has one."""
-    rows: list[tuple[str, str, str]] = []
-    source = section.get("source") or source
-    for key, value in section.items():
-        if key in ("source", "sources", "platform", "name", "description", "fitted"):
-            continue
-        path = f"{prefix}.{key}" if prefix else key
-        if isinstance(value, dict):
-            rows += _rows(path, value, source)
-        elif isinstance(value, (tuple, list)) and value and isinstance(value[0], dict):
-            for number, item in enumerate(value):
-                rows += _rows(f"{path}[{number}]", item, source)
-        elif value not in ((), {}):
-            rows.append((path, _shown(key, value), source))
-    return rows
-
-
-def _shown(key: str, value: Any) -> str:
-    from bulkhead.units import size_text
-
-    if key == "size":
-        return size_text(value)
-    address = key in (
-        "at",
-        "qos",
-        "distributor",
-        "redistributors",
-        "cpu_interface",
-        "hypervisor",
-        "virtual_cpu",
-    )
-    if isinstance(value, int) and (key != "hypervisor" or value > 1023) and address:
-        return f"{value:#x}"
-    return ", ".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
+    for fact in facts(platform):
+        target = fact.get("target") or f"{fact['low']} to {fact['high']}"
+        measured = fact.get("measured")
+        how = "not fitted" if measured is None else f"the machine has {measured:g}"
+        console().print(f"fact {fact['fact']}: {target} {fact['unit']}; {how} ({fact.get('source', '')})")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bulkhead.config.crosscheck_colors import check_colors
+from bulkhead.config.crosscheck_machine import check_machine
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Device, Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
@@ -39,7 +40,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         _device_names,
         _device_interrupts,
     )
-    return [finding for check in checks for finding in check(platform)]
+    return [*(finding for check in checks for finding in check(platform)), *check_machine(platform)]
 
 
 def check_system(system: System, platform: Platform) -> list[Finding]:
@@ -101,7 +102,15 @@ def _cores(platform: Platform) -> Findings:
 
 
 def _controller(platform: Platform) -> Findings:
+    for missing in ("interrupt_controller", "uart"):
+        if getattr(platform, missing) is None and platform.not_bootable is None:
+            cause = f"a platform without '{missing}' cannot boot the hypervisor"
+            yield Finding((missing,), "missing-key", cause, "the key, or `not_bootable` with the reason")
+    if platform.not_bootable is not None and platform.load is not None:
+        yield Finding(("load",), "conflict", "nothing is loaded on a platform that is `not_bootable`")
     gic = platform.interrupt_controller
+    if gic is None:
+        return
     needed = ["redistributors"] if gic.type == "gicv3" else ["cpu_interface", "hypervisor", "virtual_cpu"]
     for key in needed:
         if getattr(gic, key) is None:
@@ -172,7 +181,7 @@ def _device_names(platform: Platform) -> Findings:
 
 def _device_interrupts(platform: Platform) -> Findings:
     last = limits()["max_intid"] - 1
-    seen = {platform.uart.interrupt: "uart"}
+    seen = {platform.uart.interrupt: "uart"} if platform.uart is not None else {}
     for index, device in enumerate(platform.devices):
         for number, intid in enumerate(device.interrupts):
             path: KeyPath = ("devices", index, "interrupts", number)

@@ -14,6 +14,19 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.quantity import KIB, Address, Bytes, BytesPerS, Hertz, described, problem
+from bulkhead.config.timing import (
+    Controller,
+    Costs,
+    Cycles,
+    DramTiming,
+    Fact,
+    Interconnect,
+    Mpu,
+    Pipeline,
+    Prefetcher,
+    Section,
+    Tlb,
+)
 from bulkhead.geometry import CacheShape
 
 PowerOfTwo = Annotated[int, Field(gt=0, le=1 << 20)]
@@ -40,13 +53,6 @@ AddressBits = Annotated[
 ]
 
 
-class Section(Model):
-    """A part of a platform file, with where its numbers come from and which of them calibration set."""
-
-    source: Text | None = None
-    fitted: tuple[Text, ...] = ()
-
-
 class Range(Section):
     at: Address
     size: Bytes
@@ -66,6 +72,10 @@ class Cores(Section):
     type: Text
     frequency: Hertz | None = None
     mpidr: tuple[Count, ...] | None = None  # affinity fields of each core [0, 1, 2, ...]
+    pipeline: Pipeline | None = None
+    prefetcher: Prefetcher | None = None
+    tlb: Tlb | None = None
+    mpu: Mpu | None = None
 
 
 class InterruptController(Section):
@@ -109,7 +119,15 @@ class Cache(Section):
     size: Bytes
     ways: Annotated[int, Field(ge=1, le=1024)]
     line: PowerOfTwo
-    shared_by: tuple[Count, ...] = ()
+    shared_by: tuple[Count, ...] = ()  # none: each core has one of its own
+    clusters: tuple[tuple[Count, ...], ...] = ()  # instead: one such cache for each list of cores
+    latency: Cycles | None = None  # of a hit, from the core
+    occupancy: Cycles | None = None  # between two lookups
+    snoop: Cycles | None = None  # to have a line out of another core's private cache
+    outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = None
+    inclusive: bool | None = None
+    lockable_ways: Annotated[int, Field(ge=0, le=64)] = 0
+    portions: Annotated[int, Field(ge=0, le=1024)] = 0  # that MPAM can hand out
     replacement: Literal["lru", "random", "plru"] | None = None
     index: Literal["plain", "hashed", "unknown"] = "unknown"
     write_allocate: bool | None = None
@@ -119,9 +137,19 @@ class Cache(Section):
 
 
 class Mapping(Section):
+    """Which address bits choose what, the lowest first; bits of a column count bursts, not bytes."""
+
     row: tuple[AddressBits, ...] = ()
     bank: tuple[AddressBits, ...] = ()
+    bank_group: tuple[AddressBits, ...] = ()
+    rank: tuple[AddressBits, ...] = ()
+    channel: tuple[AddressBits, ...] = ()
     column: tuple[AddressBits, ...] = ()
+    order: Literal["row-bank-column"] | None = None  # where the bits are not known: what the machine takes
+
+    def fields(self) -> dict[str, tuple[Any, ...]]:
+        names = ("channel", "rank", "bank_group", "bank", "row", "column")
+        return {name: getattr(self, name) for name in names}
 
 
 class Dram(Section):
@@ -132,6 +160,11 @@ class Dram(Section):
     bank_groups: Annotated[int, Field(ge=1, le=64)] = 1
     banks: Annotated[int, Field(ge=1, le=64)]  # per bank group
     width: Annotated[int, Field(ge=1, le=1024)]  # bits
+    burst: Annotated[int, Field(ge=1, le=64)] | None = None  # beats of one access [a line of the last cache]
+    page: Bytes | None = None  # one row of one bank, over the whole width
+    rows: Annotated[int, Field(ge=1, le=1 << 24)] | None = None  # of a bank
+    timing: DramTiming | None = None
+    controller: Controller = Controller()
     mapping: Mapping = Mapping()
 
 
@@ -181,8 +214,9 @@ class Platform(Model):
     load: Range | None = None  # where the boot package is loaded
     reserved: tuple[Range, ...] = ()  # memory that nobody gets
     ocm: Range | None = None
-    interrupt_controller: InterruptController
-    uart: Uart
+    not_bootable: Text | None = None  # why the hypervisor cannot run here: it is described for its memory
+    interrupt_controller: InterruptController | None = None
+    uart: Uart | None = None
     timers: Timers = Timers()
     psci: Literal["smc", "none"] = "smc"
     pmu: Pmu | None = None
@@ -192,7 +226,9 @@ class Platform(Model):
     dma: tuple[Dma, ...] = ()
     mpam: tuple[Any, ...] = ()
     overheads: dict[str, Any] = {}
-    costs: dict[str, Any] = {}
+    interconnect: Interconnect | None = None
+    costs: Costs = Costs()
+    calibration: tuple[Fact, ...] = ()
     sources: dict[str, Text] = {}
 
     @property
@@ -215,7 +251,9 @@ class Platform(Model):
     def device_windows(self) -> tuple[Window, ...]:
         """Where guests see the interrupt controller and the console."""
         gic = self.interrupt_controller
-        found = [Window("uart", self.uart.at, 4 * KIB)]
+        found = [Window("uart", self.uart.at, 4 * KIB)] if self.uart is not None else []
+        if gic is None:
+            return tuple(found)
         if gic.type == "gicv3":
             found.append(Window("interrupt controller distributor", gic.distributor, 64 * KIB))
             if gic.redistributors is not None:

@@ -60,6 +60,8 @@ def _board(
     platform = around.platform
     gic = platform.interrupt_controller
     uart = platform.uart
+    assert gic is not None, "only boards that boot come here"
+    assert uart is not None
     console = None
     if domain.console:
         console = Console(uart.at, uart.interrupt)

@@ -126,19 +126,21 @@ def _assemble(header: dict[str, Value], tables: Mapping[str, list[Row]], layout:
 
 
 def _platform(platform: Platform, color_bits: int, layout: Layout) -> Row:
-    gic, timers = platform.interrupt_controller, platform.timers
+    gic, timers, uart = platform.interrupt_controller, platform.timers, platform.uart
+    assert gic is not None, "only boards that boot come here"
+    assert uart is not None
     return {
         "gic_version": layout.enum_value("gic_version", gic.type),
-        "uart_type": layout.enum_value("uart_type", platform.uart.type),
+        "uart_type": layout.enum_value("uart_type", uart.type),
         "psci_method": layout.enum_value("psci_method", platform.psci),
-        "uart_irq": platform.uart.interrupt,
+        "uart_irq": uart.interrupt,
         "gicd_pa": gic.distributor,
         "gicr_pa": gic.redistributors or 0,
         "gicc_pa": gic.cpu_interface or 0,
         "gich_pa": gic.hypervisor or 0,
         "gicv_pa": gic.virtual_cpu or 0,
-        "uart_pa": platform.uart.at,
-        "uart_clock_hz": platform.uart.clock or DEFAULT_UART_CLOCK_HZ,
+        "uart_pa": uart.at,
+        "uart_clock_hz": uart.clock or DEFAULT_UART_CLOCK_HZ,
         "cnthp_irq": timers.hypervisor,
         "cntv_irq": timers.virtual,
         "cntp_irq": timers.physical,

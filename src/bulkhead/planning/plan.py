@@ -37,6 +37,9 @@ def plan_memory(system: System, platform: Platform, *, miscolor: str | None = No
 
     `miscolor` ("domain" or "domain:page") is the test hook of miscolor.py.
     """
+    if platform.not_bootable is not None:
+        cause = f"nothing can be booted on platform '{platform.name}': {platform.not_bootable}"
+        raise PlanningError([Finding(("platform",), "not-bootable", cause)])
     try:
         space = space_for(system, platform)
     except GeometryError as error:

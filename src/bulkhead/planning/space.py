@@ -32,7 +32,8 @@ def platform_llc_bits(platform: Platform, *, color_l1: bool) -> tuple[int, ...]:
 
 def platform_bank_bits(platform: Platform) -> tuple[int, ...]:
     """Address bits that select DRAM banks; GeometryError if they are hashed or not described."""
-    mapping = platform.dram.mapping.bank if platform.dram is not None else ()
+    dram = platform.dram
+    mapping = (*dram.mapping.bank_group, *dram.mapping.bank) if dram is not None else ()
     if not mapping:
         raise GeometryError("the platform describes no DRAM bank bits (dram.mapping.bank)")
     bits = bank_color_bits(mapping)

@@ -113,6 +113,7 @@ def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[Window, ...]:
         if name in passable
     ]
     gic = plan.platform.interrupt_controller
+    assert gic is not None, "only boards that boot come here"
     if gic.type == "gicv2" and gic.virtual_cpu is not None:
         found.append(Window(gic.virtual_cpu, 8 * _KIB, "virtual CPU interface"))
     return tuple(found)
@@ -120,6 +121,7 @@ def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[Window, ...]:
 
 def _hypervisor_devices(platform: Platform) -> tuple[Window, ...]:
     gic = platform.interrupt_controller
+    assert gic is not None, "only boards that boot come here"
     windows = [Window(w.at, w.bytes, w.name) for w in platform.device_windows()]
     if gic.type == "gicv3" and gic.redistributors is not None:
         # It looks for each core's among those of all cores that a machine can have, of the largest kind.

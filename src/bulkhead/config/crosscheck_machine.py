@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cross-checks of what the simulated machine is made from: caches, DRAM, its controller, fitted facts.
+
+crosscheck.py calls this for each platform file. What one key alone can tell is the models' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config import dram as drams
+from bulkhead.config.platform import Cache, Dram, Platform
+from bulkhead.config.problem import Finding, KeyPath
+
+Findings = Iterator[Finding]
+
+STANDARDS = ("SDR", "DDR3", "DDR4", "LPDDR2")
+LEVELS = ("l1d", "l2", "l3")
+
+
+def check_machine(platform: Platform) -> list[Finding]:
+    """Everything that spans keys and that only the simulated machine cares for."""
+    findings = [*_clusters(platform), *_levels(platform), *_translation(platform), *_facts(platform)]
+    if platform.dram is not None:
+        findings += _dram(platform.dram, platform)
+    return findings
+
+
+def last_line(platform: Platform) -> int:
+    """Bytes of a line of the cache before memory."""
+    caches = [platform.caches[name] for name in LEVELS if name in platform.caches]
+    return caches[-1].line if caches else drams.LINE_BYTES
+
+
+def _clusters(platform: Platform) -> Findings:
+    for name, cache in platform.caches.items():
+        path: KeyPath = ("caches", name, "clusters")
+        cores = [core for cluster in cache.clusters for core in cluster]
+        if cache.clusters and cache.shared_by:
+            yield Finding(path, "conflict", "stands beside shared_by", "one of the two")
+        if cache.clusters and sorted(cores) != list(range(platform.cores.count)):
+            cause = "do not give every core one such cache"
+            yield Finding(path, "conflict", cause, f"cores 0 to {platform.cores.count - 1}, each once")
+        if cache.lockable_ways > cache.ways:
+            cause = f"has only {cache.ways} ways"
+            yield Finding(("caches", name, "lockable_ways"), "out-of-range", cause, f"0 to {cache.ways}")
+        if cache.portions and cache.ways % cache.portions and cache.portions % cache.ways:
+            cause = f"{cache.portions} portions cannot be made of {cache.ways} ways"
+            yield Finding(
+                ("caches", name, "portions"), "geometry", cause, "a divisor or multiple of the ways"
+            )
+
+
+def _levels(platform: Platform) -> Findings:
+    """A cache further away is not faster, and its lines are whole lines of the nearer one."""
+    near: tuple[str, Cache] | None = None
+    for name in LEVELS:
+        cache = platform.caches.get(name)  # type: ignore[call-overload]
+        if cache is None:
+            continue
+        if near is not None:
+            above, other = near
+            if cache.latency is not None and other.latency is not None and cache.latency <= other.latency:
+                cause = f"a hit takes {cache.latency} cycles, no more than one in {above} ({other.latency})"
+                yield Finding(("caches", name, "latency"), "conflict", cause, f"more than {other.latency}")
+            if cache.line < other.line:
+                cause = f"lines of {cache.line} bytes are shorter than those of {above} ({other.line})"
+                yield Finding(("caches", name, "line"), "geometry", cause, f"at least {other.line}")
+        near = name, cache
+
+
+def _translation(platform: Platform) -> Findings:
+    tlb, mpu = platform.cores.tlb, platform.cores.mpu
+    if tlb is not None and mpu is not None:
+        yield Finding(("cores", "mpu"), "conflict", "stands beside `tlb`: a core has an MMU or an MPU")
+    if tlb is None:
+        return
+    for name in ("l1", "l2"):
+        level = getattr(tlb, name)
+        ways = None if level is None else level.ways
+        if ways is not None and (
+            level.entries % ways or (level.entries // ways) & (level.entries // ways - 1)
+        ):
+            cause = f"{level.entries} entries cannot be divided into {ways} ways of a power of two"
+            yield Finding(("cores", "tlb", name, "ways"), "geometry", cause, "entries = sets * ways")
+
+
+def _facts(platform: Platform) -> Findings:
+    for number, fact in enumerate(platform.calibration):
+        path: KeyPath = ("calibration", number)
+        bounded = fact.low is not None and fact.high is not None
+        if (fact.target is None) == (not bounded):
+            yield Finding(path, "conflict", "a fact has a target, or both of low and high")
+        elif fact.low is not None and fact.high is not None and fact.low > fact.high:
+            yield Finding((*path, "low"), "conflict", "low is above high")
+
+
+def _dram(dram: Dram, platform: Platform) -> Findings:
+    path: KeyPath = ("dram",)
+    line = last_line(platform)
+    if dram.timing is not None and dram.standard not in STANDARDS:
+        cause = f"no timing rules are known for '{dram.standard}'"
+        yield Finding((*path, "standard"), "bad-value", cause, ", ".join(STANDARDS))
+        return
+    shape = list(_shape(dram, line))
+    yield from shape
+    if shape:
+        return
+    if dram.timing is not None:
+        for key, cause in drams.contradictions(dram, dram.timing, line):
+            yield Finding((*path, "timing", key), "timing", cause)
+    for key, cause in drams.mapping_errors(dram, line):
+        yield Finding((*path, "mapping", key), "geometry", cause)
+    yield from _controller(dram)
+    size = drams.size_bytes(dram)
+    memory = sum(ram.size for ram in platform.memory)
+    if size is not None and size < memory:
+        cause = f"holds {size} bytes: less than the memory of the platform ({memory})"
+        yield Finding((*path, "rows"), "conflict", cause)
+
+
+def _shape(dram: Dram, line: int) -> Findings:
+    for key in ("channels", "ranks", "bank_groups", "banks", "width", "page", "rows"):
+        value = getattr(dram, key)
+        if value is not None and value & (value - 1):
+            yield Finding(("dram", key), "geometry", f"{value} is not a power of two")
+    if (drams.burst_bytes(dram, line)) & (drams.burst_bytes(dram, line) - 1):
+        yield Finding(("dram", "burst"), "geometry", "the bytes of a burst are not a power of two")
+    elif dram.page is not None and dram.page < drams.burst_bytes(dram, line):
+        cause = f"a row of {dram.page} bytes is shorter than a burst of {drams.burst_bytes(dram, line)}"
+        yield Finding(("dram", "page"), "geometry", cause)
+    banks = dram.ranks * dram.bank_groups * dram.banks
+    if banks > drams.BANK_BITS_MAX:
+        cause = f"{banks} banks in a channel are more than the machine can model"
+        yield Finding(("dram", "banks"), "limit", cause, f"at most {drams.BANK_BITS_MAX}")
+
+
+def _controller(dram: Dram) -> Findings:
+    how = dram.controller
+    if not how.write_low < how.write_high <= how.write_queue:
+        cause = f"watermarks {how.write_low} and {how.write_high} of a queue of {how.write_queue} writes"
+        yield Finding(("dram", "controller", "write_high"), "conflict", cause, "low < high <= write_queue")

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A platform's DRAM in numbers: clocks of its timing, bits of its mapping, and why they cannot be.
+
+crosscheck_machine.py reports what is wrong here as findings; machine/settings.py hands the same numbers to
+the simulated machine, which checks them once more for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from bulkhead.config.platform import Dram
+from bulkhead.config.timing import DramTiming, dram_clocks
+
+Wrong = Iterator[tuple[str, str]]  # key of the section, cause
+
+LINE_BYTES = 64  # where no cache says otherwise
+BANK_BITS_MAX = 64  # banks of a channel, as the machine's sets of banks are one word
+PICOSECONDS_PER_S = 10**12
+
+
+def period_ps(dram: Dram) -> Fraction:
+    """Of the command clock: half of the data rate, but for SDR."""
+    rate = Fraction(dram.speed) * 10**6
+    return PICOSECONDS_PER_S / (rate if dram.standard == "SDR" else rate / 2)
+
+
+def burst_beats(dram: Dram, line: int = LINE_BYTES) -> int:
+    """Beats of one access. A line that takes several bursts of one row is modelled as one long burst."""
+    return dram.burst if dram.burst is not None else max(1, line * 8 // dram.width)
+
+
+def burst_bytes(dram: Dram, line: int = LINE_BYTES) -> int:
+    return burst_beats(dram, line) * dram.width // 8
+
+
+def clocks_of(dram: Dram, timing: DramTiming, line: int = LINE_BYTES) -> dict[str, int]:
+    """All timing parameters in clocks, by their data sheet names, and `burst`."""
+    period = period_ps(dram)
+    found = {
+        name: dram_clocks(getattr(timing, name), period)
+        for name in DramTiming.model_fields
+        if name not in ("source", "fitted")
+    }
+    per_clock = 1 if dram.standard == "SDR" else 2
+    burst = -(-burst_beats(dram, line) // per_clock)
+    found["burst"] = burst
+    # Bursts that belong to one line follow one another at the distance of bursts in one row.
+    found["tccd_s"] = max(found["tccd_s"], burst)
+    found["tccd_l"] = max(found["tccd_l"], found["tccd_s"])
+    found["trrd_l"] = max(found["trrd_l"], found["trrd_s"]) if found["trrd_l"] == 0 else found["trrd_l"]
+    found["twtr_l"] = max(found["twtr_l"], found["twtr_s"]) if found["twtr_l"] == 0 else found["twtr_l"]
+    return found
+
+
+def contradictions(dram: Dram, timing: DramTiming, line: int = LINE_BYTES) -> Wrong:
+    """Timing that no DRAM can have."""
+    t = clocks_of(dram, timing, line)
+    for name in ("cl", "trcd", "trp", "tras"):
+        if t[name] == 0:
+            yield name, f"{name} is 0 clocks: a DRAM needs at least one"
+    if t["tras"] < t["trcd"]:
+        yield "tras", f"tRAS ({t['tras']} clocks) < tRCD ({t['trcd']}): a row would close before it is read"
+    for short in ("trrd", "twtr"):
+        if t[f"{short}_l"] < t[f"{short}_s"]:
+            cause = f"{t[f'{short}_l']} clocks are less than {short}_s ({t[f'{short}_s']})"
+            yield f"{short}_l", f"{cause}: within a bank group takes no less than between two"
+    if 0 < t["tfaw"] < t["trrd_s"]:
+        yield "tfaw", f"tFAW ({t['tfaw']} clocks) < tRRD ({t['trrd_s']})"
+    if 0 < t["trefi"] <= t["trfc"] + t["tras"] + t["trp"]:
+        cause = f"tREFI ({t['trefi']} clocks) <= tRFC + tRC ({t['trfc'] + t['tras'] + t['trp']})"
+        yield "trefi", f"{cause}: refreshes would leave no time"
+
+
+def counts(dram: Dram, line: int = LINE_BYTES) -> dict[str, int] | None:
+    """How many there are of each field of the mapping; None where the description leaves some out."""
+    if dram.page is None or dram.rows is None:
+        return None
+    return {
+        "channel": dram.channels,
+        "rank": dram.ranks,
+        "bank_group": dram.bank_groups,
+        "bank": dram.banks,
+        "row": dram.rows,
+        "column": dram.page // burst_bytes(dram, line),
+    }
+
+
+def size_bytes(dram: Dram) -> int | None:
+    if dram.page is None or dram.rows is None:
+        return None
+    return dram.page * dram.rows * dram.banks * dram.bank_groups * dram.ranks * dram.channels
+
+
+def masks(dram: Dram, line: int = LINE_BYTES) -> dict[str, list[int]] | None:
+    """The address bits of each field as masks; for a bit that is a hash, several bits in one."""
+    if dram.mapping.order is not None:
+        return _in_order(dram, line)
+    if not dram.mapping.row:
+        return None
+    return {name: [_mask(entry) for entry in bits] for name, bits in dram.mapping.fields().items()}
+
+
+def mapping_errors(dram: Dram, line: int = LINE_BYTES) -> Wrong:
+    """Mappings under which two addresses would meet, or some address has no place."""
+    known = counts(dram, line)
+    given = {name: bits for name, bits in dram.mapping.fields().items() if bits}
+    yield from _twice(given)
+    if dram.mapping.order is not None and given:
+        yield "order", "stands beside address bits: either these are known, or the order is assumed"
+        return
+    if known is None or not dram.mapping.row:
+        return
+    yield from _fields_fit(dram, known, line)
+
+
+def _twice(given: dict[str, tuple[object, ...]]) -> Wrong:
+    """Fields that use no new address bit: the exclusive or of some is nothing."""
+    rows: list[int] = []  # reduced, over GF(2)
+    for name, bits in given.items():
+        for entry in bits:
+            mask = _mask(entry)
+            for row in rows:
+                mask = min(mask, mask ^ row)
+            if mask == 0:
+                yield name, f"address bit {_shown(entry)} is used twice: two addresses would be at one place"
+                continue
+            rows.append(mask)
+            rows.sort(reverse=True)
+
+
+def _fields_fit(dram: Dram, known: dict[str, int], line: int) -> Wrong:
+    size = size_bytes(dram)
+    assert size is not None
+    usable = (size - 1) & ~(burst_bytes(dram, line) - 1)
+    for name, bits in dram.mapping.fields().items():
+        needed = known[name].bit_length() - 1
+        if len(bits) != needed:
+            yield name, f"has {len(bits)} address bits, {needed} are needed for {known[name]}"
+        for entry in bits:
+            if _mask(entry) & ~usable:
+                yield name, f"address bit {_shown(entry)} is inside of a burst or beyond the memory"
+
+
+def _in_order(dram: Dram, line: int) -> dict[str, list[int]] | None:
+    """From low to high: column, bank group, bank, channel, rank, row: lines of a row stay together."""
+    known = counts(dram, line)
+    if known is None:
+        return None
+    place = burst_bytes(dram, line).bit_length() - 1
+    found: dict[str, list[int]] = {}
+    for name in ("column", "bank_group", "bank", "channel", "rank", "row"):
+        bits = known[name].bit_length() - 1
+        found[name] = [1 << (place + bit) for bit in range(bits)]
+        place += bits
+    return found
+
+
+def _mask(entry: object) -> int:
+    bits = entry if isinstance(entry, tuple) else (entry,)
+    mask = 0
+    for bit in bits:
+        assert isinstance(bit, int)
+        mask ^= 1 << bit
+    return mask
+
+
+def _shown(entry: object) -> str:
+    return "^".join(str(bit) for bit in entry) if isinstance(entry, tuple) else str(entry)

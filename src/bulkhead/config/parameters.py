@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A platform file as a flat list of parameters, each with where its value comes from.
+
+`bulkhead platforms NAME` prints it. What calibration set is told apart from what a manual says: all else that
+the machine gives is prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from bulkhead.config.platform import Platform
+from bulkhead.units import size_text
+
+_NOT_SHOWN = ("source", "sources", "platform", "name", "description", "fitted", "calibration")
+_ADDRESSES = ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
+_SIZES = ("size", "page")
+_TIMES = ("request", "answer", "entry", "exit", "interrupt", "barrier", "device", "clock")
+_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "regulators")
+_LOWEST_ADDRESS = 1 << 10
+
+
+@dataclass(frozen=True)
+class Parameter:
+    key: str
+    value: Any  # as JSON can have it
+    shown: str
+    source: str
+    fitted: bool
+
+
+def parameters(platform: Platform) -> list[Parameter]:
+    """Every value of the file, in its order, with the source of the innermost section that has one."""
+    dumped = platform.model_dump(exclude_none=True, exclude_defaults=True)
+    return list(_of("", dumped, "", platform.sources))
+
+
+def facts(platform: Platform) -> list[dict[str, Any]]:
+    """The measured facts that parameters were fitted to, and how well they are met."""
+    found = []
+    for fact in platform.calibration:
+        row = fact.model_dump(exclude_none=True, exclude={"fitted"})
+        found.append({key: _plain(value) for key, value in row.items()})
+    return found
+
+
+def _of(prefix: str, section: dict[str, Any], source: str, sources: dict[str, str]) -> Iterator[Parameter]:
+    source = section.get("source") or source
+    fitted = section.get("fitted", ())
+    for key, value in section.items():
+        if key in _NOT_SHOWN:
+            continue
+        path = f"{prefix}.{key}" if prefix else key
+        if isinstance(value, dict):
+            yield from _of(path, value, source, sources)
+        elif isinstance(value, (tuple, list)) and value and isinstance(value[0], dict):
+            for number, item in enumerate(value):
+                yield from _of(f"{path}[{number}]", item, source, sources)
+        elif value not in ((), {}):
+            where = source or sources.get(path, "")
+            yield Parameter(path, _plain(value), _shown(path, key, value), where, key in fitted)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (Fraction, Decimal)):
+        return int(value) if value == int(value) else float(value)
+    return value
+
+
+def _shown(path: str, key: str, value: Any) -> str:
+    if key in _SIZES and isinstance(value, int):
+        return size_text(value)
+    if key in _ADDRESSES and isinstance(value, int) and value >= _LOWEST_ADDRESS:
+        return f"{value:#x}"
+    if key in _TIMES and isinstance(value, int) and any(part in path for part in _SECTIONS_WITH_TIMES):
+        return f"{value / 1000:g} ns"
+    if key in ("frequency", "clock") and isinstance(value, int):
+        return f"{value / 10**6:g} MHz"
+    plain = _plain(value)
+    return ", ".join(str(item) for item in plain) if isinstance(plain, list) else str(plain)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a platform file says about time: cores, translation, interconnect, DRAM, costs of hypervisor code.
+
+platform.py puts these sections in their places; machine/settings.py turns them into the settings of the
+simulated machine. Latencies of a core and its caches are in core cycles, everything else in picoseconds.
+Nothing here is needed to boot a board, so every section can be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+
+from bulkhead.config.base import Model, Text
+from bulkhead.config.problem import quoted
+from bulkhead.config.quantity import Bytes, described, parse, problem, quantity_schema, whole
+
+PICOSECOND_UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9}
+MAX_CLOCKS = 1 << 13
+
+Cycles = Annotated[int, Field(ge=0, le=100_000)]
+Picoseconds = Annotated[
+    int,
+    BeforeValidator(whole(PICOSECOND_UNITS, "12.5 ns", "ps", 0, 10**12)),
+    quantity_schema("12.5 ns"),
+]
+
+
+def _ratio(value: object) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal, Fraction)):
+        raise problem("wrong-type", f"is {described(value)}, not a number", "a number, as 0.65")
+    amount = Fraction(value)
+    if not 0 < amount <= 10**6:
+        raise problem("out-of-range", f"{quoted(str(value))} is out of range", "more than 0, up to 1000000")
+    return amount
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+Ratio = Annotated[
+    Fraction,
+    BeforeValidator(_ratio),
+    PlainSerializer(_number),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+]
+
+_DRAM_TIME = "clocks, a time as `13.75 ns`, or a list of both (the greater of them)"
+
+
+def _dram_time(value: object) -> object:
+    """As data sheets have it: `4` clocks, `13.75 ns`, `[4, 7.5 ns]` for the greater of them."""
+    for item in value if isinstance(value, (tuple, list)) and value else (value,):
+        if isinstance(item, int) and not isinstance(item, bool):
+            if not 0 <= item <= MAX_CLOCKS:
+                raise problem("out-of-range", f"{item} clocks are out of range", f"0 to {MAX_CLOCKS} clocks")
+        elif isinstance(item, str):
+            parse(item, PICOSECOND_UNITS, "13.75 ns", bare=False)
+        else:
+            raise problem("wrong-type", f"is {described(item)}", _DRAM_TIME)
+    return tuple(value) if isinstance(value, list) else value
+
+
+DramTime = Annotated[
+    Any,
+    BeforeValidator(_dram_time),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer"},
+                {"type": "string"},
+                {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
+            ]
+        }
+    ),
+]
+
+
+def dram_clocks(value: object, period_ps: Fraction) -> int:
+    """A checked DramTime in whole clocks, rounded up as data sheets ask for."""
+    items: Iterable[object] = value if isinstance(value, tuple) else (value,)
+    clocks = 0
+    for item in items:
+        if isinstance(item, int):
+            clocks = max(clocks, item)
+        else:
+            amount = parse(item, PICOSECOND_UNITS, "13.75 ns", bare=False)
+            clocks = max(clocks, -(-amount // period_ps))
+    return int(clocks)
+
+
+class Section(Model):
+    """A part of a platform file, with where its numbers come from and which of them calibration set."""
+
+    source: Text | None = None
+    fitted: tuple[Text, ...] = ()
+
+
+class WriteStreaming(Section):
+    """Stores of whole consecutive lines stop being fetched first. 0 lines: never."""
+
+    lines: Annotated[int, Field(ge=0, le=1 << 20)]  # after so many, they go past the private caches
+    shared_lines: Annotated[int, Field(ge=0, le=1 << 20)] = 0  # after so many, past the shared ones too
+
+
+class Pipeline(Section):
+    width: Annotated[int, Field(ge=1, le=16)] = 1  # instructions a cycle at most
+    cycles_per_instruction: Ratio  # on average, loads and stores that hit the L1 cache included
+    load_use: Cycles = 0  # of a hit in the L1 cache, for a load whose result is the next address
+    outstanding_misses: Annotated[int, Field(ge=1, le=64)]  # loads under way when it waits for the oldest
+    window: Annotated[int, Field(ge=0, le=1024)] = (
+        0  # instructions executed beyond a missed load; 0: any number
+    )
+    store_buffer: Annotated[
+        int, Field(ge=1, le=64)
+    ]  # missed lines whose stores wait without stopping the core
+    write_streaming: WriteStreaming | None = None
+
+
+class Prefetcher(Section):
+    streams: Annotated[int, Field(ge=1, le=64)] = 1
+    confirmations: Annotated[int, Field(ge=0, le=64)] = 1  # misses at the same distance before it starts
+    depth: Annotated[int, Field(ge=0, le=64)]  # lines ahead; 0: there is none
+    max_stride: Annotated[int, Field(ge=1, le=64)] = 1  # lines
+
+
+class TlbLevel(Section):
+    entries: Annotated[int, Field(ge=1, le=1 << 16)]
+    ways: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # none: fully associative
+    hit: Cycles = 0  # what a hit costs beside the access
+    lockable: Annotated[int, Field(ge=0, le=64)] = 0  # entries beside the others that software can lock
+
+
+class Tlb(Section):
+    l1: TlbLevel
+    l2: TlbLevel | None = None
+    walk_cache: Annotated[int, Field(ge=0, le=1 << 16)] = 0  # intermediate entries of tables
+    walk: Cycles = 0  # of a walk, besides its accesses
+    walks_cached: bool = True  # table reads go through the caches, from L2 on
+
+
+class Mpu(Section):
+    regions: Annotated[int, Field(ge=1, le=64)]
+    subregions: Annotated[int, Field(ge=0, le=8)] = 0
+    fault: Cycles  # from the access to its repetition, with the region loaded by software
+
+
+class Regulator(Section):
+    """A QoS-400 regulator in front of one master of the interconnect."""
+
+    master: Text
+    clock: Picoseconds  # period of the interconnect's clock
+    transaction: Bytes
+
+
+class Interconnect(Section):
+    request: Picoseconds  # from the last cache to the memory controller
+    answer: Picoseconds  # and back
+    writes: Annotated[int, Field(ge=1, le=1024)] = 16  # under way until the controller has taken them
+    regulators: tuple[Regulator, ...] = ()
+
+
+class DramTiming(Section):
+    """By the names of data sheets. What a standard does not have is left out."""
+
+    cl: DramTime
+    cwl: DramTime = 0
+    trcd: DramTime
+    trp: DramTime
+    tras: DramTime
+    tccd_s: DramTime = 0
+    tccd_l: DramTime = 0
+    trrd_s: DramTime = 0
+    trrd_l: DramTime = 0
+    tfaw: DramTime = 0
+    twr: DramTime = 0
+    twtr_s: DramTime = 0
+    twtr_l: DramTime = 0
+    trtp: DramTime = 0
+    trefi: DramTime = 0
+    trfc: DramTime = 0
+    turnaround: DramTime = 0
+    rank_switch: DramTime = 0
+
+
+class Controller(Section):
+    read_queue: Annotated[int, Field(ge=1, le=1024)] = 32
+    write_queue: Annotated[int, Field(ge=1, le=1024)] = 32
+    write_high: Annotated[int, Field(ge=1, le=1024)] = 24
+    write_low: Annotated[int, Field(ge=0, le=1024)] = 8
+    cap: Annotated[int, Field(ge=1, le=1 << 20)] = 16
+    page: Literal["open", "closed"] = "open"
+    request: Picoseconds = 0  # from the controller's port to its queue
+    answer: Picoseconds = 0  # from the last data to the port
+
+
+class Costs(Section):
+    """Of hypervisor code on the simulated machine, beside its instructions and accesses."""
+
+    entry: Picoseconds | None = None
+    exit: Picoseconds | None = None
+    interrupt: Picoseconds | None = None
+    barrier: Picoseconds | None = None
+    device: Picoseconds | None = None  # an access to a device's register
+
+
+class Fact(Section):
+    """A measured fact that free parameters were fitted to, and what the machine gives with them."""
+
+    fact: Text
+    unit: Text
+    target: Ratio | None = None  # a point, or
+    low: Ratio | None = None  # a range
+    high: Ratio | None = None
+    measured: Ratio | None = None  # by `bulkhead calibrate`
+    parameters: tuple[Text, ...] = ()  # that were free

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Platform files for the simulated machine: those that exist are whole, and impossible ones are refused
+with file, line, key and reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bulkhead.config import dram as drams
+from bulkhead.config.crosscheck_machine import last_line
+from bulkhead.config.load import load_platform, load_system
+from bulkhead.config.platform import Platform
+from bulkhead.config.timing import dram_clocks
+from bulkhead.planning.plan import PlanningError, plan_memory
+
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(path.stem for path in (ROOT / "platforms").glob("*.yaml"))
+DESCRIBED_ONLY = ["mpam4", "rpi2", "s32v234", "stm32f767", "zcu104", "zynq7020"]
+
+
+def platform(name: str) -> Platform:
+    loaded, _, problems = load_platform(ROOT / "platforms" / f"{name}.yaml")
+    assert loaded is not None, "\n".join(problem.text() for problem in problems)
+    return loaded
+
+
+def wrong(tmp_path: Path, name: str, old: str, new: str) -> list[tuple[str, str, bool]]:
+    """Key and code of what is wrong with a file after a change, and whether at the line of the change."""
+    text = (ROOT / "platforms" / f"{name}.yaml").read_text()
+    assert len(re.findall(re.escape(old), text)) == 1, f"{old!r} is not in the file once"
+    path = tmp_path / "changed.yaml"
+    path.write_text(text.replace(old, new))
+    line = text[: text.index(old)].count("\n") + 1 + new[: len(new) - len(new.lstrip("\n"))].count("\n")
+    loaded, _, problems = load_platform(path)
+    assert loaded is None or not problems
+    assert all(problem.file == str(path) and problem.cause for problem in problems)
+    return [(problem.key, problem.code, abs(problem.line - line) <= new.count("\n")) for problem in problems]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_platform_describes_a_whole_memory_system(name: str) -> None:
+    one = platform(name)
+    assert one.cores.frequency is not None
+    assert one.cores.pipeline is not None
+    assert one.cores.prefetcher is not None
+    assert (one.cores.tlb is None) != (one.cores.mpu is None)
+    assert one.interconnect is not None
+    assert one.dram is not None
+    assert one.dram.timing is not None
+    assert drams.size_bytes(one.dram) is not None
+    assert drams.masks(one.dram, last_line(one)) is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_section_with_numbers_has_a_source(name: str) -> None:
+    sourceless: list[str] = []
+
+    def look(where: str, value: object, covered: bool) -> None:
+        if isinstance(value, dict):
+            covered = covered or bool(value.get("source"))
+            numbers = [k for k, v in value.items() if isinstance(v, (int, float)) and not isinstance(v, bool)]
+            if numbers and not covered and where not in ("", "sources"):
+                sourceless.append(where)
+            for key, below in value.items():
+                look(f"{where}.{key}" if where else key, below, covered)
+        elif isinstance(value, (list, tuple)):
+            for number, below in enumerate(value):
+                look(f"{where}[{number}]", below, covered)
+
+    look("", platform(name).model_dump(exclude_none=True, exclude_defaults=True), False)
+    assert not sourceless
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_calibration_set_is_named_by_a_fact_and_marked_where_it_stands(name: str) -> None:
+    one = platform(name)
+    for fact in one.calibration:
+        for parameter in fact.parameters:
+            section: object = one
+            *way, key = parameter.split(".")
+            for part in way:
+                section = section[part] if isinstance(section, dict) else getattr(section, part)
+            assert key in section.fitted, parameter  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", DESCRIBED_ONLY)
+def test_a_platform_without_a_place_for_the_hypervisor_says_why_and_plans_nothing(name: str) -> None:
+    loaded = load_system(ROOT / "examples" / "linux-smp.yaml", ["platform=qemu-virt"])
+    assert loaded.system is not None
+    one = platform(name)
+    assert one.not_bootable
+    with pytest.raises(PlanningError) as refused:
+        plan_memory(loaded.system, one)
+    assert one.not_bootable in str(refused.value)
+
+
+def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
+    period = drams.period_ps(platform("zynq7020").dram)  # type: ignore[arg-type]
+    assert round(float(period)) == 1876
+    assert dram_clocks("13.125 ns", period) == 7
+    assert dram_clocks((4, "7.5 ns"), period) == 4
+    assert dram_clocks((4, "15 ns"), period) == 8
+    assert dram_clocks(6, period) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "key", "code"),
+    [
+        ("rpi2", "    ways: 8\n", "    ways: 7\n", "caches.l2", "geometry"),
+        ("zcu102", "    latency: 15\n", "    latency: 0\n", "", ""),
+        ("mpam4", "    latency: 35\n", "    latency: 12\n", "caches.l3.latency", "conflict"),
+        ("mpam4", "    portions: 32\n", "    portions: 24\n", "caches.l3.portions", "geometry"),
+        ("rpi2", "    tras: [3, 42 ns]", "    tras: 10 ns", "dram.timing.tras", "timing"),
+        ("rpi2", "    trefi: 3.9 us", "    trefi: 200 ns", "dram.timing.trefi", "timing"),
+        ("zcu102", "    tfaw: [20, 21 ns]", "    tfaw: 2", "dram.timing.tfaw", "timing"),
+        ("zcu102", "    twtr_l: [4, 7.5 ns]", "    twtr_l: 1", "dram.timing.twtr_l", "timing"),
+        ("zcu102", "    trcd: 14.06 ns", "    trcd: 0", "dram.timing.trcd", "timing"),
+        ("zcu102", "    trcd: 14.06 ns", "    trcd: 14.06", "dram.timing.trcd", "wrong-type"),
+        ("stm32f767", "bank: [10, 11]", "bank: [10, 12]", "dram.mapping.row", "geometry"),
+        ("stm32f767", "bank: [10, 11]", "bank: [10]", "dram.mapping.bank", "geometry"),
+        ("stm32f767", "bank: [10, 11]", "bank: [10, 24]", "dram.mapping.bank", "geometry"),
+        ("stm32f767", "bank: [10, 11]", "bank: [10, [11, 4]]", "dram.mapping.bank", "geometry"),
+        (
+            "s32v234",
+            "clusters: [[0, 1], [2, 3]]",
+            "clusters: [[0, 1], [2]]",
+            "caches.l2.clusters",
+            "conflict",
+        ),
+        ("zynq7020", "entries: 128, ways: 2", "entries: 128, ways: 3", "cores.tlb.l2.ways", "geometry"),
+        ("zcu102", "    write_high: 24", "    write_high: 8", "dram.controller.write_high", "conflict"),
+        ("zcu102", "  rows: 32768", "  rows: 8192", "dram.rows", "conflict"),
+        ("zcu102", "  rows: 32768", "  rows: 32767", "dram.rows", "geometry"),
+        ("zcu102", "  standard: DDR4", "  standard: DDR9", "dram.standard", "bad-value"),
+        ("zcu102", "    trfc: 260 ns", "    trfcc: 260 ns", "dram.timing.trfcc", "unknown-key"),
+    ],
+)
+def test_an_impossible_platform_is_refused_at_its_place(
+    tmp_path: Path, name: str, old: str, new: str, key: str, code: str
+) -> None:
+    found = wrong(tmp_path, name, old, new)
+    if key:
+        assert (key, code) in [(k, c) for k, c, _ in found]
+        assert all(near for k, _, near in found if k == key)
+    else:
+        assert found == []  # no latency is known for its first level
+
+
+def test_a_mapping_that_hashes_bits_is_a_bijection_only_if_no_bit_is_lost(tmp_path: Path) -> None:
+    hashed = "bank: [[10, 12], [11, 13]]"
+    assert wrong(tmp_path, "stm32f767", "bank: [10, 11]", hashed) == []
+    assert wrong(tmp_path, "stm32f767", "bank: [10, 11]", "bank: [[10, 12], [10, 13]]") != []
+
+
+def test_a_board_that_boots_has_an_interrupt_controller_and_a_console(tmp_path: Path) -> None:
+    text = (ROOT / "platforms" / "zcu104.yaml").read_text()
+    path = tmp_path / "changed.yaml"
+    path.write_text("".join(line for line in text.splitlines(True) if not line.startswith("not_bootable")))
+    loaded, _, problems = load_platform(path)
+    assert loaded is None
+    assert [(problem.key, problem.code) for problem in problems] == [
+        ("interrupt_controller", "missing-key"),
+        ("uart", "missing-key"),
+    ]
