@@ -7,11 +7,18 @@
 #include "workloads/workload.h"
 
 extern const struct workload workload_bandwidth;
+extern const struct workload workload_corners;
+extern const struct workload workload_disparity;
+extern const struct workload workload_edges;
+extern const struct workload workload_euclidean_cluster;
 extern const struct workload workload_latency;
 extern const struct workload workload_matmul;
 extern const struct workload workload_membomb;
+extern const struct workload workload_mser;
+extern const struct workload workload_ndt_mapping;
 extern const struct workload workload_qsort;
 extern const struct workload workload_stride;
+extern const struct workload workload_tracking;
 extern const struct workload workload_ustress;
 
 #endif

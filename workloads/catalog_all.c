@@ -5,6 +5,19 @@
 #include "workloads/driver.h"
 
 const struct workload *const workload_catalog[] = {
-    &workload_bandwidth, &workload_latency, &workload_matmul,  &workload_membomb,
-    &workload_qsort,     &workload_stride,  &workload_ustress, NULL,
+    &workload_bandwidth,
+    &workload_corners,
+    &workload_disparity,
+    &workload_edges,
+    &workload_euclidean_cluster,
+    &workload_latency,
+    &workload_matmul,
+    &workload_membomb,
+    &workload_mser,
+    &workload_ndt_mapping,
+    &workload_qsort,
+    &workload_stride,
+    &workload_tracking,
+    &workload_ustress,
+    NULL,
 };
