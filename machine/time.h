@@ -19,12 +19,18 @@ struct picoseconds {
 // 5 hours of a 1 GHz clock before the products overflow.
 class clock_domain {
 public:
-    explicit constexpr clock_domain(std::uint64_t period_fs) : period_fs_(period_fs) {}
+    explicit constexpr clock_domain(std::uint64_t period_fs)
+        : period_fs_(period_fs), reciprocal_(~std::uint64_t{0} / period_fs)
+    {
+    }
 
     // The first edge at or after a time, and the time of an edge in whole picoseconds, not before it.
     [[nodiscard]] constexpr std::uint64_t edge_at(picoseconds when) const
     {
-        return (when.value * 1000 + period_fs_ - 1) / period_fs_;
+        // A division, by multiplication: the quotient is at most one too small.
+        const std::uint64_t dividend = when.value * 1000 + period_fs_ - 1;
+        const std::uint64_t quotient = upper_half(dividend, reciprocal_);
+        return quotient + (dividend - quotient * period_fs_ >= period_fs_ ? 1 : 0);
     }
     [[nodiscard]] constexpr picoseconds time_of(std::uint64_t edge) const
     {
@@ -32,7 +38,14 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t upper_half(std::uint64_t a, std::uint64_t b)
+    {
+        __extension__ using wide = unsigned __int128;
+        return static_cast<std::uint64_t>(static_cast<wide>(a) * b >> 64U);
+    }
+
     std::uint64_t period_fs_;
+    std::uint64_t reciprocal_; // 2^64 / period, rounded down
 };
 
 } // namespace bulkhead::machine

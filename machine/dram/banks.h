@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of one DRAM channel as its commands see it: which row is open in each bank, and when each command
-// may go where. It applies the constraint list and decides nothing; the scheduler asks and issues.
+// may go where. It applies the rules of timing.h, of which the compiler makes straight code for each command,
+// and decides nothing; the scheduler asks and issues.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <utility>
 
 #include "machine/dram/organization.h"
 #include "machine/dram/timing.h"
@@ -20,58 +21,62 @@ public:
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
     [[nodiscard]] std::uint32_t ranks() const { return rank_count_; }
-    [[nodiscard]] std::uint32_t rank_of(std::uint32_t bank) const { return where_[bank].rank; }
-    [[nodiscard]] std::uint32_t open_row(std::uint32_t bank) const { return open_[bank]; }
+    [[nodiscard]] std::uint32_t open_row(std::uint32_t bank) const { return banks_[bank].row; }
     // Bit b: bank b has an open row.
-    [[nodiscard]] std::uint64_t open_banks() const { return open_mask_; }
+    [[nodiscard]] std::uint64_t open_banks() const { return open_; }
     [[nodiscard]] std::uint64_t banks_of_rank(std::uint32_t rank) const { return ranks_[rank].banks; }
 
-    // The first clock at which the command may go to the bank; whether it makes sense there (a read of a
-    // closed bank) is the caller's affair.
-    [[nodiscard]] clocks earliest(command what, std::uint32_t bank) const
+    // The first clock, from `now` on, at which the command may go to the bank; whether it makes sense there
+    // (a read of a closed bank) is the caller's affair.
+    template <command what> [[nodiscard]] clocks earliest(std::uint32_t bank, clocks now) const
     {
-        const auto i = static_cast<std::size_t>(what);
-        const location &at = where_[bank];
-        return std::max(banks_[bank][i], std::max(groups_[at.group][i], ranks_[at.rank].next[i]));
+        const bank_state &own = banks_[bank];
+        clocks when = later<what, any_rule(what, scope::bank)>(now, own.next);
+        when = later<what, any_rule(what, scope::group)>(when, groups_[own.group]);
+        return later<what, anywhere_in_rank(what)>(when, ranks_[own.rank].next);
+    }
+
+    // A bound: no bank has its turn before it.
+    template <command what> [[nodiscard]] clocks earliest_anywhere(clocks now) const
+    {
+        clocks first = ranks_[0].next[slot(what)];
+        for (std::uint32_t rank = 1; rank < rank_count_; ++rank) {
+            first = std::min(first, ranks_[rank].next[slot(what)]);
+        }
+        return std::max(now, first);
     }
 
     // A refresh of a rank, all of whose banks are closed.
     [[nodiscard]] clocks earliest_refresh(std::uint32_t rank) const
     {
-        return ranks_[rank].next[static_cast<std::size_t>(command::refresh)];
+        return ranks_[rank].next[slot(command::refresh)];
     }
 
     // `row` matters for activate only; `when` is not before earliest().
-    void issue(command what, std::uint32_t bank, std::uint32_t row, clocks when)
+    template <command what> void issue(std::uint32_t bank, std::uint32_t row, clocks when)
     {
-        const location at = where_[bank];
-        apply(banks_[bank], rules_of(scope::bank, what), when);
-        apply(groups_[at.group], rules_of(scope::group, what), when);
-        apply_rank(what, at.rank, when);
-        if (what == command::activate) {
-            opened(bank, at.rank, row, when);
-        } else if (what == command::precharge) {
-            open_[bank] = no_row;
-            open_mask_ &= ~(std::uint64_t{1} << bank);
+        bank_state &own = banks_[bank];
+        apply<what, scope::bank>(own.next, when);
+        apply<what, scope::group>(groups_[own.group], when);
+        apply_rank<what>(own.rank, when);
+        if constexpr (what == command::activate) {
+            own.row = row;
+            open_ |= std::uint64_t{1} << bank;
+            count_activate(ranks_[own.rank], when);
+        } else if constexpr (what == command::precharge) {
+            own.row = no_row;
+            open_ &= ~(std::uint64_t{1} << bank);
         }
     }
-    void refresh(std::uint32_t rank, clocks when) { apply_rank(command::refresh, rank, when); }
+    void refresh(std::uint32_t rank, clocks when) { apply_rank<command::refresh>(rank, when); }
 
 private:
     using line = std::array<clocks, command_count>; // the earliest time of each command
-    // What one command forbids within a scope: short lists, because most pairs have no rule.
-    struct rule {
-        std::uint32_t then;
-        std::uint32_t distance;
-    };
-    struct rules {
-        std::array<rule, command_count> all{};
-        std::uint32_t count = 0;
-    };
-    using rules_by_command = std::array<rules, command_count>;
-    struct location {
-        std::uint32_t group; // within the channel
-        std::uint32_t rank;
+    struct alignas(64) bank_state {                 // one line of the host's cache
+        line next{};
+        std::uint32_t row = no_row;
+        std::uint32_t group = 0; // within the channel
+        std::uint32_t rank = 0;
     };
     struct rank_state {
         line next{};
@@ -80,48 +85,57 @@ private:
         std::uint64_t banks = 0;
     };
 
-    static void apply(line &next, const rules &known, clocks when)
+    static constexpr std::size_t slot(command what) { return static_cast<std::size_t>(what); }
+    static constexpr bool anywhere_in_rank(command what)
     {
-        for (std::uint32_t i = 0; i < known.count; ++i) {
-            clocks &earliest = next[known.all[i].then];
-            earliest = std::max(earliest, when + known.all[i].distance);
-        }
+        return any_rule(what, scope::rank) || any_rule(what, scope::other_rank);
     }
 
-    [[nodiscard]] const rules &rules_of(scope where, command what) const
+    template <command what, bool ruled> static clocks later(clocks when, const line &next)
     {
-        return rules_[static_cast<std::size_t>(where)][static_cast<std::size_t>(what)];
+        return ruled ? std::max(when, next[slot(what)]) : when;
     }
-    void add(const constraint &one);
-    void apply_rank(command what, std::uint32_t rank, clocks when)
+
+    // What `what`, issued at `when`, puts off within one scope.
+    template <command what, scope where> void apply(line &next, clocks when) const
     {
-        apply(ranks_[rank].next, rules_of(scope::rank, what), when);
+        [&]<std::size_t... i>(std::index_sequence<i...>)
+        {
+            (apply_rule < i, rules[i].first == what && rules[i].where == where > (next, when), ...);
+        }
+        (std::make_index_sequence<rules.size()>{});
+    }
+    template <std::size_t i, bool holds> void apply_rule(line &next, clocks when) const
+    {
+        if constexpr (holds) {
+            clocks &earliest = next[slot(rules[i].then)];
+            earliest = std::max(earliest, when + distance_[i]);
+        }
+    }
+    template <command what> void apply_rank(std::uint32_t rank, clocks when)
+    {
+        apply<what, scope::rank>(ranks_[rank].next, when);
         for (std::uint32_t other = 0; rank_count_ > 1 && other < rank_count_; ++other) {
             if (other != rank) {
-                apply(ranks_[other].next, rules_of(scope::other_rank, what), when);
+                apply<what, scope::other_rank>(ranks_[other].next, when);
             }
         }
     }
-    void opened(std::uint32_t bank, std::uint32_t rank, std::uint32_t row, clocks when)
+    void count_activate(rank_state &rank, clocks when) const
     {
-        rank_state &state = ranks_[rank];
-        clocks &next = state.next[static_cast<std::size_t>(command::activate)];
-        open_[bank] = row;
-        open_mask_ |= std::uint64_t{1} << bank;
-        state.activates[state.oldest] = when + faw_;
-        state.oldest = (state.oldest + 1) % 4;
-        next = std::max(next, state.activates[state.oldest]); // of the fourth activate back
+        clocks &next = rank.next[slot(command::activate)];
+        rank.activates[rank.oldest] = when + faw_;
+        rank.oldest = (rank.oldest + 1) % 4;
+        next = std::max(next, rank.activates[rank.oldest]); // of the fourth activate back
     }
 
-    std::array<rules_by_command, 4> rules_{}; // by scope
+    std::array<clocks, rules.size()> distance_{}; // of each rule
     clocks faw_;
     std::uint32_t count_;
     std::uint32_t rank_count_;
-    std::uint64_t open_mask_ = 0;
+    std::uint64_t open_ = 0;
     // Arrays and not vectors: every decision reads them, and they are small.
-    std::array<location, max_banks_per_channel> where_{};
-    std::array<std::uint32_t, max_banks_per_channel> open_{};
-    std::array<line, max_banks_per_channel> banks_{};
+    std::array<bank_state, max_banks_per_channel> banks_{};
     std::array<line, max_banks_per_channel> groups_{};
     std::array<rank_state, max_ranks> ranks_{};
 };

@@ -18,24 +18,43 @@ public:
     // Takes and returns the first free clock from `earliest` on.
     clocks take(clocks earliest)
     {
-        for (clocks block = earliest / 64, from = earliest % 64;; ++block, from = 0) {
-            const std::size_t slot = block % blocks;
-            if (block_[slot] != block) {
-                block_[slot] = block;
-                taken_[slot] = 0;
-            }
-            const std::uint64_t free = ~taken_[slot] & ~std::uint64_t{0} << from;
+        const clocks wanted = std::uint64_t{1} << earliest % 64;
+        block &at = block_of(earliest / 64);
+        if ((at.taken & wanted) == 0) {
+            at.taken |= wanted;
+            return earliest;
+        }
+        return take_later(earliest);
+    }
+
+private:
+    struct block {
+        clocks number = 0; // which 64 clocks it stands for
+        std::uint64_t taken = 0;
+    };
+    static constexpr std::size_t blocks = window / 64;
+
+    block &block_of(clocks number)
+    {
+        block &at = blocks_[number % blocks];
+        if (at.number != number) {
+            at = {number, 0};
+        }
+        return at;
+    }
+    [[gnu::noinline]] clocks take_later(clocks earliest)
+    {
+        for (clocks number = earliest / 64, from = earliest % 64;; ++number, from = 0) {
+            block &at = block_of(number);
+            const std::uint64_t free = ~at.taken & ~std::uint64_t{0} << from;
             if (free != 0) {
-                taken_[slot] |= free & (~free + 1);
-                return block * 64 + static_cast<clocks>(std::countr_zero(free));
+                at.taken |= free & (~free + 1);
+                return number * 64 + static_cast<clocks>(std::countr_zero(free));
             }
         }
     }
 
-private:
-    static constexpr std::size_t blocks = window / 64;
-    std::array<clocks, blocks> block_{}; // which 64 clocks a slot stands for
-    std::array<std::uint64_t, blocks> taken_{};
+    std::array<block, blocks> blocks_{};
 };
 
 } // namespace bulkhead::machine::dram

@@ -74,7 +74,7 @@ result<mapping> mapping::make(const organization &shape, const mapping_bits &bit
     if (!independent(joined({&bits.channel, &bits.rank, &bits.group, &bits.bank, &bits.row, &bits.column}))) {
         return refusal{"an address bit is used twice: two addresses would be at one place"};
     }
-    return mapping{bits, base};
+    return mapping{shape, bits, base};
 }
 
 mapping_bits mapping::row_bank_column(const organization &shape)
@@ -98,32 +98,34 @@ mapping_bits mapping::row_bank_column(const organization &shape)
     return bits;
 }
 
-mapping::field mapping::compile(const bit_masks &masks)
+mapping::mapping(const organization &shape, const mapping_bits &bits, phys_addr base)
+    : base_(base.value), burst_bits_(bits_for(shape.of().burst.value))
 {
-    field made;
-    for (std::uint32_t i = 0; i < masks.size(); ++i) {
-        if (!std::has_single_bit(masks[i])) {
-            made.parities.push_back({masks[i], i});
-            continue;
+    struct packed_field {
+        bit_masks masks;
+        std::uint32_t at; // in the packed place
+    };
+    const std::array<packed_field, 4> fields{{{bits.channel, 0},
+                                              {joined({&bits.bank, &bits.group, &bits.rank}), 8},
+                                              {bits.column, 16},
+                                              {bits.row, 32}}};
+    const auto place_of = [&fields](std::uint64_t offset) {
+        std::uint64_t packed = 0;
+        for (const packed_field &field : fields) {
+            for (std::size_t i = 0; i < field.masks.size(); ++i) {
+                const auto parity = static_cast<std::uint64_t>(std::popcount(offset & field.masks[i]) & 1);
+                packed |= parity << (field.at + i);
+            }
         }
-        const auto from = static_cast<std::uint32_t>(std::countr_zero(masks[i]));
-        run *const last = made.runs.empty() ? nullptr : &made.runs.back();
-        const bool continues = last != nullptr && (last->mask << 1U & ~last->mask & masks[i]) != 0 &&
-                               from - last->right + last->left == i;
-        if (continues) {
-            last->mask |= masks[i];
-        } else {
-            made.runs.push_back({masks[i], from, i});
+        return packed;
+    };
+    const std::uint32_t part_bits = bits_for(part_values);
+    for (std::uint32_t low = burst_bits_; low < bits_for(shape.size().value); low += part_bits) {
+        part &added = parts_.emplace_back();
+        for (std::uint64_t value = 0; value < part_values; ++value) {
+            added.at(value) = place_of(value << low);
         }
     }
-    return made;
-}
-
-mapping::mapping(const mapping_bits &bits, phys_addr base)
-    : base_(base.value), channel_(compile(bits.channel)),
-      bank_(compile(joined({&bits.bank, &bits.group, &bits.rank}))), row_(compile(bits.row)),
-      column_(compile(bits.column))
-{
 }
 
 } // namespace bulkhead::machine::dram

@@ -32,47 +32,28 @@ public:
 
     [[nodiscard]] place of(phys_addr address) const
     {
-        const std::uint64_t offset = address.value - base_;
-        return place{.channel = gather(channel_, offset),
-                     .bank = gather(bank_, offset),
-                     .row = gather(row_, offset),
-                     .column = gather(column_, offset)};
+        std::uint64_t left = (address.value - base_) >> burst_bits_;
+        std::uint64_t packed = 0;
+        for (const part &one : parts_) {
+            packed ^= one[left % part_values];
+            left /= part_values;
+        }
+        return place{.channel = static_cast<std::uint32_t>(packed & 0xff),
+                     .bank = static_cast<std::uint32_t>(packed >> 8U & 0xff),
+                     .row = static_cast<std::uint32_t>(packed >> 32U),
+                     .column = static_cast<std::uint32_t>(packed >> 16U & 0xffff)};
     }
 
 private:
-    // A run of neighbouring address bits that becomes a run of neighbouring field bits.
-    struct run {
-        std::uint64_t mask;
-        std::uint32_t right;
-        std::uint32_t left;
-    };
-    struct parity {
-        std::uint64_t mask;
-        std::uint32_t left;
-    };
-    struct field {
-        std::vector<run> runs;
-        std::vector<parity> parities;
-    };
+    // A place is linear in the address: the exclusive or of what each part of the address gives.
+    static constexpr std::size_t part_values = 128;
+    using part = std::array<std::uint64_t, part_values>;
 
-    static field compile(const bit_masks &masks);
-
-    static std::uint32_t gather(const field &field, std::uint64_t offset)
-    {
-        std::uint64_t value = 0;
-        for (const run &run : field.runs) {
-            value |= ((offset & run.mask) >> run.right) << run.left;
-        }
-        for (const parity &parity : field.parities) {
-            value |= static_cast<std::uint64_t>(std::popcount(offset & parity.mask) & 1) << parity.left;
-        }
-        return static_cast<std::uint32_t>(value);
-    }
-
-    mapping(const mapping_bits &bits, phys_addr base);
+    mapping(const organization &shape, const mapping_bits &bits, phys_addr base);
 
     std::uint64_t base_;
-    field channel_, bank_, row_, column_;
+    std::uint32_t burst_bits_;
+    std::vector<part> parts_; // from the lowest address bits on
 };
 
 } // namespace bulkhead::machine::dram

@@ -32,24 +32,15 @@ void memory::request(request_id id, phys_addr address, access_kind kind, picosec
     const place at = map_.of(address);
     port &own = ports_[at.channel];
     const clocks arrival = clock_.edge_at(when + settings_.request_latency);
-    const incoming added{id, at, arrival, kind == access_kind::write};
-    if (own.empty()) {
-        own.inbox.clear();
-        own.first = 0;
-    }
-    auto place = own.inbox.end();
-    while (place != own.inbox.begin() + static_cast<std::ptrdiff_t>(own.first) &&
-           (place - 1)->when > arrival) {
-        --place;
-    }
-    own.inbox.insert(place, added);
+    own.inbox.insert({id, at, arrival, kind == access_kind::write},
+                     [](const incoming &one, const incoming &added) { return one.when > added.when; });
 }
 
 // Arrivals and decisions in order of time; at the same clock a request arrives before the decision.
 void memory::advance(port &own, clocks until)
 {
-    for (; !own.empty() && own.inbox[own.first].when < until; ++own.first) {
-        const incoming &next = own.inbox[own.first];
+    for (; !own.inbox.empty() && own.inbox.front().when < until; own.inbox.pop_front()) {
+        const incoming &next = own.inbox.front();
         own.channel.advance(next.when);
         own.channel.request(next.id, next.at, next.write, next.when);
     }
@@ -67,13 +58,12 @@ void memory::advance(picoseconds until)
 
 std::optional<picoseconds> memory::next() const
 {
-    constexpr clocks never = ~clocks{0};
-    clocks first = never;
+    clocks first = scheduler::never;
     for (const port &one : ports_) {
-        first = std::min(first, one.channel.next().value_or(never));
-        first = one.empty() ? first : std::min(first, one.inbox[one.first].when);
+        first = std::min(first, one.channel.due());
+        first = one.inbox.empty() ? first : std::min(first, one.inbox.front().when);
     }
-    return first == never ? std::nullopt : std::optional(clock_.time_of(first));
+    return first == scheduler::never ? std::nullopt : std::optional(clock_.time_of(first));
 }
 
 void memory::collect(scheduler &channel)

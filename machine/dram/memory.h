@@ -3,6 +3,8 @@
 // answers in picoseconds out, and the profiling counters that software can read. One object for all channels.
 #pragma once
 
+#include <optional>
+
 #include "machine/dram/mapping.h"
 #include "machine/dram/scheduler.h"
 #include "machine/time.h"
@@ -72,9 +74,7 @@ private:
     // A channel and what is on its way to it, in order of time.
     struct port {
         scheduler channel;
-        std::vector<incoming> inbox;
-        std::size_t first = 0; // of the inbox
-        [[nodiscard]] bool empty() const { return first == inbox.size(); }
+        ring<incoming> inbox;
     };
 
     memory(const memory_settings &settings, mapping map, std::vector<issued> *log);

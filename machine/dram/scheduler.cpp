@@ -6,8 +6,6 @@ namespace bulkhead::machine::dram {
 
 namespace {
 
-constexpr clocks never = ~clocks{0};
-
 // Among requests that can go at the same clock, row hits go before others, then the oldest. The bank is in
 // the lowest bits.
 constexpr std::uint32_t bank_bits = 6;
@@ -60,26 +58,22 @@ scheduler_statistics scheduler::statistics(clocks now) const
     return result;
 }
 
-void scheduler::request(request_id id, const place &at, bool write, clocks when)
+[[gnu::flatten]] void scheduler::request(request_id id, const place &at, bool write, clocks when)
 {
     floor_ = later(floor_, when);
     begin_busy(when);
-    if (waiting_count() != 0 || !admit(id, at, write, when)) {
+    if (!waiting_.empty() || !admit(id, at, write, when)) {
         waiting_.push_back({id, at, write});
     }
+    due_ = decision_due();
 }
 
 void scheduler::admit_waiting(clocks when)
 {
-    while (waiting_first_ < waiting_.size()) {
-        const waiting &first = waiting_[waiting_first_];
-        if (!admit(first.id, first.at, first.write, when)) {
-            return;
-        }
-        ++waiting_first_;
+    while (!waiting_.empty() &&
+           admit(waiting_.front().id, waiting_.front().at, waiting_.front().write, when)) {
+        waiting_.pop_front();
     }
-    waiting_.clear();
-    waiting_first_ = 0;
 }
 
 // Into its queue, or answered without one; false if the queue is full.
@@ -100,7 +94,10 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
             return false;
         }
         queue.append(id, order_++, at, banks_.open_row(at.bank));
-        reconsider(queue, at.bank, when);
+        if (planned_.known() && write == writing_) {
+            write ? reconsider<command::write>(queue, at.bank, when)
+                  : reconsider<command::read>(queue, at.bank, when);
+        }
     }
     if (write) {
         completions_.push_back({id, when, true});
@@ -109,12 +106,11 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
 }
 
 // The plan after an arrival: only the bank that it goes to can have become faster.
+template <command column>
 void scheduler::reconsider(const request_queue &queue, std::uint32_t bank, clocks now)
 {
-    if (planned_ && &queue == (writing_ ? &writes_ : &reads_)) {
-        const choice other = prospect(queue, bank, now);
-        planned_ = other.before(*planned_) ? other : *planned_;
-    }
+    const choice other = prospect<column>(queue, bank, now);
+    planned_ = other.before(planned_) ? other : planned_;
 }
 
 // Writes go from the high watermark down to the low one, and use what reads leave.
@@ -126,30 +122,45 @@ void scheduler::choose_direction()
 }
 
 // When the column command of a bank's candidate can go, as seen at `now`, and what decides among equals.
+template <command column>
 scheduler::choice scheduler::prospect(const request_queue &queue, std::uint32_t bank, clocks now) const
 {
-    const command column = writing_ ? command::write : command::read;
-    const request_queue::entry &candidate = queue.at(queue.candidate(bank));
-    const std::uint32_t open = banks_.open_row(bank);
-    const std::uint64_t order = candidate.order << bank_bits | bank;
-    const clocks ready = later(now, banks_.earliest(column, bank));
-    if (candidate.row == open) {
+    const std::uint64_t order = queue.at(queue.candidate(bank)).order << bank_bits | bank;
+    const clocks ready = banks_.earliest<column>(bank, now);
+    if ((queue.hits() >> bank & 1U) != 0) {
         return {ready, order};
     }
-    clocks activate = later(now, banks_.earliest(command::activate, bank));
-    if (open != banks::no_row) {
-        activate = later(activate, later(now, banks_.earliest(command::precharge, bank)) + timing_.rp);
+    clocks activate = banks_.earliest<command::activate>(bank, now);
+    if ((banks_.open_banks() >> bank & 1U) != 0) {
+        activate = later(activate, banks_.earliest<command::precharge>(bank, now) + timing_.rp);
     }
     return {later(ready, activate + timing_.rcd), order | miss};
 }
 
-// The candidate whose column command can go first.
+// The candidate whose column command can go first. Few banks are looked at: hits, and then misses by age only
+// until no younger one can be earlier than the one that was found.
+template <command column>
 scheduler::choice scheduler::most_urgent(const request_queue &queue, clocks now) const
 {
-    choice first{never, never};
-    for (std::uint64_t left = queue.banks(); left != 0; left &= left - 1) {
-        const choice other = prospect(queue, static_cast<std::uint32_t>(std::countr_zero(left)), now);
+    choice first;
+    for (std::uint64_t left = queue.hits(); left != 0; left &= left - 1) {
+        const choice other = prospect<column>(queue, static_cast<std::uint32_t>(std::countr_zero(left)), now);
         first = other.before(first) ? other : first;
+    }
+    std::uint64_t misses = queue.banks() & ~queue.hits();
+    clocks bound = later(banks_.earliest_anywhere<column>(now),
+                         banks_.earliest_anywhere<command::activate>(now) + timing_.rcd);
+    if ((misses & ~banks_.open_banks()) == 0) {
+        bound = later(bound, now + timing_.rp + timing_.rcd);
+    }
+    for (auto i = queue.oldest(); misses != 0 && first.ready > bound; i = queue.at(i).younger) {
+        const std::uint32_t bank = queue.at(i).bank;
+        const std::uint64_t own = std::uint64_t{1} << bank;
+        if ((misses & own) != 0) {
+            misses &= ~own;
+            const choice other = prospect<column>(queue, bank, now);
+            first = other.before(first) ? other : first;
+        }
     }
     return first;
 }
@@ -157,71 +168,98 @@ scheduler::choice scheduler::most_urgent(const request_queue &queue, clocks now)
 void scheduler::record(command what, std::uint32_t bank, std::uint32_t row, std::uint32_t column, clocks when)
 {
     ++statistics_.commands[static_cast<std::size_t>(what)];
-    if (log_ != nullptr) {
-        log_->push_back({when, what, bank, row, column});
+    if (log_ != nullptr) [[unlikely]] {
+        write_down({when, what, bank, row, column});
     }
+}
+
+[[gnu::noinline, gnu::cold]] void scheduler::write_down(const issued &one)
+{
+    log_->push_back(one);
 }
 
 void scheduler::close(std::uint32_t bank, clocks now)
 {
-    const clocks when = bus_.take(later(now, banks_.earliest(command::precharge, bank)));
+    const clocks when = bus_.take(banks_.earliest<command::precharge>(bank, now));
     record(command::precharge, bank, banks_.open_row(bank), 0, when);
-    banks_.issue(command::precharge, bank, 0, when);
+    banks_.issue<command::precharge>(bank, 0, when);
 }
 
-void scheduler::open(std::uint32_t bank, std::uint32_t row, clocks now)
+// For a request of one queue; `other` is the other one.
+void scheduler::open(request_queue &other, std::uint32_t bank, std::uint32_t row, clocks now)
 {
     if (banks_.open_row(bank) != banks::no_row) {
         close(bank, now);
     }
-    const clocks when = bus_.take(later(now, banks_.earliest(command::activate, bank)));
+    const clocks when = bus_.take(banks_.earliest<command::activate>(bank, now));
     record(command::activate, bank, row, 0, when);
-    banks_.issue(command::activate, bank, row, when);
-    (writing_ ? reads_ : writes_).choose(bank, row);
+    banks_.issue<command::activate>(bank, row, when);
+    other.row_changed(bank, row);
+}
+
+[[gnu::noinline]] void scheduler::close_unwanted(std::uint32_t bank, std::uint32_t row, clocks now)
+{
+    if (!reads_.wants(bank, row) && !writes_.wants(bank, row)) {
+        close(bank, now);
+        reads_.row_changed(bank, banks::no_row);
+        writes_.row_changed(bank, banks::no_row);
+    }
 }
 
 void scheduler::decide(clocks now)
 {
     const bool was_writing = writing_;
     choose_direction();
-    request_queue &queue = writing_ ? writes_ : reads_;
-    if (!planned_ || writing_ != was_writing) {
-        planned_ = most_urgent(queue, now);
+    if (writing_ != was_writing) {
+        planned_ = {};
     }
     floor_ = now;
-    if (planned_->ready > now + lead_) {
-        return; // what comes meanwhile may be faster
+    writing_ ? decide<command::write>(writes_, now) : decide<command::read>(reads_, now);
+}
+
+template <command column> void scheduler::decide(request_queue &queue, clocks now)
+{
+    if (!planned_.known()) {
+        planned_ = most_urgent<column>(queue, now);
     }
-    const auto bank = static_cast<std::uint32_t>(planned_->order % max_banks_per_channel);
-    const command column = writing_ ? command::write : command::read;
-    planned_.reset();
-    const request_queue::entry served = queue.at(queue.candidate(bank));
-    if (banks_.open_row(bank) != served.row) {
-        open(bank, served.row, now);
+    if (planned_.ready <= now + lead_) { // else: what comes meanwhile may be faster
+        const auto bank = static_cast<std::uint32_t>(planned_.order % max_banks_per_channel);
+        planned_ = {};
+        serve<column>(queue, bank, now);
+        if (!waiting_.empty()) {
+            admit_waiting(now);
+        }
     }
-    const clocks when = bus_.take(later(now, banks_.earliest(column, bank)));
-    record(column, bank, served.row, served.column, when);
-    banks_.issue(column, bank, 0, when);
+    due_ = decision_due();
+}
+
+// All commands for the bank's candidate.
+template <command column> void scheduler::serve(request_queue &queue, std::uint32_t bank, clocks now)
+{
+    constexpr bool write = column == command::write;
+    const request_queue::entry &served = queue.at(queue.candidate(bank));
+    const request_id id = served.id;
+    const std::uint32_t row = served.row;
+    if (banks_.open_row(bank) != row) {
+        open(write ? reads_ : writes_, bank, row, now);
+    }
+    const clocks when = bus_.take(banks_.earliest<column>(bank, now));
+    record(column, bank, row, served.column, when);
+    banks_.issue<column>(bank, 0, when);
     last_column_ = when;
-    queue.remove_candidate(bank, served.row);
-    if (policy_.page == page_policy::closed && !reads_.wants(bank, served.row) &&
-        !writes_.wants(bank, served.row)) {
-        close(bank, now);
-        reads_.choose(bank, banks::no_row);
-        writes_.choose(bank, banks::no_row);
+    queue.remove_candidate(bank, row);
+    if (policy_.page == page_policy::closed) {
+        close_unwanted(bank, row, now);
     }
-    const clocks end = when + (writing_ ? timing_.cwl : timing_.cl) + timing_.burst;
+    const clocks end = when + (write ? timing_.cwl : timing_.cl) + timing_.burst;
     busy_until_ = later(busy_until_, end);
-    if (!writing_) {
-        completions_.push_back({served.id, end, false});
-    }
-    if (waiting_count() != 0) {
-        admit_waiting(now);
+    if (!write) {
+        completions_.push_back({id, end, false});
     }
 }
 
 // The rank whose turn it is: its banks are closed, then it is refreshed.
-void scheduler::refresh()
+[[gnu::noinline, gnu::cold]] void scheduler::refresh()
 {
     const auto due = std::min_element(refresh_due_.begin(), refresh_due_.end());
     const auto rank = static_cast<std::uint32_t>(due - refresh_due_.begin());
@@ -229,10 +267,11 @@ void scheduler::refresh()
     for (std::uint64_t left = banks_.open_banks() & all; left != 0; left &= left - 1) {
         const auto bank = static_cast<std::uint32_t>(std::countr_zero(left));
         close(bank, *due);
-        reads_.choose(bank, banks::no_row);
-        writes_.choose(bank, banks::no_row);
+        reads_.row_changed(bank, banks::no_row);
+        writes_.row_changed(bank, banks::no_row);
     }
-    planned_.reset();
+    planned_ = {};
+    due_ = decision_due();
     const clocks when = bus_.take(later(*due, banks_.earliest_refresh(rank)));
     record(command::refresh, static_cast<std::uint32_t>(std::countr_zero(all)), 0, 0, when);
     banks_.refresh(rank, when);
@@ -245,28 +284,17 @@ clocks scheduler::decision_due() const
     if (!has_requests()) {
         return never;
     }
-    const clocks column = later(last_column_, planned_ ? planned_->ready : 0);
+    const clocks column = planned_.known() ? later(last_column_, planned_.ready) : last_column_;
     return later(floor_, column > lead_ ? column - lead_ : 0);
 }
 
-void scheduler::advance(clocks until)
+[[gnu::flatten]] void scheduler::step()
 {
-    for (;;) {
-        const clocks due = decision_due();
-        if (std::min(due, next_refresh_) >= until) {
-            return;
-        }
-        if (next_refresh_ <= due) {
-            refresh();
-        } else {
-            decide(due);
-        }
+    if (next_refresh_ <= due_) {
+        refresh();
+    } else {
+        decide(due_);
     }
-}
-
-std::optional<clocks> scheduler::next() const
-{
-    return has_requests() ? std::optional(decision_due()) : std::nullopt;
 }
 
 } // namespace bulkhead::machine::dram

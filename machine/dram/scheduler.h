@@ -7,11 +7,10 @@
 // constraint.
 #pragma once
 
-#include <optional>
-
 #include "machine/dram/banks.h"
 #include "machine/dram/command_bus.h"
 #include "machine/dram/request_queue.h"
+#include "machine/ring.h"
 
 namespace bulkhead::machine::dram {
 
@@ -51,6 +50,7 @@ struct scheduler_statistics {
 
 class scheduler {
 public:
+    static constexpr clocks never = ~clocks{0};
     using request_id = std::uint64_t; // the caller's
 
     // A read whose last data arrived, or a write that the write queue took over (and may hold for long).
@@ -69,17 +69,25 @@ public:
     void request(request_id id, const place &at, bool write, clocks when);
 
     // Decides all that is due before `until`. No request may come before it any more.
-    void advance(clocks until);
+    void advance(clocks until)
+    {
+        while (std::min(due_, next_refresh_) < until) {
+            step();
+        }
+    }
 
-    // When the next decision is due if no request comes; nothing pending: nothing.
-    [[nodiscard]] std::optional<clocks> next() const;
+    // When the next decision is due if no request comes; nothing pending: `never`.
+    [[nodiscard]] clocks due() const { return due_; }
 
     // Completions since the last forget_completions(), in order of decision; `when` can be ahead of
     // advance()'s time.
     [[nodiscard]] const std::vector<completion> &completions() const { return completions_; }
     void forget_completions() { completions_.clear(); }
 
-    [[nodiscard]] std::uint32_t pending() const { return reads_.size() + writes_.size() + waiting_count(); }
+    [[nodiscard]] std::uint32_t pending() const
+    {
+        return reads_.size() + writes_.size() + static_cast<std::uint32_t>(waiting_.size());
+    }
     // `busy` as of `now`.
     [[nodiscard]] scheduler_statistics statistics(clocks now) const;
 
@@ -89,33 +97,36 @@ private:
         place at;
         bool write;
     };
-
-    [[nodiscard]] std::uint32_t waiting_count() const
-    {
-        return static_cast<std::uint32_t>(waiting_.size() - waiting_first_);
-    }
-    [[nodiscard]] bool has_requests() const { return (reads_.banks() | writes_.banks()) != 0; }
-    [[nodiscard]] clocks decision_due() const;
-
-    bool admit(request_id id, const place &at, bool write, clocks when);
-    void admit_waiting(clocks when);
-    void choose_direction();
+    // A bank's candidate: when its column command could go, and what decides among equals.
     struct choice {
-        clocks ready;        // its column command
-        std::uint64_t order; // among equals, lower first; and the bank
+        clocks ready = never;
+        std::uint64_t order = never; // lower first; the bank is in the lowest bits
         [[nodiscard]] bool before(const choice &other) const
         {
             return ready < other.ready || (ready == other.ready && order < other.order);
         }
+        [[nodiscard]] bool known() const { return ready != never; }
     };
+
+    [[nodiscard]] bool has_requests() const { return (reads_.banks() | writes_.banks()) != 0; }
+    [[nodiscard]] clocks decision_due() const;
+    bool admit(request_id id, const place &at, bool write, clocks when);
+    void admit_waiting(clocks when);
+    void choose_direction();
+    template <command column>
     [[nodiscard]] choice prospect(const request_queue &queue, std::uint32_t bank, clocks now) const;
-    [[nodiscard]] choice most_urgent(const request_queue &queue, clocks now) const;
-    void reconsider(const request_queue &queue, std::uint32_t bank, clocks now);
+    template <command column> [[nodiscard]] choice most_urgent(const request_queue &queue, clocks now) const;
+    template <command column> void reconsider(const request_queue &queue, std::uint32_t bank, clocks now);
+    void step();
     void decide(clocks now);
-    void open(std::uint32_t bank, std::uint32_t row, clocks now);
+    template <command column> void decide(request_queue &queue, clocks now);
+    template <command column> void serve(request_queue &queue, std::uint32_t bank, clocks now);
+    void open(request_queue &other, std::uint32_t bank, std::uint32_t row, clocks now);
     void close(std::uint32_t bank, clocks now);
+    void close_unwanted(std::uint32_t bank, std::uint32_t row, clocks now);
     void refresh();
     void record(command what, std::uint32_t bank, std::uint32_t row, std::uint32_t column, clocks when);
+    void write_down(const issued &one);
     void begin_busy(clocks when);
 
     timing timing_;
@@ -126,14 +137,14 @@ private:
 
     request_queue reads_;
     request_queue writes_;
-    std::vector<waiting> waiting_; // from waiting_first_ on
-    std::size_t waiting_first_ = 0;
+    ring<waiting> waiting_; // outside of the full queues
     std::uint64_t order_ = 0;
     bool draining_ = false; // between the watermarks, downwards
     bool writing_ = false;  // what the present decision is about
 
+    clocks due_ = never;              // of the next decision
     clocks floor_ = 0;                // no decision before it: the last arrival, the last decision
-    std::optional<choice> planned_;   // for the next decision, if nothing faster comes
+    choice planned_;                  // for the next decision, if nothing faster comes
     clocks last_column_ = 0;          // column command
     clocks lead_;                     // how long before that the next decision is due
     std::vector<clocks> refresh_due_; // by rank

@@ -5,6 +5,8 @@
 // differ in the values (DDR3: no bank groups, so the short and the long forms are equal) and not in the form.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,6 +27,7 @@ const char *name_of(command which);
 // of the channel but that of the first command.
 enum class scope : std::uint8_t { bank, group, rank, other_rank };
 
+// A constraint between two commands with its distance.
 struct constraint {
     command first;
     command then;
@@ -59,8 +62,74 @@ struct timing {
     // be read, a burst that overlaps the next, refreshes that leave no time, a long form below the short).
     [[nodiscard]] std::string contradiction() const;
 
-    // All constraints between two commands. tFAW, between four, and tREFI, a duty, are not among them.
+    // Clocks from a command to another so that the second's data follows the first's after `gap` idle clocks.
+    [[nodiscard]] constexpr std::uint32_t data_after(std::uint32_t first_latency, std::uint32_t gap,
+                                                     std::uint32_t second_latency) const
+    {
+        const std::uint32_t end = first_latency + burst + gap;
+        return end > second_latency ? end - second_latency : 1;
+    }
+
+    // All of `rules` with this DRAM's distances.
     [[nodiscard]] std::vector<constraint> constraints() const;
 };
+
+// One rule of the list: which two commands, where, and how far apart.
+struct rule {
+    command first;
+    command then;
+    scope where;
+    const char *name;
+    std::uint32_t (*distance)(const timing &);
+};
+
+// All constraints between two commands; tFAW, between four, and tREFI, a duty, are not among them. Known at
+// compile time, so that `banks` has straight code for each command; the distances are a platform's.
+inline constexpr std::array rules{
+    rule{command::activate, command::read, scope::bank, "tRCD", [](const timing &t) { return t.rcd; }},
+    rule{command::activate, command::write, scope::bank, "tRCD", [](const timing &t) { return t.rcd; }},
+    rule{command::activate, command::precharge, scope::bank, "tRAS", [](const timing &t) { return t.ras; }},
+    rule{command::activate, command::activate, scope::bank, "tRC", [](const timing &t) { return t.rc(); }},
+    rule{command::precharge, command::activate, scope::bank, "tRP", [](const timing &t) { return t.rp; }},
+    rule{command::read, command::precharge, scope::bank, "tRTP", [](const timing &t) { return t.rtp; }},
+    rule{command::write, command::precharge, scope::bank, "CWL + burst + tWR",
+         [](const timing &t) { return t.cwl + t.burst + t.wr; }},
+
+    rule{command::activate, command::activate, scope::group, "tRRD_L",
+         [](const timing &t) { return t.rrd_l; }},
+    rule{command::read, command::read, scope::group, "tCCD_L", [](const timing &t) { return t.ccd_l; }},
+    rule{command::write, command::write, scope::group, "tCCD_L", [](const timing &t) { return t.ccd_l; }},
+    rule{command::write, command::read, scope::group, "CWL + burst + tWTR_L",
+         [](const timing &t) { return t.cwl + t.burst + t.wtr_l; }},
+
+    rule{command::activate, command::activate, scope::rank, "tRRD_S",
+         [](const timing &t) { return t.rrd_s; }},
+    rule{command::read, command::read, scope::rank, "tCCD_S", [](const timing &t) { return t.ccd_s; }},
+    rule{command::write, command::write, scope::rank, "tCCD_S", [](const timing &t) { return t.ccd_s; }},
+    rule{command::read, command::write, scope::rank, "CL + burst + turnaround - CWL",
+         [](const timing &t) { return t.data_after(t.cl, t.turnaround, t.cwl); }},
+    rule{command::write, command::read, scope::rank, "CWL + burst + tWTR_S",
+         [](const timing &t) { return t.cwl + t.burst + t.wtr_s; }},
+    rule{command::activate, command::refresh, scope::rank, "tRC", [](const timing &t) { return t.rc(); }},
+    rule{command::precharge, command::refresh, scope::rank, "tRP", [](const timing &t) { return t.rp; }},
+    rule{command::refresh, command::activate, scope::rank, "tRFC", [](const timing &t) { return t.rfc; }},
+    rule{command::refresh, command::refresh, scope::rank, "tRFC", [](const timing &t) { return t.rfc; }},
+
+    rule{command::read, command::read, scope::other_rank, "burst + tRTRS",
+         [](const timing &t) { return t.burst + t.rank_switch; }},
+    rule{command::write, command::write, scope::other_rank, "burst + tRTRS",
+         [](const timing &t) { return t.burst + t.rank_switch; }},
+    rule{command::read, command::write, scope::other_rank, "CL + burst + tRTRS - CWL",
+         [](const timing &t) { return t.data_after(t.cl, t.rank_switch, t.cwl); }},
+    rule{command::write, command::read, scope::other_rank, "CWL + burst + tRTRS - CL",
+         [](const timing &t) { return t.data_after(t.cwl, t.rank_switch, t.cl); }},
+};
+
+// Whether any rule can put off `then` in a scope.
+constexpr bool any_rule(command then, scope where)
+{
+    return std::any_of(rules.begin(), rules.end(),
+                       [=](const rule &one) { return one.then == then && one.where == where; });
+}
 
 } // namespace bulkhead::machine::dram

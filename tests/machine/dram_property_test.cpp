@@ -174,19 +174,19 @@ double bus_share(const setting &given, std::uint32_t window, bool random, std::u
             const bool write = write_every != 0 && sent % write_every == 0;
             scheduler.request(sent, address(), write, now);
         }
-        const auto next = scheduler.next();
+        const clocks next = scheduler.due();
         for (const auto &one : scheduler.completions()) {
             ends.push_back(one.when);
         }
         scheduler.forget_completions();
         const auto first = std::min_element(ends.begin(), ends.end());
-        if (first != ends.end() && (!next || *first <= *next)) {
+        if (first != ends.end() && *first <= next) {
             now = std::max(now, *first);
             scheduler.advance(now);
             ends.erase(first);
             ++finished;
-        } else if (next) {
-            now = std::max(now, *next);
+        } else if (next != scheduler::never) {
+            now = std::max(now, next);
             scheduler.advance(now + 1);
         }
         if (sent - finished < window) {
