@@ -26,12 +26,6 @@ def check_machine(platform: Platform) -> list[Finding]:
     return findings
 
 
-def last_line(platform: Platform) -> int:
-    """Bytes of a line of the cache before memory."""
-    caches = [platform.caches[name] for name in LEVELS if name in platform.caches]
-    return caches[-1].line if caches else drams.LINE_BYTES
-
-
 def _clusters(platform: Platform) -> Findings:
     for name, cache in platform.caches.items():
         path: KeyPath = ("caches", name, "clusters")
@@ -97,19 +91,18 @@ def _facts(platform: Platform) -> Findings:
 
 def _dram(dram: Dram, platform: Platform) -> Findings:
     path: KeyPath = ("dram",)
-    line = last_line(platform)
     if dram.timing is not None and dram.standard not in STANDARDS:
         cause = f"no timing rules are known for '{dram.standard}'"
         yield Finding((*path, "standard"), "bad-value", cause, ", ".join(STANDARDS))
         return
-    shape = list(_shape(dram, line))
+    shape = list(_shape(dram))
     yield from shape
     if shape:
         return
     if dram.timing is not None:
-        for key, cause in drams.contradictions(dram, dram.timing, line):
+        for key, cause in drams.contradictions(dram, dram.timing):
             yield Finding((*path, "timing", key), "timing", cause)
-    for key, cause in drams.mapping_errors(dram, line):
+    for key, cause in drams.mapping_errors(dram):
         yield Finding((*path, "mapping", key), "geometry", cause)
     yield from _controller(dram)
     size = drams.size_bytes(dram)
@@ -119,15 +112,15 @@ def _dram(dram: Dram, platform: Platform) -> Findings:
         yield Finding((*path, "rows"), "conflict", cause)
 
 
-def _shape(dram: Dram, line: int) -> Findings:
+def _shape(dram: Dram) -> Findings:
     for key in ("channels", "ranks", "bank_groups", "banks", "width", "page", "rows"):
         value = getattr(dram, key)
         if value is not None and value & (value - 1):
             yield Finding(("dram", key), "geometry", f"{value} is not a power of two")
-    if (drams.burst_bytes(dram, line)) & (drams.burst_bytes(dram, line) - 1):
+    if (drams.burst_bytes(dram)) & (drams.burst_bytes(dram) - 1):
         yield Finding(("dram", "burst"), "geometry", "the bytes of a burst are not a power of two")
-    elif dram.page is not None and dram.page < drams.burst_bytes(dram, line):
-        cause = f"a row of {dram.page} bytes is shorter than a burst of {drams.burst_bytes(dram, line)}"
+    elif dram.page is not None and dram.page < drams.burst_bytes(dram):
+        cause = f"a row of {dram.page} bytes is shorter than a burst of {drams.burst_bytes(dram)}"
         yield Finding(("dram", "page"), "geometry", cause)
     banks = dram.ranks * dram.bank_groups * dram.banks
     if banks > drams.BANK_BITS_MAX:

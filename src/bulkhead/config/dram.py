@@ -15,7 +15,7 @@ from bulkhead.config.timing import DramTiming, dram_clocks
 
 Wrong = Iterator[tuple[str, str]]  # key of the section, cause
 
-LINE_BYTES = 64  # where no cache says otherwise
+STANDARD_BURST = 8  # beats
 BANK_BITS_MAX = 64  # banks of a channel, as the machine's sets of banks are one word
 PICOSECONDS_PER_S = 10**12
 
@@ -26,16 +26,12 @@ def period_ps(dram: Dram) -> Fraction:
     return PICOSECONDS_PER_S / (rate if dram.standard == "SDR" else rate / 2)
 
 
-def burst_beats(dram: Dram, line: int = LINE_BYTES) -> int:
-    """Beats of one access. A line that takes several bursts of one row is modelled as one long burst."""
-    return dram.burst if dram.burst is not None else max(1, line * 8 // dram.width)
+def burst_bytes(dram: Dram) -> int:
+    """What one access moves; a line can take several."""
+    return (dram.burst or STANDARD_BURST) * dram.width // 8
 
 
-def burst_bytes(dram: Dram, line: int = LINE_BYTES) -> int:
-    return burst_beats(dram, line) * dram.width // 8
-
-
-def clocks_of(dram: Dram, timing: DramTiming, line: int = LINE_BYTES) -> dict[str, int]:
+def clocks_of(dram: Dram, timing: DramTiming) -> dict[str, int]:
     """All timing parameters in clocks, by their data sheet names, and `burst`."""
     period = period_ps(dram)
     found = {
@@ -44,9 +40,8 @@ def clocks_of(dram: Dram, timing: DramTiming, line: int = LINE_BYTES) -> dict[st
         if name not in ("source", "fitted")
     }
     per_clock = 1 if dram.standard == "SDR" else 2
-    burst = -(-burst_beats(dram, line) // per_clock)
+    burst = -(-(dram.burst or STANDARD_BURST) // per_clock)
     found["burst"] = burst
-    # Bursts that belong to one line follow one another at the distance of bursts in one row.
     found["tccd_s"] = max(found["tccd_s"], burst)
     found["tccd_l"] = max(found["tccd_l"], found["tccd_s"])
     found["trrd_l"] = max(found["trrd_l"], found["trrd_s"]) if found["trrd_l"] == 0 else found["trrd_l"]
@@ -54,9 +49,9 @@ def clocks_of(dram: Dram, timing: DramTiming, line: int = LINE_BYTES) -> dict[st
     return found
 
 
-def contradictions(dram: Dram, timing: DramTiming, line: int = LINE_BYTES) -> Wrong:
+def contradictions(dram: Dram, timing: DramTiming) -> Wrong:
     """Timing that no DRAM can have."""
-    t = clocks_of(dram, timing, line)
+    t = clocks_of(dram, timing)
     for name in ("cl", "trcd", "trp", "tras"):
         if t[name] == 0:
             yield name, f"{name} is 0 clocks: a DRAM needs at least one"
@@ -73,7 +68,7 @@ def contradictions(dram: Dram, timing: DramTiming, line: int = LINE_BYTES) -> Wr
         yield "trefi", f"{cause}: refreshes would leave no time"
 
 
-def counts(dram: Dram, line: int = LINE_BYTES) -> dict[str, int] | None:
+def counts(dram: Dram) -> dict[str, int] | None:
     """How many there are of each field of the mapping; None where the description leaves some out."""
     if dram.page is None or dram.rows is None:
         return None
@@ -83,7 +78,7 @@ def counts(dram: Dram, line: int = LINE_BYTES) -> dict[str, int] | None:
         "bank_group": dram.bank_groups,
         "bank": dram.banks,
         "row": dram.rows,
-        "column": dram.page // burst_bytes(dram, line),
+        "column": dram.page // burst_bytes(dram),
     }
 
 
@@ -93,18 +88,18 @@ def size_bytes(dram: Dram) -> int | None:
     return dram.page * dram.rows * dram.banks * dram.bank_groups * dram.ranks * dram.channels
 
 
-def masks(dram: Dram, line: int = LINE_BYTES) -> dict[str, list[int]] | None:
+def masks(dram: Dram) -> dict[str, list[int]] | None:
     """The address bits of each field as masks; for a bit that is a hash, several bits in one."""
     if dram.mapping.order is not None:
-        return _in_order(dram, line)
+        return _in_order(dram)
     if not dram.mapping.row:
         return None
     return {name: [_mask(entry) for entry in bits] for name, bits in dram.mapping.fields().items()}
 
 
-def mapping_errors(dram: Dram, line: int = LINE_BYTES) -> Wrong:
+def mapping_errors(dram: Dram) -> Wrong:
     """Mappings under which two addresses would meet, or some address has no place."""
-    known = counts(dram, line)
+    known = counts(dram)
     given = {name: bits for name, bits in dram.mapping.fields().items() if bits}
     yield from _twice(given)
     if dram.mapping.order is not None and given:
@@ -112,7 +107,7 @@ def mapping_errors(dram: Dram, line: int = LINE_BYTES) -> Wrong:
         return
     if known is None or not dram.mapping.row:
         return
-    yield from _fields_fit(dram, known, line)
+    yield from _fields_fit(dram, known)
 
 
 def _twice(given: dict[str, tuple[object, ...]]) -> Wrong:
@@ -130,10 +125,10 @@ def _twice(given: dict[str, tuple[object, ...]]) -> Wrong:
             rows.sort(reverse=True)
 
 
-def _fields_fit(dram: Dram, known: dict[str, int], line: int) -> Wrong:
+def _fields_fit(dram: Dram, known: dict[str, int]) -> Wrong:
     size = size_bytes(dram)
     assert size is not None
-    usable = (size - 1) & ~(burst_bytes(dram, line) - 1)
+    usable = (size - 1) & ~(burst_bytes(dram) - 1)
     for name, bits in dram.mapping.fields().items():
         needed = known[name].bit_length() - 1
         if len(bits) != needed:
@@ -143,12 +138,12 @@ def _fields_fit(dram: Dram, known: dict[str, int], line: int) -> Wrong:
                 yield name, f"address bit {_shown(entry)} is inside of a burst or beyond the memory"
 
 
-def _in_order(dram: Dram, line: int) -> dict[str, list[int]] | None:
+def _in_order(dram: Dram) -> dict[str, list[int]] | None:
     """From low to high: column, bank group, bank, channel, rank, row: lines of a row stay together."""
-    known = counts(dram, line)
+    known = counts(dram)
     if known is None:
         return None
-    place = burst_bytes(dram, line).bit_length() - 1
+    place = burst_bytes(dram).bit_length() - 1
     found: dict[str, list[int]] = {}
     for name in ("column", "bank_group", "bank", "channel", "rank", "row"):
         bits = known[name].bit_length() - 1

@@ -160,7 +160,7 @@ class Dram(Section):
     bank_groups: Annotated[int, Field(ge=1, le=64)] = 1
     banks: Annotated[int, Field(ge=1, le=64)]  # per bank group
     width: Annotated[int, Field(ge=1, le=1024)]  # bits
-    burst: Annotated[int, Field(ge=1, le=64)] | None = None  # beats of one access [a line of the last cache]
+    burst: Annotated[int, Field(ge=1, le=64)] | None = None  # beats of one access [8]
     page: Bytes | None = None  # one row of one bank, over the whole width
     rows: Annotated[int, Field(ge=1, le=1 << 24)] | None = None  # of a bank
     timing: DramTiming | None = None
