@@ -221,7 +221,7 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
 {
     struct vcpu *here = vgic_here(domain);
     struct vgic_bank *bank;
-    uint32_t target;
+    uint32_t takes; /* the VCPU that has it in a list register, else the one that it is routed to */
 
     if (intid < 32 || intid >= VGIC_INTID_LIMIT) {
         return false;
@@ -233,12 +233,13 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
         spin_unlock(&domain->vgic.lock);
         return false;
     }
-    target = domain->vgic.target[intid - 32];
-    if (here != NULL && target == here->index) {
+    takes = (bank->resident & vgic_bit(intid)) != 0 ? domain->vgic.owner[intid - 32]
+                                                    : domain->vgic.target[intid - 32];
+    if (here != NULL && takes == here->index) {
         arrived(here, intid);
         return true;
     }
-    /* Routed away while it was on its way, or its VCPU is off. */
+    /* Routed away while it was on its way or is still active, or its VCPU is off. */
     bank->pending |= vgic_bit(intid);
     bank->held |= vgic_bit(intid);
     vgic_finish(domain, here, vgic_concerned(domain, NULL, intid & ~31u, vgic_bit(intid), true));

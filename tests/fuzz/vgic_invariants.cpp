@@ -115,17 +115,14 @@ bool has_request(const vcpu &vcpu, uint32_t request)
 
 std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t first)
 {
-    if ((bank.held & bank.resident) != 0) {
-        return about("held beside its list register", domain, first + lowest(bank.held & bank.resident));
-    }
     if ((bank.held & ~bank.hw) != 0) {
         return about("held, but not passed through", domain, first + lowest(bank.held & ~bank.hw));
     }
     if (((bank.drop_pending | bank.drop_active) & ~bank.resident) != 0) {
         return about("to be dropped from no list register", domain, first);
     }
-    /* Active beside its list register only until its core has looked again. */
-    for (uint32_t twice = bank.active & bank.resident; twice != 0; twice &= twice - 1) {
+    /* Beside its list register only until its core has looked again. */
+    for (uint32_t twice = (bank.active | bank.held) & bank.resident; twice != 0; twice &= twice - 1) {
         const uint32_t intid = first + lowest(twice);
         const vcpu *holder = nullptr;
         for (uint32_t i = 0; i < domain.vcpu_count; i++) {
@@ -134,7 +131,7 @@ std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t fir
             }
         }
         if (holder == nullptr || !holder->vgic.stale || !has_request(*holder, CPU_REQUEST_VGIC)) {
-            return about("active beside its list register", domain, intid);
+            return about("active or held beside its list register", domain, intid);
         }
     }
     return "";

@@ -17,7 +17,7 @@ namespace bulkhead_test {
 //    those that exist; a VCPU that is off has none;
 //  - an interrupt that is held is active in the physical controller, and what is active there is held, in a
 //    list register, or the hypervisor's own: nobody's deactivation is forgotten or done twice;
-//  - what is resident is neither held nor, unless its core has been told to look again, active beside it;
+//  - what is resident is neither held nor active beside it, unless its core has been told to look again;
 //  - an SPI is enabled in the physical controller only while its running domain has it enabled, and a timer's
 //    interrupt only as its VCPU has it;
 //  - all locks are free, and the physical controller was never misused (fake_gic_violations()).

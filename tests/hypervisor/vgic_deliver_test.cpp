@@ -301,6 +301,33 @@ TEST_F(Deliver, AnActiveInterruptStaysWhereItIsWhenItIsRoutedAway)
     EXPECT_THAT(second.take_all(), ElementsAre(kSpi));
 }
 
+TEST_F(Deliver, AnInterruptThatArrivesWhileItIsStillActiveElsewhereIsGivenBackWhenItIsWithdrawn)
+{
+    TestSystem system{two_vcpus({kSpi})};
+    Guest first(system, 0, 0);
+    Guest second(system, 0, 1);
+    const uint32_t bit = 1u << (kSpi - 32);
+
+    first.open();
+    second.open();
+    first.enable_spi(kSpi);
+    first.write_dist(0x204, bit); // pending without the device
+    ASSERT_EQ(first.acknowledge(), kSpi);
+    first.route_spi(kSpi, 1);
+    system.run(0, 1);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts()) << "the other core takes the device's";
+    first.write_dist(0x284, bit); // not pending any more
+    ASSERT_TRUE(system.settle());
+    first.end(kSpi);
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(second.take_all(), IsEmpty());
+    EXPECT_FALSE(fake_gic_is_active(kSpi)) << "else the device is never heard of again";
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(second.take_all(), ElementsAre(kSpi));
+}
+
 TEST_F(Deliver, DisablingOnOneVcpuReachesTheListRegisterOfTheOther)
 {
     TestSystem system{two_vcpus()};
