@@ -292,15 +292,16 @@ static bool wait_for_room(void)
 
 void console_flush(void)
 {
-    /* A step takes something from a ring or ends this; what a core is writing just now may come on top. */
-    uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 2;
-    uint32_t one;
+    /* A step writes a byte at least, takes something from a ring, or ends this. A line without text, 8 bytes of
+     * a ring, is 24 here; what a core is writing just now may come on top. */
+    uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 4;
+    uint32_t budget;
 
     atomic_store(&console.closed, true); /* guests that still run may write faster than we can */
     spin_lock(&console.drain_lock);
     do {
-        one = 1;
-    } while (steps-- != 0 && wait_for_room() && drain(&one, true));
+        budget = WINDOW_BUDGET;
+    } while (steps-- != 0 && wait_for_room() && drain(&budget, true));
     spin_unlock(&console.drain_lock);
     for (uint32_t i = 0; i < POLL_LIMIT && uart_tx_busy(); i++) {
     }

@@ -84,6 +84,18 @@ public:
     void set_uart_full(bool full) { hosted_->set_uart_full(full); }
     void pass_time(uint64_t ticks);
 
+    // All that waits is shown, as before the machine is turned off.
+    void flush_console();
+
+    // Many steps of one core that nobody chose one by one: judged once, after the last.
+    template <typename Steps> void together(uint32_t core, const Steps &steps)
+    {
+        judged_late_ = true;
+        steps();
+        judged_late_ = false;
+        judge(core);
+    }
+
     // All guests turn cooperative: devices fall silent, everything is enabled, routed to who is there, taken
     // and ended. Then nothing may be left anywhere.
     void come_to_rest();

@@ -18,6 +18,7 @@ constexpr uint64_t receive_empty = 0x10;
 constexpr uint64_t transmit_full = 0x20;
 constexpr uint32_t hypervisor_timer = 26;
 constexpr uint8_t escape = 0x1D;
+constexpr uint32_t most_printed = 320; // more than a ring takes, if lines are short
 constexpr std::string_view names[] = {"control", "linux"};
 
 struct Session {
@@ -27,6 +28,7 @@ struct Session {
     uint32_t console_core;
     uint32_t focus = 0; // the first with a console
     bool escaped = false;
+    uint32_t printed = 0;
     std::array<std::string, domains> written;         // letters, as they must be seen
     std::array<std::deque<uint8_t>, domains> to_read; // typed, not read
     std::array<bool, domains> lost{};                 // wrote into a full FIFO, or restarted: nothing is said
@@ -42,9 +44,10 @@ void print(Session &session, uint32_t core, uint8_t character)
 {
     const uint32_t domain = core % domains;
 
-    if (!session.machine.runs(core)) {
+    if (!session.machine.runs(core) || session.printed == most_printed) {
         return;
     }
+    session.printed++;
     character = own_letter(domain, character);
     if ((session.machine.read(core, flag_register, 4) & transmit_full) != 0) {
         session.lost[domain] = true;
@@ -119,9 +122,11 @@ void step(Session &session, Input &input)
     case 3: { // many at once
         const uint8_t character = input.u8();
         const uint8_t how = input.u8();
-        for (uint32_t i = how < 0xF0 ? how & 31u : 250u; i > 0; i--) {
-            print(session, core, character);
-        }
+        machine.together(core, [&] {
+            for (uint32_t i = how < 0xF0 ? how & 31u : 250u; i > 0; i--) {
+                print(session, core, character);
+            }
+        });
         break;
     }
     case 4:
@@ -221,13 +226,18 @@ void check_stream(const Session &session, std::string_view stream)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     Input input(data, bytes);
-    Session session(options_of(input.u8()));
+    const uint8_t first = input.u8();
+    Session session(options_of(first));
 
     while (!input.empty() && !session.machine.ended()) {
         step(session, input);
     }
     session.machine.set_uart_full(false);
-    session.machine.end_all();
+    if ((first & 0x60) == 0x60) {
+        session.machine.end_all();
+    } else {
+        session.machine.flush_console();
+    }
     check_stream(session, session.machine.uart_output());
     return 0;
 }

@@ -159,14 +159,18 @@ static uint32_t highest(void)
     if (gic.running[core()] || gic.asleep[core()]) {
         return FAKE_GIC_SPURIOUS;
     }
-    for (uint32_t intid = 0; intid < FAKE_GIC_INTIDS; intid++) {
-        const struct state *state = state_of(intid, core());
+    for (uint32_t word = 0; word < WORDS; word++) {
+        const struct state *state = state_of(word * 32, core());
+        uint32_t signalled = state->latched[word] | state->line[word];
+        uint32_t left;
 
-        if (intid >= 32 && (state->latched[intid / 32] | state->line[intid / 32]) == 0) {
-            intid |= 31; /* nothing in these 32 */
-        } else if (fake_gic_is_enabled(intid) && !fake_gic_is_active(intid) && fake_gic_is_pending(intid) &&
-                   is_routed_here(intid)) {
-            return intid;
+        signalled |= word == 0 ? bit_of(FAKE_GIC_MAINTENANCE) : 0; /* maybe: it is looked at */
+        for (left = signalled & state->enabled[word] & ~state->active[word]; left != 0; left &= left - 1) {
+            uint32_t intid = word * 32 + (uint32_t)__builtin_ctz(left);
+
+            if (fake_gic_is_pending(intid) && is_routed_here(intid)) {
+                return intid;
+            }
         }
     }
     return FAKE_GIC_SPURIOUS;

@@ -30,6 +30,7 @@ static struct fake {
     fake_sysreg_write_hook write;
     struct window windows[MAX_WINDOWS];
     size_t window_count;
+    size_t window_last; /* that an access was in: the next one mostly is too */
     uint16_t pages[WINDOWS_PAGES]; /* in storage, from when first written: booting must cost microseconds */
     uint32_t faults;
     size_t pages_mapped;
@@ -134,13 +135,20 @@ uint32_t fake_faults(void)
     return fake.faults;
 }
 
+static bool is_in(const struct window *window, uint64_t pa, unsigned bytes)
+{
+    return range_within(pa, bytes, window->pa, window->bytes) && (pa & (bytes - 1)) == 0;
+}
+
 static const struct window *window_at(uint64_t pa, unsigned bytes)
 {
+    if (is_in(&fake.windows[fake.window_last], pa, bytes)) {
+        return &fake.windows[fake.window_last];
+    }
     for (size_t i = 0; i < fake.window_count; i++) {
-        const struct window *window = &fake.windows[i];
-
-        if (range_within(pa, bytes, window->pa, window->bytes) && pa % bytes == 0) {
-            return window;
+        if (is_in(&fake.windows[i], pa, bytes)) {
+            fake.window_last = i;
+            return &fake.windows[i];
         }
     }
     return NULL;
