@@ -292,8 +292,8 @@ static bool wait_for_room(void)
 
 void console_flush(void)
 {
-    /* A step writes a byte at least, takes something from a ring, or ends this. A line without text, 8 bytes of
-     * a ring, is 24 here; what a core is writing just now may come on top. */
+    /* A step writes a byte at least, takes something from a ring, or ends this. A line without text, 8 bytes
+     * of a ring, is 24 here; what a core is writing just now may come on top. */
     uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 4;
     uint32_t budget;
 

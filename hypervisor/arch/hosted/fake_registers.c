@@ -30,7 +30,7 @@ static struct fake {
     fake_sysreg_write_hook write;
     struct window windows[MAX_WINDOWS];
     size_t window_count;
-    size_t window_last; /* that an access was in: the next one mostly is too */
+    size_t window_last;            /* that an access was in: the next one mostly is too */
     uint16_t pages[WINDOWS_PAGES]; /* in storage, from when first written: booting must cost microseconds */
     uint32_t faults;
     size_t pages_mapped;
