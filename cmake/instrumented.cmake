@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs for the simulated machine: C compiled for the build host, whose loads and stores call the machine's
+# runtime (machine/program/) and whose basic blocks pay for their instructions (scripts/instrument/).
+#
+# bulkhead_instrumented(NAME SOURCES file... [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes])
+#
+# Makes the target NAME and its file NAME.image, whose path is the target's property BULKHEAD_IMAGE. The entry
+# is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
+# The functions that a program may call without having them are in machine/program/calls.h.
+#
+# x86-64 with gcc only: on another host BULKHEAD_HAS_INSTRUMENTED is off and the caller leaves out what needs it.
+
+set(BULKHEAD_HAS_INSTRUMENTED OFF)
+if(NOT BULKHEAD_TARGET AND NOT BULKHEAD_FUZZ AND CMAKE_C_COMPILER_ID STREQUAL "GNU"
+    AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    set(BULKHEAD_HAS_INSTRUMENTED ON)
+endif()
+
+set(BULKHEAD_INSTRUMENTED_FLAGS
+    -std=gnu11 -O2 -ffreestanding -fno-builtin -fPIC -fvisibility=hidden -fno-plt
+    # Callbacks for accesses; no fences in the code itself, the runtime does atomics.
+    -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
+    # A copy of a structure is counted by its callback; as a call of memcpy it would be counted twice.
+    -minline-all-stringops -fno-tree-loop-distribute-patterns
+    # What the build step needs for its own instructions.
+    -ffixed-r10 -ffixed-r11 -mno-red-zone
+    -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -fno-common)
+
+function(bulkhead_instrumented name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET" "SOURCES;INCLUDE;DEFINE")
+    set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
+    set(options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} -I${PROJECT_SOURCE_DIR})
+    list(TRANSFORM arg_INCLUDE PREPEND -I OUTPUT_VARIABLE includes)
+    list(TRANSFORM arg_DEFINE PREPEND -D OUTPUT_VARIABLE definitions)
+    list(APPEND options ${includes} ${definitions})
+    file(GLOB step CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/instrument/*.py)
+
+    set(directory ${CMAKE_CURRENT_BINARY_DIR}/${name}.parts)
+    file(MAKE_DIRECTORY ${directory})
+    set(objects "")
+    foreach(source IN LISTS arg_SOURCES)
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+        file(RELATIVE_PATH part ${PROJECT_SOURCE_DIR} ${source})
+        string(REGEX REPLACE "[^A-Za-z0-9_.-]" "_" part ${part})
+        set(object ${directory}/${part}.o)
+        add_custom_command(
+            OUTPUT ${object}
+            COMMAND ${CMAKE_C_COMPILER} ${options} -S -MD -MF ${object}.d -MT ${object}
+                -o ${directory}/${part}.compiled.s ${source}
+            COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/scripts
+                ${BULKHEAD_PYTHON} -m instrument.charge
+                ${directory}/${part}.compiled.s ${directory}/${part}.charged.s
+            COMMAND ${CMAKE_C_COMPILER} -c -o ${object} ${directory}/${part}.charged.s
+            DEPENDS ${source} ${step}
+            DEPFILE ${object}.d
+            COMMENT "Instrumenting ${part} for ${name}"
+            VERBATIM COMMAND_EXPAND_LISTS)
+        list(APPEND objects ${object})
+    endforeach()
+
+    set(layout ${PROJECT_SOURCE_DIR}/machine/program/instrumented.ld)
+    set(link -shared -nostdlib -Wl,-T,${layout} -Wl,--build-id=none -Wl,--hash-style=sysv -Wl,-Bsymbolic
+        -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -Wl,-z,max-page-size=4096)
+    if(arg_DATA_OFFSET)
+        list(APPEND link -Wl,--defsym=machine_data_offset=${arg_DATA_OFFSET})
+    endif()
+    set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.image)
+    add_custom_command(
+        OUTPUT ${image}
+        COMMAND ${CMAKE_C_COMPILER} ${link} -o ${image} ${objects}
+        DEPENDS ${objects} ${layout}
+        COMMENT "Linking ${name}.image"
+        VERBATIM COMMAND_EXPAND_LISTS)
+    add_custom_target(${name} DEPENDS ${image})
+    set_target_properties(${name} PROPERTIES BULKHEAD_IMAGE ${image})
+endfunction()

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes compiled x86-64 code pay for its instructions: each basic block subtracts their number from the
+machine's budget (machine/budget.h) and calls the machine when it is spent.
+
+    python -m instrument.charge IN.s OUT.s
+
+Called by cmake/instrumented.cmake between compiler and assembler. It changes nothing else, and must not
+change what the program computes: registers r10 and r11 are its own (-ffixed), there is no red zone, and the
+flags are overwritten only where nobody reads them (flags.py).
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from instrument.assembly import Block, Function, Instruction, functions_of
+from instrument.flags import flags_matter
+
+CALLEE_SAVED = {"%rbx", "%rbp", "%r12", "%r13", "%r14", "%r15"}
+ARGUMENTS = {"%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9", "%edi", "%esi", "%edx", "%ecx", "%r8d", "%r9d"}
+# Which registers hold what only the callback wants: the address, a size, a memory order.
+SET_UP = (
+    (re.compile(r"__tsan_\w*_?range"), (("%rdi", "%edi"), ("%rsi", "%esi"))),
+    (re.compile(r"__tsan_atomic\d+_load"), (("%rdi", "%edi"), ("%rsi", "%esi"))),
+    (re.compile(r"__tsan_atomic\d+_compare"), (("%rdi", "%edi"), ("%rcx", "%ecx"), ("%r8", "%r8d"))),
+    (re.compile(r"__tsan_atomic\d+_"), (("%rdi", "%edi"), ("%rdx", "%edx"))),
+    (re.compile(r"__tsan_"), (("%rdi", "%edi"),)),
+)
+BUDGET = "machine_budget@GOTPCREL(%rip)"
+SPENT = "machine_program_spent@GOTPCREL(%rip)"
+
+
+class Refusal(Exception):
+    """Code that cannot be instrumented; the text says why."""
+
+
+def is_callback(instruction: Instruction) -> bool:
+    return (instruction.is_call or instruction.name == "jmp") and instruction.target.startswith("__tsan_")
+
+
+def discount_set_up(block: Block, position: int) -> None:
+    """Of the call at `position`: the last move to each register that only it reads is not the program's."""
+    target = block.instructions[position].target
+    wanted = next(registers for pattern, registers in SET_UP if pattern.match(target))
+    for names in wanted:
+        for instruction in reversed(block.instructions[:position]):
+            if instruction.is_call:
+                break
+            if instruction.operands[-1] in names:
+                if re.match(r"(mov|lea|xor)", instruction.name):
+                    instruction.counted = False
+                break
+
+
+def discount(function: Function) -> None:
+    """Marks what is there for the callbacks' sake alone.
+
+    The calls (an atomic is one instruction of the target's, so it stays), what sets them up, and, in a
+    function that calls nothing else, saving registers that only a call makes necessary to save.
+    """
+    calls = False
+    for block in function.blocks:
+        for position, instruction in enumerate(block.instructions):
+            if is_callback(instruction):
+                discount_set_up(block, position)
+                instruction.counted = "_atomic" in instruction.target
+            elif instruction.is_call or (
+                instruction.is_jump and instruction.leaves_function(function.labels)
+            ):
+                calls = True
+    if calls:
+        return
+    for instruction in function.instructions():
+        operands = instruction.operands
+        saves = instruction.name in ("pushq", "popq") and operands[0] in CALLEE_SAVED
+        aligns = instruction.name in ("subq", "addq") and operands == ["$8", "%rsp"]
+        if saves or aligns:
+            instruction.counted = False
+    for instruction in function.blocks[0].instructions if function.blocks else ():
+        operands = instruction.operands
+        if instruction.name == "movq" and operands[0] in ARGUMENTS and operands[-1] in CALLEE_SAVED:
+            instruction.counted = False
+
+
+def jumps_back(function: Function, number: int) -> bool:
+    last = function.blocks[number].last
+    return last is not None and last.is_jump and function.labels.get(last.target, number + 1) <= number
+
+
+class Charger:
+    """Collects what is to be written before which line."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, str] = {}
+        self.stubs = 0
+
+    def charge(self, function: Function) -> None:
+        discount(function)
+        for number, block in enumerate(function.blocks):
+            price = sum(instruction.counted for instruction in block.instructions)
+            if price or (block.instructions and jumps_back(function, number)):
+                self.charge_block(function, number, price)
+
+    def charge_block(self, function: Function, number: int, price: int) -> None:
+        block = function.blocks[number]
+        for position, instruction in enumerate(block.instructions):
+            if position > 0 and instruction.opaque and block.instructions[position - 1].opaque:
+                continue  # within an asm statement
+            if not flags_matter(function.blocks, function.labels, number, position):
+                self.before[instruction.line] = self.checked(price)
+                return
+        first = block.instructions[0].line
+        if jumps_back(function, number):
+            self.before[first] = f"\tpushfq\n{self.checked(price)}\tpopfq\n"
+        else:
+            # The next block looks whether the budget is spent.
+            self.before[first] = (
+                f"\tmovq\t{BUDGET}, %r11\n\tmovq\t(%r11), %r10\n\tleaq\t-{price}(%r10), %r10\n"
+                "\tmovq\t%r10, (%r11)\n"
+            )
+
+    def checked(self, price: int) -> str:
+        self.stubs += 1
+        stub = f".Lbudget_spent{self.stubs}"
+        back = f".Lbudget_granted{self.stubs}"
+        return (
+            f"\tmovq\t{BUDGET}, %r11\n\tsubq\t${price}, (%r11)\n\tjs\t{stub}\n"
+            f"\t.subsection 1\n{stub}:\n\tcall\t*{SPENT}\n\tjmp\t{back}\n\t.subsection 0\n{back}:\n"
+        )
+
+
+def refuse_what_cannot_work(lines: list[str]) -> None:
+    for line in lines:
+        if re.match(r"\s*\.section\s+\.(init|ctors|fini|dtors)", line) and ".init_array.00099" not in line:
+            raise Refusal("it has constructors or destructors, which nobody would call")
+        if re.match(r"\s*\.section\s+\.t(data|bss)", line):
+            raise Refusal("it has thread-local data")
+        if re.search(r"%r1[01][dwb]?\b", line):
+            raise Refusal("it uses a register that the build step needs (r10, r11): " + line.strip())
+
+
+def instrument(text: str) -> str:
+    """The same assembly with payment."""
+    lines = text.splitlines(keepends=True)
+    refuse_what_cannot_work(lines)
+    charger = Charger()
+    for function in functions_of(lines):
+        charger.charge(function)
+    return "".join(charger.before.get(number, "") + line for number, line in enumerate(lines))
+
+
+def main(source: Path, destination: Path) -> int:
+    try:
+        destination.write_text(instrument(source.read_text()))
+    except Refusal as refusal:
+        print(f"{source}: {refusal}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
