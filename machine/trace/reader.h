@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a trace from its file, block by block. Everything in the file is checked before it is used: a foreign
+// file, one that was cut off or one with a changed byte is refused with the reason, never believed in part.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+
+#include "machine/trace/format.h"
+
+namespace bulkhead::machine::trace {
+
+class reader {
+public:
+    // Checks header and end, so that a trace without an end is refused before anything is replayed.
+    static result<reader> open(const std::string &path);
+
+    // The same of an open file, which becomes the reader's; `name` is for the reasons.
+    static result<reader> over(std::FILE *file, const std::string &name);
+
+    [[nodiscard]] const std::string &description() const { return description_; }
+    [[nodiscard]] const totals &all() const { return all_; }
+
+    // The records of the next block; none at the end. Instructions after the last access: all() minus what
+    // was read.
+    [[nodiscard]] result<std::vector<record>> next_block();
+
+    // Starts again with the first block.
+    void rewind();
+
+private:
+    struct closing {
+        void operator()(std::FILE *file) const { (void)std::fclose(file); }
+    };
+
+    reader(std::string path, std::FILE *file) : path_(std::move(path)), file_(file) {}
+    [[nodiscard]] refusal refused(const std::string &reason) const { return {path_ + ": " + reason}; }
+    [[nodiscard]] bool read(bytes &to, std::size_t count);
+    [[nodiscard]] bool read_header(std::string &reason);
+    [[nodiscard]] bool read_end(std::string &reason);
+    [[nodiscard]] result<std::vector<record>> finish();
+
+    std::string path_;
+    std::unique_ptr<std::FILE, closing> file_;
+    std::string description_;
+    totals all_;
+    std::uint32_t blocks_ = 0;
+    long first_block_ = 0;
+    totals seen_;
+    std::uint32_t blocks_seen_ = 0;
+};
+
+} // namespace bulkhead::machine::trace

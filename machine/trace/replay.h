@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays a trace on a core of the machine: instructions and accesses in their order, at the core's speed. It
+// runs on the core's fiber; the calls return when the core may go on. It never looks at time.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <optional>
+
+#include "machine/trace/pages.h"
+#include "machine/trace/reader.h"
+
+namespace bulkhead::machine::trace {
+
+// What a core offers to what runs on it; machine/core.h has it, and tests have one that takes notes.
+template <class Core>
+concept replays = requires(Core &core, std::uint64_t count, phys_addr address, std::uint32_t bytes)
+{
+    core.instructions(count);
+    core.access(address, bytes, access_kind::read);
+};
+
+// One access by what it covers: at most two pages, since no access is larger than one.
+template <replays Core> [[nodiscard]] bool replay_access(const record &each, page_map &pages, Core &core)
+{
+    std::uint64_t address = each.address;
+    std::uint64_t left = std::uint64_t{1} << each.size_log2;
+    while (left > 0) {
+        const std::uint64_t part = std::min(left, page_bytes - address % page_bytes);
+        const auto physical = pages.translate(address);
+        if (!physical) {
+            return false;
+        }
+        core.access(*physical, static_cast<std::uint32_t>(part), each.kind);
+        address += part;
+        left -= part;
+    }
+    return true;
+}
+
+// The whole trace once. Nothing: all was replayed; else why it ended early.
+template <replays Core> std::optional<refusal> replay(reader &from, page_map &pages, Core &core)
+{
+    std::uint64_t done = 0;
+    from.rewind();
+    for (;;) {
+        auto block = from.next_block();
+        if (auto *reason = std::get_if<refusal>(&block)) {
+            return *reason;
+        }
+        const auto &records = std::get<std::vector<record>>(block);
+        if (records.empty()) {
+            core.instructions(from.all().instructions - done);
+            return std::nullopt;
+        }
+        for (const record &each : records) {
+            if (each.instructions > 0) {
+                core.instructions(each.instructions);
+            }
+            done += each.instructions;
+            if (!replay_access(each, pages, core)) {
+                return refusal{"the trace touches more than the " + std::to_string(pages.used()) +
+                               " pages that it was given"};
+            }
+        }
+    }
+}
+
+} // namespace bulkhead::machine::trace

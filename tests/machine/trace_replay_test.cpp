@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replay of traces: instructions and accesses in order, pages where the frames are, and an end with a reason.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "machine/trace/replay.h"
+#include "trace_file.h"
+
+namespace bulkhead::machine::test {
+
+namespace {
+
+using testing::ElementsAre;
+
+struct noting_core {
+    std::vector<std::string> notes;
+
+    void instructions(std::uint64_t count) { notes.push_back("i" + std::to_string(count)); }
+    void access(phys_addr address, std::uint32_t bytes, access_kind kind)
+    {
+        notes.push_back((kind == access_kind::write ? "w" : "r") + std::to_string(bytes) + "@" +
+                        std::to_string(address.value));
+    }
+};
+
+std::vector<phys_addr> frames(std::initializer_list<std::uint64_t> numbers)
+{
+    std::vector<phys_addr> made;
+    for (const std::uint64_t number : numbers) {
+        made.push_back({number * trace::page_bytes});
+    }
+    return made;
+}
+
+struct outcome {
+    noting_core core;
+    std::optional<refusal> refused;
+};
+
+outcome replayed(const std::vector<trace::record> &records, std::vector<phys_addr> given, int times = 1)
+{
+    write_trace(trace_path(), records, 9);
+    auto opened = trace::reader::open(trace_path());
+    trace::page_map pages(std::move(given));
+    outcome result;
+    for (; times > 0; --times) {
+        result.refused = trace::replay(std::get<trace::reader>(opened), pages, result.core);
+    }
+    (void)std::remove(trace_path().c_str());
+    return result;
+}
+
+TEST(TraceReplay, CallsTheCoreInTheRecordedOrder)
+{
+    const auto result =
+        replayed({{0x5008, 4, access_kind::read, 3}, {0x5010, 0, access_kind::write, 2}}, frames({7}));
+    EXPECT_FALSE(result.refused);
+    EXPECT_THAT(result.core.notes, ElementsAre("i4", "r8@28680", "w4@28688", "i9"));
+}
+
+TEST(TraceReplay, GivesFramesInTheOrderOfFirstTouch)
+{
+    const auto result =
+        replayed({{0x9000, 1, {}, 0}, {0x2000, 1, {}, 0}, {0x9001, 1, {}, 0}}, frames({1, 3}));
+    EXPECT_THAT(result.core.notes, ElementsAre("i1", "r1@4096", "i1", "r1@12288", "i1", "r1@4097", "i9"));
+}
+
+TEST(TraceReplay, SplitsAnAccessThatCrossesPages)
+{
+    const auto result = replayed({{0x1FFE, 1, access_kind::write, 3}}, frames({5, 2}));
+    EXPECT_THAT(result.core.notes, ElementsAre("i1", "w2@24574", "w6@8192", "i9"));
+}
+
+TEST(TraceReplay, EndsWithAReasonWhenItTouchesMoreThanItOwns)
+{
+    const auto result = replayed({{0x1000, 1, {}, 0}, {0x2000, 1, {}, 0}}, frames({5}));
+    ASSERT_TRUE(result.refused);
+    EXPECT_EQ(result.refused->reason, "the trace touches more than the 1 pages that it was given");
+}
+
+TEST(TraceReplay, RunsAgainWithTheSamePages)
+{
+    const auto result = replayed({{0x1000, 2, {}, 0}}, frames({5}), 2);
+    EXPECT_THAT(result.core.notes, ElementsAre("i2", "r1@20480", "i9", "i2", "r1@20480", "i9"));
+}
+
+} // namespace
+
+} // namespace bulkhead::machine::test
