@@ -53,15 +53,60 @@ std::optional<displaced> cache::receive(written_back line)
     return place(line.line, line.owner, true);
 }
 
+// The lowest empty slot that may take a line, or none.
+std::size_t cache::free_slot(std::uint32_t set) const
+{
+    if (locked_ways_ == 0) {
+        return find(set, no_line);
+    }
+    const std::size_t first = std::size_t{set} * geometry_.ways();
+    for (std::uint32_t way = 0; way < geometry_.ways(); ++way) {
+        if (lines_[first + way] == no_line && (locked_ways_ >> way & 1U) == 0) {
+            return first + way;
+        }
+    }
+    return absent;
+}
+
+std::optional<displaced> cache::invalidate(phys_addr address)
+{
+    const std::size_t slot = find(geometry_.set_of(address), address.value >> geometry_.line_bits());
+    if (slot == absent) {
+        return std::nullopt;
+    }
+    const displaced was{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
+    lines_[slot] = no_line;
+    dirty_[slot] = 0;
+    return was;
+}
+
+bool cache::clean(phys_addr address)
+{
+    const std::size_t slot = find(geometry_.set_of(address), address.value >> geometry_.line_bits());
+    if (slot == absent || dirty_[slot] == 0) {
+        return false;
+    }
+    dirty_[slot] = 0;
+    return true;
+}
+
+void cache::dirty(phys_addr address)
+{
+    const std::size_t slot = find(geometry_.set_of(address), address.value >> geometry_.line_bits());
+    if (slot != absent) {
+        dirty_[slot] = 1;
+    }
+}
+
 // Invalid slots go first, the lowest one before the others, whatever the policy.
 std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool dirty)
 {
     const std::uint64_t line = address.value >> geometry_.line_bits();
     const std::uint32_t set = geometry_.set_of(address);
     std::optional<displaced> victim;
-    std::size_t slot = find(set, no_line);
+    std::size_t slot = free_slot(set);
     if (slot == absent) {
-        slot = std::size_t{set} * geometry_.ways() + replacement_.victim(set);
+        slot = std::size_t{set} * geometry_.ways() + replacement_.victim(set, locked_ways_);
         victim =
             displaced{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
         statistics_.evicted(victim->owner, owner).add();

@@ -81,6 +81,16 @@ public:
     // without a fetch, with its owner as evictor.
     std::optional<displaced> receive(written_back line);
 
+    // Takes a line out, for coherence or inclusion; nothing is counted. What it was, if it was here.
+    std::optional<displaced> invalidate(phys_addr address);
+    // The line's newest contents have gone to the level below: it stays, but is not dirty any more. False: it
+    // was not dirty, or not here.
+    bool clean(phys_addr address);
+    // A line that is here gets new contents.
+    void dirty(phys_addr address);
+    // Ways that take no new lines from now on (bit w: way w); what they hold stays and is hit. Not all ways.
+    void lock_ways(std::uint64_t ways) { locked_ways_ = ways; }
+
     [[nodiscard]] bool contains(phys_addr address) const
     {
         return find(geometry_.set_of(address), address.value >> geometry_.line_bits()) != absent;
@@ -110,6 +120,7 @@ private:
     }
 
     std::optional<displaced> place(phys_addr address, owner_id owner, bool dirty);
+    [[nodiscard]] std::size_t free_slot(std::uint32_t set) const;
 
     cache_geometry geometry_;
     replacement_state replacement_;
@@ -118,6 +129,7 @@ private:
     std::vector<std::uint64_t> lines_;  // per slot (set * ways + way): line number, or no_line
     std::vector<owner_id> owners_;
     std::vector<std::uint8_t> dirty_;
+    std::uint64_t locked_ways_ = 0;
 };
 
 } // namespace bulkhead::machine

@@ -65,4 +65,38 @@ std::uint32_t replacement_state::least_recently_used(std::uint32_t set) const
     return static_cast<std::uint32_t>(std::min_element(first, first + ways_) - first);
 }
 
+// Among the ways that are not locked: the least recently used, a random one, or where the tree points when it
+// is turned away from halves that are locked altogether.
+std::uint32_t replacement_state::unlocked_victim(std::uint32_t set, std::uint64_t locked)
+{
+    const auto free = [&](std::uint32_t way) { return (locked >> way & 1U) == 0; };
+    if (policy_ == replacement::tree_plru) {
+        std::uint32_t node = 1;
+        for (std::uint32_t span = ways_ / 2; span != 0; span /= 2) {
+            node = 2 * node + static_cast<std::uint32_t>((trees_[set] >> node) & 1U);
+            const std::uint32_t first = node * span - ways_; // the first way below this node
+            bool any = false;
+            for (std::uint32_t way = first; way < first + span; ++way) {
+                any = any || free(way);
+            }
+            node = any ? node : node ^ 1U;
+        }
+        return node - ways_;
+    }
+    std::uint32_t found = 0;
+    std::uint32_t seen = 0;
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+        if (!free(way)) {
+            continue;
+        }
+        const bool older =
+            policy_ == replacement::lru && (seen == 0 || last_use_[std::size_t{set} * ways_ + way] <
+                                                             last_use_[std::size_t{set} * ways_ + found]);
+        const bool drawn = policy_ == replacement::random && random_.below(seen + 1) == 0;
+        found = older || drawn ? way : found;
+        ++seen;
+    }
+    return found;
+}
+
 } // namespace bulkhead::machine

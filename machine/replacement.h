@@ -41,8 +41,12 @@ public:
         }
     }
 
-    std::uint32_t victim(std::uint32_t set)
+    // `locked`: ways that must not go (bit w: way w), not all of them.
+    std::uint32_t victim(std::uint32_t set, std::uint64_t locked = 0)
     {
+        if (locked != 0) [[unlikely]] {
+            return unlocked_victim(set, locked);
+        }
         switch (policy_) {
         case replacement::lru:
             return least_recently_used(set);
@@ -58,6 +62,7 @@ private:
     replacement_state(const cache_geometry &geometry, replacement policy, std::uint64_t seed);
 
     [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t set) const;
+    std::uint32_t unlocked_victim(std::uint32_t set, std::uint64_t locked);
 
     // A tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search for
     // a victim to the right half. The leaves are the ways, numbered ways_ + way.

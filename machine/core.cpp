@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core's time, its order among others and its fibers; see the header. The path of a miss is
+// machine/core_miss.cpp.
+#include "machine/core.h"
+
+#include <algorithm>
+
+namespace {
+
+bulkhead::machine::core *budget_owner = nullptr; // who was granted machine_budget
+
+} // namespace
+
+std::int64_t machine_budget = 0;
+
+void machine_budget_spent()
+{
+    budget_owner->budget_spent();
+}
+
+namespace bulkhead::machine {
+
+namespace {
+
+constexpr std::uint64_t fs_per_s = 1'000'000'000'000'000;
+constexpr std::uint64_t most_budget = std::uint64_t{1} << 40U; // instructions granted at once
+
+std::uint64_t instruction_fs(const core_settings &wanted)
+{
+    return fs_per_s / 1000 * wanted.instruction_millicycles / wanted.frequency_hz;
+}
+
+} // namespace
+
+core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cache> l2, route way,
+           const surroundings &around)
+    : id_(id), settings_(wanted), timeline_(around.timeline), memory_(around.memory), ram_(around.ram),
+      regions_(around.regions), device_(around.device), cores_(around.cores),
+      route_(std::move(way)), uncached_route_{{}, route_.master}, l1d_(std::move(l1d)), l2_(std::move(l2)),
+      line_mask_(wanted.l1d.line_bytes - 1), instruction_fs_(instruction_fs(wanted)),
+      cycle_fs_(fs_per_s / wanted.frequency_hz), load_use_fs_(cycle_fs_ * wanted.load_use_cycles),
+      load_use_instructions_(
+          static_cast<std::int64_t>((load_use_fs_ + instruction_fs_ - 1) / instruction_fs_)),
+      prefetcher_(wanted.prefetcher, wanted.l1d.line_bytes)
+{
+    l1d_.lock_ways(wanted.l1d.locked_ways);
+    if (l2_) {
+        l2_->lock_ways(wanted.l2->locked_ways);
+    }
+    memory_.attach(*this, route_);
+    timeline_.add(*this);
+}
+
+core::~core() = default;
+
+// --- Time ---
+
+// What was used of the budget becomes time.
+void core::settle()
+{
+    const auto used = static_cast<std::uint64_t>(granted_ - machine_budget);
+    counts_.instructions += used;
+    clock_fs_ += used * instruction_fs_;
+    granted_ = machine_budget;
+}
+
+// After a change of the running core: its budget is not what another one left.
+void core::resumed()
+{
+    granted_ = machine_budget;
+    budget_owner = this;
+}
+
+void core::grant()
+{
+    settle();
+    picoseconds limit = timeline_.private_limit(*this);
+    if (attend_) {
+        limit = std::min(limit, signal_at_);
+    }
+    const std::uint64_t limit_fs =
+        limit.value > ~std::uint64_t{0} / 1000 ? ~std::uint64_t{0} : limit.value * 1000;
+    std::uint64_t budget = limit_fs <= clock_fs_ ? 0 : (limit_fs - clock_fs_) / instruction_fs_;
+    budget = std::min(budget, most_budget);
+    if (settings_.window_instructions != 0 && count_of(purpose::load) != 0) {
+        const std::uint64_t end =
+            under_way_[oldest(purpose::load)].instruction + settings_.window_instructions;
+        budget = std::min(budget, end <= counts_.instructions ? 0 : end - counts_.instructions);
+    }
+    granted_ = static_cast<std::int64_t>(budget);
+    machine_budget = granted_;
+}
+
+// The end of each slow path: interrupts are taken between instructions.
+void core::finish()
+{
+    if (attend_ && signal_at_ <= clock_now()) {
+        signal_at_ = engine::never;
+        attend_();
+    }
+    grant();
+}
+
+void core::budget_spent()
+{
+    settle();
+    while (settings_.window_instructions != 0 && count_of(purpose::load) != 0) {
+        const under_way &first = under_way_[oldest(purpose::load)];
+        if (counts_.instructions < first.instruction + settings_.window_instructions) {
+            break;
+        }
+        order();
+        wait_for_line(first.line, stall_cause::memory);
+        place_arrived();
+    }
+    if (timeline_.private_limit(*this) <= clock_now()) {
+        order();
+    }
+    finish();
+}
+
+void core::spend(picoseconds time)
+{
+    settle();
+    clock_fs_ += time.value * 1000;
+    if (timeline_.private_limit(*this) <= clock_now()) {
+        order();
+    }
+    finish();
+}
+
+// --- Order ---
+
+void core::order()
+{
+    settle();
+    timeline_.order(*this);
+}
+
+void core::wait_until(picoseconds when, stall_cause cause)
+{
+    const std::uint64_t when_fs = when.value * 1000;
+    if (when_fs > clock_fs_) {
+        counts_.stall_ps[static_cast<std::size_t>(cause)] += (when_fs - clock_fs_) / 1000;
+        clock_fs_ = when_fs;
+    }
+}
+
+// Until arrived() or room() has named a time, and that time has come.
+void core::block(waiting what, stall_cause cause)
+{
+    waits_ = what;
+    timeline_.due_[id_.value] = engine::never;
+    timeline_.give_way(*this);
+    waits_ = waiting::no;
+    wait_until(timeline_.due_[id_.value], cause);
+}
+
+void core::arrived(ticket id, picoseconds when)
+{
+    for (std::size_t i = 0; i < used_; ++i) {
+        if (under_way_[i].when == engine::never && under_way_[i].id == id) {
+            under_way_[i].when = when;
+        }
+    }
+    if (waits_ == waiting::data && waits_for_ == id) {
+        timeline_.due_[id_.value] = std::max(clock_now(), when);
+    }
+}
+
+void core::room(picoseconds when)
+{
+    if (waits_ == waiting::room) {
+        picoseconds &due = timeline_.due_[id_.value];
+        due = std::min(due, std::max(clock_now(), when));
+    }
+}
+
+void core::wait()
+{
+    settle();
+    waits_ = waiting::signal;
+    picoseconds &due = timeline_.due_[id_.value];
+    due = signal_at_ == engine::never ? signal_at_ : std::max(clock_now(), signal_at_);
+    timeline_.give_way(*this);
+    waits_ = waiting::no;
+    signal_at_ = engine::never;
+    const std::uint64_t until_fs = due.value * 1000;
+    if (until_fs > clock_fs_) {
+        counts_.idle_ps += (until_fs - clock_fs_) / 1000;
+        clock_fs_ = until_fs;
+    }
+    grant();
+}
+
+void core::signal(picoseconds when)
+{
+    signal_at_ = std::min(signal_at_, when);
+    if (waits_ == waiting::signal) {
+        timeline_.due_[id_.value] = std::max(clock_now(), signal_at_);
+    } else if (timeline_.running() == this) {
+        grant();
+    }
+}
+
+// --- Fibers ---
+
+void core::run_on(fiber &next)
+{
+    fiber &from = *current_;
+    current_ = &next;
+    from.switch_to(next);
+}
+
+void core::start(std::function<void(core &)> program, byte_count stack)
+{
+    std::erase_if(started_, [](const std::unique_ptr<fiber> &one) { return one->ended(); });
+    started_.push_back(std::make_unique<fiber>(
+        [this, run = std::move(program)]() -> fiber & {
+            resumed();
+            finish();
+            run(*this);
+            settle();
+            ended_ = true;
+            return timeline_.after(*this);
+        },
+        stack));
+    current_ = started_.back().get();
+    ended_ = false;
+    clock_fs_ = std::max(clock_fs_, timeline_.now().value * 1000);
+    timeline_.due_[id_.value] = clock_now();
+}
+
+// --- Counts ---
+
+core_counts core::counts() const
+{
+    core_counts now = counts_;
+    if (timeline_.running() == this) {
+        now.instructions += static_cast<std::uint64_t>(granted_ - machine_budget);
+    }
+    now.cycles = (clock_fs() - now.idle_ps * 1000) / cycle_fs_;
+    for (std::size_t owner = 0; owner < l1d_.statistics().owner_count(); ++owner) {
+        now.memory_accesses +=
+            l1d_.statistics().of(owner_id{static_cast<std::uint8_t>(owner)}).accesses.get();
+    }
+    return now;
+}
+
+void core::watch(core_event which, std::uint64_t count, std::function<void()> reached)
+{
+    watched_[static_cast<std::size_t>(which)] = count;
+    reached_[static_cast<std::size_t>(which)] = std::move(reached);
+}
+
+void core::count(core_event which, std::uint64_t times)
+{
+    const auto index = static_cast<std::size_t>(which);
+    const std::uint64_t before = counts_.events[index];
+    counts_.events[index] += times;
+    if (before < watched_[index] && before + times >= watched_[index]) {
+        reached_[index]();
+    }
+}
+
+} // namespace bulkhead::machine

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// One core with its private caches: what runs on it (on a fiber) calls it for every access and every stretch
+// of instructions, and a call returns when the core may go on. The path of a hit is in this header, because
+// nearly every access takes it. A core must be called only by the fiber that runs on it, but for signal().
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "machine/budget.h"
+#include "machine/cache.h"
+#include "machine/core_counts.h"
+#include "machine/engine.h"
+#include "machine/event_code.h"
+#include "machine/fiber.h"
+#include "machine/frames.h"
+#include "machine/memory_system.h"
+#include "machine/prefetcher.h"
+#include "machine/settings.h"
+
+namespace bulkhead::machine {
+
+class core final : public memory_client {
+public:
+    static constexpr std::size_t max_misses = 32;
+
+    // What a core shares with the rest of the machine.
+    struct surroundings {
+        engine &timeline;
+        memory_system &memory;
+        const frames &ram;
+        std::span<const region_settings> regions;
+        picoseconds device;
+        const std::vector<std::unique_ptr<core>> &cores; // all of the machine's, by id
+    };
+
+    core(core_id id, const core_settings &wanted, cache l1d, std::optional<cache> l2, route way,
+         const surroundings &around);
+    core(const core &) = delete;
+    core &operator=(const core &) = delete;
+    ~core() override;
+
+    // --- For what runs on the core ---
+
+    // Instructions that touch no memory, or the loads and stores among them: access() adds only what an
+    // access costs beyond an average instruction.
+    void instructions(std::uint64_t count)
+    {
+        machine_budget -= static_cast<std::int64_t>(count);
+        if (machine_budget < 0) [[unlikely]] {
+            budget_spent();
+        }
+    }
+
+    // A load or a store that nothing waits for but the core's own limits; returns when the core may go on.
+    void access(phys_addr address, std::uint32_t bytes, access_kind kind)
+    {
+        if (fits_line(address, bytes) && l1d_.hit(address, kind)) [[likely]] {
+            return;
+        }
+        slow_access(address, bytes, kind, false);
+    }
+
+    // A load whose address came from the load before it: returns when the data are there.
+    void dependent_read(phys_addr address, std::uint32_t bytes)
+    {
+        if (fits_line(address, bytes) && l1d_.hit(address, access_kind::read)) [[likely]] {
+            spend_load_use();
+            return;
+        }
+        slow_access(address, bytes, access_kind::read, true);
+    }
+
+    // An access that no cache may serve: device memory, or memory mapped so.
+    void uncached(phys_addr address, std::uint32_t bytes, access_kind kind);
+
+    // Time that passes without instructions: the entry of an exception, a barrier.
+    void spend(picoseconds time);
+
+    // Returns when all that is due by this core's clock has happened and no other core can do anything before
+    // it any more. Before whatever others can see: a device's register, engine::at().
+    void order();
+
+    // Until signal() (wait for interrupt). Returns at once if a signal came that attend() did not see.
+    void wait();
+
+    // Gives the core to another fiber; returns when somebody gives it back.
+    void run_on(fiber &next);
+    [[nodiscard]] fiber &current() { return *current_; }
+
+    // Called on the running fiber, between two instructions, when a signal is due: an interrupt to take. It
+    // may give the core to another fiber.
+    void set_attend(std::function<void()> attend) { attend_ = std::move(attend); }
+
+    // --- For devices and other cores ---
+
+    // Something wants what runs on the core at `when`: ends wait(), or leads to the attend function.
+    void signal(picoseconds when);
+
+    // --- For all ---
+
+    [[nodiscard]] core_id id() const { return id_; }
+    [[nodiscard]] picoseconds clock() const { return picoseconds{(clock_fs() + 999) / 1000}; }
+    [[nodiscard]] bool ended() const { return ended_; }
+    [[nodiscard]] const core_settings &settings() const { return settings_; }
+    [[nodiscard]] core_counts counts() const;
+    [[nodiscard]] const cache &l1d() const { return l1d_; }
+    [[nodiscard]] const cache *l2() const { return l2_ ? &*l2_ : nullptr; }
+    [[nodiscard]] const route &way() const { return route_; }
+
+    // MPAM: travels with every request of this core.
+    void set_partition(std::uint16_t partition) { partition_ = partition; }
+
+    // `reached` is called, within an access of this core, when the event has been counted `count` times;
+    // count 0: never. For a PMU's overflow.
+    void watch(core_event which, std::uint64_t count, std::function<void()> reached);
+
+    // Puts a first program on the core, on a fiber of its own. When it returns, the core has ended. Before or
+    // between runs, or by an event.
+    void start(std::function<void(core &)> program, byte_count stack = fiber::default_stack);
+
+    // Takes all lines of a range out of the private caches; dirty ones are written back. By software that
+    // runs on the core, or before a run.
+    void flush(phys_addr start, byte_count size);
+
+    // memory_client
+    void arrived(ticket id, picoseconds when) override;
+    void room(picoseconds when) override;
+    std::optional<written_back> drop(phys_addr line) override;
+
+private:
+    friend class engine;
+    friend void ::machine_budget_spent();
+
+    enum class purpose : std::uint8_t { load, store, prefetch };
+    struct under_way {
+        phys_addr line; // as L1 has it
+        ticket id;
+        std::uint64_t order;
+        std::uint64_t instruction; // when it began, by the count of instructions
+        picoseconds when;          // of the data; never: not known
+        purpose why;
+        owner_id owner;
+        bool from_memory;
+    };
+    enum class waiting : std::uint8_t { no, data, room, signal };
+
+    // Lines of shared frames have a tag of their own in the private caches, so that the fast path never hits
+    // them and their accesses come in order.
+    static constexpr std::uint64_t shared_tag = std::uint64_t{1} << 62U;
+
+    [[nodiscard]] bool fits_line(phys_addr address, std::uint32_t bytes) const
+    {
+        return (address.value & line_mask_) + bytes <= line_mask_ + 1;
+    }
+    [[nodiscard]] std::uint64_t clock_fs() const
+    {
+        const bool running = timeline_.running() == this;
+        return clock_fs_ +
+               (running ? static_cast<std::uint64_t>(granted_ - machine_budget) * instruction_fs_ : 0);
+    }
+    [[nodiscard]] picoseconds clock_now() const { return picoseconds{(clock_fs_ + 999) / 1000}; }
+    // The budget is what remains to the limit, so it shrinks too; at least as much as it must.
+    void spend_load_use()
+    {
+        clock_fs_ += load_use_fs_;
+        machine_budget -= load_use_instructions_;
+        granted_ -= load_use_instructions_;
+        if (machine_budget < 0) [[unlikely]] {
+            budget_spent();
+        }
+    }
+
+    // machine/core.cpp
+    void budget_spent();
+    void settle();
+    void resumed();
+    void grant();
+    void finish();
+    void wait_until(picoseconds when, stall_cause cause);
+    void block(waiting what, stall_cause cause);
+    void count(core_event which, std::uint64_t times = 1);
+
+    // machine/core_miss.cpp
+    void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    void line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    void load(phys_addr line, bool dependent, owner_id owner);
+    void blocking_load(phys_addr line, owner_id owner);
+    void store(phys_addr line, owner_id owner);
+    bool l2_hit(phys_addr line, access_kind kind, owner_id owner);
+    void fetch_ahead(phys_addr line, owner_id owner);
+    memory_system::reply fetch(phys_addr line, owner_id owner);
+    void note(const memory_system::reply &reply);
+    std::size_t begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply);
+    void make_room_for_writes();
+    void wait_for_line(phys_addr line, stall_cause cause);
+    void wait_for_reply(const memory_system::reply &reply);
+    void place(std::size_t index);
+    void place_arrived();
+    void fill_private(phys_addr line, access_kind kind, owner_id owner);
+    void fill_l1(phys_addr line, access_kind kind, owner_id owner);
+    void write_back(written_back line);
+    [[nodiscard]] std::size_t find(phys_addr line) const;
+    [[nodiscard]] bool is_under_way(phys_addr line) const { return find(line) < used_; }
+    [[nodiscard]] std::uint32_t count_of(purpose why) const;
+    [[nodiscard]] std::size_t oldest(purpose why) const;
+
+    // machine/core_shared.cpp
+    void shared_access(phys_addr address, access_kind kind, bool dependent, owner_id owner);
+    bool snoop(phys_addr tagged, access_kind kind);
+
+    // machine/core_stream.cpp
+    bool stream_store_or_break(phys_addr address, std::uint32_t bytes, access_kind kind);
+    bool stream_begins(phys_addr line, phys_addr address, std::uint32_t bytes, owner_id owner);
+    void send_stream_line();
+    void break_stream();
+
+    core_id id_;
+    core_settings settings_;
+    engine &timeline_;
+    memory_system &memory_;
+    const frames &ram_;
+    std::span<const region_settings> regions_;
+    picoseconds device_;
+    const std::vector<std::unique_ptr<core>> &cores_;
+    route route_;
+    route uncached_route_;
+    cache l1d_;
+    std::optional<cache> l2_;
+    std::uint64_t line_mask_;
+    std::uint16_t partition_ = 0;
+
+    // Time: clock_fs_ as of when the budget was granted; what is used of the budget adds to it.
+    std::uint64_t instruction_fs_;
+    std::uint64_t cycle_fs_;
+    std::uint64_t load_use_fs_;
+    std::int64_t load_use_instructions_;
+    std::uint64_t clock_fs_ = 0;
+    std::int64_t granted_ = 0;
+
+    std::vector<std::unique_ptr<fiber>> started_;
+    fiber *current_ = nullptr;
+    bool ended_ = true;
+    waiting waits_ = waiting::no;
+    ticket waits_for_ = 0;
+    picoseconds signal_at_ = engine::never;
+    std::function<void()> attend_;
+
+    std::uint64_t order_ = 0;
+    std::size_t used_ = 0; // the first entries of under_way_
+    std::array<under_way, max_misses> under_way_{};
+    prefetcher prefetcher_;
+
+    // Stores of consecutive lines (machine/core_stream.cpp).
+    struct write_stream {
+        std::uint64_t last = ~std::uint64_t{0}; // line number of the last missed store
+        std::uint32_t run = 0;                  // lines that followed each other
+        bool merging = false;                   // line `last` is being put together from its stores
+        std::uint64_t bytes = 0;                // of it that were written: a bit each (of a part of the line)
+        owner_id owner;
+    };
+    write_stream write_stream_;
+
+    core_counts counts_;
+    std::array<std::uint64_t, core_event_count> watched_{};
+    std::array<std::function<void()>, core_event_count> reached_;
+};
+
+} // namespace bulkhead::machine

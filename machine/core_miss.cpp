@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a core does with an access that its L1 does not have: loads under way, the store buffer, prefetches,
+// the private second level, and what is given up for what comes in. All that others can see happens after
+// order().
+#include "machine/core.h"
+
+#include <algorithm>
+
+namespace bulkhead::machine {
+
+namespace {
+
+constexpr std::size_t none = ~std::size_t{0};
+
+} // namespace
+
+std::size_t core::find(phys_addr line) const
+{
+    for (std::size_t i = 0; i < used_; ++i) {
+        if (under_way_[i].line == line) {
+            return i;
+        }
+    }
+    return none;
+}
+
+std::uint32_t core::count_of(purpose why) const
+{
+    std::uint32_t found = 0;
+    for (std::size_t i = 0; i < used_; ++i) {
+        found += under_way_[i].why == why ? 1 : 0;
+    }
+    return found;
+}
+
+std::size_t core::oldest(purpose why) const
+{
+    std::size_t first = none;
+    for (std::size_t i = 0; i < used_; ++i) {
+        if (under_way_[i].why == why && (first == none || under_way_[i].order < under_way_[first].order)) {
+            first = i;
+        }
+    }
+    return first;
+}
+
+// --- What goes down and comes up ---
+
+void core::write_back(written_back line)
+{
+    const std::uint64_t before = memory_.counts().line_writes;
+    line.line.value &= ~shared_tag;
+    memory_.write_back(route_, line, clock_now());
+    const std::uint64_t sent = memory_.counts().line_writes - before;
+    count(core_event::l2d_access, l2_ ? 0 : 1);
+    count(core_event::l2d_write_back, l2_ ? 1 : sent);
+    count(core_event::bus_access, sent);
+}
+
+void core::fill_l1(phys_addr line, access_kind kind, owner_id owner)
+{
+    const std::optional<displaced> victim = l1d_.fill(line, owner, kind);
+    if (!victim || !victim->dirty) {
+        return;
+    }
+    count(core_event::l1d_write_back);
+    const written_back gone{victim->line, victim->owner};
+    if (!l2_ || (gone.line.value & shared_tag) != 0) {
+        write_back(gone);
+        return;
+    }
+    count(core_event::l2d_access);
+    if (const std::optional<displaced> next = l2_->receive(gone); next && next->dirty) {
+        write_back({next->line, next->owner});
+    }
+}
+
+// Into all private caches.
+void core::fill_private(phys_addr line, access_kind kind, owner_id owner)
+{
+    if (l2_) {
+        if (const std::optional<displaced> victim = l2_->fill(line, owner, access_kind::read);
+            victim && victim->dirty) {
+            write_back({victim->line, victim->owner});
+        }
+    }
+    fill_l1(line, kind, owner);
+}
+
+// The line of an entry goes into the caches, and the entry is free again.
+void core::place(std::size_t index)
+{
+    const under_way arrived = under_way_[index];
+    under_way_[index] = under_way_[--used_];
+    fill_private(arrived.line, arrived.why == purpose::store ? access_kind::write : access_kind::read,
+                 arrived.owner);
+}
+
+// Prefetched lines stay in their entries until they are wanted, so that the wish is seen.
+void core::place_arrived()
+{
+    for (std::size_t i = 0; i < used_;) {
+        if (under_way_[i].why != purpose::prefetch && under_way_[i].when <= clock_now()) {
+            place(i);
+        } else {
+            ++i;
+        }
+    }
+}
+
+void core::note(const memory_system::reply &reply)
+{
+    if (!l2_ && !route_.levels.empty()) {
+        count(core_event::l2d_access);
+        count(core_event::l2d_refill, reply.missed_levels != 0 ? 1 : 0);
+    }
+    count(core_event::bus_access, reply.missed_levels == route_.levels.size() ? 1 : 0);
+}
+
+// Asks until there is room.
+memory_system::reply core::fetch(phys_addr line, owner_id owner)
+{
+    for (;;) {
+        const std::uint64_t before = memory_.counts().line_writes;
+        const memory_system::reply reply =
+            memory_.fetch(route_, {line, owner, partition_, false}, *this, clock_now());
+        if (reply.how != memory_system::reply::state::full) {
+            note(reply);
+            const std::uint64_t sent = memory_.counts().line_writes - before;
+            count(core_event::l2d_write_back, l2_ ? 0 : sent);
+            count(core_event::bus_access, sent);
+            return reply;
+        }
+        block(waiting::room, stall_cause::memory);
+    }
+}
+
+std::size_t core::begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply)
+{
+    const bool known = reply.how == memory_system::reply::state::known;
+    under_way_[used_] = {
+        line, reply.id, order_++,         counts_.instructions, known ? reply.when : engine::never,
+        why,  owner,    reply.from_memory};
+    return used_++;
+}
+
+void core::wait_for_reply(const memory_system::reply &reply)
+{
+    const stall_cause cause = reply.from_memory ? stall_cause::memory : stall_cause::shared_level_hit;
+    if (reply.how == memory_system::reply::state::known) {
+        wait_until(reply.when, cause);
+        return;
+    }
+    waits_for_ = reply.id;
+    block(waiting::data, cause);
+}
+
+// Until an entry's data are there; in order afterwards.
+void core::wait_for_line(phys_addr line, stall_cause cause)
+{
+    const under_way &entry = under_way_[find(line)];
+    if (entry.when != engine::never) {
+        wait_until(entry.when, cause);
+        order();
+        return;
+    }
+    waits_for_ = entry.id;
+    block(waiting::data, cause);
+}
+
+// --- Accesses ---
+
+void core::slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
+{
+    settle();
+    const std::uint64_t end = address.value + bytes;
+    for (std::uint64_t at = address.value; at < end;) {
+        const std::uint64_t next = std::min(end, (at & ~line_mask_) + line_mask_ + 1);
+        line_access(phys_addr{at}, static_cast<std::uint32_t>(next - at), kind, dependent);
+        at = next;
+    }
+    finish();
+}
+
+void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
+{
+    const frames::frame *const frame = ram_.find(address);
+    if (frame == nullptr) {
+        uncached(address, bytes, kind);
+        return;
+    }
+    if (frame->shared) {
+        shared_access(address, kind, dependent, frame->owner);
+        return;
+    }
+    if (l1d_.hit(address, kind)) {
+        clock_fs_ += dependent ? load_use_fs_ : 0;
+        return;
+    }
+    const phys_addr line{address.value & ~line_mask_};
+    if (write_stream_.merging && stream_store_or_break(address, bytes, kind)) {
+        return;
+    }
+    const owner_id owner = frame->owner;
+    if (find(line) == none && l2_hit(line, kind, owner)) {
+        return;
+    }
+    order();
+    place_arrived();
+    if (l1d_.hit(address, kind)) {
+        return;
+    }
+    if (kind == access_kind::read) {
+        load(line, dependent, owner);
+    } else if (!stream_begins(line, address, bytes, owner)) {
+        store(line, owner);
+    }
+}
+
+bool core::l2_hit(phys_addr line, access_kind kind, owner_id owner)
+{
+    if (!l2_) {
+        return false;
+    }
+    if (!l2_->contains(line)) {
+        count(core_event::l2d_access);
+        count(core_event::l2d_refill);
+        return false;
+    }
+    order(); // what L1 gives up may go as far as memory
+    count(core_event::l2d_access);
+    count(core_event::l1d_refill);
+    l2_->hit(line, access_kind::read);
+    fill_l1(line, kind, owner);
+    if (kind == access_kind::read) {
+        wait_until(clock_now() + picoseconds{settings_.l2_latency_ps}, stall_cause::l2_hit);
+    }
+    return true;
+}
+
+void core::load(phys_addr line, bool dependent, owner_id owner)
+{
+    const std::size_t found = find(line);
+    if (found != none && under_way_[found].why == purpose::prefetch) {
+        under_way_[found].why = purpose::load;
+        under_way_[found].order = order_++;
+        under_way_[found].instruction = counts_.instructions;
+        count(core_event::l1d_refill);
+        if (under_way_[found].when <= clock_now()) {
+            place(found);
+            fetch_ahead(line, owner);
+            return;
+        }
+    } else if (found == none) {
+        if (dependent || settings_.loads == 1) {
+            blocking_load(line, owner);
+            return;
+        }
+        count(core_event::l1d_refill);
+        begin(line, purpose::load, owner, fetch(line, owner));
+    }
+    fetch_ahead(line, owner);
+    if (dependent || settings_.loads == 1) {
+        const bool memory = under_way_[find(line)].from_memory;
+        wait_for_line(line, memory ? stall_cause::memory : stall_cause::shared_level_hit);
+        place_arrived();
+        return;
+    }
+    while (count_of(purpose::load) >= settings_.loads) {
+        const under_way &first = under_way_[oldest(purpose::load)];
+        wait_for_line(first.line, first.from_memory ? stall_cause::memory : stall_cause::shared_level_hit);
+        place_arrived();
+    }
+}
+
+// Nothing else happens on this core before the data are there, so the line takes its place at once.
+void core::blocking_load(phys_addr line, owner_id owner)
+{
+    count(core_event::l1d_refill);
+    const memory_system::reply reply = fetch(line, owner);
+    fill_private(line, access_kind::read, owner);
+    fetch_ahead(line, owner);
+    wait_for_reply(reply);
+}
+
+// A store goes on at once if the buffer has room.
+void core::store(phys_addr line, owner_id owner)
+{
+    const std::size_t found = find(line);
+    if (found != none) {
+        count(core_event::l1d_refill, under_way_[found].why == purpose::prefetch ? 1 : 0);
+        under_way_[found].why = purpose::store;
+        return;
+    }
+    while (count_of(purpose::store) >= settings_.stores) {
+        wait_for_line(under_way_[oldest(purpose::store)].line, stall_cause::store_buffer);
+        place_arrived();
+    }
+    count(core_event::l1d_refill);
+    begin(line, purpose::store, owner, fetch(line, owner));
+    fetch_ahead(line, owner);
+}
+
+void core::fetch_ahead(phys_addr line, owner_id owner)
+{
+    if (!prefetcher_.enabled()) {
+        return;
+    }
+    const std::uint64_t line_bytes = line_mask_ + 1;
+    const std::size_t room = max_misses - settings_.loads - settings_.stores;
+    prefetcher_.wanted(static_cast<std::int64_t>(line.value / line_bytes), [&](std::int64_t number) {
+        const phys_addr next{static_cast<std::uint64_t>(number) * line_bytes};
+        if (l1d_.contains(next) || find(next) != none || (l2_ && l2_->contains(next)) ||
+            ram_.find(next) == nullptr) {
+            return true;
+        }
+        if (count_of(purpose::prefetch) >= room) {
+            const std::size_t unused = oldest(purpose::prefetch);
+            if (under_way_[unused].when > clock_now()) {
+                return false;
+            }
+            place(unused);
+        }
+        const memory_system::reply reply =
+            memory_.fetch(route_, {next, owner, partition_, true}, *this, clock_now());
+        if (reply.how == memory_system::reply::state::full) {
+            return false;
+        }
+        note(reply);
+        begin(next, purpose::prefetch, owner, reply);
+        return true;
+    });
+}
+
+// Past all caches: memory that is mapped so, what is not DRAM, devices.
+void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind)
+{
+    order();
+    count(core_event::uncached);
+    if (ram_.find(address) != nullptr) {
+        const phys_addr line{address.value & ~line_mask_};
+        if (kind == access_kind::read) {
+            memory_system::reply reply{};
+            for (;;) {
+                reply = memory_.fetch(uncached_route_, {line, {}, partition_, false}, *this, clock_now());
+                if (reply.how != memory_system::reply::state::full) {
+                    break;
+                }
+                block(waiting::room, stall_cause::memory);
+            }
+            wait_for_reply(reply);
+        } else {
+            make_room_for_writes();
+            wait_until(memory_.write_past(uncached_route_, {line, {}}, clock_now()),
+                       stall_cause::store_buffer);
+        }
+        count(core_event::bus_access);
+        finish();
+        return;
+    }
+    picoseconds cost = device_;
+    for (const region_settings &one : regions_) {
+        if (address.value - one.base < one.size_bytes) {
+            cost = picoseconds{one.latency_ps};
+        }
+    }
+    memory_.events().add(clock_now(), uncached_code << 32U | id_.value, address.value);
+    wait_until(clock_now() + cost, stall_cause::device);
+    finish();
+}
+
+void core::make_room_for_writes()
+{
+    while (!memory_.has_room(route_, *this)) {
+        block(waiting::room, stall_cause::store_buffer);
+    }
+}
+
+// Inclusion: a level above which this core lies gave the line up.
+std::optional<written_back> core::drop(phys_addr line)
+{
+    std::optional<written_back> newest;
+    for (const phys_addr known : {line, phys_addr{line.value | shared_tag}}) {
+        for (cache *level : {&l1d_, l2_ ? &*l2_ : nullptr}) {
+            const std::optional<displaced> was = level == nullptr ? std::nullopt : level->invalidate(known);
+            if (was && was->dirty) {
+                newest = written_back{line, was->owner};
+            }
+        }
+    }
+    return newest;
+}
+
+void core::flush(phys_addr start, byte_count size)
+{
+    if (timeline_.running() == this) {
+        order();
+    }
+    for (std::uint64_t at = start.value & ~line_mask_; at < start.value + size.value; at += line_mask_ + 1) {
+        if (const std::optional<written_back> newest = drop(phys_addr{at})) {
+            write_back(*newest);
+        }
+    }
+    if (timeline_.running() == this) {
+        finish();
+    }
+}
+
+} // namespace bulkhead::machine

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of cores, devices and memory; see the header.
+#include "machine/engine.h"
+
+#include <algorithm>
+
+#include "machine/budget.h"
+#include "machine/core.h"
+
+namespace bulkhead::machine {
+
+void engine::add(core &one)
+{
+    cores_.push_back(&one);
+    due_.push_back(never);
+}
+
+engine::event_id engine::at(picoseconds when, event what)
+{
+    const event_id id = next_event_++;
+    events_.push_back({std::max(when, now()), id, std::move(what)});
+    std::push_heap(events_.begin(), events_.end());
+    if (running_ != nullptr) {
+        running_->grant();
+    }
+    return id;
+}
+
+void engine::cancel(event_id which)
+{
+    cancelled_.insert(which);
+}
+
+picoseconds engine::now() const
+{
+    if (in_event_) {
+        return event_time_;
+    }
+    return running_ != nullptr ? running_->clock() : event_time_;
+}
+
+void engine::run_event()
+{
+    std::pop_heap(events_.begin(), events_.end());
+    const timed next = std::move(events_.back());
+    events_.pop_back();
+    if (cancelled_.erase(next.id) != 0) {
+        return;
+    }
+    event_time_ = next.when;
+    in_event_ = true;
+    next.what();
+    in_event_ = false;
+}
+
+// Lets happen what is due before the earliest core acts, and says which core that is; null: none before the
+// end of the run. A decision of DRAM at the same time as a core's request comes after it, an event before.
+core *engine::earliest()
+{
+    for (;;) {
+        std::size_t first = 0;
+        picoseconds when = never;
+        for (std::size_t i = 0; i < due_.size(); ++i) {
+            if (due_[i] < when) {
+                when = due_[i];
+                first = i;
+            }
+        }
+        const picoseconds timed_event = event_due();
+        const picoseconds decision = memory_.next();
+        if (stopping_) {
+            return nullptr;
+        }
+        if (timed_event <= when && timed_event <= decision && timed_event < until_) {
+            run_event();
+        } else if (decision < when && decision < until_) {
+            memory_.decide();
+        } else {
+            return when < until_ ? cores_[first] : nullptr;
+        }
+    }
+}
+
+void engine::order(core &mine)
+{
+    due_[mine.id().value] = mine.clock_now();
+    give_way(mine);
+}
+
+void engine::give_way(core &mine)
+{
+    core *const next = earliest();
+    if (next == &mine) {
+        return;
+    }
+    fiber &from = mine.current();
+    running_ = next;
+    from.switch_to(next == nullptr ? home_ : next->current());
+    mine.resumed();
+}
+
+fiber &engine::after(core &ended)
+{
+    due_[ended.id().value] = never;
+    core *const next = earliest();
+    running_ = next;
+    return next == nullptr ? home_ : next->current();
+}
+
+picoseconds engine::private_limit(const core &mine) const
+{
+    picoseconds others = never;
+    for (std::size_t i = 0; i < due_.size(); ++i) {
+        if (i != mine.id().value) {
+            others = std::min(others, due_[i]);
+        }
+    }
+    others = std::min(others, memory_.next());
+    const picoseconds ahead = others > never - lookahead_ ? never : others + lookahead_;
+    return std::min({ahead, event_due(), until_});
+}
+
+engine::ending engine::run(picoseconds until)
+{
+    until_ = until;
+    stopping_ = false;
+    core *const next = earliest();
+    if (next != nullptr) {
+        running_ = next;
+        home_.switch_to(next->current());
+    }
+    if (stopping_) {
+        return ending::stopped;
+    }
+    for (const picoseconds due : due_) {
+        if (due != never) {
+            return ending::reached;
+        }
+    }
+    return event_due() == never && memory_.next() == never ? ending::idle : ending::reached;
+}
+
+} // namespace bulkhead::machine

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs cores, devices and memory in order of simulated time on one host thread: each core runs ahead on what
+// it has for itself and stops before the first thing that another core, a device or memory could still
+// change. Cores call it (machine/core.h); whoever owns the machine calls run().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_set>
+#include <vector>
+
+#include "machine/fiber.h"
+#include "machine/memory_system.h"
+#include "machine/time.h"
+
+namespace bulkhead::machine {
+
+class core;
+
+class engine {
+public:
+    using event = std::function<void()>;
+    using event_id = std::uint64_t;
+    static constexpr picoseconds never = memory_system::never;
+
+    enum class ending : std::uint8_t {
+        reached, // the time that run() was given
+        idle,    // all cores wait or have ended, and nothing is due
+        stopped, // by stop()
+    };
+
+    // `lookahead`: no interrupt crosses cores faster; how far a core may run ahead on what is its own.
+    engine(memory_system &memory, picoseconds lookahead) : memory_(memory), lookahead_(lookahead) {}
+
+    // Cores are told apart by their place; all are added before the first run().
+    void add(core &one);
+
+    // `what` is called at `when`, in order of time (equal times: in order of asking), before any core does
+    // anything shared at that time. Called by events, by a core after order(), or outside of run(); `when` is
+    // not before now().
+    event_id at(picoseconds when, event what);
+    // Nothing if it was called already.
+    void cancel(event_id which);
+
+    // Of the event or of the core that is running.
+    [[nodiscard]] picoseconds now() const;
+
+    // Until all that is due before `until` has happened.
+    ending run(picoseconds until);
+    // run() returns at the next point where the running core gives way.
+    void stop() { stopping_ = true; }
+
+    [[nodiscard]] core *running() const { return running_; }
+    [[nodiscard]] memory_system &memory() { return memory_; }
+    [[nodiscard]] digest &events() { return memory_.events(); }
+
+private:
+    friend class core;
+    struct timed {
+        picoseconds when;
+        event_id id;
+        event what;
+        // For a heap, which has the greatest on top.
+        bool operator<(const timed &other) const
+        {
+            return when > other.when || (when == other.when && id > other.id);
+        }
+    };
+
+    // For cores. Returns when the running core is the earliest and all that is due by its clock has happened.
+    void order(core &mine);
+    // The core cannot go on: others run until it can.
+    void give_way(core &mine);
+    // The core's program has ended: which fiber goes on.
+    fiber &after(core &ended);
+    // How far the core's clock may go on what is its own.
+    [[nodiscard]] picoseconds private_limit(const core &mine) const;
+
+    core *earliest();
+    void run_event();
+    [[nodiscard]] picoseconds event_due() const { return events_.empty() ? never : events_.front().when; }
+
+    memory_system &memory_;
+    picoseconds lookahead_;
+    std::vector<core *> cores_;
+    std::vector<picoseconds> due_; // by core: when it acts next; never: it waits
+    std::vector<timed> events_;    // a heap
+    std::unordered_set<event_id> cancelled_;
+    event_id next_event_ = 0;
+    fiber home_;
+    core *running_ = nullptr;
+    picoseconds event_time_{};
+    bool in_event_ = false;
+    bool stopping_ = false;
+    picoseconds until_{};
+};
+
+} // namespace bulkhead::machine

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks and the way into a fiber's body; the switch itself is machine/fiber_switch/<processor>.S.
+#include "machine/fiber.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <new>
+
+#include "machine/fiber_sanitizer.h"
+
+// Pushes what the calling convention preserves, stores the stack pointer at `*from`, takes `to` for it, pops.
+extern "C" void bulkhead_fiber_switch(void **from, void *to);
+// What a new stack returns to: calls the function that was prepared, with its argument.
+extern "C" void bulkhead_fiber_start();
+// Fills in what a new stack needs so that the first switch to it starts `function(argument)`.
+extern "C" void *bulkhead_fiber_prepare(void *top, void (*function)(void *), void *argument);
+
+namespace bulkhead::machine {
+
+fiber::fiber(body what, byte_count stack) : body_(std::move(what))
+{
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    stack_.bytes = (stack.value + page - 1) / page * page + page;
+    void *const memory = mmap(nullptr, stack_.bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE) != 0) {
+        throw std::bad_alloc();
+    }
+    stack_.lowest = static_cast<std::byte *>(memory);
+    sanitizer_bottom_ = stack_.lowest + page;
+    sanitizer_bytes_ = stack_.bytes - page;
+    resume_at_ = bulkhead_fiber_prepare(
+        stack_.lowest + stack_.bytes, [](void *self) { run(static_cast<fiber *>(self)); }, this);
+}
+
+fiber::~fiber()
+{
+    if (stack_.lowest != nullptr) {
+        munmap(stack_.lowest, stack_.bytes);
+    }
+}
+
+void fiber::switch_to(fiber &next)
+{
+    if (&next == this) {
+        return;
+    }
+    next.came_from_ = this;
+    sanitizer::leave(ended_ ? nullptr : &fake_stack_, next.sanitizer_bottom_, next.sanitizer_bytes_);
+    bulkhead_fiber_switch(&resume_at_, next.resume_at_);
+    arrived();
+}
+
+// The host thread's fiber learns its own stack's place when it is left for the first time.
+void fiber::arrived()
+{
+    sanitizer::enter(fake_stack_, came_from_->sanitizer_bottom_, came_from_->sanitizer_bytes_);
+}
+
+void fiber::run(fiber *self)
+{
+    self->arrived();
+    fiber &next = self->body_();
+    self->ended_ = true;
+    self->switch_to(next);
+}
+
+} // namespace bulkhead::machine

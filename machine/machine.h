@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole simulated machine made from settings: cores, shared levels, interconnect, DRAM and the engine that
+// orders them. The embedding API: whoever runs programs, traces or the hypervisor on it starts here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "machine/core.h"
+#include "machine/engine.h"
+#include "machine/frames.h"
+#include "machine/memory_system.h"
+#include "machine/settings.h"
+
+namespace bulkhead::machine {
+
+class simulated_machine {
+public:
+    // Refuses impossible settings, naming what is wrong. `log`: commands of DRAM channel 0.
+    static result<std::unique_ptr<simulated_machine>> make(const settings &wanted,
+                                                           std::vector<dram::issued> *log = nullptr);
+
+    [[nodiscard]] const settings &made_from() const { return settings_; }
+    [[nodiscard]] engine &timeline() { return timeline_; }
+    [[nodiscard]] memory_system &memory() { return memory_; }
+    [[nodiscard]] frames &ram() { return ram_; }
+    [[nodiscard]] core &core_at(core_id which) { return *cores_.at(which.value); }
+    [[nodiscard]] std::size_t core_count() const { return cores_.size(); }
+
+    // A range of DRAM is used by several cores at once from now on, or not any more. Its lines leave all
+    // private caches. Not from an event.
+    void share(phys_addr start, byte_count size, bool shared);
+
+    // All that happened so far; equal for equal runs.
+    [[nodiscard]] std::uint64_t digest() const { return memory_.events().value(); }
+
+private:
+    simulated_machine(const settings &wanted, std::vector<cache> levels, dram::memory memory);
+
+    settings settings_;
+    frames ram_;
+    memory_system memory_;
+    engine timeline_;
+    std::vector<std::unique_ptr<core>> cores_;
+};
+
+} // namespace bulkhead::machine

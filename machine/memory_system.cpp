@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a line through shared levels and interconnect to DRAM and back; see the header.
+#include "machine/memory_system.h"
+
+#include "machine/event_code.h"
+
+namespace bulkhead::machine {
+
+memory_system::memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory)
+    : level_counts_(levels.size()), level_misses_(levels.size()), memory_(std::move(memory)),
+      line_bytes_(wanted.cores.at(0).l1d.line_bytes),
+      bursts_per_line_(std::max<std::uint64_t>(1, line_bytes_ / wanted.dram.shape.burst.value)),
+      burst_bytes_(wanted.dram.shape.burst.value),
+      writes_allowed_(wanted.writes_under_way * static_cast<std::uint32_t>(bursts_per_line_))
+{
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        levels_.emplace_back(std::move(levels[i]), wanted.levels.at(i));
+    }
+    for (const master_settings &one : wanted.masters) {
+        ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps}, regulator(one.reads),
+                          regulator(one.writes), 0});
+    }
+}
+
+memory_system::flight *memory_system::find_flight(phys_addr line, std::size_t level)
+{
+    for (std::size_t i = 0; i < flight_lines_.size(); ++i) {
+        if (flight_lines_[i] == line.value && (flights_[i].levels >> level & 1U) != 0) {
+            return &flights_[i];
+        }
+    }
+    return nullptr;
+}
+
+// What has arrived by now is on its way no more.
+void memory_system::expire(picoseconds now)
+{
+    for (std::size_t i = 0; i < flight_lines_.size(); ++i) {
+        if (flight_lines_[i] == no_line || flights_[i].when > now) {
+            continue;
+        }
+        flight_lines_[i] = no_line;
+        --flights_used_;
+        for (std::size_t level = 0; level < levels_.size(); ++level) {
+            level_misses_[level] -= static_cast<std::uint32_t>(flights_[i].levels >> level & 1U);
+        }
+    }
+}
+
+std::size_t memory_system::free_flight(picoseconds now)
+{
+    expire(now);
+    if (flights_used_ == flights_.size()) {
+        flights_.emplace_back();
+        flight_lines_.push_back(no_line);
+    }
+    std::size_t index = 0;
+    while (flight_lines_[index] != no_line) {
+        ++index;
+    }
+    ++flights_used_;
+    return index;
+}
+
+void memory_system::wait_for_room(memory_client &client)
+{
+    ++counts_.refused;
+    if (std::find(wants_room_.begin(), wants_room_.end(), &client) == wants_room_.end()) {
+        wants_room_.push_back(&client);
+    }
+}
+
+// Who tries again is asked to register again, so the list is emptied only by those that found room.
+void memory_system::tell_room(picoseconds when)
+{
+    for (memory_client *one : wants_room_) {
+        one->room(when);
+    }
+}
+
+bool memory_system::has_room(const route &way, memory_client &client)
+{
+    std::erase(wants_room_, &client);
+    if (ports_[way.master].writes_under_way < writes_allowed_) {
+        return true;
+    }
+    wait_for_room(client);
+    return false;
+}
+
+// Whether every level that would miss may ask for one more line.
+bool memory_system::levels_have_room(const route &way, phys_addr line, picoseconds now)
+{
+    for (const std::size_t index : way.levels) {
+        if (levels_[index].storage().contains(line)) {
+            return true;
+        }
+        const std::uint32_t allowed = levels_[index].settings().misses;
+        if (allowed != 0 && level_misses_[index] >= allowed) {
+            expire(now);
+            if (level_misses_[index] >= allowed) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+memory_system::reply memory_system::fetch(const route &way, const line_request &wanted, memory_client &client,
+                                          picoseconds now)
+{
+    if (!wants_room_.empty()) {
+        std::erase(wants_room_, &client);
+    }
+    if (ports_[way.master].writes_under_way >= writes_allowed_ || !levels_have_room(way, wanted.line, now)) {
+        wait_for_room(client);
+        return {reply::state::full, {}, 0, false, 0};
+    }
+    ++counts_.fetches;
+    digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
+    picoseconds when = now;
+    for (std::size_t depth = 0; depth < way.levels.size(); ++depth) {
+        const std::size_t index = way.levels[depth];
+        const shared_level::answer answer = levels_[index].lookup(wanted.line, wanted.owner, when);
+        ++level_counts_[index].lookups;
+        when = answer.when;
+        if (answer.victim) {
+            give_up(way, depth, *answer.victim, when);
+        }
+        if (answer.hit) {
+            const auto missed = static_cast<std::uint32_t>(depth);
+            flight *const coming = flights_used_ == 0 ? nullptr : find_flight(wanted.line, index);
+            if (coming == nullptr || coming->when <= when) {
+                ++counts_.level_hits;
+                return {reply::state::known, when, 0, false, missed};
+            }
+            ++counts_.joined;
+            if (coming->when != never) {
+                return {reply::state::known, coming->when, 0, true, missed};
+            }
+            coming->waiters.push_back({&client, next_ticket_});
+            return {reply::state::coming, {}, next_ticket_++, true, missed};
+        }
+        ++level_counts_[index].misses;
+    }
+    return ask_memory(way, wanted, client, now, when);
+}
+
+memory_system::reply memory_system::ask_memory(const route &way, const line_request &wanted,
+                                               memory_client &client, picoseconds now, picoseconds when)
+{
+    port &own = ports_[way.master];
+    const std::size_t index = free_flight(now);
+    flight_lines_[index] = wanted.line.value;
+    flight &added = flights_[index];
+    added.levels = 0;
+    added.when = never;
+    added.answer_latency = own.answer;
+    added.last_part = {};
+    added.parts = static_cast<std::uint32_t>(bursts_per_line_);
+    added.waiters.assign(1, {&client, next_ticket_});
+    for (const std::size_t level : way.levels) {
+        added.levels |= std::uint64_t{1} << level;
+        ++level_misses_[level];
+    }
+    const picoseconds sent = own.reads.admit(when, line_bytes_) + own.request;
+    for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
+        memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read, sent);
+    }
+    ++counts_.line_reads;
+    next_ = memory_.next().value_or(never);
+    return {reply::state::coming, {}, next_ticket_++, true, static_cast<std::uint32_t>(way.levels.size())};
+}
+
+// A level's victim: with inclusion, what the caches above hold of it goes too; dirty, it goes on.
+void memory_system::give_up(const route &way, std::size_t depth, const displaced &victim, picoseconds when)
+{
+    const std::size_t index = way.levels[depth];
+    bool dirty = victim.dirty;
+    if (levels_[index].settings().inclusive) {
+        for (const above &one : above_) {
+            if (std::find(one.way->levels.begin(), one.way->levels.end(), index) != one.way->levels.end()) {
+                dirty = one.client->drop(victim.line).has_value() || dirty;
+            }
+        }
+    }
+    if (dirty) {
+        ++level_counts_[index].write_backs;
+        descend(way, depth + 1, {victim.line, victim.owner}, when);
+    }
+}
+
+picoseconds memory_system::write_back(const route &way, written_back line, picoseconds when)
+{
+    digest_.add(when, write_back_code << 32U | way.master, line.line.value);
+    return descend(way, 0, line, when);
+}
+
+picoseconds memory_system::write_past(const route &way, written_back line, picoseconds when)
+{
+    digest_.add(when, write_past_code << 32U | way.master, line.line.value);
+    for (const std::size_t index : way.levels) {
+        const picoseconds start = levels_[index].take_port(when);
+        if (levels_[index].storage().contains(line.line)) {
+            levels_[index].storage().receive(line);
+            return start;
+        }
+        when = start + picoseconds{levels_[index].settings().latency_ps};
+    }
+    return send_write(way, line, when);
+}
+
+// A dirty line goes into the level at `depth`, whose victim may go on.
+picoseconds memory_system::descend(const route &way, std::size_t depth, written_back line, picoseconds when)
+{
+    if (depth == way.levels.size()) {
+        return send_write(way, line, when);
+    }
+    const std::size_t index = way.levels[depth];
+    ++level_counts_[index].received;
+    const picoseconds start = levels_[index].take_port(when);
+    if (const std::optional<displaced> victim = levels_[index].storage().receive(line)) {
+        give_up(way, depth, *victim, start);
+    }
+    return start;
+}
+
+picoseconds memory_system::send_write(const route &way, written_back line, picoseconds when)
+{
+    port &own = ports_[way.master];
+    const picoseconds start = own.writes.admit(when, line_bytes_);
+    for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
+        memory_.request(write_ticket | way.master, phys_addr{line.line.value + part * burst_bytes_},
+                        access_kind::write, start + own.request);
+        ++own.writes_under_way;
+    }
+    ++counts_.line_writes;
+    next_ = memory_.next().value_or(never);
+    return start;
+}
+
+void memory_system::answered(std::size_t index, picoseconds when)
+{
+    flight &one = flights_[index];
+    one.last_part = std::max(one.last_part, when);
+    if (--one.parts != 0) {
+        return;
+    }
+    one.when = one.last_part + one.answer_latency;
+    ++counts_.answered;
+    digest_.add(one.when, answer_code << 32U, flight_lines_[index]);
+    for (const waiter &waiting : one.waiters) {
+        waiting.client->arrived(waiting.id, one.when);
+    }
+    one.waiters.clear();
+    if (!wants_room_.empty()) {
+        tell_room(one.when);
+    }
+}
+
+void memory_system::decide()
+{
+    memory_.advance(next_ + picoseconds{1});
+    for (const dram::memory::answer &one : memory_.answers()) {
+        if ((one.id & write_ticket) == 0) {
+            answered(one.id, one.when);
+            continue;
+        }
+        --ports_[one.id ^ write_ticket].writes_under_way;
+        ++counts_.bursts_written;
+        if (!wants_room_.empty()) {
+            tell_room(one.when);
+        }
+    }
+    memory_.forget_answers();
+    next_ = memory_.next().value_or(never);
+}
+
+} // namespace bulkhead::machine

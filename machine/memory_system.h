@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies behind the private caches: shared levels, the interconnect with its regulators, DRAM. It answers
+// a request for a line with the time of the data, or with a ticket when that depends on what DRAM decides
+// later. Requests come in order of time; the engine (machine/engine.h) sees to that.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "machine/digest.h"
+#include "machine/dram/memory.h"
+#include "machine/regulator.h"
+#include "machine/shared_level.h"
+
+namespace bulkhead::machine {
+
+// Who asks for lines: a core, a DMA engine.
+class memory_client {
+public:
+    using ticket = std::uint64_t;
+    memory_client() = default;
+    memory_client(const memory_client &) = delete;
+    memory_client &operator=(const memory_client &) = delete;
+    virtual ~memory_client() = default;
+    // The line of a ticket will be there at `when`.
+    virtual void arrived(ticket id, picoseconds when) = 0;
+    // What was refused for want of room may be tried again at `when`.
+    virtual void room(picoseconds when) = 0;
+    // Inclusion: a shared level gave the line up. The newest contents, if they were here.
+    virtual std::optional<written_back> drop(phys_addr line) = 0;
+};
+
+// The way of a client's requests to memory.
+struct route {
+    std::vector<std::size_t> levels; // nearest first
+    std::size_t master = 0;
+};
+
+struct level_counts {
+    std::uint64_t lookups = 0;
+    std::uint64_t misses = 0;
+    std::uint64_t received = 0;    // dirty lines from above
+    std::uint64_t write_backs = 0; // dirty lines sent below
+};
+
+struct memory_counts {
+    std::uint64_t fetches = 0;        // lines that clients asked for
+    std::uint64_t level_hits = 0;     // of them, found in a shared level
+    std::uint64_t joined = 0;         // of them, already on the way for somebody else
+    std::uint64_t line_reads = 0;     // of them, asked of DRAM
+    std::uint64_t answered = 0;       // of those, answered
+    std::uint64_t line_writes = 0;    // lines sent to DRAM
+    std::uint64_t bursts_written = 0; // of their bursts, taken over by the controller
+    std::uint64_t refused = 0;        // fetches that found no room and came again
+};
+
+class memory_system {
+public:
+    using ticket = memory_client::ticket;
+
+    struct line_request {
+        phys_addr line;
+        owner_id owner;
+        std::uint16_t partition = 0; // MPAM: carried along
+        bool prefetch = false;
+    };
+    struct reply {
+        enum class state : std::uint8_t {
+            known,  // the data are there at `when`
+            coming, // arrived(id) will say
+            full    // no room: room() will say when to try again; nothing has happened
+        };
+        state how;
+        picoseconds when;
+        ticket id;
+        bool from_memory; // not from a shared level
+        std::uint32_t missed_levels;
+    };
+
+    memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory);
+
+    // For inclusion: clients whose private caches lie above the levels of their route.
+    void attach(memory_client &client, const route &way) { above_.push_back({&client, &way}); }
+
+    // A line that the client's own caches do not have.
+    reply fetch(const route &way, const line_request &wanted, memory_client &client, picoseconds when);
+    // A dirty line that they give up, or a whole line that was written without being fetched (ask has_room()
+    // before). Never refused. Says when the first level, or the interconnect, has taken it.
+    picoseconds write_back(const route &way, written_back line, picoseconds when);
+    // A whole line past the shared levels; a copy there is updated instead.
+    picoseconds write_past(const route &way, written_back line, picoseconds when);
+    // Whether a write may be sent; if not, client.room() will say when.
+    bool has_room(const route &way, memory_client &client);
+
+    // When DRAM decides next, and the deciding of what is due by then.
+    [[nodiscard]] picoseconds next() const { return next_; }
+    void decide();
+
+    [[nodiscard]] shared_level &level(std::size_t index) { return levels_[index]; }
+    [[nodiscard]] const shared_level &level(std::size_t index) const { return levels_[index]; }
+    [[nodiscard]] std::size_t level_count() const { return levels_.size(); }
+    [[nodiscard]] const level_counts &counts_of_level(std::size_t index) const
+    {
+        return level_counts_[index];
+    }
+    [[nodiscard]] regulator &reads_of(std::size_t master) { return ports_[master].reads; }
+    [[nodiscard]] regulator &writes_of(std::size_t master) { return ports_[master].writes; }
+    [[nodiscard]] std::uint64_t line_bytes() const { return line_bytes_; }
+    [[nodiscard]] const memory_counts &counts() const { return counts_; }
+    [[nodiscard]] const dram::memory &memory() const { return memory_; }
+    // Brings DRAM's own clock up to `now`, which nothing may precede any more, for its profile.
+    [[nodiscard]] dram::memory_profile profile(picoseconds now) const { return memory_.profile(now); }
+    [[nodiscard]] digest &events() { return digest_; }
+    [[nodiscard]] const digest &events() const { return digest_; }
+
+    static constexpr picoseconds never{~std::uint64_t{0}};
+
+private:
+    struct port {
+        picoseconds request, answer;
+        regulator reads, writes;
+        std::uint32_t writes_under_way; // bursts
+    };
+    struct waiter {
+        memory_client *client;
+        ticket id;
+    };
+    // A line on its way from DRAM. `levels`: bit i: it goes into level i.
+    struct flight {
+        std::uint64_t levels = 0;
+        picoseconds when{}; // of the data; never: DRAM has not decided
+        picoseconds answer_latency{};
+        std::uint32_t parts = 0; // bursts that DRAM has not answered
+        picoseconds last_part{};
+        std::vector<waiter> waiters;
+    };
+    struct above {
+        memory_client *client;
+        const route *way;
+    };
+    static constexpr std::uint64_t no_line = ~std::uint64_t{0};
+    static constexpr ticket write_ticket = ticket{1} << 63U; // and the number of the master
+
+    reply ask_memory(const route &way, const line_request &wanted, memory_client &client, picoseconds now,
+                     picoseconds when);
+    flight *find_flight(phys_addr line, std::size_t level);
+    std::size_t free_flight(picoseconds now);
+    bool levels_have_room(const route &way, phys_addr line, picoseconds now);
+    void expire(picoseconds now);
+    picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
+    void give_up(const route &way, std::size_t depth, const displaced &victim, picoseconds when);
+    picoseconds send_write(const route &way, written_back line, picoseconds when);
+    void wait_for_room(memory_client &client);
+    void tell_room(picoseconds when);
+    void answered(std::size_t index, picoseconds when);
+
+    std::vector<shared_level> levels_;
+    std::vector<level_counts> level_counts_;
+    std::vector<std::uint32_t> level_misses_; // lines that each has asked for
+    std::vector<port> ports_;
+    dram::memory memory_;
+    std::uint64_t line_bytes_;
+    std::uint64_t bursts_per_line_;
+    std::uint64_t burst_bytes_;
+    std::uint32_t writes_allowed_; // of one master, in bursts
+
+    std::vector<std::uint64_t> flight_lines_; // by flight: its line, or no_line
+    std::vector<flight> flights_;
+    std::size_t flights_used_ = 0;
+    ticket next_ticket_ = 0;
+    picoseconds next_ = never;
+    std::vector<memory_client *> wants_room_;
+    std::vector<above> above_;
+    memory_counts counts_;
+    digest digest_;
+};
+
+} // namespace bulkhead::machine

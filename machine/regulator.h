@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A QoS-400 style regulator of one direction of one master: an average rate with a burst that may exceed it,
+// and a peak rate. It delays requests, never drops them. Callers ask in order of time.
+#pragma once
+
+#include <algorithm>
+
+#include "machine/settings.h"
+#include "machine/time.h"
+
+namespace bulkhead::machine {
+
+class regulator {
+public:
+    explicit regulator(const regulator_settings &wanted) { set(wanted); }
+
+    // Takes effect with the next request; what is owed stays owed.
+    void set(const regulator_settings &wanted)
+    {
+        rate_bytes_per_s_ = wanted.rate_bytes_per_s;
+        peak_bytes_per_s_ = wanted.peak_bytes_per_s;
+        burst_ps_ = ps_for(wanted.burst_bytes, rate_bytes_per_s_);
+    }
+
+    // When a request of so many bytes may go that wants to at `when`.
+    picoseconds admit(picoseconds when, std::uint64_t bytes)
+    {
+        const std::uint64_t by_rate = paid_until_ > burst_ps_ ? paid_until_ - burst_ps_ : 0;
+        const std::uint64_t start = std::max({when.value, by_rate, peak_from_});
+        paid_until_ = std::max(paid_until_, start) + ps_for(bytes, rate_bytes_per_s_);
+        peak_from_ = start + ps_for(bytes, peak_bytes_per_s_);
+        delayed_ps_ += start - when.value;
+        return picoseconds{start};
+    }
+
+    [[nodiscard]] picoseconds delayed() const { return picoseconds{delayed_ps_}; }
+
+private:
+    // Rounded up: never more than the rate. No rate: no time.
+    static std::uint64_t ps_for(std::uint64_t bytes, std::uint64_t bytes_per_s)
+    {
+        constexpr std::uint64_t ps_per_s = 1'000'000'000'000;
+        return bytes_per_s == 0 ? 0 : (bytes * ps_per_s + bytes_per_s - 1) / bytes_per_s;
+    }
+
+    std::uint64_t rate_bytes_per_s_ = 0;
+    std::uint64_t peak_bytes_per_s_ = 0;
+    std::uint64_t burst_ps_ = 0;
+    std::uint64_t paid_until_ = 0; // when the rate has paid for all that was sent
+    std::uint64_t peak_from_ = 0;  // no request before it
+    std::uint64_t delayed_ps_ = 0;
+};
+
+} // namespace bulkhead::machine

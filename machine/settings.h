@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that a simulated machine is made from, as plain values with units in their names;
+// docs/machine.md explains each. machine/settings_json.h reads it from text, machine/machine.h checks it and
+// builds from it. Nothing here has behaviour.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/dram/memory.h"
+#include "machine/replacement.h"
+
+namespace bulkhead::machine {
+
+struct cache_settings {
+    std::uint64_t size_bytes = 0;
+    std::uint32_t ways = 0;
+    std::uint32_t line_bytes = 64;
+    replacement policy = replacement::lru;
+    std::uint64_t locked_ways = 0; // bit w: way w takes no new lines
+};
+
+// Lines fetched ahead of accesses that follow each other at a fixed distance. depth_lines 0: there is none.
+struct prefetcher_settings {
+    std::uint32_t streams = 4;          // followed at a time
+    std::uint32_t depth_lines = 0;      // how far ahead
+    std::uint32_t confirmations = 1;    // further misses at the same distance before anything is fetched
+    std::uint32_t max_stride_lines = 1; // 1: next line only
+    std::uint32_t page_bytes = 4096;    // it never crosses such a border
+};
+
+// Stores of whole consecutive lines stop being fetched first. 0: never.
+struct write_streaming_settings {
+    std::uint32_t lines = 0;        // after so many, they go past the private caches
+    std::uint32_t shared_lines = 0; // after so many, past the shared levels too
+};
+
+struct tlb_settings {
+    std::uint32_t entries = 0; // 0: there is none
+    std::uint32_t ways = 0;    // = entries: fully associative
+    std::uint32_t lockable_entries = 0;
+    std::uint32_t hit_cycles = 0; // what a hit costs beside the access
+};
+
+struct mmu_settings {
+    tlb_settings l1;
+    tlb_settings l2;
+    std::uint32_t walk_cache_entries = 0; // intermediate entries of tables, stage 1 and 2 together
+    std::uint32_t walk_cycles = 0;        // of a walk, beside its accesses
+    bool walks_cached = true;             // table reads go through the caches, from L2 on
+};
+
+struct core_settings {
+    std::uint64_t frequency_hz = 0;
+    std::uint32_t width = 1;                      // instructions a cycle at most
+    std::uint32_t instruction_millicycles = 1000; // an average one, loads and stores that hit L1 included
+    std::uint32_t load_use_cycles = 0;            // of a hit in L1, for a load that the next address needs
+    std::uint32_t loads = 1;               // misses under way when it waits for the oldest; 1: blocking
+    std::uint32_t window_instructions = 0; // that may execute while a load is missed; 0: any number
+    std::uint32_t stores = 4;              // missed lines in the store buffer
+    cache_settings l1d;
+    std::optional<cache_settings> l2; // private
+    std::uint64_t l2_latency_ps = 0;
+    prefetcher_settings prefetcher;
+    write_streaming_settings write_streaming;
+    mmu_settings mmu;
+    std::vector<std::string> path; // names of the shared levels on the way to memory, nearest first
+    std::string master;            // name of its port at the interconnect
+};
+
+// A cache that cores share.
+struct level_settings {
+    std::string name;
+    cache_settings cache;
+    std::uint64_t latency_ps = 0;   // from a request to the data of a hit, or to the request below
+    std::uint64_t occupancy_ps = 0; // between two lookups
+    std::uint64_t snoop_ps = 0;     // to have a line out of another core's private cache
+    std::uint32_t misses = 0;       // lines that it may have asked for; 0: no limit
+    bool inclusive = false;         // what it gives up leaves the private caches above too
+};
+
+// Of a QoS-400 regulator; each 0: not regulated.
+struct regulator_settings {
+    std::uint64_t rate_bytes_per_s = 0;
+    std::uint64_t burst_bytes = 0; // that may be sent above the rate
+    std::uint64_t peak_bytes_per_s = 0;
+};
+
+// A port of the interconnect: a cluster of cores, a DMA engine.
+struct master_settings {
+    std::string name;
+    std::uint64_t request_ps = 0; // to the memory controller
+    std::uint64_t answer_ps = 0;  // and back
+    regulator_settings reads{};
+    regulator_settings writes{};
+};
+
+// Memory on the chip, or anything else that is not DRAM; not cached. Other addresses cost `device_ps`.
+struct region_settings {
+    std::string name;
+    std::uint64_t base = 0;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t latency_ps = 0;
+};
+
+// machine/dram/ says what the parts mean.
+struct dram_settings {
+    dram::organization::counts shape;
+    dram::mapping_bits map;
+    std::uint64_t base = 0; // address of its first byte
+    dram::timing timings;
+    dram::policy how;
+    std::uint64_t request_latency_ps = 0;
+    std::uint64_t answer_latency_ps = 0;
+};
+
+struct settings {
+    std::uint64_t seed = 1;
+    std::uint64_t lookahead_ps = 0; // no interrupt crosses cores faster
+    std::uint64_t device_ps = 0;    // an access to a device
+    std::uint32_t owners = 1;       // of memory, with nobody: ids are below it
+    std::vector<core_settings> cores;
+    std::vector<level_settings> levels;
+    std::vector<master_settings> masters;
+    std::vector<region_settings> regions;
+    std::uint32_t writes_under_way = 16; // from all masters, until the controller has taken them
+    dram_settings dram;
+};
+
+} // namespace bulkhead::machine

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cache level that several cores share, with its time: every lookup costs a latency and occupies the one
+// port for a while, so that cores delay each other. Below it is another level or memory, which the caller
+// (machine/memory_system.h) asks next.
+#pragma once
+
+#include <algorithm>
+
+#include "machine/cache.h"
+#include "machine/settings.h"
+#include "machine/time.h"
+
+namespace bulkhead::machine {
+
+class shared_level {
+public:
+    shared_level(cache storage, const level_settings &wanted) : storage_(std::move(storage)), wanted_(wanted)
+    {
+        storage_.lock_ways(wanted.cache.locked_ways);
+    }
+
+    struct answer {
+        picoseconds when; // of the data on a hit, of the request to the level below on a miss
+        bool hit;
+        std::optional<displaced> victim;
+    };
+
+    // A demand for a line at `when`; demands come in order of time.
+    answer lookup(phys_addr line, owner_id owner, picoseconds when)
+    {
+        const picoseconds done = take_port(when) + picoseconds{wanted_.latency_ps};
+        if (storage_.hit(line, access_kind::read)) {
+            return {done, true, std::nullopt};
+        }
+        return {done, false, storage_.fill(line, owner, access_kind::read)};
+    }
+
+    // Holds the port for one lookup from `when` on, or from when it is free; says from when.
+    picoseconds take_port(picoseconds when)
+    {
+        const picoseconds start = std::max(when, free_from_);
+        free_from_ = start + picoseconds{wanted_.occupancy_ps};
+        return start;
+    }
+
+    [[nodiscard]] const level_settings &settings() const { return wanted_; }
+    [[nodiscard]] const cache &storage() const { return storage_; }
+    [[nodiscard]] cache &storage() { return storage_; }
+
+private:
+    cache storage_;
+    level_settings wanted_;
+    picoseconds free_from_{};
+};
+
+} // namespace bulkhead::machine
