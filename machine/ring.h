@@ -11,52 +11,58 @@ namespace bulkhead::machine {
 
 template <class T> class ring {
 public:
-    [[nodiscard]] bool empty() const { return count_ == 0; }
-    [[nodiscard]] std::size_t size() const { return count_; }
-    [[nodiscard]] const T &front() const { return slots_[first_]; }
-    // The i-th from the front.
-    [[nodiscard]] T &operator[](std::size_t i) { return slots_[(first_ + i) & (slots_.size() - 1)]; }
+    [[nodiscard]] bool empty() const { return first_ == end_; }
+    [[nodiscard]] std::size_t size() const { return end_ - first_; }
+    [[nodiscard]] const T &front() const { return slots_[first_ & mask_]; }
 
     void push_back(const T &added)
     {
-        if (count_ == slots_.size()) {
+        if (size() == slots_.size()) [[unlikely]] {
             grow();
         }
-        (*this)[count_++] = added;
+        slots_[end_++ & mask_] = added;
     }
-    void pop_front()
-    {
-        first_ = (first_ + 1) & (slots_.size() - 1);
-        --count_;
-    }
+    void pop_front() { ++first_; }
     // Behind the last element that `after(element, added)` does not say to come after it: cheap if that is
     // near the end.
     template <class After> void insert(const T &added, const After &after)
     {
         push_back(added);
-        std::size_t place = count_ - 1;
-        for (; place > 0 && after((*this)[place - 1], added); --place) {
-            (*this)[place] = (*this)[place - 1];
+        if (size() > 1 && after(slots_[(end_ - 2) & mask_], added)) [[unlikely]] {
+            sink(added, after);
         }
-        (*this)[place] = added;
     }
 
 private:
     static constexpr std::size_t first_size = 16; // a power of two, as all sizes
 
-    void grow()
+    // The last element to where it belongs.
+    template <class After> [[gnu::noinline]] void sink(T added, const After &after)
     {
-        std::vector<T> larger(slots_.empty() ? first_size : slots_.size() * 2);
-        for (std::size_t i = 0; i < count_; ++i) {
-            larger[i] = (*this)[i];
+        std::size_t place = end_ - 1;
+        for (; place != first_ && after(slots_[(place - 1) & mask_], added); --place) {
+            slots_[place & mask_] = slots_[(place - 1) & mask_];
         }
-        slots_ = std::move(larger);
-        first_ = 0;
+        slots_[place & mask_] = added;
     }
 
+    [[gnu::noinline]] void grow()
+    {
+        std::vector<T> larger(slots_.empty() ? first_size : slots_.size() * 2);
+        for (std::size_t i = 0; i < size(); ++i) {
+            larger[i] = slots_[(first_ + i) & mask_];
+        }
+        end_ = size();
+        first_ = 0;
+        slots_ = std::move(larger);
+        mask_ = slots_.size() - 1;
+    }
+
+    // Places count on for ever; their lowest bits are the slot.
     std::vector<T> slots_;
+    std::size_t mask_ = 0;
     std::size_t first_ = 0;
-    std::size_t count_ = 0;
+    std::size_t end_ = 0;
 };
 
 } // namespace bulkhead::machine

@@ -17,4 +17,13 @@ banks::banks(const organization &shape, const timing &timing)
                    [&timing](const rule &one) { return one.distance(timing); });
 }
 
+clocks banks::earliest_refresh(std::uint32_t rank) const
+{
+    clocks when = ranks_[rank].next[slot(command::refresh)];
+    for (std::uint32_t bank = 0; bank < count_; ++bank) {
+        when = banks_[bank].rank == rank ? std::max(when, banks_[bank].next[slot(command::activate)]) : when;
+    }
+    return when;
+}
+
 } // namespace bulkhead::machine::dram

@@ -46,23 +46,22 @@ public:
         return std::max(now, first);
     }
 
-    // A refresh of a rank, all of whose banks are closed.
-    [[nodiscard]] clocks earliest_refresh(std::uint32_t rank) const
-    {
-        return ranks_[rank].next[slot(command::refresh)];
-    }
+    // A refresh of a rank, all of whose banks are closed: when each of them could be activated.
+    [[nodiscard]] clocks earliest_refresh(std::uint32_t rank) const;
 
     // `row` matters for activate only; `when` is not before earliest().
     template <command what> void issue(std::uint32_t bank, std::uint32_t row, clocks when)
     {
         bank_state &own = banks_[bank];
+        line &group = groups_[own.group];
+        const std::uint32_t rank = own.rank;
         apply<what, scope::bank>(own.next, when);
-        apply<what, scope::group>(groups_[own.group], when);
-        apply_rank<what>(own.rank, when);
+        apply<what, scope::group>(group, when);
+        apply_rank<what>(rank, when);
         if constexpr (what == command::activate) {
             own.row = row;
             open_ |= std::uint64_t{1} << bank;
-            count_activate(ranks_[own.rank], when);
+            count_activate(ranks_[rank], when);
         } else if constexpr (what == command::precharge) {
             own.row = no_row;
             open_ &= ~(std::uint64_t{1} << bank);
@@ -71,15 +70,15 @@ public:
     void refresh(std::uint32_t rank, clocks when) { apply_rank<command::refresh>(rank, when); }
 
 private:
-    using line = std::array<clocks, command_count>; // the earliest time of each command
-    struct alignas(64) bank_state {                 // one line of the host's cache
-        line next{};
+    struct alignas(64) line : std::array<clocks, command_count> {}; // the earliest time of each command
+    struct alignas(64) bank_state {
+        std::array<clocks, command_count> next{};
         std::uint32_t row = no_row;
         std::uint32_t group = 0; // within the channel
         std::uint32_t rank = 0;
     };
-    struct rank_state {
-        line next{};
+    struct alignas(128) rank_state {
+        std::array<clocks, command_count> next{};
         std::array<clocks, 4> activates{}; // of the last four, in a ring; plus tFAW
         std::uint32_t oldest = 0;
         std::uint64_t banks = 0;
@@ -91,31 +90,60 @@ private:
         return any_rule(what, scope::rank) || any_rule(what, scope::other_rank);
     }
 
-    template <command what, bool ruled> static clocks later(clocks when, const line &next)
+    // What puts a refresh off but another one is in the banks' times: what the rank needs before a refresh,
+    // each bank needs before an activate.
+    static constexpr bool matters(const rule &one, command first, scope where)
+    {
+        const bool known_by_banks = one.then == command::refresh && one.first != command::refresh;
+        return one.first == first && one.where == where && !known_by_banks;
+    }
+
+    // Whether a rule always moves its slot on, so that the old value need not be looked at: a command is
+    // never issued before its own turn, and what only one command puts off is put off in order of time.
+    static constexpr bool moves_on(const rule &one)
+    {
+        const bool sole = std::all_of(rules.begin(), rules.end(), [&one](const rule &other) {
+            const bool same_slot =
+                other.then == one.then &&
+                (other.where == one.where || (one.where == scope::rank && other.where == scope::other_rank));
+            return !same_slot || other.first == one.first;
+        });
+        return one.where != scope::other_rank && (one.first == one.then || sole);
+    }
+
+    template <command what, bool ruled, class Line> static clocks later(clocks when, const Line &next)
     {
         return ruled ? std::max(when, next[slot(what)]) : when;
     }
 
     // What `what`, issued at `when`, puts off within one scope.
-    template <command what, scope where> void apply(line &next, clocks when) const
+    template <command what, scope where, class Line> void apply(Line &next, clocks when) const
     {
-        [&]<std::size_t... i>(std::index_sequence<i...>)
-        {
-            (apply_rule < i, rules[i].first == what && rules[i].where == where > (next, when), ...);
-        }
-        (std::make_index_sequence<rules.size()>{});
+        apply<what, where>(next, when, std::make_index_sequence<rules.size()>{});
     }
-    template <std::size_t i, bool holds> void apply_rule(line &next, clocks when) const
+    template <command what, scope where, class Line, std::size_t... i>
+    void apply(Line &next, clocks when, std::index_sequence<i...> /*all*/) const
+    {
+        (apply_rule<i, matters(rules[i], what, where)>(next, when), ...);
+    }
+    template <std::size_t i, bool holds, class Line> void apply_rule(Line &next, clocks when) const
     {
         if constexpr (holds) {
             clocks &earliest = next[slot(rules[i].then)];
-            earliest = std::max(earliest, when + distance_[i]);
+            const clocks put_off = when + distance_[i];
+            earliest = moves_on(rules[i]) ? put_off : std::max(earliest, put_off);
         }
     }
     template <command what> void apply_rank(std::uint32_t rank, clocks when)
     {
         apply<what, scope::rank>(ranks_[rank].next, when);
-        for (std::uint32_t other = 0; rank_count_ > 1 && other < rank_count_; ++other) {
+        if (rank_count_ > 1 && any_rule_after(what, scope::other_rank)) {
+            apply_other_ranks<what>(rank, when);
+        }
+    }
+    template <command what> [[gnu::noinline]] void apply_other_ranks(std::uint32_t rank, clocks when)
+    {
+        for (std::uint32_t other = 0; other < rank_count_; ++other) {
             if (other != rank) {
                 apply<what, scope::other_rank>(ranks_[other].next, when);
             }

@@ -30,18 +30,29 @@ public:
     // consecutive lines of one row stay together.
     static mapping_bits row_bank_column(const organization &shape);
 
-    [[nodiscard]] place of(phys_addr address) const
+    [[nodiscard]] place of(phys_addr address) const { return unpack(packed(address)); }
+
+    // The same in one word, for who keeps many.
+    [[nodiscard]] std::uint64_t packed(phys_addr address) const
     {
         std::uint64_t left = (address.value - base_) >> burst_bits_;
-        std::uint64_t packed = 0;
+        std::uint64_t place = 0;
         for (const part &one : parts_) {
-            packed ^= one[left % part_values];
+            place ^= one[left % part_values];
             left /= part_values;
         }
-        return place{.channel = static_cast<std::uint32_t>(packed & 0xff),
+        return place;
+    }
+    static place unpack(std::uint64_t packed)
+    {
+        return place{.channel = channel_of(packed),
                      .bank = static_cast<std::uint32_t>(packed >> 8U & 0xff),
                      .row = static_cast<std::uint32_t>(packed >> 32U),
                      .column = static_cast<std::uint32_t>(packed >> 16U & 0xffff)};
+    }
+    static std::uint32_t channel_of(std::uint64_t packed)
+    {
+        return static_cast<std::uint32_t>(packed & 0xff);
     }
 
 private:

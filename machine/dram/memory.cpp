@@ -29,41 +29,43 @@ memory::memory(const memory_settings &settings, mapping map, std::vector<issued>
 
 void memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when)
 {
-    const place at = map_.of(address);
-    port &own = ports_[at.channel];
+    const std::uint64_t at = map_.packed(address);
     const clocks arrival = clock_.edge_at(when + settings_.request_latency);
-    own.inbox.insert({id, at, arrival, kind == access_kind::write},
-                     [](const incoming &one, const incoming &added) { return one.when > added.when; });
+    ports_[mapping::channel_of(at)].inbox.insert(
+        {id, at, arrival, kind == access_kind::write},
+        [](const incoming &one, const incoming &added) { return one.when > added.when; });
+    next_ = std::min(next_, arrival);
 }
 
-// Arrivals and decisions in order of time; at the same clock a request arrives before the decision.
-void memory::advance(port &own, clocks until)
+// Arrivals and decisions in order of time; at the same clock a request arrives before the decision. Returns
+// when something is due next.
+clocks memory::advance(port &own, clocks until)
 {
-    for (; !own.inbox.empty() && own.inbox.front().when < until; own.inbox.pop_front()) {
+    scheduler &channel = own.channel;
+    clocks arrival = scheduler::never;
+    for (; !own.inbox.empty(); own.inbox.pop_front()) {
         const incoming &next = own.inbox.front();
-        own.channel.advance(next.when);
-        own.channel.request(next.id, next.at, next.write, next.when);
+        if (next.when >= until) {
+            arrival = next.when;
+            break;
+        }
+        channel.advance(next.when);
+        channel.request(next.id, mapping::unpack(next.at), next.write, next.when);
     }
-    own.channel.advance(until);
-    collect(own.channel);
+    channel.advance(until);
+    if (!channel.completions().empty()) {
+        collect(channel);
+    }
+    return std::min(arrival, channel.due());
 }
 
-void memory::advance(picoseconds until)
+[[gnu::flatten]] void memory::advance(picoseconds until)
 {
     const clocks edge = clock_.edge_at(until);
+    next_ = scheduler::never;
     for (port &one : ports_) {
-        advance(one, edge);
+        next_ = std::min(next_, advance(one, edge));
     }
-}
-
-std::optional<picoseconds> memory::next() const
-{
-    clocks first = scheduler::never;
-    for (const port &one : ports_) {
-        first = std::min(first, one.channel.due());
-        first = one.inbox.empty() ? first : std::min(first, one.inbox.front().when);
-    }
-    return first == scheduler::never ? std::nullopt : std::optional(clock_.time_of(first));
 }
 
 void memory::collect(scheduler &channel)

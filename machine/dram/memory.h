@@ -53,7 +53,10 @@ public:
     void advance(picoseconds until);
 
     // When something will happen next if no request comes.
-    [[nodiscard]] std::optional<picoseconds> next() const;
+    [[nodiscard]] std::optional<picoseconds> next() const
+    {
+        return next_ == scheduler::never ? std::nullopt : std::optional(clock_.time_of(next_));
+    }
 
     // Answers since the last forget_answers(), in no particular order.
     [[nodiscard]] const std::vector<answer> &answers() const { return answers_; }
@@ -67,7 +70,7 @@ private:
     // On its way to the controller's queue.
     struct incoming {
         request_id id;
-        place at;
+        std::uint64_t at; // packed by the mapping
         clocks when;
         bool write;
     };
@@ -78,7 +81,7 @@ private:
     };
 
     memory(const memory_settings &settings, mapping map, std::vector<issued> *log);
-    void advance(port &own, clocks until);
+    clocks advance(port &own, clocks until);
     void collect(scheduler &channel);
 
     memory_settings settings_;
@@ -86,6 +89,7 @@ private:
     mapping map_;
     std::vector<port> ports_;
     std::vector<answer> answers_;
+    clocks next_ = scheduler::never; // arrival or decision
 };
 
 } // namespace bulkhead::machine::dram

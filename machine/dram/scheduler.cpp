@@ -288,13 +288,15 @@ clocks scheduler::decision_due() const
     return later(floor_, column > lead_ ? column - lead_ : 0);
 }
 
-[[gnu::flatten]] void scheduler::step()
+[[gnu::flatten]] void scheduler::run(clocks until)
 {
-    if (next_refresh_ <= due_) {
-        refresh();
-    } else {
-        decide(due_);
-    }
+    do {
+        if (next_refresh_ <= due_) {
+            refresh();
+        } else {
+            decide(due_);
+        }
+    } while (std::min(due_, next_refresh_) < until);
 }
 
 } // namespace bulkhead::machine::dram

@@ -71,8 +71,8 @@ public:
     // Decides all that is due before `until`. No request may come before it any more.
     void advance(clocks until)
     {
-        while (std::min(due_, next_refresh_) < until) {
-            step();
+        if (std::min(due_, next_refresh_) < until) {
+            run(until);
         }
     }
 
@@ -117,7 +117,7 @@ private:
     [[nodiscard]] choice prospect(const request_queue &queue, std::uint32_t bank, clocks now) const;
     template <command column> [[nodiscard]] choice most_urgent(const request_queue &queue, clocks now) const;
     template <command column> void reconsider(const request_queue &queue, std::uint32_t bank, clocks now);
-    void step();
+    void run(clocks until);
     void decide(clocks now);
     template <command column> void decide(request_queue &queue, clocks now);
     template <command column> void serve(request_queue &queue, std::uint32_t bank, clocks now);

@@ -132,4 +132,11 @@ constexpr bool any_rule(command then, scope where)
                        [=](const rule &one) { return one.then == then && one.where == where; });
 }
 
+// Whether any rule of a scope follows from `first`.
+constexpr bool any_rule_after(command first, scope where)
+{
+    return std::any_of(rules.begin(), rules.end(),
+                       [=](const rule &one) { return one.first == first && one.where == where; });
+}
+
 } // namespace bulkhead::machine::dram
