@@ -4,7 +4,9 @@
 #include "machine.h"
 
 #include "core/crc32.h"
+#include "gic.h"
 #include "snapshot.h"
+#include "tests/traps/hosted_gic.h"
 #include "vgic_invariants.h"
 
 #include <cstdarg>
@@ -24,8 +26,6 @@ namespace bulkhead_fuzz {
 using bulkhead_test::HostedMachine;
 
 namespace {
-
-constexpr unsigned sgi1r[] = {3, 0, 12, 11, 5};
 
 // The machine's description: one VCPU of each domain on every pair of cores.
 struct Manifest {
@@ -48,6 +48,7 @@ Manifest make_manifest(const Options &options)
     m.header = sample->header;
     m.header.total_bytes = sizeof m;
     m.header.hypervisor.console_core = options.console_core;
+    bulkhead_test::describe_gic(m.header.platform);
     m.header.platform.color_bits = 0; // ranks of colors take longer than the rest of a restart
     m.header.cpus = table(m, m.cpus);
     m.header.ram = table(m, m.ram);
@@ -438,12 +439,6 @@ uint64_t Machine::read(uint32_t core, uint64_t ipa, unsigned bytes)
     return regs(core).x[1];
 }
 
-void Machine::sgi(uint32_t core, uint64_t value)
-{
-    set_register(core, 1, value);
-    trap(core, bulkhead_test::esr_sysreg(sgi1r[0], sgi1r[1], sgi1r[2], sgi1r[3], sgi1r[4], 1, false));
-}
-
 void Machine::acknowledge(uint32_t core)
 {
     if (ended() || !runs_[core]) {
@@ -570,7 +565,6 @@ void Machine::come_to_rest()
     }
     take_everything();
     for (uint32_t core = cores; core-- > 0;) {
-        const uint64_t redistributor = gicr_ipa + core / 2 * 0x20000 + 0x10000;
         const bool alone = core < domains || !runs_[core - domains];
 
         if (ended() || !runs_[core]) {
@@ -578,7 +572,7 @@ void Machine::come_to_rest()
         }
         write(core, gicd_ipa, 4, 3);
         for (uint32_t spi : device_spis) {
-            write(core, gicd_ipa + 0x6000 + 8 * spi, 8, core / 2);
+            route(*this, core, spi, core / 2);
         }
         for (size_t i = 0; alone && i < std::size(words); i++) {
             const uint32_t word = words[i];
@@ -587,9 +581,9 @@ void Machine::come_to_rest()
             write(core, gicd_ipa + 0x080 + 4 * word, 4, ~0u); // IGROUPR
             write(core, gicd_ipa + 0x100 + 4 * word, 4, ~0u); // ISENABLER
         }
-        write(core, redistributor + 0x380, 4, ~0u);
-        write(core, redistributor + 0x080, 4, ~0u);
-        write(core, redistributor + 0x100, 4, ~0u);
+        for (uint32_t offset : {0x380u, 0x080u, 0x100u}) {
+            write(core, private_register(core / 2, offset), 4, ~0u);
+        }
         take_everything();
     }
     judged_late_ = false;

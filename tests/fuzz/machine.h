@@ -22,7 +22,6 @@ constexpr uint32_t domains = 2;
 constexpr uint64_t memory_ipa = 0x40000000;
 constexpr uint64_t memory_bytes = 0x4000; // cleared at every restart
 constexpr uint64_t gicd_ipa = 0x08000000;
-constexpr uint64_t gicr_ipa = 0x080A0000;
 constexpr uint64_t uart_ipa = 0x09000000;
 constexpr uint32_t virtual_timer = 27;
 constexpr uint32_t physical_timer = 30;
@@ -69,7 +68,6 @@ public:
     // A plain load or store of a device register.
     void write(uint32_t core, uint64_t ipa, unsigned bytes, uint64_t value);
     uint64_t read(uint32_t core, uint64_t ipa, unsigned bytes);
-    void sgi(uint32_t core, uint64_t value);
 
     // What the guest does with its virtual CPU interface, without exits: IAR, EOIR, DIR.
     void acknowledge(uint32_t core);

@@ -1,44 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target `vgic`: everything that moves virtual interrupts. Accesses to distributor and redistributors by any
-// VCPU, software-generated interrupts, devices and timers, what guests do at their virtual CPU interfaces,
-// power and restart of VCPUs and domains between all of it.
+// Targets `vgic` and `vgic_v2`: everything that moves virtual interrupts. Accesses to the controller's frames
+// by any VCPU, software-generated interrupts, devices and timers, what guests do at their virtual CPU
+// interfaces, power and restart of VCPUs and domains between all of it.
+#include "gic.h"
 #include "machine.h"
 
 namespace {
 
 using namespace bulkhead_fuzz;
 
-// Offsets of the registers that exist per interrupt, and bits of an interrupt in each.
-struct Register {
-    uint32_t offset;
-    uint32_t bits;
-};
-constexpr Register per_interrupt[] = {
-    {0x080, 1}, {0x100, 1}, {0x180, 1}, {0x200, 1}, {0x280, 1},
-    {0x300, 1}, {0x380, 1}, {0x400, 8}, {0xC00, 2}, {0x6000, 64},
-};
 constexpr uint32_t intids[] = {0,  1,  2,  15, virtual_timer, physical_timer, console_spi, 40, 41,
                                48, 49, 72, 287};
 
 // A register write that concerns one interrupt of a list: dense where the interesting states are.
 void write_for_interrupt(Machine &machine, uint32_t core, Input &input)
 {
-    const Register which = input.pick(per_interrupt);
+    const auto registers = registers_per_interrupt();
+    const GicRegister which = registers[input.u8() % registers.size()];
     const uint32_t intid = input.pick(intids);
     const uint8_t how = input.u8();
-    const uint32_t vcpu = how >> 7;
-    const uint64_t frame = intid < 32 ? gicr_ipa + vcpu * 0x20000 + 0x10000 : gicd_ipa;
+    const auto at = [&](uint32_t offset) {
+        return intid < 32 ? private_register(how >> 7, offset) : gicd_ipa + offset;
+    };
 
     switch (which.bits) {
-    case 8: {
-        machine.write(core, frame + which.offset + intid, 1, static_cast<uint64_t>(how) << 3);
+    case 8:
+        machine.write(core, at(which.offset + intid), 1, static_cast<uint64_t>(how) << 3);
         break;
-    }
     case 64:
-        machine.write(core, gicd_ipa + which.offset + 8 * uint64_t{intid}, 8, how % 4 == 3 ? 0x100 : how % 4);
+        route_anywhere(machine, core, intid, how);
         break;
     default: {
-        const uint64_t word = frame + which.offset + intid * which.bits / 32 * 4;
+        const uint64_t word = at(which.offset + intid * which.bits / 32 * 4);
         const uint64_t bit = uint64_t{which.bits} << intid * which.bits % 32;
 
         if ((how & 0x40) != 0) {
@@ -54,9 +47,8 @@ void write_for_interrupt(Machine &machine, uint32_t core, Input &input)
 void wild_access(Machine &machine, uint32_t core, Input &input)
 {
     const uint8_t how = input.u8();
-    const uint64_t offset = input.u16() | uint64_t{how & 0x30u} << 12;
+    const uint64_t ipa = wild_address(how, input.u16());
     const unsigned bytes = 1u << (how & 3);
-    const uint64_t ipa = (how & 4) != 0 ? gicr_ipa + offset : gicd_ipa + (offset & 0xFFFF);
 
     if ((how & 8) != 0) {
         machine.write(core, ipa, bytes, input.number());
@@ -95,12 +87,12 @@ void step(Machine &machine, Input &input)
     case 4: // both groups on, or what the byte says
         machine.write(core, gicd_ipa, 4, (operation & 0x20) != 0 ? 3 : input.u8());
         break;
-    case 5: // targets and number in one byte, or all 64 bits
+    case 5: // targets and number in one byte, or anything
         if ((operation & 0x20) != 0) {
-            machine.sgi(core, input.u64());
+            send_any_sgi(machine, core, input);
         } else {
-            const uint64_t how = input.u8();
-            machine.sgi(core, (how & 3) | (how >> 2 & 15) << 24 | (how >> 6 & 1) << 40);
+            const uint32_t how = input.u8();
+            send_sgi(machine, core, how >> 2 & 15, how & 3, (how >> 6 & 1) != 0);
         }
         break;
     case 6:

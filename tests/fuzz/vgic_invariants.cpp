@@ -7,10 +7,11 @@
 #include <cstdint>
 
 extern "C" {
-#include "arch/hosted/fake_gic.h"
+#include "arch/hosted/fake_gic_common.h"
 #include "arch/hosted/fake_registers.h"
 #include "cpu.h"
 #include "domain.h"
+#include "system.h"
 #include "vgic.h"
 }
 
@@ -18,8 +19,6 @@ namespace bulkhead_test {
 
 namespace {
 
-constexpr uint64_t lr_state = UINT64_C(3) << 62;
-constexpr uint64_t lr_hw = UINT64_C(1) << 61;
 constexpr uint32_t first_guest_private = 27; // below are EL2's own: requests, maintenance, its timer
 constexpr uint32_t slot_held = 1u << 9;      // VGIC_SLOT_HELD of vgic_internal.h
 
@@ -32,11 +31,6 @@ std::string about(const char *what, const domain &domain, uint32_t intid)
 {
     return std::string(what) + ": interrupt " + std::to_string(intid) + " of domain " +
            std::to_string(domain.index);
-}
-
-uint64_t list_register(const vcpu &vcpu, uint32_t n)
-{
-    return fake_core_sysreg(vcpu.cpu->index, static_cast<sysreg_id>(SYSREG_ID_ICH_LR0_EL2 + n));
 }
 
 struct Residents {
@@ -52,23 +46,25 @@ std::string check_slots(const domain &domain, const vcpu &vcpu, Residents &resid
     if ((vgic.slots_used & ~vgic.slots_mask) != 0) {
         return about("list registers that do not exist", domain, vgic.slots_used);
     }
+    fake_switch_core(vcpu.cpu->index);
     for (uint32_t n = 0; n < VGIC_LR_MAX; n++) {
-        const uint64_t lr = list_register(vcpu, n);
+        const fake_lr lr = fake_gic_lr(n);
+        const bool used = lr.pending || lr.active;
         const uint32_t intid = vgic.slots[n].intid;
 
         if ((vgic.slots_used >> n & 1) == 0) {
-            if ((lr & lr_state) != 0) {
-                return about("a list register that nobody wrote", domain, static_cast<uint32_t>(lr));
+            if (used) {
+                return about("a list register that nobody wrote", domain, lr.intid);
             }
             continue;
         }
         if (!vgic.online) {
             return about("resident at a VCPU that is off", domain, intid);
         }
-        if ((lr & lr_state) != 0 && static_cast<uint32_t>(lr) != intid) {
+        if (used && lr.intid != intid) {
             return about("the list register holds another one", domain, intid);
         }
-        if ((lr & lr_hw) != 0 && (lr >> 32 & 0x3FF) != intid) {
+        if (lr.hw && lr.physical != intid) {
             return about("the list register deactivates another one", domain, intid);
         }
         uint32_t &seen = intid < 32 ? own : residents.spis[intid / 32 - 1];
@@ -132,6 +128,38 @@ std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t fir
         }
         if (holder == nullptr || !holder->vgic.stale || !has_request(*holder, CPU_REQUEST_VGIC)) {
             return about("active or held beside its list register", domain, intid);
+        }
+    }
+    return "";
+}
+
+// GICv2: each software-generated interrupt is pending as often as it has senders, and knows them.
+std::string check_senders(const domain &domain, const vcpu &vcpu)
+{
+    if (system_manifest()->platform.gic_version != BH_GIC_VERSION_GICV2) {
+        return "";
+    }
+    for (uint32_t sgi = 0; sgi < 16; sgi++) {
+        const uint32_t senders = vcpu.vgic.sgis.senders[sgi];
+
+        if ((senders != 0) != ((vcpu.vgic.bank.pending >> sgi & 1) != 0)) {
+            return about("pending without a sender, or the other way round", domain, sgi);
+        }
+        if (senders >> domain.vcpu_count != 0) {
+            return about("sent by a VCPU that does not exist", domain, sgi);
+        }
+    }
+    fake_switch_core(vcpu.cpu->index);
+    for (uint32_t used = vcpu.vgic.slots_used; used != 0; used &= used - 1) {
+        const uint32_t n = lowest(used);
+        const fake_lr lr = fake_gic_lr(n);
+        const vgic_slot slot = vcpu.vgic.slots[n];
+
+        if (slot.intid < 16 && (lr.pending || lr.active) && lr.sender != VGIC_LR_SENDER(slot.flags)) {
+            return about("the list register has another sender", domain, slot.intid);
+        }
+        if (slot.intid < 16 && vcpu.vgic.sgis.senders[slot.intid] != 0 && lr.hw == lr.eoi) {
+            return about("more senders wait, and its end is not heard of", domain, slot.intid);
         }
     }
     return "";
@@ -213,6 +241,9 @@ std::string check_domain(const domain &domain)
         broken = check_bank(domain, domain.vcpus[i].vgic.bank, 0);
         if (broken.empty()) {
             broken = check_physical_private(domain, domain.vcpus[i]);
+        }
+        if (broken.empty()) {
+            broken = check_senders(domain, domain.vcpus[i]);
         }
     }
     return broken.empty() ? check_physical_spis(domain) : broken;

@@ -20,6 +20,9 @@ namespace bulkhead_test {
 //  - what is resident is neither held nor active beside it, unless its core has been told to look again;
 //  - an SPI is enabled in the physical controller only while its running domain has it enabled, and a timer's
 //    interrupt only as its VCPU has it;
+//  - on GICv2 a software-generated interrupt is pending if and only if it has senders, of its domain, and
+//  where
+//    more wait than the one in its list register, its end is heard of;
 //  - all locks are free, and the physical controller was never misused (fake_gic_violations()).
 // `domains` are all there are; `cores` run from 0 without a gap.
 std::string broken_vgic_invariant(std::span<struct domain *const> domains, unsigned cores);

@@ -3,6 +3,7 @@
 // the target, and a way out of the idle loop.
 #include "hosted_machine.h"
 #include "core/crc32.h"
+#include "hosted_gic.h"
 #include <algorithm>
 #include <array>
 #include <csetjmp>
@@ -145,14 +146,12 @@ HostedMachine::HostedMachine(const manifest_header &manifest, uint32_t list_regi
 
 void HostedMachine::boot(const manifest_header &manifest, uint32_t list_registers)
 {
-    const uint32_t affinities[] = {0, 1, 2, 3};
-
     if (manifest_check(&manifest, manifest.total_bytes, SampleManifest::package_bytes).error !=
         BH_MANIFEST_ERROR_NONE) {
         throw std::invalid_argument("the machine's manifest is refused");
     }
     fake_reset();
-    fake_gic_init(0x08000000, 0x080A0000, 4, affinities, list_registers);
+    make_hosted_gic(manifest.platform, 4, list_registers);
     fake_map(0x09000000, 0x1000, uart_read, uart_write);
     fake_hook_wfi(leave_idle_loop);
     board = {};

@@ -39,7 +39,7 @@ class HostedMachine {
 public:
     // Boots the sample manifest after `change` was made to it.
     explicit HostedMachine(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {});
-    // Boots any other manifest for this board: up to four cores, GIC and UART where the sample has them.
+    // Boots any other manifest for this board: up to four cores, the UART where the sample has it.
     HostedMachine(const manifest_header &manifest, uint32_t list_registers);
     HostedMachine(const HostedMachine &) = delete;
     HostedMachine &operator=(const HostedMachine &) = delete;
