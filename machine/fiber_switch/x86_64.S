@@ -25,6 +25,7 @@ bulkhead_fiber_switch:              /* rdi: void **from, rsi: void *to */
     .size   bulkhead_fiber_switch, . - bulkhead_fiber_switch
 
     .globl  bulkhead_fiber_start
+    .hidden bulkhead_fiber_start
     .type   bulkhead_fiber_start, @function
 bulkhead_fiber_start:               /* r12: argument, r13: function; the stack is aligned */
     movq    %r12, %rdi

@@ -66,7 +66,7 @@ def load_system(path: str | Path, overrides: Sequence[str] = (), *, unprotected:
     root = source.root
     for setting in overrides:
         problems += apply_override(root, setting)
-    system, repaired, found_in_system = _validate(root, System, file)
+    system, repaired, found_in_system = validate(root, System, file)
     problems += found_in_system
     platform, platform_source, found = _platform_of(root, file)
     problems += found
@@ -102,7 +102,7 @@ def _platform_from(text: str, file: str) -> tuple[Platform | None, Source, list[
     problems = list(source.problems)
     if source.root is None:
         return None, source, problems
-    platform, _, found = _validate(source.root, Platform, file)
+    platform, _, found = validate(source.root, Platform, file)
     problems += found
     if platform is not None:
         problems += [locate(finding, source.root, file) for finding in check_platform(platform)]
@@ -130,7 +130,7 @@ def locate(finding: Finding, root: Node | None, file: str) -> Problem:
     )
 
 
-def _validate(root: Node, model: type[M], file: str) -> tuple[M | None, M | None, list[Problem]]:
+def validate(root: Node, model: type[M], file: str) -> tuple[M | None, M | None, list[Problem]]:
     """The value, or the best that can be cross-checked in its place, and what is wrong."""
     plain = root.plain()
     if not isinstance(plain, dict):

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lays out the places of a walk and walks over them; see the header.
+#include "machine/generator.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "machine/random.h"
+
+namespace bulkhead::machine {
+
+namespace {
+
+constexpr std::uint64_t most_places = std::uint64_t{1} << 26U;
+
+// Places within pages, in the order of the pages.
+std::vector<std::uint64_t> within_pages(const walk_settings &wanted, std::uint64_t bytes)
+{
+    std::vector<std::uint64_t> places;
+    places.reserve(bytes / wanted.stride_bytes + 1);
+    for (std::uint64_t offset = 0; offset < bytes; offset += wanted.stride_bytes) {
+        places.push_back(wanted.addresses[offset / wanted.page_bytes] + offset % wanted.page_bytes);
+    }
+    return places;
+}
+
+void shuffle(std::vector<std::uint64_t> &places, std::uint64_t seed)
+{
+    random_source chance{seed};
+    for (std::size_t i = places.size(); i > 1; --i) {
+        std::swap(places[i - 1], places[chance.below(static_cast<std::uint32_t>(i))]);
+    }
+}
+
+} // namespace
+
+result<walk> walk::make(const walk_settings &wanted)
+{
+    const std::uint64_t all = wanted.addresses.size() * wanted.page_bytes;
+    const std::uint64_t bytes = wanted.bytes == 0 ? all : wanted.bytes;
+    if (wanted.addresses.empty()) {
+        return refusal{"a walk over no memory"};
+    }
+    if (wanted.access_bytes == 0 || wanted.access_bytes > 64) {
+        return refusal{"accesses of " + std::to_string(wanted.access_bytes) + " B: 1 to 64 are possible"};
+    }
+    if (wanted.instructions < (wanted.kind == walk_kind::update ? 2U : 1U)) {
+        return refusal{"fewer instructions than accesses"};
+    }
+    if (wanted.page_bytes != 0) {
+        if (wanted.stride_bytes == 0 || wanted.stride_bytes < wanted.access_bytes ||
+            wanted.page_bytes % wanted.stride_bytes != 0) {
+            return refusal{"a stride of " + std::to_string(wanted.stride_bytes) + " B in pages of " +
+                           std::to_string(wanted.page_bytes) + " B"};
+        }
+        if (bytes > all) {
+            return refusal{std::to_string(bytes) + " B are walked, but only " + std::to_string(all) +
+                           " given"};
+        }
+    }
+    if (std::max<std::uint64_t>(wanted.addresses.size(), bytes / std::max(1U, wanted.stride_bytes)) >
+        most_places) {
+        return refusal{"a walk over more than " + std::to_string(most_places) + " places"};
+    }
+    walk made{wanted};
+    made.places_ = wanted.page_bytes == 0 ? wanted.addresses : within_pages(wanted, bytes);
+    if (wanted.shuffled) {
+        shuffle(made.places_, wanted.seed);
+    }
+    return made;
+}
+
+template <walk_kind kind> void walk::once(core &mine) const
+{
+    for (const std::uint64_t place : places_) {
+        const phys_addr address{place};
+        mine.instructions(settings_.instructions);
+        if constexpr (kind == walk_kind::chase) {
+            mine.dependent_read(address, settings_.access_bytes);
+        } else if constexpr (kind == walk_kind::write) {
+            mine.access(address, settings_.access_bytes, access_kind::write);
+        } else {
+            mine.access(address, settings_.access_bytes, access_kind::read);
+            if constexpr (kind == walk_kind::update) {
+                mine.access(address, settings_.access_bytes, access_kind::write);
+            }
+        }
+    }
+}
+
+void walk::run_on(core &mine)
+{
+    if (settings_.start_ps > mine.clock().value) {
+        mine.spend(picoseconds{settings_.start_ps} - mine.clock());
+    }
+    for (std::uint64_t i = 0; settings_.walks == 0 || i < settings_.walks; ++i) {
+        const picoseconds before = mine.clock();
+        switch (settings_.kind) {
+        case walk_kind::read:
+            once<walk_kind::read>(mine);
+            break;
+        case walk_kind::write:
+            once<walk_kind::write>(mine);
+            break;
+        case walk_kind::update:
+            once<walk_kind::update>(mine);
+            break;
+        case walk_kind::chase:
+            once<walk_kind::chase>(mine);
+            break;
+        }
+        if (settings_.walks != 0) {
+            times_.push_back(mine.clock() - before);
+        }
+    }
+}
+
+} // namespace bulkhead::machine

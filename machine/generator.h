@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A front end that needs no program: walks over memory in a given order, as often as wanted, and notes how
+// long each walk took. Experiments and calibration put it on cores (machine/python); it must know nothing of
+// the platform: whoever asks gives physical pages or addresses.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "machine/core.h"
+#include "machine/types.h"
+
+namespace bulkhead::machine {
+
+enum class walk_kind : std::uint8_t {
+    read,   // loads that do not depend on each other
+    write,  // stores
+    update, // a load and a store of each place
+    chase   // each load gives the address of the next
+};
+
+struct walk_settings {
+    walk_kind kind = walk_kind::read;
+    std::vector<std::uint64_t> addresses; // of pages if page_bytes is not 0, else of the places themselves
+    std::uint64_t page_bytes = 0;
+    std::uint64_t bytes = 0;         // of the pages that are walked; 0: all
+    std::uint32_t stride_bytes = 64; // from place to place within pages
+    std::uint32_t access_bytes = 8;
+    bool shuffled = false;          // places in random order, the same in each walk
+    std::uint64_t seed = 1;         // of that order
+    std::uint32_t instructions = 2; // for each place, its loads and stores among them
+    std::uint64_t walks = 1;        // 0: without end
+    std::uint64_t start_ps = 0;     // not before
+};
+
+class walk {
+public:
+    // Refuses one without places, strides of 0, accesses that cross a page, and no instruction for an access.
+    static result<walk> make(const walk_settings &wanted);
+
+    // Runs it on the core, from its fiber. Returns when all walks are done.
+    void run_on(core &mine);
+
+    // How long each walk took that is done.
+    [[nodiscard]] const std::vector<picoseconds> &times() const { return times_; }
+    [[nodiscard]] std::uint64_t places() const { return places_.size(); }
+
+private:
+    explicit walk(const walk_settings &wanted) : settings_(wanted) {}
+    template <walk_kind kind> void once(core &mine) const;
+
+    walk_settings settings_;
+    std::vector<std::uint64_t> places_;
+    std::vector<picoseconds> times_;
+};
+
+} // namespace bulkhead::machine

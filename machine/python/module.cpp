@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Python module: one machine made of settings, front ends on its cores, a run, what it counted. Settings,
+// walks and results cross as JSON texts, so that the same text makes the same run from any process. Python is
+// never called while the machine runs.
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "machine/generator.h"
+#include "machine/machine.h"
+#include "machine/python/results.h"
+#include "machine/python/walk_json.h"
+#include "machine/settings_json.h"
+
+namespace {
+
+namespace nb = nanobind;
+using namespace bulkhead::machine;
+using nlohmann::json;
+
+// A refusal becomes a ValueError of Python.
+template <class T> T taken(result<T> made)
+{
+    if (const auto *refused = std::get_if<refusal>(&made)) {
+        throw std::invalid_argument(refused->reason);
+    }
+    return std::get<T>(std::move(made));
+}
+
+class python_machine {
+public:
+    explicit python_machine(const std::string &settings)
+        : machine_(taken(simulated_machine::make(taken(settings_from_json(settings)))))
+    {
+    }
+
+    void own(std::uint32_t owner, const std::vector<std::uint64_t> &pages, std::uint64_t page_bytes)
+    {
+        if (owner >= machine_->made_from().owners) {
+            throw std::invalid_argument("owner " + std::to_string(owner) + ": the settings have " +
+                                        std::to_string(machine_->made_from().owners));
+        }
+        for (const std::uint64_t page : pages) {
+            machine_->ram().set_owner(phys_addr{page}, byte_count{page_bytes},
+                                      owner_id{static_cast<std::uint8_t>(owner)});
+        }
+    }
+
+    void walk_on(std::uint32_t number, const std::string &description)
+    {
+        core &mine = free_core(number);
+        walks_.push_back(
+            {number, std::make_unique<walk>(taken(walk::make(taken(walk_from_json(description)))))});
+        walk *added = walks_.back().what.get();
+        const bool endless = description_is_endless(description);
+        waited_for_ += endless ? 0 : 1;
+        mine.start([this, added, endless](core &on) {
+            added->run_on(on);
+            if (!endless && --waited_for_ == 0) {
+                machine_->timeline().stop();
+            }
+        });
+    }
+
+    std::string run(std::uint64_t until_ps)
+    {
+        switch (machine_->timeline().run(picoseconds{until_ps})) {
+        case engine::ending::reached:
+            return "reached";
+        case engine::ending::idle:
+            return "idle";
+        case engine::ending::stopped:
+            return "stopped";
+        }
+        return "";
+    }
+
+    [[nodiscard]] std::string results() const
+    {
+        picoseconds at{};
+        for (std::size_t i = 0; i < machine_->core_count(); ++i) {
+            at = std::max(at, machine_->core_at(core_id{static_cast<std::uint32_t>(i)}).clock());
+        }
+        json found = results_of(*machine_, at);
+        json walks = json::array();
+        for (const on_core &one : walks_) {
+            std::vector<std::uint64_t> times;
+            for (const picoseconds time : one.what->times()) {
+                times.push_back(time.value);
+            }
+            walks.push_back({{"core", one.core}, {"places", one.what->places()}, {"walk_ps", times}});
+        }
+        found["walks"] = std::move(walks);
+        return found.dump();
+    }
+
+private:
+    struct on_core {
+        std::uint32_t core;
+        std::unique_ptr<walk> what;
+    };
+
+    static bool description_is_endless(const std::string &description)
+    {
+        return taken(walk_from_json(description)).walks == 0;
+    }
+
+    core &free_core(std::uint32_t number)
+    {
+        if (number >= machine_->core_count()) {
+            throw std::invalid_argument("there is no core " + std::to_string(number));
+        }
+        for (const on_core &one : walks_) {
+            if (one.core == number) {
+                throw std::invalid_argument("core " + std::to_string(number) +
+                                            " has something to do already");
+            }
+        }
+        return machine_->core_at(core_id{number});
+    }
+
+    std::unique_ptr<simulated_machine> machine_;
+    std::vector<on_core> walks_;
+    std::size_t waited_for_ = 0;
+};
+
+} // namespace
+
+NB_MODULE(_machine, module)
+{
+    module.doc() = "The simulated machine.";
+    nb::class_<python_machine>(module, "Machine")
+        .def(nb::init<const std::string &>(), nb::arg("settings"))
+        .def("own", &python_machine::own, nb::arg("owner"), nb::arg("pages"), nb::arg("page_bytes") = 4096)
+        .def("walk", &python_machine::walk_on, nb::arg("core"), nb::arg("description"))
+        .def("run", &python_machine::run, nb::arg("until_ps"), nb::call_guard<nb::gil_scoped_release>())
+        .def("results", &python_machine::results);
+}

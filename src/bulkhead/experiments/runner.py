@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs jobs side by side, each in a process of its own, and keeps what is done: interrupted work goes on.
+
+A result is kept with a hash of everything that went into it (job, platform file, the compiled machine); what
+has the same is not run again. Experiments, calibration and limits use this.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from bulkhead.config.locate import platform_path
+from bulkhead.env.progress import progress
+from bulkhead.machine.native import module_path
+
+Job = dict[str, Any]
+Result = dict[str, Any]
+
+
+class PointFailed(RuntimeError):
+    """A job was impossible, or its process died."""
+
+
+def run_jobs(
+    jobs: Sequence[tuple[str, Job]], keep: Path | None, workers: int | None, title: str
+) -> list[Result]:
+    """The results in the order of the jobs, kept in `keep` by their key. Raises PointFailed."""
+    found: dict[int, Result] = {}
+    machine = _file_hash(module_path())
+    hashes = [input_hash(job, machine) for _, job in jobs]
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        for index, (key, _) in enumerate(jobs):
+            kept = _kept(keep / f"{key}.json", hashes[index])
+            if kept is not None:
+                found[index] = kept
+    waiting = [index for index in range(len(jobs)) if index not in found]
+    with progress(f"{title}: {len(waiting)} of {len(jobs)} points to run") as update:
+        for index, result in _run(waiting, jobs, workers):
+            found[index] = result
+            if keep is not None:
+                _write(keep / f"{jobs[index][0]}.json", {"input": hashes[index], "result": result})
+            update(len(found) / len(jobs), jobs[index][0])
+    return [found[index] for index in range(len(jobs))]
+
+
+def input_hash(job: Job, machine: str) -> str:
+    """Of everything that a result depends on."""
+    path = platform_path(str(job["platform"]))
+    platform = path.read_text(encoding="utf-8") if path is not None and path.is_file() else ""
+    text = json.dumps([job, platform, machine], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _run(
+    waiting: Sequence[int], jobs: Sequence[tuple[str, Job]], workers: int | None
+) -> Iterable[tuple[int, Result]]:
+    if not waiting:
+        return
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["bulkhead.machine.point"])
+    count = max(1, min(len(waiting), workers or len(os.sched_getaffinity(0))))
+    pool = ProcessPoolExecutor(count, mp_context=context, max_tasks_per_child=1)
+    try:
+        futures: dict[Future[Result], int] = {pool.submit(_one, jobs[index][1]): index for index in waiting}
+        for future in as_completed(futures):
+            index = futures[future]
+            try:
+                yield index, future.result()
+            except Exception as error:
+                raise PointFailed(f"point {jobs[index][0]}: {error}") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _one(job: Job) -> Result:
+    from bulkhead.machine.point import run_point
+
+    try:
+        return run_point(job)
+    except KeyError as error:
+        raise ValueError(f"the job lacks {error}") from error
+
+
+def _kept(path: Path, wanted: str) -> Result | None:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept["result"] if isinstance(kept, dict) and kept.get("input") == wanted else None
+
+
+def _write(path: Path, value: dict[str, Any]) -> None:
+    """All of it or nothing: a point that was interrupted is run again."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(value), encoding="utf-8")
+    part.replace(path)
+
+
+def _file_hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""

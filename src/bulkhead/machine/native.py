@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled machine: builds it when it is out of date, and loads it into this process.
+
+Commands that measure call `built_machine`; the process of one point calls `load_machine` alone,
+because whoever started it has built. One process runs one machine at a time.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+from bulkhead.env.errors import MissingTool
+from bulkhead.env.paths import build_dir
+
+TARGET = "bulkhead_python"
+
+
+class Machine(Protocol):
+    """One simulated machine (machine/python/module.cpp). What is refused is a ValueError."""
+
+    def own(self, owner: int, pages: list[int], page_bytes: int = 4096) -> None:
+        """These pages belong to `owner`; without it they are nobody's, number 0."""
+
+    def walk(self, core: int, description: str) -> None:
+        """Put a generator (machine/generator.h), described as JSON, on a core that has nothing to do."""
+
+    def run(self, until_ps: int) -> str:
+        """Until all walks that have an end are done ("stopped"), nothing is left ("idle"), or "reached"."""
+
+    def results(self) -> str:
+        """What was counted, as JSON."""
+
+
+def built_machine() -> Path:
+    """The module's file, built now if it is out of date. Raises BuildFailed or MissingTool."""
+    from bulkhead.env.native import ensure_built
+
+    ensure_built(["host"], [TARGET])
+    return module_path()
+
+
+def module_path() -> Path:
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    return build_dir() / "host" / "machine" / "python" / f"_machine{suffix}"
+
+
+def load_machine(settings: str) -> Machine:
+    """A machine made of settings (JSON). Raises ValueError with the reason where they are impossible."""
+    machine: Machine = _module().Machine(settings)
+    return machine
+
+
+def _module() -> ModuleType:
+    loaded = sys.modules.get("_machine")
+    if loaded is not None:
+        return loaded
+    path = module_path()
+    if not path.is_file():
+        raise MissingTool(
+            "the compiled machine", "nanobind", f"{path} is not there: run `./bulkhead bench machine`"
+        )
+    spec = importlib.util.spec_from_file_location("_machine", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules["_machine"] = module
+    return module

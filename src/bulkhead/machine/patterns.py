@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses that hurt a DRAM in a chosen way, from its mapping: what benchmarks for boards search for.
+
+The settings of the machine say which address bits choose bank, row and column. A pattern is a list of line
+addresses; a generator (machine/generator.h) walks over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bulkhead.machine.settings import Settings
+
+FIELDS = ("channel", "rank", "group", "bank", "row", "column")
+
+
+def same_bank(settings: Settings, lines: int, *, bank: int = 0, first_row: int = 0) -> list[int]:
+    """Lines of one bank, each in another row than the one before: every access misses the open row."""
+    counts = _counts(settings)
+    return [
+        address_of(
+            settings, {"bank": bank, "row": (first_row + i) % counts["row"], "column": i % counts["column"]}
+        )
+        for i in range(lines)
+    ]
+
+
+def address_of(settings: Settings, place: dict[str, int]) -> int:
+    """The address of a place whose other fields are 0. Raises ValueError if the mapping cannot reach it."""
+    wanted: list[tuple[int, int]] = []  # mask, parity
+    for field in FIELDS:
+        value = place.get(field, 0)
+        wanted += (
+            (mask, (value >> bit) & 1) for bit, mask in enumerate(settings["dram"]["map"].get(field, []))
+        )
+    return int(settings["dram"]["base"]) + _solved(wanted)
+
+
+def _solved(equations: Sequence[tuple[int, int]]) -> int:
+    """An address with these parities of these masks: Gauss elimination over GF(2)."""
+    pivots: list[tuple[int, int, int]] = []  # pivot bit, mask, parity
+    for mask, parity in equations:
+        for pivot, other, other_parity in pivots:
+            if mask >> pivot & 1:
+                mask, parity = mask ^ other, parity ^ other_parity
+        if mask == 0:
+            if parity:
+                raise ValueError("the mapping has no address for this place")
+            continue
+        low = (mask & -mask).bit_length() - 1
+        pivots = [(p, m ^ mask, q ^ parity) if m >> low & 1 else (p, m, q) for p, m, q in pivots]
+        pivots.append((low, mask, parity))
+    return sum(1 << pivot for pivot, _, parity in pivots if parity)
+
+
+def _counts(settings: Settings) -> dict[str, int]:
+    shape = settings["dram"]["shape"]
+    return {"row": int(shape["rows"]), "column": int(shape["columns"])}

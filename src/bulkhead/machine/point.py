@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the simulated machine as a process of its own: a job as JSON in, its result as JSON out.
+
+`python -m bulkhead.machine.point < job.json`. Experiments, calibration and limits start many of these side
+by side; a cluster could too. Ends 1 with {"error": ...} where the job is impossible; docs/experiments.md
+has the keys.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.config.platform import Platform
+from bulkhead.machine.native import load_machine
+from bulkhead.machine.patterns import same_bank
+from bulkhead.machine.placement import Placement
+from bulkhead.machine.settings import Settings, settings_of
+
+Job = dict[str, Any]
+Result = dict[str, Any]
+
+PAGE_BYTES = 4096
+SECOND_PS = 10**12
+LONGEST_PS = 100 * SECOND_PS
+_OWN_KEYS = ("name", "core", "colors", "memory_bytes", "pattern")
+
+
+class BadJob(ValueError):
+    """The job asks for something that cannot be."""
+
+
+def run_point(job: Job) -> Result:
+    """Run a job in this process. Raises ValueError with the reason where it is impossible."""
+    parts: list[dict[str, Any]] = job["parts"]
+    settings = job_settings(job)
+    machine = load_machine(json.dumps(settings))
+    placement = Placement(job_platform(job), colored=any(part.get("colors") is not None for part in parts))
+    for number, part in enumerate(parts):
+        walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
+        walk |= _places(part, settings, placement)
+        machine.own(number + 1, walk["addresses"], PAGE_BYTES)
+        machine.walk(part["core"], json.dumps(walk))
+    until = int(job.get("until_ps", LONGEST_PS))
+    ending = machine.run(until)
+    found: Result = json.loads(machine.results())
+    found["ending"] = ending
+    for part, walk in zip(parts, found["walks"], strict=True):
+        walk["name"] = part["name"]
+    return found
+
+
+def job_platform(job: Job) -> Platform:
+    path = platform_path(job["platform"])
+    if path is None:
+        raise BadJob(f"there is no platform '{job['platform']}'")
+    platform, _, problems = load_platform(path)
+    if platform is None:
+        raise BadJob("; ".join(problem.text() for problem in problems))
+    return platform
+
+
+def job_settings(job: Job) -> Settings:
+    """The platform's settings with what the job sets otherwise: {"cores.loads": 2} for all cores."""
+    settings = settings_of(job_platform(job), seed=job.get("seed", 1), owners=len(job["parts"]) + 1)
+    for path, value in job.get("set", {}).items():
+        _set(settings, path.split("."), path, value)
+    return settings
+
+
+def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> dict[str, Any]:
+    pattern = part.get("pattern", "pages")
+    if pattern == "pages":
+        pages = placement.pages(part["name"], part["memory_bytes"], part.get("colors"))
+        return {"addresses": pages, "page_bytes": PAGE_BYTES}
+    if pattern == "same-bank":
+        lines = part["memory_bytes"] // int(settings["cores"][0]["l1d"]["line_bytes"])
+        first_row = lines * part["core"]
+        return {"addresses": same_bank(settings, lines, first_row=first_row), "page_bytes": 0}
+    raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank")
+
+
+def _set(where: Any, way: list[str], path: str, value: Any) -> None:
+    if isinstance(where, list):
+        for item in where:
+            _set(item, way, path, value)
+        return
+    key, rest = way[0], way[1:]
+    if not isinstance(where, dict) or key not in where:
+        raise BadJob(f"there is no setting '{path}'")
+    if rest:
+        _set(where[key], rest, path, value)
+    else:
+        where[key] = value
+
+
+def main() -> int:
+    try:
+        job = json.load(sys.stdin)
+        result = run_point(job)
+    except (ValueError, KeyError, TypeError) as error:
+        what = f"the job lacks {error}" if isinstance(error, KeyError) else str(error)
+        print(json.dumps({"error": what}))  # noqa: T201
+        return 1
+    print(json.dumps(result))  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

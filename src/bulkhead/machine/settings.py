@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a platform file to the settings of the simulated machine, as plain values that JSON can carry.
+
+machine/settings.h names every field; the machine checks them once more. Everything that runs on it starts
+here, so that a platform is the same in every experiment. What a platform file leaves open is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bulkhead.config import dram as drams
+from bulkhead.config.platform import Cache, Dram, Platform
+from bulkhead.config.timing import DramTiming, Prefetcher, TlbLevel
+
+PICOSECONDS_PER_S = 10**12
+LOOKAHEAD_PS = 200_000  # where no cost of an interrupt is given: no interrupt crosses cores faster
+DEVICE_PS = 150_000
+_POLICY = "lru"
+
+Settings = dict[str, Any]
+
+
+class NotSimulated(ValueError):
+    """The platform file says too little for the simulated machine."""
+
+
+def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settings:
+    """The settings of a machine like `platform`. `owners`: of memory, with nobody."""
+    interconnect, costs = platform.interconnect, platform.costs
+    if interconnect is None:
+        raise NotSimulated(f"platform '{platform.name}' does not describe its interconnect")
+    return {
+        "seed": seed,
+        "lookahead_ps": costs.interrupt or LOOKAHEAD_PS,
+        "device_ps": costs.device or DEVICE_PS,
+        "owners": owners,
+        "cores": [_core(platform, number) for number in range(platform.cores.count)],
+        "levels": _levels(platform),
+        "masters": [
+            {"name": name, "request_ps": interconnect.request, "answer_ps": interconnect.answer}
+            for name in _masters(platform)
+        ],
+        "regions": _regions(platform),
+        "writes_under_way": interconnect.writes,
+        "dram": _dram(platform),
+    }
+
+
+def cycles_ps(platform: Platform, cycles: int) -> int:
+    """Core cycles in picoseconds, to the nearest."""
+    frequency = platform.cores.frequency
+    assert frequency is not None
+    return (cycles * PICOSECONDS_PER_S + frequency // 2) // frequency
+
+
+def _core(platform: Platform, number: int) -> Settings:
+    cores, pipeline = platform.cores, platform.cores.pipeline
+    if cores.frequency is None or pipeline is None or platform.l1d is None:
+        raise NotSimulated(f"platform '{platform.name}' does not describe its cores' timing")
+    streaming = pipeline.write_streaming
+    made: Settings = {
+        "frequency_hz": cores.frequency,
+        "width": pipeline.width,
+        "instruction_millicycles": round(pipeline.cycles_per_instruction * 1000),
+        "load_use_cycles": pipeline.load_use,
+        "loads": pipeline.outstanding_misses,
+        "window_instructions": pipeline.window,
+        "stores": pipeline.store_buffer,
+        "l1d": _cache(platform.l1d),
+        "prefetcher": _prefetcher(cores.prefetcher),
+        "write_streaming": {
+            "lines": streaming.lines if streaming else 0,
+            "shared_lines": streaming.shared_lines if streaming else 0,
+        },
+        "mmu": _mmu(platform),
+        "path": [name for name, cores_of in _shared(platform) if number in cores_of],
+        "master": _master(platform, number),
+    }
+    private = platform.caches.get("l2")
+    if private is not None and not private.shared_by and not private.clusters:
+        made["l2"] = _cache(private)
+        made["l2_latency_ps"] = cycles_ps(platform, private.latency or 0)
+    return made
+
+
+def _shared(platform: Platform) -> list[tuple[str, tuple[int, ...]]]:
+    """Name and cores of each cache that cores share, nearest first."""
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for name in ("l2", "l3"):
+        cache = platform.caches.get(name)
+        if cache is None:
+            continue
+        if cache.clusters:
+            found += [(f"{name}-{number}", cluster) for number, cluster in enumerate(cache.clusters)]
+        elif cache.shared_by:
+            found.append((name, cache.shared_by))
+    return found
+
+
+def _levels(platform: Platform) -> list[Settings]:
+    made = []
+    for name, _ in _shared(platform):
+        cache = platform.caches[name.split("-")[0]]  # type: ignore[index]
+        made.append(
+            {
+                "name": name,
+                "cache": _cache(cache),
+                "latency_ps": cycles_ps(platform, cache.latency or 0),
+                "occupancy_ps": cycles_ps(platform, cache.occupancy or 0),
+                "snoop_ps": cycles_ps(platform, cache.snoop or 0),
+                "misses": cache.outstanding_misses or 0,
+                "inclusive": bool(cache.inclusive),
+            }
+        )
+    return made
+
+
+def _masters(platform: Platform) -> list[str]:
+    names = [_master(platform, number) for number in range(platform.cores.count)]
+    return [*dict.fromkeys(names), *(device.name for device in platform.dma)]
+
+
+def _master(platform: Platform, number: int) -> str:
+    """Cores behind one last cache share its port."""
+    path = [name for name, cores in _shared(platform) if number in cores]
+    return f"cores-{path[-1]}" if path else f"core-{number}"
+
+
+def _regions(platform: Platform) -> list[Settings]:
+    ocm = platform.ocm
+    if ocm is None:
+        return []
+    llc = platform.llc  # on-chip memory answers about as fast as the last cache
+    latency = cycles_ps(platform, llc.latency) if llc is not None and llc.latency is not None else 0
+    return [{"name": "ocm", "base": ocm.at, "size_bytes": ocm.size, "latency_ps": latency}]
+
+
+def _cache(cache: Cache) -> Settings:
+    return {
+        "size_bytes": cache.size,
+        "ways": cache.ways,
+        "line_bytes": cache.line,
+        "policy": cache.replacement or _POLICY,
+        "locked_ways": 0,
+    }
+
+
+def _prefetcher(wanted: Prefetcher | None) -> Settings:
+    if wanted is None:
+        return {"depth_lines": 0}
+    return {
+        "streams": wanted.streams,
+        "depth_lines": wanted.depth,
+        "confirmations": wanted.confirmations,
+        "max_stride_lines": wanted.max_stride,
+    }
+
+
+def _mmu(platform: Platform) -> Settings:
+    tlb = platform.cores.tlb
+    if tlb is None:
+        return {}
+    return {
+        "l1": _tlb(tlb.l1),
+        "l2": _tlb(tlb.l2),
+        "walk_cache_entries": tlb.walk_cache,
+        "walk_cycles": tlb.walk,
+        "walks_cached": tlb.walks_cached,
+    }
+
+
+def _tlb(level: TlbLevel | None) -> Settings:
+    if level is None:
+        return {"entries": 0}
+    return {
+        "entries": level.entries,
+        "ways": level.ways or level.entries,
+        "lockable_entries": level.lockable,
+        "hit_cycles": level.hit,
+    }
+
+
+def _dram(platform: Platform) -> Settings:
+    dram = platform.dram
+    if dram is None or dram.timing is None:
+        raise NotSimulated(f"platform '{platform.name}' does not describe its DRAM's timing")
+    counts, masks = drams.counts(dram), drams.masks(dram)
+    if counts is None or masks is None:
+        raise NotSimulated(f"platform '{platform.name}' does not describe its DRAM's rows and mapping")
+    return {
+        "shape": {
+            "channels": counts["channel"],
+            "ranks": counts["rank"],
+            "groups": counts["bank_group"],
+            "banks": counts["bank"],
+            "rows": counts["row"],
+            "columns": counts["column"],
+            "burst_bytes": drams.burst_bytes(dram),
+        },
+        "map": {("group" if name == "bank_group" else name): bits for name, bits in masks.items()},
+        "base": min(ram.at for ram in platform.memory),
+        "timings": _timings(dram, dram.timing),
+        "how": _controller(dram),
+        "request_latency_ps": dram.controller.request,
+        "answer_latency_ps": dram.controller.answer,
+    }
+
+
+def _timings(dram: Dram, timing: DramTiming) -> Settings:
+    clocks = drams.clocks_of(dram, timing)
+    keep = ("burst", "cl", "cwl", "turnaround", "rank_switch")
+    made = {name if name in keep else name.removeprefix("t"): value for name, value in clocks.items()}
+    return {"period_fs": round(drams.period_ps(dram) * 1000), **made}
+
+
+def _controller(dram: Dram) -> Settings:
+    names = ("read_queue", "write_queue", "write_high", "write_low", "cap", "page")
+    return {name: getattr(dram.controller, name) for name in names}

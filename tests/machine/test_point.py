@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the simulated machine from Python: settings in, counters out, refusals with a reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.config.load import load_platform
+from bulkhead.config.platform import Platform
+from bulkhead.geometry import color_space
+from bulkhead.machine.native import built_machine, load_machine
+from bulkhead.machine.patterns import address_of, same_bank
+from bulkhead.machine.placement import DoesNotFit, Placement
+from bulkhead.machine.point import BadJob, job_settings, run_point
+from bulkhead.machine.settings import Settings, settings_of
+from bulkhead.planning.space import platform_llc_bits
+
+ROOT = Path(__file__).parents[2]
+KIB = 1024
+NAMES = sorted(path.stem for path in (ROOT / "platforms").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    built_machine()
+
+
+def platform(name: str) -> Platform:
+    loaded, _, problems = load_platform(ROOT / "platforms" / f"{name}.yaml")
+    assert loaded is not None, problems
+    return loaded
+
+
+def part(name: str, core: int, kib: int, **more: Any) -> dict[str, Any]:
+    return {"name": name, "core": core, "memory_bytes": kib * KIB, "kind": "read", "walks": 1} | more
+
+
+def job(*parts: dict[str, Any], on: str = "rpi2", **more: Any) -> dict[str, Any]:
+    return {"platform": on, "parts": list(parts)} | more
+
+
+def refused(settings: Settings) -> str:
+    with pytest.raises(ValueError) as error:
+        load_machine(json.dumps(settings))
+    return str(error.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_platform_makes_a_machine(name: str) -> None:
+    settings = settings_of(platform(name))
+    load_machine(json.dumps(settings))
+    assert len(settings["cores"]) == platform(name).cores.count
+
+
+def test_two_clusters_have_a_second_level_each_and_ports_of_their_own() -> None:
+    settings = settings_of(platform("s32v234"))
+    assert [core["path"] for core in settings["cores"]] == [["l2-0"], ["l2-0"], ["l2-1"], ["l2-1"]]
+    assert [level["name"] for level in settings["levels"]] == ["l2-0", "l2-1"]
+    assert len({core["master"] for core in settings["cores"]}) == 2
+
+
+def test_a_private_second_level_belongs_to_the_core() -> None:
+    settings = settings_of(platform("mpam4"))
+    assert all(core["l2"]["size_bytes"] == 512 * KIB for core in settings["cores"])
+    assert [level["name"] for level in settings["levels"]] == ["l3"]
+
+
+def test_impossible_settings_are_refused_with_the_key() -> None:
+    settings = settings_of(platform("rpi2"))
+    settings["levels"][0]["cache"]["ways"] = 7
+    assert "levels[0].cache" in refused(settings)
+    settings = settings_of(platform("rpi2"))
+    settings["cores"][1]["lodas"] = 2
+    assert "cores[1].lodas" in refused(settings)
+    settings = settings_of(platform("rpi2"))
+    settings["dram"]["timings"]["ras"] = 1
+    assert "tRAS" in refused(settings)
+    settings = settings_of(platform("rpi2"))
+    settings["owners"] = "two"
+    assert "owners" in refused(settings)
+
+
+def test_what_cannot_be_put_on_a_core_is_refused() -> None:
+    with pytest.raises(ValueError, match="no core 9"):
+        run_point(job(part("far", 9, 64)))
+    with pytest.raises(ValueError, match="something to do"):
+        run_point(job(part("one", 0, 64), part("two", 0, 64)))
+    with pytest.raises(ValueError, match="read, write, update, chase"):
+        run_point(job(part("one", 0, 64, kind="jump")))
+    with pytest.raises(ValueError, match=r"walk\.sride"):
+        run_point(job(part("one", 0, 64, sride=4)))
+    with pytest.raises(BadJob, match=r"cores\.lodas"):
+        run_point(job(part("one", 0, 64), set={"cores.lodas": 1}))
+    with pytest.raises(DoesNotFit, match="more than is left"):
+        run_point(job(part("one", 0, 2_000_000)))
+
+
+def test_equal_jobs_give_equal_results_in_any_process() -> None:
+    """Two runs here, one in a process that is started for it: the same bytes."""
+    both = job(part("one", 0, 300, walks=3), part("two", 1, 2000, walks=0))
+    first = run_point(both)
+    assert run_point(both) == first
+    done = subprocess.run(
+        [sys.executable, "-m", "bulkhead.machine.point"],
+        input=json.dumps(both),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert json.loads(done.stdout) == json.loads(json.dumps(first))
+    assert run_point({**both, "seed": 2})["digest"] != first["digest"]
+
+
+def test_a_process_says_why_a_job_is_impossible() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bulkhead.machine.point"],
+        input='{"platform": "rpi3", "parts": []}',
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.returncode == 1
+    assert "rpi3" in json.loads(done.stdout)["error"]
+
+
+def test_every_line_comes_from_memory_once_and_then_from_the_cache() -> None:
+    """128 KiB fit the L2 of 512 KiB and not the L1: one miss for each line, however often it is walked."""
+    result = run_point(job(part("one", 0, 128, walks=5)))
+    owner = result["levels"]["l2"]["owners"][1]
+    assert owner["misses"] == 128 * KIB // 64
+    assert result["dram"]["read_bytes"] == 128 * KIB
+    cold, *warm = result["walks"][0]["walk_ps"]
+    assert max(warm) * 2 < cold
+
+
+def test_disjoint_colors_leave_each_other_no_room_to_evict() -> None:
+    """C5: with the planner's own frames, 0 lines of the measured core go for another; without, thousands."""
+    measured = part("measured", 0, 200, walks=20)
+    walker = part("walker", 1, 10 * KIB, walks=0)
+    shared = run_point(job(measured, walker))
+    apart = run_point(job({**measured, "colors": [0, 1, 2, 3]}, {**walker, "colors": [4, 5, 6, 7]}))
+    assert shared["levels"]["l2"]["owners"][1]["evicted_by_others"] > 1000
+    assert apart["levels"]["l2"]["owners"][1]["evicted_by_others"] == 0
+    assert apart["levels"]["l2"]["owners"][2]["evicted_by_others"] == 0
+    assert apart["walks"][0]["walk_ps"][-1] < shared["walks"][0]["walk_ps"][-1]
+
+
+def test_frames_of_a_part_have_its_colors_and_nobody_gets_one_twice() -> None:
+    placement = Placement(platform("rpi2"), colored=True)
+    space = color_space(platform_llc_bits(platform("rpi2"), color_l1=False))
+    one = placement.pages("one", 512 * KIB, [0, 1, 2, 3])
+    two = placement.pages("two", 10 * KIB * KIB, [4, 5, 6, 7])
+    assert {space.color_of(page) for page in one} == {0, 1, 2, 3}
+    assert {space.color_of(page) for page in two} == {4, 5, 6, 7}
+    assert len(set(one + two)) == len(one) + len(two) == (512 + 10 * KIB) // 4
+    with pytest.raises(DoesNotFit, match="colors 0 to 7"):
+        placement.pages("three", 4096, [8])
+
+
+@pytest.mark.parametrize("name", ["zcu102", "stm32f767", "s32v234"])
+def test_the_same_bank_pattern_is_what_its_name_says(name: str) -> None:
+    """By the mapping's masks: one bank, another row each time."""
+    settings = settings_of(platform(name))
+
+    def field(address: int, which: str) -> int:
+        offset = address - settings["dram"]["base"]
+        masks = settings["dram"]["map"].get(which, [])
+        return sum(((offset & mask).bit_count() & 1) << bit for bit, mask in enumerate(masks))
+
+    lines = same_bank(settings, 64, bank=2)
+    assert {field(line, "bank") for line in lines} == {2}
+    assert {field(line, "group") for line in lines} == {0}
+    assert [field(line, "row") for line in lines] == list(range(64))
+    assert len(set(lines)) == 64
+
+
+def test_a_place_is_found_through_hashed_bits() -> None:
+    settings = settings_of(platform("stm32f767"))
+    settings["dram"]["map"]["bank"] = [1 << 10 | 1 << 13, 1 << 11 | 1 << 14]
+    address = address_of(settings, {"bank": 3, "row": 0b1010, "column": 7}) - settings["dram"]["base"]
+    assert (address & (1 << 10 | 1 << 13)).bit_count() % 2 == 1
+    assert (address & (1 << 11 | 1 << 14)).bit_count() % 2 == 1
+    assert (address >> 12) & 0xFFF == 0b1010
+
+
+def test_a_job_changes_settings_of_all_cores_by_path() -> None:
+    settings = job_settings(job(part("one", 0, 64), set={"cores.loads": 1, "dram.timings.rcd": 20}))
+    assert {core["loads"] for core in settings["cores"]} == {1}
+    assert settings["dram"]["timings"]["rcd"] == 20
