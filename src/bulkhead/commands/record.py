@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead record PROGRAM -o TRACE`: the data accesses of a real AArch64 program, for the simulated machine.
+
+Options and output only; the work is in `bulkhead.recording`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain, console, print_json, result_object
+from bulkhead.env.qemu_user import PACKAGE_NAME, arm64_root
+from bulkhead.recording.record import Counts, Program, RecordingError, describe, run, trace_info
+
+
+def _find(name: str, package: str | None) -> Program | str:
+    """The program, or why there is none."""
+    if package is None:
+        file = Path(name)
+        return Program(file.absolute()) if file.is_file() else f"{name}: no such file"
+    if not PACKAGE_NAME.fullmatch(package):
+        return f"'{package}' is no name of a package"
+    root = arm64_root(package)
+    found = [root / place / name for place in ("usr/bin", "bin", "usr/sbin", "sbin", "usr/games")]
+    file = next((file for file in found if file.is_file()), root)
+    return Program(file, root=root) if file != root else f"package {package} has no program '{name}'"
+
+
+def record(
+    program: Annotated[str, typer.Argument(help="An AArch64 program: its file, or its name in the package.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="TRACE", help="The trace to write.")
+    ] = Path("program.trace"),
+    package: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Take the program from this Debian package.", show_default=False),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Record at most N instructions.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record the data accesses of a real program under the emulator; 1 if there is no trace."""
+    found = _find(program, package)
+    reasons: list[str] = []
+    own: dict[str, Any] = {}
+    if isinstance(found, str):
+        reasons = [found]
+    else:
+        with_arguments = Program(found.file, tuple(arguments or ()), found.root)
+        try:
+            about = describe(with_arguments, package)
+            code, counts = run(
+                with_arguments, trace=output.absolute(), about=about, limit=limit, quiet=as_json
+            )
+            own = {"trace": str(output), "bytes": output.stat().st_size, "exit_code": code}
+            own |= trace_info(output)
+            own |= {"unseen_zeroings": counts.unseen_zeroings, "threads_left_out": counts.threads_left_out}
+            _warn(counts, code)
+        except RecordingError as error:
+            reasons = [str(error)]
+    if as_json:
+        print_json(result_object("record", verdict="error" if reasons else "ok", reasons=reasons, **own))
+    elif not reasons:
+        _show(own)
+    for reason in reasons:
+        complain(f"error: {reason}")
+    if reasons:
+        raise typer.Exit(1)
+
+
+def _warn(counts: Counts, code: int) -> None:
+    if counts.threads_left_out:
+        complain("notice: the program has several threads; the first one was recorded")
+    if code != 0:
+        complain(f"notice: the program ended with {code}")
+
+
+def _show(own: dict[str, Any]) -> None:
+    console().print(
+        f"{own['trace']}: {own['instructions']:,} instructions, {own['reads']:,} reads, "
+        f"{own['writes']:,} writes in {own['pages']:,} pages; {own['bytes']:,} bytes"
+    )
+
+
+def register(app: typer.Typer) -> None:
+    app.command(context_settings={"allow_interspersed_args": False})(record)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulator of single AArch64 programs, and the programs of Debian's arm64 packages that it runs.
+
+Called by what records and counts. The emulator is Debian 12's, whatever the machine's is: later packages of
+it are linked statically and load no plugins. Both are fetched by a private apt and only unpacked.
+"""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from bulkhead.env import aptroot, store
+from bulkhead.env.linux import SUITE
+from bulkhead.env.progress import Update
+
+PROGRAM = "qemu-aarch64"
+PACKAGE = "qemu-user"
+# What a Debian package may be called.
+PACKAGE_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+
+WRAPPER = """#!/bin/sh
+# Runs the unpacked emulator beside this file with its own libraries, which the program in it must not see.
+root=$(dirname "$(readlink -f "$0")")
+export LD_LIBRARY_PATH="$root/usr/lib/{triplet}:$root/lib/{triplet}"
+exec "$root/usr/bin/{program}" -U LD_LIBRARY_PATH "$@"
+"""
+
+
+def _fill_emulator(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+    native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
+    root = aptroot.create(apt, [SUITE], native.stdout.strip(), like_machine=True, what=PACKAGE)
+    root.update_lists(update)
+    debs = root.download_with_libraries(PACKAGE, SUITE, update)
+    packages = store.unpack(_main_first(debs, PACKAGE), content, update)
+    found = next(content.glob("usr/lib/*-linux-gnu*"), None)
+    wrapper = content / PROGRAM
+    wrapper.write_text(WRAPPER.format(triplet=found.name if found else "none", program=PROGRAM))
+    wrapper.chmod(0o755)
+    shown = subprocess.run([wrapper, "-h"], capture_output=True, text=True, check=False)
+    if "-plugin" not in shown.stdout:
+        raise aptroot.AptFailed(f"the unpacked {PROGRAM} loads no plugins: {shown.stderr.strip()[-300:]}")
+    return packages
+
+
+def _main_first(debs: list[Path], package: str) -> list[Path]:
+    return sorted(debs, key=lambda deb: not deb.name.startswith(f"{package}_"))
+
+
+@cache
+def qemu_user() -> Path:
+    """The emulator to start; fetched on first use. Raises MissingTool."""
+
+    def key_files(directory: Path) -> list[Path]:
+        return [directory / PROGRAM, directory / "usr/bin" / PROGRAM]
+
+    return store.obtain("qemu-user", PACKAGE, key_files, _fill_emulator) / PROGRAM
+
+
+@cache
+def arm64_root(package: str) -> Path:
+    """A directory with an arm64 package and what it depends on; fetched on first use. Raises MissingTool."""
+
+    def fill(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+        root = aptroot.create(apt, [SUITE], "arm64", like_machine=False, what=package)
+        root.update_lists(update)
+        debs = root.download_with_libraries(package, SUITE, update)
+        return store.unpack(_main_first(debs, package), content, update)
+
+    def key_files(directory: Path) -> list[Path]:
+        programs = (file for file in directory.glob("usr/bin/*") if file.is_file() and not file.is_symlink())
+        return sorted(programs)
+
+    return store.obtain(f"arm64-{package}", package, key_files, fill)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an AArch64 program under the emulator of single programs, with the recorder in it.
+
+Called by `bulkhead record` and by the comparison of workloads. What a trace holds is decided by the plugin
+(observe/record_plugin.cpp) and described in docs/traces.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bulkhead import __version__
+from bulkhead.env.native import ensure_built
+from bulkhead.env.paths import build_dir
+from bulkhead.env.qemu_user import qemu_user
+
+# A core that the platforms have: programs choose their routines by it. Of the C library, memset without
+# DC ZVA, whose stores the emulator does not report.
+CPU = "cortex-a53"
+TUNABLES = "GLIBC_TUNABLES=glibc.cpu.name=kunpeng920"
+
+
+class RecordingError(Exception):
+    """Why there is no trace."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of what was executed while recording was on."""
+
+    instructions: int
+    reads: int
+    writes: int
+    unseen_zeroings: int  # of 64 bytes each
+    threads_left_out: bool
+
+    @property
+    def accesses(self) -> int:
+        return self.reads + self.writes
+
+
+@dataclass(frozen=True)
+class Window:
+    """Record only from the one address up to before the other."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run. `root`: where its loader and libraries are, if not in the machine's own directories."""
+
+    file: Path
+    arguments: tuple[str, ...] = ()
+    root: Path | None = None
+
+
+def _quoted(value: object) -> str:
+    """A value of a plugin's argument: a comma is written as two."""
+    return str(value).replace(",", ",,")
+
+
+def run(
+    program: Program,
+    *,
+    trace: Path | None = None,
+    about: dict[str, Any] | None = None,
+    window: Window | None = None,
+    limit: int | None = None,
+    quiet: bool = False,
+    timeout_s: float | None = None,
+) -> tuple[int, Counts]:
+    """The program's exit code and what was counted; `trace` is complete when this returns.
+
+    Raises RecordingError, MissingTool, BuildFailed.
+    """
+    ensure_built(["host"], ["record"])
+    plugin = build_dir() / "host" / "observe" / "librecord.so"
+    with tempfile.TemporaryDirectory(prefix="record-", dir=build_dir()) as scratch:
+        counts = Path(scratch) / "counts.json"
+        arguments: dict[str, object] = {"counts": counts}
+        if trace is not None:
+            description = Path(scratch) / "about.json"
+            description.write_text(json.dumps(about or {}))
+            arguments |= {"out": trace, "about": description}
+        if window is not None:
+            arguments |= {"from": hex(window.start), "to": hex(window.end)}
+        if limit is not None:
+            arguments["instructions"] = limit
+        given = "".join(f",{name}={_quoted(value)}" for name, value in arguments.items())
+        command = [str(qemu_user()), "-cpu", CPU, "-E", TUNABLES, "-plugin", f"{plugin}{given}"]
+        command += ["-L", str(program.root)] if program.root else []
+        done = subprocess.run(
+            [*command, str(program.file), *program.arguments],
+            stdout=subprocess.DEVNULL if quiet else None,
+            env={name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"},
+            timeout=timeout_s,
+            check=False,
+        )
+        if not counts.exists():
+            raise RecordingError(f"{program.file}: the emulator ended with {done.returncode} and no record")
+        counted = Counts(**json.loads(counts.read_text()))
+    if counted.instructions == 0:
+        if trace is not None:
+            trace.unlink(missing_ok=True)
+        raise RecordingError(f"{program.file}: nothing was recorded: not an AArch64 program, or never there")
+    return done.returncode, counted
+
+
+def describe(program: Program, package: str | None) -> dict[str, Any]:
+    """What the trace says of itself."""
+    return {
+        "program": program.file.name,
+        "arguments": list(program.arguments),
+        "package": package,
+        "architecture": "aarch64",
+        "cpu": CPU,
+        "recorder": f"bulkhead {__version__}",
+    }
+
+
+def trace_info(trace: Path) -> dict[str, Any]:
+    """What is in a trace; every block is read. Raises RecordingError if it is damaged."""
+    ensure_built(["host"], ["trace_info"])
+    tool = build_dir() / "host" / "machine" / "trace" / "trace_info"
+    done = subprocess.run([tool, trace], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RecordingError(done.stderr.strip())
+    info: dict[str, Any] = json.loads(done.stdout)
+    return info
