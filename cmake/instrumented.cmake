@@ -2,10 +2,12 @@
 # Programs for the simulated machine: C compiled for the build host, whose loads and stores call the machine's
 # runtime (machine/program/) and whose basic blocks pay for their instructions (scripts/instrument/).
 #
-# bulkhead_instrumented(NAME SOURCES file... [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes])
+# bulkhead_instrumented(NAME SOURCES file... [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes]
+#                       [LAYOUT script] [IMAGE file])
 #
-# Makes the target NAME and its file NAME.image, whose path is the target's property BULKHEAD_IMAGE. The entry
-# is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
+# Makes the target NAME and its file NAME.image, or IMAGE, whose path is the target's property BULKHEAD_IMAGE. The
+# entry is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
+# LAYOUT: a linker script that says so itself.
 # The functions that a program may call without having them are in machine/program/calls.h.
 #
 # x86-64 with gcc only: on another host BULKHEAD_HAS_INSTRUMENTED is off and the caller leaves out what needs it.
@@ -27,7 +29,7 @@ set(BULKHEAD_INSTRUMENTED_FLAGS
     -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -fno-common)
 
 function(bulkhead_instrumented name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET" "SOURCES;INCLUDE;DEFINE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE")
     set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
     set(options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} -I${PROJECT_SOURCE_DIR})
     list(TRANSFORM arg_INCLUDE PREPEND -I OUTPUT_VARIABLE includes)
@@ -59,12 +61,20 @@ function(bulkhead_instrumented name)
     endforeach()
 
     set(layout ${PROJECT_SOURCE_DIR}/machine/program/instrumented.ld)
+    if(arg_LAYOUT)
+        set(layout ${arg_LAYOUT})
+    endif()
     set(link -shared -nostdlib -Wl,-T,${layout} -Wl,--build-id=none -Wl,--hash-style=sysv -Wl,-Bsymbolic
         -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -Wl,-z,max-page-size=4096)
     if(arg_DATA_OFFSET)
         list(APPEND link -Wl,--defsym=machine_data_offset=${arg_DATA_OFFSET})
     endif()
     set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.image)
+    if(arg_IMAGE)
+        set(image ${arg_IMAGE})
+        cmake_path(GET image PARENT_PATH image_directory)
+        file(MAKE_DIRECTORY ${image_directory})
+    endif()
     add_custom_command(
         OUTPUT ${image}
         COMMAND ${CMAKE_C_COMPILER} ${link} -o ${image} ${objects}

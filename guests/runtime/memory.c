@@ -4,6 +4,8 @@
 // and the linker's symbols.
 #include "guests/runtime/memory.h"
 
+#include <arch/mmu.h>
+
 #include "guests/runtime/board.h"
 
 extern char image_start[];
@@ -28,7 +30,7 @@ const void *memory_ram_start(void)
 
 size_t memory_ram_start_bytes(void)
 {
-    return (uintptr_t)image_start % MEMORY_BLOCK_BYTES;
+    return mmu_physical(image_start) % MEMORY_BLOCK_BYTES;
 }
 
 // What remains of `area` behind or before `hole`, whichever is larger.
@@ -48,7 +50,7 @@ static struct memory_area without(struct memory_area area, uint64_t hole_start, 
 struct memory_area memory_arena(void)
 {
     const struct board *b = board();
-    uint64_t start = (uintptr_t)image_start;
+    uint64_t start = mmu_physical(image_start);
     struct memory_area area = {0, 0};
 
     for (uint32_t i = 0; i < b->ram_count; i++) {
@@ -57,10 +59,11 @@ struct memory_area memory_arena(void)
         if (start >= low && start < high)
             area = (struct memory_area){low, high - low};
     }
-    area = without(area, round_down(start, page_bytes), round_up((uintptr_t)image_end, page_bytes));
-    uint64_t blob = (uintptr_t)b->tree.tree.blob;
+    area = without(area, round_down(start, page_bytes), round_up(mmu_physical(image_end), page_bytes));
+    uint64_t blob = mmu_physical(b->tree.tree.blob);
     if (b->has_tree)
         area = without(area, round_down(blob, page_bytes),
                        round_up(blob + b->tree.tree.total_bytes, page_bytes));
+    area.start = mmu_virtual(area.start);
     return area;
 }

@@ -13,7 +13,7 @@
 #define MEMORY_BLOCK_BYTES 0x200000u
 
 struct memory_area {
-    uint64_t start;
+    uint64_t start; // where the program sees it
     uint64_t bytes;
 };
 

@@ -4,6 +4,7 @@
 // no gaps even if a VCPU does not start.
 #include "guests/runtime/smp.h"
 
+#include <arch/mmu.h>
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -22,12 +23,13 @@ uint32_t smp_start(void)
 {
     const struct board *b = board();
     uint64_t self = sysreg_read(MPIDR_EL1) & MPIDR_AFFINITY;
+    uint64_t entry = mmu_physical((const void *)(uintptr_t)start_secondary_entry);
     uint32_t running = 1;
 
     for (uint32_t i = 0; i < b->cpu_count && running < BOARD_MAX_CPUS; i++) {
         if (b->cpu_mpidr[i] == self)
             continue;
-        int32_t error = psci_cpu_on(b->cpu_mpidr[i], (uintptr_t)start_secondary_entry, running);
+        int32_t error = psci_cpu_on(b->cpu_mpidr[i], entry, running);
         if (error == 0) {
             running++;
         } else {

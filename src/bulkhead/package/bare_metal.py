@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bulkhead.package.elf import read_elf
+from bulkhead.package.elf import Hosted, read_elf
 from bulkhead.package.errors import PackageError
 from bulkhead.package.memory import Loaded, Piece, Region, align_down, check_pieces
 
+HOSTED_FIRST_IPA = 0x40000000  # machine/hosted/system.cpp: where the window of a hosted guest begins
 
-def load_bare_metal(path: Path, memory: Sequence[Region], device_tree: bytes) -> Loaded:
+
+def load_bare_metal(
+    path: Path, memory: Sequence[Region], device_tree: bytes, *, hosted: bool = False
+) -> Loaded:
     """The program of `path` in `memory`. Raises PackageError without the names of domain and file."""
-    program = read_elf(path)
+    program = read_elf(path, hosted=Hosted(HOSTED_FIRST_IPA, entry="_start") if hosted else None)
     pieces = [
         Piece(f"segment {segment.index}", segment.physical, segment.data, segment.memory_bytes)
         for segment in program.segments

@@ -56,6 +56,7 @@ class Options:
     run_for_ns: int = 0  # 0: without end
     in_place: bool = True  # load images of uncolored domains where they belong
     target_dir: Path | None = None  # build tree of preset `target` [the checkout's]
+    hosted: bool = False  # for the simulated machine: programs of `build/host/hosted`
 
 
 def build_system(
@@ -78,8 +79,8 @@ def build_system(
 
 
 def _surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
-    target_dir = options.target_dir or paths.build_dir() / "target"
-    return Surroundings(plan.platform, base, target_dir, options.seed, plan.system.name)
+    target_dir = options.target_dir or paths.build_dir() / ("host/hosted" if options.hosted else "target")
+    return Surroundings(plan.platform, base, target_dir, options.seed, plan.system.name, options.hosted)
 
 
 def _entry_page(plan: Plan, name: str, around: Surroundings) -> int:
@@ -111,7 +112,8 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
         with errors.step():
             loaded.append(load_domain(configured, regions_of(domain), around))
     with errors.step():
-        hypervisor = read_hypervisor(hypervisor_elf, layout, plan.platform.cores.count)
+        cores = plan.platform.cores.count
+        hypervisor = read_hypervisor(hypervisor_elf, layout, cores, hosted=options.hosted)
     errors.check()
 
     package = bundle(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads statically linked AArch64 ELF programs: what must be loaded where, entry, symbols.
+"""Reads statically linked AArch64 ELF programs: what must be loaded where, entry, symbols. Also the hosted
+images that stand for them in the simulated machine.
 
 Used for bare-metal guests and for the hypervisor itself. Trusts nothing that the file says about itself;
 a file that cannot be loaded as it is gives a `PackageError`, never a traceback."""
@@ -40,16 +41,28 @@ class ElfProgram:
     symbols: dict[str, int]
 
 
-def read_elf(path: Path, *, symbols: bool = False) -> ElfProgram:
+@dataclass(frozen=True)
+class Hosted:
+    """How to read an image for the simulated machine (cmake/instrumented.cmake): text and constants stay
+    outside, data from `window` on in the file are at `first` and behind in the domain's memory."""
+
+    first: int
+    window: int = 0x11000000  # machine/program/image.h: link_window
+    entry: str | None = None  # symbol of the first entry point; None: not asked for
+
+
+def read_elf(path: Path, *, symbols: bool = False, hosted: Hosted | None = None) -> ElfProgram:
     """Checks and reads a program. Raises PackageError without the file's name: callers add it."""
-    return parse_elf(read_image(path), symbols=symbols)
+    return parse_elf(read_image(path), symbols=symbols, hosted=hosted)
 
 
-def parse_elf(content: bytes, *, symbols: bool = False) -> ElfProgram:
+def parse_elf(content: bytes, *, symbols: bool = False, hosted: Hosted | None = None) -> ElfProgram:
     if content[:4] != b"\x7fELF":
         raise PackageError(f"is not an ELF file (it starts with {content[:4].hex() or 'nothing'})")
     try:
         elf = ELFFile(BytesIO(content))
+        if hosted is not None:
+            return _hosted_program(elf, content, hosted)
         _check_kind(elf)
         segments = _segments(elf, content)
         found = _symbols(elf) if symbols else {}
@@ -57,6 +70,21 @@ def parse_elf(content: bytes, *, symbols: bool = False) -> ElfProgram:
     except _BROKEN as error:
         raise PackageError(f"is a broken ELF file: {error or type(error).__name__}") from error
     return ElfProgram(entry, segments, found)
+
+
+def _hosted_program(elf: ELFFile, content: bytes, how: Hosted) -> ElfProgram:
+    if (elf["e_machine"], elf["e_type"]) != ("EM_X86_64", "ET_DYN"):
+        raise PackageError(f"is no hosted image (machine {elf['e_machine']}, type {elf['e_type']})")
+    offset = how.first - how.window
+    segments = tuple(
+        ElfSegment(s.index, s.virtual + offset, s.physical + offset, s.data, s.memory_bytes)
+        for s in _segments(elf, content, dynamic=True)
+        if s.virtual >= how.window
+    )
+    found = {name: value + offset for name, value in _symbols(elf).items()}
+    if how.entry is not None and how.entry not in found:
+        raise PackageError(f"has no entry point '{how.entry}'")
+    return ElfProgram(found[how.entry] if how.entry is not None else 0, segments, found)
 
 
 def _check_kind(elf: ELFFile) -> None:
@@ -70,13 +98,13 @@ def _check_kind(elf: ELFFile) -> None:
         raise PackageError(f"has type {elf['e_type']}: only a static program (ET_EXEC) has fixed addresses")
 
 
-def _segments(elf: ELFFile, content: bytes) -> tuple[ElfSegment, ...]:
+def _segments(elf: ELFFile, content: bytes, *, dynamic: bool = False) -> tuple[ElfSegment, ...]:
     found: list[ElfSegment] = []
     for index in range(elf.num_segments()):
         # The header alone: the library's segment objects look into sections, which may be broken.
         header = elf._get_segment_header(index)
         kind = header["p_type"]
-        if kind in ("PT_INTERP", "PT_DYNAMIC"):
+        if kind in ("PT_INTERP", "PT_DYNAMIC") and not dynamic:
             raise PackageError(f"is dynamically linked (segment {index} is {kind}): link it with -static")
         if kind != "PT_LOAD" or header["p_memsz"] == 0:
             continue

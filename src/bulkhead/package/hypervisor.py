@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.geometry import PAGE_BYTES
-from bulkhead.package.elf import ElfSegment, read_elf
+from bulkhead.package.elf import ElfSegment, Hosted, read_elf
 from bulkhead.package.errors import PackageError, prefixed
 from bulkhead.schema import Layout
 
@@ -30,7 +30,7 @@ class HypervisorImage:
     status_offset: int  # of statistics page 0, from the link base
 
 
-def read_hypervisor(path: Path, layout: Layout, cores: int) -> HypervisorImage:
+def read_hypervisor(path: Path, layout: Layout, cores: int, *, hosted: bool = False) -> HypervisorImage:
     """Flattens and checks the hypervisor's ELF file. Raises PackageError with its path."""
     with prefixed(f"hypervisor {path}"):
         if not path.is_file():
@@ -39,7 +39,7 @@ def read_hypervisor(path: Path, layout: Layout, cores: int) -> HypervisorImage:
                 known = f"only {', '.join(boards)} has board support (docs/adding-a-board.md)"
                 raise PackageError(f"does not exist: {known}")
             raise PackageError("does not exist: build the preset `target` first")
-        program = read_elf(path, symbols=True)
+        program = read_elf(path, symbols=True, hosted=Hosted(0) if hosted else None)
         base = min(segment.virtual for segment in program.segments)
         size = max(s.virtual + s.memory_bytes for s in program.segments) - base
         if size > _LARGEST_BYTES:

@@ -34,6 +34,7 @@ class Surroundings:
     target_dir: Path  # build tree of preset `target`
     seed: int
     system_name: str
+    hosted: bool = False  # programs are those for the simulated machine
 
 
 def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
@@ -45,8 +46,10 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
             path = _find_program(image.elf, around)
             with prefixed(str(path)):
                 tree = device_tree(_board(domain, memory, around, None))
-                return load_bare_metal(path, memory, tree)
+                return load_bare_metal(path, memory, tree, hosted=around.hosted)
         assert image.kernel is not None
+        if around.hosted:
+            raise PackageError("the simulated machine runs programs in C, not a kernel's binary")
         kernel = _find_kernel(image.kernel, around)
         initrd = None if image.initrd is None else _read_initrd(image.initrd, around)
         return load_linux(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Address translation of a guest: everything at its own address, RAM as cacheable memory, all the rest as
-// device memory that cannot be executed. Called by runtime/start.c; on a hosted build there is nothing to do.
+// device memory that cannot be executed. Called by runtime/start.c.
 #ifndef BULKHEAD_GUESTS_ARCH_MMU_H
 #define BULKHEAD_GUESTS_ARCH_MMU_H
 
@@ -17,5 +17,16 @@ void mmu_init(void);
 // Maps the aligned GiB around `address` as executable memory although it is no RAM, so that a jump there
 // leaves stage 1 to fail in stage 2. For tests of containment; ignored for a GiB that has RAM.
 void mmu_map_executable(uint64_t address);
+
+// Where a guest-physical address is seen, and back: at itself, here.
+static inline uint64_t mmu_virtual(uint64_t physical)
+{
+    return physical;
+}
+
+static inline uint64_t mmu_physical(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
 
 #endif

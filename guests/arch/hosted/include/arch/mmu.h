@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Address translation of a guest, hosted backend: the machine maps guest-physical memory at a place of its
+// choosing, as what stage 2 says; there is nothing to build. Same interface as the target's.
+#ifndef BULKHEAD_GUESTS_ARCH_MMU_H
+#define BULKHEAD_GUESTS_ARCH_MMU_H
+
+#include <arch/machine.h>
+
+#define MMU_ADDRESS_END (512ull << 30)
+
+static inline void mmu_init(void) {}
+
+static inline void mmu_map_executable(uint64_t address)
+{
+    (void)address;
+}
+
+static inline uint64_t mmu_virtual(uint64_t physical)
+{
+    return guest_memory_base() + physical;
+}
+
+static inline uint64_t mmu_physical(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer - guest_memory_base();
+}
+
+#endif

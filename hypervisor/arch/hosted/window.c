@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Windows into physical memory, hosted backend: as arch/aarch64/window.c, but that the machine says where an
+ * address of EL2 is.
+ */
+#include "window.h"
+#include "cpu.h"
+#include "mmu.h"
+#include "ptable.h"
+#include "system.h"
+#include <arch/barrier.h>
+#include <arch/machine.h>
+
+#define WINDOW_VA 0x6000000000ull
+
+static uint64_t address_of(enum window window)
+{
+    return WINDOW_VA + (this_cpu()->index * (uint64_t)WINDOW_COUNT + window) * BH_PAGE_BYTES;
+}
+
+bool window_prepare(struct pool *pool, paddr_t root)
+{
+    return ptable_prepare(pool, root, WINDOW_VA, BH_MAX_CORES * (uint64_t)WINDOW_COUNT * BH_PAGE_BYTES);
+}
+
+void *window_open(enum window window, paddr_t page)
+{
+    uint64_t address = address_of(window);
+
+    window_close(window);
+    ptable_map_page(system_pool(), paddr(system_status()->ttbr0_el2), address, page,
+                    window == WINDOW_SOURCE ? MMU_UNCACHED_READ_ONLY : MMU_DATA);
+    arch_dsb_sy();
+    arch_isb();
+    return hosted_el2_pointer(address);
+}
+
+void window_close(enum window window)
+{
+    uint64_t address = address_of(window);
+
+    ptable_unmap_page(system_pool(), paddr(system_status()->ttbr0_el2), address);
+    arch_tlbi_local_el2(address);
+}
