@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PL011 (Arm DDI 0183) whose line is as fast as its driver, as an emulator's is: what is written has been
+// sent. Text goes to whoever made it; what is received waits in a FIFO. Knows no time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+namespace bulkhead::machine::devices {
+
+class pl011 {
+public:
+    // `sent` gets each byte, `line` each change of the interrupt.
+    pl011(std::function<void(std::uint8_t)> sent, std::function<void(bool)> line)
+        : sent_(std::move(sent)), line_(std::move(line))
+    {
+    }
+
+    std::uint64_t read(std::uint64_t offset);
+    void write(std::uint64_t offset, std::uint64_t value);
+    void receive(std::uint8_t byte);
+
+private:
+    void update();
+
+    std::function<void(std::uint8_t)> sent_;
+    std::function<void(bool)> line_;
+    std::deque<std::uint8_t> received_;
+    std::uint32_t integer_divisor_ = 0;
+    std::uint32_t fraction_divisor_ = 0;
+    std::uint32_t line_control_ = 0;
+    std::uint32_t control_ = 0x300;
+    std::uint32_t levels_ = 0x12;
+    std::uint32_t mask_ = 0;
+    std::uint32_t raised_ = 0;
+    bool high_ = false;
+};
+
+} // namespace bulkhead::machine::devices
