@@ -74,7 +74,10 @@ core *engine::earliest()
         if (timed_event <= when && timed_event <= decision && timed_event < until_) {
             run_event();
         } else if (decision < when && decision < until_) {
+            event_time_ = decision; // what follows of it counts from here
+            in_event_ = true;
             memory_.decide();
+            in_event_ = false;
         } else {
             return when < until_ ? cores_[first] : nullptr;
         }

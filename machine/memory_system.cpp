@@ -146,6 +146,26 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
     return ask_memory(way, wanted, client, now, when);
 }
 
+memory_system::reply memory_system::fetch_past(const route &way, const line_request &wanted,
+                                               memory_client &client, picoseconds now, bool coherent)
+{
+    if (!has_room(way, client)) {
+        return {reply::state::full, {}, 0, false, 0};
+    }
+    ++counts_.fetches;
+    digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
+    picoseconds when = now;
+    for (std::size_t depth = 0; coherent && depth < way.levels.size(); ++depth) {
+        shared_level &level = levels_[way.levels[depth]];
+        when = level.take_port(when) + picoseconds{level.settings().latency_ps};
+        if (level.storage().contains(wanted.line)) {
+            ++counts_.level_hits;
+            return {reply::state::known, when, 0, false, static_cast<std::uint32_t>(depth)};
+        }
+    }
+    return ask_memory({{}, way.master}, wanted, client, now, when);
+}
+
 memory_system::reply memory_system::ask_memory(const route &way, const line_request &wanted,
                                                memory_client &client, picoseconds now, picoseconds when)
 {

@@ -84,6 +84,10 @@ public:
 
     // A line that the client's own caches do not have.
     reply fetch(const route &way, const line_request &wanted, memory_client &client, picoseconds when);
+    // A line for who has no cache and leaves none behind: from a shared level that has it if `coherent`, else
+    // from DRAM.
+    reply fetch_past(const route &way, const line_request &wanted, memory_client &client, picoseconds when,
+                     bool coherent);
     // A dirty line that they give up, or a whole line that was written without being fetched (ask has_room()
     // before). Never refused. Says when the first level, or the interconnect, has taken it.
     picoseconds write_back(const route &way, written_back line, picoseconds when);
