@@ -3,7 +3,7 @@
 # runtime (machine/program/) and whose basic blocks pay for their instructions (scripts/instrument/).
 #
 # bulkhead_instrumented(NAME SOURCES file... [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes]
-#                       [LAYOUT script] [IMAGE file])
+#                       [LAYOUT script] [IMAGE file] [OPTIONS flag...])
 #
 # Makes the target NAME and its file NAME.image, or IMAGE, whose path is the target's property BULKHEAD_IMAGE. The
 # entry is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
@@ -29,9 +29,9 @@ set(BULKHEAD_INSTRUMENTED_FLAGS
     -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -fno-common)
 
 function(bulkhead_instrumented name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE;OPTIONS")
     set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
-    set(options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} -I${PROJECT_SOURCE_DIR})
+    set(options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} ${arg_OPTIONS} -I${PROJECT_SOURCE_DIR})
     list(TRANSFORM arg_INCLUDE PREPEND -I OUTPUT_VARIABLE includes)
     list(TRANSFORM arg_DEFINE PREPEND -D OUTPUT_VARIABLE definitions)
     list(APPEND options ${includes} ${definitions})

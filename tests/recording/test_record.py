@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.env.qemu_user import arm64_root
 from bulkhead.recording.record import Program, RecordingError, Window, run, trace_info
 
 pytestmark = pytest.mark.emulator
@@ -93,19 +92,16 @@ def test_what_is_no_program_of_the_emulator_ends_with_the_reason(tmp_path: Path)
     assert not (tmp_path / "t").exists()
 
 
-def test_sqlite_is_recorded_the_same_twice(tmp_path: Path) -> None:
+def test_sqlite_is_recorded(tmp_path: Path) -> None:
     """The whole command, with the program of a Debian package; a short script instead of the real one."""
     script = "create table t(a); insert into t values(1),(2),(3); select sum(a) from t;"
-    results = []
-    for name in ("first", "second"):
-        command = [sys.executable, "-m", "bulkhead.cli", "record", "--package", "sqlite3", "--json"]
-        command += ["-o", str(tmp_path / name), "sqlite3", ":memory:", script]
-        done = subprocess.run(command, cwd=ROOT / "src", capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        results.append(json.loads(done.stdout))
-    assert arm64_root("sqlite3").is_dir()
-    assert results[0]["exit_code"] == 0
-    assert results[0]["instructions"] > 1_000_000
-    assert results[0]["reads"] > results[0]["writes"] > 100_000
-    # Environment and addresses of the host leave small traces in the loader.
-    assert results[1]["instructions"] == pytest.approx(results[0]["instructions"], rel=0.01)
+    command = [sys.executable, "-m", "bulkhead.cli", "record", "--package", "sqlite3", "--json"]
+    command += ["-o", str(tmp_path / "trace"), "sqlite3", ":memory:", script]
+    done = subprocess.run(command, cwd=ROOT / "src", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["exit_code"] == 0
+    assert result["instructions"] > 1_000_000
+    assert result["reads"] > result["writes"] > 100_000
+    assert result["bytes"] < (result["reads"] + result["writes"]) / 2
+    assert result["description"]["package"] == "sqlite3"
