@@ -110,15 +110,25 @@ endfunction()
 # bulkhead_test(NAME SOURCES ... [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
 #
 # One GoogleTest program with sanitizers = one ctest entry. It writes its cases to test-results/NAME.xml
-# of the build tree, from which the verdict of `make test` counts them.
+# of the build tree, from which the verdict of `make test` counts them. bulkhead_plain_test(NAME ...): the same
+# without sanitizers, for what does not go with them (instrumented programs, whose accesses have an own runtime).
 function(bulkhead_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
+    bulkhead_any_test(${name} ON ${ARGN})
+    target_link_libraries(${name} PRIVATE bulkhead_sanitizers)
+endfunction()
+
+function(bulkhead_plain_test name)
+    bulkhead_any_test(${name} OFF ${ARGN})
+endfunction()
+
+function(bulkhead_any_test name sanitized)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
     find_package(GTest REQUIRED)
     add_executable(${name} ${arg_SOURCES})
-    set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ON)
+    set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ${sanitized})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${arg_INCLUDE})
     target_compile_definitions(${name} PRIVATE ${arg_DEFINE})
-    target_link_libraries(${name} PRIVATE bulkhead_warnings_c bulkhead_warnings_cxx bulkhead_sanitizers)
+    target_link_libraries(${name} PRIVATE bulkhead_warnings_c bulkhead_warnings_cxx)
     bulkhead_link(${name} PRIVATE ${arg_LINK})
     target_link_libraries(${name} PRIVATE GTest::gtest GTest::gmock GTest::gtest_main)
     target_precompile_headers(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>)

@@ -17,6 +17,8 @@ extern "C" void bulkhead_fiber_start();
 // Fills in what a new stack needs so that the first switch to it starts `function(argument)`.
 extern "C" void *bulkhead_fiber_prepare(void *top, void (*function)(void *), void *argument);
 
+void *bulkhead_fiber_word = nullptr;
+
 namespace bulkhead::machine {
 
 fiber::fiber(body what, byte_count stack) : body_(std::move(what))
@@ -49,7 +51,9 @@ void fiber::switch_to(fiber &next)
     }
     next.came_from_ = this;
     sanitizer::leave(ended_ ? nullptr : &fake_stack_, next.sanitizer_bottom_, next.sanitizer_bytes_);
+    void *const word = bulkhead_fiber_word;
     bulkhead_fiber_switch(&resume_at_, next.resume_at_);
+    bulkhead_fiber_word = word;
     arrived();
 }
 
@@ -62,6 +66,7 @@ void fiber::arrived()
 void fiber::run(fiber *self)
 {
     self->arrived();
+    bulkhead_fiber_word = nullptr;
     fiber &next = self->body_();
     self->ended_ = true;
     self->switch_to(next);

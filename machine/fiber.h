@@ -10,6 +10,9 @@
 
 #include "machine/types.h"
 
+// A word of the running fiber's own, which switching keeps: what runs on it finds its surroundings there.
+extern "C" void *bulkhead_fiber_word;
+
 namespace bulkhead::machine {
 
 class fiber {
