@@ -131,7 +131,7 @@ private:
 
 } // namespace
 
-NB_MODULE(_machine, module)
+NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the macro declares it
 {
     module.doc() = "The simulated machine.";
     nb::class_<python_machine>(module, "Machine")

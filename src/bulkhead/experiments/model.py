@@ -20,8 +20,8 @@ from ruamel.yaml import YAML
 from bulkhead.config.base import FormatVersion, Model, Name, Text
 from bulkhead.config.load import validate
 from bulkhead.config.locate import data_root
-from bulkhead.config.problem import Finding, nearest_of
-from bulkhead.config.quantity import BYTE_UNITS, parse
+from bulkhead.config.problem import nearest_of
+from bulkhead.config.quantity import BYTE_UNITS, Empty, parse
 from bulkhead.config.source import read_file
 
 Value = int | str | bool
@@ -125,7 +125,9 @@ def points_of(experiment: Experiment, only: Sequence[str] = ()) -> list[PointJob
             raise BadExperiment(f"--only {word}: no point has this value")
     found = []
     for chosen in itertools.product(*axes.values()):
-        point = {**experiment.fixed, **dict(zip(axes, chosen, strict=True))}
+        point = {
+            key: _value(v) for key, v in {**experiment.fixed, **dict(zip(axes, chosen, strict=True))}.items()
+        }
         if all(word in {_word(point[key]) for key in axes} for word in only):
             key = "-".join(_word(point[axis]) for axis in axes)
             found.append(PointJob(key, point, _job(experiment, point)))
@@ -180,18 +182,12 @@ def _filled(value: Any, point: Point) -> Any:
     return re.sub(r"\$(\w+)", lambda found: str(point[found[1]]), value)
 
 
+def _value(value: Any) -> Any:
+    """As results have it: a number that has a point in the file, a key without a value."""
+    return None if isinstance(value, Empty) else float(value) if isinstance(value, Decimal) else value
+
+
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return re.sub(r"[^A-Za-z0-9_.]+", "_", str(value))
-
-
-__all__ = [
-    "BadExperiment",
-    "Experiment",
-    "Finding",
-    "PointJob",
-    "load_experiment",
-    "points_of",
-    "with_settings",
-]

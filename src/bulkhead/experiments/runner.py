@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import os
+import queue
+import subprocess
+import sys
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -59,34 +61,71 @@ def input_hash(job: Job, machine: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class _Worker:
+    """A process that forks one for each job, and is used by one thread."""
+
+    def __init__(self) -> None:
+        source = Path(__file__).resolve().parents[2]
+        path = os.pathsep.join([str(source), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "bulkhead.machine.point", "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            text=True,
+        )
+
+    def run(self, job: Job) -> Result:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            self.process.stdin.write(json.dumps(job) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise PointFailed("its process ended without an answer")
+        result: Result = json.loads(line)
+        if "error" in result:
+            raise PointFailed(str(result["error"]))
+        return result
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
 def _run(
     waiting: Sequence[int], jobs: Sequence[tuple[str, Job]], workers: int | None
 ) -> Iterable[tuple[int, Result]]:
+    """Results as they come. Whatever ends this, no process is left behind."""
     if not waiting:
         return
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["bulkhead.machine.point"])
     count = max(1, min(len(waiting), workers or len(os.sched_getaffinity(0))))
-    pool = ProcessPoolExecutor(count, mp_context=context, max_tasks_per_child=1)
+    free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+    started = [_Worker() for _ in range(count)]
+    for worker in started:
+        free.put(worker)
+
+    def one(index: int) -> tuple[int, Result]:
+        worker = free.get()
+        try:
+            return index, worker.run(jobs[index][1])
+        except PointFailed as error:
+            raise PointFailed(f"point {jobs[index][0]}: {error}") from error
+        finally:
+            free.put(worker)
+
+    pool = ThreadPoolExecutor(count)
     try:
-        futures: dict[Future[Result], int] = {pool.submit(_one, jobs[index][1]): index for index in waiting}
-        for future in as_completed(futures):
-            index = futures[future]
-            try:
-                yield index, future.result()
-            except Exception as error:
-                raise PointFailed(f"point {jobs[index][0]}: {error}") from error
+        for future in as_completed([pool.submit(one, index) for index in waiting]):
+            yield future.result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _one(job: Job) -> Result:
-    from bulkhead.machine.point import run_point
-
-    try:
-        return run_point(job)
-    except KeyError as error:
-        raise ValueError(f"the job lacks {error}") from error
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in started:
+            worker.close()
+        pool.shutdown(wait=True)
 
 
 def _kept(path: Path, wanted: str) -> Result | None:

@@ -3,12 +3,14 @@
 
 `python -m bulkhead.machine.point < job.json`. Experiments, calibration and limits start many of these side
 by side; a cluster could too. Ends 1 with {"error": ...} where the job is impossible; docs/experiments.md
-has the keys.
+has the keys. `--serve`: a job a line, each in a process forked for it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from typing import Any
 
@@ -97,16 +99,37 @@ def _set(where: Any, way: list[str], path: str, value: Any) -> None:
         where[key] = value
 
 
-def main() -> int:
+def answer(text: str) -> tuple[str, int]:
+    """The result of a job, or why there is none, as one line of JSON; and the exit code."""
     try:
-        job = json.load(sys.stdin)
-        result = run_point(job)
+        return json.dumps(run_point(json.loads(text))), 0
     except (ValueError, KeyError, TypeError) as error:
         what = f"the job lacks {error}" if isinstance(error, KeyError) else str(error)
-        print(json.dumps({"error": what}))  # noqa: T201
-        return 1
-    print(json.dumps(result))  # noqa: T201
-    return 0
+        return json.dumps({"error": what}), 1
+
+
+def serve() -> None:
+    """A job a line, each in a process that is forked for it: what all need is loaded once."""
+    for line in sys.stdin:
+        with contextlib.suppress(ValueError, KeyError, TypeError):  # the child will say it
+            job_platform(json.loads(line))
+        child = os.fork()
+        if child == 0:
+            text, code = answer(line)
+            print(text, flush=True)  # noqa: T201
+            os._exit(code)
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            print(json.dumps({"error": f"died of signal {os.WTERMSIG(status)}"}), flush=True)  # noqa: T201
+
+
+def main() -> int:
+    if "--serve" in sys.argv[1:]:
+        serve()
+        return 0
+    text, code = answer(sys.stdin.read())
+    print(text)  # noqa: T201
+    return code
 
 
 if __name__ == "__main__":

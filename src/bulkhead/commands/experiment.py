@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead experiment [NAME]`: list the experiments, or run one on the simulated machine.
+
+Points run side by side, each in a process of its own; what is done is kept, and not run again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import commit, complain, console, print_json, result_object, version_text
+
+if TYPE_CHECKING:
+    from bulkhead.experiments.model import Experiment, PointJob
+
+SHOWN_ROWS = 16
+
+
+def register(app: typer.Typer) -> None:
+    app.command("experiment")(experiment)
+
+
+def experiment(
+    name: Annotated[
+        str | None, typer.Argument(help="An experiment's name, or a file.", show_default=False)
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A swept or fixed value; a..b..step.", show_default=False
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="VALUE", help="Only points with this value.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also run points that are done.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List experiments, or run one: all rows, a table, plots and a page."""
+    from bulkhead.experiments.model import BadExperiment, load_experiment, points_of, with_settings
+    from bulkhead.experiments.runner import PointFailed
+
+    if name is None:
+        _list(as_json)
+        return
+    given = [
+        *(word for s in settings or () for word in ("--set", s)),
+        *(w for o in only or () for w in ("--only", o)),
+    ]
+    try:
+        what = with_settings(load_experiment(name), settings or ())
+        points = points_of(what, only or ())
+        rows, files, seconds = _run(what, points, jobs, again, [name, *given])
+    except (BadExperiment, PointFailed, ValueError) as error:
+        if as_json:
+            print_json(
+                result_object("experiment", on="machine", verdict="error", reasons=str(error).split("\n"))
+            )
+        else:
+            complain(f"error: {error}")
+        raise typer.Exit(1) from error
+    if as_json:
+        found: dict[str, Any] = {
+            "experiment": what.name,
+            "rows": rows,
+            "files": files,
+            "seconds": round(seconds, 1),
+        }
+        print_json(result_object("experiment", platform=what.platform, on="machine", verdict="ok", **found))
+        return
+    _show(rows)
+    console().print(
+        f"{what.name}: {len(rows)} points on {what.platform} in {seconds:.0f} s, {files[0]}", style="green"
+    )
+
+
+def _run(
+    what: Experiment, points: list[PointJob], jobs: int | None, again: bool, arguments: list[str]
+) -> tuple[list[dict[str, Any]], list[str], float]:
+    import hashlib
+    import shutil
+
+    from bulkhead.config.locate import platform_path
+    from bulkhead.env.paths import build_dir
+    from bulkhead.experiments.output import write_output
+    from bulkhead.experiments.rows import rows_of
+    from bulkhead.experiments.runner import run_jobs
+    from bulkhead.machine.native import built_machine
+
+    built_machine()
+    directory = build_dir() / "run" / "experiments" / what.name
+    if again:
+        shutil.rmtree(directory / "points", ignore_errors=True)
+    begin = time.monotonic()
+    results = run_jobs([(one.key, one.job) for one in points], directory / "points", jobs, what.name)
+    rows = rows_of(what, points, results)
+    seconds = time.monotonic() - begin
+    path = platform_path(what.platform)
+    assert path is not None, "its points were run"
+    facts = {
+        "version": version_text(),
+        "commit": commit(),
+        "platform file, SHA-256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "points": str(len(rows)),
+    }
+    files = write_output(what, rows, directory, ["./bulkhead", "experiment", *arguments], facts)
+    return rows, [str(file) for file in files], seconds
+
+
+def _list(as_json: bool) -> None:
+    from rich.table import Table
+
+    from bulkhead.experiments.model import experiment_names, load_experiment, points_of
+
+    found = []
+    for name in experiment_names():
+        one = load_experiment(name)
+        found.append(
+            {"name": name, "platform": one.platform, "points": len(points_of(one)), "title": one.title}
+        )
+    if as_json:
+        print_json(result_object("experiment", verdict="ok", experiments=found))
+        return
+    table = Table()
+    for heading in ("name", "platform", "points", "title"):
+        table.add_column(heading)
+    for row in found:
+        table.add_row(*(str(value) for value in row.values()))
+    console().print(table)
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    """Some of the rows, evenly: a terminal is no place for hundreds."""
+    from rich.table import Table
+
+    step = max(1, -(-len(rows) // SHOWN_ROWS))
+    table = Table()
+    keys = [key for key in rows[0] if key != "digest"]
+    for key in keys:
+        table.add_column(key, justify="right")
+    for row in rows[::step]:
+        table.add_row(*(_cell(row[key]) for key in keys))
+    console().print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 100 else f"{value:,.0f}"
+    return str(value)

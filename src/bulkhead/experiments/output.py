@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an experiment leaves: a table (Parquet, CSV), plots (SVG, PNG), and one page with all of it.
+
+Called by the command `experiment` when all points are there. It computes nothing: rows.py did.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from bulkhead.experiments.model import Experiment, Plot
+from bulkhead.experiments.rows import Row
+from bulkhead.report.style import PALETTE, svg
+
+_INCHES = (6.4, 3.6)
+_DPI = 150
+
+
+def write_output(
+    experiment: Experiment,
+    rows: Sequence[Row],
+    directory: Path,
+    command: Sequence[str],
+    facts: dict[str, str],
+) -> list[Path]:
+    """The files, in the order in which people look at them."""
+    directory.mkdir(parents=True, exist_ok=True)
+    table = polars.DataFrame([_flat(row) for row in rows], infer_schema_length=None)
+    parquet, csv, page = (directory / name for name in ("rows.parquet", "rows.csv", "report.html"))
+    table.write_parquet(parquet)
+    table.write_csv(csv)
+    figures, images = [], []
+    for plot in experiment.plots:
+        draw = _drawing(plot, rows)
+        picture = svg(draw, _INCHES)
+        figures.append({"title": f"{plot.y_label} over {plot.x_label}", "svg": Markup(picture)})  # noqa: S704
+        images += _images(draw, picture, directory / plot.y)
+    page.write_text(_page(experiment, table, figures, command, facts), encoding="utf-8")
+    return [page, parquet, csv, *images]
+
+
+def _drawing(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
+    series: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        series.setdefault(tuple(row[key] for key in plot.series), []).append(row)
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for index, (key, own) in enumerate(series.items()):
+            own = sorted(own, key=lambda row: row[plot.x])
+            label = ", ".join(_label(name, value) for name, value in zip(plot.series, key, strict=True))
+            x, y = [row[plot.x] for row in own], [row[plot.y] / plot.scale for row in own]
+            axes.plot(x, y, color=PALETTE[index % len(PALETTE)], label=label, linewidth=1.3)
+        axes.set_xlabel(plot.x_label)
+        axes.set_ylabel(plot.y_label)
+        axes.set_yscale("log" if plot.log else "linear")
+        if not plot.log:
+            axes.set_ylim(bottom=0)
+        axes.grid(axis="y")
+        if plot.series:
+            axes.legend(fontsize=8.5)
+
+    return draw
+
+
+def _label(name: str, value: Any) -> str:
+    return f"{'' if value else 'no '}{name}" if isinstance(value, bool) else str(value)
+
+
+def _images(draw: Callable[[Figure], None], picture: str, base: Path) -> list[Path]:
+    """The picture for a page and for a paper."""
+    vector, pixels = base.with_suffix(".svg"), base.with_suffix(".png")
+    vector.write_text(picture.replace("currentColor", "#1d2329"), encoding="utf-8")
+    figure = Figure(figsize=_INCHES, layout="constrained")
+    draw(figure)
+    figure.savefig(pixels, dpi=_DPI, metadata={"Software": None})
+    return [vector, pixels]
+
+
+def _page(
+    experiment: Experiment,
+    table: polars.DataFrame,
+    figures: list[dict[str, Any]],
+    command: Sequence[str],
+    facts: dict[str, str],
+) -> str:
+    environment = Environment(
+        loader=PackageLoader("bulkhead.report", ""), autoescape=True, undefined=StrictUndefined
+    )
+    return environment.get_template("experiment.html.j2").render(
+        title=experiment.title,
+        name=experiment.name,
+        platform=experiment.platform,
+        about=experiment.about,
+        command=shlex.join(command),
+        facts=facts,
+        figures=figures,
+        columns=table.columns,
+        rows=[[_cell(value) for value in row] for row in table.iter_rows()],
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return (
+        f"{value:,.4g}"
+        if isinstance(value, float) and abs(value) < 1000
+        else (f"{value:,.0f}" if isinstance(value, float) else "–" if value is None else str(value))
+    )
+
+
+def _flat(row: Row) -> Row:
+    """Lists as text: a table has one value in a cell."""
+    return {
+        key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in row.items()
+    }

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments: which points a file makes, work that is kept, files that remain, the shape of results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from typer.testing import CliRunner
+
+from bulkhead.cli import build_app
+from bulkhead.experiments import runner
+from bulkhead.experiments.model import (
+    BadExperiment,
+    experiment_names,
+    load_experiment,
+    points_of,
+    values_of,
+    with_settings,
+)
+from bulkhead.experiments.output import write_output
+from bulkhead.experiments.rows import rows_of
+from bulkhead.experiments.runner import PointFailed, run_jobs
+from bulkhead.machine.native import built_machine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    built_machine()
+
+
+def coloring(*settings: str, only: tuple[str, ...] = ()) -> tuple[Any, Any]:
+    experiment = with_settings(load_experiment("coloring"), settings)
+    return experiment, points_of(experiment, only)
+
+
+def test_every_experiment_can_be_read_and_makes_points() -> None:
+    assert "coloring" in experiment_names()
+    for name in experiment_names():
+        assert points_of(load_experiment(name))
+
+
+def test_a_range_has_both_ends_and_nonsense_is_refused() -> None:
+    assert values_of("n", "8..32..8") == [8, 16, 24, 32]
+    assert values_of("n", "3..5") == [3, 4, 5]
+    assert values_of("n", "word") == ["word"]
+    for wrong in ("5..3", "1..9..0", "0..99999999"):
+        with pytest.raises(BadExperiment, match="range"):
+            values_of("n", wrong)
+
+
+def test_coloring_has_all_its_points_and_a_walker_only_where_it_is_asked_for() -> None:
+    _, points = coloring()
+    assert len(points) == 64 * 2 * 2
+    assert len({point.key for point in points}) == len(points)
+    for point in points:
+        names = [part["name"] for part in point.job["parts"]]
+        assert names == (["reader", "walker"] if point.point["corun"] == "walker" else ["reader"])
+        assert all(("colors" in part) == point.point["coloring"] for part in point.job["parts"])
+        assert point.job["parts"][0]["memory_bytes"] == point.point["n_kib"] * 1024
+
+
+def test_only_and_set_choose_points_and_their_mistakes_are_named() -> None:
+    _, points = coloring("n_kib=[8, 16]", only=("walker", "yes"))
+    assert [point.key for point in points] == ["8-yes-walker", "16-yes-walker"]
+    with pytest.raises(BadExperiment, match="did you mean 'n_kib'"):
+        coloring("n_kb=8")
+    with pytest.raises(BadExperiment, match="--only hog"):
+        coloring(only=("hog",))
+    with pytest.raises(BadExperiment, match="did you mean 'coloring'"):
+        load_experiment("colouring")
+
+
+def test_a_wrong_file_is_refused_with_line_and_key(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text("experiment: 1\nname: wrong\ntitle: t\nplatfrom: rpi2\n")
+    with pytest.raises(BadExperiment, match=r"wrong\.yaml:4:1: platfrom: .*'platform'"):
+        load_experiment(str(file))
+
+
+def test_done_points_are_kept_and_only_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Resuming: what has the same inputs is not run again; another input, or half a file, is."""
+    _, points = coloring("n_kib=[8, 16]", only=("alone",))
+    jobs = [(point.key, point.job) for point in points]
+    ran: list[int] = []
+    real = runner._run
+
+    def counted(waiting: Any, *rest: Any) -> Any:
+        ran.append(len(waiting))
+        return real(waiting, *rest)
+
+    monkeypatch.setattr(runner, "_run", counted)
+    first = run_jobs(jobs[:1], tmp_path, 2, "x")
+    both = run_jobs(jobs, tmp_path, 2, "x")
+    assert both[0] == first[0]
+    changed = [(jobs[0][0], {**jobs[0][1], "seed": 7}), *jobs[1:]]
+    run_jobs(changed, tmp_path, 2, "x")
+    (tmp_path / f"{jobs[1][0]}.json").write_text('{"input": ')
+    assert run_jobs(jobs, tmp_path, 2, "x")[1] == both[1]
+    assert ran == [1, len(jobs) - 1, 1, 2]
+
+
+def test_an_impossible_point_is_named_and_leaves_no_process() -> None:
+    _, points = coloring("n_kib=8", only=("alone", "no"))
+    job = {**points[0].job, "platform": "none"}
+    with pytest.raises(PointFailed, match="point bad: there is no platform 'none'"):
+        run_jobs([("bad", job)], None, 2, "x")
+
+
+def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
+    """Experiment 1 at three sizes: within its own colors (256 KiB) the reader runs as if alone, beside the
+    walker; without coloring it does not. The rows have the promised keys, and all files are there."""
+    experiment, points = coloring("n_kib=[64, 224, 384]")
+    results = run_jobs([(point.key, point.job) for point in points], None, 2, "x")
+    rows = rows_of(experiment, points, results)
+    found = {(row["n_kib"], row["coloring"], row["corun"]): row for row in rows}
+    for n_kib in (64, 224):
+        alone, beside = found[n_kib, True, "alone"], found[n_kib, True, "walker"]
+        assert beside["mean_ns"] < 1.1 * alone["mean_ns"]
+        assert beside["evicted_by_others"] == 0
+        open_alone, open_beside = found[n_kib, False, "alone"], found[n_kib, False, "walker"]
+        assert open_beside["evicted_by_others"] > 100
+        assert open_beside["mean_ns"] > 1.1 * open_alone["mean_ns"]
+    assert found[384, True, "alone"]["mean_ns"] > 2 * found[384, False, "alone"]["mean_ns"]
+    assert all({"n_kib", "coloring", "corun", "limit_mb_s", "max_ns", "mean_ns"} <= set(row) for row in rows)
+    files = write_output(experiment, rows, tmp_path, ["./bulkhead", "experiment", "coloring"], {"a": "b"})
+    assert {path.suffix for path in files} == {".html", ".parquet", ".csv", ".svg", ".png"}
+    assert polars.read_parquet(tmp_path / "rows.parquet")["max_ns"].to_list() == [
+        row["max_ns"] for row in rows
+    ]
+    assert "<svg" in (tmp_path / "report.html").read_text()
+
+
+def test_the_command_lists_and_says_what_is_wrong() -> None:
+    listed = CliRunner().invoke(build_app(), ["experiment", "--json"])
+    assert "coloring" in {one["name"] for one in json.loads(listed.stdout)["experiments"]}
+    wrong = CliRunner().invoke(build_app(), ["experiment", "coloring", "--only", "nobody", "--json"])
+    assert wrong.exit_code == 1
+    assert "nobody" in json.loads(wrong.stdout)["reasons"][0]
