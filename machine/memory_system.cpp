@@ -185,7 +185,8 @@ memory_system::reply memory_system::ask_memory(const route &way, const line_requ
     }
     const picoseconds sent = own.reads.admit(when, line_bytes_) + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
-        memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read, sent);
+        memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read, sent,
+                        wanted.partition);
     }
     ++counts_.line_reads;
     next_ = memory_.next().value_or(never);

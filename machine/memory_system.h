@@ -112,6 +112,7 @@ public:
     [[nodiscard]] std::uint64_t line_bytes() const { return line_bytes_; }
     [[nodiscard]] const memory_counts &counts() const { return counts_; }
     [[nodiscard]] const dram::memory &memory() const { return memory_; }
+    [[nodiscard]] dram::memory &memory() { return memory_; }
     // Brings DRAM's own clock up to `now`, which nothing may precede any more, for its profile.
     [[nodiscard]] dram::memory_profile profile(picoseconds now) const { return memory_.profile(now); }
     [[nodiscard]] digest &events() { return digest_; }

@@ -27,14 +27,21 @@ memory::memory(const memory_settings &settings, mapping map, std::vector<issued>
     }
 }
 
-void memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when)
+void memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when,
+                     std::uint16_t partition)
 {
+    if (control_ != nullptr) [[unlikely]] {
+        when = control_->admit(partition, kind, settings_.shape.of().burst, when);
+    }
     const std::uint64_t at = map_.packed(address);
     const clocks arrival = clock_.edge_at(when + settings_.request_latency);
     ports_[mapping::channel_of(at)].inbox.insert(
         {id, at, arrival, kind == access_kind::write},
         [](const incoming &one, const incoming &added) { return one.when > added.when; });
     next_ = std::min(next_, arrival);
+    if (requests_ != nullptr) [[unlikely]] {
+        requests_->add(address.value, kind == access_kind::write, arrival);
+    }
 }
 
 // Arrivals and decisions in order of time; at the same clock a request arrives before the decision. Returns
@@ -63,6 +70,9 @@ clocks memory::advance(port &own, clocks until)
 {
     const clocks edge = clock_.edge_at(until);
     next_ = scheduler::never;
+    if (requests_ != nullptr) [[unlikely]] {
+        requests_->advance(edge);
+    }
     for (port &one : ports_) {
         next_ = std::min(next_, advance(one, edge));
     }

@@ -5,7 +5,9 @@
 
 #include <optional>
 
+#include "machine/dram/bandwidth_control.h"
 #include "machine/dram/mapping.h"
+#include "machine/dram/request_log.h"
 #include "machine/dram/scheduler.h"
 #include "machine/time.h"
 
@@ -47,7 +49,13 @@ public:
 
     // A line is wanted, or given back; at `when`, which is not before a time that advance() was given.
     // Requests may come in any order of time.
-    void request(request_id id, phys_addr address, access_kind kind, picoseconds when);
+    // `partition`: MPAM's, for the bandwidth control.
+    void request(request_id id, phys_addr address, access_kind kind, picoseconds when,
+                 std::uint16_t partition = 0);
+
+    // Each outlives the memory or is taken away again by a null pointer.
+    void set_bandwidth_control(bandwidth_control *control) { control_ = control; }
+    void set_request_log(request_log *requests) { requests_ = requests; }
 
     // Lets everything happen that is due before `until`.
     void advance(picoseconds until);
@@ -90,6 +98,8 @@ private:
     std::vector<port> ports_;
     std::vector<answer> answers_;
     clocks next_ = scheduler::never; // arrival or decision
+    bandwidth_control *control_ = nullptr;
+    request_log *requests_ = nullptr;
 };
 
 } // namespace bulkhead::machine::dram

@@ -72,6 +72,9 @@ TEST(S2DramMapping, WhatCannotBeIsRefusedWithTheReason)
                 testing::HasSubstr("row: 2 address bits given, 3 needed for 8"));
     EXPECT_THAT(refused([](mapping_bits &bits) { bits.column[0] = 32; }),
                 testing::HasSubstr("column: address bit 5 is inside of a burst"));
+    EXPECT_THAT(refused([](mapping_bits &bits) { bits.row[0] = 0; }), testing::HasSubstr("used twice"));
+    EXPECT_THAT(refused([](mapping_bits &bits) { bits.channel.push_back(1U << 12U); }),
+                testing::HasSubstr("channel: 2 address bits given, 1 needed"));
     EXPECT_THAT(refused([](mapping_bits &bits) { bits.row[2] = std::uint64_t{1} << 40U; }),
                 testing::HasSubstr("address bit 40"));
 }
@@ -88,6 +91,13 @@ TEST(S2DramShape, WhatCannotBeIsRefusedWithTheReason)
     EXPECT_THAT(refused([](auto &counts) { counts.banks = 6; }), testing::HasSubstr("6 banks"));
     EXPECT_THAT(refused([](auto &counts) { counts.rows = 0; }), testing::HasSubstr("0 rows"));
     EXPECT_THAT(refused([](auto &counts) { counts.burst = byte_count{4}; }), testing::HasSubstr("4 B"));
+    EXPECT_THAT(refused([](auto &counts) { counts.burst = byte_count{512}; }),
+                testing::HasSubstr("512 bytes"));
+    EXPECT_THAT(refused([](auto &counts) { counts.channels = 32; }), testing::HasSubstr("32 channels"));
+    EXPECT_THAT(refused([](auto &counts) { counts.ranks = 3; }), testing::HasSubstr("3 ranks"));
+    EXPECT_THAT(refused([](auto &counts) { counts.groups = 0; }), testing::HasSubstr("0 bank groups"));
+    EXPECT_THAT(refused([](auto &counts) { counts.columns = 100; }),
+                testing::HasSubstr("100 bursts in a row"));
     EXPECT_THAT(refused([](auto &counts) {
                     counts.ranks = 16;
                     counts.groups = 4;
@@ -108,6 +118,21 @@ TEST(S2DramTiming, ContradictionsAreNamed)
     EXPECT_THAT(said([](timing &t) { t.wtr_l = 2; }), testing::HasSubstr("tWTR_L"));
     EXPECT_THAT(said([](timing &t) { t.refi = 400; }), testing::HasSubstr("no time"));
     EXPECT_THAT(said([](timing &t) { t.period_fs = 0; }), testing::HasSubstr("clock period"));
+    EXPECT_THAT(said([](timing &t) { t.period_fs = 2'000'000'000; }), testing::HasSubstr("clock period"));
+    EXPECT_THAT(said([](timing &t) { t.ccd_l = 3; }), testing::HasSubstr("tCCD_L"));
+    EXPECT_THAT(said([](timing &t) { t.rrd_l = 3; }), testing::HasSubstr("tRRD_L"));
+    EXPECT_THAT(said([](timing &t) { t.faw = 3; }), testing::HasSubstr("tFAW 3 < tRRD_S 4"));
+    EXPECT_THAT(said([](timing &t) { t.refi = t.rfc + t.rc(); }), testing::HasSubstr("no time"));
+    for (std::uint32_t timing::*const value :
+         {&timing::burst, &timing::cl, &timing::rcd, &timing::rp, &timing::ras}) {
+        EXPECT_THAT(said([value](timing &t) { t.*value = 0; }), testing::HasSubstr("at least one clock"));
+    }
+    for (std::uint32_t timing::*const value :
+         {&timing::burst, &timing::cl, &timing::cwl, &timing::rcd, &timing::rp, &timing::ras, &timing::ccd_l,
+          &timing::rrd_l, &timing::faw, &timing::wr, &timing::wtr_l, &timing::rtp, &timing::rfc,
+          &timing::turnaround, &timing::rank_switch}) {
+        EXPECT_THAT(said([value](timing &t) { t.*value = 8193; }), testing::HasSubstr("at most 8192"));
+    }
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine S2: the memory controller's outside: times in picoseconds, channels, profiling counters.
+#include <fstream>
+
 #include "dram_make.h"
 #include "machine/dram/memory.h"
 #include "make.h"
@@ -79,9 +81,74 @@ TEST(S2Memory, TheProfileCountsWhatMoved)
     EXPECT_NEAR(dram.peak_bytes_per_s(), 2133.33e6 * 8, 1e5);
 }
 
+// MPAM's hook: the control sees each request with its partition and decides when it may enter.
+TEST(S2Memory, ABandwidthControlSeesThePartitionAndMayDelay)
+{
+    class half_a_microsecond_for_two final : public bandwidth_control {
+    public:
+        picoseconds admit(std::uint16_t partition, access_kind kind, byte_count bytes,
+                          picoseconds when) override
+        {
+            seen += std::to_string(partition) + (kind == access_kind::write ? "w" : "r") +
+                    std::to_string(bytes.value) + " ";
+            return partition == 2 ? when + picoseconds{500'000} : when;
+        }
+        std::string seen;
+    };
+    half_a_microsecond_for_two control;
+    memory dram = expect_made(memory::make(settings()));
+    dram.set_bandwidth_control(&control);
+    dram.request(1, phys_addr{0x4000'0000}, access_kind::read, {0}, 2);
+    dram.request(2, phys_addr{0x4000'2000}, access_kind::write, {0}, 7);
+    finish(dram);
+    EXPECT_EQ(control.seen, "2r64 7w64 ");
+    for (const memory::answer &one : dram.answers()) {
+        EXPECT_EQ(one.when.value >= 500'000, one.id == 1) << "request " << one.id;
+    }
+}
+
+// The log has what reaches the controller in order of arrival, whatever the order of asking, and no more than
+// was asked for.
+TEST(S2Memory, RequestsAreWrittenDownInOrderOfArrivalInEachFormat)
+{
+    const std::array<std::pair<const char *, const char *>, 3> formats{
+        {{"dramsim3", "0x40000040 WRITE 11\n0x40001000 READ 43\n"},
+         {"ramulator", "0x40000040 W\n0x40001000 R\n"},
+         {"load-store", "ST 0x40000040\nLD 0x40001000\n"}}};
+    for (const auto &[name, expected] : formats) {
+        const std::string path = testing::TempDir() + "/requests." + name;
+        request_log log = expect_made(request_log::open(path, *trace_format_of(name), 2));
+        memory dram = expect_made(memory::make(settings()));
+        dram.set_request_log(&log);
+        dram.request(1, phys_addr{0x4000'1000}, access_kind::read, {30'000});
+        dram.request(2, phys_addr{0x4000'0040}, access_kind::write, {0});
+        dram.request(3, phys_addr{0x4000'2000}, access_kind::read, {50'000});
+        finish(dram);
+        EXPECT_EQ(log.close(), "");
+        std::ifstream file(path);
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), expected) << name;
+        EXPECT_EQ(log.written(), 2U);
+    }
+    EXPECT_FALSE(trace_format_of("xml"));
+    EXPECT_THAT(reason_of(request_log::open("/nowhere/requests", trace_format::dramsim3, 1)),
+                testing::HasSubstr("No such file"));
+    request_log full = expect_made(request_log::open("/dev/full", trace_format::dramsim3, 1));
+    full.add(64, false, 1);
+    EXPECT_THAT(full.close(), testing::HasSubstr("could not be written"));
+}
+
 TEST(S2Memory, ContradictionsAreRefused)
 {
     memory_settings bad = settings();
+    bad.how.read_queue = 0;
+    EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("queues of 1 to 1024"));
+    bad = settings();
+    bad.how.write_high = 33;
+    EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("watermarks"));
+    bad = settings();
+    bad.how.cap = 0;
+    EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("cap of 0"));
+    bad = settings();
     bad.timings.ras = 1;
     EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("tRAS"));
     bad = settings();

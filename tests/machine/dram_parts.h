@@ -73,6 +73,67 @@ inline timing ddr3_1066()
             .rank_switch = 2};
 }
 
+inline organization sdr_shape()
+{
+    return shape_of({.groups = 1, .banks = 4, .rows = 4096, .columns = 64, .burst = byte_count{32}});
+}
+
+// SDR SDRAM at 108 MHz, 64 Mb x16 x2: JESD21-C 3.11.5; a burst of 8 occupies 8 clocks, writes begin at once.
+inline timing sdr_108()
+{
+    return {.period_fs = 9'259'259,
+            .burst = 8,
+            .cl = 3,
+            .cwl = 0,
+            .rcd = 2,
+            .rp = 2,
+            .ras = 5,
+            .ccd_s = 8,
+            .ccd_l = 8,
+            .rrd_s = 2,
+            .rrd_l = 2,
+            .faw = 0,
+            .wr = 2,
+            .wtr_s = 1,
+            .wtr_l = 1,
+            .rtp = 1,
+            .refi = 843,
+            .rfc = 7,
+            .turnaround = 1,
+            .rank_switch = 1};
+}
+
+// One rank of 32 bits, bursts of 8: rows of 4 KiB.
+inline organization lpddr2_shape()
+{
+    return shape_of({.groups = 1, .banks = 8, .rows = 16384, .columns = 128, .burst = byte_count{32}});
+}
+
+// LPDDR2-800, 8 Gb: JESD209-2F, AC timing and refresh requirements. tRTP is 7.5 ns, tWTR 7.5 ns, tFAW 50 ns.
+inline timing lpddr2_800()
+{
+    return {.period_fs = 2'500'000,
+            .burst = 4,
+            .cl = 6,
+            .cwl = 3,
+            .rcd = 8,
+            .rp = 8,
+            .ras = 17,
+            .ccd_s = 4,
+            .ccd_l = 4,
+            .rrd_s = 4,
+            .rrd_l = 4,
+            .faw = 20,
+            .wr = 6,
+            .wtr_s = 3,
+            .wtr_l = 3,
+            .rtp = 3,
+            .refi = 1560,
+            .rfc = 84,
+            .turnaround = 2,
+            .rank_switch = 2};
+}
+
 inline timing without_refresh(timing values)
 {
     values.refi = 0;

@@ -16,6 +16,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 if TYPE_CHECKING:
     from bulkhead.bench.hypervisor import Costs
     from bulkhead.bench.linux_boot import Comparison
+    from bulkhead.bench.machine import Speeds
     from bulkhead.config.load import Loaded
 
 app = typer.Typer(help="Measure what the hypervisor and the machine cost.", no_args_is_help=True)
@@ -120,6 +121,112 @@ def _show_costs(measured: Costs) -> None:
     shown.print(table)
     goals = sum(row.met is not None for row in measured.rows)
     shown.print(f"{goals - len(measured.missed)} of {goals} goals met")
+
+
+@app.command("machine")
+def machine(
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="'COMMAND {trace}'", help="Time another DRAM simulator too.", show_default=False
+        ),
+    ] = None,
+    trace_format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="For it: dramsim3, ramulator or load-store.")
+    ] = "dramsim3",
+    repeat: Annotated[int, typer.Option(min=1, max=100, help="Measurements of each figure.")] = 5,
+    share: Annotated[
+        int, typer.Option(min=1, max=100, metavar="PERCENT", help="Of a whole measurement's accesses.")
+    ] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Accesses a second of the simulated machine on one host core; 0 if measured, fast enough or not."""
+    from bulkhead.bench.machine import FORMATS, TRACE
+
+    if trace_format not in FORMATS:
+        raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--trace-format")
+    if against is not None and TRACE not in against:
+        raise typer.BadParameter(
+            f"the command needs {TRACE} where the file's name goes", param_hint="--against"
+        )
+    measured = _measure_machine(against, trace_format, repeat, share)
+    error = isinstance(measured, list)
+    if as_json:
+        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
+        reasons = measured if isinstance(measured, list) else measured.missed
+        verdict = "error" if error else "failed" if reasons else "ok"
+        print_json(
+            result_object("bench machine", on="machine", seed=1, verdict=verdict, reasons=reasons, **own)
+        )
+    elif isinstance(measured, list):
+        for reason in measured:
+            complain(f"error: {reason}")
+    else:
+        _show_speeds(measured)
+    if error:
+        raise typer.Exit(1)
+
+
+def _measure_machine(against: str | None, trace_format: str, repeat: int, share: int) -> Speeds | list[str]:
+    """A list holds the reasons why nothing was measured."""
+    from dataclasses import replace
+
+    from bulkhead.bench.machine import GOALS, PROGRAM, TARGET, MachineError, measure, time_peer
+    from bulkhead.env.native import ensure_built
+    from bulkhead.env.paths import build_dir
+    from bulkhead.env.progress import progress
+    from bulkhead.run.directory import run_directory
+
+    ensure_built(["host"], [TARGET])
+    program = build_dir() / "host" / PROGRAM
+    total = repeat * len(GOALS)
+    try:
+        with (
+            run_directory(build_dir() / "run", "bench-machine") as place,
+            progress("measure the machine") as update,
+        ):
+            speeds = measure(
+                program,
+                repeat=repeat,
+                share_percent=share,
+                done=lambda n: update(n / total, f"{n} of {total}"),
+            )
+            if against is None:
+                return speeds
+            update(1.0, against)
+            peer = time_peer(program, against, trace_format, place, repeat=repeat, share_percent=share)
+            return replace(speeds, peer=peer)
+    except MachineError as error:
+        return [str(error)]
+
+
+def _show_speeds(measured: Speeds) -> None:
+    from rich.table import Table
+
+    from bulkhead.bench.machine import GOALS
+
+    table = Table("", "min", "median", "max", "aim", title="Million accesses a second of processor time")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for goal in GOALS:
+        figure = measured.figures[goal.key]
+        best = f"{figure['max'] / 1e6:,.1f}"
+        if goal.aim is not None and goal.least is not None:
+            style = (
+                "green" if figure["max"] >= goal.aim else "yellow" if figure["max"] >= goal.least else "red"
+            )
+            best = f"[{style}]{best}[/]"
+        aim = "" if goal.aim is None else f"{goal.aim / 1e6:,.0f}"
+        table.add_row(goal.what, f"{figure['min'] / 1e6:,.1f}", f"{figure['median'] / 1e6:,.1f}", best, aim)
+    shown = console()
+    shown.print(table)
+    if measured.peer is not None:
+        peer = measured.peer
+        shown.print(
+            f"{peer.command}: {peer.per_s / 1e6:,.2f} of {peer.requests:,} requests, of the same stream"
+        )
+    for reason in measured.missed:
+        shown.print(reason, style="red")
 
 
 @app.command("linux-boot")

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmark lets the cores do: loads that hit the first level, hit the shared level, miss everywhere
+// in a random order, or stream through memory. All four cores do the same, each on memory of its own.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace bulkhead::machine::bench {
+
+struct kernel {
+    std::string_view key; // as in the benchmark's answer
+    std::string_view what;
+    std::uint64_t bytes;    // that each core walks through
+    bool random;            // in random order of lines
+    std::uint64_t accesses; // of all cores, in one measurement
+};
+
+const std::vector<kernel> &kernels();
+
+// What one measurement did; how it went is for people to see that the kernel does what its name says.
+struct measurement {
+    double seconds = 0;           // of the host's processor: others may use it too
+    std::uint64_t accesses = 0;   // loads that the programs did
+    std::uint64_t l1_misses = 0;  // lines that came into private caches
+    std::uint64_t dram_reads = 0; // bursts
+    std::uint64_t simulated_ps = 0;
+};
+
+// A machine that has done the kernel once, so that its caches hold what they can.
+class prepared {
+public:
+    prepared(const kernel &what, std::uint64_t seed);
+    measurement run(std::uint64_t accesses);
+    [[nodiscard]] simulated_machine &machine() { return *machine_; }
+
+private:
+    void start(std::uint64_t accesses_of_core);
+
+    kernel what_;
+    std::uint64_t seed_;
+    std::unique_ptr<simulated_machine> machine_;
+};
+
+} // namespace bulkhead::machine::bench

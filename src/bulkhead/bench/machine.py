@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast the simulated machine is on one host processor, and another DRAM simulator on the same requests.
+
+Called by `bulkhead bench machine`. The measuring itself is a native program (machine/bench), so that nothing
+of Python is in the figures; this runs it, reads its answer and compares.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+PROGRAM = Path("machine") / "bench" / "machine_bench"
+TARGET = "machine_bench"
+TRACE = "{trace}"
+FORMATS = ("dramsim3", "ramulator", "load-store")
+KERNEL_OF_TRACE = "dram_random_per_s"
+
+
+class MachineError(Exception):
+    """Nothing was measured; the message says why."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One figure: accesses a second that are aimed at, and below which the machine is not done."""
+
+    key: str
+    what: str
+    aim: int | None = None
+    least: int | None = None
+
+
+GOALS = (
+    Goal("private_hits_per_s", "loads that hit the first level", 300_000_000, 150_000_000),
+    Goal("llc_hits_per_s", "loads that hit the shared level", 30_000_000, 15_000_000),
+    Goal("dram_random_per_s", "loads from DRAM at random", 10_000_000, 4_000_000),
+    Goal("dram_sequential_per_s", "loads from DRAM in order"),
+)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of several measurements."""
+
+    min: float
+    median: float
+    max: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread:
+        return cls(min(values), median(values), max(values))
+
+    def json(self, digits: int | None = None) -> dict[str, float]:
+        return {key: round(getattr(self, key), digits) for key in ("min", "median", "max")}
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another program on the requests of `dram_random_per_s`."""
+
+    command: str
+    format: str
+    requests: int
+    cpu_s: Spread
+
+    @property
+    def per_s(self) -> float:
+        return self.requests / self.cpu_s.median
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "command": self.command,
+            "format": self.format,
+            "requests": self.requests,
+            "cpu_s": self.cpu_s.json(3),
+            "requests_per_s": round(self.per_s),
+        }
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """All figures, as the program gave them."""
+
+    figures: dict[str, dict[str, float]]
+    peer: Peer | None = None
+
+    @property
+    def missed(self) -> list[str]:
+        """What is slower than it may be, each as a sentence. The best run counts: others use the host too."""
+        return [
+            f"{goal.what}: {self.figures[goal.key]['max']:,.0f} a second, at least {goal.least:,} are wanted"
+            for goal in GOALS
+            if goal.least is not None and self.figures[goal.key]["max"] < goal.least
+        ]
+
+    def json(self) -> dict[str, Any]:
+        goals = {
+            goal.key: {"aim": goal.aim, "least": goal.least, "met": self.figures[goal.key]["max"] >= goal.aim}
+            for goal in GOALS
+            if goal.aim is not None
+        }
+        against: dict[str, Any] = {}
+        if self.peer is not None:
+            ours = self.figures[KERNEL_OF_TRACE]["median"]
+            against["against"] = {**self.peer.json(), "ratio": round(ours / self.peer.per_s, 2)}
+        return {**self.figures, "goals": goals, **against}
+
+
+def parse(text: str) -> dict[str, dict[str, float]]:
+    """The program's answer. Raises MachineError for one that is none."""
+    try:
+        answer = json.loads(text)
+        return {goal.key: {str(k): float(v) for k, v in answer[goal.key].items()} for goal in GOALS}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise MachineError(f"the benchmark's answer cannot be read: {error}") from error
+
+
+def measure(program: Path, *, repeat: int, share_percent: int, done: Callable[[int], None]) -> Speeds:
+    """Run the program; calls `done` with the number of finished measurements. Raises MachineError."""
+    command = [str(program), "--repeat", str(repeat), "--share", str(share_percent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None and running.stdout is not None
+        try:
+            said = []
+            for line in running.stderr:
+                word, _, rest = line.partition(" ")
+                if word == "progress":
+                    done(int(rest.split()[0]))
+                else:
+                    said.append(line.strip())
+            answer = running.stdout.read()
+        except BaseException:
+            running.kill()
+            raise
+    if running.returncode != 0:
+        raise MachineError(f"{program.name} ended with {running.returncode}: {' '.join(said)}")
+    return Speeds(parse(answer))
+
+
+def time_peer(
+    program: Path, command: str, trace_format: str, directory: Path, *, repeat: int, share_percent: int
+) -> Peer:
+    """Export the requests and time `command` on them. Raises MachineError."""
+    trace = directory / f"requests.{trace_format}.trace"
+    export = [program, "--kernel", KERNEL_OF_TRACE, "--export", trace_format, "--to", trace]
+    written = subprocess.run(
+        [*map(str, export), "--share", str(share_percent)], capture_output=True, text=True, check=False
+    )
+    if written.returncode != 0:
+        raise MachineError(f"the requests were not exported: {written.stderr.strip()}")
+    requests = int(json.loads(written.stdout)["requests"])
+    words = [word.replace(TRACE, str(trace)) for word in shlex.split(command)]
+    return Peer(command, trace_format, requests, Spread.of([_cpu_s(words, directory) for _ in range(repeat)]))
+
+
+def _cpu_s(words: list[str], directory: Path) -> float:
+    """Processor time of one run of a command, with what it started and waited for."""
+    log = directory / "against.log"
+    try:
+        with log.open("w") as output:
+            before = os.times()
+            ended = subprocess.run(
+                words, cwd=directory, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False
+            )
+            after = os.times()
+    except OSError as error:
+        raise MachineError(f"{words[0]}: {error.strerror}") from error
+    if ended.returncode != 0:
+        last = log.read_text(errors="replace").strip().splitlines()[-1:]
+        raise MachineError(f"'{words[0]}' ended with {ended.returncode}{': ' if last else ''}{''.join(last)}")
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return max(spent, 1e-3)  # the clock ticks that finely at best
