@@ -4,6 +4,7 @@
  * MDCR_EL2, CNTHCTL_EL2).
  */
 #include "guest_state.h"
+#include "guest_debug.h"
 #include "stage2.h"
 #include <arch/barrier.h>
 #include <arch/fp.h>
@@ -51,6 +52,10 @@
 #define MMFR0_FGT              56
 #define MMFR1_HCX              40
 #define PFR0_AMU               44
+#define ISAR1_ADDRESS_KEYS     (0xFFull << 4) /* APA, API */
+#define ISAR1_GENERIC_KEY      (0xFFull << 24)
+#define ISAR2_GENERIC_KEY      (0xFull << 8)
+#define ISAR2_ADDRESS_KEYS     (0xFull << 12) /* APA3 */
 
 #define SCTLR_EL1_RESET 0x30D00800ull
 #define MPIDR_RES1      (1ull << 31)
@@ -115,6 +120,28 @@ void guest_traps_init(void)
     arch_isb();
 }
 
+/* Keys of pointer authentication, as far as the core has any. */
+static void keys_reset(void)
+{
+    uint64_t isar1 = sysreg_read(ID_AA64ISAR1_EL1);
+    uint64_t isar2 = sysreg_read(ID_AA64ISAR2_EL1);
+
+    if (((isar1 & ISAR1_ADDRESS_KEYS) | (isar2 & ISAR2_ADDRESS_KEYS)) != 0) {
+        sysreg_write(APIAKEYLO_EL1, 0);
+        sysreg_write(APIAKEYHI_EL1, 0);
+        sysreg_write(APIBKEYLO_EL1, 0);
+        sysreg_write(APIBKEYHI_EL1, 0);
+        sysreg_write(APDAKEYLO_EL1, 0);
+        sysreg_write(APDAKEYHI_EL1, 0);
+        sysreg_write(APDBKEYLO_EL1, 0);
+        sysreg_write(APDBKEYHI_EL1, 0);
+    }
+    if (((isar1 & ISAR1_GENERIC_KEY) | (isar2 & ISAR2_GENERIC_KEY)) != 0) {
+        sysreg_write(APGAKEYLO_EL1, 0);
+        sysreg_write(APGAKEYHI_EL1, 0);
+    }
+}
+
 void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
 {
     sysreg_write(VTTBR_EL2, vttbr);
@@ -122,6 +149,8 @@ void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
     sysreg_write(CNTVOFF_EL2, 0);
     sysreg_write(CNTV_CTL_EL0, 0);
     sysreg_write(CNTP_CTL_EL0, 0);
+    sysreg_write(CNTV_CVAL_EL0, 0);
+    sysreg_write(CNTP_CVAL_EL0, 0);
     sysreg_write(CNTKCTL_EL1, 0);
     sysreg_write(SCTLR_EL1, SCTLR_EL1_RESET);
     sysreg_write(CPACR_EL1, 0);
@@ -145,7 +174,8 @@ void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
     sysreg_write(TPIDR_EL1, 0);
     sysreg_write(CONTEXTIDR_EL1, 0);
     sysreg_write(CSSELR_EL1, 0);
-    sysreg_write(MDSCR_EL1, 0);
+    guest_debug_reset();
+    keys_reset();
     arch_fp_clear();
     arch_isb();
 }

@@ -7,6 +7,7 @@
 #include "cpu.h"
 #include "domain.h"
 #include "system.h"
+#include <arch/speculation.h>
 
 static uint64_t failure(enum bh_hypercall_error error)
 {
@@ -20,7 +21,7 @@ static void own_exits(const struct vcpu *vcpu, uint64_t x[31])
         return;
     }
     x[0] = 0;
-    x[1] = vcpu->cpu->status->exits[x[1]];
+    x[1] = vcpu->cpu->status->exits[x[1] & arch_index_mask(x[1], BH_EXIT_REASON_COUNT)];
 }
 
 /* Services for everyone: those of the calling convention, and what the guest's own core does. */
@@ -90,7 +91,7 @@ static void manage(uint64_t x[31])
         x[0] = failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
         return;
     }
-    domain = domain_at((uint32_t)x[1]);
+    domain = domain_at((uint32_t)(x[1] & arch_index_mask(x[1], domain_count())));
     if (function == BH_HYPERCALL_DOMAIN_STATE) {
         state(domain, x);
     } else if (function == BH_HYPERCALL_DOMAIN_STOP) {

@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "domain.h"
 #include <arch/barrier.h>
+#include <arch/speculation.h>
 
 #define PSCI_CPU_SUSPEND       0x84000001u
 #define PSCI_CPU_OFF           0x84000002u
@@ -33,7 +34,10 @@
 /* The VCPU with an affinity as the guest sees it: affinity 0 is the index, all other bits are zero. */
 static struct vcpu *find(const struct domain *domain, uint64_t affinity)
 {
-    return affinity < domain->vcpu_count ? &domain->vcpus[affinity] : NULL;
+    if (affinity >= domain->vcpu_count) {
+        return NULL;
+    }
+    return &domain->vcpus[affinity & arch_index_mask(affinity, domain->vcpu_count)];
 }
 
 static int64_t cpu_on(struct vcpu *caller, uint64_t affinity, uint64_t entry, uint64_t context)

@@ -73,6 +73,9 @@ void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
 {
     if (cpu->vcpu != NULL) {
         vgic_vcpu_off(cpu->vcpu);
+        if (arch_take_serror()) { /* of what it did last; its next life must not end with it */
+            cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
+        }
         go_off(cpu->vcpu, VCPU_STOPPING);
     }
     cpu->status->idle = 1;

@@ -67,6 +67,43 @@ SYSREG(MDSCR_EL1, 2, 0, 0, 2, 2)
 SYSREG(OSLAR_EL1, 2, 0, 1, 0, 4)
 SYSREG(OSDLR_EL1, 2, 0, 1, 3, 4)
 
+/* The same, of a guest's own debugger and pointer authentication */
+SYSREG(MDCCINT_EL1, 2, 0, 0, 2, 0)
+SYSREG(DBGCLAIMCLR_EL1, 2, 0, 7, 9, 6)
+SYSREG(APIAKEYLO_EL1, 3, 0, 2, 1, 0)
+SYSREG(APIAKEYHI_EL1, 3, 0, 2, 1, 1)
+SYSREG(APIBKEYLO_EL1, 3, 0, 2, 1, 2)
+SYSREG(APIBKEYHI_EL1, 3, 0, 2, 1, 3)
+SYSREG(APDAKEYLO_EL1, 3, 0, 2, 2, 0)
+SYSREG(APDAKEYHI_EL1, 3, 0, 2, 2, 1)
+SYSREG(APDBKEYLO_EL1, 3, 0, 2, 2, 2)
+SYSREG(APDBKEYHI_EL1, 3, 0, 2, 2, 3)
+SYSREG(APGAKEYLO_EL1, 3, 0, 2, 3, 0)
+SYSREG(APGAKEYHI_EL1, 3, 0, 2, 3, 1)
+/* Breakpoint and watchpoint n: value and control */
+#define DEBUG_PAIRS(n)                                                                                       \
+    SYSREG(DBGBVR##n##_EL1, 2, 0, 0, n, 4)                                                                   \
+    SYSREG(DBGBCR##n##_EL1, 2, 0, 0, n, 5)                                                                   \
+    SYSREG(DBGWVR##n##_EL1, 2, 0, 0, n, 6)                                                                   \
+    SYSREG(DBGWCR##n##_EL1, 2, 0, 0, n, 7)
+DEBUG_PAIRS(0)
+DEBUG_PAIRS(1)
+DEBUG_PAIRS(2)
+DEBUG_PAIRS(3)
+DEBUG_PAIRS(4)
+DEBUG_PAIRS(5)
+DEBUG_PAIRS(6)
+DEBUG_PAIRS(7)
+DEBUG_PAIRS(8)
+DEBUG_PAIRS(9)
+DEBUG_PAIRS(10)
+DEBUG_PAIRS(11)
+DEBUG_PAIRS(12)
+DEBUG_PAIRS(13)
+DEBUG_PAIRS(14)
+DEBUG_PAIRS(15)
+#undef DEBUG_PAIRS
+
 /* EL2 control */
 SYSREG(VPIDR_EL2, 3, 4, 0, 0, 0)
 SYSREG(VMPIDR_EL2, 3, 4, 0, 0, 5)
@@ -109,6 +146,10 @@ SYSREG(CNTHP_CVAL_EL2, 3, 4, 14, 2, 2)
 
 /* GIC CPU interface, physical (IHI 0069, chapter 12) */
 SYSREG(ICC_PMR_EL1, 3, 0, 4, 6, 0)
+SYSREG(ICC_AP1R0_EL1, 3, 0, 12, 9, 0)
+SYSREG(ICC_AP1R1_EL1, 3, 0, 12, 9, 1)
+SYSREG(ICC_AP1R2_EL1, 3, 0, 12, 9, 2)
+SYSREG(ICC_AP1R3_EL1, 3, 0, 12, 9, 3)
 SYSREG(ICC_DIR_EL1, 3, 0, 12, 11, 1)
 SYSREG(ICC_SGI1R_EL1, 3, 0, 12, 11, 5)
 SYSREG(ICC_IAR1_EL1, 3, 0, 12, 12, 0)
@@ -121,7 +162,13 @@ SYSREG(ICC_SRE_EL2, 3, 4, 12, 9, 5)
 
 /* GIC virtualization */
 SYSREG(ICH_AP0R0_EL2, 3, 4, 12, 8, 0)
+SYSREG(ICH_AP0R1_EL2, 3, 4, 12, 8, 1)
+SYSREG(ICH_AP0R2_EL2, 3, 4, 12, 8, 2)
+SYSREG(ICH_AP0R3_EL2, 3, 4, 12, 8, 3)
 SYSREG(ICH_AP1R0_EL2, 3, 4, 12, 9, 0)
+SYSREG(ICH_AP1R1_EL2, 3, 4, 12, 9, 1)
+SYSREG(ICH_AP1R2_EL2, 3, 4, 12, 9, 2)
+SYSREG(ICH_AP1R3_EL2, 3, 4, 12, 9, 3)
 SYSREG(ICH_HCR_EL2, 3, 4, 12, 11, 0)
 SYSREG(ICH_VTR_EL2, 3, 4, 12, 11, 1)
 SYSREG(ICH_MISR_EL2, 3, 4, 12, 11, 2)

@@ -2,6 +2,7 @@
 // Traps of a guest: what is emulated, what is hidden, what ends its domain and only that.
 #include "console.h"
 #include "hosted_machine.h"
+#include <array>
 #include <gtest/gtest.h>
 
 extern "C" {
@@ -59,6 +60,42 @@ TEST_F(Traps, AGuestFindsNothingInTheFloatingPointRegisters)
     EXPECT_EQ(fake_barriers(FAKE_FP_CLEAR), 1u);
     EXPECT_EQ(fake_barriers(FAKE_ICACHE_INVALIDATE_LOCAL), 1u)
         << "nor of an earlier life in this core's cache";
+}
+
+TEST_F(Traps, AGuestFindsNothingOfAnEarlierDebuggerOrKey)
+{
+    const auto set = [](sysreg_id id, uint64_t value) { fake_set_core_sysreg(control_core, id, value); };
+
+    set(SYSREG_ID_ID_AA64DFR0_EL1, 5 << 12 | 3 << 20); // six breakpoints, four watchpoints
+    set(SYSREG_ID_ID_AA64ISAR1_EL1, 1 << 8);           // keys for addresses, no generic one
+    for (const sysreg_id id : {SYSREG_ID_MDCCINT_EL1, SYSREG_ID_DBGBCR0_EL1, SYSREG_ID_DBGBVR5_EL1,
+                               SYSREG_ID_DBGWCR3_EL1, SYSREG_ID_DBGWVR0_EL1, SYSREG_ID_APIAKEYLO_EL1,
+                               SYSREG_ID_APDBKEYHI_EL1, SYSREG_ID_CNTV_CVAL_EL0, SYSREG_ID_CNTP_CVAL_EL0}) {
+        set(id, 0x1E5);
+    }
+    const std::array missing{SYSREG_ID_DBGBCR6_EL1, SYSREG_ID_DBGWVR4_EL1, SYSREG_ID_APGAKEYLO_EL1};
+    for (const sysreg_id id : missing) {
+        set(id, 0x1E5);
+    }
+    machine.on_core(control_core);
+    for (const sysreg_id id : {SYSREG_ID_MDCCINT_EL1, SYSREG_ID_DBGBCR0_EL1, SYSREG_ID_DBGBVR5_EL1,
+                               SYSREG_ID_DBGWCR3_EL1, SYSREG_ID_DBGWVR0_EL1, SYSREG_ID_APIAKEYLO_EL1,
+                               SYSREG_ID_APDBKEYHI_EL1, SYSREG_ID_CNTV_CVAL_EL0, SYSREG_ID_CNTP_CVAL_EL0}) {
+        EXPECT_EQ(fake_sysreg(id), 0u) << id;
+    }
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_DBGCLAIMCLR_EL1), 0xFFu);
+    for (const sysreg_id id : missing) {
+        EXPECT_EQ(fake_sysreg(id), 0x1E5u) << "the core has none: EL2 would trap";
+    }
+}
+
+TEST_F(Traps, AnAbortThatCameTooLateDoesNotEndTheNextLife)
+{
+    fake_switch_core(control_core);
+    fake_pend_serror(true);
+    machine.on_core(control_core);
+    EXPECT_FALSE(fake_serror_is_pending()) << "the core would take it in the guest";
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_SERROR), 1u);
 }
 
 TEST_F(Traps, WhatBelongsToTheMachineTraps)

@@ -84,6 +84,23 @@
     b       panic_enter
     .endm
 
+/* An asynchronous abort of EL2 itself: fatal, unless arch_take_serror() waits for it. */
+    .macro own_serror_vector kind
+    .balign 128
+    mrs     x1, ELR_EL2
+    adr     x2, serror_window
+    sub     x2, x1, x2
+    cmp     x2, #8                  /* one of two instructions, or the one behind them */
+    b.ls    serror_taken
+    mov     x0, #\kind
+    mrs     x1, ESR_EL2
+    mrs     x2, ELR_EL2
+    mrs     x3, FAR_EL2
+    mov     x4, sp
+    mov     x5, x30
+    b       panic_enter
+    .endm
+
     .text
     .balign 2048
     .global vectors
@@ -95,7 +112,7 @@ vectors:
     fatal_vector 4                  /* current EL with SP_EL2 */
     fatal_vector 5
     fatal_vector 6
-    fatal_vector 7
+    own_serror_vector 7
     guest_vector trap_sync_short, trap_sync     /* lower EL, AArch64 */
     guest_vector trap_irq_short, trap_settle
     guest_vector trap_irq_short, trap_settle
@@ -108,6 +125,27 @@ vectors:
     whole_way trap_sync
     whole_way trap_settle
     whole_way trap_serror
+
+/* bool arch_take_serror(void): what the core has done is finished first, so that its abort is pending. */
+    .global arch_take_serror
+arch_take_serror:
+    mov     w0, #0
+    dsb     sy
+    msr     DAIFClr, #4
+serror_window:
+    isb
+    nop
+    msr     DAIFSet, #4
+    ret
+
+serror_taken:
+    mov     w0, #1
+    mrs     x1, SPSR_EL2
+    orr     x1, x1, #0x100          /* one is enough: PSTATE.A */
+    msr     SPSR_EL2, x1
+    eret
+    dsb     nsh
+    isb
 
 /* sp points at all of the guest's registers. */
     .global guest_enter

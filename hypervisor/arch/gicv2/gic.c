@@ -30,6 +30,7 @@
 #define GICC_BPR        0x0008u
 #define GICC_IAR        0x000Cu
 #define GICC_EOIR       0x0010u
+#define GICC_APR        0x00D0u /* active priorities: up to four words */
 #define GICC_DIR        0x1000u
 
 #define CTLR_ENABLE (1u << 0) /* the group that this security state sees, in both registers */
@@ -99,6 +100,10 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     mmio_write32(at(gic.interface, GICC_CTLR), 0);
     reset_word(0);
     mmio_write32(at(gic.distributor, GICD_ISENABLER), 1u | 1u << gic.maintenance_irq);
+    for (uint32_t i = 0; i < 4;
+         i++) { /* what a loader acknowledged and never ended; missing ones ignore it */
+        mmio_write32(at(gic.interface, GICC_APR + i * 4), 0);
+    }
     mmio_write32(at(gic.interface, GICC_PMR), LOWEST_PRIORITY);
     mmio_write32(at(gic.interface, GICC_BPR), 0);
     mmio_write32(at(gic.interface, GICC_CTLR), CTLR_ENABLE | GICC_CTLR_EOIMODE);

@@ -29,23 +29,28 @@
 #define GICR_WAKER     0x0014u
 #define GICR_SGI_FRAME 0x10000u
 
-#define GICD_CTLR_RWP       (1u << 31)
-#define GICD_CTLR_ARE_NS    (1u << 4)
-#define GICD_CTLR_GROUPS    0x3u /* Group 1, whatever security states there are */
-#define GICR_CTLR_RWP       (1u << 3)
-#define GICR_TYPER_VLPIS    (1u << 1)
-#define GICR_TYPER_LAST     (1u << 4)
-#define GICR_WAKER_SLEEP    (1u << 1)
-#define GICR_WAKER_CHILDREN (1u << 2)
-#define ICC_CTLR_EOIMODE    (1u << 1)
-#define ICC_SRE_SYSTEM      0x7u /* system registers; no bypass */
+#define GICD_CTLR_RWP          (1u << 31)
+#define GICD_CTLR_ARE_NS       (1u << 4)
+#define GICD_CTLR_GROUPS       0x3u /* Group 1, whatever security states there are */
+#define GICR_CTLR_RWP          (1u << 3)
+#define GICR_TYPER_VLPIS       (1u << 1)
+#define GICR_TYPER_LAST        (1u << 4)
+#define GICR_WAKER_SLEEP       (1u << 1)
+#define GICR_WAKER_CHILDREN    (1u << 2)
+#define ICC_CTLR_EOIMODE       (1u << 1)
+#define ICC_CTLR_PRIBITS_SHIFT 8
+#define ICC_SRE_SYSTEM         0x7u /* system registers; no bypass */
 
 #define REDISTRIBUTOR_BYTES     0x20000u
 #define REDISTRIBUTOR_LPI_BYTES 0x40000u /* with virtual LPIs */
 
 #define DEFAULT_PRIORITIES 0xA0A0A0A0u
 #define LOWEST_PRIORITY    0xFFu
-#define POLL_LIMIT         1000000u /* reads; hardware answers within a handful */
+/* Reads; hardware answers within a handful, at start a redistributor may have to wake up first. Later a guest
+ * is behind it, and its domain's lock is held: some ten microseconds, whatever the hardware does. What comes
+ * through after that finds a disabled interrupt and is given back. */
+#define START_POLL_LIMIT   1000000u
+#define POLL_LIMIT         100u
 
 static struct gic {
     struct spinlock lock; /* read-modify-write of the trigger registers */
@@ -61,9 +66,9 @@ static paddr_t at(paddr_t base, uint32_t offset)
     return paddr(base.value + offset);
 }
 
-static bool wait_for_clear(paddr_t address, uint32_t mask)
+static bool wait_for_clear(paddr_t address, uint32_t mask, uint32_t limit)
 {
-    for (uint32_t i = 0; i < POLL_LIMIT; i++) {
+    for (uint32_t i = 0; i < limit; i++) {
         if ((mmio_read32(address) & mask) == 0) {
             return true;
         }
@@ -80,9 +85,9 @@ static paddr_t frame_of(uint32_t intid)
 static void wait_for_writes(uint32_t intid)
 {
     if (intid < GIC_PRIVATE_COUNT) {
-        wait_for_clear(at(gic.of_core[this_cpu()->index], GICR_CTLR), GICR_CTLR_RWP);
+        wait_for_clear(at(gic.of_core[this_cpu()->index], GICR_CTLR), GICR_CTLR_RWP, POLL_LIMIT);
     } else {
-        wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+        wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP, POLL_LIMIT);
     }
 }
 
@@ -106,16 +111,16 @@ void gic_init(const struct manifest_platform *platform)
     gic.spi_words = (mmio_read32(at(gic.distributor, GICD_TYPER)) & 0x1F) + 1;
 
     mmio_write32(at(gic.distributor, GICD_CTLR), 0);
-    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP, START_POLL_LIMIT);
     mmio_write32(at(gic.distributor, GICD_CTLR), GICD_CTLR_ARE_NS);
-    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP, START_POLL_LIMIT);
     for (uint32_t word = 1; word < gic.spi_words; word++) {
         reset_word(gic.distributor, word);
         mmio_write32(at(gic.distributor, GIC_ICFGR + word * 8), 0);
         mmio_write32(at(gic.distributor, GIC_ICFGR + word * 8 + 4), 0);
     }
     mmio_write32(at(gic.distributor, GICD_CTLR), GICD_CTLR_ARE_NS | GICD_CTLR_GROUPS);
-    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP);
+    wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP, START_POLL_LIMIT);
 }
 
 /* Affinity as GICR_TYPER and IROUTER hold it in 32 bits: Aff3.Aff2.Aff1.Aff0. */
@@ -144,6 +149,22 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
     return false;
 }
 
+/* What a loader acknowledged and never ended would keep everything less urgent from being signalled. One
+ * register up to 5 bits of priority (IHI 0069, 12.2.3). */
+static void forget_active_priorities(void)
+{
+    uint32_t bits = ((uint32_t)sysreg_read(ICC_CTLR_EL1) >> ICC_CTLR_PRIBITS_SHIFT & 7) + 1;
+
+    sysreg_write(ICC_AP1R0_EL1, 0);
+    if (bits > 5) {
+        sysreg_write(ICC_AP1R1_EL1, 0);
+    }
+    if (bits > 6) {
+        sysreg_write(ICC_AP1R2_EL1, 0);
+        sysreg_write(ICC_AP1R3_EL1, 0);
+    }
+}
+
 bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
 {
     paddr_t base;
@@ -153,12 +174,12 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     }
     gic.of_core[cpu_index] = base;
     mmio_write32(at(base, GICR_WAKER), mmio_read32(at(base, GICR_WAKER)) & ~GICR_WAKER_SLEEP);
-    if (!wait_for_clear(at(base, GICR_WAKER), GICR_WAKER_CHILDREN)) {
+    if (!wait_for_clear(at(base, GICR_WAKER), GICR_WAKER_CHILDREN, START_POLL_LIMIT)) {
         return false;
     }
     reset_word(at(base, GICR_SGI_FRAME), 0);
     mmio_write32(at(base, GICR_SGI_FRAME + GIC_ISENABLER), 1u | 1u << gic.maintenance_irq);
-    wait_for_clear(at(base, GICR_CTLR), GICR_CTLR_RWP);
+    wait_for_clear(at(base, GICR_CTLR), GICR_CTLR_RWP, START_POLL_LIMIT);
 
     /* Without the enable bit a guest's access to ICC_SRE_EL1 traps: it is the only register of the CPU
      * interface that is not virtual. */
@@ -166,6 +187,7 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     arch_isb();
     sysreg_write(ICC_SRE_EL1, ICC_SRE_SYSTEM);
     arch_isb();
+    forget_active_priorities();
     sysreg_write(ICC_PMR_EL1, LOWEST_PRIORITY);
     sysreg_write(ICC_BPR1_EL1, 0);
     sysreg_write(ICC_CTLR_EL1, ICC_CTLR_EOIMODE);

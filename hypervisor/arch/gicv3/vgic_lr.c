@@ -21,6 +21,8 @@
 #define HCR_NPIE           (1u << 3)
 #define HCR_EOI_COUNT(hcr) ((uint32_t)((hcr) >> 27) & 0x1F)
 
+#define VTR_PREBITS_SHIFT 26
+
 #define FOR_EACH_LR(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 
 static uint64_t read_lr(uint32_t n)
@@ -109,11 +111,22 @@ uint32_t vgic_lr_eoi_count(void)
 void vgic_lr_reset(void)
 {
     uint32_t count = vgic_lr_count();
+    uint32_t preemption_bits = ((uint32_t)sysreg_read(ICH_VTR_EL2) >> VTR_PREBITS_SHIFT & 7) + 1;
 
     sysreg_write(ICH_HCR_EL2, 0);
     sysreg_write(ICH_VMCR_EL2, 0);
     sysreg_write(ICH_AP0R0_EL2, 0);
     sysreg_write(ICH_AP1R0_EL2, 0);
+    if (preemption_bits > 5) { /* those that there are: IHI 0069, 12.4.1 */
+        sysreg_write(ICH_AP0R1_EL2, 0);
+        sysreg_write(ICH_AP1R1_EL2, 0);
+    }
+    if (preemption_bits > 6) {
+        sysreg_write(ICH_AP0R2_EL2, 0);
+        sysreg_write(ICH_AP0R3_EL2, 0);
+        sysreg_write(ICH_AP1R2_EL2, 0);
+        sysreg_write(ICH_AP1R3_EL2, 0);
+    }
     for (uint32_t n = 0; n < count; n++) {
         write_lr(n, 0);
     }

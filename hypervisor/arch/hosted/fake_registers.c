@@ -37,6 +37,7 @@ static struct fake {
     size_t sysreg_accesses;
     uint32_t barriers[FAKE_BARRIER_COUNT];
     void (*wfi_hook)(void);
+    bool serror[FAKE_CORES];
 } fake;
 
 void fake_reset(void)
@@ -254,6 +255,24 @@ void arch_wfi(void)
 void fake_hook_wfi(void (*hook)(void))
 {
     fake.wfi_hook = hook;
+}
+
+void fake_pend_serror(bool pending)
+{
+    fake.serror[fake.core] = pending;
+}
+
+bool fake_serror_is_pending(void)
+{
+    return fake.serror[fake.core];
+}
+
+bool arch_take_serror(void)
+{
+    bool pending = fake.serror[fake.core];
+
+    fake.serror[fake.core] = false;
+    return pending;
 }
 
 void arch_wfe(void)

@@ -81,6 +81,10 @@ enum fake_barrier {
 };
 uint32_t fake_barriers(enum fake_barrier which);
 
+/* An asynchronous abort of the executing core that EL2 has not taken. */
+void fake_pend_serror(bool pending);
+bool fake_serror_is_pending(void);
+
 /* Called instead of waiting when the code under test waits for an interrupt: may leave by longjmp. */
 void fake_hook_wfi(void (*hook)(void));
 

@@ -89,8 +89,10 @@ bool uart_tx_busy(void)
     return (read(STATUS) & (STATUS_TX_EMPTY | STATUS_TX_ACTIVE)) != STATUS_TX_EMPTY;
 }
 
+/* That the FIFO is empty is latched: what the interrupt says later must be of what is written now. */
 void uart_write(uint8_t character)
 {
+    write(INTERRUPT_STATUS, INT_TX_EMPTY);
     write(FIFO, character);
 }
 
@@ -113,12 +115,9 @@ void uart_enable_rx_irq(bool on)
     write(on ? INTERRUPT_ENABLE : INTERRUPT_DISABLE, INT_RX);
 }
 
-/* The condition is latched since the FIFO was last empty: what it says now is what counts. */
+/* Not cleared here: the FIFO may have become empty since it was filled, and would not tell again. */
 void uart_enable_tx_irq(bool on)
 {
-    if (on) {
-        write(INTERRUPT_STATUS, INT_TX_EMPTY);
-    }
     write(on ? INTERRUPT_ENABLE : INTERRUPT_DISABLE, INT_TX_EMPTY);
 }
 

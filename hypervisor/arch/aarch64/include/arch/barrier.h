@@ -6,6 +6,7 @@
 #ifndef BULKHEAD_ARCH_BARRIER_H
 #define BULKHEAD_ARCH_BARRIER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Context synchronization: system-register writes before it are seen by what follows. */
@@ -60,6 +61,10 @@ static inline void arch_icache_invalidate_local(void)
 {
     __asm__ volatile("dsb ish\n\tic iallu\n\tdsb nsh\n\tisb" ::: "memory");
 }
+
+/* Takes an asynchronous abort that is pending, as after what a guest has done, and forgets it. Returns
+ * whether there was one. ELR_EL2 and SPSR_EL2 are lost. In vectors.S. */
+bool arch_take_serror(void);
 
 /* Cleans and invalidates the data-cache line that holds `address` to the point of coherency. */
 static inline void arch_dcache_clean_invalidate_line(uintptr_t address)

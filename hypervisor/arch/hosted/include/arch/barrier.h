@@ -6,6 +6,7 @@
 #ifndef BULKHEAD_ARCH_BARRIER_H
 #define BULKHEAD_ARCH_BARRIER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -20,6 +21,7 @@ void arch_wfe(void);
 void arch_sev(void);
 void arch_tlbi_local_all(void);
 void arch_tlbi_local_el2(uintptr_t address);
+bool arch_take_serror(void);
 void arch_icache_invalidate_local(void);
 void arch_dcache_clean_invalidate_line(uintptr_t address);
 

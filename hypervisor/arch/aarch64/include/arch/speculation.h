@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A guest's number as an index: a core that guesses the outcome of a bounds check must not get beyond the
+ * bounds either. The hosted backend has the same name.
+ */
+#ifndef BULKHEAD_ARCH_SPECULATION_H
+#define BULKHEAD_ARCH_SPECULATION_H
+
+#include <stdint.h>
+
+/* All ones if index < count, else zero, without a branch; also for what the core does on a guess. */
+static inline uint64_t arch_index_mask(uint64_t index, uint64_t count)
+{
+    uint64_t mask;
+
+    __asm__ volatile("cmp %1, %2\n\tsbc %0, xzr, xzr\n\thint #20 /* csdb */"
+                     : "=r"(mask)
+                     : "r"(index), "r"(count)
+                     : "cc");
+    return mask;
+}
+
+#endif
