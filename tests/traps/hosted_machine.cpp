@@ -40,11 +40,14 @@ constexpr uint64_t uart_data = 0x00;
 constexpr uint64_t uart_flags = 0x18;
 constexpr uint64_t receive_fifo_empty = 0x10;
 constexpr uint64_t transmit_fifo_full = 0x20;
+// So often EL2 looks in vain before the line takes characters again: it would wait for ten million looks.
+constexpr uint32_t patience_polls = 2000;
 
 struct Board {
     std::string uart_text;
     std::deque<uint8_t> uart_typed;
     bool uart_full = false;
+    uint32_t polls_while_full = 0;
     std::map<uint64_t, std::vector<char>> memory;
 };
 
@@ -55,6 +58,9 @@ std::function<void(uint64_t)> window_hook;
 bool uart_read(uint64_t offset, unsigned, uint64_t *value)
 {
     if (offset == uart_flags) {
+        if (board.uart_full && ++board.polls_while_full == patience_polls) {
+            board.uart_full = false;
+        }
         *value =
             (board.uart_typed.empty() ? receive_fifo_empty : 0) | (board.uart_full ? transmit_fifo_full : 0);
         return true;
@@ -322,6 +328,7 @@ void HostedMachine::type(uint8_t character)
 void HostedMachine::set_uart_full(bool full)
 {
     board.uart_full = full;
+    board.polls_while_full = 0;
 }
 
 status_domain &HostedMachine::status(uint32_t domain) const

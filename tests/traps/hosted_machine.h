@@ -79,7 +79,8 @@ public:
     uint64_t exits(uint32_t core, bh_exit_reason reason) const;
     guest_regs &regs(uint32_t core) { return regs_[core]; }
 
-    // The board's UART: what was written, what is typed, whether it takes more.
+    // The board's UART: what was written, what is typed, whether it takes more (if not, for some thousand
+    // looks).
     const std::string &uart_output() const;
     void type(uint8_t character);
     void set_uart_full(bool full);
