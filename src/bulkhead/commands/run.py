@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead run SYSTEM`: builds a system, runs it in the emulator, and says whether its promises held.
+"""`bulkhead run SYSTEM`: builds a system, runs it in the emulator or the simulated machine, and says
+whether its promises held.
 
 Options and their meaning only; the work is in `bulkhead.run`, the witnesses in `bulkhead.evidence`.
 """
@@ -64,6 +65,10 @@ def run(
         str,
         typer.Option(metavar="elf|image|u-boot|firmware", help="How the machine comes to the package."),
     ] = "elf",
+    solo: Annotated[
+        bool,
+        typer.Option("--solo", help="With --on machine: run each domain alone too, for its slowdown."),
+    ] = False,
     attach: Annotated[
         bool,
         typer.Option("--attach/--no-attach", help="Console on this terminal, if it is one; Ctrl-A x leaves."),
@@ -81,23 +86,24 @@ def run(
 ) -> None:
     """Run a system, with its console attached; 0 if every promise held, 1 and the reasons if not."""
     from bulkhead.config.load import load_system
-    from bulkhead.run.target import Options
+    from bulkhead.run.target import QEMU, Options
 
-    _refuse_wrong_usage(on, observe, icount is True, boot)
+    _refuse_wrong_usage(on, observe, icount is True, boot, solo)
     loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected)
     options = Options(
-        observe=observe,
+        observe=observe and on == QEMU,
         for_ns=_duration(for_),
         unprotected=unprotected,
         miscolor=miscolor,
         seed=seed,
-        icount=_counted(icount, observe, loaded),
+        icount=on == QEMU and _counted(icount, observe, loaded),
         boot=boot,
         timeout_s=timeout,
         overrides=tuple(overrides or ()),
+        on=on,
     )
     print_problems(loaded.notices, kind="notice")
-    result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json)
+    result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json, solo=solo)
     if as_json:
         print_json(result)
     if result["verdict"] != "ok":
@@ -111,15 +117,19 @@ def _counted(wanted: bool | None, observe: bool, loaded: Loaded) -> bool:
     return loaded.system is not None and loaded.system.run.icount and not observe
 
 
-def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str) -> None:
-    from bulkhead.run.boot import WAYS
+def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str, solo: bool) -> None:
+    from bulkhead.run.boot import ELF, WAYS
 
     if on not in ("qemu", "machine"):
         raise typer.BadParameter(f"'{on}' is neither qemu nor machine", param_hint="--on")
-    if on == "machine":
-        raise typer.BadParameter("the simulated machine is not in this version", param_hint="--on")
     if boot not in WAYS:
         raise typer.BadParameter(f"'{boot}' is none of {', '.join(WAYS)}", param_hint="--boot")
+    if on == "machine" and boot != ELF:
+        raise typer.BadParameter("the simulated machine has no loader: only elf", param_hint="--boot")
+    if on != "machine" and solo:
+        raise typer.BadParameter(
+            "only the simulated machine (--on machine) has times to compare", param_hint="--solo"
+        )
     if observe and icount:
         raise typer.BadParameter(
             "cannot be combined with --icount: cores are told apart only when each has its own thread",
@@ -143,17 +153,24 @@ def _duration(text: str | None) -> int | None:
 
 
 def _run(
-    loaded: Loaded, options: Options, directory: Path | None, *, as_json: bool, attach: bool
+    loaded: Loaded, options: Options, directory: Path | None, *, as_json: bool, attach: bool, solo: bool
 ) -> dict[str, Any]:
     """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
+    from bulkhead.commands.run_machine import run_on_machine
     from bulkhead.env.paths import build_dir
     from bulkhead.run.directory import NotUsable, run_directory
+    from bulkhead.run.target import MACHINE
 
     if not loaded.ok or loaded.system is None:
         return _not_run(loaded, options, [problem.text() for problem in loaded.problems], as_json)
     wanted = directory.absolute() if directory else build_dir() / "run" / _name(loaded, options)
     try:
         with run_directory(wanted.parent, wanted.name) as place:
+            if options.on == MACHINE:
+                result = run_on_machine(loaded, options, place, solo=solo, as_json=as_json)
+                if not isinstance(result, list):
+                    return result
+                return _not_run(loaded, options, result, as_json)
             target = _prepare(loaded, options, place)
             if not isinstance(target, list):
                 return _execute(target, as_json=as_json, attach=attach)
@@ -167,7 +184,11 @@ def _run(
 def _name(loaded: Loaded, options: Options) -> str:
     """Runs that are compared with each other must not replace each other."""
     assert loaded.system is not None
-    kind = ("-unprotected" if options.unprotected else "") + ("-miscolored" if options.miscolor else "")
+    kind = (
+        ("-machine" if options.on == "machine" else "")
+        + ("-unprotected" if options.unprotected else "")
+        + ("-miscolored" if options.miscolor else "")
+    )
     return loaded.system.name + kind
 
 
@@ -212,30 +233,38 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
 
 
 def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
-    from bulkhead.report.html import write_html
-    from bulkhead.report.load import load_run
-    from bulkhead.report.terminal import show_run
     from bulkhead.run.conclude import conclude
 
     outcome = _session(target, as_json=as_json, attach=attach)
     result = conclude(target, outcome, version=__version__, commit=commit())
+    show(target, as_json=as_json)
+    return result
+
+
+def show(target: Target, *, as_json: bool) -> None:
+    """The run in the target's directory: as a page, and in the terminal unless it is printed as JSON."""
+    from bulkhead.report.html import write_html
+    from bulkhead.report.load import load_run
+    from bulkhead.report.terminal import show_run
+
     run_shown = load_run(target.directory)
     write_html([run_shown], target.directory / "index.html")
     if not as_json:
         show_run(run_shown)
-    return result
 
 
 def _session(target: Target, *, as_json: bool, attach: bool) -> Outcome:
+    from bulkhead.run.prepare import frames_of
     from bulkhead.run.session import Plan, run_session
     from bulkhead.run.view import AttachedView, WatchingView
 
+    assert target.machine is not None
     at_terminal = attach and sys.stdin.isatty() and sys.stdout.isatty()
     plan = Plan(
         machine=target.machine,
         directory=target.directory,
         domain_names=tuple(domain.name for domain in target.domains),
-        frames=(*target.status_frames, *target.promise.pool_frames.tolist()),
+        frames=tuple(frames_of(target)),
         timeout_s=_timeout_s(target.options),
         attach=at_terminal,
     )
@@ -268,7 +297,7 @@ def _not_run(loaded: Loaded, options: Options, reasons: list[str], as_json: bool
         "run",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
-        on="qemu",
+        on=options.on,
         seed=options.seed,
         verdict=verdict,
         reasons=reasons,

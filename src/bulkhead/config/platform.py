@@ -101,6 +101,7 @@ class Timers(Section):
     virtual: IntId = 27
     physical: IntId = 30
     maintenance: IntId = 25
+    frequency: Hertz = 62_500_000  # of the counter; what the emulator has unless it is told otherwise
 
 
 class TrafficEvent(Section):

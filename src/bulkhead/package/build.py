@@ -17,7 +17,7 @@ from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.package.bundle import bundle
 from bulkhead.package.errors import Collector
 from bulkhead.package.hypervisor import read_hypervisor
-from bulkhead.package.images import Surroundings, load_domain
+from bulkhead.package.images import Surroundings, find_program, load_domain
 from bulkhead.package.memory import Loaded, regions_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.planning.model import Plan
@@ -81,6 +81,13 @@ def build_system(
 def _surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
     target_dir = options.target_dir or paths.build_dir() / ("host/hosted" if options.hosted else "target")
     return Surroundings(plan.platform, base, target_dir, options.seed, plan.system.name, options.hosted)
+
+
+def programs_of(build: Build, base: Path, options: Options) -> list[Path]:
+    """The program of each domain of a system of bare-metal programs, as it was built in."""
+    around = _surroundings(build.plan, base, options)
+    elves = [domain.image.elf for domain in build.plan.system.domains]
+    return [find_program(elf, around) for elf in elves if elf is not None]
 
 
 def _entry_page(plan: Plan, name: str, around: Surroundings) -> int:

@@ -43,7 +43,7 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
         _check_params(domain)
         image = domain.image
         if image.elf is not None:
-            path = _find_program(image.elf, around)
+            path = find_program(image.elf, around)
             with prefixed(str(path)):
                 tree = device_tree(_board(domain, memory, around, None))
                 return load_bare_metal(path, memory, tree, hosted=around.hosted)
@@ -101,7 +101,7 @@ def _check_params(domain: Domain) -> None:
         raise PackageError(f"params: {', '.join(taken)} cannot be used, the device tree needs it itself")
 
 
-def _find_program(name: str, around: Surroundings) -> Path:
+def find_program(name: str, around: Surroundings) -> Path:
     """A path relative to the system file, else one of the programs in guests/."""
     candidates = [around.base / name]
     if Path(name).parts[:1] == ("guests",):

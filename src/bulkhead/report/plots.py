@@ -56,7 +56,7 @@ def evictions(runs: Sequence[Run]) -> str | None:
 
 def who_evicted_whom(run: Run) -> str | None:
     """Heat map of victim and evictor."""
-    witness = run.witness("observer")
+    witness = run.witness("observer") or run.witness("machine")
     if not witness or "evictions" not in witness:
         return None
     owners: list[str] = witness["owners"]

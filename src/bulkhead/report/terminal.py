@@ -34,7 +34,7 @@ def render_run(run: Run) -> Group:
     if run.attempts:
         parts += [Text(""), _attempts(run)]
     parts += [_interference(found) for found in run.interference]
-    parts += [line for name in ("observer", "tables") if (line := _witness(run, name))]
+    parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
     parts.append(_verdict(run))
@@ -45,21 +45,25 @@ def _domains(run: Run) -> Table:
     report = run.report
     table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     observed = any("llc" in domain for domain in run.domains)
+    compared = any("slowdown" in domain for domain in run.domains)
     table.add_column("\ndomain", no_wrap=True)
     table.add_column("\nstate", no_wrap=True)
     numbers = ["\nready", "\nexits/s"]
     if observed:
         numbers += ["LLC\naccesses", "\nmisses", "evicted\nby others", "by hyper-\nvisor"]
+    if compared:
+        numbers.append("\nslowdown")
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("\ncolors", no_wrap=True)
     for domain in run.domains:
-        table.add_row(*_row(domain, report.get("guest_ns"), observed))
+        table.add_row(*_row(domain, report.get("guest_ns"), observed, compared))
     hypervisor = report.get("hypervisor") or {}
     if observed and hypervisor.get("llc"):
         table.add_section()
         blank = Text("–", style=_DIM)
         cells = [Text("hypervisor"), blank, blank, blank, *_llc(hypervisor["llc"])]
+        cells += [blank] if compared else []
         table.add_row(*cells, _colors(hypervisor.get("colors")), style=_DIM)
     return table
 
@@ -113,7 +117,7 @@ def interference_text(found: dict[str, Any]) -> str:
     return f"exits of its core per release {exits} before and during the attack; jitter {'; '.join(jitter)}"
 
 
-def _row(domain: dict[str, Any], guest_ns: object, observed: bool) -> list[RenderableType]:
+def _row(domain: dict[str, Any], guest_ns: object, observed: bool, compared: bool) -> list[RenderableType]:
     state = str(domain.get("state"))
     style = {"running": _GOOD, "crashed": _BAD}.get(state, "yellow")
     exits = sum(vcpu.get("exits", 0) for vcpu in domain.get("vcpus", []))
@@ -125,6 +129,9 @@ def _row(domain: dict[str, Any], guest_ns: object, observed: bool) -> list[Rende
     ]
     if observed:
         cells += _llc(domain.get("llc") or {})
+    if compared:
+        slowdown = domain.get("slowdown")
+        cells.append(Text(f"{slowdown:.2f}" if isinstance(slowdown, float) else "–"))
     return [*cells, _colors(domain.get("colors"))]
 
 
@@ -153,7 +160,7 @@ def witness_text(name: str, witness: dict[str, Any]) -> str:
     """What a witness says, in one sentence."""
     if witness.get("verdict") == "missing":
         return f"no statement ({witness.get('reason')})"
-    if name == "observer":
+    if name in ("observer", "machine"):
         evicted = count(witness.get("evicted_by_others"))
         tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
         return f"{evicted} cache lines of domains evicted by others{tail}"

@@ -7,10 +7,12 @@ Called by the command `run` and by tests with a made-up outcome. Writes into the
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from bulkhead.evidence.observer import read_observer
+from bulkhead.evidence.simulated import SimulatedResult, read_simulated
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.run.result import Facts, run_result
 from bulkhead.run.session import Outcome
@@ -18,21 +20,29 @@ from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.target import Target
 
 
-def conclude(target: Target, outcome: Outcome, *, version: str, commit: str) -> dict[str, Any]:
+def conclude(
+    target: Target,
+    outcome: Outcome,
+    *,
+    version: str,
+    commit: str,
+    solo: Mapping[str, SimulatedResult] | None = None,
+) -> dict[str, Any]:
     """The result of a run, also written as report.json; run.json has what varies from run to run."""
     image = outcome.image
     pages = [image.bytes_at(pa) for pa in target.status_frames] if image else []
     status = read_status(target.layout, pages)
     observer = None
     if target.observer_result is not None:
-        owners = ["nobody", "hypervisor", *(domain.name for domain in target.domains)]
-        observer = read_observer(target.observer_result, owners)
+        observer = read_observer(target.observer_result, _owners(target))
     facts = Facts(
         target=target,
         outcome=outcome,
         status=status,
         tables=_witness(target, outcome, status),
         observer=observer,
+        simulated=simulated_result(target, outcome),
+        solo=dict(solo or {}),
         version=version,
         commit=commit,
     )
@@ -40,6 +50,17 @@ def conclude(target: Target, outcome: Outcome, *, version: str, commit: str) -> 
     _write(target, "report.json", result)
     _write(target, "run.json", _about(target, outcome))
     return result
+
+
+def simulated_result(target: Target, outcome: Outcome) -> SimulatedResult | None:
+    """What the simulated machine counted; None if it was another one, or did not get so far."""
+    if outcome.simulated is None:
+        return None
+    return read_simulated(outcome.simulated, target.request, _owners(target))
+
+
+def _owners(target: Target) -> list[str]:
+    return ["nobody", "hypervisor", *(domain.name for domain in target.domains)]
 
 
 def _witness(target: Target, outcome: Outcome, status: SystemStatus | str) -> TableWitness | str:

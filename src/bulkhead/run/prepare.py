@@ -7,6 +7,8 @@ Called by the command `run`. What the plan promises is restated here in the term
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Promise, Window
+from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.run.boot import boot_by, in_one_piece
@@ -23,12 +26,13 @@ from bulkhead.run.target import DomainTarget, Options, Target
 
 _KIB = 1024
 _OBSERVER_RESULT = "observe-result.json"
+_MEMORY = "memory.bin"
 
 
 def make_target(
     loaded: Loaded, build: Build, options: Options, *, binary: Path, plugin: Path | None, directory: Path
 ) -> Target:
-    """`plugin` is the observer, None if the run is not observed. Raises NotBootable."""
+    """For the emulator. `plugin` is the observer, None if the run is not observed. Raises NotBootable."""
     plan = build.plan
     emulator = plan.platform.emulator
     assert emulator is not None, "the command refuses platforms that the emulator does not have"
@@ -38,32 +42,53 @@ def make_target(
     boot = boot_by(options.boot, emulator.machine, elf=build.elf, image=build.img, load_pa=plan.load_area[0])
     booted = build.img if in_one_piece(options.boot) else build.elf
     assert booted is not None
+    machine = Machine(
+        binary=binary,
+        machine=boot.machine,
+        cpu=emulator.cpu,
+        cores=plan.platform.cores.count,
+        ram_bytes=sum(ram.size for ram in plan.platform.memory),
+        kernel=booted,
+        observer=observer,
+        icount=options.icount,
+        seed=options.seed & 0xFFFF_FFFF,
+        start=boot.arguments,
+        answers=boot.answers,
+    )
+    return replace(
+        _target(loaded, build, options, directory, booted), machine=machine, observer_result=result
+    )
+
+
+def make_simulated_target(
+    loaded: Loaded, build: Build, options: Options, programs: Sequence[Path], directory: Path
+) -> Target:
+    """For the simulated machine; `programs` are the domains'. Raises NotSimulated."""
+    target = _target(loaded, build, options, directory, build.elf)
+    request = request_of(build, programs, frames_of(target), directory / _MEMORY)
+    return replace(target, request=request)
+
+
+def frames_of(target: Target) -> list[int]:
+    """Frames that must be read at the end of a run."""
+    return list(dict.fromkeys((*target.status_frames, *target.promise.pool_frames.tolist())))
+
+
+def _target(loaded: Loaded, build: Build, options: Options, directory: Path, booted: Path) -> Target:
+    plan = build.plan
     return Target(
         system=plan.system.name,
         system_file=loaded.file,
         platform=plan.platform.name,
         platform_sha256=loaded.platform_sha256,
         package_sha256=hashlib.sha256(booted.read_bytes()).hexdigest(),
-        machine=Machine(
-            binary=binary,
-            machine=boot.machine,
-            cpu=emulator.cpu,
-            cores=plan.platform.cores.count,
-            ram_bytes=sum(ram.size for ram in plan.platform.memory),
-            kernel=booted,
-            observer=observer,
-            icount=options.icount,
-            seed=options.seed & 0xFFFF_FFFF,
-            start=boot.arguments,
-            answers=boot.answers,
-        ),
+        machine=None,
         layout=build.layout,
         status_frames=build.status_pages,
         promise=make_promise(plan),
         domains=tuple(_domain(domain, plan) for domain in plan.domains),
         options=options,
         directory=directory,
-        observer_result=result,
         color_count=plan.space.count,
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,

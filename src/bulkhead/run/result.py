@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bulkhead.evidence.observer import ObserverResult
+from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
 from bulkhead.run.interference import interference, interference_reasons
@@ -30,9 +31,18 @@ class Facts:
     status: SystemStatus | str
     tables: TableWitness | str
     observer: ObserverResult | str | None  # None: was not asked for
+    simulated: SimulatedResult | None  # of a run of the simulated machine
     version: str
     commit: str
+    solo: dict[str, SimulatedResult] = field(default_factory=dict)  # by domain: it alone
     reasons: list[str] = field(default_factory=list)
+
+    @property
+    def caches(self) -> ObserverResult | None:
+        """Who evicted whom, by whichever witness watched."""
+        if self.simulated is not None:
+            return self.simulated.caches
+        return self.observer if isinstance(self.observer, ObserverResult) else None
 
 
 def run_result(facts: Facts) -> Json:
@@ -52,7 +62,7 @@ def run_result(facts: Facts) -> Json:
         "platform": target.platform,
         "platform_sha256": target.platform_sha256,
         "package_sha256": target.package_sha256,
-        "on": "qemu",
+        "on": options.on,
         "seed": options.seed,
         "options": {
             "for_ns": options.for_ns,
@@ -77,7 +87,7 @@ def run_result(facts: Facts) -> Json:
             "pool_frames": status.pool_frames if status else None,
             "pool_used": status.pool_used if status else None,
             "exit_reasons": _summed(status.cores) if status else {},
-            "llc": facts.observer.hypervisor_json() if isinstance(facts.observer, ObserverResult) else None,
+            "llc": facts.caches.hypervisor_json() if facts.caches is not None else None,
             "colors": _colors(target, target.promise.hypervisor_colors),
         },
         "coloring": {
@@ -86,6 +96,17 @@ def run_result(facts: Facts) -> Json:
             "granule_bytes": target.granule_bytes,
             "color_bits": f"{target.promise.color_bits:#x}",
         },
+        **_simulated(facts),
+    }
+
+
+def _simulated(facts: Facts) -> Json:
+    if facts.simulated is None:
+        return {}
+    return {
+        "digest": facts.simulated.digest,
+        "simulated_ns": facts.simulated.simulated_ns,
+        "dram": facts.simulated.dram,
     }
 
 
@@ -154,13 +175,27 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
     }
     if domain and state != "running":
         result |= _ending(domain)
-    if isinstance(facts.observer, ObserverResult):
-        llc = facts.observer.domain_json(index)
+    if facts.caches is not None:
+        llc = facts.caches.domain_json(index)
         result["llc"] = llc
         _promise_of_eviction(facts, target, llc, reasons)
+    if facts.simulated is not None:
+        result["activity"] = facts.simulated.activity(target.cores).as_json()
+    if (slowdown := _slowdown(facts, target)) is not None:
+        result["slowdown"] = slowdown
     if domain and status and status.phase in ("started", "ended"):
         reasons += _state_reason(target, domain)
     return result
+
+
+def _slowdown(facts: Facts, target: DomainTarget) -> float | None:
+    """Time for an instruction of its cores beside the others, by the same time alone."""
+    alone = facts.solo.get(target.name)
+    if facts.simulated is None or alone is None:
+        return None
+    beside = facts.simulated.activity(target.cores).ps_per_instruction
+    by_itself = alone.activity(target.cores).ps_per_instruction
+    return round(beside / by_itself, 4) if beside and by_itself else None
 
 
 def _attempts(facts: Facts, reasons: list[str]) -> list[Json]:
@@ -231,7 +266,11 @@ def _witnesses(facts: Facts, reasons: list[str]) -> Json:
     result: Json = {}
     if isinstance(facts.observer, ObserverResult):
         result["observer"] = facts.observer.witness_json(facts.target.colored)
-    elif isinstance(facts.observer, str):
+    if facts.simulated is not None:
+        result["machine"] = facts.simulated.caches.witness_json(facts.target.colored)
+        if not facts.simulated.caches.started:
+            reasons.append("machine: the hypervisor never said that all had started")
+    if isinstance(facts.observer, str):
         result["observer"] = {"verdict": "missing", "reason": facts.observer}
         reasons.append(f"observer: {facts.observer}")
     if isinstance(facts.tables, str):

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from bulkhead.run import emulator as emu
 from bulkhead.run import memory
@@ -50,6 +50,7 @@ class Outcome:
     wall_s: float = 0.0
     qemu_version: str = "unknown"
     command: tuple[str, ...] = ()
+    simulated: dict[str, Any] | None = None  # what the simulated machine counted (machine/hosted/run.h)
 
 
 @dataclass(frozen=True)

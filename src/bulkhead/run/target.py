@@ -7,13 +7,16 @@ The session, the results and the witnesses work from this alone, so that tests c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bulkhead.evidence.promise import Promise
 from bulkhead.run.boot import ELF
 from bulkhead.run.emulator import Machine
 from bulkhead.schema.layout import Layout
+
+QEMU, MACHINE = "qemu", "machine"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Options:
     boot: str = ELF
     timeout_s: float | None = None
     overrides: tuple[str, ...] = ()
+    on: str = QEMU
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Target:
     platform: str
     platform_sha256: str
     package_sha256: str
-    machine: Machine
+    machine: Machine | None  # the emulated one; None: the simulated machine
     layout: Layout
     status_frames: tuple[int, ...]  # PA of the system's statistics page, then of each core's
     promise: Promise
@@ -62,6 +66,7 @@ class Target:
     color_count: int = 1
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
+    request: dict[str, Any] = field(default_factory=dict)  # to the simulated machine (machine/hosted/run.h)
     notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
 
     @property

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead run SYSTEM --on machine`: the same system, hypervisor and programs on the simulated machine.
+
+Called by the command `run` with a system without problems. With `solo`, each domain also runs alone, side by
+side as far as there are cores, and the times for an instruction are compared.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bulkhead import __version__
+from bulkhead.commands.output import commit
+
+if TYPE_CHECKING:
+    from bulkhead.config.load import Loaded
+    from bulkhead.evidence.simulated import SimulatedResult
+    from bulkhead.run.simulator import SimulatedPlan
+    from bulkhead.run.target import Options, Target
+
+Json = dict[str, Any]
+
+
+def run_on_machine(
+    loaded: Loaded, options: Options, directory: Path, *, solo: bool, as_json: bool
+) -> Json | list[str]:
+    """Build and run; a list holds the reasons why that is not possible."""
+    from bulkhead.commands.run import show
+    from bulkhead.machine.stand_in import on_machine
+    from bulkhead.run.conclude import conclude
+    from bulkhead.run.simulator import run_simulation
+    from bulkhead.run.view import WatchingView
+
+    assert loaded.system is not None
+    loaded = replace(loaded, system=on_machine(loaded.system))
+    target = _prepare(loaded, options, directory)
+    if isinstance(target, list):
+        return target
+    with WatchingView(target.system, options.for_ns, show_lines=not as_json) as view:
+        outcome = run_simulation(_plan(target), view)
+    alone: dict[str, SimulatedResult] = {}
+    if solo and outcome.simulated is not None:
+        found = _alone(loaded, options, directory)
+        if isinstance(found, list):
+            return found
+        alone = found
+    result = conclude(target, outcome, version=__version__, commit=commit(), solo=alone)
+    show(target, as_json=as_json)
+    return result
+
+
+def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
+    from bulkhead.env.native import ensure_built
+    from bulkhead.machine.settings import NotSimulated
+    from bulkhead.machine.stand_in import programs_of
+    from bulkhead.package.build import Options as BuildOptions
+    from bulkhead.package.build import build_system
+    from bulkhead.package.build import programs_of as images_of
+    from bulkhead.package.errors import PackageError
+    from bulkhead.planning.plan import PlanningError
+    from bulkhead.run.prepare import make_simulated_target
+
+    assert loaded.system is not None and loaded.platform is not None and loaded.path is not None
+    programs = [f"hosted_guest_{name}" for name in programs_of(loaded.system)]
+    ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.name}", *programs])
+    wanted = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0, hosted=True)
+    try:
+        built = build_system(loaded, directory / "package", wanted, miscolor=options.miscolor)
+        images = images_of(built, loaded.path.parent, wanted)
+        return make_simulated_target(loaded, built, options, images, directory)
+    except PlanningError as error:
+        return [loaded.locate(finding).text() for finding in error.findings]
+    except PackageError as error:
+        return [f"{loaded.file}: {reason}" for reason in error.reasons]
+    except NotSimulated as error:
+        return [str(error)]
+
+
+def _plan(target: Target) -> SimulatedPlan:
+    from bulkhead.env.paths import build_dir
+    from bulkhead.run.simulator import SimulatedPlan
+
+    return SimulatedPlan(
+        program=build_dir() / "host" / "machine" / "hosted" / "hosted_run",
+        request=target.request,
+        directory=target.directory,
+        domain_names=tuple(domain.name for domain in target.domains),
+        timeout_s=target.options.timeout_s,
+    )
+
+
+def _alone(loaded: Loaded, options: Options, directory: Path) -> dict[str, SimulatedResult] | list[str]:
+    """Each domain by itself; a list holds the reasons why one could not be run."""
+    from bulkhead.machine.stand_in import alone
+    from bulkhead.run.conclude import simulated_result
+    from bulkhead.run.simulator import run_simulations
+    from bulkhead.run.view import WatchingView
+
+    assert loaded.system is not None
+    targets: list[Target] = []
+    for domain in loaded.system.domains:
+        place = directory / "solo" / domain.name
+        place.mkdir(parents=True, exist_ok=True)
+        target = _prepare(replace(loaded, system=alone(loaded.system, domain.name)), options, place)
+        if isinstance(target, list):
+            return target
+        targets.append(target)
+    with WatchingView("each domain alone", options.for_ns, show_lines=False) as view:
+        outcomes = run_simulations([_plan(target) for target in targets], view, jobs=os.cpu_count() or 1)
+    names = [domain.name for domain in loaded.system.domains]
+    found: dict[str, SimulatedResult] = {}
+    for name, target, outcome in zip(names, targets, outcomes, strict=True):
+        result = simulated_result(target, outcome)
+        if result is None:
+            return [f"{name} alone: {outcome.detail}"]
+        found[name] = result
+    return found

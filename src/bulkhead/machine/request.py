@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hosted run is asked with (machine/hosted/run.h): a built system in the machine's own terms.
+
+Called by `bulkhead.run.simulator`. What the platform file leaves open, or the machine does not model, is
+refused before anything starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bulkhead.config.platform import Platform
+from bulkhead.machine.settings import NotSimulated, settings_of
+from bulkhead.package.build import Build
+
+Json = dict[str, Any]
+
+FIRST_DOMAIN_OWNER = 2  # in the owners map: after nobody and the hypervisor
+
+
+def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], frames_file: Path) -> Json:
+    """The request. `programs`: the image of each domain; `frames` are written to `frames_file` at the end.
+
+    Raises NotSimulated.
+    """
+    plan = build.plan
+    return {
+        "settings": settings_of(
+            plan.platform, seed=build.seed + 1, owners=FIRST_DOMAIN_OWNER + len(plan.domains)
+        ),
+        "board": _board(plan.platform),
+        "package": str(build.elf),
+        "load_address": plan.load_area[0],
+        "owners": str(build.owners),
+        "pool_bytes": plan.pool.bytes,
+        "hypervisor": str(build.hypervisor_elf),
+        "domains": [
+            {
+                "program": str(program),
+                "memory_end": max(segment.ipa + segment.bytes for segment in domain.segments),
+                "several_cores": len(domain.cpus) > 1,
+            }
+            for domain, program in zip(plan.domains, programs, strict=True)
+        ],
+        "frames": list(frames),
+        "frames_file": str(frames_file),
+    }
+
+
+def _board(platform: Platform) -> Json:
+    gic, uart, timers, costs = (
+        platform.interrupt_controller,
+        platform.uart,
+        platform.timers,
+        platform.costs,
+    )
+    if gic is None or uart is None:
+        raise NotSimulated(f"platform '{platform.name}' does not describe its interrupt controller and UART")
+    if gic.type != "gicv3" or gic.redistributors is None or uart.type != "pl011":
+        raise NotSimulated(
+            f"platform '{platform.name}': the simulated machine has a GICv3 and a PL011, not"
+            f" {gic.type} and {uart.type}"
+        )
+    return {
+        "gicd_pa": gic.distributor,
+        "gicr_pa": gic.redistributors,
+        "uart_pa": uart.at,
+        "uart_irq": uart.interrupt,
+        "maintenance_irq": timers.maintenance,
+        "hypervisor_timer_irq": timers.hypervisor,
+        "virtual_timer_irq": timers.virtual,
+        "physical_timer_irq": timers.physical,
+        "timer_hz": timers.frequency,
+        "mpidrs": list(platform.cores.mpidr or range(platform.cores.count)),
+        "entry_ps": costs.entry or 0,
+        "exit_ps": costs.exit or 0,
+        "barrier_ps": costs.barrier or 0,
+    }

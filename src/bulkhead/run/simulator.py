@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the simulated machine, as a process of its own, in the terms of a run of the emulator.
+
+Called by the command `run`. Its console goes to the same parser and view, its memory is read by the same
+witnesses; what it counted is in the outcome's `simulated`. It must leave no process behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bulkhead.run.console import ConsoleParser
+from bulkhead.run.memory import FRAME_BYTES, MemoryImage
+from bulkhead.run.session import Outcome, View
+
+_LINE_LIMIT = 1 << 26  # of one piece's console, as JSON
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SimulatedPlan:
+    """What must be known to run it."""
+
+    program: Path  # machine/hosted/main.cpp
+    request: Json  # machine/hosted/run.h
+    directory: Path
+    domain_names: tuple[str, ...]
+    timeout_s: float | None
+
+
+def run_simulation(plan: SimulatedPlan, view: View) -> Outcome:
+    """Run to the end. What went wrong is in the outcome; only bugs raise."""
+    return run_simulations([plan], view, jobs=1)[0]
+
+
+def run_simulations(plans: Sequence[SimulatedPlan], view: View, *, jobs: int) -> list[Outcome]:
+    """Run all, `jobs` at a time; the view sees them mixed."""
+    return asyncio.run(_run_all([_Simulation(plan, view) for plan in plans], jobs))
+
+
+async def _run_all(simulations: Sequence[_Simulation], jobs: int) -> list[Outcome]:
+    room = asyncio.Semaphore(jobs)
+
+    async def run(one: _Simulation) -> Outcome:
+        async with room:
+            return await one.run()
+
+    with _signals_to(simulations):
+        return await asyncio.gather(*(run(one) for one in simulations))
+
+
+@contextlib.contextmanager
+def _signals_to(simulations: Sequence[_Simulation]) -> Iterator[None]:
+    """The first signal ends the runs in order, the second one at once."""
+    loop = asyncio.get_running_loop()
+
+    def received(number: signal.Signals) -> None:
+        for one in simulations:
+            one.interrupt(f"by {number.name}")
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for number in numbers:
+        loop.add_signal_handler(number, received, number)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+class _Simulation:
+    def __init__(self, plan: SimulatedPlan, view: View) -> None:
+        self._plan = plan
+        self._view = view
+        self._parser = ConsoleParser(plan.domain_names, view.line)
+        self._process: asyncio.subprocess.Process | None = None
+        self._interrupted = ""
+
+    def interrupt(self, how: str) -> None:
+        again, self._interrupted = bool(self._interrupted), how
+        if self._process is not None and self._process.returncode is None:
+            self._process.send_signal(signal.SIGKILL if again else signal.SIGTERM)
+
+    async def run(self) -> Outcome:
+        outcome = Outcome(how="failed", console=self._parser, command=(str(self._plan.program),))
+        if self._interrupted:
+            outcome.how, outcome.detail = "interrupted", self._interrupted
+            return outcome
+        started = time.monotonic()
+        self._process = process = await asyncio.create_subprocess_exec(
+            str(self._plan.program),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=_LINE_LIMIT,
+            start_new_session=True,  # Ctrl-C is for this program; it ends the machine in order
+        )
+        try:
+            await asyncio.wait_for(self._drive(process, outcome), self._plan.timeout_s)
+        except TimeoutError:
+            outcome.how = "timeout"
+            outcome.detail = f"nothing ended the run within {self._plan.timeout_s:.0f} s"
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+        outcome.wall_s = time.monotonic() - started
+        self._parser.finish()
+        return outcome
+
+    async def _drive(self, process: asyncio.subprocess.Process, outcome: Outcome) -> None:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        complaints = asyncio.ensure_future(process.stderr.read())
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(json.dumps(self._plan.request).encode())
+            await process.stdin.drain()
+            process.stdin.close()
+        last: Json = {}
+        with (self._plan.directory / "console.log").open("wb") as log:
+            async for line in process.stdout:
+                last = json.loads(line)
+                if text := last.get("console"):
+                    data = text.encode("latin-1")
+                    log.write(data)
+                    self._parser.feed(data)
+                    self._view.raw(data)
+                self._view.tick(self._parser)
+        await process.wait()
+        words = (await complaints).decode(errors="backslashreplace").strip()
+        self._conclude(outcome, last, words, process.returncode)
+
+    def _conclude(self, outcome: Outcome, last: Json, words: str, code: int | None) -> None:
+        if "error" in last:
+            outcome.how, outcome.detail = "failed", f"the simulated machine: {last['error']}"
+        elif "ending" not in last:
+            outcome.how = "died"
+            outcome.detail = f"the simulated machine ended by itself (code {code})" + (
+                f": {words}" if words else ""
+            )
+        else:
+            outcome.how, outcome.detail = _how(last, self._interrupted)
+            outcome.simulated = last
+            outcome.image = _frames(self._plan.request)
+
+
+def _how(last: Json, interrupted: str) -> tuple[str, str]:
+    ending = last["ending"]
+    if ending == "stopped":
+        return "interrupted", interrupted
+    if ending == "confused":
+        return "failed", f"the simulated machine: {last['trouble']}"
+    if ending == "idle":
+        return "failed", "the simulated machine: all cores wait, and nothing will wake them"
+    return "shutdown", ""
+
+
+def _frames(request: Json) -> MemoryImage:
+    content = Path(request["frames_file"]).read_bytes()
+    words = np.frombuffer(content, dtype="<u8").reshape(-1, FRAME_BYTES // 8)
+    return MemoryImage(dict(zip(request["frames"], words, strict=True)))
