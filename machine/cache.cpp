@@ -90,14 +90,6 @@ bool cache::clean(phys_addr address)
     return true;
 }
 
-void cache::dirty(phys_addr address)
-{
-    const std::size_t slot = find(geometry_.set_of(address), address.value >> geometry_.line_bits());
-    if (slot != absent) {
-        dirty_[slot] = 1;
-    }
-}
-
 // Invalid slots go first, the lowest one before the others, whatever the policy.
 std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool dirty)
 {

@@ -43,22 +43,16 @@ public:
     // used one. False: nothing has changed or been counted; call fill().
     bool hit(phys_addr address, access_kind kind)
     {
-        const std::uint64_t line = address.value >> geometry_.line_bits();
-        const std::uint32_t set = geometry_.set_of(address);
-        std::size_t slot = latest_[set];
-        if (lines_[slot] != line) {
-            slot = find(set, line);
-            if (slot == absent) {
-                return false;
-            }
-            use(set, slot);
-        } // else: used last in its set, so no policy would change anything
-        statistics_.of(owners_[slot]).accesses.add();
-        if (kind == access_kind::write) {
-            dirty_[slot] = 1;
+        const std::size_t slot = use_if_here(address, kind);
+        if (slot == absent) {
+            return false;
         }
+        statistics_.of(owners_[slot]).accesses.add();
         return true;
     }
+
+    // The same for a caller that counts its accesses itself, because nearly all of them end here.
+    bool hit_uncounted(phys_addr address, access_kind kind) { return use_if_here(address, kind) != absent; }
 
     // A demand access to a line that hit() did not find: counts the miss, brings the line in, and says what
     // had to go.
@@ -86,8 +80,6 @@ public:
     // The line's newest contents have gone to the level below: it stays, but is not dirty any more. False: it
     // was not dirty, or not here.
     bool clean(phys_addr address);
-    // A line that is here gets new contents.
-    void dirty(phys_addr address);
     // Ways that take no new lines from now on (bit w: way w); what they hold stays and is hit. Not all ways.
     void lock_ways(std::uint64_t ways) { locked_ways_ = ways; }
 
@@ -111,6 +103,24 @@ private:
             }
         }
         return absent;
+    }
+
+    std::size_t use_if_here(phys_addr address, access_kind kind)
+    {
+        const std::uint64_t line = address.value >> geometry_.line_bits();
+        const std::uint32_t set = geometry_.set_of(address);
+        std::size_t slot = latest_[set];
+        if (lines_[slot] != line) {
+            slot = find(set, line);
+            if (slot == absent) {
+                return absent;
+            }
+            use(set, slot);
+        } // else: used last in its set, so no policy would change anything
+        if (kind == access_kind::write) {
+            dirty_[slot] = 1;
+        }
+        return slot;
     }
 
     void use(std::uint32_t set, std::size_t slot)

@@ -41,6 +41,7 @@ core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cac
       cycle_fs_(fs_per_s / wanted.frequency_hz), load_use_fs_(cycle_fs_ * wanted.load_use_cycles),
       load_use_instructions_(
           static_cast<std::int64_t>((load_use_fs_ + instruction_fs_ - 1) / instruction_fs_)),
+      instructions_per_fs_(1.0 / static_cast<double>(instruction_fs_)),
       prefetcher_(wanted.prefetcher, wanted.l1d.line_bytes)
 {
     l1d_.lock_ways(wanted.l1d.locked_ways);
@@ -55,20 +56,22 @@ core::~core() = default;
 
 // --- Time ---
 
-// What was used of the budget becomes time.
-void core::settle()
-{
-    const auto used = static_cast<std::uint64_t>(granted_ - machine_budget);
-    counts_.instructions += used;
-    clock_fs_ += used * instruction_fs_;
-    granted_ = machine_budget;
-}
-
 // After a change of the running core: its budget is not what another one left.
 void core::resumed()
 {
     granted_ = machine_budget;
     budget_owner = this;
+}
+
+// How many instructions take no longer than that; a division would cost more than all the rest of a miss.
+std::uint64_t core::instructions_within(std::uint64_t time_fs) const
+{
+    const double about = static_cast<double>(time_fs) * instructions_per_fs_;
+    if (about >= static_cast<double>(most_budget)) {
+        return most_budget;
+    }
+    const auto count = static_cast<std::uint64_t>(about);
+    return count * instruction_fs_ > time_fs ? count - 1 : count;
 }
 
 void core::grant()
@@ -78,10 +81,9 @@ void core::grant()
     if (attend_) {
         limit = std::min(limit, signal_at_);
     }
-    const std::uint64_t limit_fs =
-        limit.value > ~std::uint64_t{0} / 1000 ? ~std::uint64_t{0} : limit.value * 1000;
-    std::uint64_t budget = limit_fs <= clock_fs_ ? 0 : (limit_fs - clock_fs_) / instruction_fs_;
-    budget = std::min(budget, most_budget);
+    constexpr std::uint64_t most_ps = ~std::uint64_t{0} / 1000;
+    const std::uint64_t limit_fs = std::min(limit.value, most_ps) * 1000;
+    std::uint64_t budget = limit_fs <= clock_fs_ ? 0 : instructions_within(limit_fs - clock_fs_);
     if (settings_.window_instructions != 0 && count_of(purpose::load) != 0) {
         const std::uint64_t end =
             under_way_[oldest(purpose::load)].instruction + settings_.window_instructions;
@@ -251,16 +253,6 @@ void core::watch(core_event which, std::uint64_t count, std::function<void()> re
 {
     watched_[static_cast<std::size_t>(which)] = count;
     reached_[static_cast<std::size_t>(which)] = std::move(reached);
-}
-
-void core::count(core_event which, std::uint64_t times)
-{
-    const auto index = static_cast<std::size_t>(which);
-    const std::uint64_t before = counts_.events[index];
-    counts_.events[index] += times;
-    if (before < watched_[index] && before + times >= watched_[index]) {
-        reached_[index]();
-    }
 }
 
 } // namespace bulkhead::machine

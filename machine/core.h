@@ -58,7 +58,8 @@ public:
     // A load or a store that nothing waits for but the core's own limits; returns when the core may go on.
     void access(phys_addr address, std::uint32_t bytes, access_kind kind)
     {
-        if (fits_line(address, bytes) && l1d_.hit(address, kind)) [[likely]] {
+        ++accesses_;
+        if (fits_line(address, bytes) && l1d_.hit_uncounted(address, kind)) [[likely]] {
             return;
         }
         slow_access(address, bytes, kind, false);
@@ -67,7 +68,8 @@ public:
     // A load whose address came from the load before it: returns when the data are there.
     void dependent_read(phys_addr address, std::uint32_t bytes)
     {
-        if (fits_line(address, bytes) && l1d_.hit(address, access_kind::read)) [[likely]] {
+        ++accesses_;
+        if (fits_line(address, bytes) && l1d_.hit_uncounted(address, access_kind::read)) [[likely]] {
             spend_load_use();
             return;
         }
@@ -174,19 +176,36 @@ private:
         }
     }
 
+    // What was used of the budget becomes time.
+    void settle()
+    {
+        const auto used = static_cast<std::uint64_t>(granted_ - machine_budget);
+        counts_.instructions += used;
+        clock_fs_ += used * instruction_fs_;
+        granted_ = machine_budget;
+    }
+    void count(core_event which, std::uint64_t times = 1)
+    {
+        const auto index = static_cast<std::size_t>(which);
+        const std::uint64_t before = counts_.events[index];
+        counts_.events[index] = before + times;
+        if (before < watched_[index] && before + times >= watched_[index]) [[unlikely]] {
+            reached_[index]();
+        }
+    }
+
     // machine/core.cpp
     void budget_spent();
-    void settle();
     void resumed();
+    [[nodiscard]] std::uint64_t instructions_within(std::uint64_t time_fs) const;
     void grant();
     void finish();
     void wait_until(picoseconds when, stall_cause cause);
     void block(waiting what, stall_cause cause);
-    void count(core_event which, std::uint64_t times = 1);
 
     // machine/core_miss.cpp
     void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
-    void line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    void line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent, bool fresh);
     void load(phys_addr line, bool dependent, owner_id owner);
     void blocking_load(phys_addr line, owner_id owner);
     void store(phys_addr line, owner_id owner);
@@ -199,7 +218,7 @@ private:
     void wait_for_line(phys_addr line, stall_cause cause);
     void wait_for_reply(const memory_system::reply &reply);
     void place(std::size_t index);
-    void place_arrived();
+    bool place_arrived();
     void fill_private(phys_addr line, access_kind kind, owner_id owner);
     void fill_l1(phys_addr line, access_kind kind, owner_id owner);
     void write_back(written_back line);
@@ -238,7 +257,9 @@ private:
     std::uint64_t cycle_fs_;
     std::uint64_t load_use_fs_;
     std::int64_t load_use_instructions_;
+    double instructions_per_fs_;
     std::uint64_t clock_fs_ = 0;
+    std::uint64_t accesses_ = 0;
     std::int64_t granted_ = 0;
 
     std::vector<std::unique_ptr<fiber>> started_;

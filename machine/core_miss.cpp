@@ -97,15 +97,18 @@ void core::place(std::size_t index)
 }
 
 // Prefetched lines stay in their entries until they are wanted, so that the wish is seen.
-void core::place_arrived()
+bool core::place_arrived()
 {
+    bool any = false;
     for (std::size_t i = 0; i < used_;) {
         if (under_way_[i].why != purpose::prefetch && under_way_[i].when <= clock_now()) {
             place(i);
+            any = true;
         } else {
             ++i;
         }
     }
+    return any;
 }
 
 void core::note(const memory_system::reply &reply)
@@ -173,16 +176,22 @@ void core::wait_for_line(phys_addr line, stall_cause cause)
 void core::slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
 {
     settle();
+    if (fits_line(address, bytes)) {
+        line_access(address, bytes, kind, dependent, false);
+        finish();
+        return;
+    }
     const std::uint64_t end = address.value + bytes;
     for (std::uint64_t at = address.value; at < end;) {
         const std::uint64_t next = std::min(end, (at & ~line_mask_) + line_mask_ + 1);
-        line_access(phys_addr{at}, static_cast<std::uint32_t>(next - at), kind, dependent);
+        line_access(phys_addr{at}, static_cast<std::uint32_t>(next - at), kind, dependent, true);
         at = next;
     }
     finish();
 }
 
-void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
+// `fresh`: nobody has looked in L1 yet.
+void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent, bool fresh)
 {
     const frames::frame *const frame = ram_.find(address);
     if (frame == nullptr) {
@@ -193,7 +202,7 @@ void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind,
         shared_access(address, kind, dependent, frame->owner);
         return;
     }
-    if (l1d_.hit(address, kind)) {
+    if (fresh && l1d_.hit_uncounted(address, kind)) {
         clock_fs_ += dependent ? load_use_fs_ : 0;
         return;
     }
@@ -206,8 +215,7 @@ void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind,
         return;
     }
     order();
-    place_arrived();
-    if (l1d_.hit(address, kind)) {
+    if (place_arrived() && l1d_.hit_uncounted(address, kind)) {
         return;
     }
     if (kind == access_kind::read) {

@@ -46,7 +46,7 @@ void core::shared_access(phys_addr address, access_kind kind, bool dependent, ow
     const bool asked = (kind == access_kind::write || !here) && snoop(tagged, kind);
     const stall_cause cause = stall_cause::shared_level_hit;
     if (here) {
-        l1d_.hit(tagged, kind);
+        l1d_.hit_uncounted(tagged, kind);
         clock_fs_ += dependent ? load_use_fs_ : 0;
     } else {
         count(core_event::l1d_refill);

@@ -15,7 +15,7 @@ public:
     // `what` and `where`: kind, core, address; the caller packs them.
     void add(picoseconds when, std::uint64_t what, std::uint64_t where)
     {
-        value_ += mixed(mixed(when.value + what * 0x9E3779B97F4A7C15U) ^ where);
+        value_ += mixed(when.value * 0x9E3779B97F4A7C15U + what * 0xD1B54A32D192ED03U + where);
         ++count_;
     }
     [[nodiscard]] std::uint64_t value() const { return value_; }

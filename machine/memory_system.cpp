@@ -15,6 +15,7 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
 {
     for (std::size_t i = 0; i < levels.size(); ++i) {
         levels_.emplace_back(std::move(levels[i]), wanted.levels.at(i));
+        limits_misses_ = limits_misses_ || wanted.levels.at(i).misses != 0;
     }
     for (const master_settings &one : wanted.masters) {
         ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps}, regulator(one.reads),
@@ -112,7 +113,8 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
     if (!wants_room_.empty()) {
         std::erase(wants_room_, &client);
     }
-    if (ports_[way.master].writes_under_way >= writes_allowed_ || !levels_have_room(way, wanted.line, now)) {
+    if (ports_[way.master].writes_under_way >= writes_allowed_ ||
+        (limits_misses_ && !levels_have_room(way, wanted.line, now))) {
         wait_for_room(client);
         return {reply::state::full, {}, 0, false, 0};
     }

@@ -164,6 +164,7 @@ private:
     std::vector<std::uint32_t> level_misses_; // lines that each has asked for
     std::vector<port> ports_;
     dram::memory memory_;
+    bool limits_misses_ = false; // some level does
     std::uint64_t line_bytes_;
     std::uint64_t bursts_per_line_;
     std::uint64_t burst_bytes_;
