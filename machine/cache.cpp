@@ -21,12 +21,10 @@ result<cache> cache::make(const cache_geometry &geometry, replacement policy, st
 
 cache::cache(const cache_geometry &geometry, replacement_state state, std::size_t owners)
     : geometry_(geometry), replacement_(std::move(state)), statistics_(owners), latest_(geometry.sets()),
+      empty_(geometry.sets(), static_cast<std::uint8_t>(geometry.ways())),
       lines_(std::size_t{geometry.sets()} * geometry.ways(), no_line), owners_(lines_.size()),
       dirty_(lines_.size())
 {
-    for (std::uint32_t set = 0; set < geometry.sets(); ++set) {
-        latest_[set] = set * geometry.ways();
-    }
 }
 
 std::optional<displaced> cache::fill(phys_addr address, owner_id owner, access_kind kind)
@@ -56,6 +54,9 @@ std::optional<displaced> cache::receive(written_back line)
 // The lowest empty slot that may take a line, or none.
 std::size_t cache::free_slot(std::uint32_t set) const
 {
+    if (empty_[set] == 0) {
+        return absent;
+    }
     if (locked_ways_ == 0) {
         return find(set, no_line);
     }
@@ -70,13 +71,16 @@ std::size_t cache::free_slot(std::uint32_t set) const
 
 std::optional<displaced> cache::invalidate(phys_addr address)
 {
-    const std::size_t slot = find(geometry_.set_of(address), address.value >> geometry_.line_bits());
+    const std::uint32_t set = geometry_.set_of(address);
+    const std::size_t slot = find(set, address.value >> geometry_.line_bits());
     if (slot == absent) {
         return std::nullopt;
     }
     const displaced was{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
     lines_[slot] = no_line;
     dirty_[slot] = 0;
+    latest_[set].line = latest_[set].slot == slot ? no_line : latest_[set].line;
+    ++empty_[set];
     return was;
 }
 
@@ -105,6 +109,8 @@ std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool di
         if (victim->dirty) {
             statistics_.of(victim->owner).write_backs.add();
         }
+    } else {
+        --empty_[set];
     }
     lines_[slot] = line;
     owners_[slot] = owner;

@@ -96,21 +96,23 @@ private:
 
     [[nodiscard]] std::size_t find(std::uint32_t set, std::uint64_t line) const
     {
+        // All ways are looked at, the last one first, without leaving early: where a line is found can not be
+        // predicted, and a wrong guess costs the host more than the comparisons.
         const std::size_t first = std::size_t{set} * geometry_.ways();
-        for (std::size_t slot = first; slot < first + geometry_.ways(); ++slot) {
-            if (lines_[slot] == line) {
-                return slot;
-            }
+        const std::uint64_t *const ways = lines_.data() + first;
+        std::size_t found = absent;
+        for (std::size_t way = geometry_.ways(); way-- > 0;) {
+            found = ways[way] == line ? first + way : found;
         }
-        return absent;
+        return found;
     }
 
     std::size_t use_if_here(phys_addr address, access_kind kind)
     {
         const std::uint64_t line = address.value >> geometry_.line_bits();
         const std::uint32_t set = geometry_.set_of(address);
-        std::size_t slot = latest_[set];
-        if (lines_[slot] != line) {
+        std::size_t slot = latest_[set].slot;
+        if (latest_[set].line != line) {
             slot = find(set, line);
             if (slot == absent) {
                 return absent;
@@ -126,7 +128,7 @@ private:
     void use(std::uint32_t set, std::size_t slot)
     {
         replacement_.touch(set, static_cast<std::uint32_t>(slot - std::size_t{set} * geometry_.ways()));
-        latest_[set] = static_cast<std::uint32_t>(slot);
+        latest_[set] = {lines_[slot], static_cast<std::uint32_t>(slot)};
     }
 
     std::optional<displaced> place(phys_addr address, owner_id owner, bool dirty);
@@ -135,8 +137,14 @@ private:
     cache_geometry geometry_;
     replacement_state replacement_;
     cache_statistics statistics_;
-    std::vector<std::uint32_t> latest_; // per set: the slot used last, where most hits are
-    std::vector<std::uint64_t> lines_;  // per slot (set * ways + way): line number, or no_line
+    // What was used last in a set, where most hits are.
+    struct latest {
+        std::uint64_t line = no_line;
+        std::uint32_t slot = 0;
+    };
+    std::vector<latest> latest_;       // per set
+    std::vector<std::uint8_t> empty_;  // per set: ways that hold no line
+    std::vector<std::uint64_t> lines_; // per slot (set * ways + way): line number, or no_line
     std::vector<owner_id> owners_;
     std::vector<std::uint8_t> dirty_;
     std::uint64_t locked_ways_ = 0;

@@ -211,7 +211,7 @@ void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind,
         return;
     }
     const owner_id owner = frame->owner;
-    if (find(line) == none && l2_hit(line, kind, owner)) {
+    if (l2_ && find(line) == none && l2_hit(line, kind, owner)) {
         return;
     }
     order();
@@ -227,9 +227,6 @@ void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind,
 
 bool core::l2_hit(phys_addr line, access_kind kind, owner_id owner)
 {
-    if (!l2_) {
-        return false;
-    }
     if (!l2_->contains(line)) {
         count(core_event::l2d_access);
         count(core_event::l2d_refill);

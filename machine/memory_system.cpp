@@ -131,7 +131,8 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
         }
         if (answer.hit) {
             const auto missed = static_cast<std::uint32_t>(depth);
-            flight *const coming = flights_used_ == 0 ? nullptr : find_flight(wanted.line, index);
+            const bool all_arrived = flights_undecided_ == 0 && last_arrival_ <= now;
+            flight *const coming = all_arrived ? nullptr : find_flight(wanted.line, index);
             if (coming == nullptr || coming->when <= when) {
                 ++counts_.level_hits;
                 return {reply::state::known, when, 0, false, missed};
@@ -191,6 +192,7 @@ memory_system::reply memory_system::ask_memory(const route &way, const line_requ
                         wanted.partition);
     }
     ++counts_.line_reads;
+    ++flights_undecided_;
     next_ = memory_.next().value_or(never);
     return {reply::state::coming, {}, next_ticket_++, true, static_cast<std::uint32_t>(way.levels.size())};
 }
@@ -271,6 +273,8 @@ void memory_system::answered(std::size_t index, picoseconds when)
     }
     one.when = one.last_part + one.answer_latency;
     ++counts_.answered;
+    --flights_undecided_;
+    last_arrival_ = std::max(last_arrival_, one.when);
     digest_.add(one.when, answer_code << 32U, flight_lines_[index]);
     for (const waiter &waiting : one.waiters) {
         waiting.client->arrived(waiting.id, one.when);

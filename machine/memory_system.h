@@ -173,6 +173,8 @@ private:
     std::vector<std::uint64_t> flight_lines_; // by flight: its line, or no_line
     std::vector<flight> flights_;
     std::size_t flights_used_ = 0;
+    std::size_t flights_undecided_ = 0;
+    picoseconds last_arrival_{}; // of the flights that DRAM has decided
     ticket next_ticket_ = 0;
     picoseconds next_ = never;
     std::vector<memory_client *> wants_room_;

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an access costs: latency steps at each cache size, bandwidth below DRAM's peak, stores that wait for
+// nobody until the buffer is full, prefetching, write streaming, frames that cores share.
+#include <gtest/gtest.h>
+
+#include "tests/machine/machine_make.h"
+#include "tests/machine/patterns.h"
+
+namespace bulkhead::machine::test {
+
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+
+struct outcome {
+    double ns_per_access;
+    double bytes_per_s; // over DRAM's bus
+    core_counts counts;
+    memory_counts memory;
+    double dram_peak;
+};
+
+outcome run(const settings &wanted, const pattern_settings &what, std::size_t cores = 1)
+{
+    const auto machine = make_machine(wanted);
+    for (std::uint32_t i = 0; i < cores; ++i) {
+        pattern_settings own = what;
+        own.start.value += std::uint64_t{i} << 26U;
+        own.seed += i;
+        machine->core_at({i}).start(make_pattern(own));
+    }
+    EXPECT_EQ(machine->timeline().run(for_ever), engine::ending::idle);
+    const picoseconds end = machine->core_at({0}).clock();
+    const dram::memory_profile profile = machine->memory().profile(end);
+    return {static_cast<double>(end.value) / 1000 / static_cast<double>(what.accesses),
+            static_cast<double>(profile.read.value + profile.written.value) /
+                (static_cast<double>(end.value) * 1e-12),
+            machine->core_at({0}).counts(), machine->memory().counts(),
+            machine->memory().memory().peak_bytes_per_s()};
+}
+
+pattern_settings chase(std::uint64_t bytes)
+{
+    return {.pattern = access_pattern::chase,
+            .working_set = byte_count{bytes},
+            .accesses = 6 * bytes / 64 > 20'000 ? 6 * bytes / 64 : 20'000};
+}
+
+TEST(core, a_pointer_chase_costs_more_where_a_cache_ends)
+{
+    const settings wanted = small_machine(1);
+    const double in_l1 = run(wanted, chase(16 * kib)).ns_per_access;
+    const double in_l2 = run(wanted, chase(256 * kib)).ns_per_access;
+    const double in_dram = run(wanted, chase(4096 * kib)).ns_per_access;
+    EXPECT_NEAR(in_l1, 0.833 * 3, 0.5);        // an instruction and the load-use latency
+    EXPECT_NEAR(in_l2, 0.833 + 12, 1.5);       // the shared level's latency instead
+    EXPECT_GT(in_dram, 12 + 2 * 10 + 20 + 20); // its lookup, the ways to and fro, and the DRAM itself
+    EXPECT_LT(in_dram, 150);
+}
+
+TEST(core, every_line_that_is_missed_is_read_once)
+{
+    for (const access_pattern pattern : {access_pattern::sequential, access_pattern::random}) {
+        settings wanted = small_machine(4);
+        for (core_settings &one : wanted.cores) {
+            one.loads = 4;
+            one.prefetcher.depth_lines = 4;
+        }
+        const outcome seen = run(wanted,
+                                 {.pattern = pattern,
+                                  .working_set = byte_count{2048 * kib},
+                                  .accesses = 100'000,
+                                  .writes_percent = 30},
+                                 4);
+        EXPECT_GT(seen.memory.line_reads, 1000U);
+        EXPECT_EQ(seen.memory.answered, seen.memory.line_reads);
+        EXPECT_EQ(seen.memory.fetches, seen.memory.level_hits + seen.memory.joined + seen.memory.line_reads);
+        EXPECT_EQ(seen.memory.bursts_written, seen.memory.line_writes);
+    }
+}
+
+TEST(core, no_traffic_exceeds_the_peak_of_the_data_bus)
+{
+    settings wanted = small_machine(4);
+    for (core_settings &one : wanted.cores) {
+        one.loads = 8;
+        one.prefetcher.depth_lines = 4;
+    }
+    const outcome seen = run(wanted,
+                             {.pattern = access_pattern::strided,
+                              .working_set = byte_count{8192 * kib},
+                              .accesses = 60'000,
+                              .writes_percent = 20},
+                             4);
+    EXPECT_LT(seen.bytes_per_s, seen.dram_peak);
+    EXPECT_GT(seen.bytes_per_s, 0.5 * seen.dram_peak); // four cores can keep it busy
+}
+
+TEST(core, more_loads_under_way_overlap_their_latencies)
+{
+    settings wanted = small_machine(1);
+    const pattern_settings what{
+        .pattern = access_pattern::random, .working_set = byte_count{32768 * kib}, .accesses = 20'000};
+    const double blocking = run(wanted, what).ns_per_access;
+    wanted.cores[0].loads = 4;
+    const double overlapped = run(wanted, what).ns_per_access;
+    EXPECT_LT(overlapped, 0.5 * blocking);
+    wanted.cores[0].window_instructions = 1; // it may hardly go on behind a miss
+    EXPECT_GT(run(wanted, what).ns_per_access, 0.9 * blocking);
+}
+
+TEST(core, a_prefetcher_hides_the_latency_of_a_stream)
+{
+    settings wanted = small_machine(1);
+    const pattern_settings what{.working_set = byte_count{8192 * kib}, .accesses = 400'000};
+    const double without = run(wanted, what).ns_per_access;
+    wanted.cores[0].prefetcher.depth_lines = 4;
+    const outcome with = run(wanted, what);
+    EXPECT_LT(with.ns_per_access, 0.5 * without);
+    EXPECT_EQ(with.counts.of(core_event::l1d_refill), 400'000U * 8 / 64);
+}
+
+TEST(core, stores_wait_only_when_the_buffer_is_full)
+{
+    settings wanted = small_machine(1);
+    const auto few = run(wanted, {.pattern = access_pattern::strided,
+                                  .working_set = byte_count{8192 * kib},
+                                  .accesses = 4,
+                                  .writes_percent = 100});
+    EXPECT_LT(few.ns_per_access, 2.0);
+    EXPECT_EQ(few.counts.of(stall_cause::store_buffer), 0U);
+    const auto many = run(wanted, {.pattern = access_pattern::strided,
+                                   .working_set = byte_count{8192 * kib},
+                                   .accesses = 4000,
+                                   .writes_percent = 100});
+    EXPECT_GT(many.counts.of(stall_cause::store_buffer), 1'000'000U);
+}
+
+TEST(core, write_streaming_fetches_no_lines_that_are_overwritten)
+{
+    settings wanted = small_machine(1);
+    const pattern_settings what{
+        .working_set = byte_count{8192 * kib}, .accesses = 300'000, .writes_percent = 100};
+    EXPECT_EQ(run(wanted, what).memory.line_reads, 300'000U * 8 / 64);
+    wanted.cores[0].write_streaming = {.lines = 3, .shared_lines = 100};
+    const outcome seen = run(wanted, what);
+    EXPECT_LT(seen.memory.line_reads, 10U);
+    EXPECT_GT(seen.memory.line_writes, 37'000U); // the lines, but for what is still in caches
+}
+
+TEST(core, stalls_and_instructions_add_up_to_the_clock)
+{
+    const auto machine = make_machine(small_machine(1));
+    machine->core_at({0}).start((make_pattern({.pattern = access_pattern::random,
+                                               .working_set = byte_count{4096 * kib},
+                                               .accesses = 20'000,
+                                               .writes_percent = 30})));
+    machine->timeline().run(for_ever);
+    const core_counts counts = machine->core_at({0}).counts();
+    std::uint64_t sum_ps = counts.instructions * 833'333 / 1000;
+    for (const std::uint64_t stall : counts.stall_ps) {
+        sum_ps += stall;
+    }
+    EXPECT_NEAR(static_cast<double>(sum_ps), static_cast<double>(machine->core_at({0}).clock().value),
+                0.001 * static_cast<double>(sum_ps));
+    EXPECT_EQ(counts.memory_accesses, 20'000U);
+}
+
+TEST(core, a_private_second_level_keeps_what_the_first_gives_up)
+{
+    settings wanted = small_machine(1);
+    wanted.cores[0].l2 = cache_settings{.size_bytes = 512 * kib, .ways = 8};
+    wanted.cores[0].l2_latency_ps = 5'000;
+    const outcome seen = run(wanted, chase(256 * kib));
+    EXPECT_NEAR(seen.ns_per_access, 0.833 + 5, 3);
+    EXPECT_EQ(seen.memory.fetches, 256 * kib / 64);
+    EXPECT_EQ(seen.counts.of(core_event::l2d_refill), 256 * kib / 64);
+}
+
+TEST(core, a_shared_frame_moves_between_cores_that_write_it)
+{
+    const auto machine = make_machine(small_machine(2));
+    machine->share(phys_addr{0}, byte_count{4096}, true);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        machine->core_at({i}).start([](core &own) {
+            for (int round = 0; round < 1000; ++round) {
+                own.instructions(10);
+                own.access(phys_addr{64}, 8, access_kind::write);
+            }
+        });
+    }
+    machine->timeline().run(for_ever);
+    const core_counts counts = machine->core_at({0}).counts();
+    EXPECT_GT(counts.of(core_event::l1d_refill), 400U); // it nearly never still has it
+    EXPECT_GT(counts.of(core_event::l1d_write_back), 400U);
+    EXPECT_EQ(machine->memory().counts().line_reads, 1U);
+}
+
+TEST(core, an_access_across_two_lines_misses_both)
+{
+    const auto machine = make_machine(small_machine(1));
+    machine->core_at({0}).start([](core &own) { own.access(phys_addr{60}, 8, access_kind::read); });
+    machine->timeline().run(for_ever);
+    EXPECT_EQ(machine->memory().counts().line_reads, 2U);
+}
+
+TEST(core, a_watched_event_is_reported_at_the_count_and_only_then)
+{
+    const auto machine = make_machine(small_machine(1));
+    std::vector<std::uint64_t> seen;
+    core &own = machine->core_at({0});
+    own.watch(core_event::l2d_refill, 100, [&] { seen.push_back(own.counts().of(core_event::l2d_refill)); });
+    own.start((make_pattern(
+        {.pattern = access_pattern::strided, .working_set = byte_count{4096 * kib}, .accesses = 1000})));
+    machine->timeline().run(for_ever);
+    EXPECT_EQ(seen, std::vector<std::uint64_t>{100});
+    EXPECT_EQ(own.counts().of(core_event::l2d_refill), 1000U);
+}
+
+} // namespace
+
+} // namespace bulkhead::machine::test
