@@ -31,6 +31,8 @@ def channel(name):
 with Path(option("-kernel")).open() as file:
     scenario = json.load(file)
 steps = list(scenario["steps"])
+if steps and steps[0][0] == "killed-at-start":
+    os.kill(os.getpid(), signal.SIGKILL)
 if steps and steps[0][0] == "bad-start":
     sys.stderr.write(steps[0][1])
     sys.exit(1)

@@ -82,7 +82,12 @@ def test_output_just_before_the_end_is_not_lost(tmp_path: Path) -> None:
 def test_bad_arguments_give_the_emulators_words(tmp_path: Path) -> None:
     outcome = run(tmp_path, [["bad-start", "qemu: unsupported machine type"]])
     assert outcome.how == "failed"
-    assert "code 1: qemu: unsupported machine type" in outcome.detail
+    assert "(code 1): qemu: unsupported machine type" in outcome.detail
+
+
+def test_emulator_that_is_killed_at_its_start_is_said_to_be(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [["killed-at-start", 0]])
+    assert outcome.how == "failed" and outcome.detail.endswith("(killed by signal 9)")
 
 
 def test_missing_program_is_an_outcome(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class Machine:
             *("-smp", str(self.cores)),
             *("-m", f"{self.ram_bytes >> 20}M"),
             *(("-accel", f"tcg,thread={threads}") if threads else ()),
-            *("-display", "none", "-nic", "none", "-no-shutdown", "-seed", str(self.seed)),
+            *("-display", "none", "-audio", "none", "-nic", "none", "-no-shutdown", "-seed", str(self.seed)),
             *(("-icount", "shift=1,sleep=off") if self.icount else ()),
             *(("-plugin", self.observer) if self.observer else ()),
             *(self.start or ("-kernel", str(self.kernel))),
@@ -116,6 +116,11 @@ class Emulator:
     def last_words(self) -> str:
         """The end of what the emulator wrote to its standard error, as the tail of a sentence."""
         return _last_words(self.log)
+
+
+def how_it_ended(code: int) -> str:
+    """A process's exit code in words."""
+    return f"killed by signal {-code}" if code < 0 else f"code {code}"
 
 
 def _last_words(log: Path) -> str:
@@ -197,7 +202,7 @@ async def _connect(
             await asyncio.wait_for(asyncio.shield(dying), 2)
         if process.returncode is not None:
             raise EmulatorError(
-                f"the emulator ended at its start with code {process.returncode}{_last_words(log)}"
+                f"the emulator ended at its start ({how_it_ended(process.returncode)}){_last_words(log)}"
             )
         raise EmulatorError(f"the emulator did not open its control channel{_last_words(log)}")
     finally:

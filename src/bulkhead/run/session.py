@@ -22,7 +22,7 @@ from bulkhead.run import emulator as emu
 from bulkhead.run import memory
 from bulkhead.run.boot import Typist
 from bulkhead.run.console import ConsoleParser, Line
-from bulkhead.run.emulator import Emulator, EmulatorError
+from bulkhead.run.emulator import Emulator, EmulatorError, how_it_ended
 from bulkhead.run.keys import KeyFilter, raw_mode
 
 _DRAIN_QUIET_S = 0.2  # the serial line is empty when nothing comes for so long after the shutdown
@@ -150,8 +150,7 @@ class _Session:
 
     async def _process_ended(self, emulator: Emulator) -> tuple[str, str]:
         code = await emulator.process.wait()
-        what = f"killed by signal {-code}" if code < 0 else f"code {code}"
-        return "died", f"the emulator ended by itself ({what}){emulator.last_words()}"
+        return "died", f"the emulator ended by itself ({how_it_ended(code)}){emulator.last_words()}"
 
     async def _pump(self, emulator: Emulator, log: BinaryIO) -> None:
         """Serial line to log, parser and view, until it is closed; a loader's questions are answered."""
