@@ -52,8 +52,8 @@ page_entry entry_of(const execution &here, std::uint64_t address)
     }
 }
 
-// An access that stays within its page.
-template <access_kind kind>
+// An access that stays within its page. `waited`: the program needs the value for its next address.
+template <access_kind kind, bool waited = false>
 [[gnu::always_inline]] inline void touch_here(std::uint64_t address, std::uint32_t bytes,
                                               std::uint64_t caller)
 {
@@ -62,7 +62,12 @@ template <access_kind kind>
     if (number < here.pages.pages) [[likely]] {
         const page_entry entry = here.pages.entries[number];
         if ((entry & obstacles<kind>()) == 0) [[likely]] {
-            here.on->access(phys_addr{page::frame(entry).value | (address % page_bytes)}, bytes, kind);
+            const phys_addr where{page::frame(entry).value | (address % page_bytes)};
+            if constexpr (waited) {
+                here.on->dependent_read(where, bytes);
+            } else {
+                here.on->access(where, bytes, kind);
+            }
             return;
         }
     }
@@ -222,6 +227,24 @@ void __tsan_init() {}
         return compare_exchange(at, expected, wanted, CALLER);                                               \
     }
 BULKHEAD_ATOMIC_SIZES(DEFINE_ATOMIC)
+
+// scripts/instrument/dependence.py puts them in the place of __tsan_readN.
+void machine_read1_waited(std::uint64_t at)
+{
+    touch_here<access_kind::read, true>(at, 1, CALLER);
+}
+void machine_read2_waited(std::uint64_t at)
+{
+    touch_here<access_kind::read, true>(at, 2, CALLER);
+}
+void machine_read4_waited(std::uint64_t at)
+{
+    touch_here<access_kind::read, true>(at, 4, CALLER);
+}
+void machine_read8_waited(std::uint64_t at)
+{
+    touch_here<access_kind::read, true>(at, 8, CALLER);
+}
 
 // One host thread: what is done is seen by all.
 void __tsan_atomic_thread_fence(int) {}

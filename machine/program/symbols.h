@@ -56,6 +56,11 @@ void __tsan_init();
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_signal_fence(int order);
 
+void machine_read1_waited(std::uint64_t at);
+void machine_read2_waited(std::uint64_t at);
+void machine_read4_waited(std::uint64_t at);
+void machine_read8_waited(std::uint64_t at);
+
 void *machine_memcpy(void *to, const void *from, std::size_t bytes);
 void *machine_memmove(void *to, const void *from, std::size_t bytes);
 void *machine_memset(void *to, int value, std::size_t bytes);

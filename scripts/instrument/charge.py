@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes compiled x86-64 code pay for its instructions: each basic block subtracts their number from the
-machine's budget (machine/budget.h) and calls the machine when it is spent.
+machine's budget (machine/budget.h) and calls the machine when it is spent. Loads that the program waits for
+(dependence.py) get a callback of their own.
 
     python -m instrument.charge IN.s OUT.s
 
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 
 from instrument.assembly import Block, Function, Instruction, functions_of
+from instrument.dependence import is_waited_for
 from instrument.flags import flags_matter
 
 CALLEE_SAVED = {"%rbx", "%rbp", "%r12", "%r13", "%r14", "%r15"}
@@ -92,6 +94,7 @@ class Charger:
 
     def __init__(self) -> None:
         self.before: dict[int, str] = {}
+        self.instead: dict[int, str] = {}
         self.stubs = 0
 
     def charge(self, function: Function) -> None:
@@ -100,6 +103,13 @@ class Charger:
             price = sum(instruction.counted for instruction in block.instructions)
             if price or (block.instructions and jumps_back(function, number)):
                 self.charge_block(function, number, price)
+            self.name_waited_for(function, number)
+
+    def name_waited_for(self, function: Function, number: int) -> None:
+        for position, instruction in enumerate(function.blocks[number].instructions):
+            size = re.fullmatch(r"__tsan_(?:volatile_)?read([1248])", instruction.target)
+            if instruction.is_call and size and is_waited_for(function, number, position):
+                self.instead[instruction.line] = f"\tcall\t*machine_read{size[1]}_waited@GOTPCREL(%rip)\n"
 
     def charge_block(self, function: Function, number: int, price: int) -> None:
         block = function.blocks[number]
@@ -146,7 +156,10 @@ def instrument(text: str) -> str:
     charger = Charger()
     for function in functions_of(lines):
         charger.charge(function)
-    return "".join(charger.before.get(number, "") + line for number, line in enumerate(lines))
+    return "".join(
+        charger.before.get(number, "") + charger.instead.get(number, line)
+        for number, line in enumerate(lines)
+    )
 
 
 def main(source: Path, destination: Path) -> int:

@@ -41,10 +41,11 @@ inline std::vector<std::string> call(const std::string &kernel, std::uint64_t n)
 
 // One program alone.
 inline run_result run_alone(const image &file, const std::string &kernel, std::uint64_t n,
-                            std::vector<mapping_run> memory = memory_at(0x200000))
+                            std::vector<mapping_run> memory = memory_at(0x200000),
+                            const settings &hardware = small_machine(1))
 {
     const ram bytes = make_ram();
-    const auto whole = make_machine(small_machine(1));
+    const auto whole = make_machine(hardware);
     const auto program = expect_made(
         bare_program::make(file, bytes, whole->core_at({0}), {std::move(memory), call(kernel, n)}));
     program->start();

@@ -2,6 +2,10 @@
 // Instrumented programs on simulated cores: what they compute, that every load, store and instruction counts,
 // that bytes are shared where frames are, and that a program which goes astray ends with a report. Issue 4,
 // S1.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +15,37 @@ namespace bulkhead::machine::test {
 namespace {
 
 using testing::HasSubstr;
+
+// How many instructions lie between the target of a function's only backward jump and that jump, without the
+// three by which they are paid for.
+std::uint64_t loop_length(const std::string &file, const std::string &function)
+{
+    const std::string command = "objdump -d --no-show-raw-insn " + file;
+    const std::unique_ptr<FILE, int (*)(FILE *)> disassembly(popen(command.c_str(), "r"), pclose);
+    std::vector<std::uint64_t> addresses;
+    std::array<char, 512> line{};
+    bool inside = false;
+    while (std::fgets(line.data(), line.size(), disassembly.get()) != nullptr) {
+        const std::string text = line.data();
+        if (text.find("<" + function + ">:") != std::string::npos) {
+            inside = true;
+        } else if (text == "\n") {
+            inside = false;
+        } else if (inside) {
+            const std::uint64_t address = std::stoull(text, nullptr, 16);
+            addresses.push_back(address);
+            const std::size_t jump = text.find("\tj");
+            const std::size_t target = text.find_first_of("0123456789abcdef", text.find(' ', jump));
+            const std::uint64_t to =
+                jump == std::string::npos ? address : std::stoull(text.substr(target), nullptr, 16);
+            const auto loop = std::ranges::find(addresses, to);
+            if (to < address && loop != addresses.end()) {
+                return static_cast<std::uint64_t>(addresses.end() - loop) - 3;
+            }
+        }
+    }
+    return 0;
+}
 
 class programs : public testing::Test {
 protected:
@@ -56,6 +91,29 @@ TEST_F(programs, compute_what_they_compute_elsewhere)
     const run_result hello = run("hello", 2);
     EXPECT_EQ(hello.output, "hello\nhello\n");
     EXPECT_EQ(hello.status, 7);
+}
+
+TEST_F(programs, each_turn_of_a_loop_costs_the_instructions_that_the_disassembly_shows)
+{
+    // `kernel_spin` has one loop, which is one basic block.
+    const std::uint64_t turns = 1000;
+    const std::uint64_t spent =
+        run("spin", 2 * turns).counts.instructions - run("spin", turns).counts.instructions;
+    EXPECT_EQ(spent, turns * loop_length(KERNELS_IMAGE, "kernel_spin"));
+}
+
+TEST_F(programs, a_walk_along_pointers_waits_for_each_and_a_walk_by_numbers_does_not)
+{
+    settings hardware = small_machine(1);
+    hardware.cores[0].loads = 4;
+    hardware.levels[0].cache.size_bytes = 64 * 1024; // too small for the lines of a walk
+    const auto time = [&](const char *kernel, std::uint64_t expected) {
+        const run_result what = run_alone(kernels, kernel, 2000, memory_at(0x200000, 0x1000000), hardware);
+        EXPECT_EQ(what.trouble.value_or(""), "");
+        EXPECT_EQ(what.result, expected);
+        return (what.marks.at(1).when - what.marks.at(0).when).value;
+    };
+    EXPECT_GT(time("chase", 2000), 2 * time("steps", 1999 * 2000 / 2));
 }
 
 TEST_F(programs, marks_carry_the_simulated_time)

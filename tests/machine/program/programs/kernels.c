@@ -38,6 +38,15 @@ static uint64_t sum(uint64_t n)
     return total;
 }
 
+// 16 KiB over and over.
+static uint64_t again(uint64_t n)
+{
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < n; i += 4096)
+        total += sum(4096);
+    return total;
+}
+
 static uint64_t fill(uint64_t n)
 {
     device = (uint32_t)sum(4096); // the stores shall hit
@@ -223,6 +232,37 @@ static uint64_t spin(uint64_t n)
     return (uint64_t)kernel_spin((int)n);
 }
 
+// The same lines, by pointers from one to the next or by their numbers.
+enum { stride = 4096 + 64 };
+
+static uint64_t chase(uint64_t n)
+{
+    uint64_t size;
+    unsigned char *memory = machine_memory(&size);
+    unsigned char **next = (unsigned char **)memory;
+    for (uint64_t i = 0; i < n; i++)
+        *(unsigned char **)(memory + i * stride) = memory + (i + 1) * stride;
+    machine_mark(0);
+    for (uint64_t i = 0; i < n; i++)
+        next = (unsigned char **)*next;
+    machine_mark(1);
+    return (uint64_t)((unsigned char *)next - memory) / stride;
+}
+
+static uint64_t steps(uint64_t n)
+{
+    uint64_t size;
+    uint64_t total = 0;
+    unsigned char *memory = machine_memory(&size);
+    for (uint64_t i = 0; i < n; i++)
+        *(uint64_t *)(memory + i * stride) = i;
+    machine_mark(0);
+    for (uint64_t i = 0; i < n; i++)
+        total += *(uint64_t *)(memory + i * stride);
+    machine_mark(1);
+    return total;
+}
+
 static bool same(const char *left, const char *right)
 {
     while (*left != '\0' && *left == *right) {
@@ -238,11 +278,27 @@ struct kernel {
 };
 
 static const struct kernel kernels[] = {
-    {"sum", sum},         {"fill", fill},       {"structures", structures}, {"volatiles", volatiles},
-    {"spin", spin},       {"atomics", atomics}, {"copies", copies},         {"copy_only", copy_only},
-    {"locals", locals},   {"recurse", recurse}, {"touch_own", touch_own},   {"floats", floats},
-    {"wild", wild},       {"marks", marks},     {"wild_write", wild_write}, {"unannounced", unannounced},
-    {"globals", globals}, {"hello", hello},
+    {"chase", chase},
+    {"steps", steps},
+    {"again", again},
+    {"sum", sum},
+    {"fill", fill},
+    {"structures", structures},
+    {"volatiles", volatiles},
+    {"spin", spin},
+    {"atomics", atomics},
+    {"copies", copies},
+    {"copy_only", copy_only},
+    {"locals", locals},
+    {"recurse", recurse},
+    {"touch_own", touch_own},
+    {"floats", floats},
+    {"wild", wild},
+    {"marks", marks},
+    {"wild_write", wild_write},
+    {"unannounced", unannounced},
+    {"globals", globals},
+    {"hello", hello},
 };
 
 int main(int argc, char **argv);
