@@ -242,10 +242,7 @@ core_counts core::counts() const
         now.instructions += static_cast<std::uint64_t>(granted_ - machine_budget);
     }
     now.cycles = (clock_fs() - now.idle_ps * 1000) / cycle_fs_;
-    for (std::size_t owner = 0; owner < l1d_.statistics().owner_count(); ++owner) {
-        now.memory_accesses +=
-            l1d_.statistics().of(owner_id{static_cast<std::uint8_t>(owner)}).accesses.get();
-    }
+    now.memory_accesses = accesses_;
     return now;
 }
 
