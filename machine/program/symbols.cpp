@@ -13,34 +13,51 @@ namespace {
 
 using table = std::unordered_map<std::string_view, const void *>;
 
+#define ADD(name) all.emplace(#name, reinterpret_cast<const void *>(&name));
+#define ADD_ACCESS(size)                                                                                     \
+    ADD(__tsan_read##size)                                                                                   \
+    ADD(__tsan_write##size)                                                                                  \
+    ADD(__tsan_volatile_read##size)                                                                          \
+    ADD(__tsan_volatile_write##size)                                                                         \
+    ADD(__tsan_unaligned_read##size)                                                                         \
+    ADD(__tsan_unaligned_write##size)                                                                        \
+    ADD(__tsan_unaligned_volatile_read##size)                                                                \
+    ADD(__tsan_unaligned_volatile_write##size)
+#define ADD_ATOMIC(bits)                                                                                     \
+    ADD(__tsan_atomic##bits##_load)                                                                          \
+    ADD(__tsan_atomic##bits##_store)                                                                         \
+    ADD(__tsan_atomic##bits##_exchange)                                                                      \
+    ADD(__tsan_atomic##bits##_fetch_add)                                                                     \
+    ADD(__tsan_atomic##bits##_fetch_sub)                                                                     \
+    ADD(__tsan_atomic##bits##_fetch_and)                                                                     \
+    ADD(__tsan_atomic##bits##_fetch_or)                                                                      \
+    ADD(__tsan_atomic##bits##_fetch_xor)                                                                     \
+    ADD(__tsan_atomic##bits##_fetch_nand)                                                                    \
+    ADD(__tsan_atomic##bits##_compare_exchange_strong)                                                       \
+    ADD(__tsan_atomic##bits##_compare_exchange_weak)                                                         \
+    ADD(__tsan_atomic##bits##_compare_exchange_val)
+
 table all_symbols()
 {
-#define ENTRY(name) {#name, reinterpret_cast<const void *>(&name)},
-#define ACCESS_ENTRIES(size)                                                                                 \
-    ENTRY(__tsan_read##size)                                                                                 \
-    ENTRY(__tsan_write##size)                                                                                \
-    ENTRY(__tsan_volatile_read##size) ENTRY(__tsan_volatile_write##size) ENTRY(__tsan_unaligned_read##size)  \
-        ENTRY(__tsan_unaligned_write##size) ENTRY(__tsan_unaligned_volatile_read##size)                      \
-            ENTRY(__tsan_unaligned_volatile_write##size)
-#define ATOMIC_ENTRIES(bits)                                                                                 \
-    ENTRY(__tsan_atomic##bits##_load)                                                                        \
-    ENTRY(__tsan_atomic##bits##_store)                                                                       \
-    ENTRY(__tsan_atomic##bits##_exchange) ENTRY(__tsan_atomic##bits##_fetch_add)                             \
-        ENTRY(__tsan_atomic##bits##_fetch_sub) ENTRY(__tsan_atomic##bits##_fetch_and)                        \
-            ENTRY(__tsan_atomic##bits##_fetch_or) ENTRY(__tsan_atomic##bits##_fetch_xor)                     \
-                ENTRY(__tsan_atomic##bits##_fetch_nand) ENTRY(__tsan_atomic##bits##_compare_exchange_strong) \
-                    ENTRY(__tsan_atomic##bits##_compare_exchange_weak)                                       \
-                        ENTRY(__tsan_atomic##bits##_compare_exchange_val)
-    return {
-        BULKHEAD_ACCESS_SIZES(ACCESS_ENTRIES) BULKHEAD_ATOMIC_SIZES(ATOMIC_ENTRIES) ENTRY(__tsan_read_range)
-            ENTRY(__tsan_write_range) ENTRY(__tsan_init) ENTRY(__tsan_atomic_thread_fence)
-                ENTRY(__tsan_atomic_signal_fence) ENTRY(machine_budget) ENTRY(machine_read1_waited)
-                    ENTRY(machine_read2_waited) ENTRY(machine_read4_waited) ENTRY(machine_read8_waited) ENTRY(
-                        machine_program_spent){"memcpy", reinterpret_cast<const void *>(&machine_memcpy)},
-        {"memmove", reinterpret_cast<const void *>(&machine_memmove)},
-        {"memset", reinterpret_cast<const void *>(&machine_memset)},
-        {"memcmp", reinterpret_cast<const void *>(&machine_memcmp)},
-    };
+    table all;
+    BULKHEAD_ACCESS_SIZES(ADD_ACCESS)
+    BULKHEAD_ATOMIC_SIZES(ADD_ATOMIC)
+    ADD(__tsan_read_range)
+    ADD(__tsan_write_range)
+    ADD(__tsan_init)
+    ADD(__tsan_atomic_thread_fence)
+    ADD(__tsan_atomic_signal_fence)
+    ADD(machine_budget)
+    ADD(machine_program_spent)
+    ADD(machine_read1_waited)
+    ADD(machine_read2_waited)
+    ADD(machine_read4_waited)
+    ADD(machine_read8_waited)
+    all.emplace("memcpy", reinterpret_cast<const void *>(&machine_memcpy));
+    all.emplace("memmove", reinterpret_cast<const void *>(&machine_memmove));
+    all.emplace("memset", reinterpret_cast<const void *>(&machine_memset));
+    all.emplace("memcmp", reinterpret_cast<const void *>(&machine_memcmp));
+    return all;
 }
 
 } // namespace
