@@ -54,6 +54,13 @@ def discount_set_up(block: Block, position: int) -> None:
                 break
 
 
+def is_spill(instruction: Instruction) -> bool:
+    """A plain move to or from the stack's own slots: the target has the registers to do without."""
+    return bool(re.fullmatch(r"mov[lqb]|movs[sd]|mova[p][sd]", instruction.name)) and any(
+        re.fullmatch(r"-?\d*\(%rsp\)", operand) for operand in instruction.operands
+    )
+
+
 def discount(function: Function) -> None:
     """Marks what is there for the callbacks' sake alone.
 
@@ -66,6 +73,8 @@ def discount(function: Function) -> None:
             if is_callback(instruction):
                 discount_set_up(block, position)
                 instruction.counted = "_atomic" in instruction.target
+            elif is_spill(instruction):
+                instruction.counted = False
             elif instruction.is_call or (
                 instruction.is_jump and instruction.leaves_function(function.labels)
             ):

@@ -57,7 +57,11 @@ def record(
         try:
             about = describe(with_arguments, package)
             code, counts = run(
-                with_arguments, trace=output.absolute(), about=about, limit=limit, quiet=as_json
+                with_arguments,
+                trace=output.absolute(),
+                about=about,
+                limit=limit,
+                output=[] if as_json else None,
             )
             own = {"trace": str(output), "bytes": output.stat().st_size, "exit_code": code}
             own |= trace_info(output)

@@ -74,10 +74,11 @@ def run(
     about: dict[str, Any] | None = None,
     window: Window | None = None,
     limit: int | None = None,
-    quiet: bool = False,
-    timeout_s: float | None = None,
+    output: list[str] | None = None,
 ) -> tuple[int, Counts]:
     """The program's exit code and what was counted; `trace` is complete when this returns.
+
+    What the program prints is appended to `output`, where given, else it is shown.
 
     Raises RecordingError, MissingTool, BuildFailed.
     """
@@ -99,11 +100,12 @@ def run(
         command += ["-L", str(program.root)] if program.root else []
         done = subprocess.run(
             [*command, str(program.file), *program.arguments],
-            stdout=subprocess.DEVNULL if quiet else None,
+            stdout=None if output is None else subprocess.PIPE,
             env={name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"},
-            timeout=timeout_s,
             check=False,
         )
+        if output is not None:
+            output.append(done.stdout.decode(errors="replace"))
         if not counts.exists():
             raise RecordingError(f"{program.file}: the emulator ended with {done.returncode} and no record")
         counted = Counts(**json.loads(counts.read_text()))

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead workloads`: what there is, and how the instrumented build compares with the AArch64 build.
+
+Options and output only; the work is in `bulkhead.recording.compare`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.recording.compare import Comparison
+
+app = typer.Typer(help="Programs that load boards and the simulated machine.", no_args_is_help=True)
+
+
+def register(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="workloads")
+
+
+@app.command("list")
+def list_all() -> None:
+    """Every workload with its parameters and their defaults."""
+    from bulkhead.env.native import ensure_built
+    from bulkhead.env.paths import build_dir
+
+    ensure_built(["host"], ["workload"])
+    program = build_dir() / "host" / "workloads" / "workload"
+    typer.echo(subprocess.run([program], capture_output=True, text=True, check=True).stdout, nl=False)
+
+
+@app.command("compare")
+def compare_builds(
+    names: Annotated[list[str] | None, typer.Argument(help="Workloads.", show_default="all")] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PARAMETER=NUMBER", help="Of the workloads.", show_default="small=1 iterations=3"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Instructions and accesses, instrumented against AArch64 build; 1 if checksums differ."""
+    from bulkhead.env.progress import progress
+    from bulkhead.recording.compare import build, compare, workload_names
+    from bulkhead.recording.record import RecordingError
+
+    try:
+        given = {name: int(value, 0) for name, _, value in (each.partition("=") for each in parameters or ())}
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--set") from error
+    build()
+    known = workload_names()
+    wanted = names or known
+    reasons = [
+        f"there is no workload '{name}'; known are {', '.join(known)}" for name in wanted if name not in known
+    ]
+    rows: list[Comparison] = []
+    if not reasons:
+        try:
+            with progress("compare builds") as update:
+                for row in compare(wanted, given or {"small": 1, "iterations": 3}):
+                    rows.append(row)
+                    update(len(rows) / len(wanted), row.workload)
+        except RecordingError as error:
+            reasons.append(str(error))
+    reasons += [
+        f"{row.workload}: the builds give different checksums" for row in rows if not row.same_checksum
+    ]
+    if as_json:
+        verdict = "failed" if reasons else "ok"
+        shown = [row.json() for row in rows]
+        print_json(result_object("workloads compare", verdict=verdict, reasons=reasons, rows=shown))
+    else:
+        _show(rows)
+        for reason in reasons:
+            complain(f"error: {reason}")
+    if reasons:
+        raise typer.Exit(1)
+
+
+def _show(rows: list[Comparison]) -> None:
+    from rich.table import Table
+
+    table = Table("workload", "instructions", "error", "reads", "error", "writes", "error")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in rows:
+        cells = []
+        for what in ("instructions", "reads", "writes"):
+            cells += [f"{getattr(row.aarch64, what):,}", f"{row.error(what):+.1%}"]
+        table.add_row(row.workload, *cells)
+    shown = console()
+    shown.print(table)
+    shown.print("counts of the AArch64 build; error: of the instrumented build against it")
