@@ -140,20 +140,21 @@ using namespace bulkhead::machine;
 
 extern "C" {
 
+// Flat: the core's way of a hit belongs into each of them, whatever the compiler thinks of its size.
 #define DEFINE_ACCESS(size)                                                                                  \
-    void __tsan_read##size(std::uint64_t at)                                                                 \
+    [[gnu::flatten]] void __tsan_read##size(std::uint64_t at)                                                \
     {                                                                                                        \
         touch_here<access_kind::read>(at, size, CALLER);                                                     \
     }                                                                                                        \
-    void __tsan_write##size(std::uint64_t at)                                                                \
+    [[gnu::flatten]] void __tsan_write##size(std::uint64_t at)                                               \
     {                                                                                                        \
         touch_here<access_kind::write>(at, size, CALLER);                                                    \
     }                                                                                                        \
-    void __tsan_volatile_read##size(std::uint64_t at)                                                        \
+    [[gnu::flatten]] void __tsan_volatile_read##size(std::uint64_t at)                                       \
     {                                                                                                        \
         touch_here<access_kind::read>(at, size, CALLER);                                                     \
     }                                                                                                        \
-    void __tsan_volatile_write##size(std::uint64_t at)                                                       \
+    [[gnu::flatten]] void __tsan_volatile_write##size(std::uint64_t at)                                      \
     {                                                                                                        \
         touch_here<access_kind::write>(at, size, CALLER);                                                    \
     }                                                                                                        \
@@ -229,19 +230,19 @@ void __tsan_init() {}
 BULKHEAD_ATOMIC_SIZES(DEFINE_ATOMIC)
 
 // scripts/instrument/dependence.py puts them in the place of __tsan_readN.
-void machine_read1_waited(std::uint64_t at)
+[[gnu::flatten]] void machine_read1_waited(std::uint64_t at)
 {
     touch_here<access_kind::read, true>(at, 1, CALLER);
 }
-void machine_read2_waited(std::uint64_t at)
+[[gnu::flatten]] void machine_read2_waited(std::uint64_t at)
 {
     touch_here<access_kind::read, true>(at, 2, CALLER);
 }
-void machine_read4_waited(std::uint64_t at)
+[[gnu::flatten]] void machine_read4_waited(std::uint64_t at)
 {
     touch_here<access_kind::read, true>(at, 4, CALLER);
 }
-void machine_read8_waited(std::uint64_t at)
+[[gnu::flatten]] void machine_read8_waited(std::uint64_t at)
 {
     touch_here<access_kind::read, true>(at, 8, CALLER);
 }
