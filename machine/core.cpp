@@ -131,6 +131,20 @@ void core::spend(picoseconds time)
     finish();
 }
 
+void core::spend_cycles(std::uint32_t cycles, stall_cause cause)
+{
+    if (cycles == 0) {
+        return;
+    }
+    counts_.stall_ps[static_cast<std::size_t>(cause)] += cycles * cycle_fs_ / 1000;
+    settle();
+    clock_fs_ += cycles * cycle_fs_;
+    if (timeline_.private_limit(*this) <= clock_now()) {
+        order();
+    }
+    finish();
+}
+
 // --- Order ---
 
 void core::order()

@@ -97,6 +97,13 @@ public:
     // may give the core to another fiber.
     void set_attend(std::function<void()> attend) { attend_ = std::move(attend); }
 
+    // --- For its MMU (machine/mmu.h) ---
+
+    // Reads a descriptor: from the second level on, or past all caches. Returns when it is there.
+    void walk_read(phys_addr where, bool cached);
+    void spend_cycles(std::uint32_t cycles, stall_cause cause);
+    void tally(core_event which) { count(which); }
+
     // --- For devices and other cores ---
 
     // Something wants what runs on the core at `when`: ends wait(), or leads to the attend function.
@@ -211,14 +218,19 @@ private:
     void store(phys_addr line, owner_id owner);
     bool l2_hit(phys_addr line, access_kind kind, owner_id owner);
     void fetch_ahead(phys_addr line, owner_id owner);
-    memory_system::reply fetch(phys_addr line, owner_id owner);
-    void note(const memory_system::reply &reply);
+    memory_system::reply fetch(const route &way, phys_addr line, owner_id owner);
+    void note(const route &way, const memory_system::reply &reply);
     std::size_t begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply);
     void make_room_for_writes();
     void wait_for_line(phys_addr line, stall_cause cause);
-    void wait_for_reply(const memory_system::reply &reply);
+    void wait_for_reply(const memory_system::reply &reply, stall_cause cause);
+    static stall_cause cause_of(bool from_memory)
+    {
+        return from_memory ? stall_cause::memory : stall_cause::shared_level_hit;
+    }
     void place(std::size_t index);
     bool place_arrived();
+    void fill_l2(phys_addr line, owner_id owner);
     void fill_private(phys_addr line, access_kind kind, owner_id owner);
     void fill_l1(phys_addr line, access_kind kind, owner_id owner);
     void write_back(written_back line);

@@ -75,14 +75,19 @@ void core::fill_l1(phys_addr line, access_kind kind, owner_id owner)
     }
 }
 
+void core::fill_l2(phys_addr line, owner_id owner)
+{
+    const std::optional<displaced> victim = l2_->fill(line, owner, access_kind::read);
+    if (victim && victim->dirty) {
+        write_back({victim->line, victim->owner});
+    }
+}
+
 // Into all private caches.
 void core::fill_private(phys_addr line, access_kind kind, owner_id owner)
 {
     if (l2_) {
-        if (const std::optional<displaced> victim = l2_->fill(line, owner, access_kind::read);
-            victim && victim->dirty) {
-            write_back({victim->line, victim->owner});
-        }
+        fill_l2(line, owner);
     }
     fill_l1(line, kind, owner);
 }
@@ -111,27 +116,28 @@ bool core::place_arrived()
     return any;
 }
 
-void core::note(const memory_system::reply &reply)
+void core::note(const route &way, const memory_system::reply &reply)
 {
-    if (!l2_ && !route_.levels.empty()) {
+    if (!l2_ && !way.levels.empty()) {
         count(core_event::l2d_access);
         count(core_event::l2d_refill, reply.missed_levels != 0 ? 1 : 0);
     }
-    count(core_event::bus_access, reply.missed_levels == route_.levels.size() ? 1 : 0);
+    count(core_event::bus_access, reply.missed_levels == way.levels.size() ? 1 : 0);
 }
 
 // Asks until there is room.
-memory_system::reply core::fetch(phys_addr line, owner_id owner)
+memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owner)
 {
     for (;;) {
         const std::uint64_t before = memory_.counts().line_writes;
         const memory_system::reply reply =
-            memory_.fetch(route_, {line, owner, partition_, false}, *this, clock_now());
+            memory_.fetch(way, {line, owner, partition_, false}, *this, clock_now());
         if (reply.how != memory_system::reply::state::full) {
-            note(reply);
-            const std::uint64_t sent = memory_.counts().line_writes - before;
-            count(core_event::l2d_write_back, l2_ ? 0 : sent);
-            count(core_event::bus_access, sent);
+            note(way, reply);
+            if (const std::uint64_t sent = memory_.counts().line_writes - before; sent != 0) {
+                count(core_event::l2d_write_back, l2_ ? 0 : sent);
+                count(core_event::bus_access, sent);
+            }
             return reply;
         }
         block(waiting::room, stall_cause::memory);
@@ -147,9 +153,8 @@ std::size_t core::begin(phys_addr line, purpose why, owner_id owner, const memor
     return used_++;
 }
 
-void core::wait_for_reply(const memory_system::reply &reply)
+void core::wait_for_reply(const memory_system::reply &reply, stall_cause cause)
 {
-    const stall_cause cause = reply.from_memory ? stall_cause::memory : stall_cause::shared_level_hit;
     if (reply.how == memory_system::reply::state::known) {
         wait_until(reply.when, cause);
         return;
@@ -262,18 +267,17 @@ void core::load(phys_addr line, bool dependent, owner_id owner)
             return;
         }
         count(core_event::l1d_refill);
-        begin(line, purpose::load, owner, fetch(line, owner));
+        begin(line, purpose::load, owner, fetch(route_, line, owner));
     }
     fetch_ahead(line, owner);
     if (dependent || settings_.loads == 1) {
-        const bool memory = under_way_[find(line)].from_memory;
-        wait_for_line(line, memory ? stall_cause::memory : stall_cause::shared_level_hit);
+        wait_for_line(line, cause_of(under_way_[find(line)].from_memory));
         place_arrived();
         return;
     }
     while (count_of(purpose::load) >= settings_.loads) {
         const under_way &first = under_way_[oldest(purpose::load)];
-        wait_for_line(first.line, first.from_memory ? stall_cause::memory : stall_cause::shared_level_hit);
+        wait_for_line(first.line, cause_of(first.from_memory));
         place_arrived();
     }
 }
@@ -282,27 +286,34 @@ void core::load(phys_addr line, bool dependent, owner_id owner)
 void core::blocking_load(phys_addr line, owner_id owner)
 {
     count(core_event::l1d_refill);
-    const memory_system::reply reply = fetch(line, owner);
+    const memory_system::reply reply = fetch(route_, line, owner);
     fill_private(line, access_kind::read, owner);
     fetch_ahead(line, owner);
-    wait_for_reply(reply);
+    wait_for_reply(reply, cause_of(reply.from_memory));
 }
 
-// A store goes on at once if the buffer has room.
+// A store goes on at once if the buffer has room. A line that is under way for another reason takes a place
+// in it too, so that there are never more entries than all purposes may have.
 void core::store(phys_addr line, owner_id owner)
 {
-    const std::size_t found = find(line);
+    std::size_t found = find(line);
+    if (found != none && under_way_[found].why == purpose::store) {
+        return;
+    }
+    while (count_of(purpose::store) >= settings_.stores) {
+        wait_for_line(under_way_[oldest(purpose::store)].line, stall_cause::store_buffer);
+        if (place_arrived() && l1d_.hit_uncounted(line, access_kind::write)) {
+            return;
+        }
+    }
+    found = find(line);
     if (found != none) {
         count(core_event::l1d_refill, under_way_[found].why == purpose::prefetch ? 1 : 0);
         under_way_[found].why = purpose::store;
         return;
     }
-    while (count_of(purpose::store) >= settings_.stores) {
-        wait_for_line(under_way_[oldest(purpose::store)].line, stall_cause::store_buffer);
-        place_arrived();
-    }
     count(core_event::l1d_refill);
-    begin(line, purpose::store, owner, fetch(line, owner));
+    begin(line, purpose::store, owner, fetch(route_, line, owner));
     fetch_ahead(line, owner);
 }
 
@@ -331,7 +342,7 @@ void core::fetch_ahead(phys_addr line, owner_id owner)
         if (reply.how == memory_system::reply::state::full) {
             return false;
         }
-        note(reply);
+        note(route_, reply);
         begin(next, purpose::prefetch, owner, reply);
         return true;
     });
@@ -345,15 +356,8 @@ void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind
     if (ram_.find(address) != nullptr) {
         const phys_addr line{address.value & ~line_mask_};
         if (kind == access_kind::read) {
-            memory_system::reply reply{};
-            for (;;) {
-                reply = memory_.fetch(uncached_route_, {line, {}, partition_, false}, *this, clock_now());
-                if (reply.how != memory_system::reply::state::full) {
-                    break;
-                }
-                block(waiting::room, stall_cause::memory);
-            }
-            wait_for_reply(reply);
+            const memory_system::reply reply = fetch(uncached_route_, line, ram_.find(line)->owner);
+            wait_for_reply(reply, cause_of(reply.from_memory));
         } else {
             make_room_for_writes();
             wait_until(memory_.write_past(uncached_route_, {line, {}}, clock_now()),
@@ -371,6 +375,28 @@ void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind
     }
     memory_.events().add(clock_now(), uncached_code << 32U | id_.value, address.value);
     wait_until(clock_now() + cost, stall_cause::device);
+    finish();
+}
+
+void core::walk_read(phys_addr where, bool cached)
+{
+    order();
+    const phys_addr line{where.value & ~line_mask_};
+    const frames::frame *const frame = ram_.find(line);
+    if (frame == nullptr) {
+        wait_until(clock_now() + device_, stall_cause::walk);
+    } else if (cached && l2_ && l2_->hit(line, access_kind::read)) {
+        count(core_event::l2d_access);
+        wait_until(clock_now() + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
+    } else {
+        const memory_system::reply reply = fetch(cached ? route_ : uncached_route_, line, frame->owner);
+        if (cached && l2_) {
+            count(core_event::l2d_access);
+            count(core_event::l2d_refill);
+            fill_l2(line, frame->owner);
+        }
+        wait_for_reply(reply, stall_cause::walk);
+    }
     finish();
 }
 

@@ -50,9 +50,9 @@ void core::shared_access(phys_addr address, access_kind kind, bool dependent, ow
         clock_fs_ += dependent ? load_use_fs_ : 0;
     } else {
         count(core_event::l1d_refill);
-        const memory_system::reply reply = fetch(line, owner);
+        const memory_system::reply reply = fetch(route_, line, owner);
         fill_l1(tagged, kind, owner);
-        wait_for_reply(reply);
+        wait_for_reply(reply, cause_of(reply.from_memory));
     }
     if (asked && !route_.levels.empty()) {
         const level_settings &level = memory_.level(route_.levels.front()).settings();
