@@ -2,17 +2,21 @@
 // The Python module: one machine made of settings, front ends on its cores, a run, what it counted. Settings,
 // walks and results cross as JSON texts, so that the same text makes the same run from any process. Python is
 // never called while the machine runs.
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "machine/generator.h"
 #include "machine/machine.h"
+#include "machine/program/bare.h"
 #include "machine/python/results.h"
 #include "machine/python/walk_json.h"
 #include "machine/settings_json.h"
@@ -61,23 +65,49 @@ public:
         waited_for_ += endless ? 0 : 1;
         mine.start([this, added, endless](core &on) {
             added->run_on(on);
-            if (!endless && --waited_for_ == 0) {
+            if (!endless && --waited_for_ == 0 && programs_.empty()) {
                 machine_->timeline().stop();
             }
         });
     }
 
+    // An instrumented program. `memory`: runs of guest address, physical address and bytes.
+    void program_on(std::uint32_t number, const std::string &file,
+                    const std::vector<std::array<std::uint64_t, 3>> &memory,
+                    const std::vector<std::string> &arguments, bool endless)
+    {
+        core &mine = free_core(number);
+        if (!ram_) {
+            ram_ = std::make_unique<ram>(taken(
+                ram::make(std::vector<memory_range>{{machine_->ram().base(), machine_->ram().size()}})));
+        }
+        bare_program::setup setup{.memory = {}, .arguments = arguments};
+        for (const auto &[ipa, pa, bytes] : memory) {
+            setup.memory.push_back({ipa, phys_addr{pa}, byte_count{bytes}});
+        }
+        auto image_file = std::make_unique<image>(taken(image::read(file)));
+        auto made = taken(bare_program::make(*image_file, *ram_, mine, std::move(setup)));
+        made->start();
+        programs_.push_back({number, endless, std::move(image_file), std::move(made)});
+    }
+
+    // Programs say nothing when they end: they are looked at after each slice.
     std::string run(std::uint64_t until_ps)
     {
-        switch (machine_->timeline().run(picoseconds{until_ps})) {
-        case engine::ending::reached:
-            return "reached";
-        case engine::ending::idle:
-            return "idle";
-        case engine::ending::stopped:
-            return "stopped";
+        std::uint64_t until = programs_.empty() ? until_ps : 0;
+        for (;;) {
+            until = std::min(until_ps, until + slice_ps);
+            const engine::ending how = machine_->timeline().run(picoseconds{until});
+            if (how == engine::ending::idle) {
+                return "idle";
+            }
+            if (how == engine::ending::stopped || (!programs_.empty() && all_done())) {
+                return "stopped";
+            }
+            if (until == until_ps) {
+                return "reached";
+            }
         }
-        return "";
     }
 
     [[nodiscard]] std::string results() const
@@ -96,6 +126,11 @@ public:
             walks.push_back({{"core", one.core}, {"places", one.what->places()}, {"walk_ps", times}});
         }
         found["walks"] = std::move(walks);
+        json programs = json::array();
+        for (const on_core_program &one : programs_) {
+            programs.push_back(of_program(one.core, one.what->outcome()));
+        }
+        found["programs"] = std::move(programs);
         return found.dump();
     }
 
@@ -104,6 +139,40 @@ private:
         std::uint32_t core;
         std::unique_ptr<walk> what;
     };
+
+    struct on_core_program {
+        std::uint32_t core;
+        bool endless;
+        std::unique_ptr<image> file;
+        std::unique_ptr<bare_program> what;
+    };
+    static constexpr std::uint64_t slice_ps = 100'000'000;
+
+    static json of_program(std::uint32_t core, const bare_program::report &report)
+    {
+        json marks = json::array();
+        for (const bare_program::mark &mark : report.marks) {
+            marks.push_back({mark.id, mark.when.value});
+        }
+        json found{{"core", core},
+                   {"ended", report.ended},
+                   {"status", report.status},
+                   {"output", report.output},
+                   {"marks", std::move(marks)},
+                   {"trouble", nullptr}};
+        if (report.trouble) {
+            found["trouble"] = *report.trouble;
+        }
+        return found;
+    }
+
+    [[nodiscard]] bool all_done() const
+    {
+        return waited_for_ == 0 && std::ranges::all_of(programs_, [](const on_core_program &one) {
+                   const bare_program::report &report = one.what->outcome();
+                   return one.endless || report.ended || report.trouble.has_value();
+               });
+    }
 
     static bool description_is_endless(const std::string &description)
     {
@@ -121,11 +190,19 @@ private:
                                             " has something to do already");
             }
         }
+        for (const on_core_program &one : programs_) {
+            if (one.core == number) {
+                throw std::invalid_argument("core " + std::to_string(number) +
+                                            " has something to do already");
+            }
+        }
         return machine_->core_at(core_id{number});
     }
 
     std::unique_ptr<simulated_machine> machine_;
+    std::unique_ptr<ram> ram_;
     std::vector<on_core> walks_;
+    std::vector<on_core_program> programs_;
     std::size_t waited_for_ = 0;
 };
 
@@ -138,6 +215,8 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
         .def(nb::init<const std::string &>(), nb::arg("settings"))
         .def("own", &python_machine::own, nb::arg("owner"), nb::arg("pages"), nb::arg("page_bytes") = 4096)
         .def("walk", &python_machine::walk_on, nb::arg("core"), nb::arg("description"))
+        .def("program", &python_machine::program_on, nb::arg("core"), nb::arg("file"), nb::arg("memory"),
+             nb::arg("arguments"), nb::arg("endless") = false)
         .def("run", &python_machine::run, nb::arg("until_ps"), nb::call_guard<nb::gil_scoped_release>())
         .def("results", &python_machine::results);
 }

@@ -195,6 +195,7 @@ class Controller(Section):
     write_low: Annotated[int, Field(ge=0, le=1024)] = 8
     cap: Annotated[int, Field(ge=1, le=1 << 20)] = 16
     page: Literal["open", "closed"] = "open"
+    guard: Annotated[int, Field(ge=0, le=256)] = 0  # clocks beyond tRP before another row is opened
     request: Picoseconds = 0  # from the controller's port to its queue
     answer: Picoseconds = 0  # from the last data to the port
 
@@ -219,3 +220,4 @@ class Fact(Section):
     high: Ratio | None = None
     measured: Ratio | None = None  # by `bulkhead calibrate`
     parameters: tuple[Text, ...] = ()  # that were free
+    compared: bool = False  # only compared with: nothing was fitted to it

@@ -79,8 +79,9 @@ def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> d
         pages = placement.pages(part["name"], part["memory_bytes"], part.get("colors"))
         return {"addresses": pages, "page_bytes": PAGE_BYTES}
     if pattern == "same-bank":
-        lines = part["memory_bytes"] // int(settings["cores"][0]["l1d"]["line_bytes"])
-        first_row = lines * part["core"]
+        rows = int(settings["dram"]["shape"]["rows"]) // len(settings["cores"])
+        lines = min(rows, part["memory_bytes"] // int(settings["cores"][0]["l1d"]["line_bytes"]))
+        first_row = rows * part["core"]
         return {"addresses": same_bank(settings, lines, first_row=first_row), "page_bytes": 0}
     raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank")
 

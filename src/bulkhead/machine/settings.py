@@ -211,6 +211,7 @@ def _timings(dram: Dram, timing: DramTiming) -> Settings:
     clocks = drams.clocks_of(dram, timing)
     keep = ("burst", "cl", "cwl", "turnaround", "rank_switch")
     made = {name if name in keep else name.removeprefix("t"): value for name, value in clocks.items()}
+    made["rp"] += dram.controller.guard
     return {"period_fs": round(drams.period_ps(dram) * 1000), **made}
 
 

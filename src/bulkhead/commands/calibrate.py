@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead calibrate PLATFORM`: fit the free parameters to the measured facts, and show both side by side.
+
+Without `--write` nothing changes: the file's own values are shown beside what the fit finds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.config.platform import Platform
+    from bulkhead.machine.calibrate import Checked
+
+
+def register(app: typer.Typer) -> None:
+    app.command("calibrate")(calibrate)
+
+
+def calibrate(
+    name: Annotated[str, typer.Argument(metavar="PLATFORM", help="A platform's name, or a path.")],
+    write: Annotated[
+        bool, typer.Option("--write", help="Put what was fitted into the platform's file.")
+    ] = False,
+    check_only: Annotated[bool, typer.Option("--check", help="No fit: what the file's values give.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a platform's free parameters to its measured facts; 0 whether or not they are met."""
+    from bulkhead.experiments.runner import PointFailed, run_jobs
+    from bulkhead.machine import calibrate as library
+    from bulkhead.machine.native import built_machine
+
+    path, platform, reasons = load_named(name)
+    if platform is None or path is None:
+        if as_json:
+            print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
+        for reason in reasons:
+            complain(f"error: {reason}")
+        raise typer.Exit(1)
+    built_machine()
+
+    def run(wanted: Any) -> list[dict[str, Any]]:
+        return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, jobs, "calibrate")
+
+    try:
+        values = {} if check_only else library.fit(platform, run)
+        checked = library.check(platform, run, values)
+    except (PointFailed, ValueError) as error:
+        complain(f"error: {error}")
+        raise typer.Exit(1) from error
+    if write:
+        library.write(path, values, checked)
+    fitted = [{"key": free.key, "value": free.shown.format(value)} for free, value in values.items()]
+    facts = [_fact(one) for one in checked]
+    if as_json:
+        print_json(
+            result_object(
+                "calibrate",
+                platform=platform.name,
+                on="machine",
+                verdict="ok",
+                parameters=fitted,
+                facts=facts,
+            )
+        )
+    else:
+        _show(fitted, facts)
+
+
+def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
+    from bulkhead.config.load import load_platform
+    from bulkhead.config.locate import platform_names, platform_path
+    from bulkhead.config.problem import nearest_of
+
+    path = platform_path(name, Path())
+    if path is None:
+        near = nearest_of(name, platform_names())
+        return None, None, [f"there is no platform '{name}'" + (f"; did you mean '{near}'?" if near else "")]
+    platform, _, problems = load_platform(path)
+    return path, platform, [problem.text() for problem in problems]
+
+
+def _fact(one: Checked) -> dict[str, Any]:
+    fact = one.fact
+    found = fact.model_dump(exclude_none=True, include={"fact", "unit", "target", "low", "high", "source"})
+    fitted = one.measured is not None and not fact.compared
+    return {
+        **found,
+        "measured": one.measured,
+        "error": None if one.measured is None else round(one.error, 4),
+        "fitted": fitted,
+        **({} if one.measured is not None else {"reason": "the machine has no model for it yet"}),
+    }
+
+
+def _show(fitted: list[dict[str, Any]], facts: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table()
+    for heading in ("fact", "target", "machine", "error", "unit", ""):
+        table.add_column(heading)
+    for fact in facts:
+        target = f"{fact['target']:g}" if "target" in fact else f"{fact['low']:g}..{fact['high']:g}"
+        measured = "–" if fact["measured"] is None else f"{fact['measured']:.4g}"
+        error = "–" if fact["error"] is None else f"{fact['error']:+.1%}"
+        how = "fitted" if fact["fitted"] else fact.get("reason", "compared")
+        table.add_row(fact["fact"], target, measured, error, fact["unit"], how)
+    console().print(table)
+    for one in fitted:
+        console().print(f"{one['key']}: {one['value']}")

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fits the free parameters of a platform to its measured facts, and says how well it went.
+
+`bulkhead calibrate` calls it. A platform's free parameters stand here with their plausible range; the search
+is the smallest sum of squared relative errors, the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from scipy.optimize import differential_evolution
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.timing import Fact
+from bulkhead.machine.facts import Measurement, measurement
+
+Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]  # jobs to results, side by side
+
+
+@dataclass(frozen=True)
+class Free:
+    """A parameter that is set by calibration: its key in the platform file, and in the machine's settings."""
+
+    key: str
+    settings: tuple[str, ...]
+    low: int
+    high: int
+    step: int = 1  # of the values that are tried
+    shown: str = "{}"
+    per_unit: int = 1  # units of the settings in one of the file's
+    base: str | None = None  # the file's value stands for so much more than this setting of the data sheet
+
+    def steps(self) -> int:
+        return (self.high - self.low) // self.step
+
+
+FREE: dict[str, tuple[Free, ...]] = {
+    "s32v234": (
+        Free("cores.pipeline.store_buffer", ("cores.stores",), 2, 10),
+        Free("interconnect.request", ("masters.request_ps",), 20, 80, 5, "{} ns", 1000),
+    ),
+    "zcu102": (Free("dram.controller.guard", ("dram.timings.rp",), 0, 32, 2, base="dram.timings.rp"),),
+    "zynq7020": (Free("cores.pipeline.load_use", ("cores.load_use_cycles",), 0, 12),),
+    "stm32f767": (Free("cores.pipeline.load_use", ("cores.load_use_cycles",), 0, 12),),
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A fact beside what the machine has."""
+
+    fact: Fact
+    measured: float | None  # None: the machine has no model for it
+
+    @property
+    def error(self) -> float:
+        """Relative: of a range, beyond its nearer end."""
+        if self.measured is None:
+            return 0.0
+        fact = self.fact
+        low, high = fact.low or fact.target, fact.high or fact.target
+        assert low is not None
+        assert high is not None
+        nearest = min(max(self.measured, float(low)), float(high))
+        return (self.measured - nearest) / nearest
+
+
+def check(platform: Platform, run: Run, values: dict[Free, int] | None = None) -> list[Checked]:
+    """Each fact of the platform beside what the machine gives with these values of its free parameters."""
+    known = {fact.fact: measurement(platform, fact.fact) for fact in platform.calibration}
+    wanted: dict[Any, Measurement] = {one.job: one for one in known.values() if one is not None}
+    changed = settings_for(platform, values or {})
+    results = dict(zip(wanted, run([{**job(platform), "set": changed} for job in wanted]), strict=True))
+    found = []
+    for fact in platform.calibration:
+        one = known[fact.fact]
+        found.append(Checked(fact, None if one is None else one.value(results[one.job])))
+    return found
+
+
+def settings_for(platform: Platform, values: dict[Free, int]) -> dict[str, int]:
+    """What a job sets for these values."""
+    changed: dict[str, int] = {}
+    for free, value in values.items():
+        for path in free.settings:
+            changed[path] = value * free.per_unit + (_base(platform, free) if free.base else 0)
+    return changed
+
+
+def fit(platform: Platform, run: Run) -> dict[Free, int]:
+    """The best values of the platform's free parameters; empty where it has none."""
+    free = FREE.get(platform.name, ())
+    seen: dict[tuple[int, ...], float] = {}
+
+    def cost(point: Any) -> float:
+        at: tuple[int, ...] = tuple(round(float(x)) for x in point)
+        if at not in seen:
+            seen[at] = sum(
+                one.error**2 for one in check(platform, run, _values(free, at)) if not one.fact.compared
+            )
+        return seen[at]
+
+    if not free:
+        return {}
+    if len(free) == 1:
+        best = min(range(free[0].steps() + 1), key=lambda step: (cost((step,)), step))
+        return _values(free, (best,))
+    differential_evolution(
+        cost,
+        [(0, one.steps()) for one in free],
+        integrality=[True] * len(free),
+        rng=1,
+        popsize=4,
+        maxiter=5,
+        polish=False,
+    )
+    return _values(free, sorted(seen, key=lambda place: (seen[place], place))[0])
+
+
+def write(path: Path, values: dict[Free, int], checked: Sequence[Checked]) -> None:
+    """Put fitted values and what they give into the platform's file, in place; all else stays as it is."""
+    text = path.read_text(encoding="utf-8").split("\n")
+    tree = YAML(typ="rt").load("\n".join(text))
+    edits: list[tuple[int, int, str, str]] = []  # line, column, old, new
+    for free, value in values.items():
+        *way, key = free.key.split(".")
+        where = tree
+        for part in way:
+            where = where[part]
+        line, column = where.lc.value(key)
+        edits.append((line, column, str(where[key]), free.shown.format(value)))
+    for number, one in enumerate(checked):
+        fact = tree["calibration"][number]
+        if one.measured is not None and "measured" in fact:
+            line, column = fact.lc.value("measured")
+            edits.append((line, column, str(fact["measured"]), f"{one.measured:.4g}"))
+    for line, column, old, new in sorted(edits, reverse=True):
+        assert text[line][column:].startswith(old), f"{path}:{line + 1}: '{old}' is written otherwise"
+        text[line] = text[line][:column] + new + text[line][column + len(old) :]
+    path.write_text("\n".join(text), encoding="utf-8")
+
+
+def _values(free: Sequence[Free], steps: Sequence[int]) -> dict[Free, int]:
+    return {one: one.low + one.step * step for one, step in zip(free, steps, strict=True)}
+
+
+def _base(platform: Platform, free: Free) -> int:
+    """The data sheet's own value of the setting that a parameter adds to."""
+    from bulkhead.machine.settings import settings_of
+
+    assert platform.dram is not None
+    assert free.base is not None
+    value: Any = settings_of(platform)
+    for part in free.base.split("."):
+        value = value[part]
+    return int(value) - platform.dram.controller.guard

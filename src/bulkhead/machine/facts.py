@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measured facts that machines may be fitted to, as runs: what was done on a board, done here.
+
+Each fact of a platform file's `calibration` has its measurement here, by name. Nothing else may be used to
+set a free parameter; a fact without a measurement is one that the machine has no model for yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bulkhead.config.platform import Platform
+
+Job = dict[str, Any]
+Result = dict[str, Any]
+
+MIB = 1 << 20
+MB = 10**6
+PS_PER_S = 10**12
+WINDOW_PS = 500_000_000  # of saturation: long against its beginning with cold caches
+PERIOD_PS = 30_000_000  # of the published budgets
+LINE_REFILL = "l2d_refill"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    job: Callable[[Platform], Job]
+    value: Callable[[Result], float]
+
+
+def sequential_writes(platform: Platform) -> Job:
+    """MemBomb: one core stores eight bytes after the other through far more than its caches hold."""
+    return _job(
+        platform, [_part("membomb", 0, 4 * MIB, kind="write", walks=1, stride_bytes=8, instructions=1)]
+    )
+
+
+def writes_of_all(platform: Platform) -> Job:
+    """The same on every core."""
+    parts = [
+        _part(f"membomb-{core}", core, 4 * MIB, kind="write", walks=0, stride_bytes=8, instructions=1)
+        for core in range(platform.cores.count)
+    ]
+    return {**_job(platform, parts), "until_ps": 2 * WINDOW_PS}
+
+
+def same_bank_writes(platform: Platform) -> Job:
+    """ustress on all cores: stores whose lines lie in other rows of one bank."""
+    parts = [
+        _part(f"ustress-{core}", core, MIB, pattern="same-bank", kind="write", walks=0, instructions=4)
+        for core in range(platform.cores.count)
+    ]
+    return {**_job(platform, parts), "until_ps": WINDOW_PS}
+
+
+def dependent_loads(platform: Platform) -> Job:
+    """Loads of which each gives the address of the next, in lines that are all in the L1 cache."""
+    return _job(platform, [_part("chase", 0, 4096, kind="chase", walks=200, instructions=1)])
+
+
+def bandwidth(result: Result) -> float:
+    """What DRAM moved, in MB/s."""
+    dram = result["dram"]
+    return float((dram["read_bytes"] + dram["written_bytes"]) / MB * PS_PER_S / result["simulated_ps"])
+
+
+def instructions_per_cycle(result: Result) -> float:
+    core = result["cores"][0]
+    return float(core["instructions"] / core["cycles"])
+
+
+def refills_per_period(result: Result) -> float:
+    """Of all cores, in 30 us."""
+    refills = sum(core["events"][LINE_REFILL] for core in result["cores"])
+    return float(refills * PERIOD_PS / result["simulated_ps"])
+
+
+def _cycles_per_load(frequency_hz: int) -> Callable[[Result], float]:
+    def value(result: Result) -> float:
+        walk = result["walks"][0]
+        return float(walk["walk_ps"][-1] * frequency_hz / walk["places"] / PS_PER_S)
+
+    return value
+
+
+def measurement(platform: Platform, fact: str) -> Measurement | None:
+    """How a fact is measured on the machine; None where there is no model for it."""
+    found = {
+        "membomb-bandwidth": Measurement(sequential_writes, bandwidth),
+        "membomb-ipc": Measurement(sequential_writes, instructions_per_cycle),
+        "saturation": Measurement(writes_of_all, bandwidth),
+        "guaranteed": Measurement(same_bank_writes, bandwidth),
+        "ustress-saturation": Measurement(same_bank_writes, bandwidth),
+        "ustress-refills": Measurement(same_bank_writes, refills_per_period),
+        "load-hit": Measurement(dependent_loads, _cycles_per_load(platform.cores.frequency or 1)),
+    }
+    return found.get(fact)
+
+
+def _job(platform: Platform, parts: list[Job]) -> Job:
+    return {"platform": platform.name, "parts": parts}
+
+
+def _part(name: str, core: int, nbytes: int, **walk: Any) -> Job:
+    return {"name": name, "core": core, "memory_bytes": nbytes, **walk}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration and limits: facts are measured, the fit finds what made them, values go into the file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bulkhead.cli import build_app
+from bulkhead.config.load import load_platform
+from bulkhead.config.platform import Platform
+from bulkhead.machine.calibrate import FREE, check, fit, settings_for, write
+from bulkhead.machine.limits import guaranteed, peak_mb_per_s, sustained
+from bulkhead.machine.native import built_machine
+from bulkhead.machine.point import run_point
+from bulkhead.machine.settings import settings_of
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    built_machine()
+
+
+def platform(path: Path) -> Platform:
+    loaded, _, problems = load_platform(path)
+    assert loaded is not None, problems
+    return loaded
+
+
+def run(jobs: Any) -> list[dict[str, Any]]:
+    return [run_point(job) for job in jobs]
+
+
+@pytest.mark.parametrize(("name", "cycles"), [("zynq7020", 6), ("stm32f767", 2)])
+def test_the_fit_finds_the_published_cost_of_a_load(name: str, cycles: int, tmp_path: Path) -> None:
+    """From a wrong value on: the fit brings the machine to the fact, and writes it where it stands."""
+    path = tmp_path / f"{name}.yaml"
+    text = (ROOT / "platforms" / f"{name}.yaml").read_text()
+    path.write_text(text.replace(f"load_use: {cycles - 1}", "load_use: 11"))
+    one = platform(path)
+    values = fit(one, run)
+    checked = check(one, run, values)
+    assert checked[0].measured == pytest.approx(cycles, rel=0.001)
+    assert [found.measured for found in checked[1:]] == [None]  # nothing walks tables or loads regions yet
+    write(path, values, checked)
+    assert path.read_text() == text
+
+
+def test_free_parameters_are_marked_in_their_platform_and_reach_the_settings() -> None:
+    for name, free in FREE.items():
+        one = platform(ROOT / "platforms" / f"{name}.yaml")
+        named = {key for fact in one.calibration for key in fact.parameters}
+        assert named == {parameter.key for parameter in free}
+        for parameter in free:
+            changed = settings_for(one, {parameter: parameter.high})
+            for path, value in changed.items():
+                where: Any = settings_of(one)
+                for part in path.split("."):
+                    where = (where[0] if isinstance(where, list) else where)[part]
+                assert where != value or parameter.high == parameter.low
+
+
+def test_facts_that_were_fitted_are_as_the_files_say() -> None:
+    """The machine that is built from a file gives what the file claims (to the digits that it has)."""
+    for name in ("s32v234", "zynq7020", "stm32f767"):
+        one = platform(ROOT / "platforms" / f"{name}.yaml")
+        for found in check(one, run):
+            if found.measured is not None and found.fact.measured is not None:
+                assert found.measured == pytest.approx(float(found.fact.measured), rel=0.02), found.fact.fact
+
+
+def test_a_write_that_finds_the_file_otherwise_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "zynq7020.yaml"
+    shutil.copy(ROOT / "platforms" / "zynq7020.yaml", path)
+    path.write_text(path.read_text().replace("load_use: 5", "load_use: 0x5"))
+    with pytest.raises(AssertionError, match="written otherwise"):
+        write(path, {FREE["zynq7020"][0]: 4}, ())
+
+
+def test_limits_stay_below_the_peak_and_the_worst_pattern_is_the_guarantee() -> None:
+    """B10 on a chip with one core: streams use most of the bus, rows that change use little of it."""
+    one = platform(ROOT / "platforms" / "stm32f767.yaml")
+    found = sustained(one, run)
+    by_name = {row.pattern: row.mb_per_s for row in found}
+    assert peak_mb_per_s(one) == 432
+    assert all(0 < row.mb_per_s <= peak_mb_per_s(one) for row in found)
+    assert guaranteed(found, 1).mb_per_s == min(by_name.values())
+    assert by_name["same-bank writes"] < by_name["sequential writes"]
+
+
+def test_the_commands_answer_in_json_and_name_an_unknown_platform() -> None:
+    shown = CliRunner().invoke(build_app(), ["calibrate", "stm32f767", "--check", "--json"])
+    facts = {fact["fact"]: fact for fact in json.loads(shown.stdout)["facts"]}
+    assert facts["load-hit"]["target"] == 2
+    assert facts["load-region-miss"]["measured"] is None
+    for command in ("calibrate", "limits"):
+        wrong = CliRunner().invoke(build_app(), [command, "zcu12", "--json"])
+        assert wrong.exit_code == 1
+        assert "zcu102" in json.loads(wrong.stdout)["reasons"][0]
