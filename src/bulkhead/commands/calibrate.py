@@ -43,7 +43,7 @@ def calibrate(
     if platform is None or path is None:
         if as_json:
             print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
-        for reason in reasons:
+        for reason in () if as_json else reasons:
             complain(f"error: {reason}")
         raise typer.Exit(1)
     built_machine()
@@ -55,7 +55,10 @@ def calibrate(
         values = {} if check_only else library.fit(platform, run)
         checked = library.check(platform, run, values)
     except (PointFailed, ValueError) as error:
-        complain(f"error: {error}")
+        if as_json:
+            print_json(result_object("calibrate", platform=name, verdict="error", reasons=[str(error)]))
+        else:
+            complain(f"error: {error}")
         raise typer.Exit(1) from error
     if write:
         library.write(path, values, checked)

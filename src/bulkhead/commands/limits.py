@@ -32,7 +32,7 @@ def limits(
     if platform is None:
         if as_json:
             print_json(result_object("limits", platform=name, verdict="error", reasons=reasons))
-        for reason in reasons:
+        for reason in () if as_json else reasons:
             complain(f"error: {reason}")
         raise typer.Exit(1)
     built_machine()
@@ -43,7 +43,10 @@ def limits(
     try:
         found = library.sustained(platform, run)
     except (PointFailed, ValueError) as error:
-        complain(f"error: {error}")
+        if as_json:
+            print_json(result_object("limits", platform=name, verdict="error", reasons=[str(error)]))
+        else:
+            complain(f"error: {error}")
         raise typer.Exit(1) from error
     peak = library.peak_mb_per_s(platform)
     worst = library.guaranteed(found, platform.cores.count)
