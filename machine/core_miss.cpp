@@ -310,6 +310,11 @@ void core::store(phys_addr line, owner_id owner)
     if (found != none) {
         count(core_event::l1d_refill, under_way_[found].why == purpose::prefetch ? 1 : 0);
         under_way_[found].why = purpose::store;
+        while (count_of(purpose::store) >
+               settings_.stores) { // a line that was loaded first takes a place, too
+            wait_for_line(under_way_[oldest(purpose::store)].line, stall_cause::store_buffer);
+            place_arrived();
+        }
         return;
     }
     count(core_event::l1d_refill);

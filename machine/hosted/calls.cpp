@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/hosted/calls.h"
+
+#include <algorithm>
+#include <array>
+
+#include <arch/barrier.h>
+#include <arch/fp.h>
+#include <arch/machine.h>
+#include <arch/mmio.h>
+#include <arch/physical.h>
+#include <arch/smc.h>
+#include <arch/sysreg.h>
+
+#include "guests/arch/hosted/include/arch/machine.h"
+#include "machine/program/execution.h"
+
+namespace bulkhead::machine::hosted {
+namespace {
+
+system *current_system = nullptr;
+
+struct named {
+    std::string_view name;
+    const void *address;
+};
+
+template <class Function> const void *address_of(Function *function)
+{
+    return reinterpret_cast<const void *>(function);
+}
+
+} // namespace
+
+void set_current(system *whole)
+{
+    current_system = whole;
+}
+
+system &current()
+{
+    return *current_system;
+}
+
+const void *symbol(std::string_view name)
+{
+#define CALL(function)                                                                                       \
+    named                                                                                                    \
+    {                                                                                                        \
+#function, address_of(&function)                                                                     \
+    }
+    static const std::array calls = {
+        CALL(hosted_sysreg_read),
+        CALL(hosted_sysreg_write),
+        CALL(hosted_mmio_read),
+        CALL(hosted_mmio_write),
+        CALL(hosted_phys_pointer),
+        CALL(hosted_el2_pointer),
+        CALL(hosted_enter_guest),
+        CALL(arch_isb),
+        CALL(arch_dsb_sy),
+        CALL(arch_dsb_ishst),
+        CALL(arch_wfi),
+        CALL(arch_wfe),
+        CALL(arch_sev),
+        CALL(arch_smc),
+        CALL(arch_take_serror),
+        CALL(arch_tlbi_local_all),
+        CALL(arch_tlbi_local_el2),
+        CALL(arch_icache_invalidate_local),
+        CALL(arch_dcache_clean_invalidate_line),
+        CALL(arch_fp_clear),
+        CALL(guest_sysreg_read),
+        CALL(guest_sysreg_write),
+        CALL(guest_mmio_read),
+        CALL(guest_mmio_write),
+        CALL(guest_mmio_write_pair),
+        CALL(guest_execute),
+        CALL(guest_invalidate_line),
+        CALL(guest_hvc),
+        CALL(guest_smc),
+        CALL(guest_memory_base),
+    };
+#undef CALL
+    const auto found = std::ranges::find(calls, name, &named::name);
+    return found != calls.end() ? found->address : runtime_symbol(name);
+}
+
+} // namespace bulkhead::machine::hosted

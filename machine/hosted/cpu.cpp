@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions and their returns. A guest that was left goes on where it was if ELR_EL2 still says so; if EL2
+// has set another address, that is an exception to EL1 or the start of a VCPU.
+#include "machine/hosted/cpu.h"
+
+#include "hypervisor/syndrome.h"
+#include "machine/hosted/calls.h"
+#include "machine/hosted/entry_point.h"
+#include "machine/hosted/system.h"
+#include "machine/program/text.h"
+
+namespace bulkhead::machine::hosted {
+namespace {
+
+constexpr std::uint64_t instruction_bytes = 4;
+constexpr std::uint64_t vector_bytes = 0x80;
+constexpr std::uint64_t vectors = 16;
+constexpr std::uint64_t vector_sync_el1h = 4;
+constexpr std::uint64_t vector_irq_el1h = 5;
+constexpr std::uint64_t syndrome_il = 1u << 25;
+constexpr std::uint64_t abort_write = 1u << 6;
+constexpr std::uint64_t translation_fault = 0x04; // and the level
+
+std::uint64_t class_bits(exception_class which)
+{
+    return static_cast<std::uint64_t>(which) << 26 | syndrome_il;
+}
+
+} // namespace
+
+cpu::cpu(system &whole, core &timing, std::uint64_t mpidr)
+    : system_(whole), timing_(timing), state_(mpidr, true)
+{
+    timing_.set_attend([this] {
+        if (in_guest_) {
+            take_interrupts();
+        }
+    });
+}
+
+cpu::~cpu() = default;
+
+void cpu::power_on(const void *function, std::uint64_t x0, std::uint64_t x1)
+{
+    on_ = true;
+    timing_.start([this, function, x0, x1](core &) {
+        el2_ = &timing_.current();
+        enter(el2_execution_, system_.el2_space());
+        reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(reinterpret_cast<std::uintptr_t>(function))(
+            x0, x1);
+    });
+}
+
+// At the start of a fiber: what runs on it sees `space`. Its stack is the host's.
+void cpu::enter(execution &what, const window &space)
+{
+    constexpr std::uint64_t above = 1024; // of this frame, to the stack's top
+    const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    what = {};
+    what.see(space);
+    what.on = &timing_;
+    what.faults = this;
+    what.free_first = here + above - fiber::default_stack.value;
+    what.free_bytes = fiber::default_stack.value;
+    enter_execution(&what);
+}
+
+// An access that a window does not allow: of EL2, never; of a guest, stage 2 decides.
+void cpu::resolve(const fault &what)
+{
+    if (what.on_stack) {
+        system_.give_up("stack overflow");
+    }
+    if (!in_guest_) {
+        system_.give_up(sentence("EL2 ", what.kind == access_kind::read ? "reads " : "writes ",
+                                 hex{what.ipa.value_or(what.address)}, " in ",
+                                 system_.hypervisor().describe(what.code)));
+    }
+    // Beyond its window is beyond all that stage 2 maps.
+    const std::uint64_t ipa = what.ipa.value_or(what.address & ((std::uint64_t{1} << 39) - 1));
+    map_page(ipa, what.kind, resume_address(reinterpret_cast<const void *>(what.code)));
+}
+
+// --- EL2 ---
+
+int cpu::enter_guest(guest_regs &regs)
+{
+    regs_ = &regs;
+    space_ = system_.guest_space(state_[SYSREG_ID_VTTBR_EL2] >> 48);
+    if (space_ == nullptr) {
+        system_.give_up("a guest is entered whose VMID no domain has");
+    }
+    timing_.spend(system_.board().exit);
+    pstate_ = state_[SYSREG_ID_SPSR_EL2];
+    const std::uint64_t address = state_[SYSREG_ID_ELR_EL2];
+    const std::uint64_t vector = (address - state_[SYSREG_ID_VBAR_EL1]) / vector_bytes;
+    pending_vector_.reset();
+    if (!continues_ || (address != left_at_ && address != left_at_ + instruction_bytes)) {
+        if (continues_ && vector < vectors && address % vector_bytes == 0 &&
+            state_[SYSREG_ID_VBAR_EL1] != 0) {
+            pending_vector_ = vector;
+        } else {
+            start_guest();
+        }
+    }
+    in_guest_ = true;
+    timing_.run_on(*guest_);
+    in_guest_ = false;
+    timing_.spend(system_.board().entry);
+    return kind_;
+}
+
+void cpu::start_guest()
+{
+    guest_ = std::make_unique<fiber>([this]() -> fiber & {
+        enter(guest_execution_, *space_);
+        run_guest();
+        return *el2_;
+    });
+    continues_ = false;
+}
+
+void cpu::wait_for_interrupt()
+{
+    timing_.order();
+    while (!system_.gic().signalled(id())) {
+        timing_.wait();
+        timing_.order();
+    }
+}
+
+void cpu::wait_for_event()
+{
+    timing_.order();
+    while (!event_ && !system_.gic().signalled(id())) {
+        timing_.wait();
+        timing_.order();
+    }
+    event_ = false;
+}
+
+void cpu::set_event()
+{
+    event_ = true;
+}
+
+// --- Guest ---
+
+tables cpu::stage2() const
+{
+    return stage2_tables(state_[SYSREG_ID_VTTBR_EL2], state_[SYSREG_ID_VTCR_EL2]);
+}
+
+// The function that a record in the guest's memory leads to, or nothing if it is no record or is not mapped.
+const void *cpu::fetch(std::uint64_t ipa)
+{
+    const auto found = stage2().walk(system_.memory(), ipa);
+    const auto *page = std::get_if<translation>(&found);
+    if (page == nullptr || ipa % entry_point_alignment != 0) {
+        return nullptr;
+    }
+    const auto distance = entry_point_distance(system_.memory().bytes(page->pa, {entry_point_bytes}));
+    return distance ? space_->host(ipa) + *distance : nullptr;
+}
+
+// The body of a VCPU's fiber. Instructions are fetched until there is something that can run.
+void cpu::run_guest()
+{
+    for (;;) {
+        const std::uint64_t address = state_[SYSREG_ID_ELR_EL2];
+        const auto found = stage2().walk(system_.memory(), address);
+        if (const auto *fault = std::get_if<walk_fault>(&found)) {
+            leave({class_bits(EC_INSTRUCTION_ABORT_LOWER) | translation_fault | fault->level, address,
+                   address, address});
+        } else if (const void *function = fetch(address)) {
+            continues_ = true;
+            take_interrupts();
+            reinterpret_cast<void (*)(std::uint64_t)>(reinterpret_cast<std::uintptr_t>(function))(
+                exchange()[0]);
+            system_.give_up("a guest's program has returned to nowhere");
+        } else {
+            leave({syndrome_il, 0, 0, address}); // unknown reason: undefined
+        }
+    }
+}
+
+bool cpu::leave(const exception &why)
+{
+    state_[SYSREG_ID_ELR_EL2] = why.resume;
+    state_[SYSREG_ID_SPSR_EL2] = pstate_;
+    left_at_ = why.resume;
+    kind_ = 1;
+    if (why.syndrome != 0) {
+        kind_ = 0;
+        state_[SYSREG_ID_ESR_EL2] = why.syndrome;
+        state_[SYSREG_ID_FAR_EL2] = why.address;
+        state_[SYSREG_ID_HPFAR_EL2] = why.page >> 12 << 4;
+    }
+    timing_.run_on(*el2_);
+    const bool done = state_[SYSREG_ID_ELR_EL2] != why.resume;
+    if (pending_vector_) {
+        const std::uint64_t vector = *pending_vector_;
+        pending_vector_.reset();
+        deliver(vector);
+        return true;
+    }
+    return done;
+}
+
+void cpu::take_interrupts()
+{
+    for (;;) {
+        if (system_.gic().signalled(id())) {
+            leave({.resume = resume_address(nullptr)});
+        } else if ((pstate_ & pstate::irq_masked) == 0 && system_.gic().virtual_interface(id()).signalled()) {
+            const std::uint64_t before = pstate_;
+            state_[SYSREG_ID_ELR_EL1] = resume_address(nullptr);
+            state_[SYSREG_ID_SPSR_EL1] = before;
+            deliver(vector_irq_el1h);
+            pstate_ = before;
+        } else {
+            return;
+        }
+    }
+}
+
+// At EL1, on the guest's own stack. After an interrupt it returns; other handlers do not.
+void cpu::deliver(std::uint64_t vector)
+{
+    pstate_ = pstate::el1h | pstate::all_masked;
+    const void *function = fetch(state_[SYSREG_ID_VBAR_EL1]);
+    if (function == nullptr) {
+        system_.give_up("a guest has no vectors");
+    }
+    reinterpret_cast<void (*)(std::uint64_t, std::uint64_t, std::uint64_t)>(reinterpret_cast<std::uintptr_t>(
+        function))(vector, state_[SYSREG_ID_ELR_EL1], state_[SYSREG_ID_SPSR_EL1]);
+}
+
+// An instruction that nothing traps: the core's own exception to EL1.
+void cpu::inject_undefined(std::uint64_t address)
+{
+    state_[SYSREG_ID_ESR_EL1] = syndrome_il;
+    state_[SYSREG_ID_ELR_EL1] = address;
+    state_[SYSREG_ID_SPSR_EL1] = pstate_;
+    deliver(vector_sync_el1h);
+}
+
+void cpu::guest_wait()
+{
+    timing_.order();
+    while (!system_.gic().signalled(id()) && !system_.gic().virtual_interface(id()).signalled()) {
+        timing_.wait();
+        timing_.order();
+    }
+    take_interrupts();
+}
+
+void cpu::set_interrupt_mask(bool masked)
+{
+    pstate_ = masked ? pstate_ | pstate::irq_masked : pstate_ & ~pstate::irq_masked;
+    if (!masked) {
+        timing_.order();
+        take_interrupts();
+    }
+}
+
+std::uint64_t *cpu::exchange()
+{
+    return reinterpret_cast<std::uint64_t *>(regs_); // x[31] comes first
+}
+
+// Addresses of text are those of the link, which no guest memory has.
+std::uint64_t cpu::resume_address(const void *return_address) const
+{
+    const auto window_start = reinterpret_cast<std::uint64_t>(space_->host(space_->layout().first));
+    return return_address == nullptr
+               ? link_low
+               : reinterpret_cast<std::uint64_t>(return_address) - window_start + link_window;
+}
+
+void cpu::map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume)
+{
+    for (;;) {
+        const auto found = stage2().walk(system_.memory(), ipa);
+        if (const auto *page = std::get_if<translation>(&found)) {
+            if (system_.memory().offset_of(page->pa, {1}) == ram::absent) {
+                system_.give_up("a guest's program uses a device as memory");
+            }
+            // The whole neighbourhood: the next pages come next.
+            constexpr std::uint64_t span = 2u << 20;
+            std::uint64_t first = std::max(ipa & ~(span - 1), space_->layout().first);
+            const std::uint64_t end =
+                std::min((ipa & ~(span - 1)) + span, space_->layout().first + space_->layout().bytes.value);
+            const auto runs = stage2().runs(system_.memory(), first, end - first);
+            if (auto bad = space_->map(runs, {.writable = stage2_writable(page->attributes)})) {
+                system_.give_up(bad->reason);
+            }
+            return;
+        }
+        const auto &fault = std::get<walk_fault>(found);
+        const std::uint64_t write = kind == access_kind::write ? abort_write : 0;
+        leave({class_bits(EC_DATA_ABORT_LOWER) | write | translation_fault | fault.level, ipa, ipa, resume});
+    }
+}
+
+} // namespace bulkhead::machine::hosted

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// One core as hosted software sees it: registers, exception levels, and the two fibers between which
+// exceptions and their returns switch: EL2's, for as long as the core is on, and its VCPU's, a new one each
+// time that a VCPU starts. Times are the core model's affair (machine/core.h).
+#pragma once
+
+#include <memory>
+
+#include "machine/core.h"
+#include "machine/hosted/registers.h"
+#include "machine/hosted/tables.h"
+#include "machine/program/execution.h"
+
+struct guest_regs;
+
+namespace bulkhead::machine::hosted {
+
+class system;
+
+// What takes a core from a guest to EL2.
+struct exception {
+    std::uint64_t syndrome = 0; // ESR_EL2; 0: an interrupt
+    std::uint64_t address = 0;  // FAR_EL2
+    std::uint64_t page = 0;     // IPA for HPFAR_EL2
+    std::uint64_t resume = 0;   // ELR_EL2
+};
+
+class cpu final : fault_handler {
+public:
+    cpu(system &whole, core &timing, std::uint64_t mpidr);
+    ~cpu();
+
+    [[nodiscard]] core &timing() { return timing_; }
+    [[nodiscard]] core_id id() const { return timing_.id(); }
+    [[nodiscard]] registers &state() { return state_; }
+    [[nodiscard]] bool in_guest() const { return in_guest_; }
+    [[nodiscard]] bool is_on() const { return on_; }
+
+    // Starts at a function of the hypervisor's image with MMU off.
+    void power_on(const void *function, std::uint64_t x0, std::uint64_t x1);
+
+    // --- For EL2 ---
+    // ERET; returns with the next exception: 0 synchronous, 1 interrupt, 2 SError.
+    int enter_guest(guest_regs &regs);
+    void wait_for_interrupt();
+    void wait_for_event();
+    void set_event();
+
+    // --- For the guest ---
+    // To EL2 and back. True if the instruction is done (its address was passed), false if it must be tried
+    // again.
+    bool leave(const exception &why);
+    // Takes what interrupts are due.
+    void take_interrupts();
+    void guest_wait();
+    void set_interrupt_mask(bool masked);
+    void inject_undefined(std::uint64_t address);
+    [[nodiscard]] std::uint64_t *exchange(); // x0 to x3 of the guest, in EL2's copy of its registers
+    [[nodiscard]] window *space() const { return space_; }
+    [[nodiscard]] tables stage2() const;
+    [[nodiscard]] std::uint64_t resume_address(const void *return_address) const;
+
+private:
+    void resolve(const fault &what) override;
+    void enter(execution &what, const window &space);
+    // Makes a page of the guest's memory accessible, through EL2 if it must; returns with it mapped.
+    void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);
+    void run_guest();
+    void start_guest();
+    void deliver(std::uint64_t vector);
+    [[nodiscard]] const void *fetch(std::uint64_t ipa);
+
+    system &system_;
+    core &timing_;
+    registers state_;
+    bool on_ = false;
+    bool event_ = false;
+    bool in_guest_ = false;
+    fiber *el2_ = nullptr;
+    execution el2_execution_;
+    execution guest_execution_;
+    std::unique_ptr<fiber> guest_;
+    guest_regs *regs_ = nullptr;
+    window *space_ = nullptr;
+    std::uint64_t pstate_ = 0;
+    std::uint64_t left_at_ = 0; // ELR_EL2 as the last exception set it
+    bool continues_ = false;    // the guest's fiber can go on
+    int kind_ = 0;
+    std::optional<std::uint64_t> pending_vector_;
+};
+
+} // namespace bulkhead::machine::hosted

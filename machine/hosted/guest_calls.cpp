@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bare-metal guests call instead of executing an instruction
+// (guests/arch/hosted/include/arch/machine.h): done by the virtual interrupt controller or a timer, or taken
+// to EL2 with the syndrome that hardware would give. Every call is a place where interrupts are taken.
+#include "guests/arch/hosted/include/arch/machine.h"
+
+#include "hypervisor/syndrome.h"
+#include "machine/hosted/calls.h"
+#include "machine/hosted/cpu.h"
+#include "machine/hosted/system.h"
+
+using namespace bulkhead::machine;
+using hosted::cpu;
+using hosted::current;
+
+namespace {
+
+constexpr std::uint64_t il = 1u << 25;
+constexpr std::uint64_t ctr_el0 = 0x84448004; // Cortex-A53: lines of 64 bytes
+constexpr std::uint64_t abort_described = 1u << 24;
+constexpr std::uint64_t abort_64_bits = 1u << 15;
+constexpr std::uint64_t abort_write = 1u << 6;
+constexpr std::uint64_t translation_fault = 0x04;
+
+constexpr std::uint64_t of_class(exception_class which)
+{
+    return std::uint64_t{which} << 26 | il;
+}
+
+// A trapped MRS or MSR of x0.
+constexpr std::uint64_t sysreg_syndrome(std::uint64_t encoding, bool read)
+{
+    const std::uint64_t op0 = encoding >> 14 & 3;
+    const std::uint64_t op1 = encoding >> 11 & 7;
+    const std::uint64_t crn = encoding >> 7 & 15;
+    const std::uint64_t crm = encoding >> 3 & 15;
+    const std::uint64_t op2 = encoding & 7;
+    return of_class(EC_SYSREG) | op0 << 20 | op2 << 17 | op1 << 14 | crn << 10 | crm << 1 | (read ? 1 : 0);
+}
+
+// To EL2 until the instruction is done: the hypervisor answers in x0.
+std::uint64_t trap(std::uint64_t syndrome, std::uint64_t x0, const void *where)
+{
+    cpu &core = current().running();
+    for (;;) {
+        core.exchange()[0] = x0;
+        if (core.leave({.syndrome = syndrome, .resume = core.resume_address(where)})) {
+            const std::uint64_t answer = core.exchange()[0];
+            core.take_interrupts();
+            return answer;
+        }
+        core.take_interrupts();
+    }
+}
+
+// A load or store of a device's register: emulated by EL2, or a device that the guest has.
+std::uint64_t device_access(std::uint64_t ipa, unsigned bytes, bool write, std::uint64_t value,
+                            bool described, const void *where)
+{
+    cpu &core = current().running();
+    const std::uint64_t size = bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0;
+    for (;;) {
+        const auto found = core.stage2().walk(current().memory(), ipa);
+        if (const auto *page = std::get_if<hosted::translation>(&found)) {
+            core.timing().uncached(page->pa, bytes, write ? access_kind::write : access_kind::read);
+            core.timing().order();
+            const std::uint64_t pa = page->pa.value;
+            const std::uint64_t answer = write ? 0 : current().read_device(pa, bytes);
+            if (write) {
+                current().write_device(pa, bytes, value);
+            }
+            core.take_interrupts();
+            return answer;
+        }
+        const auto level = std::get<hosted::walk_fault>(found).level;
+        std::uint64_t syndrome =
+            of_class(EC_DATA_ABORT_LOWER) | translation_fault | level | (write ? abort_write : 0);
+        if (described) {
+            syndrome |= abort_described | size << 22 | (bytes == 8 ? abort_64_bits : 0);
+        }
+        core.exchange()[0] = value;
+        const bool done = core.leave({syndrome, ipa, ipa, core.resume_address(where)});
+        const std::uint64_t answer = core.exchange()[0];
+        core.take_interrupts();
+        if (done) {
+            return answer;
+        }
+    }
+}
+
+devices::gic_virtual_interface &interface_of(const cpu &core)
+{
+    return current().gic().virtual_interface(core.id());
+}
+
+// After the guest has changed its virtual interface.
+void changed(cpu &core)
+{
+    current().gic().virtual_changed(core.id());
+    core.take_interrupts();
+}
+
+void deactivate_physical(cpu &core, std::uint32_t intid)
+{
+    if (intid != devices::gic_v3::spurious) {
+        current().gic().deactivate(core.id(), intid);
+    }
+}
+
+// ICH_VMCR_EL2 is where the guest's controls are.
+void set_field(std::uint64_t &vmcr, unsigned shift, std::uint64_t mask, std::uint64_t value)
+{
+    vmcr = (vmcr & ~(mask << shift)) | (value & mask) << shift;
+}
+
+} // namespace
+
+std::uint64_t guest_sysreg_read(enum guest_sysreg which)
+{
+    cpu &core = current().running();
+    devices::generic_timer &timer = current().timer();
+    const void *where = __builtin_return_address(0);
+    switch (which) {
+    case GUEST_SYSREG_CNTV_CTL_EL0:
+        return timer.control(core.id(), devices::timer_kind::virtual_);
+    case GUEST_SYSREG_CNTV_CVAL_EL0:
+        return timer.compare(core.id(), devices::timer_kind::virtual_);
+    case GUEST_SYSREG_CNTVCT_EL0:
+        return timer.counter() - timer.offset(core.id());
+    case GUEST_SYSREG_CNTFRQ_EL0:
+        return timer.frequency_hz();
+    case GUEST_SYSREG_MPIDR_EL1:
+        return core.state()[SYSREG_ID_VMPIDR_EL2];
+    case GUEST_SYSREG_TPIDR_EL1:
+        return core.state()[SYSREG_ID_TPIDR_EL1];
+    case GUEST_SYSREG_VBAR_EL1:
+        return core.state()[SYSREG_ID_VBAR_EL1];
+    case GUEST_SYSREG_ESR_EL1:
+        return core.state()[SYSREG_ID_ESR_EL1];
+    case GUEST_SYSREG_FAR_EL1:
+        return core.state()[SYSREG_ID_FAR_EL1];
+    case GUEST_SYSREG_CTR_EL0:
+        return ctr_el0;
+    case GUEST_SYSREG_ID_AA64PFR0_EL1:
+        return trap(sysreg_syndrome(SYSREG_ENCODING(3u, 0u, 0u, 4u, 0u), true), 0, where);
+    case GUEST_SYSREG_ICC_SRE_EL1:
+        return 7;
+    case GUEST_SYSREG_ICC_IAR1_EL1: {
+        core.timing().order();
+        const std::uint32_t intid = interface_of(core).acknowledge();
+        changed(core);
+        return intid;
+    }
+    default:
+        current().give_up("a guest reads a register that can only be written");
+    }
+}
+
+void guest_sysreg_write(enum guest_sysreg which, std::uint64_t value)
+{
+    cpu &core = current().running();
+    devices::generic_timer &timer = current().timer();
+    const void *where = __builtin_return_address(0);
+    core.timing().order();
+    switch (which) {
+    case GUEST_SYSREG_CNTV_CTL_EL0:
+        timer.set_control(core.id(), devices::timer_kind::virtual_, value);
+        break;
+    case GUEST_SYSREG_CNTV_CVAL_EL0:
+        timer.set_compare(core.id(), devices::timer_kind::virtual_, value);
+        break;
+    case GUEST_SYSREG_VBAR_EL1:
+        core.state()[SYSREG_ID_VBAR_EL1] = value;
+        break;
+    case GUEST_SYSREG_TPIDR_EL1:
+        core.state()[SYSREG_ID_TPIDR_EL1] = value;
+        break;
+    case GUEST_SYSREG_ICC_SRE_EL1:
+        break;
+    case GUEST_SYSREG_ICC_EOIR1_EL1:
+        deactivate_physical(core, interface_of(core).end(static_cast<std::uint32_t>(value)));
+        return changed(core);
+    case GUEST_SYSREG_ICC_BPR1_EL1:
+        set_field(interface_of(core).vmcr, 18, 7, value);
+        return changed(core);
+    case GUEST_SYSREG_ICC_CTLR_EL1:
+        set_field(interface_of(core).vmcr, 9, 1, value >> 1);
+        return changed(core);
+    case GUEST_SYSREG_ICC_IGRPEN1_EL1:
+        set_field(interface_of(core).vmcr, 1, 1, value);
+        return changed(core);
+    case GUEST_SYSREG_ICC_PMR_EL1:
+        set_field(interface_of(core).vmcr, 24, 0xF8, value);
+        return changed(core);
+    case GUEST_SYSREG_ICC_SGI1R_EL1:
+        trap(sysreg_syndrome(SYSREG_ENCODING(3u, 0u, 12u, 11u, 5u), false), value, where);
+        return;
+    default:
+        current().give_up("a guest writes a register that can only be read");
+    }
+    core.take_interrupts();
+}
+
+std::uint64_t guest_mmio_read(std::uint64_t address, unsigned bytes)
+{
+    return device_access(address, bytes, false, 0, true, __builtin_return_address(0));
+}
+
+void guest_mmio_write(std::uint64_t address, unsigned bytes, std::uint64_t value)
+{
+    device_access(address, bytes, true, value, true, __builtin_return_address(0));
+}
+
+void guest_mmio_write_pair(std::uint64_t address, std::uint64_t first, std::uint64_t)
+{
+    device_access(address, 8, true, first, false, __builtin_return_address(0));
+}
+
+void guest_execute(enum guest_instruction which)
+{
+    cpu &core = current().running();
+    switch (which) {
+    case GUEST_DSB:
+    case GUEST_ISB:
+    case GUEST_TLBI:
+        core.timing().spend(current().board().barrier);
+        break;
+    case GUEST_WFI:
+        core.guest_wait();
+        break;
+    case GUEST_MASK_INTERRUPTS:
+        core.set_interrupt_mask(true);
+        break;
+    case GUEST_UNMASK_INTERRUPTS:
+        core.set_interrupt_mask(false);
+        break;
+    case GUEST_UNDEFINED:
+        core.inject_undefined(core.resume_address(__builtin_return_address(0)));
+        break;
+    }
+}
+
+void guest_invalidate_line(std::uint64_t) {}
+
+void guest_hvc(std::uint64_t x[4])
+{
+    cpu &core = current().running();
+    for (unsigned n = 0; n < 4; ++n) {
+        core.exchange()[n] = x[n];
+    }
+    core.leave({.syndrome = of_class(EC_HVC64), .resume = core.resume_address(__builtin_return_address(0))});
+    for (unsigned n = 0; n < 4; ++n) {
+        x[n] = core.exchange()[n];
+    }
+    core.take_interrupts();
+}
+
+void guest_smc(std::uint64_t x[4])
+{
+    cpu &core = current().running();
+    for (unsigned n = 0; n < 4; ++n) {
+        core.exchange()[n] = x[n];
+    }
+    core.leave({.syndrome = of_class(EC_SMC64), .resume = core.resume_address(__builtin_return_address(0))});
+    for (unsigned n = 0; n < 4; ++n) {
+        x[n] = core.exchange()[n];
+    }
+    core.take_interrupts();
+}
+
+std::uint64_t guest_memory_base(void)
+{
+    const window &space = *current().running().space();
+    return reinterpret_cast<std::uint64_t>(space.host(space.layout().first)) - space.layout().first;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/hosted/system.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <stdatomic.h> // hypervisor/arch/hosted: C's words for C++
+
+#include "hypervisor/image.h"
+#include "machine/hosted/calls.h"
+#include "machine/hosted/cpu.h"
+#include "machine/hosted/entry_point.h"
+#include "machine/program/text.h"
+
+namespace bulkhead::machine::hosted {
+namespace {
+
+constexpr std::uint64_t guest_first_ipa = 0x40000000; // guests/arch/hosted: where the link's window is
+constexpr std::uint64_t window_va = 0x6000000000;     // hypervisor/arch/hosted/window.c
+constexpr std::uint64_t window_pages = 16;
+constexpr std::uint8_t owner_hypervisor = 1;
+constexpr std::uint8_t owner_first_domain = 2;
+constexpr std::uint64_t psci_version = 0x84000000;
+constexpr std::uint64_t psci_cpu_on = 0xC4000003;
+constexpr std::uint64_t psci_system_off = 0x84000008;
+constexpr std::int64_t psci_not_supported = -1;
+constexpr std::int64_t psci_invalid_parameters = -2;
+constexpr std::int64_t psci_already_on = -4;
+
+std::uint64_t up_to_pages(std::uint64_t bytes)
+{
+    return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+} // namespace
+
+system::system(board_settings board, contents what) : board_(std::move(board)), contents_(std::move(what)) {}
+
+system::~system()
+{
+    set_current(nullptr);
+}
+
+result<std::unique_ptr<system>> system::make(const settings &wanted, board_settings board, contents what)
+{
+    std::unique_ptr<system> made(new system(std::move(board), std::move(what)));
+    if (auto bad = made->make_hardware(wanted)) {
+        return *std::move(bad);
+    }
+    if (auto bad = made->make_spaces()) {
+        return *std::move(bad);
+    }
+    if (auto bad = made->fill_memory()) {
+        return *std::move(bad);
+    }
+    return made;
+}
+
+std::optional<refusal> system::make_hardware(const settings &wanted)
+{
+    auto hardware = simulated_machine::make(wanted);
+    if (auto *bad = std::get_if<refusal>(&hardware)) {
+        return std::move(*bad);
+    }
+    machine_ = std::get<std::unique_ptr<simulated_machine>>(std::move(hardware));
+    if (board_.mpidrs.size() != machine_->core_count()) {
+        return refusal{sentence(board_.mpidrs.size(), " affinities for ", machine_->core_count(), " cores")};
+    }
+    const memory_range all{machine_->ram().base(), machine_->ram().size()};
+    auto bytes = ram::make({&all, 1});
+    if (auto *bad = std::get_if<refusal>(&bytes)) {
+        return std::move(*bad);
+    }
+    memory_ = std::make_unique<ram>(std::get<ram>(std::move(bytes)));
+
+    devices::gic_v3::settings interrupts{.affinities = {}, .maintenance = board_.maintenance_irq};
+    for (const std::uint64_t mpidr : board_.mpidrs) {
+        interrupts.affinities.push_back(
+            static_cast<std::uint32_t>((mpidr & 0xFFFFFF) | (mpidr >> 32 & 0xFF) << 24));
+    }
+    gic_ = std::make_unique<devices::gic_v3>(std::move(interrupts),
+                                             [this](core_id which) { interrupts_changed(which); });
+    const std::array<std::uint32_t, devices::timer_kinds> lines = {
+        board_.physical_timer_irq, board_.virtual_timer_irq, board_.hypervisor_timer_irq};
+    timer_ = std::make_unique<devices::generic_timer>(
+        machine_->timeline(), board_.timer_hz, machine_->core_count(),
+        [this, lines](core_id which, devices::timer_kind kind, bool high) {
+            gic_->set_line(which, lines[static_cast<std::size_t>(kind)], high);
+        });
+    uart_ = std::make_unique<devices::pl011>(
+        [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
+        [this](bool high) { gic_->set_line(core_id{0}, board_.uart_irq, high); });
+    for (std::uint32_t n = 0; n < machine_->core_count(); ++n) {
+        cpus_.push_back(std::make_unique<cpu>(*this, machine_->core_at(core_id{n}), board_.mpidrs[n]));
+    }
+    return std::nullopt;
+}
+
+std::optional<refusal> system::make_spaces()
+{
+    const std::uint64_t bytes =
+        contents_.pool_bytes + window_pages * page_bytes + machine_->ram().size().value;
+    auto space =
+        window::make(*memory_, {.first = POOL_VA, .bytes = {bytes}, .below = image::below(), .above = {0}});
+    if (auto *bad = std::get_if<refusal>(&space)) {
+        return std::move(*bad);
+    }
+    el2_space_ = std::make_unique<window>(std::get<window>(std::move(space)));
+    auto placed = instance::place(*contents_.hypervisor, *el2_space_, symbol);
+    if (auto *bad = std::get_if<refusal>(&placed)) {
+        return refusal{"hypervisor: " + bad->reason};
+    }
+    hypervisor_ = std::make_unique<instance>(std::get<instance>(std::move(placed)));
+    for (const contents::domain &domain : contents_.domains) {
+        const std::uint64_t size = up_to_pages(domain.memory_end - guest_first_ipa);
+        auto guest_space = window::make(
+            *memory_, {.first = guest_first_ipa, .bytes = {size}, .below = image::below(), .above = {0}});
+        if (auto *bad = std::get_if<refusal>(&guest_space)) {
+            return std::move(*bad);
+        }
+        guest made{std::make_unique<window>(std::get<window>(std::move(guest_space))), nullptr};
+        auto program = instance::place(*domain.program, *made.space, symbol);
+        if (auto *bad = std::get_if<refusal>(&program)) {
+            return std::move(*bad);
+        }
+        made.program = std::make_unique<instance>(std::get<instance>(std::move(program)));
+        guests_.push_back(std::move(made));
+    }
+    return std::nullopt;
+}
+
+std::optional<refusal> system::fill_memory()
+{
+    for (const contents::piece &piece : contents_.pieces) {
+        const std::span<std::byte> where = memory_->bytes(phys_addr{piece.pa}, {piece.bytes.size()});
+        if (where.empty()) {
+            return refusal{
+                sentence(piece.bytes.size(), " bytes at ", hex{piece.pa}, " are not memory of the machine")};
+        }
+        std::ranges::copy(piece.bytes, where.begin());
+    }
+    std::uint64_t pa = machine_->ram().base().value;
+    for (const std::uint8_t owner : contents_.owners) {
+        machine_->ram().set_owner(phys_addr{pa}, {page_bytes}, owner_id{owner});
+        const std::size_t domain = owner - std::size_t{owner_first_domain};
+        const bool several = owner == owner_hypervisor ||
+                             (domain < contents_.domains.size() && contents_.domains[domain].several_cores);
+        if (several && machine_->core_count() > 1) {
+            machine_->ram().set_shared(phys_addr{pa}, {page_bytes}, true);
+        }
+        pa += page_bytes;
+    }
+    return std::nullopt;
+}
+
+// --- A run ---
+
+end_of_run system::run(picoseconds until)
+{
+    set_current(this);
+    catch_faults();
+    if (!cpus_[0]->is_on()) {
+        map_before_translation();
+        const void *entry = hypervisor_->symbol("entry_primary");
+        if (entry == nullptr) {
+            trouble_ = "the hypervisor's image has no entry";
+            return end_of_run::confused;
+        }
+        cpus_[0]->power_on(entry, contents_.load_address, 0);
+    }
+    const engine::ending how = machine_->timeline().run(until);
+    if (!trouble_.empty()) {
+        return end_of_run::confused;
+    }
+    if (off_) {
+        return end_of_run::off;
+    }
+    return how == engine::ending::idle ? end_of_run::idle : end_of_run::time;
+}
+
+void system::give_up(std::string why)
+{
+    if (trouble_.empty()) {
+        trouble_ = std::move(why);
+    }
+    stop_for_ever();
+}
+
+// The running fiber does not go on.
+void system::stop_for_ever()
+{
+    machine_->timeline().stop();
+    for (;;) {
+        machine_->timeline().running()->wait();
+    }
+}
+
+// With the MMU off code runs in the package, and memory is where it is.
+void system::map_before_translation()
+{
+    const std::uint64_t image_bytes = up_to_pages(contents_.hypervisor->data_bytes().value);
+    const mapping_run runs[] = {
+        {POOL_VA, phys_addr{contents_.load_address}, {image_bytes}},
+        {physical_va(machine_->ram().base().value), machine_->ram().base(), machine_->ram().size()},
+    };
+    if (auto bad = el2_space_->map(runs, {.writable = true})) {
+        trouble_ = bad->reason;
+    }
+}
+
+std::uint64_t system::physical_va(std::uint64_t pa) const
+{
+    return POOL_VA + contents_.pool_bytes + window_pages * page_bytes + (pa - machine_->ram().base().value);
+}
+
+std::byte *system::physical(std::uint64_t pa)
+{
+    return el2_space_->host(physical_va(pa));
+}
+
+std::byte *system::el2_pointer(std::uint64_t va)
+{
+    return el2_space_->host(va < window_va ? va : POOL_VA + contents_.pool_bytes + (va - window_va));
+}
+
+void system::translation_on(std::uint64_t ttbr0, std::uint64_t tcr)
+{
+    if (translating_) {
+        return; // every core has the same
+    }
+    translating_ = true;
+    el2_space_->unmap(POOL_VA, el2_space_->layout().bytes);
+    const tables mapped = el2_tables(ttbr0, tcr);
+    for (const mapping_run &run : mapped.runs(*memory_, POOL_VA, contents_.pool_bytes)) {
+        const auto first = mapped.walk(*memory_, run.ipa);
+        const bool writable = stage1_writable(std::get<translation>(first).attributes);
+        if (auto bad = el2_space_->map({&run, 1}, {.writable = writable})) {
+            give_up(bad->reason);
+        }
+    }
+}
+
+void system::map_el2_window(std::uint64_t va)
+{
+    cpu &core = running();
+    const tables mapped = el2_tables(core.state()[SYSREG_ID_TTBR0_EL2], core.state()[SYSREG_ID_TCR_EL2]);
+    const std::uint64_t page = va & ~(page_bytes - 1);
+    const std::uint64_t here = POOL_VA + contents_.pool_bytes + (page - window_va);
+    el2_space_->unmap(here, {page_bytes});
+    const auto found = mapped.walk(*memory_, page);
+    if (const auto *one = std::get_if<translation>(&found)) {
+        const mapping_run run{here, one->pa, {page_bytes}};
+        if (auto bad = el2_space_->map({&run, 1}, {.writable = stage1_writable(one->attributes)})) {
+            give_up(bad->reason);
+        }
+    }
+}
+
+// The store by which the hypervisor says that images are loaded and cores are ready (system_started()).
+void system::look_for_start()
+{
+    if (started_ || !translating_) {
+        return;
+    }
+    const auto *status = static_cast<const std::byte *>(hypervisor_->symbol("status_pages"));
+    const auto ipa = el2_space_->ipa_of(reinterpret_cast<std::uint64_t>(status));
+    const auto pa = ipa ? el2_space_->translate(*ipa + offsetof(status_system, phase)) : std::nullopt;
+    std::uint32_t phase = 0;
+    if (pa) {
+        std::memcpy(&phase, memory_->bytes(*pa, {sizeof phase}).data(), sizeof phase);
+    }
+    if (phase == BH_PHASE_STARTED) {
+        started_ = machine_->timeline().now();
+    }
+}
+
+// --- Devices and firmware ---
+
+cpu &system::running()
+{
+    return *cpus_[machine_->timeline().running()->id().value];
+}
+
+window *system::guest_space(std::uint64_t vmid)
+{
+    // VMID 0 is nobody's.
+    return vmid >= 1 && vmid <= guests_.size() ? guests_[vmid - 1].space.get() : nullptr;
+}
+
+// No interrupt crosses cores faster than the engine's lookahead; one's own are there at once.
+void system::interrupts_changed(core_id which)
+{
+    if (!gic_->signalled(which) && !gic_->virtual_interface(which).signalled()) {
+        return;
+    }
+    engine &timeline = machine_->timeline();
+    const core *running = timeline.running();
+    const bool own = running == nullptr || running->id() == which;
+    const picoseconds delay{own ? 0 : machine_->made_from().lookahead_ps};
+    machine_->core_at(which).signal(timeline.now() + delay);
+}
+
+void system::send_event()
+{
+    const picoseconds when = machine_->timeline().now() + picoseconds{machine_->made_from().lookahead_ps};
+    for (const auto &each : cpus_) {
+        each->set_event();
+        each->timing().signal(when);
+    }
+}
+
+std::uint64_t system::read_device(std::uint64_t pa, unsigned bytes)
+{
+    if (pa - board_.uart_pa < page_bytes) {
+        return uart_->read(pa - board_.uart_pa);
+    }
+    if (pa - board_.gicd_pa < gic_distributor_bytes) {
+        return gic_->read_distributor(pa - board_.gicd_pa, bytes);
+    }
+    if (pa - board_.gicr_pa < devices::gic_v3::redistributor_bytes * cpus_.size()) {
+        return gic_->read_redistributor(pa - board_.gicr_pa, bytes);
+    }
+    give_up(sentence("no device at ", hex{pa}, " (read)"));
+}
+
+void system::write_device(std::uint64_t pa, unsigned bytes, std::uint64_t value)
+{
+    if (pa - board_.uart_pa < page_bytes) {
+        uart_->write(pa - board_.uart_pa, value);
+    } else if (pa - board_.gicd_pa < gic_distributor_bytes) {
+        gic_->write_distributor(pa - board_.gicd_pa, bytes, value);
+    } else if (pa - board_.gicr_pa < devices::gic_v3::redistributor_bytes * cpus_.size()) {
+        gic_->write_redistributor(pa - board_.gicr_pa, bytes, value);
+    } else {
+        give_up(sentence("no device at ", hex{pa}, " (write)"));
+    }
+}
+
+std::int64_t system::cpu_on(std::uint64_t mpidr, std::uint64_t entry, std::uint64_t argument)
+{
+    const auto which = std::ranges::find(board_.mpidrs, mpidr);
+    const auto record = memory_->bytes(phys_addr{entry}, {entry_point_bytes});
+    const auto distance = entry_point_distance(record);
+    if (which == board_.mpidrs.end() || !distance) {
+        return psci_invalid_parameters;
+    }
+    cpu &target = *cpus_[static_cast<std::size_t>(which - board_.mpidrs.begin())];
+    if (target.is_on()) {
+        return psci_already_on;
+    }
+    // The record is in the image's first page: frame 0 of the pool.
+    target.power_on(el2_space_->host(POOL_VA + entry % page_bytes) + *distance, argument, 0);
+    return 0;
+}
+
+std::int64_t system::firmware(std::uint64_t function, std::uint64_t x1, std::uint64_t x2, std::uint64_t x3)
+{
+    switch (function) {
+    case psci_version:
+        return 0x10001;
+    case psci_cpu_on:
+        return cpu_on(x1, x2, x3);
+    case psci_system_off:
+        off_ = true;
+        stop_for_ever();
+    default:
+        return psci_not_supported;
+    }
+}
+
+} // namespace bulkhead::machine::hosted

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine as the hypervisor's board: memory, cores, interrupt controller, timers, UART,
+// firmware, and the address spaces of EL2 and of each guest. One run: make it, put a package into memory,
+// run. Whoever runs it (bindings, tests) sees only this header; cores and devices behind it are told apart in
+// the other files of this directory.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/devices/generic_timer.h"
+#include "machine/devices/gic_v3.h"
+#include "machine/devices/pl011.h"
+#include "machine/machine.h"
+#include "machine/program/image.h"
+#include "machine/program/ram.h"
+#include "machine/program/window.h"
+
+namespace bulkhead::machine::hosted {
+
+// Where devices are and what they are connected to: from the platform file.
+struct board_settings {
+    std::uint64_t gicd_pa = 0;
+    std::uint64_t gicr_pa = 0;
+    std::uint64_t uart_pa = 0;
+    std::uint32_t uart_irq = 33;
+    std::uint32_t maintenance_irq = 25;
+    std::uint32_t hypervisor_timer_irq = 26;
+    std::uint32_t virtual_timer_irq = 27;
+    std::uint32_t physical_timer_irq = 30;
+    std::uint64_t timer_hz = 62'500'000;
+    std::vector<std::uint64_t> mpidrs;
+    // What hardware does at the border of EL2, beside the memory accesses of the software there.
+    picoseconds entry{};   // taking an exception
+    picoseconds exit{};    // returning from one
+    picoseconds barrier{}; // DSB, ISB
+};
+
+// What a loader would put into memory, and who owns its frames.
+struct contents {
+    struct piece {
+        std::uint64_t pa;
+        std::span<const std::byte> bytes;
+    };
+    std::vector<piece> pieces;
+    std::uint64_t load_address = 0;       // of the package
+    std::span<const std::uint8_t> owners; // of each frame of RAM
+    std::uint64_t pool_pa = 0;            // first frame of the hypervisor's memory
+    std::uint64_t pool_bytes = 0;         // of that memory in EL2's address space
+    std::shared_ptr<const image> hypervisor;
+    // By domain, in the manifest's order.
+    struct domain {
+        std::shared_ptr<const image> program;
+        std::uint64_t memory_end = 0; // one past its highest IPA
+        bool several_cores = false;
+    };
+    std::vector<domain> domains;
+};
+
+enum class end_of_run : std::uint8_t {
+    off,      // the hypervisor turned the machine off
+    time,     // the time that run() was given is over
+    idle,     // all cores wait and nothing will come
+    confused, // hosted code did what no model answers: the reason is in `trouble`
+};
+
+inline constexpr std::uint64_t gic_distributor_bytes = 0x10000;
+
+class cpu;
+
+class system {
+public:
+    static result<std::unique_ptr<system>> make(const settings &wanted, board_settings board, contents what);
+    ~system();
+
+    end_of_run run(picoseconds until);
+
+    [[nodiscard]] const std::string &console() const { return console_; }
+    [[nodiscard]] const std::string &trouble() const { return trouble_; }
+    // When the hypervisor said that all has started; nothing: not yet.
+    [[nodiscard]] std::optional<picoseconds> started() const { return started_; }
+    [[nodiscard]] simulated_machine &hardware() { return *machine_; }
+    [[nodiscard]] const ram &memory() const { return *memory_; }
+
+    // For the files of this directory.
+    [[nodiscard]] cpu &running();
+    [[nodiscard]] cpu &core_at(std::size_t n) { return *cpus_[n]; }
+    [[nodiscard]] std::size_t core_count() const { return cpus_.size(); }
+    [[nodiscard]] devices::gic_v3 &gic() { return *gic_; }
+    [[nodiscard]] devices::generic_timer &timer() { return *timer_; }
+    [[nodiscard]] const board_settings &board() const { return board_; }
+    [[nodiscard]] window &el2_space() { return *el2_space_; }
+    [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
+    [[nodiscard]] window *guest_space(std::uint64_t vmid);
+    [[nodiscard]] std::byte *physical(std::uint64_t pa); // as EL2 sees memory with its MMU off
+    [[nodiscard]] std::byte *el2_pointer(std::uint64_t va);
+    std::uint64_t read_device(std::uint64_t pa, unsigned bytes);
+    void write_device(std::uint64_t pa, unsigned bytes, std::uint64_t value);
+    std::int64_t firmware(std::uint64_t function, std::uint64_t x1, std::uint64_t x2, std::uint64_t x3);
+    void send_event();
+    void translation_on(std::uint64_t ttbr0, std::uint64_t tcr);
+    void map_el2_window(std::uint64_t va); // as the tables say now, which can be not at all
+    void look_for_start();
+    [[noreturn]] void give_up(std::string why);
+
+private:
+    system(board_settings board, contents what);
+    std::optional<refusal> make_hardware(const settings &wanted);
+    std::optional<refusal> make_spaces();
+    std::optional<refusal> fill_memory();
+    void map_before_translation();
+    [[nodiscard]] std::uint64_t physical_va(std::uint64_t pa) const;
+    void interrupts_changed(core_id which);
+    std::int64_t cpu_on(std::uint64_t mpidr, std::uint64_t entry, std::uint64_t argument);
+    [[noreturn]] void stop_for_ever();
+
+    board_settings board_;
+    contents contents_;
+    std::unique_ptr<ram> memory_;
+    std::unique_ptr<window> el2_space_;
+    std::unique_ptr<instance> hypervisor_;
+    struct guest {
+        std::unique_ptr<window> space;
+        std::unique_ptr<instance> program;
+    };
+    std::vector<guest> guests_;
+    std::unique_ptr<simulated_machine> machine_;
+    std::unique_ptr<devices::gic_v3> gic_;
+    std::unique_ptr<devices::generic_timer> timer_;
+    std::unique_ptr<devices::pl011> uart_;
+    std::vector<std::unique_ptr<cpu>> cpus_;
+    std::string console_;
+    std::string trouble_;
+    std::optional<picoseconds> started_;
+    bool off_ = false;
+    bool translating_ = false;
+};
+
+} // namespace bulkhead::machine::hosted

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/hosted/tables.h"
+
+#include <cstring>
+
+namespace bulkhead::machine::hosted {
+namespace {
+
+constexpr std::uint64_t valid = 1;
+constexpr std::uint64_t table_or_page = 3;
+constexpr std::uint64_t address_bits = 0x0000FFFFFFFFF000;
+constexpr std::uint32_t last_level = 3;
+constexpr std::uint32_t entries = 512;
+
+constexpr std::uint32_t shift_of(std::uint32_t level)
+{
+    return 12 + 9 * (last_level - level);
+}
+
+std::optional<std::uint64_t> descriptor_at(const ram &memory, std::uint64_t table, std::uint64_t index)
+{
+    const auto bytes =
+        memory.bytes(phys_addr{table + index * sizeof(std::uint64_t)}, {sizeof(std::uint64_t)});
+    if (bytes.empty()) {
+        return std::nullopt;
+    }
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+} // namespace
+
+std::variant<translation, walk_fault> tables::walk(const ram &memory, std::uint64_t input) const
+{
+    if (input >> input_bits != 0) {
+        return walk_fault{0};
+    }
+    std::uint64_t table = root.value;
+    for (std::uint32_t level = start_level;; ++level) {
+        const std::uint32_t shift = shift_of(level);
+        const std::optional<std::uint64_t> found = descriptor_at(
+            memory, table, level == start_level ? input >> shift : input >> shift & (entries - 1));
+        if (!found || (*found & valid) == 0 ||
+            (level == last_level && (*found & table_or_page) != table_or_page) ||
+            (level == 0 && (*found & table_or_page) != table_or_page)) {
+            return walk_fault{level};
+        }
+        if (level == last_level || (*found & table_or_page) != table_or_page) {
+            const std::uint64_t size = std::uint64_t{1} << shift;
+            const std::uint64_t base = *found & address_bits & ~(size - 1);
+            return translation{phys_addr{base | (input & (size - 1))}, size, *found & ~address_bits, level};
+        }
+        table = *found & address_bits;
+    }
+}
+
+std::vector<mapping_run> tables::runs(const ram &memory, std::uint64_t first, std::uint64_t bytes) const
+{
+    std::vector<mapping_run> found;
+    const std::uint64_t end = first + bytes;
+    for (std::uint64_t at = first; at < end;) {
+        const auto answer = walk(memory, at);
+        if (const auto *fault = std::get_if<walk_fault>(&answer)) {
+            const std::uint64_t size = std::uint64_t{1} << shift_of(fault->level);
+            at = fault->level == 0 ? end : (at & ~(size - 1)) + size;
+            continue;
+        }
+        const auto &here = std::get<translation>(answer);
+        const std::uint64_t next = std::min(end, (at & ~(here.bytes - 1)) + here.bytes);
+        const std::uint64_t size = next - at;
+        if (memory.offset_of(here.pa, {size}) != ram::absent) {
+            if (!found.empty() && found.back().ipa + found.back().bytes.value == at &&
+                found.back().pa.value + found.back().bytes.value == here.pa.value) {
+                found.back().bytes.value += size;
+            } else {
+                found.push_back({at, here.pa, {size}});
+            }
+        }
+        at = next;
+    }
+    return found;
+}
+
+tables stage2_tables(std::uint64_t vttbr, std::uint64_t vtcr)
+{
+    const auto bits = static_cast<std::uint32_t>(64 - (vtcr & 0x3F));
+    const auto level =
+        static_cast<std::uint32_t>(2 - (vtcr >> 6 & 3)); // SL0: 0 level 2, 1 level 1, 2 level 0
+    return {phys_addr{vttbr & 0x0000FFFFFFFFFFFE}, level, bits};
+}
+
+tables el2_tables(std::uint64_t ttbr0, std::uint64_t tcr)
+{
+    const auto bits = static_cast<std::uint32_t>(64 - (tcr & 0x3F));
+    const std::uint32_t level = bits > 39 ? 0 : bits > 30 ? 1 : 2;
+    return {phys_addr{ttbr0 & 0x0000FFFFFFFFFFFE}, level, bits};
+}
+
+bool stage1_writable(std::uint64_t attributes)
+{
+    return (attributes >> 7 & 1) == 0;
+}
+
+bool stage2_writable(std::uint64_t attributes)
+{
+    return (attributes >> 7 & 1) != 0;
+}
+
+} // namespace bulkhead::machine::hosted
