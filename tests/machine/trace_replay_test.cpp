@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/trace/replay.h"
+#include "machine_make.h"
 #include "trace_file.h"
 
 namespace bulkhead::machine::test {
@@ -76,6 +77,36 @@ TEST(TraceReplay, EndsWithAReasonWhenItTouchesMoreThanItOwns)
     const auto result = replayed({{0x1000, 1, {}, 0}, {0x2000, 1, {}, 0}}, frames({5}));
     ASSERT_TRUE(result.refused);
     EXPECT_EQ(result.refused->reason, "the trace touches more than the 1 pages that it was given");
+}
+
+// On a core of the machine itself: the same digest twice, another one for other pages.
+TEST(TraceReplay, DrivesACoreOfTheMachine)
+{
+    auto records = some_records(3000, 9);
+    for (trace::record &each : records) {
+        each.instructions %= 100; // some_records has gaps of years
+    }
+    write_trace(trace_path(), records, 9);
+    std::vector<std::uint64_t> digests;
+    for (const std::uint64_t first_page : {16U, 16U, 4096U}) {
+        auto opened = trace::reader::open(trace_path());
+        std::vector<phys_addr> given(3000);
+        for (std::size_t i = 0; i < given.size(); ++i) {
+            given[i] = {(first_page + i) * trace::page_bytes};
+        }
+        trace::page_map pages(std::move(given));
+        const auto whole = make_machine(small_machine(1));
+        std::optional<refusal> refused;
+        whole->core_at({0}).start(
+            [&](core &on) { refused = trace::replay(std::get<trace::reader>(opened), pages, on); });
+        whole->timeline().run(for_ever);
+        EXPECT_FALSE(refused);
+        EXPECT_GT(whole->core_at({0}).counts().of(core_event::l1d_refill), 100U);
+        digests.push_back(whole->digest());
+    }
+    (void)std::remove(trace_path().c_str());
+    EXPECT_EQ(digests[0], digests[1]);
+    EXPECT_NE(digests[0], digests[2]);
 }
 
 TEST(TraceReplay, RunsAgainWithTheSamePages)
