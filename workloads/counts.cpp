@@ -108,8 +108,10 @@ const void *symbol(std::string_view name)
     if (found != exact.end()) {
         return found->meaning;
     }
-    // __tsan_[volatile_|unaligned_](read|write)(1|2|4|8|16); atomics would have to be performed.
-    if (!name.starts_with("__tsan_") || name.find("atomic") != name.npos) {
+    // __tsan_[volatile_|unaligned_](read|write)(1|2|4|8|16); atomics would have to be performed. Reads that
+    // the next instructions wait for have a name of their own: machine_read(1|2|4|8)_waited.
+    const bool is_callback = name.starts_with("__tsan_") || name.ends_with("_waited");
+    if (!is_callback || name.find("atomic") != name.npos) {
         return nullptr;
     }
     return name.find("read") != name.npos    ? address_of(on_read)
