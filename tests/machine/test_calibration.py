@@ -72,7 +72,7 @@ def test_facts_that_were_fitted_are_as_the_files_say() -> None:
     for name in ("s32v234", "zynq7020", "stm32f767"):
         one = platform(ROOT / "platforms" / f"{name}.yaml")
         for found in check(one, run):
-            if found.measured is not None and found.fact.measured is not None:
+            if found.measured is not None and found.fact.measured is not None and not found.fact.compared:
                 assert found.measured == pytest.approx(float(found.fact.measured), rel=0.02), found.fact.fact
 
 
@@ -96,8 +96,9 @@ def test_limits_stay_below_the_peak_and_the_worst_pattern_is_the_guarantee() -> 
 
 
 def test_the_commands_answer_in_json_and_name_an_unknown_platform() -> None:
-    shown = CliRunner().invoke(build_app(), ["calibrate", "stm32f767", "--check", "--json"])
-    facts = {fact["fact"]: fact for fact in json.loads(shown.stdout[shown.stdout.index("{") :])["facts"]}
+    shown = CliRunner().invoke(build_app(), ["calibrate", "stm32f767", "--check", "--json"]).output
+    answer, _ = json.JSONDecoder().raw_decode(shown[shown.index("{") :])  # progress may stand around it
+    facts = {fact["fact"]: fact for fact in answer["facts"]}
     assert facts["load-hit"]["target"] == 2
     assert facts["load-region-miss"]["measured"] is None
     for command in ("calibrate", "limits"):
