@@ -2,6 +2,7 @@
 // See run.h.
 #include "machine/hosted/run.h"
 
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -18,6 +19,10 @@ namespace bulkhead::machine::hosted {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::uint64_t piece_ps = 2'000'000'000; // between two looks outside; results do not depend on it
+
+volatile std::sig_atomic_t stopping = 0;
 
 // What a request cannot mean; becomes a refusal at the one way in.
 struct bad_request {
@@ -131,39 +136,127 @@ void show_frames(const json &request, const ram &memory)
     }
 }
 
-json run(const json &request)
+// Bytes as the characters of the same numbers, which JSON can carry.
+std::string utf8_of(std::string_view bytes)
+{
+    std::string text;
+    for (const char one : bytes) {
+        const auto code = static_cast<unsigned char>(one);
+        if (code < 0x80) {
+            text.push_back(one);
+        } else {
+            text.push_back(static_cast<char>(0xC0U | code >> 6U));
+            text.push_back(static_cast<char>(0x80U | (code & 0x3FU)));
+        }
+    }
+    return text;
+}
+
+json counts_of(system &whole)
+{
+    picoseconds at{};
+    for (std::uint32_t n = 0; n < whole.core_count(); ++n) {
+        at = std::max(at, whole.hardware().core_at(core_id{n}).clock());
+    }
+    return results_of(whole.hardware(), at);
+}
+
+// What was counted between two counts: integers only grow, but for those that are none.
+json difference(const json &now, const json &then, std::string_view name = {})
+{
+    json made = now;
+    if (now.is_object()) {
+        for (const auto &[key, value] : now.items()) {
+            made[key] = difference(value, then.at(key), key);
+        }
+    } else if (now.is_array()) {
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            made[i] = difference(now[i], then[i], name);
+        }
+    } else if (now.is_number_integer() && name != "digest") {
+        made = now.get<std::uint64_t>() - then.get<std::uint64_t>();
+    }
+    return made;
+}
+
+json since(const json &start, json counts)
+{
+    if (!start.is_null()) {
+        counts = difference(counts, start);
+        json &dram = counts["dram"];
+        const auto cycles = dram.at("cycles").get<double>();
+        dram["utilization"] = cycles == 0 ? 0 : dram.at("busy_cycles").get<double>() / cycles;
+    }
+    return counts;
+}
+
+// A system, and the bytes that it refers to.
+struct prepared {
+    std::vector<std::byte> package;
+    std::vector<std::byte> owners;
+    std::unique_ptr<system> whole;
+};
+
+prepared prepare(const json &request)
 {
     auto wanted = settings_from_json(request.at("settings").dump());
     if (const auto *bad = std::get_if<refusal>(&wanted)) {
         throw bad_request{bad->reason};
     }
-    const std::vector<std::byte> package = contents_of(request.at("package"));
-    const std::vector<std::byte> owners = contents_of(request.at("owners"));
+    prepared made{contents_of(request.at("package")), contents_of(request.at("owners")), nullptr};
     images files;
     contents what;
-    what.pieces = pieces_of(package);
+    what.pieces = pieces_of(made.package);
     what.load_address = request.at("load_address");
-    what.owners = {reinterpret_cast<const std::uint8_t *>(owners.data()), owners.size()};
+    what.owners = {reinterpret_cast<const std::uint8_t *>(made.owners.data()), made.owners.size()};
     what.pool_bytes = request.at("pool_bytes");
     what.hypervisor = files.at(request.at("hypervisor"));
     for (const json &domain : request.at("domains")) {
         what.domains.push_back(
             {files.at(domain.at("program")), domain.at("memory_end"), domain.at("several_cores")});
     }
-    auto made = system::make(std::get<settings>(wanted), board_of(request.at("board")), std::move(what));
-    if (const auto *bad = std::get_if<refusal>(&made)) {
+    auto whole = system::make(std::get<settings>(wanted), board_of(request.at("board")), std::move(what));
+    if (const auto *bad = std::get_if<refusal>(&whole)) {
         throw bad_request{bad->reason};
     }
-    system &whole = *std::get<std::unique_ptr<system>>(made);
-    const end_of_run ending = whole.run(picoseconds{request.at("until_ps")});
-    picoseconds at{};
-    for (std::uint32_t n = 0; n < whole.core_count(); ++n) {
-        at = std::max(at, whole.hardware().core_at(core_id{n}).clock());
+    made.whole = std::get<std::unique_ptr<system>>(std::move(whole));
+    return made;
+}
+
+// Piece by piece of simulated time, until the machine ends or nobody wants it to go on.
+const char *run_pieces(system &whole, std::uint64_t until_ps, const std::function<bool(const json &)> &say)
+{
+    std::size_t shown = 0;
+    for (std::uint64_t now = 0; now < until_ps;) {
+        if (stopping != 0) {
+            return "stopped";
+        }
+        now += std::min(until_ps - now, piece_ps);
+        const end_of_run ending = whole.run(picoseconds{now});
+        const std::string &console = whole.console();
+        const bool heard =
+            say({{"console", utf8_of(std::string_view(console).substr(shown))}, {"simulated_ps", now}});
+        shown = console.size();
+        if (ending != end_of_run::time) {
+            return name_of(ending);
+        }
+        if (!heard) {
+            return "stopped";
+        }
     }
-    json answer = results_of(whole.hardware(), at);
-    answer["ending"] = name_of(ending);
+    return name_of(end_of_run::time);
+}
+
+json run(const json &request, const std::function<bool(const json &)> &say)
+{
+    const prepared parts = prepare(request);
+    system &whole = *parts.whole;
+    json at_start;
+    whole.when_started([&] { at_start = counts_of(whole); });
+    const char *const ending = run_pieces(whole, request.value("until_ps", ~std::uint64_t{0}), say);
+    json answer = since(at_start, counts_of(whole));
+    answer["ending"] = ending;
     answer["trouble"] = whole.trouble();
-    answer["console"] = whole.console();
     answer["started_ps"] = whole.started() ? json(whole.started()->value) : json(nullptr);
     show_frames(request, whole.memory());
     return answer;
@@ -171,10 +264,15 @@ json run(const json &request)
 
 } // namespace
 
-result<json> run_request(const std::string &text)
+void stop_request()
+{
+    stopping = 1;
+}
+
+result<json> run_request(const std::string &text, const std::function<bool(const json &)> &say)
 {
     try {
-        return run(json::parse(text));
+        return run(json::parse(text), say);
     } catch (const bad_request &bad) {
         return refusal{bad.reason};
     } catch (const json::exception &error) {

@@ -271,6 +271,9 @@ void system::look_for_start()
     }
     if (phase == BH_PHASE_STARTED) {
         started_ = machine_->timeline().now();
+        if (when_started_) {
+            when_started_();
+        }
     }
 }
 

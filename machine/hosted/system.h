@@ -79,6 +79,9 @@ public:
 
     end_of_run run(picoseconds until);
 
+    // `what` is called at the moment that started() is about.
+    void when_started(std::function<void()> what) { when_started_ = std::move(what); }
+
     [[nodiscard]] const std::string &console() const { return console_; }
     [[nodiscard]] const std::string &trouble() const { return trouble_; }
     // When the hypervisor said that all has started; nothing: not yet.
@@ -136,6 +139,7 @@ private:
     std::string console_;
     std::string trouble_;
     std::optional<picoseconds> started_;
+    std::function<void()> when_started_;
     bool off_ = false;
     bool translating_ = false;
 };

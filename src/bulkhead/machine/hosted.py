@@ -10,18 +10,15 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from bulkhead.config.platform import Platform
 from bulkhead.env.paths import build_dir
 from bulkhead.geometry import PAGE_BYTES
-from bulkhead.machine.settings import Settings, settings_of
+from bulkhead.machine.request import request_of
+from bulkhead.machine.settings import Settings
 from bulkhead.package.build import Build
 
 TARGET = "hosted_run"  # of the host build; brings the images with it
-OWNERS_BEFORE_DOMAINS = 2  # nobody, the hypervisor
-TIMER_HZ = 62_500_000  # the emulator's `virt`
 SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
 
@@ -62,7 +59,11 @@ def run_hosted(
 ) -> HostedRun:
     """Run a build until it turns the machine off, or until `until_ps`. Raises NotRun with the reason."""
     shown = build.directory / "frames.bin"
-    request = _request(build, settings, until_ps) | {"frames": list(frames), "frames_file": str(shown)}
+    elves = [domain.image.elf for domain in build.plan.system.domains]
+    programs = [build.hypervisor_elf.parents[2] / elf for elf in elves if elf is not None]
+    request = request_of(build, programs, frames, shown) | {"until_ps": until_ps}
+    if settings is not None:
+        request["settings"] = settings
     done = subprocess.run(
         [build_dir() / "host" / "machine" / "hosted" / TARGET],
         input=json.dumps(request),
@@ -72,62 +73,10 @@ def run_hosted(
     )
     if done.returncode not in (0, 1) or not done.stdout:
         raise NotRun(f"the machine ended with {done.returncode}: {done.stderr.strip()}")
-    answer = json.loads(done.stdout)
+    *pieces, answer = (json.loads(line) for line in done.stdout.splitlines())
     if "error" in answer:
         raise NotRun(answer["error"])
+    answer["console"] = "".join(piece["console"] for piece in pieces)
     pages = shown.read_bytes()
     found = {pa: pages[n * PAGE_BYTES : (n + 1) * PAGE_BYTES] for n, pa in enumerate(frames)}
     return HostedRun(answer, found)
-
-
-def _request(build: Build, settings: Settings | None, until_ps: int) -> dict[str, Any]:
-    plan, platform = build.plan, build.plan.platform
-    owners = OWNERS_BEFORE_DOMAINS + len(plan.domains)
-    programs = build.hypervisor_elf.parents[2]
-    return {
-        "settings": settings or settings_of(platform, seed=build.seed or 1, owners=owners),
-        "board": _board(platform),
-        "package": str(build.elf),
-        "load_address": plan.load_area[0],
-        "owners": str(build.owners),
-        "pool_bytes": plan.pool.bytes,
-        "hypervisor": str(build.hypervisor_elf),
-        "domains": [
-            {
-                "program": str(_program(programs, build, domain.name)),
-                "memory_end": max(segment.ipa + segment.bytes for segment in domain.segments),
-                "several_cores": len(domain.cpus) > 1,
-            }
-            for domain in plan.domains
-        ],
-        "until_ps": until_ps,
-    }
-
-
-def _program(programs: Path, build: Build, name: str) -> Path:
-    configured = build.plan.system.domain(name)
-    assert configured is not None
-    assert configured.image.elf is not None, "kernels were refused by the build"
-    return programs / configured.image.elf
-
-
-def _board(platform: Platform) -> dict[str, Any]:
-    gic, timers, costs = platform.interrupt_controller, platform.timers, platform.costs
-    uart = platform.uart
-    if gic is None or uart is None or gic.redistributors is None or uart.type != "pl011":
-        raise NotRun(f"platform '{platform.name}': the machine has a GICv3 and a PL011")
-    return {
-        "gicd_pa": gic.distributor,
-        "gicr_pa": gic.redistributors,
-        "uart_pa": uart.at,
-        "uart_irq": uart.interrupt,
-        "maintenance_irq": timers.maintenance,
-        "hypervisor_timer_irq": timers.hypervisor,
-        "virtual_timer_irq": timers.virtual,
-        "physical_timer_irq": timers.physical,
-        "timer_hz": TIMER_HZ,
-        "mpidrs": platform.mpidrs(),
-        "entry_ps": costs.entry or 0,
-        "exit_ps": costs.exit or 0,
-        "barrier_ps": costs.barrier or 0,
-    }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a hosted run is asked with (machine/hosted/run.h): a built system in the machine's own terms.
 
-Called by `bulkhead.run.simulator`. What the platform file leaves open, or the machine does not model, is
-refused before anything starts.
+Called for `bulkhead.run.simulator` and for tests. What the platform file leaves open, or the machine does
+not model, is refused before anything starts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
     plan = build.plan
     return {
         "settings": settings_of(
-            plan.platform, seed=build.seed + 1, owners=FIRST_DOMAIN_OWNER + len(plan.domains)
+            plan.platform, seed=build.seed or 1, owners=FIRST_DOMAIN_OWNER + len(plan.domains)
         ),
         "board": _board(plan.platform),
         "package": str(build.elf),
@@ -73,7 +73,7 @@ def _board(platform: Platform) -> Json:
         "virtual_timer_irq": timers.virtual,
         "physical_timer_irq": timers.physical,
         "timer_hz": timers.frequency,
-        "mpidrs": list(platform.cores.mpidr or range(platform.cores.count)),
+        "mpidrs": platform.mpidrs(),
         "entry_ps": costs.entry or 0,
         "exit_ps": costs.exit or 0,
         "barrier_ps": costs.barrier or 0,
