@@ -58,6 +58,7 @@ std::variant<translation, walk_fault> tables::walk(const ram &memory, std::uint6
 std::vector<mapping_run> tables::runs(const ram &memory, std::uint64_t first, std::uint64_t bytes) const
 {
     std::vector<mapping_run> found;
+    std::uint64_t attributes = 0; // of the last run
     const std::uint64_t end = first + bytes;
     for (std::uint64_t at = first; at < end;) {
         const auto answer = walk(memory, at);
@@ -70,11 +71,13 @@ std::vector<mapping_run> tables::runs(const ram &memory, std::uint64_t first, st
         const std::uint64_t next = std::min(end, (at & ~(here.bytes - 1)) + here.bytes);
         const std::uint64_t size = next - at;
         if (memory.offset_of(here.pa, {size}) != ram::absent) {
-            if (!found.empty() && found.back().ipa + found.back().bytes.value == at &&
+            if (!found.empty() && here.attributes == attributes &&
+                found.back().ipa + found.back().bytes.value == at &&
                 found.back().pa.value + found.back().bytes.value == here.pa.value) {
                 found.back().bytes.value += size;
             } else {
                 found.push_back({at, here.pa, {size}});
+                attributes = here.attributes;
             }
         }
         at = next;

@@ -31,7 +31,8 @@ struct tables {
     std::uint32_t input_bits;
 
     [[nodiscard]] std::variant<translation, walk_fault> walk(const ram &memory, std::uint64_t input) const;
-    // All that is mapped to memory in [first, first + bytes), as runs, in order. Devices are left out.
+    // All that is mapped to memory in [first, first + bytes), as runs of equal attributes, in order. Devices
+    // are left out.
     [[nodiscard]] std::vector<mapping_run> runs(const ram &memory, std::uint64_t first,
                                                 std::uint64_t bytes) const;
 };
