@@ -104,6 +104,10 @@ int cpu::enter_guest(guest_regs &regs)
         }
     }
     in_guest_ = true;
+    // What came while EL2 ran was not attended to: the guest is interrupted before it does anything.
+    if (system_.gic().signalled(id()) || system_.gic().virtual_interface(id()).signalled()) {
+        timing_.signal(timing_.clock());
+    }
     timing_.run_on(*guest_);
     in_guest_ = false;
     timing_.spend(system_.board().entry);
