@@ -116,6 +116,7 @@ int cpu::enter_guest(guest_regs &regs)
 
 void cpu::start_guest()
 {
+    system_.vcpu_starts(state_[SYSREG_ID_VTTBR_EL2] >> 48, id());
     guest_ = std::make_unique<fiber>([this]() -> fiber & {
         enter(guest_execution_, *space_);
         run_guest();

@@ -135,6 +135,8 @@ std::uint64_t guest_sysreg_read(enum guest_sysreg which)
         return core.state()[SYSREG_ID_TPIDR_EL1];
     case GUEST_SYSREG_VBAR_EL1:
         return core.state()[SYSREG_ID_VBAR_EL1];
+    case GUEST_SYSREG_CPACR_EL1:
+        return core.state()[SYSREG_ID_CPACR_EL1];
     case GUEST_SYSREG_ESR_EL1:
         return core.state()[SYSREG_ID_ESR_EL1];
     case GUEST_SYSREG_FAR_EL1:
@@ -174,6 +176,9 @@ void guest_sysreg_write(enum guest_sysreg which, std::uint64_t value)
         break;
     case GUEST_SYSREG_TPIDR_EL1:
         core.state()[SYSREG_ID_TPIDR_EL1] = value;
+        break;
+    case GUEST_SYSREG_CPACR_EL1: // floating point never traps here
+        core.state()[SYSREG_ID_CPACR_EL1] = value;
         break;
     case GUEST_SYSREG_ICC_SRE_EL1:
         break;

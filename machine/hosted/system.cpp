@@ -2,6 +2,7 @@
 #include "machine/hosted/system.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <stdatomic.h> // hypervisor/arch/hosted: C's words for C++
@@ -142,10 +143,7 @@ std::optional<refusal> system::fill_memory()
     std::uint64_t pa = machine_->ram().base().value;
     for (const std::uint8_t owner : contents_.owners) {
         machine_->ram().set_owner(phys_addr{pa}, {page_bytes}, owner_id{owner});
-        const std::size_t domain = owner - std::size_t{owner_first_domain};
-        const bool several = owner == owner_hypervisor ||
-                             (domain < contents_.domains.size() && contents_.domains[domain].several_cores);
-        if (several && machine_->core_count() > 1) {
+        if (owner == owner_hypervisor && machine_->core_count() > 1) {
             machine_->ram().set_shared(phys_addr{pa}, {page_bytes}, true);
         }
         pa += page_bytes;
@@ -288,6 +286,26 @@ window *system::guest_space(std::uint64_t vmid)
 {
     // VMID 0 is nobody's.
     return vmid >= 1 && vmid <= guests_.size() ? guests_[vmid - 1].space.get() : nullptr;
+}
+
+void system::vcpu_starts(std::uint64_t vmid, core_id where)
+{
+    guest &one = guests_.at(vmid - 1);
+    const bool alone = std::popcount(one.cores) < 2;
+    one.cores |= std::uint64_t{1} << where.value;
+    if (!alone || std::popcount(one.cores) < 2) {
+        return;
+    }
+    const auto owner = static_cast<std::uint8_t>(owner_first_domain + vmid - 1);
+    const std::span<const std::uint8_t> owners = contents_.owners;
+    for (auto first = std::ranges::find(owners, owner); first != owners.end();) {
+        const auto end =
+            std::find_if(first, owners.end(), [owner](std::uint8_t other) { return other != owner; });
+        const auto frame = static_cast<std::uint64_t>(first - owners.begin());
+        machine_->share(phys_addr{machine_->ram().base().value + frame * page_bytes},
+                        {static_cast<std::uint64_t>(end - first) * page_bytes}, true);
+        first = std::find(end, owners.end(), owner);
+    }
 }
 
 // No interrupt crosses cores faster than the engine's lookahead; one's own are there at once.

@@ -56,7 +56,6 @@ struct contents {
     struct domain {
         std::shared_ptr<const image> program;
         std::uint64_t memory_end = 0; // one past its highest IPA
-        bool several_cores = false;
     };
     std::vector<domain> domains;
 };
@@ -99,6 +98,8 @@ public:
     [[nodiscard]] window &el2_space() { return *el2_space_; }
     [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
     [[nodiscard]] window *guest_space(std::uint64_t vmid);
+    // The accesses of a domain whose VCPUs are on several cores must be ordered, even where they hit.
+    void vcpu_starts(std::uint64_t vmid, core_id where);
     [[nodiscard]] std::byte *physical(std::uint64_t pa); // as EL2 sees memory with its MMU off
     [[nodiscard]] std::byte *el2_pointer(std::uint64_t va);
     std::uint64_t read_device(std::uint64_t pa, unsigned bytes);
@@ -129,6 +130,7 @@ private:
     struct guest {
         std::unique_ptr<window> space;
         std::unique_ptr<instance> program;
+        std::uint64_t cores = 0; // bit n: a VCPU of it was started on core n
     };
     std::vector<guest> guests_;
     std::unique_ptr<simulated_machine> machine_;

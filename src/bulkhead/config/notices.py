@@ -38,5 +38,3 @@ def _note_domain(note: Callable[[KeyPath, str], None], at: KeyPath, domain: Doma
         note((*at, "priority"), f"the priority of '{domain.name}' (no core is shared)")
     if domain.table_placement != "best-effort":
         note((*at, "table_placement"), f"the table placement of '{domain.name}'")
-    if domain.workload is not None:
-        note((*at, "workload"), f"the simulated machine's workload of '{domain.name}'")

@@ -40,7 +40,6 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
             {
                 "program": str(program),
                 "memory_end": max(segment.ipa + segment.bytes for segment in domain.segments),
-                "several_cores": len(domain.cpus) > 1,
             }
             for domain, program in zip(plan.domains, programs, strict=True)
         ],

@@ -14,6 +14,7 @@ from bulkhead.config.system import Domain, Image, System
 
 _QUIET = "guests/hello.elf"
 _OWN = "guests"
+_ENDLESS = 0  # iterations: what it stands for does not end either
 
 
 def on_machine(system: System) -> System:
@@ -35,7 +36,8 @@ def programs_of(system: System) -> list[str]:
 def _stand_in(domain: Domain) -> Domain:
     if domain.workload is None:
         return domain
-    return domain.model_copy(update={"image": Image(elf=f"{_OWN}/{domain.workload}.elf")})
+    image = Image(elf=f"{_OWN}/{domain.workload}.elf")
+    return domain.model_copy(update={"image": image, "params": {"iterations": _ENDLESS, **domain.params}})
 
 
 def _quiet(domain: Domain) -> Domain:
