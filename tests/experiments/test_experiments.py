@@ -15,6 +15,7 @@ from bulkhead.cli import build_app
 from bulkhead.experiments import runner
 from bulkhead.experiments.model import (
     BadExperiment,
+    alone_jobs,
     experiment_names,
     load_experiment,
     points_of,
@@ -29,7 +30,7 @@ from bulkhead.machine.native import built_machine
 
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
-    built_machine()
+    built_machine(workloads=True)
 
 
 def coloring(*settings: str, only: tuple[str, ...] = ()) -> tuple[Any, Any]:
@@ -132,6 +133,42 @@ def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
         row["max_ns"] for row in rows
     ]
     assert "<svg" in (tmp_path / "report.html").read_text()
+
+
+def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> None:
+    experiment = load_experiment("regulators")
+    points = points_of(experiment, ("unregulated",))
+    pairs = {(one.point["rt"], one.point["nrt"]) for one in points}
+    rts = {rt for rt, _ in pairs}
+    assert {"disparity", "tracking", "mser", "ndt_mapping", "euclidean_cluster"} <= rts
+    assert pairs == {(rt, nrt) for rt in rts for nrt in {*rts, "membomb"} if rt != nrt}
+    assert {len({part["core"] // 2 for part in one.job["parts"]}) for one in points} == {2}, "clusters"
+    with pytest.raises(BadExperiment, match=r"--only memguard: .*known: unregulated, disparity"):
+        points_of(experiment, ("memguard",))
+
+
+def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> None:
+    """Experiment 7 with a small image: beside a core that writes, regions in images lose; rows have their keys."""
+    small = ("width=128", "height=96", "iterations=1")
+    experiment = with_settings(load_experiment("regulators"), small)
+    points = points_of(experiment, ("mser", "membomb"))
+    jobs = [(one.key, one.job) for one in points] + alone_jobs(points)
+    assert [len(job["parts"]) for _, job in jobs] == [2, 1, 1]
+    results = run_jobs(jobs, None, 2, "x")
+    (row,) = rows_of(experiment, points, results)
+    assert (row["rt"], row["nrt"], row["policy"]) == ("mser", ["membomb"], "unregulated")
+    assert 1.05 < row["rt_slowdown"] < 10
+    assert len(row["nrt_slowdown"]) == 1
+    alone = results[1]["programs"][0]["iterations"][1:]
+    assert row["rt_alone_ns"] == sum(time for _, time in alone) / len(alone) / 1000
+    files = write_output(experiment, [row], tmp_path, ["x"], {})
+    assert tmp_path / "rt_slowdown.png" in files
+    assert polars.read_csv(tmp_path / "rows.csv")["nrt"].to_list() == ["membomb"]
+
+
+def test_slowdowns_without_iterations_are_refused() -> None:
+    with pytest.raises(BadExperiment, match="need iterations"):
+        points_of(with_settings(load_experiment("regulators"), ("iterations=0",)))
 
 
 def test_the_command_lists_and_says_what_is_wrong() -> None:

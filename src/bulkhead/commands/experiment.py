@@ -83,24 +83,28 @@ def experiment(
 
 
 def _run(
-    what: Experiment, points: list[PointJob], jobs: int | None, again: bool, arguments: list[str]
+    what: Experiment, points: list[PointJob], workers: int | None, again: bool, arguments: list[str]
 ) -> tuple[list[dict[str, Any]], list[str], float]:
     import hashlib
     import shutil
 
     from bulkhead.config.locate import platform_path
     from bulkhead.env.paths import build_dir
+    from bulkhead.experiments.model import alone_jobs
     from bulkhead.experiments.output import write_output
     from bulkhead.experiments.rows import rows_of
-    from bulkhead.experiments.runner import run_jobs
+    from bulkhead.experiments.runner import run_jobs, runs_workloads
     from bulkhead.machine.native import built_machine
 
-    built_machine()
+    built_machine(workloads=any(runs_workloads(one.job) for one in points))
     directory = build_dir() / "run" / "experiments" / what.name
     if again:
         shutil.rmtree(directory / "points", ignore_errors=True)
     begin = time.monotonic()
-    results = run_jobs([(one.key, one.job) for one in points], directory / "points", jobs, what.name)
+    jobs = [(one.key, one.job) for one in points]
+    if what.result == "slowdown":
+        jobs += alone_jobs(points)
+    results = run_jobs(jobs, directory / "points", workers, what.name)
     rows = rows_of(what, points, results)
     seconds = time.monotonic() - begin
     path = platform_path(what.platform)
@@ -154,6 +158,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 100 else f"{value:,.0f}"
     return str(value)

@@ -6,7 +6,9 @@ The files are in experiments/. A value `$name` of a part is that of the point; n
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from bulkhead.config.source import read_file
 
 Value = int | str | bool
 Point = dict[str, Any]
+Job = dict[str, Any]
 
 MAX_POINTS = 100_000
 _RANGE = re.compile(r"(\d+)\.\.(\d+)(?:\.\.(\d+))?", re.ASCII)
@@ -33,6 +36,7 @@ _JOB_KEYS = ("when", "memory", "measured")
 
 
 class Plot(Model):
+    kind: Literal["lines", "bars"] = "lines"  # bars: x is a word
     x: Text
     y: Text
     x_label: Text
@@ -49,9 +53,11 @@ class Experiment(Model):
     platform: Text
     sweep: dict[str, Any]
     fixed: dict[str, Any] = {}
+    differ: tuple[Text, ...] = ()  # no point has the same value for two of these
     parts: tuple[dict[str, Any], ...] = Field(min_length=1)
     result: Literal["walk-times", "slowdown"]
-    leave_out: int = 0  # first walks of the measured part that are not counted: caches are still cold
+    leave_out: int = 0  # first walks or iterations that are not counted: caches are still cold
+    iterations: int = Field(0, ge=0)  # of each workload that count; needed for slowdowns
     plots: tuple[Plot, ...] = ()
     about: Text = "-"
 
@@ -64,7 +70,7 @@ class BadExperiment(ValueError):
 class PointJob:
     key: str  # of the file that keeps the result
     point: Point
-    job: dict[str, Any]
+    job: Job
 
 
 def experiment_names() -> list[str]:
@@ -102,10 +108,10 @@ def with_settings(experiment: Experiment, settings: Sequence[str]) -> Experiment
             sweep[key] = value
         elif key in fixed:
             fixed[key] = value
-        elif key in ("platform", "leave_out"):
+        elif key in ("platform", "leave_out", "iterations"):
             changed[key] = value
         else:
-            known = [*sweep, *fixed, "platform", "leave_out"]
+            known = [*sweep, *fixed, "platform", "leave_out", "iterations"]
             near = nearest_of(key, known)
             hint = f"; did you mean '{near}'?" if near else ""
             raise BadExperiment(f"--set {key}: the experiment has no such value{hint} ({', '.join(known)})")
@@ -120,14 +126,22 @@ def points_of(experiment: Experiment, only: Sequence[str] = ()) -> list[PointJob
         count *= len(values)
     if count > MAX_POINTS:
         raise BadExperiment(f"{count} points: at most {MAX_POINTS} are possible")
+    known = list(dict.fromkeys(_word(value) for values in axes.values() for value in values))
     for word in only:
-        if word not in {_word(value) for values in axes.values() for value in values}:
-            raise BadExperiment(f"--only {word}: no point has this value")
+        if word not in known:
+            words = [one for one in known if not one.isdecimal()]
+            numbers = ", or a swept number" if len(words) < len(known) else ""
+            raise BadExperiment(
+                f"--only {word}: no point has this value (known: {', '.join(words)}{numbers})"
+            )
     found = []
     for chosen in itertools.product(*axes.values()):
         point = {
             key: _value(v) for key, v in {**experiment.fixed, **dict(zip(axes, chosen, strict=True))}.items()
         }
+        differing = [point[key] for key in experiment.differ]
+        if len(set(differing)) < len(differing):
+            continue
         if all(word in {_word(point[key]) for key in axes} for word in only):
             key = "-".join(_word(point[axis]) for axis in axes)
             found.append(PointJob(key, point, _job(experiment, point)))
@@ -147,13 +161,35 @@ def values_of(key: str, given: Any) -> list[Any]:
     return list(range(low, high + 1, step))
 
 
+def alone_jobs(points: Sequence[PointJob]) -> list[tuple[str, Job]]:
+    """What slowdowns are in relation to: each part by itself, once, with its key."""
+    found = {alone_key(part): alone_job(one.job, part) for one in points for part in one.job["parts"]}
+    return list(found.items())
+
+
+def alone_job(job: Job, part: Job) -> Job:
+    return {**job, "parts": [part]}
+
+
+def alone_key(part: Job) -> str:
+    """Of one part's run by itself; all that the part says is in it."""
+    digest = hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:8]
+    return f"alone-{_word(part['workload'])}-{digest}"
+
+
 def measured_part(experiment: Experiment) -> str:
     return next(str(part["name"]) for part in experiment.parts if part.get("measured"))
 
 
-def _job(experiment: Experiment, point: Point) -> dict[str, Any]:
+def _job(experiment: Experiment, point: Point) -> Job:
     parts = [dict(_part(part, point)) for part in experiment.parts if _wanted(part, point)]
-    return {"platform": experiment.platform, "parts": parts}
+    if experiment.result == "slowdown":
+        if experiment.iterations == 0 or not all("workload" in part for part in parts):
+            raise BadExperiment("slowdowns need iterations, and a workload in each part")
+        more = {"iterations": experiment.iterations, "leave_out": experiment.leave_out}
+    else:
+        more = {}
+    return {"platform": experiment.platform, "parts": parts, **more}
 
 
 def _wanted(part: dict[str, Any], point: Point) -> bool:
@@ -173,6 +209,8 @@ def _part(part: dict[str, Any], point: Point) -> Iterator[tuple[str, Any]]:
 def _filled(value: Any, point: Point) -> Any:
     if isinstance(value, (list, tuple)):
         return [_filled(item, point) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, point) for key, item in value.items()}
     if isinstance(value, Decimal):
         return float(value)
     if not isinstance(value, str):

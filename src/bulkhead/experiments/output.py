@@ -22,6 +22,7 @@ from bulkhead.report.style import PALETTE, svg
 
 _INCHES = (6.4, 3.6)
 _DPI = 150
+_GROUP = 0.8  # of the room between two words on the axis: what all their bars take
 
 
 def write_output(
@@ -50,15 +51,24 @@ def write_output(
 def _drawing(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
     series: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        series.setdefault(tuple(row[key] for key in plot.series), []).append(row)
+        series.setdefault(tuple(_one(row[key]) for key in plot.series), []).append(row)
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
+        words = list(dict.fromkeys(_one(row[plot.x]) for row in rows))
         for index, (key, own) in enumerate(series.items()):
-            own = sorted(own, key=lambda row: row[plot.x])
             label = ", ".join(_label(name, value) for name, value in zip(plot.series, key, strict=True))
+            color = PALETTE[index % len(PALETTE)]
+            if plot.kind == "bars":
+                width = _GROUP / len(series)
+                x = [words.index(_one(row[plot.x])) + (index + 0.5) * width - _GROUP / 2 for row in own]
+                axes.bar(x, [row[plot.y] / plot.scale for row in own], width, color=color, label=label)
+                continue
+            own = sorted(own, key=lambda row: row[plot.x])
             x, y = [row[plot.x] for row in own], [row[plot.y] / plot.scale for row in own]
-            axes.plot(x, y, color=PALETTE[index % len(PALETTE)], label=label, linewidth=1.3)
+            axes.plot(x, y, color=color, label=label, linewidth=1.3)
+        if plot.kind == "bars":
+            axes.set_xticks(range(len(words)), words)
         axes.set_xlabel(plot.x_label)
         axes.set_ylabel(plot.y_label)
         axes.set_yscale("log" if plot.log else "linear")
@@ -69,6 +79,11 @@ def _drawing(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
             axes.legend(fontsize=8.5)
 
     return draw
+
+
+def _one(value: Any) -> Any:
+    """A list as one word: series and bars are told apart by what they are called."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _label(name: str, value: Any) -> str:
@@ -120,6 +135,4 @@ def _cell(value: Any) -> str:
 
 def _flat(row: Row) -> Row:
     """Lists as text: a table has one value in a cell."""
-    return {
-        key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in row.items()
-    }
+    return {key: _one(value) for key, value in row.items()}

@@ -20,7 +20,7 @@ from typing import Any
 
 from bulkhead.config.locate import platform_path
 from bulkhead.env.progress import progress
-from bulkhead.machine.native import module_path
+from bulkhead.machine.native import module_path, workload_image
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -35,8 +35,8 @@ def run_jobs(
 ) -> list[Result]:
     """The results in the order of the jobs, kept in `keep` by their key. Raises PointFailed."""
     found: dict[int, Result] = {}
-    machine = _file_hash(module_path())
-    hashes = [input_hash(job, machine) for _, job in jobs]
+    machine, workloads = _file_hash(module_path()), _file_hash(workload_image())
+    hashes = [input_hash(job, machine + workloads * runs_workloads(job)) for _, job in jobs]
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
         for index, (key, _) in enumerate(jobs):
@@ -53,8 +53,12 @@ def run_jobs(
     return [found[index] for index in range(len(jobs))]
 
 
+def runs_workloads(job: Job) -> bool:
+    return any("workload" in part for part in job["parts"])
+
+
 def input_hash(job: Job, machine: str) -> str:
-    """Of everything that a result depends on."""
+    """Of everything that a result depends on; `machine`: hash of what runs it."""
     path = platform_path(str(job["platform"]))
     platform = path.read_text(encoding="utf-8") if path is not None and path.is_file() else ""
     text = json.dumps([job, platform, machine], sort_keys=True)

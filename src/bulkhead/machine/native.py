@@ -18,6 +18,7 @@ from bulkhead.env.errors import MissingTool
 from bulkhead.env.paths import build_dir
 
 TARGET = "bulkhead_python"
+WORKLOADS = "workload_machine"
 
 
 class Machine(Protocol):
@@ -29,6 +30,11 @@ class Machine(Protocol):
     def walk(self, core: int, description: str) -> None:
         """Put a generator (machine/generator.h), described as JSON, on a core that has nothing to do."""
 
+    def program(
+        self, core: int, file: str, memory: list[tuple[int, int, int]], arguments: list[str], endless: bool
+    ) -> None:
+        """Put an instrumented program on a core; `memory`: runs of guest and physical address and bytes."""
+
     def run(self, until_ps: int) -> str:
         """Until all walks that have an end are done ("stopped"), nothing is left ("idle"), or "reached"."""
 
@@ -36,17 +42,22 @@ class Machine(Protocol):
         """What was counted, as JSON."""
 
 
-def built_machine() -> Path:
+def built_machine(*, workloads: bool = False) -> Path:
     """The module's file, built now if it is out of date. Raises BuildFailed or MissingTool."""
     from bulkhead.env.native import ensure_built
 
-    ensure_built(["host"], [TARGET])
+    ensure_built(["host"], [TARGET, WORKLOADS] if workloads else [TARGET])
     return module_path()
 
 
 def module_path() -> Path:
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     return build_dir() / "host" / "machine" / "python" / f"_machine{suffix}"
+
+
+def workload_image() -> Path:
+    """All workloads as one instrumented program."""
+    return build_dir() / "host" / "workloads" / "workload_machine.image"
 
 
 def load_machine(settings: str) -> Machine:

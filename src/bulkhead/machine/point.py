@@ -20,6 +20,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.machine.native import load_machine
 from bulkhead.machine.patterns import same_bank
 from bulkhead.machine.placement import Placement
+from bulkhead.machine.programs import ProgramFailed, described, reason, run_iterations, start_program
 from bulkhead.machine.settings import Settings, settings_of
 
 Job = dict[str, Any]
@@ -41,17 +42,32 @@ def run_point(job: Job) -> Result:
     settings = job_settings(job)
     machine = load_machine(json.dumps(settings))
     placement = Placement(job_platform(job), colored=any(part.get("colors") is not None for part in parts))
+    programs = [part["name"] for part in parts if "workload" in part]
+    wanted = int(job.get("iterations", 0))
     for number, part in enumerate(parts):
+        if "workload" in part:
+            pages = placement.pages(part["name"], part["memory_bytes"], part.get("colors"))
+            machine.own(number + 1, pages, PAGE_BYTES)
+            start_program(machine, part, pages, endless=wanted > 0 or part.get("endless", False))
+            continue
         walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
         walk |= _places(part, settings, placement)
         machine.own(number + 1, walk["addresses"], PAGE_BYTES)
         machine.walk(part["core"], json.dumps(walk))
     until = int(job.get("until_ps", LONGEST_PS))
-    ending = machine.run(until)
+    if wanted:
+        ending = run_iterations(machine, programs, wanted, int(job.get("leave_out", 0)), until)
+    else:
+        ending = machine.run(until)
     found: Result = json.loads(machine.results())
     found["ending"] = ending
-    for part, walk in zip(parts, found["walks"], strict=True):
-        walk["name"] = part["name"]
+    found["programs"] = described(found["programs"], programs)
+    for program in found["programs"]:
+        if program["trouble"] or program["status"] != 0:
+            raise ProgramFailed(f"'{program['name']}' failed: {reason(program)}")
+    walks = [part["name"] for part in parts if "workload" not in part]
+    for name, walk in zip(walks, found["walks"], strict=True):
+        walk["name"] = name
     return found
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads as parts of a job: put on a core with memory of their own, and the times of their iterations.
+
+Called by `point` to start them and to know when enough was seen, and by rows.py to pick what counts. The
+marks are those of workloads/hosts/machine.c; nothing here knows what a workload computes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from bulkhead.machine.native import Machine, workload_image
+
+MARK_BEGIN, MARK_END = 1, 2
+FIRST_IPA = 0x100000  # where a program's memory begins for itself; any page but the first would do
+PAGE_BYTES = 4096
+LOOK_PS = 1_000_000_000  # how much time passes between two looks at what was iterated
+
+Program = dict[str, Any]
+
+
+class ProgramFailed(ValueError):
+    """A workload did not do what it was started for."""
+
+
+class Iteration(NamedTuple):
+    begin_ps: int
+    time_ps: int
+
+
+def start_program(machine: Machine, part: dict[str, Any], pages: Sequence[int], *, endless: bool) -> None:
+    """Put a part's workload on its core; `endless`: it iterates as long as the machine runs."""
+    params = {**part.get("params", {}), **({"iterations": 0} if endless else {})}
+    arguments = ["workload", part["workload"], *(f"{key}={value}" for key, value in params.items())]
+    machine.program(
+        part["core"], str(workload_image()), memory_runs(pages), arguments, part.get("endless", False)
+    )
+
+
+def memory_runs(pages: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Guest address, physical address and bytes of each stretch of pages that follow each other in both."""
+    runs: list[tuple[int, int, int]] = []
+    for number, page in enumerate(pages):
+        ipa = FIRST_IPA + number * PAGE_BYTES
+        if runs and runs[-1][1] + runs[-1][2] == page:
+            runs[-1] = (runs[-1][0], runs[-1][1], runs[-1][2] + PAGE_BYTES)
+        else:
+            runs.append((ipa, page, PAGE_BYTES))
+    return runs
+
+
+def iterations_in(marks: Sequence[Sequence[int]]) -> list[Iteration]:
+    """The iterations that came to their end, in their order."""
+    found: list[Iteration] = []
+    begin: int | None = None
+    for mark, when in marks:
+        if mark == MARK_BEGIN:
+            begin = when
+        elif mark == MARK_END and begin is not None:
+            found.append(Iteration(begin, when - begin))
+            begin = None
+    return found
+
+
+def counted(programs: Sequence[Program], leave_out: int) -> list[list[Iteration]]:
+    """Of each program the iterations that began when all had begun theirs, its first ones left out."""
+    iterations = [[Iteration(*one) for one in program["iterations"]] for program in programs]
+    if not all(program["first_ps"] is not None for program in programs):
+        return [[] for _ in programs]
+    together = max((int(program["first_ps"]) for program in programs), default=0)
+    return [[one for one in own[leave_out:] if one.begin_ps >= together] for own in iterations]
+
+
+def run_iterations(machine: Machine, names: Sequence[str], wanted: int, leave_out: int, until_ps: int) -> str:
+    """Until each program has `wanted` iterations that count. Raises ProgramFailed where one cannot."""
+    now = 0
+    while now < until_ps:
+        now = min(until_ps, now + LOOK_PS)
+        ending = machine.run(now)
+        programs = described(json.loads(machine.results())["programs"], names)
+        for program in programs:
+            if program["ended"] or program["trouble"]:
+                raise ProgramFailed(f"'{program['name']}' ended: {reason(program)}")
+        if all(len(own) >= wanted for own in counted(programs, leave_out)):
+            return "iterated"
+        if ending != "reached":
+            return ending
+    return "reached"
+
+
+def described(programs: Sequence[Program], names: Sequence[str]) -> list[Program]:
+    """As results have them: names, and iterations in place of marks."""
+    found = []
+    for program, name in zip(programs, names, strict=True):
+        marks = program["marks"]
+        begins = [when for mark, when in marks if mark == MARK_BEGIN]
+        rest = {key: value for key, value in program.items() if key != "marks"}
+        times = iterations_in(marks)
+        found.append({**rest, "name": name, "first_ps": begins[0] if begins else None, "iterations": times})
+    return found
+
+
+def reason(program: Program) -> str:
+    """Why a program ended, in its words or the machine's."""
+    return str(program["trouble"] or program["output"].strip() or f"status {program['status']}")
