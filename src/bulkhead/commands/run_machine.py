@@ -54,6 +54,7 @@ def run_on_machine(
 
 def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
     from bulkhead.env.native import ensure_built
+    from bulkhead.machine.request import board_of
     from bulkhead.machine.settings import NotSimulated
     from bulkhead.machine.stand_in import programs_of
     from bulkhead.package.build import Options as BuildOptions
@@ -64,6 +65,10 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
     from bulkhead.run.prepare import make_simulated_target
 
     assert loaded.system is not None and loaded.platform is not None and loaded.path is not None
+    try:
+        board_of(loaded.platform)
+    except NotSimulated as error:
+        return [str(error)]
     programs = [f"hosted_guest_{name}" for name in programs_of(loaded.system)]
     ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.name}", *programs])
     wanted = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0, hosted=True)

@@ -30,7 +30,7 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
         "settings": settings_of(
             plan.platform, seed=build.seed or 1, owners=FIRST_DOMAIN_OWNER + len(plan.domains)
         ),
-        "board": _board(plan.platform),
+        "board": board_of(plan.platform),
         "package": str(build.elf),
         "load_address": plan.load_area[0],
         "owners": str(build.owners),
@@ -48,7 +48,8 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
     }
 
 
-def _board(platform: Platform) -> Json:
+def board_of(platform: Platform) -> Json:
+    """Where the board's devices are. Raises NotSimulated where it has others than the machine."""
     gic, uart, timers, costs = (
         platform.interrupt_controller,
         platform.uart,

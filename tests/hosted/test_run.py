@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`run --on machine`: the same report as on the emulator, the third witness of C5, times, and what a domain
+loses by the others. One system, run protected, unprotected and miscolored."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+MS = 10**6
+SYSTEM = {
+    "bulkhead": 1,
+    "name": "pair",
+    "platform": "qemu-virt",
+    "hypervisor": {"llc": {"colors": [7]}},
+    "isolation": {"llc": "coloring"},
+    "domains": [
+        {
+            "name": "control",
+            "criticality": "rt",
+            "cpus": [0],
+            "image": {"elf": "guests/periodic.elf"},
+            "memory": [{"at": 0x4000_0000, "size": "4 MiB"}],
+            "llc": {"colors": [0, 1, 2]},
+            "params": {"period_us": 1000, "working_set_kib": 256, "report_every": 5},
+        },
+        {
+            "name": "linux",
+            "cpus": [1],
+            "image": {"kernel": "linux:debian"},
+            "memory": [{"at": 0x4000_0000, "size": "32 MiB"}],
+            "llc": {"colors": [3, 4]},
+            "workload": "membomb",
+        },
+    ],
+}
+
+
+def run(directory: Path, *options: str, system: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    path = directory / "system.yaml"
+    path.write_text(yaml.safe_dump(system or SYSTEM))
+    arguments = ["run", str(path), "--on", "machine", "--for", "12ms", "--json", *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory / "run")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def isolated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    code, result = run(tmp_path_factory.mktemp("isolated"), "--solo")
+    assert code == 0, result["reasons"]
+    return result
+
+
+def domain(result: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in result["domains"] if one["name"] == name)
+
+
+def test_the_report_is_the_emulators_with_times(isolated: dict[str, Any]) -> None:
+    assert isolated["on"] == "machine"
+    assert isolated["witnesses"]["tables"]["verdict"] == "held"
+    assert isolated["witnesses"]["machine"]["verdict"] == "held"
+    assert isolated["simulated_ns"] == pytest.approx(12 * MS, rel=0.01)
+    assert 0 < isolated["dram"]["utilization"] <= 1
+    assert isolated["dram"]["written_bytes"] > 0
+    assert domain(isolated, "control")["report"]["releases"] >= 5
+    assert domain(isolated, "control")["exit_reasons"]
+    assert domain(isolated, "linux")["ready_ns"] < 12 * MS
+
+
+def test_colors_of_its_own_keep_a_domains_lines(isolated: dict[str, Any]) -> None:
+    for one in isolated["domains"]:
+        assert one["llc"]["evicted_by_others"] == 0
+        assert one["llc"]["accesses"] > 1000
+
+
+def test_the_task_is_slowed_by_memory_alone_and_less_than_without_colors(
+    isolated: dict[str, Any], tmp_path: Path
+) -> None:
+    code, exposed = run(tmp_path, "--unprotected", "--solo")
+    assert code == 0, exposed["reasons"]
+    assert domain(exposed, "control")["llc"]["evicted_by_others"] > 1000
+    assert 0.95 < domain(isolated, "control")["slowdown"] < domain(exposed, "control")["slowdown"]
+
+
+def test_a_frame_in_a_wrong_color_is_noticed_by_both_witnesses(tmp_path: Path) -> None:
+    code, result = run(tmp_path, "--miscolor", "control")
+    assert code == 1
+    assert result["witnesses"]["machine"]["verdict"] == "broken"
+    assert result["witnesses"]["tables"]["verdict"] == "broken"
+
+
+def test_two_runs_have_one_digest(isolated: dict[str, Any], tmp_path: Path) -> None:
+    code, again = run(tmp_path)
+    assert code == 0
+    assert again["digest"] == isolated["digest"]
+
+
+def test_what_the_machine_cannot_run_is_refused_with_the_reason(tmp_path: Path) -> None:
+    kernels = json.loads(json.dumps(SYSTEM))
+    del kernels["domains"][1]["workload"]
+    code, result = run(tmp_path, system=kernels)
+    assert (code, result["verdict"]) == (1, "error")
+    assert "kernel" in result["reasons"][0]
+    code, result = run(tmp_path, system={**SYSTEM, "platform": "zcu102"})
+    assert code == 1
+    assert "GICv3" in result["reasons"][0]
