@@ -75,7 +75,9 @@ def _drawing(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
         if not plot.log:
             axes.set_ylim(bottom=0)
         axes.grid(axis="y")
-        if plot.series:
+        if plot.series and plot.kind == "bars":  # above: bars leave no corner free
+            axes.legend(fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+        elif plot.series:
             axes.legend(fontsize=8.5)
 
     return draw
