@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See run.h.
+// From a request to its answer; see the header.
 #include "machine/hosted/run.h"
 
 #include <csignal>

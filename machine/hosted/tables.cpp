@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Walks of translation tables as the architecture describes them; see the header.
 #include "machine/hosted/tables.h"
 
 #include <cstring>

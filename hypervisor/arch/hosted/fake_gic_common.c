@@ -251,7 +251,7 @@ static void check_list_registers(const struct fake_lr *lrs)
 static bool find_signalled(uint32_t *found, struct fake_lr *lr)
 {
     uint32_t best = here()->depth != 0 ? here()->priorities[here()->depth - 1] : IDLE_PRIORITY;
-    struct fake_lr lrs[LR_MAX];
+    struct fake_lr lrs[LR_MAX] = {0};
     bool any = false;
 
     for (uint32_t n = 0; n < gic.list_registers; n++) {
