@@ -20,7 +20,12 @@ result<cache> cache::make(const cache_geometry &geometry, replacement policy, st
 }
 
 cache::cache(const cache_geometry &geometry, replacement_state state, std::size_t owners)
-    : geometry_(geometry), replacement_(std::move(state)), statistics_(owners), latest_(geometry.sets()),
+    : geometry_(geometry), replacement_(std::move(state)), statistics_(owners),
+      set_bits_(static_cast<std::uint32_t>(std::countr_zero(geometry.sets()))),
+      mark_words_((geometry.ways() + 7) / 8),
+      last_marks_(0x8080808080808080 >> (mark_words_ * 8 - geometry.ways()) * 8),
+      latest_(geometry.sets(), no_line), latest_dirty_(geometry.sets(), no_line),
+      latest_slot_(geometry.sets()), marks_(geometry.sets() * mark_words_, no_line),
       empty_(geometry.sets(), static_cast<std::uint8_t>(geometry.ways())),
       lines_(std::size_t{geometry.sets()} * geometry.ways(), no_line), owners_(lines_.size()),
       dirty_(lines_.size())
@@ -43,8 +48,8 @@ std::optional<displaced> cache::receive(written_back line)
     const std::uint32_t set = geometry_.set_of(line.line);
     const std::size_t slot = find(set, number);
     if (slot != absent) {
-        use(set, slot);
         dirty_[slot] = 1;
+        use(set, slot);
         return std::nullopt;
     }
     counts.received_misses.add();
@@ -77,20 +82,25 @@ std::optional<displaced> cache::invalidate(phys_addr address)
         return std::nullopt;
     }
     const displaced was{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
-    lines_[slot] = no_line;
+    hold(set, slot, no_line);
     dirty_[slot] = 0;
-    latest_[set].line = latest_[set].slot == slot ? no_line : latest_[set].line;
+    if (latest_slot_[set] == slot) {
+        latest_[set] = no_line;
+        latest_dirty_[set] = no_line;
+    }
     ++empty_[set];
     return was;
 }
 
 bool cache::clean(phys_addr address)
 {
-    const std::size_t slot = find(geometry_.set_of(address), address.value >> geometry_.line_bits());
+    const std::uint32_t set = geometry_.set_of(address);
+    const std::size_t slot = find(set, address.value >> geometry_.line_bits());
     if (slot == absent || dirty_[slot] == 0) {
         return false;
     }
     dirty_[slot] = 0;
+    latest_dirty_[set] = latest_slot_[set] == slot ? no_line : latest_dirty_[set];
     return true;
 }
 
@@ -112,7 +122,7 @@ std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool di
     } else {
         --empty_[set];
     }
-    lines_[slot] = line;
+    hold(set, slot, line);
     owners_[slot] = owner;
     dirty_[slot] = dirty ? 1 : 0;
     use(set, slot);

@@ -4,6 +4,7 @@
 // The path of a hit is here, in the header, because every access of a run takes it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -51,7 +52,15 @@ public:
         return true;
     }
 
-    // The same for a caller that counts its accesses itself, because nearly all of them end here.
+    // For a caller that counts its accesses itself, because nearly all of them end here: by set, the number of
+    // the line that was used last, of which a read changes nothing, and the same if it is dirty, of which a
+    // write changes nothing either. They stay where they are as long as the cache's storage does.
+    [[nodiscard]] const std::uint64_t *unchanged_by(access_kind kind) const
+    {
+        return kind == access_kind::write ? latest_dirty_.data() : latest_.data();
+    }
+
+    // hit() without counting.
     bool hit_uncounted(phys_addr address, access_kind kind) { return use_if_here(address, kind) != absent; }
 
     // A demand access to a line that hit() did not find: counts the miss, brings the line in, and says what
@@ -94,25 +103,43 @@ private:
 
     cache(const cache_geometry &geometry, replacement_state state, std::size_t owners);
 
+    // The lowest slot of a set that holds the line. A byte of each way's tag is compared first, eight ways at
+    // a time (a zero byte of the exclusive or; a borrow can find others above it, so each is looked at).
     [[nodiscard]] std::size_t find(std::uint32_t set, std::uint64_t line) const
     {
-        // All ways are looked at, the last one first, without leaving early: where a line is found can not be
-        // predicted, and a wrong guess costs the host more than the comparisons.
+        constexpr std::uint64_t ones = 0x0101010101010101;
         const std::size_t first = std::size_t{set} * geometry_.ways();
-        const std::uint64_t *const ways = lines_.data() + first;
-        std::size_t found = absent;
-        for (std::size_t way = geometry_.ways(); way-- > 0;) {
-            found = ways[way] == line ? first + way : found;
+        const std::uint64_t *const marks = marks_.data() + std::size_t{set} * mark_words_;
+        const std::uint64_t wanted = ones * mark_of(line);
+        for (std::size_t word = 0; word < mark_words_; ++word) {
+            const std::uint64_t differs = marks[word] ^ wanted;
+            std::uint64_t equal = (differs - ones) & ~differs & (ones << 7U);
+            equal &= word + 1 == mark_words_ ? last_marks_ : ~std::uint64_t{0};
+            for (; equal != 0; equal &= equal - 1) {
+                const std::size_t slot =
+                    first + word * 8 + static_cast<std::size_t>(std::countr_zero(equal)) / 8;
+                if (lines_[slot] == line) {
+                    return slot;
+                }
+            }
         }
-        return found;
+        return absent;
+    }
+    [[nodiscard]] std::uint64_t mark_of(std::uint64_t line) const { return line >> set_bits_ & 0xff; }
+    void hold(std::uint32_t set, std::size_t slot, std::uint64_t line)
+    {
+        const std::size_t way = slot - std::size_t{set} * geometry_.ways();
+        std::uint64_t &marks = marks_[std::size_t{set} * mark_words_ + way / 8];
+        marks = (marks & ~(std::uint64_t{0xff} << way % 8 * 8)) | mark_of(line) << way % 8 * 8;
+        lines_[slot] = line;
     }
 
     std::size_t use_if_here(phys_addr address, access_kind kind)
     {
         const std::uint64_t line = address.value >> geometry_.line_bits();
         const std::uint32_t set = geometry_.set_of(address);
-        std::size_t slot = latest_[set].slot;
-        if (latest_[set].line != line) {
+        std::size_t slot = latest_slot_[set];
+        if (latest_[set] != line) {
             slot = find(set, line);
             if (slot == absent) {
                 return absent;
@@ -121,6 +148,7 @@ private:
         } // else: used last in its set, so no policy would change anything
         if (kind == access_kind::write) {
             dirty_[slot] = 1;
+            latest_dirty_[set] = line;
         }
         return slot;
     }
@@ -128,7 +156,9 @@ private:
     void use(std::uint32_t set, std::size_t slot)
     {
         replacement_.touch(set, static_cast<std::uint32_t>(slot - std::size_t{set} * geometry_.ways()));
-        latest_[set] = {lines_[slot], static_cast<std::uint32_t>(slot)};
+        latest_[set] = lines_[slot];
+        latest_dirty_[set] = dirty_[slot] != 0 ? lines_[slot] : no_line;
+        latest_slot_[set] = static_cast<std::uint32_t>(slot);
     }
 
     std::optional<displaced> place(phys_addr address, owner_id owner, bool dirty);
@@ -137,12 +167,14 @@ private:
     cache_geometry geometry_;
     replacement_state replacement_;
     cache_statistics statistics_;
-    // What was used last in a set, where most hits are.
-    struct latest {
-        std::uint64_t line = no_line;
-        std::uint32_t slot = 0;
-    };
-    std::vector<latest> latest_;       // per set
+    std::uint32_t set_bits_;
+    std::size_t mark_words_;   // of a set
+    std::uint64_t last_marks_; // the highest bit of each byte of its last word that stands for a way
+    // What was used last in a set, where most hits are: its line, the same if it is dirty, its slot.
+    std::vector<std::uint64_t> latest_;
+    std::vector<std::uint64_t> latest_dirty_;
+    std::vector<std::uint32_t> latest_slot_;
+    std::vector<std::uint64_t> marks_; // per set: a byte of each way's tag, of no_line where it is empty
     std::vector<std::uint8_t> empty_;  // per set: ways that hold no line
     std::vector<std::uint64_t> lines_; // per slot (set * ways + way): line number, or no_line
     std::vector<owner_id> owners_;

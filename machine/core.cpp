@@ -37,7 +37,9 @@ core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cac
     : id_(id), settings_(wanted), timeline_(around.timeline), memory_(around.memory), ram_(around.ram),
       regions_(around.regions), device_(around.device), cores_(around.cores),
       route_(std::move(way)), uncached_route_{{}, route_.master}, l1d_(std::move(l1d)), l2_(std::move(l2)),
-      line_mask_(wanted.l1d.line_bytes - 1), instruction_fs_(instruction_fs(wanted)),
+      line_mask_(wanted.l1d.line_bytes - 1), line_bits_(l1d_.geometry().line_bits()),
+      l1d_set_mask_(l1d_.geometry().sets() - 1), latest_(l1d_.unchanged_by(access_kind::read)),
+      latest_dirty_(l1d_.unchanged_by(access_kind::write)), instruction_fs_(instruction_fs(wanted)),
       cycle_fs_(fs_per_s / wanted.frequency_hz), load_use_fs_(cycle_fs_ * wanted.load_use_cycles),
       load_use_instructions_(
           static_cast<std::int64_t>((load_use_fs_ + instruction_fs_ - 1) / instruction_fs_)),

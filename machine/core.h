@@ -59,21 +59,21 @@ public:
     void access(phys_addr address, std::uint32_t bytes, access_kind kind)
     {
         ++accesses_;
-        if (fits_line(address, bytes) && l1d_.hit_uncounted(address, kind)) [[likely]] {
+        if (changes_nothing(address, bytes, kind)) [[likely]] {
             return;
         }
-        slow_access(address, bytes, kind, false);
+        other_access(address, bytes, kind, false);
     }
 
     // A load whose address came from the load before it: returns when the data are there.
     void dependent_read(phys_addr address, std::uint32_t bytes)
     {
         ++accesses_;
-        if (fits_line(address, bytes) && l1d_.hit_uncounted(address, access_kind::read)) [[likely]] {
+        if (changes_nothing(address, bytes, access_kind::read)) [[likely]] {
             spend_load_use();
             return;
         }
-        slow_access(address, bytes, access_kind::read, true);
+        other_access(address, bytes, access_kind::read, true);
     }
 
     // An access that no cache may serve: device memory, or memory mapped so.
@@ -165,6 +165,15 @@ private:
     {
         return (address.value & line_mask_) + bytes <= line_mask_ + 1;
     }
+    // Whether L1 has the line and nothing of it changes by the access. The first and the last byte must be of
+    // the same line.
+    [[nodiscard]] bool changes_nothing(phys_addr address, std::uint32_t bytes, access_kind kind) const
+    {
+        const std::uint64_t line = address.value >> line_bits_;
+        const std::uint64_t latest =
+            (kind == access_kind::write ? latest_dirty_ : latest_)[line & l1d_set_mask_];
+        return latest == line && (address.value + bytes - 1) >> line_bits_ == line;
+    }
     [[nodiscard]] std::uint64_t clock_fs() const
     {
         const bool running = timeline_.running() == this;
@@ -211,6 +220,7 @@ private:
     void block(waiting what, stall_cause cause);
 
     // machine/core_miss.cpp
+    void other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
     void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
     void line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent, bool fresh);
     void load(phys_addr line, bool dependent, owner_id owner);
@@ -262,6 +272,10 @@ private:
     cache l1d_;
     std::optional<cache> l2_;
     std::uint64_t line_mask_;
+    std::uint32_t line_bits_;
+    std::uint32_t l1d_set_mask_;
+    const std::uint64_t *latest_;       // of l1d_
+    const std::uint64_t *latest_dirty_; // of l1d_
     std::uint16_t partition_ = 0;
 
     // Time: clock_fs_ as of when the budget was granted; what is used of the budget adds to it.

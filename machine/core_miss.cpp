@@ -178,6 +178,16 @@ void core::wait_for_line(phys_addr line, stall_cause cause)
 
 // --- Accesses ---
 
+// Not to the line of its set that was used last.
+void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
+{
+    if (!fits_line(address, bytes) || !l1d_.hit_uncounted(address, kind)) {
+        slow_access(address, bytes, kind, dependent);
+    } else if (dependent) {
+        spend_load_use();
+    }
+}
+
 void core::slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
 {
     settle();

@@ -13,35 +13,30 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::uint64_t word_bytes = 8;
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t apart = 256 * mib; // memory of one core
 constexpr std::uint64_t instructions_of_access = 2;
 
-// Words in order, as loops over arrays do.
-void walk_words(core &own, std::uint64_t start, std::uint64_t bytes, std::uint64_t accesses)
+// Words or lines in order, as loops over arrays do; `bytes` is a power of two.
+void walk(core &own, std::uint64_t start, std::uint64_t bytes, std::uint64_t stride, std::uint64_t accesses)
 {
+    std::uint64_t at = 0;
     for (std::uint64_t done = 0; done < accesses; ++done) {
         own.instructions(instructions_of_access);
-        own.access(phys_addr{start + (done * 8) % bytes}, 8, access_kind::read);
-    }
-}
-
-void walk_lines(core &own, std::uint64_t start, std::uint64_t bytes, std::uint64_t accesses)
-{
-    for (std::uint64_t done = 0; done < accesses; ++done) {
-        own.instructions(instructions_of_access);
-        own.access(phys_addr{start + (done * line_bytes) % bytes}, 8, access_kind::read);
+        own.access(phys_addr{start + at}, 8, access_kind::read);
+        at = (at + stride) & (bytes - 1);
     }
 }
 
 void walk_at_random(core &own, std::uint64_t start, std::uint64_t bytes, std::uint64_t accesses,
                     std::uint64_t seed)
 {
-    const std::uint64_t lines = bytes / line_bytes; // a power of two
+    const std::uint64_t mask = bytes / line_bytes - 1; // bytes: a power of two
     for (std::uint64_t done = 0; done < accesses; ++done) {
         seed = seed * 6364136223846793005U + 1442695040888963407U;
         own.instructions(instructions_of_access);
-        own.access(phys_addr{start + (seed >> 33U) % lines * line_bytes}, 8, access_kind::read);
+        own.access(phys_addr{start + ((seed >> 33U) & mask) * line_bytes}, 8, access_kind::read);
     }
 }
 
@@ -95,9 +90,9 @@ void prepared::start(std::uint64_t accesses_of_core)
             if (what_.random) {
                 walk_at_random(own, base, what_.bytes, accesses_of_core, seed);
             } else if (what_.bytes <= mib) {
-                walk_words(own, base, what_.bytes, accesses_of_core);
+                walk(own, base, what_.bytes, word_bytes, accesses_of_core);
             } else {
-                walk_lines(own, base, what_.bytes, accesses_of_core);
+                walk(own, base, what_.bytes, line_bytes, accesses_of_core);
             }
         });
     }
