@@ -79,7 +79,7 @@ std::uint64_t core::instructions_within(std::uint64_t time_fs) const
 void core::grant()
 {
     settle();
-    picoseconds limit = timeline_.private_limit(*this);
+    picoseconds limit = timeline_.private_limit();
     if (attend_) {
         limit = std::min(limit, signal_at_);
     }
@@ -117,7 +117,7 @@ void core::budget_spent()
         wait_for_line(first.line, stall_cause::memory);
         place_arrived();
     }
-    if (timeline_.private_limit(*this) <= clock_now()) {
+    if (timeline_.private_limit() <= clock_now()) {
         order();
     }
     finish();
@@ -127,7 +127,7 @@ void core::spend(picoseconds time)
 {
     settle();
     clock_fs_ += time.value * 1000;
-    if (timeline_.private_limit(*this) <= clock_now()) {
+    if (timeline_.private_limit() <= clock_now()) {
         order();
     }
     finish();
@@ -141,7 +141,7 @@ void core::spend_cycles(std::uint32_t cycles, stall_cause cause)
     counts_.stall_ps[static_cast<std::size_t>(cause)] += cycles * cycle_fs_ / 1000;
     settle();
     clock_fs_ += cycles * cycle_fs_;
-    if (timeline_.private_limit(*this) <= clock_now()) {
+    if (timeline_.private_limit() <= clock_now()) {
         order();
     }
     finish();
@@ -182,15 +182,14 @@ void core::arrived(ticket id, picoseconds when)
         }
     }
     if (waits_ == waiting::data && waits_for_ == id) {
-        timeline_.due_[id_.value] = std::max(clock_now(), when);
+        timeline_.wake(id_.value, std::max(clock_now(), when));
     }
 }
 
 void core::room(picoseconds when)
 {
     if (waits_ == waiting::room) {
-        picoseconds &due = timeline_.due_[id_.value];
-        due = std::min(due, std::max(clock_now(), when));
+        timeline_.wake(id_.value, std::min(timeline_.due_[id_.value], std::max(clock_now(), when)));
     }
 }
 
@@ -215,7 +214,7 @@ void core::signal(picoseconds when)
 {
     signal_at_ = std::min(signal_at_, when);
     if (waits_ == waiting::signal) {
-        timeline_.due_[id_.value] = std::max(clock_now(), signal_at_);
+        timeline_.wake(id_.value, std::max(clock_now(), signal_at_));
     } else if (timeline_.running() == this) {
         grant();
     }
@@ -246,7 +245,7 @@ void core::start(std::function<void(core &)> program, byte_count stack)
     current_ = started_.back().get();
     ended_ = false;
     clock_fs_ = std::max(clock_fs_, timeline_.now().value * 1000);
-    timeline_.due_[id_.value] = clock_now();
+    timeline_.wake(id_.value, clock_now());
 }
 
 // --- Counts ---

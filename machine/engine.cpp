@@ -60,10 +60,14 @@ core *engine::earliest()
     for (;;) {
         std::size_t first = 0;
         picoseconds when = never;
+        others_due_ = never;
         for (std::size_t i = 0; i < due_.size(); ++i) {
             if (due_[i] < when) {
+                others_due_ = when;
                 when = due_[i];
                 first = i;
+            } else {
+                others_due_ = std::min(others_due_, due_[i]);
             }
         }
         const picoseconds timed_event = event_due();
@@ -86,7 +90,11 @@ core *engine::earliest()
 
 void engine::order(core &mine)
 {
-    due_[mine.id().value] = mine.clock_now();
+    const picoseconds now = mine.clock_now();
+    due_[mine.id().value] = now;
+    if (now < std::min({others_due_, event_due(), until_}) && memory_.next() >= now && !stopping_) {
+        return; // nobody else is earlier
+    }
     give_way(mine);
 }
 
@@ -108,19 +116,6 @@ fiber &engine::after(core &ended)
     core *const next = earliest();
     running_ = next;
     return next == nullptr ? home_ : next->current();
-}
-
-picoseconds engine::private_limit(const core &mine) const
-{
-    picoseconds others = never;
-    for (std::size_t i = 0; i < due_.size(); ++i) {
-        if (i != mine.id().value) {
-            others = std::min(others, due_[i]);
-        }
-    }
-    others = std::min(others, memory_.next());
-    const picoseconds ahead = others > never - lookahead_ ? never : others + lookahead_;
-    return std::min({ahead, event_due(), until_});
 }
 
 engine::ending engine::run(picoseconds until)

@@ -4,6 +4,7 @@
 // change. Cores call it (machine/core.h); whoever owns the machine calls run().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <unordered_set>
@@ -73,8 +74,19 @@ private:
     void give_way(core &mine);
     // The core's program has ended: which fiber goes on.
     fiber &after(core &ended);
-    // How far the core's clock may go on what is its own.
-    [[nodiscard]] picoseconds private_limit(const core &mine) const;
+    // How far the running core's clock may go on what is its own.
+    [[nodiscard]] picoseconds private_limit() const
+    {
+        const picoseconds others = std::min(others_due_, memory_.next());
+        const picoseconds ahead = others > never - lookahead_ ? never : others + lookahead_;
+        return std::min({ahead, event_due(), until_});
+    }
+    // A core that waits acts at `when`.
+    void wake(std::size_t which, picoseconds when)
+    {
+        due_[which] = when;
+        others_due_ = std::min(others_due_, when);
+    }
 
     core *earliest();
     void run_event();
@@ -84,6 +96,7 @@ private:
     picoseconds lookahead_;
     std::vector<core *> cores_;
     std::vector<picoseconds> due_; // by core: when it acts next; never: it waits
+    picoseconds others_due_ = never; // the earliest of those but the running core
     std::vector<timed> events_;    // a heap
     std::unordered_set<event_id> cancelled_;
     event_id next_event_ = 0;

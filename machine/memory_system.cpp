@@ -9,13 +9,15 @@ namespace bulkhead::machine {
 memory_system::memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory)
     : level_counts_(levels.size()), level_misses_(levels.size()), memory_(std::move(memory)),
       line_bytes_(wanted.cores.at(0).l1d.line_bytes),
+      line_bits_(static_cast<std::uint32_t>(std::countr_zero(line_bytes_))),
       bursts_per_line_(std::max<std::uint64_t>(1, line_bytes_ / wanted.dram.shape.burst.value)),
       burst_bytes_(wanted.dram.shape.burst.value),
       writes_allowed_(wanted.writes_under_way * static_cast<std::uint32_t>(bursts_per_line_))
 {
     for (std::size_t i = 0; i < levels.size(); ++i) {
         levels_.emplace_back(std::move(levels[i]), wanted.levels.at(i));
-        limits_misses_ = limits_misses_ || wanted.levels.at(i).misses != 0;
+        const std::uint32_t allowed = wanted.levels.at(i).misses;
+        misses_allowed_.push_back(allowed != 0 ? allowed : ~std::uint32_t{0});
     }
     for (const master_settings &one : wanted.masters) {
         ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps}, regulator(one.reads),
@@ -23,27 +25,32 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
     }
 }
 
+// The one that arrives last: a line can be given up and asked for again before it has come.
 memory_system::flight *memory_system::find_flight(phys_addr line, std::size_t level)
 {
+    if (class_of(line) == 0) {
+        return nullptr;
+    }
+    flight *last = nullptr;
     for (std::size_t i = 0; i < flight_lines_.size(); ++i) {
-        if (flight_lines_[i] == line.value && (flights_[i].levels >> level & 1U) != 0) {
-            return &flights_[i];
+        if (flight_lines_[i] == line.value && (flights_[i].levels >> level & 1U) != 0 &&
+            (last == nullptr || flights_[i].when > last->when)) {
+            last = &flights_[i];
         }
     }
-    return nullptr;
+    return last;
 }
 
 // What has arrived by now is on its way no more.
 void memory_system::expire(picoseconds now)
 {
-    for (std::size_t i = 0; i < flight_lines_.size(); ++i) {
-        if (flight_lines_[i] == no_line || flights_[i].when > now) {
-            continue;
-        }
-        flight_lines_[i] = no_line;
-        --flights_used_;
-        for (std::size_t level = 0; level < levels_.size(); ++level) {
-            level_misses_[level] -= static_cast<std::uint32_t>(flights_[i].levels >> level & 1U);
+    for (; !landings_.empty() && landings_.front().when <= now; landings_.pop_front()) {
+        const std::size_t index = landings_.front().flight;
+        --class_of(phys_addr{flight_lines_[index]});
+        flight_lines_[index] = no_line;
+        free_flights_.push_back(index);
+        for (std::uint64_t left = flights_[index].levels; left != 0; left &= left - 1) {
+            --level_misses_[static_cast<std::size_t>(std::countr_zero(left))];
         }
     }
 }
@@ -51,15 +58,13 @@ void memory_system::expire(picoseconds now)
 std::size_t memory_system::free_flight(picoseconds now)
 {
     expire(now);
-    if (flights_used_ == flights_.size()) {
+    if (free_flights_.empty()) {
         flights_.emplace_back();
         flight_lines_.push_back(no_line);
+        return flights_.size() - 1;
     }
-    std::size_t index = 0;
-    while (flight_lines_[index] != no_line) {
-        ++index;
-    }
-    ++flights_used_;
+    const std::size_t index = free_flights_.back();
+    free_flights_.pop_back();
     return index;
 }
 
@@ -89,6 +94,13 @@ bool memory_system::has_room(const route &way, memory_client &client)
     return false;
 }
 
+bool memory_system::any_level_full(const route &way) const
+{
+    return std::any_of(way.levels.begin(), way.levels.end(), [this](std::size_t index) {
+        return level_misses_[index] >= misses_allowed_[index];
+    });
+}
+
 // Whether every level that would miss may ask for one more line.
 bool memory_system::levels_have_room(const route &way, phys_addr line, picoseconds now)
 {
@@ -96,10 +108,9 @@ bool memory_system::levels_have_room(const route &way, phys_addr line, picosecon
         if (levels_[index].storage().contains(line)) {
             return true;
         }
-        const std::uint32_t allowed = levels_[index].settings().misses;
-        if (allowed != 0 && level_misses_[index] >= allowed) {
+        if (level_misses_[index] >= misses_allowed_[index]) {
             expire(now);
-            if (level_misses_[index] >= allowed) {
+            if (level_misses_[index] >= misses_allowed_[index]) {
                 return false;
             }
         }
@@ -114,7 +125,7 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
         std::erase(wants_room_, &client);
     }
     if (ports_[way.master].writes_under_way >= writes_allowed_ ||
-        (limits_misses_ && !levels_have_room(way, wanted.line, now))) {
+        (any_level_full(way) && !levels_have_room(way, wanted.line, now))) {
         wait_for_room(client);
         return {reply::state::full, {}, 0, false, 0};
     }
@@ -141,7 +152,7 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
             if (coming->when != never) {
                 return {reply::state::known, coming->when, 0, true, missed};
             }
-            coming->waiters.push_back({&client, next_ticket_});
+            coming->joined.push_back({&client, next_ticket_});
             return {reply::state::coming, {}, next_ticket_++, true, missed};
         }
         ++level_counts_[index].misses;
@@ -175,13 +186,14 @@ memory_system::reply memory_system::ask_memory(const route &way, const line_requ
     port &own = ports_[way.master];
     const std::size_t index = free_flight(now);
     flight_lines_[index] = wanted.line.value;
+    ++class_of(wanted.line);
     flight &added = flights_[index];
     added.levels = 0;
     added.when = never;
     added.answer_latency = own.answer;
     added.last_part = {};
     added.parts = static_cast<std::uint32_t>(bursts_per_line_);
-    added.waiters.assign(1, {&client, next_ticket_});
+    added.first = {&client, next_ticket_};
     for (const std::size_t level : way.levels) {
         added.levels |= std::uint64_t{1} << level;
         ++level_misses_[level];
@@ -276,10 +288,13 @@ void memory_system::answered(std::size_t index, picoseconds when)
     --flights_undecided_;
     last_arrival_ = std::max(last_arrival_, one.when);
     digest_.add(one.when, answer_code << 32U, flight_lines_[index]);
-    for (const waiter &waiting : one.waiters) {
+    landings_.insert({index, one.when},
+                     [](const landing &before, const landing &added) { return before.when > added.when; });
+    one.first.client->arrived(one.first.id, one.when);
+    for (const waiter &waiting : one.joined) {
         waiting.client->arrived(waiting.id, one.when);
     }
-    one.waiters.clear();
+    one.joined.clear();
     if (!wants_room_.empty()) {
         tell_room(one.when);
     }

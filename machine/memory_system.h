@@ -4,12 +4,15 @@
 // later. Requests come in order of time; the engine (machine/engine.h) sees to that.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <memory>
 #include <vector>
 
 #include "machine/digest.h"
 #include "machine/dram/memory.h"
 #include "machine/regulator.h"
+#include "machine/ring.h"
 #include "machine/shared_level.h"
 
 namespace bulkhead::machine {
@@ -137,7 +140,12 @@ private:
         picoseconds answer_latency{};
         std::uint32_t parts = 0; // bursts that DRAM has not answered
         picoseconds last_part{};
-        std::vector<waiter> waiters;
+        waiter first{nullptr, 0};
+        std::vector<waiter> joined;
+    };
+    struct landing {
+        std::size_t flight;
+        picoseconds when;
     };
     struct above {
         memory_client *client;
@@ -150,6 +158,7 @@ private:
                      picoseconds when);
     flight *find_flight(phys_addr line, std::size_t level);
     std::size_t free_flight(picoseconds now);
+    [[nodiscard]] bool any_level_full(const route &way) const;
     bool levels_have_room(const route &way, phys_addr line, picoseconds now);
     void expire(picoseconds now);
     picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
@@ -164,15 +173,25 @@ private:
     std::vector<std::uint32_t> level_misses_; // lines that each has asked for
     std::vector<port> ports_;
     dram::memory memory_;
-    bool limits_misses_ = false; // some level does
+    // Of each level; no limit: more than there can be.
+    std::vector<std::uint32_t> misses_allowed_;
     std::uint64_t line_bytes_;
+    std::uint32_t line_bits_;
     std::uint64_t bursts_per_line_;
     std::uint64_t burst_bytes_;
     std::uint32_t writes_allowed_; // of one master, in bursts
 
     std::vector<std::uint64_t> flight_lines_; // by flight: its line, or no_line
     std::vector<flight> flights_;
-    std::size_t flights_used_ = 0;
+    std::vector<std::size_t> free_flights_;
+    ring<landing> landings_; // of what DRAM has decided, in order of time
+    // How many there are, by the lowest bits of their lines' numbers: most searches find none.
+    static constexpr std::size_t line_classes = 1024;
+    std::array<std::uint32_t, line_classes> flights_of_class_{};
+    [[nodiscard]] std::uint32_t &class_of(phys_addr line)
+    {
+        return flights_of_class_[(line.value >> line_bits_) % line_classes];
+    }
     std::size_t flights_undecided_ = 0;
     picoseconds last_arrival_{}; // of the flights that DRAM has decided
     ticket next_ticket_ = 0;

@@ -38,7 +38,7 @@ public:
         }
         if (!streams_.empty()) {
             streams_[next_] = {line, 0, 0, 0};
-            next_ = (next_ + 1) % streams_.size();
+            next_ = next_ + 1 == streams_.size() ? 0 : next_ + 1;
         }
     }
 
