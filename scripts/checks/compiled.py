@@ -76,6 +76,25 @@ def compilations(preset: str) -> tuple[Compilation, ...]:
     return tuple(found)
 
 
+@cache
+def instrumented(preset: str) -> tuple[Compilation, ...]:
+    """The objects of programs for the simulated machine: own build steps, in no compilation database."""
+    tree = BUILD / preset
+    shown = subprocess.run(["ninja", "-C", tree, "-t", "compdb"], capture_output=True, text=True, check=True)
+    found = []
+    for entry in json.loads(shown.stdout):
+        steps = [step for step in entry["command"].split(" && ") if " -S -MD " in step]
+        if steps:
+            *arguments, source = shlex.split(steps[0])
+            compiler, flags = _flags(arguments)
+            kept = tuple(flag for flag in flags if flag != "-S")
+            depfile = tree / f"{entry['output']}.d"
+            listed = depfile.read_text().replace("\\\n", " ").split() if depfile.exists() else []
+            known = frozenset(path for path in map(Path, listed) if path.is_relative_to(ROOT))
+            found.append(Compilation(Path(source), tree, compiler, kept, known))
+    return tuple(found)
+
+
 def one_each(preset: str, directories: tuple[str, ...]) -> dict[Path, Compilation]:
     """For each source of these directories its plain (unsanitized) compilation."""
     plain: dict[Path, Compilation] = {}

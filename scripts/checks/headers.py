@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from checks.common import BUILD, ROOT, files, run
-from checks.compiled import Compilation, compilations
+from checks.compiled import Compilation, compilations, instrumented
 
 DIRECTORIES = ("core", "hypervisor", "guests", "machine", "observe")
 
@@ -22,7 +22,7 @@ def _user(header: Path, candidates: list[Compilation]) -> Compilation | None:
 def check_headers() -> str:
     if not all((BUILD / preset / "build.ninja").exists() for preset in ("host", "target")):
         return "needs the build: its flags and dependencies"
-    candidates = [*compilations("host"), *compilations("target")]
+    candidates = [*compilations("host"), *compilations("target"), *instrumented("host")]
     headers = [
         file
         for file in files(".h", ".hpp")
