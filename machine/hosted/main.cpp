@@ -21,8 +21,8 @@ bool say(const nlohmann::json &what)
 int main()
 {
     using namespace bulkhead::machine;
-    std::signal(SIGTERM, [](int) { hosted::stop_request(); });
-    std::signal(SIGPIPE, SIG_IGN);
+    (void)std::signal(SIGTERM, [](int) { hosted::stop_request(); });
+    (void)std::signal(SIGPIPE, SIG_IGN);
     const std::string request{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
     const auto answer = hosted::run_request(request, say);
     if (const auto *bad = std::get_if<refusal>(&answer)) {

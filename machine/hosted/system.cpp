@@ -120,13 +120,13 @@ std::optional<refusal> system::make_spaces()
         if (auto *bad = std::get_if<refusal>(&guest_space)) {
             return std::move(*bad);
         }
-        guest made{std::make_unique<window>(std::get<window>(std::move(guest_space))), nullptr};
+        guest &made = guests_.emplace_back();
+        made.space = std::make_unique<window>(std::get<window>(std::move(guest_space)));
         auto program = instance::place(*domain.program, *made.space, symbol);
         if (auto *bad = std::get_if<refusal>(&program)) {
             return std::move(*bad);
         }
         made.program = std::make_unique<instance>(std::get<instance>(std::move(program)));
-        guests_.push_back(std::move(made));
     }
     return std::nullopt;
 }
