@@ -164,10 +164,10 @@ void pmu::ask()
                                              : (left >= never - own.seen - 1 ? never : own.seen + left + 1);
         wanted[event] = std::min(wanted[event], target);
     });
-    for (std::uint16_t event = 0; event < wanted.size(); ++event) {
+    for (std::size_t event = 0; event < wanted.size(); ++event) {
         if (wanted[event] != asked_[event]) {
             asked_[event] = wanted[event];
-            from_.watch(event, wanted[event]);
+            from_.watch(static_cast<std::uint16_t>(event), wanted[event]);
         }
     }
 }
