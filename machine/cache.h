@@ -52,9 +52,9 @@ public:
         return true;
     }
 
-    // For a caller that counts its accesses itself, because nearly all of them end here: by set, the number of
-    // the line that was used last, of which a read changes nothing, and the same if it is dirty, of which a
-    // write changes nothing either. They stay where they are as long as the cache's storage does.
+    // For a caller that counts its accesses itself, because nearly all of them end here: by set, the number
+    // of the line that was used last, of which a read changes nothing, and the same if it is dirty, of which
+    // a write changes nothing either. They stay where they are as long as the cache's storage does.
     [[nodiscard]] const std::uint64_t *unchanged_by(access_kind kind) const
     {
         return kind == access_kind::write ? latest_dirty_.data() : latest_.data();

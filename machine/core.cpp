@@ -86,9 +86,9 @@ void core::grant()
     constexpr std::uint64_t most_ps = ~std::uint64_t{0} / 1000;
     const std::uint64_t limit_fs = std::min(limit.value, most_ps) * 1000;
     std::uint64_t budget = limit_fs <= clock_fs_ ? 0 : instructions_within(limit_fs - clock_fs_);
-    if (settings_.window_instructions != 0 && count_of(purpose::load) != 0) {
+    if (settings_.window_instructions != 0 && under_way_.count_of(purpose::load) != 0) {
         const std::uint64_t end =
-            under_way_[oldest(purpose::load)].instruction + settings_.window_instructions;
+            under_way_[under_way_.oldest(purpose::load)].instruction + settings_.window_instructions;
         budget = std::min(budget, end <= counts_.instructions ? 0 : end - counts_.instructions);
     }
     granted_ = static_cast<std::int64_t>(budget);
@@ -108,13 +108,13 @@ void core::finish()
 void core::budget_spent()
 {
     settle();
-    while (settings_.window_instructions != 0 && count_of(purpose::load) != 0) {
-        const under_way &first = under_way_[oldest(purpose::load)];
-        if (counts_.instructions < first.instruction + settings_.window_instructions) {
+    while (settings_.window_instructions != 0 && under_way_.count_of(purpose::load) != 0) {
+        const lines_under_way::index first = under_way_.oldest(purpose::load);
+        if (counts_.instructions < under_way_[first].instruction + settings_.window_instructions) {
             break;
         }
         order();
-        wait_for_line(first.line, stall_cause::memory);
+        wait_for_entry(first, stall_cause::memory);
         place_arrived();
     }
     if (timeline_.private_limit() <= clock_now()) {
@@ -176,11 +176,7 @@ void core::block(waiting what, stall_cause cause)
 
 void core::arrived(ticket id, picoseconds when)
 {
-    for (std::size_t i = 0; i < used_; ++i) {
-        if (under_way_[i].when == engine::never && under_way_[i].id == id) {
-            under_way_[i].when = when;
-        }
-    }
+    under_way_.arrives(id, when);
     if (waits_ == waiting::data && waits_for_ == id) {
         timeline_.wake(id_.value, std::max(clock_now(), when));
     }

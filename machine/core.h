@@ -17,6 +17,7 @@
 #include "machine/event_code.h"
 #include "machine/fiber.h"
 #include "machine/frames.h"
+#include "machine/lines_under_way.h"
 #include "machine/memory_system.h"
 #include "machine/prefetcher.h"
 #include "machine/settings.h"
@@ -25,7 +26,7 @@ namespace bulkhead::machine {
 
 class core final : public memory_client {
 public:
-    static constexpr std::size_t max_misses = 32;
+    static constexpr std::size_t max_misses = lines_under_way::most;
 
     // What a core shares with the rest of the machine.
     struct surroundings {
@@ -144,17 +145,7 @@ private:
     friend class engine;
     friend void ::machine_budget_spent();
 
-    enum class purpose : std::uint8_t { load, store, prefetch };
-    struct under_way {
-        phys_addr line; // as L1 has it
-        ticket id;
-        std::uint64_t order;
-        std::uint64_t instruction; // when it began, by the count of instructions
-        picoseconds when;          // of the data; never: not known
-        purpose why;
-        owner_id owner;
-        bool from_memory;
-    };
+    using purpose = lines_under_way::purpose;
     enum class waiting : std::uint8_t { no, data, room, signal };
 
     // Lines of shared frames have a tag of their own in the private caches, so that the fast path never hits
@@ -230,24 +221,24 @@ private:
     void fetch_ahead(phys_addr line, owner_id owner);
     memory_system::reply fetch(const route &way, phys_addr line, owner_id owner);
     void note(const route &way, const memory_system::reply &reply);
-    std::size_t begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply);
+    void begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply);
     void make_room_for_writes();
-    void wait_for_line(phys_addr line, stall_cause cause);
+    void wait_for_entry(lines_under_way::index which, stall_cause cause);
     void wait_for_reply(const memory_system::reply &reply, stall_cause cause);
     static stall_cause cause_of(bool from_memory)
     {
         return from_memory ? stall_cause::memory : stall_cause::shared_level_hit;
     }
-    void place(std::size_t index);
+    void place(lines_under_way::index which);
     bool place_arrived();
     void fill_l2(phys_addr line, owner_id owner);
     void fill_private(phys_addr line, access_kind kind, owner_id owner);
     void fill_l1(phys_addr line, access_kind kind, owner_id owner);
     void write_back(written_back line);
-    [[nodiscard]] std::size_t find(phys_addr line) const;
-    [[nodiscard]] bool is_under_way(phys_addr line) const { return find(line) < used_; }
-    [[nodiscard]] std::uint32_t count_of(purpose why) const;
-    [[nodiscard]] std::size_t oldest(purpose why) const;
+    [[nodiscard]] bool is_under_way(phys_addr line) const
+    {
+        return under_way_.find(line) != lines_under_way::none;
+    }
 
     // machine/core_shared.cpp
     void shared_access(phys_addr address, access_kind kind, bool dependent, owner_id owner);
@@ -297,8 +288,7 @@ private:
     std::function<void()> attend_;
 
     std::uint64_t order_ = 0;
-    std::size_t used_ = 0; // the first entries of under_way_
-    std::array<under_way, max_misses> under_way_{};
+    lines_under_way under_way_;
     prefetcher prefetcher_;
 
     // Stores of consecutive lines (machine/core_stream.cpp).

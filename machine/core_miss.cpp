@@ -8,42 +8,6 @@
 
 namespace bulkhead::machine {
 
-namespace {
-
-constexpr std::size_t none = ~std::size_t{0};
-
-} // namespace
-
-std::size_t core::find(phys_addr line) const
-{
-    for (std::size_t i = 0; i < used_; ++i) {
-        if (under_way_[i].line == line) {
-            return i;
-        }
-    }
-    return none;
-}
-
-std::uint32_t core::count_of(purpose why) const
-{
-    std::uint32_t found = 0;
-    for (std::size_t i = 0; i < used_; ++i) {
-        found += under_way_[i].why == why ? 1 : 0;
-    }
-    return found;
-}
-
-std::size_t core::oldest(purpose why) const
-{
-    std::size_t first = none;
-    for (std::size_t i = 0; i < used_; ++i) {
-        if (under_way_[i].why == why && (first == none || under_way_[i].order < under_way_[first].order)) {
-            first = i;
-        }
-    }
-    return first;
-}
-
 // --- What goes down and comes up ---
 
 void core::write_back(written_back line)
@@ -93,10 +57,10 @@ void core::fill_private(phys_addr line, access_kind kind, owner_id owner)
 }
 
 // The line of an entry goes into the caches, and the entry is free again.
-void core::place(std::size_t index)
+void core::place(lines_under_way::index which)
 {
-    const under_way arrived = under_way_[index];
-    under_way_[index] = under_way_[--used_];
+    const lines_under_way::entry arrived = under_way_[which];
+    under_way_.remove(which);
     fill_private(arrived.line, arrived.why == purpose::store ? access_kind::write : access_kind::read,
                  arrived.owner);
 }
@@ -104,14 +68,15 @@ void core::place(std::size_t index)
 // Prefetched lines stay in their entries until they are wanted, so that the wish is seen.
 bool core::place_arrived()
 {
+    const picoseconds now = clock_now();
+    if (under_way_.first_arrival() > now) {
+        return false;
+    }
     bool any = false;
-    for (std::size_t i = 0; i < used_;) {
-        if (under_way_[i].why != purpose::prefetch && under_way_[i].when <= clock_now()) {
-            place(i);
-            any = true;
-        } else {
-            ++i;
-        }
+    for (auto which = under_way_.arrived(now); which != lines_under_way::none;
+         which = under_way_.arrived(now)) {
+        place(which);
+        any = true;
     }
     return any;
 }
@@ -144,13 +109,11 @@ memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owne
     }
 }
 
-std::size_t core::begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply)
+void core::begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply)
 {
     const bool known = reply.how == memory_system::reply::state::known;
-    under_way_[used_] = {
-        line, reply.id, order_++,         counts_.instructions, known ? reply.when : engine::never,
-        why,  owner,    reply.from_memory};
-    return used_++;
+    under_way_.add({line, reply.id, order_++, counts_.instructions,
+                    known ? reply.when : lines_under_way::unknown, why, owner, reply.from_memory});
 }
 
 void core::wait_for_reply(const memory_system::reply &reply, stall_cause cause)
@@ -164,15 +127,15 @@ void core::wait_for_reply(const memory_system::reply &reply, stall_cause cause)
 }
 
 // Until an entry's data are there; in order afterwards.
-void core::wait_for_line(phys_addr line, stall_cause cause)
+void core::wait_for_entry(lines_under_way::index which, stall_cause cause)
 {
-    const under_way &entry = under_way_[find(line)];
-    if (entry.when != engine::never) {
+    const lines_under_way::entry &entry = under_way_[which];
+    if (entry.when != lines_under_way::unknown) {
         wait_until(entry.when, cause);
         order();
         return;
     }
-    waits_for_ = entry.id;
+    waits_for_ = entry.ticket;
     block(waiting::data, cause);
 }
 
@@ -226,7 +189,7 @@ void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind,
         return;
     }
     const owner_id owner = frame->owner;
-    if (l2_ && find(line) == none && l2_hit(line, kind, owner)) {
+    if (l2_ && !is_under_way(line) && l2_hit(line, kind, owner)) {
         return;
     }
     order();
@@ -260,34 +223,40 @@ bool core::l2_hit(phys_addr line, access_kind kind, owner_id owner)
 
 void core::load(phys_addr line, bool dependent, owner_id owner)
 {
-    const std::size_t found = find(line);
-    if (found != none && under_way_[found].why == purpose::prefetch) {
-        under_way_[found].why = purpose::load;
-        under_way_[found].order = order_++;
-        under_way_[found].instruction = counts_.instructions;
+    const bool waits = dependent || settings_.loads == 1;
+    const auto found = under_way_.find(line);
+    if (found == lines_under_way::none) {
+        if (waits) {
+            blocking_load(line, owner);
+            return;
+        }
+        count(core_event::l1d_refill);
+        begin(line, purpose::load, owner, fetch(route_, line, owner));
+    } else if (under_way_[found].why == purpose::prefetch) {
+        under_way_.change(found, purpose::load, order_++, counts_.instructions);
         count(core_event::l1d_refill);
         if (under_way_[found].when <= clock_now()) {
             place(found);
             fetch_ahead(line, owner);
             return;
         }
-    } else if (found == none) {
-        if (dependent || settings_.loads == 1) {
-            blocking_load(line, owner);
-            return;
-        }
-        count(core_event::l1d_refill);
-        begin(line, purpose::load, owner, fetch(route_, line, owner));
     }
     fetch_ahead(line, owner);
-    if (dependent || settings_.loads == 1) {
-        wait_for_line(line, cause_of(under_way_[find(line)].from_memory));
+    if (waits) {
+        const auto which = under_way_.find(line);
+        wait_for_entry(which, cause_of(under_way_[which].from_memory));
         place_arrived();
         return;
     }
-    while (count_of(purpose::load) >= settings_.loads) {
-        const under_way &first = under_way_[oldest(purpose::load)];
-        wait_for_line(first.line, cause_of(first.from_memory));
+    while (under_way_.count_of(purpose::load) >= settings_.loads) {
+        const auto first = under_way_.oldest(purpose::load);
+        const lines_under_way::entry &entry = under_way_[first];
+        if (entry.when != lines_under_way::unknown) {
+            // It takes its place with the next access that L1 does not have, in order as that one must be.
+            wait_until(entry.when, cause_of(entry.from_memory));
+            return;
+        }
+        wait_for_entry(first, cause_of(entry.from_memory));
         place_arrived();
     }
 }
@@ -306,24 +275,27 @@ void core::blocking_load(phys_addr line, owner_id owner)
 // in it too, so that there are never more entries than all purposes may have.
 void core::store(phys_addr line, owner_id owner)
 {
-    std::size_t found = find(line);
-    if (found != none && under_way_[found].why == purpose::store) {
+    auto found = under_way_.find(line);
+    if (found != lines_under_way::none && under_way_[found].why == purpose::store) {
         return;
     }
-    while (count_of(purpose::store) >= settings_.stores) {
-        wait_for_line(under_way_[oldest(purpose::store)].line, stall_cause::store_buffer);
-        if (place_arrived() && l1d_.hit_uncounted(line, access_kind::write)) {
+    const auto wait_for_oldest = [this] {
+        wait_for_entry(under_way_.oldest(purpose::store), stall_cause::store_buffer);
+        return place_arrived();
+    };
+    while (under_way_.count_of(purpose::store) >= settings_.stores) {
+        if (wait_for_oldest() && l1d_.hit_uncounted(line, access_kind::write)) {
             return;
         }
     }
-    found = find(line);
-    if (found != none) {
-        count(core_event::l1d_refill, under_way_[found].why == purpose::prefetch ? 1 : 0);
-        under_way_[found].why = purpose::store;
-        while (count_of(purpose::store) >
+    found = under_way_.find(line);
+    if (found != lines_under_way::none) {
+        const lines_under_way::entry &entry = under_way_[found];
+        count(core_event::l1d_refill, entry.why == purpose::prefetch ? 1 : 0);
+        under_way_.change(found, purpose::store, entry.order, entry.instruction);
+        while (under_way_.count_of(purpose::store) >
                settings_.stores) { // a line that was loaded first takes a place, too
-            wait_for_line(under_way_[oldest(purpose::store)].line, stall_cause::store_buffer);
-            place_arrived();
+            wait_for_oldest();
         }
         return;
     }
@@ -337,16 +309,15 @@ void core::fetch_ahead(phys_addr line, owner_id owner)
     if (!prefetcher_.enabled()) {
         return;
     }
-    const std::uint64_t line_bytes = line_mask_ + 1;
     const std::size_t room = max_misses - settings_.loads - settings_.stores;
-    prefetcher_.wanted(static_cast<std::int64_t>(line.value / line_bytes), [&](std::int64_t number) {
-        const phys_addr next{static_cast<std::uint64_t>(number) * line_bytes};
-        if (l1d_.contains(next) || find(next) != none || (l2_ && l2_->contains(next)) ||
+    prefetcher_.wanted(static_cast<std::int64_t>(line.value >> line_bits_), [&](std::int64_t number) {
+        const phys_addr next{static_cast<std::uint64_t>(number) << line_bits_};
+        if (l1d_.contains(next) || is_under_way(next) || (l2_ && l2_->contains(next)) ||
             ram_.find(next) == nullptr) {
             return true;
         }
-        if (count_of(purpose::prefetch) >= room) {
-            const std::size_t unused = oldest(purpose::prefetch);
+        if (under_way_.count_of(purpose::prefetch) >= room) {
+            const auto unused = under_way_.oldest(purpose::prefetch);
             if (under_way_[unused].when > clock_now()) {
                 return false;
             }

@@ -95,9 +95,9 @@ private:
     memory_system &memory_;
     picoseconds lookahead_;
     std::vector<core *> cores_;
-    std::vector<picoseconds> due_; // by core: when it acts next; never: it waits
+    std::vector<picoseconds> due_;   // by core: when it acts next; never: it waits
     picoseconds others_due_ = never; // the earliest of those but the running core
-    std::vector<timed> events_;    // a heap
+    std::vector<timed> events_;      // a heap
     std::unordered_set<event_id> cancelled_;
     event_id next_event_ = 0;
     fiber home_;

@@ -96,9 +96,8 @@ bool memory_system::has_room(const route &way, memory_client &client)
 
 bool memory_system::any_level_full(const route &way) const
 {
-    return std::any_of(way.levels.begin(), way.levels.end(), [this](std::size_t index) {
-        return level_misses_[index] >= misses_allowed_[index];
-    });
+    return std::any_of(way.levels.begin(), way.levels.end(),
+                       [this](std::size_t index) { return level_misses_[index] >= misses_allowed_[index]; });
 }
 
 // Whether every level that would miss may ask for one more line.

@@ -156,6 +156,32 @@ TEST_F(C5CacheScenario, S09ResetOfStatisticsKeepsContents)
     EXPECT_EQ(model.statistics().of(first).misses.get(), 0U);
 }
 
+// 10. Given the line of a set that was used last, then only that one is unchanged by a read; by a write only
+//     after it was written, and not any more once it was cleaned or taken out.
+TEST_F(C5CacheScenario, S10WhatAnAccessLeavesUnchanged)
+{
+    cache model = one_set(4, replacement::lru);
+    const auto unchanged = [&model](std::uint64_t number, access_kind kind) {
+        return *model.unchanged_by(kind) == number;
+    };
+    read(model, 7);
+    EXPECT_TRUE(unchanged(7, access_kind::read));
+    EXPECT_FALSE(unchanged(7, access_kind::write));
+    model.access(line(7), first, access_kind::write);
+    EXPECT_TRUE(unchanged(7, access_kind::write));
+    read(model, 8);
+    EXPECT_FALSE(unchanged(7, access_kind::read));
+    EXPECT_FALSE(unchanged(7, access_kind::write));
+    EXPECT_FALSE(unchanged(8, access_kind::write));
+    read(model, 7);
+    EXPECT_TRUE(unchanged(7, access_kind::write)) << "it is still dirty";
+    EXPECT_TRUE(model.clean(line(7)));
+    EXPECT_TRUE(unchanged(7, access_kind::read));
+    EXPECT_FALSE(unchanged(7, access_kind::write));
+    model.invalidate(line(7));
+    EXPECT_FALSE(unchanged(7, access_kind::read));
+}
+
 } // namespace
 
 } // namespace bulkhead::machine::test
