@@ -66,7 +66,7 @@ def test_every_name_of_the_format_is_known_and_what_is_not_enforced_is_said(tmp_
     said = {notice.key for notice in loaded.notices}
     assert said == {
         "regulation", "domains[1].bandwidth", "domains[2].bandwidth", "domains[2].table_placement",
-        "domains[2].workload", "domains[2].priority", "broker", "flows",
+        "domains[2].priority", "broker", "flows",
     }  # fmt: skip
     assert all(notice.code == "not-enforced" for notice in loaded.notices)
 

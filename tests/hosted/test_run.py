@@ -28,7 +28,7 @@ SYSTEM = {
             "image": {"elf": "guests/periodic.elf"},
             "memory": [{"at": 0x4000_0000, "size": "4 MiB"}],
             "llc": {"colors": [0, 1, 2]},
-            "params": {"period_us": 1000, "working_set_kib": 256, "report_every": 5},
+            "params": {"period_us": 1000, "working_set_kib": 256, "report_every": 2},
         },
         {
             "name": "linux",
@@ -45,7 +45,7 @@ SYSTEM = {
 def run(directory: Path, *options: str, system: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
     path = directory / "system.yaml"
     path.write_text(yaml.safe_dump(system or SYSTEM))
-    arguments = ["run", str(path), "--on", "machine", "--for", "12ms", "--json", *options]
+    arguments = ["run", str(path), "--on", "machine", "--for", "20ms", "--json", *options]
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory / "run")],
         capture_output=True,
@@ -71,12 +71,12 @@ def test_the_report_is_the_emulators_with_times(isolated: dict[str, Any]) -> Non
     assert isolated["on"] == "machine"
     assert isolated["witnesses"]["tables"]["verdict"] == "held"
     assert isolated["witnesses"]["machine"]["verdict"] == "held"
-    assert isolated["simulated_ns"] == pytest.approx(12 * MS, rel=0.01)
+    assert isolated["simulated_ns"] == pytest.approx(20 * MS, rel=0.01)
     assert 0 < isolated["dram"]["utilization"] <= 1
     assert isolated["dram"]["written_bytes"] > 0
-    assert domain(isolated, "control")["report"]["releases"] >= 5
+    assert domain(isolated, "control")["report"]["releases"] >= 2
     assert domain(isolated, "control")["exit_reasons"]
-    assert domain(isolated, "linux")["ready_ns"] < 12 * MS
+    assert domain(isolated, "linux")["ready_ns"] < 20 * MS
 
 
 def test_colors_of_its_own_keep_a_domains_lines(isolated: dict[str, Any]) -> None:
