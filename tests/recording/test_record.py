@@ -103,5 +103,5 @@ def test_sqlite_is_recorded(tmp_path: Path) -> None:
     assert result["exit_code"] == 0
     assert result["instructions"] > 1_000_000
     assert result["reads"] > result["writes"] > 100_000
-    assert result["bytes"] < (result["reads"] + result["writes"]) / 2
+    assert result["bytes"] < result["reads"] + result["writes"]  # less than a byte for an access
     assert result["description"]["package"] == "sqlite3"
