@@ -85,8 +85,9 @@ function(bulkhead_add_variant name sanitized)
     if(BULKHEAD_TARGET)
         target_link_libraries(${name} PRIVATE bulkhead_bare)
     else()
-        # The plain variant ends in plugins: shared objects.
+        # The plain variant ends in plugins: shared objects, whose functions nobody replaces.
         set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+        target_compile_options(${name} PRIVATE -fno-semantic-interposition)
     endif()
     if(sanitized)
         target_link_libraries(${name} PUBLIC bulkhead_sanitizers)

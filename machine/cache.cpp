@@ -22,111 +22,78 @@ result<cache> cache::make(const cache_geometry &geometry, replacement policy, st
 cache::cache(const cache_geometry &geometry, replacement_state state, std::size_t owners)
     : geometry_(geometry), replacement_(std::move(state)), statistics_(owners),
       set_bits_(static_cast<std::uint32_t>(std::countr_zero(geometry.sets()))),
-      mark_words_((geometry.ways() + 7) / 8),
-      last_marks_(0x8080808080808080 >> (mark_words_ * 8 - geometry.ways()) * 8),
-      latest_(geometry.sets(), no_line), latest_dirty_(geometry.sets(), no_line),
-      latest_slot_(geometry.sets()), marks_(geometry.sets() * mark_words_, no_line),
-      empty_(geometry.sets(), static_cast<std::uint8_t>(geometry.ways())),
-      lines_(std::size_t{geometry.sets()} * geometry.ways(), no_line), owners_(lines_.size()),
-      dirty_(lines_.size())
+      way_bits_(static_cast<std::uint32_t>(std::bit_width(geometry.ways() - 1U))),
+      tag_blocks_((geometry.ways() + tag_bytes::count - 1) / tag_bytes::count),
+      recent_(geometry.sets(), recent{.empty = geometry.ways()}),
+      tags_(std::size_t{geometry.sets()} * tag_blocks_), slots_(first_slot(geometry.sets()), nothing)
 {
+    for (tag_bytes &block : tags_) {
+        block.bytes.fill(tag_of(no_line));
+    }
 }
 
-std::optional<displaced> cache::fill(phys_addr address, owner_id owner, access_kind kind)
+void cache::remark(phys_addr address, line_mark mark)
 {
-    owner_statistics &counts = statistics_.of(owner);
-    counts.accesses.add();
-    counts.misses.add();
-    return place(address, owner, kind == access_kind::write);
+    const std::uint32_t set = geometry_.set_of(address);
+    const std::uint64_t line = line_of(address);
+    const std::size_t last = recent_[set].slot;
+    const std::size_t slot = slots_[last] >> line_shift == line ? last : find(set, line);
+    if (slot != absent) {
+        slots_[slot] = (slots_[slot] & ~mark_flags) | static_cast<std::uint64_t>(mark);
+        remember(set);
+    }
 }
 
 std::optional<displaced> cache::receive(written_back line)
 {
     owner_statistics &counts = statistics_.of(line.owner);
     counts.received.add();
-    const std::uint64_t number = line.line.value >> geometry_.line_bits();
     const std::uint32_t set = geometry_.set_of(line.line);
-    const std::size_t slot = find(set, number);
+    const std::size_t slot = find(set, line_of(line.line));
     if (slot != absent) {
-        dirty_[slot] = 1;
+        slots_[slot] |= dirty_flag;
         use(set, slot);
         return std::nullopt;
     }
     counts.received_misses.add();
-    return place(line.line, line.owner, true);
+    return place(line.line, line.owner, dirty_flag);
 }
 
-// The lowest empty slot that may take a line, or none.
-std::size_t cache::free_slot(std::uint32_t set) const
+// The lowest empty way that may take a line, or none.
+std::uint32_t cache::free_way(std::uint32_t set) const
 {
-    if (empty_[set] == 0) {
-        return absent;
-    }
-    if (locked_ways_ == 0) {
-        return find(set, no_line);
-    }
-    const std::size_t first = std::size_t{set} * geometry_.ways();
     for (std::uint32_t way = 0; way < geometry_.ways(); ++way) {
-        if (lines_[first + way] == no_line && (locked_ways_ >> way & 1U) == 0) {
-            return first + way;
+        if (slots_[first_slot(set) + way] == nothing && (locked_ways_ >> way & 1U) == 0) {
+            return way;
         }
     }
-    return absent;
+    return no_way;
 }
 
 std::optional<displaced> cache::invalidate(phys_addr address)
 {
     const std::uint32_t set = geometry_.set_of(address);
-    const std::size_t slot = find(set, address.value >> geometry_.line_bits());
+    const std::size_t slot = find(set, line_of(address));
     if (slot == absent) {
         return std::nullopt;
     }
-    const displaced was{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
-    hold(set, slot, no_line);
-    dirty_[slot] = 0;
-    if (latest_slot_[set] == slot) {
-        latest_[set] = no_line;
-        latest_dirty_[set] = no_line;
-    }
-    ++empty_[set];
+    const displaced was = displaced_from(slots_[slot]);
+    hold(set, static_cast<std::uint32_t>(slot - first_slot(set)), nothing);
+    remember(set);
+    ++recent_[set].empty;
     return was;
 }
 
 bool cache::clean(phys_addr address)
 {
     const std::uint32_t set = geometry_.set_of(address);
-    const std::size_t slot = find(set, address.value >> geometry_.line_bits());
-    if (slot == absent || dirty_[slot] == 0) {
+    const std::size_t slot = find(set, line_of(address));
+    if (slot == absent || (slots_[slot] & dirty_flag) == 0) {
         return false;
     }
-    dirty_[slot] = 0;
-    latest_dirty_[set] = latest_slot_[set] == slot ? no_line : latest_dirty_[set];
+    slots_[slot] &= ~dirty_flag;
+    remember(set);
     return true;
-}
-
-// Invalid slots go first, the lowest one before the others, whatever the policy.
-std::optional<displaced> cache::place(phys_addr address, owner_id owner, bool dirty)
-{
-    const std::uint64_t line = address.value >> geometry_.line_bits();
-    const std::uint32_t set = geometry_.set_of(address);
-    std::optional<displaced> victim;
-    std::size_t slot = free_slot(set);
-    if (slot == absent) {
-        slot = std::size_t{set} * geometry_.ways() + replacement_.victim(set, locked_ways_);
-        victim =
-            displaced{owners_[slot], dirty_[slot] != 0, phys_addr{lines_[slot] << geometry_.line_bits()}};
-        statistics_.evicted(victim->owner, owner).add();
-        if (victim->dirty) {
-            statistics_.of(victim->owner).write_backs.add();
-        }
-    } else {
-        --empty_[set];
-    }
-    hold(set, slot, line);
-    owners_[slot] = owner;
-    dirty_[slot] = dirty ? 1 : 0;
-    use(set, slot);
-    return victim;
 }
 
 } // namespace bulkhead::machine

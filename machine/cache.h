@@ -12,6 +12,7 @@
 #include "machine/cache_geometry.h"
 #include "machine/cache_statistics.h"
 #include "machine/replacement.h"
+#include "machine/tag_bytes.h"
 #include "machine/types.h"
 
 namespace bulkhead::machine {
@@ -29,9 +30,30 @@ struct displaced {
     phys_addr line;
 };
 
+// What a line that came without being waited for still has before it. At most one of the two at a time: a
+// prefetched line is `ahead` until somebody wants it, whether its data are here or not.
+enum class line_mark : std::uint8_t {
+    none = 0,
+    coming = 2, // its data may not be here yet
+    ahead = 4,  // nobody has wanted it yet
+};
+
+// What a lookup found.
+enum class presence : std::uint8_t { absent, here, coming, ahead };
+
 class cache {
 public:
-    // `owners`: owner ids are below it, 1 to 256. `seed` matters for random replacement only.
+    // The line of a set that was used last, of which a read changes nothing, and the same if it is dirty, of
+    // which a write changes nothing either. A marked line is neither.
+    struct recent {
+        std::uint64_t line = no_line;
+        std::uint64_t dirty_line = no_line;
+        std::uint32_t slot = 0;
+        std::uint32_t empty = 0; // ways of the set that hold no line
+    };
+
+    // `owners`: owner ids are below it, 1 to 256. `seed` matters for random replacement only. Addresses are
+    // below 2^53.
     static result<cache> make(const cache_geometry &geometry, replacement policy, std::size_t owners,
                               std::uint64_t seed);
 
@@ -40,32 +62,56 @@ public:
     [[nodiscard]] const cache_statistics &statistics() const { return statistics_; }
     [[nodiscard]] cache_statistics &statistics() { return statistics_; }
 
-    // A demand access that may only hit. True: it was a hit, counted, and the line is now the most recently
-    // used one. False: nothing has changed or been counted; call fill().
-    bool hit(phys_addr address, access_kind kind)
+    // A demand access that may only hit. Unless the line is absent it was a hit, counted, and the line is now
+    // the most recently used one. Absent: nothing has changed or been counted; call fill().
+    presence demand(phys_addr address, access_kind kind)
     {
         const std::size_t slot = use_if_here(address, kind);
         if (slot == absent) {
-            return false;
+            return presence::absent;
         }
-        statistics_.of(owners_[slot]).accesses.add();
-        return true;
+        statistics_.of(owner_of(slots_[slot])).accesses.add();
+        return presence_of(slots_[slot]);
     }
+    bool hit(phys_addr address, access_kind kind) { return demand(address, kind) != presence::absent; }
 
-    // For a caller that counts its accesses itself, because nearly all of them end here: by set, the number
-    // of the line that was used last, of which a read changes nothing, and the same if it is dirty, of which
-    // a write changes nothing either. They stay where they are as long as the cache's storage does.
-    [[nodiscard]] const std::uint64_t *unchanged_by(access_kind kind) const
+    // For a caller that counts its accesses itself, because nearly all of them end here: by set. They stay
+    // where they are as long as the cache's storage does.
+    [[nodiscard]] const recent *used_last() const { return recent_.data(); }
+    // demand() of a cache that many use, whose last line is rarely the next one: without a look there.
+    presence shared_demand(phys_addr address)
     {
-        return kind == access_kind::write ? latest_dirty_.data() : latest_.data();
+        const std::uint32_t set = geometry_.set_of(address);
+        const std::size_t slot = find(set, line_of(address));
+        if (slot == absent) {
+            return presence::absent;
+        }
+        replacement_.touch(set, static_cast<std::uint32_t>(slot - first_slot(set)));
+        recent_[set].line = no_line;
+        recent_[set].dirty_line = no_line;
+        statistics_.of(owner_of(slots_[slot])).accesses.add();
+        return presence_of(slots_[slot]);
     }
 
-    // hit() without counting.
-    bool hit_uncounted(phys_addr address, access_kind kind) { return use_if_here(address, kind) != absent; }
+    // demand() without counting.
+    presence demand_uncounted(phys_addr address, access_kind kind)
+    {
+        const std::size_t slot = use_if_here(address, kind);
+        return slot == absent ? presence::absent : presence_of(slots_[slot]);
+    }
 
     // A demand access to a line that hit() did not find: counts the miss, brings the line in, and says what
     // had to go.
-    std::optional<displaced> fill(phys_addr address, owner_id owner, access_kind kind);
+    std::optional<displaced> fill(phys_addr address, owner_id owner, access_kind kind,
+                                  line_mark mark = line_mark::none)
+    {
+        owner_statistics &counts = statistics_.of(owner);
+        counts.accesses.add();
+        counts.misses.add();
+        return place(address, owner, static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark));
+    }
+    // Marks a line differently, if it is here.
+    void remark(phys_addr address, line_mark mark);
 
     // A demand access, hit or miss.
     struct outcome {
@@ -94,91 +140,148 @@ public:
 
     [[nodiscard]] bool contains(phys_addr address) const
     {
-        return find(geometry_.set_of(address), address.value >> geometry_.line_bits()) != absent;
+        return find(geometry_.set_of(address), line_of(address)) != absent;
     }
 
 private:
-    static constexpr std::uint64_t no_line = ~std::uint64_t{0};
+    // What a slot holds, in one word: the line's number, its owner, whether it is dirty, its mark.
+    using contents = std::uint64_t;
+    static constexpr std::uint32_t line_shift = 16;
+    static constexpr std::uint32_t owner_shift = 8;
+    static constexpr std::uint64_t dirty_flag = 1;
+    static constexpr std::uint64_t mark_flags = 6;
+    static constexpr std::uint64_t no_line = ~std::uint64_t{0} >> line_shift;
+    static constexpr contents nothing = no_line << line_shift;
     static constexpr std::size_t absent = ~std::size_t{0};
+    static constexpr std::uint32_t no_way = ~std::uint32_t{0};
 
     cache(const cache_geometry &geometry, replacement_state state, std::size_t owners);
 
-    // The lowest slot of a set that holds the line. A byte of each way's tag is compared first, eight ways at
-    // a time (a zero byte of the exclusive or; a borrow can find others above it, so each is looked at).
+    [[nodiscard]] std::uint64_t line_of(phys_addr address) const
+    {
+        return address.value >> geometry_.line_bits();
+    }
+    static owner_id owner_of(contents slot) { return {static_cast<std::uint8_t>(slot >> owner_shift)}; }
+    static presence presence_of(contents slot)
+    {
+        static_assert(static_cast<int>(presence::here) == 1 + static_cast<int>(line_mark::none) / 2 &&
+                      static_cast<int>(presence::coming) == 1 + static_cast<int>(line_mark::coming) / 2 &&
+                      static_cast<int>(presence::ahead) == 1 + static_cast<int>(line_mark::ahead) / 2);
+        return static_cast<presence>(1 + (slot & mark_flags) / 2);
+    }
+    [[nodiscard]] displaced displaced_from(contents slot) const
+    {
+        return {owner_of(slot), (slot & dirty_flag) != 0,
+                phys_addr{slot >> line_shift << geometry_.line_bits()}};
+    }
+
+    [[nodiscard]] std::size_t first_slot(std::uint32_t set) const { return std::size_t{set} << way_bits_; }
+    // A byte of a hash of the tag: the memories of domains often lie powers of two apart.
+    [[nodiscard]] std::uint8_t tag_of(std::uint64_t line) const
+    {
+        return static_cast<std::uint8_t>((line >> set_bits_) * 0x9E3779B97F4A7C15U >> 56U);
+    }
+
+    // The lowest slot of a set that holds the line. A byte of each way's tag is compared first.
     [[nodiscard]] std::size_t find(std::uint32_t set, std::uint64_t line) const
     {
-        constexpr std::uint64_t ones = 0x0101010101010101;
-        const std::size_t first = std::size_t{set} * geometry_.ways();
-        const std::uint64_t *const marks = marks_.data() + std::size_t{set} * mark_words_;
-        const std::uint64_t wanted = ones * mark_of(line);
-        for (std::size_t word = 0; word < mark_words_; ++word) {
-            const std::uint64_t differs = marks[word] ^ wanted;
-            std::uint64_t equal = (differs - ones) & ~differs & (ones << 7U);
-            equal &= word + 1 == mark_words_ ? last_marks_ : ~std::uint64_t{0};
-            for (; equal != 0; equal &= equal - 1) {
-                const std::size_t slot =
-                    first + word * 8 + static_cast<std::size_t>(std::countr_zero(equal)) / 8;
-                if (lines_[slot] == line) {
+        const tag_bytes *tags = tags_.data() + std::size_t{set} * tag_blocks_;
+        const std::uint8_t tag = tag_of(line);
+        std::size_t first = first_slot(set);
+        for (std::uint32_t left = tag_blocks_;; ++tags, first += tag_bytes::count) {
+            for (std::uint32_t equal = tags->equal_to(tag); equal != 0; equal &= equal - 1) {
+                const std::size_t slot = first + static_cast<std::uint32_t>(std::countr_zero(equal));
+                if (slots_[slot] >> line_shift == line) {
                     return slot;
                 }
             }
+            if (--left == 0) {
+                return absent;
+            }
         }
-        return absent;
     }
-    [[nodiscard]] std::uint64_t mark_of(std::uint64_t line) const { return line >> set_bits_ & 0xff; }
-    void hold(std::uint32_t set, std::size_t slot, std::uint64_t line)
+    void hold(std::uint32_t set, std::uint32_t way, contents what)
     {
-        const std::size_t way = slot - std::size_t{set} * geometry_.ways();
-        std::uint64_t &marks = marks_[std::size_t{set} * mark_words_ + way / 8];
-        marks = (marks & ~(std::uint64_t{0xff} << way % 8 * 8)) | mark_of(line) << way % 8 * 8;
-        lines_[slot] = line;
+        tags_[std::size_t{set} * tag_blocks_ + way / tag_bytes::count].bytes[way % tag_bytes::count] =
+            tag_of(what >> line_shift);
+        slots_[first_slot(set) + way] = what;
     }
 
     std::size_t use_if_here(phys_addr address, access_kind kind)
     {
-        const std::uint64_t line = address.value >> geometry_.line_bits();
+        const std::uint64_t line = line_of(address);
         const std::uint32_t set = geometry_.set_of(address);
-        std::size_t slot = latest_slot_[set];
-        if (latest_[set] != line) {
+        std::size_t slot = recent_[set].slot;
+        if (recent_[set].line != line) {
             slot = find(set, line);
             if (slot == absent) {
                 return absent;
             }
+            slots_[slot] |= static_cast<std::uint64_t>(kind); // write: dirty
             use(set, slot);
-        } // else: used last in its set, so no policy would change anything
-        if (kind == access_kind::write) {
-            dirty_[slot] = 1;
-            latest_dirty_[set] = line;
+        } else if (kind == access_kind::write) { // used last in its set, so no policy would change anything
+            slots_[slot] |= dirty_flag;
+            recent_[set].dirty_line = line;
         }
         return slot;
     }
 
     void use(std::uint32_t set, std::size_t slot)
     {
-        replacement_.touch(set, static_cast<std::uint32_t>(slot - std::size_t{set} * geometry_.ways()));
-        latest_[set] = lines_[slot];
-        latest_dirty_[set] = dirty_[slot] != 0 ? lines_[slot] : no_line;
-        latest_slot_[set] = static_cast<std::uint32_t>(slot);
+        replacement_.touch(set, static_cast<std::uint32_t>(slot - first_slot(set)));
+        recent_[set].slot = static_cast<std::uint32_t>(slot);
+        remember(set);
+    }
+    // After any change of the slot that was used last.
+    void remember(std::uint32_t set)
+    {
+        recent &own = recent_[set];
+        const contents what = slots_[own.slot];
+        const std::uint64_t line = what >> line_shift;
+        own.line = (what & mark_flags) == 0 ? line : no_line;
+        own.dirty_line = (what & (mark_flags | dirty_flag)) == dirty_flag ? line : no_line;
     }
 
-    std::optional<displaced> place(phys_addr address, owner_id owner, bool dirty);
-    [[nodiscard]] std::size_t free_slot(std::uint32_t set) const;
+    // Invalid slots go first, the lowest one before the others, whatever the policy.
+    std::optional<displaced> place(phys_addr address, owner_id owner, std::uint64_t flags)
+    {
+        const std::uint32_t set = geometry_.set_of(address);
+        recent &own = recent_[set];
+        std::uint32_t way = own.empty == 0 ? no_way : free_way(set);
+        contents gone = nothing;
+        if (way == no_way) [[likely]] {
+            way = replacement_.victim(set, locked_ways_);
+            gone = slots_[first_slot(set) + way];
+            count_eviction(gone, owner);
+        } else {
+            --own.empty;
+        }
+        const std::uint64_t line = line_of(address);
+        hold(set, way, line << line_shift | std::uint64_t{owner.value} << owner_shift | flags);
+        replacement_.touch(set, way);
+        own.slot = static_cast<std::uint32_t>(first_slot(set) + way);
+        own.line = (flags & mark_flags) == 0 ? line : no_line;
+        own.dirty_line = flags == dirty_flag ? line : no_line;
+        return gone == nothing ? std::nullopt : std::optional(displaced_from(gone));
+    }
+    void count_eviction(contents gone, owner_id evictor)
+    {
+        statistics_.evicted(owner_of(gone), evictor).add();
+        if ((gone & dirty_flag) != 0) {
+            statistics_.of(owner_of(gone)).write_backs.add();
+        }
+    }
+    [[gnu::noinline]] [[nodiscard]] std::uint32_t free_way(std::uint32_t set) const;
 
     cache_geometry geometry_;
     replacement_state replacement_;
     cache_statistics statistics_;
     std::uint32_t set_bits_;
-    std::size_t mark_words_;   // of a set
-    std::uint64_t last_marks_; // the highest bit of each byte of its last word that stands for a way
-    // What was used last in a set, where most hits are: its line, the same if it is dirty, its slot.
-    std::vector<std::uint64_t> latest_;
-    std::vector<std::uint64_t> latest_dirty_;
-    std::vector<std::uint32_t> latest_slot_;
-    std::vector<std::uint64_t> marks_; // per set: a byte of each way's tag, of no_line where it is empty
-    std::vector<std::uint8_t> empty_;  // per set: ways that hold no line
-    std::vector<std::uint64_t> lines_; // per slot (set * ways + way): line number, or no_line
-    std::vector<owner_id> owners_;
-    std::vector<std::uint8_t> dirty_;
+    std::uint32_t way_bits_;       // of a slot's number, below those of the set
+    std::uint32_t tag_blocks_;     // of a set
+    std::vector<recent> recent_;   // by set
+    std::vector<tag_bytes> tags_;  // per set: a byte of each way's tag, of no_line where it is empty
+    std::vector<contents> slots_;  // per set, as many as the next power of two
     std::uint64_t locked_ways_ = 0;
 };
 

@@ -21,26 +21,30 @@ struct owner_statistics {
 
 class cache_statistics {
 public:
-    explicit cache_statistics(std::size_t owners) : owners_(owners), evictions_(owners * owners) {}
+    explicit cache_statistics(std::size_t owners)
+        : count_(owners), owners_(owners), evictions_(owners * owners)
+    {
+    }
 
-    [[nodiscard]] std::size_t owner_count() const { return owners_.size(); }
+    [[nodiscard]] std::size_t owner_count() const { return count_; }
     [[nodiscard]] owner_statistics &of(owner_id owner) { return owners_[owner.value]; }
     [[nodiscard]] const owner_statistics &of(owner_id owner) const { return owners_[owner.value]; }
 
     // Lines of `victim` that had to go for a line of `evictor`.
     [[nodiscard]] counter &evicted(owner_id victim, owner_id evictor)
     {
-        return evictions_[victim.value * owners_.size() + evictor.value];
+        return evictions_[victim.value * count_ + evictor.value];
     }
     [[nodiscard]] const counter &evicted(owner_id victim, owner_id evictor) const
     {
-        return evictions_[victim.value * owners_.size() + evictor.value];
+        return evictions_[victim.value * count_ + evictor.value];
     }
     [[nodiscard]] std::uint64_t evicted_by_others(owner_id victim) const;
 
     void reset();
 
 private:
+    std::size_t count_; // of owners
     std::vector<owner_statistics> owners_;
     std::vector<counter> evictions_;
 };

@@ -23,7 +23,6 @@ namespace bulkhead::machine {
 namespace {
 
 constexpr std::uint64_t fs_per_s = 1'000'000'000'000'000;
-constexpr std::uint64_t most_budget = std::uint64_t{1} << 40U; // instructions granted at once
 
 std::uint64_t instruction_fs(const core_settings &wanted)
 {
@@ -38,12 +37,12 @@ core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cac
       regions_(around.regions), device_(around.device), cores_(around.cores),
       route_(std::move(way)), uncached_route_{{}, route_.master}, l1d_(std::move(l1d)), l2_(std::move(l2)),
       line_mask_(wanted.l1d.line_bytes - 1), line_bits_(l1d_.geometry().line_bits()),
-      l1d_set_mask_(l1d_.geometry().sets() - 1), latest_(l1d_.unchanged_by(access_kind::read)),
-      latest_dirty_(l1d_.unchanged_by(access_kind::write)), instruction_fs_(instruction_fs(wanted)),
+      l1d_set_mask_(l1d_.geometry().sets() - 1), used_last_(l1d_.used_last()),
+      instruction_fs_(instruction_fs(wanted)),
       cycle_fs_(fs_per_s / wanted.frequency_hz), load_use_fs_(cycle_fs_ * wanted.load_use_cycles),
       load_use_instructions_(
           static_cast<std::int64_t>((load_use_fs_ + instruction_fs_ - 1) / instruction_fs_)),
-      instructions_per_fs_(1.0 / static_cast<double>(instruction_fs_)),
+      instructions_reciprocal_(~std::uint64_t{0} / instruction_fs_),
       prefetcher_(wanted.prefetcher, wanted.l1d.line_bytes)
 {
     l1d_.lock_ways(wanted.l1d.locked_ways);
@@ -65,30 +64,27 @@ void core::resumed()
     budget_owner = this;
 }
 
-// How many instructions take no longer than that; a division would cost more than all the rest of a miss.
-std::uint64_t core::instructions_within(std::uint64_t time_fs) const
+// How many instructions end before a time, or one less: a division would cost more than all the rest.
+std::uint64_t core::budget_to(picoseconds limit) const
 {
-    const double about = static_cast<double>(time_fs) * instructions_per_fs_;
-    if (about >= static_cast<double>(most_budget)) {
-        return most_budget;
-    }
-    const auto count = static_cast<std::uint64_t>(about);
-    return count * instruction_fs_ > time_fs ? count - 1 : count;
+    __extension__ using wide = unsigned __int128;
+    constexpr std::uint64_t most_ps = ~std::uint64_t{0} / 1000;
+    const std::uint64_t limit_fs = std::min(limit.value, most_ps) * 1000;
+    const std::uint64_t left_fs = limit_fs > clock_fs_ ? limit_fs - clock_fs_ : 0;
+    return static_cast<std::uint64_t>(static_cast<wide>(left_fs) * instructions_reciprocal_ >> 64U);
 }
 
+// What was used is settled.
 void core::grant()
 {
-    settle();
     picoseconds limit = timeline_.private_limit();
     if (attend_) {
         limit = std::min(limit, signal_at_);
     }
-    constexpr std::uint64_t most_ps = ~std::uint64_t{0} / 1000;
-    const std::uint64_t limit_fs = std::min(limit.value, most_ps) * 1000;
-    std::uint64_t budget = limit_fs <= clock_fs_ ? 0 : instructions_within(limit_fs - clock_fs_);
-    if (settings_.window_instructions != 0 && under_way_.count_of(purpose::load) != 0) {
+    std::uint64_t budget = budget_to(limit);
+    if (settings_.window_instructions != 0 && under_way_.any(purpose::load, clock_now())) {
         const std::uint64_t end =
-            under_way_[under_way_.oldest(purpose::load)].instruction + settings_.window_instructions;
+            under_way_.oldest(purpose::load).instruction + settings_.window_instructions;
         budget = std::min(budget, end <= counts_.instructions ? 0 : end - counts_.instructions);
     }
     granted_ = static_cast<std::int64_t>(budget);
@@ -108,14 +104,13 @@ void core::finish()
 void core::budget_spent()
 {
     settle();
-    while (settings_.window_instructions != 0 && under_way_.count_of(purpose::load) != 0) {
-        const lines_under_way::index first = under_way_.oldest(purpose::load);
-        if (counts_.instructions < under_way_[first].instruction + settings_.window_instructions) {
+    while (settings_.window_instructions != 0 && under_way_.any(purpose::load, clock_now())) {
+        if (counts_.instructions <
+            under_way_.oldest(purpose::load).instruction + settings_.window_instructions) {
             break;
         }
         order();
-        wait_for_entry(first, stall_cause::memory);
-        place_arrived();
+        wait_for_entry(under_way_.oldest(purpose::load), stall_cause::memory);
     }
     if (timeline_.private_limit() <= clock_now()) {
         order();
@@ -148,12 +143,6 @@ void core::spend_cycles(std::uint32_t cycles, stall_cause cause)
 }
 
 // --- Order ---
-
-void core::order()
-{
-    settle();
-    timeline_.order(*this);
-}
 
 void core::wait_until(picoseconds when, stall_cause cause)
 {
@@ -212,6 +201,7 @@ void core::signal(picoseconds when)
     if (waits_ == waiting::signal) {
         timeline_.wake(id_.value, std::max(clock_now(), signal_at_));
     } else if (timeline_.running() == this) {
+        settle();
         grant();
     }
 }
@@ -254,13 +244,29 @@ core_counts core::counts() const
     }
     now.cycles = (clock_fs() - now.idle_ps * 1000) / cycle_fs_;
     now.memory_accesses = accesses_;
+    for (std::size_t i = 0; i < core_event_count; ++i) {
+        now.events[i] = tallies_[i].goal - tallies_[i].left;
+    }
     return now;
 }
 
 void core::watch(core_event which, std::uint64_t count, std::function<void()> reached)
 {
-    watched_[static_cast<std::size_t>(which)] = count;
+    tally &own = tallies_[static_cast<std::size_t>(which)];
+    const std::uint64_t counted = own.goal - own.left;
+    own.left = count > counted ? count - counted : tally::far;
+    own.goal = counted + own.left;
     reached_[static_cast<std::size_t>(which)] = std::move(reached);
+}
+
+void core::watch_reached(core_event which)
+{
+    tally &own = tallies_[static_cast<std::size_t>(which)];
+    const std::uint64_t counted = own.goal - own.left;
+    own = {tally::far, counted + tally::far};
+    if (const auto &reached = reached_[static_cast<std::size_t>(which)]) {
+        reached();
+    }
 }
 
 } // namespace bulkhead::machine

@@ -78,14 +78,24 @@ public:
     }
 
     // An access that no cache may serve: device memory, or memory mapped so.
-    void uncached(phys_addr address, std::uint32_t bytes, access_kind kind);
+    [[gnu::noinline]] void uncached(phys_addr address, std::uint32_t bytes, access_kind kind);
 
     // Time that passes without instructions: the entry of an exception, a barrier.
     void spend(picoseconds time);
 
     // Returns when all that is due by this core's clock has happened and no other core can do anything before
     // it any more. Before whatever others can see: a device's register, engine::at().
-    void order();
+    // Says when that is.
+    picoseconds order()
+    {
+        settle();
+        const picoseconds now = clock_now();
+        timeline_.due_[id_.value] = now;
+        if (!timeline_.none_before(now)) {
+            timeline_.give_way(*this);
+        }
+        return now;
+    }
 
     // Until signal() (wait for interrupt). Returns at once if a signal came that attend() did not see.
     void wait();
@@ -103,7 +113,7 @@ public:
     // Reads a descriptor: from the second level on, or past all caches. Returns when it is there.
     void walk_read(phys_addr where, bool cached);
     void spend_cycles(std::uint32_t cycles, stall_cause cause);
-    void tally(core_event which) { count(which); }
+    void count_one(core_event which) { count(which); }
 
     // --- For devices and other cores ---
 
@@ -150,20 +160,23 @@ private:
 
     // Lines of shared frames have a tag of their own in the private caches, so that the fast path never hits
     // them and their accesses come in order.
-    static constexpr std::uint64_t shared_tag = std::uint64_t{1} << 62U;
+    static constexpr std::uint64_t shared_tag = std::uint64_t{1} << 52U;
 
     [[nodiscard]] bool fits_line(phys_addr address, std::uint32_t bytes) const
     {
         return (address.value & line_mask_) + bytes <= line_mask_ + 1;
+    }
+    [[nodiscard]] phys_addr line_of(phys_addr address) const
+    {
+        return phys_addr{address.value & ~line_mask_};
     }
     // Whether L1 has the line and nothing of it changes by the access. The first and the last byte must be of
     // the same line.
     [[nodiscard]] bool changes_nothing(phys_addr address, std::uint32_t bytes, access_kind kind) const
     {
         const std::uint64_t line = address.value >> line_bits_;
-        const std::uint64_t latest =
-            (kind == access_kind::write ? latest_dirty_ : latest_)[line & l1d_set_mask_];
-        return latest == line && (address.value + bytes - 1) >> line_bits_ == line;
+        const cache::recent &last = used_last_[line & l1d_set_mask_];
+        return (kind == access_kind::write ? last.dirty_line : last.line) == line && (address.value + bytes - 1) >> line_bits_ == line;
     }
     [[nodiscard]] std::uint64_t clock_fs() const
     {
@@ -193,60 +206,63 @@ private:
     }
     void count(core_event which, std::uint64_t times = 1)
     {
-        const auto index = static_cast<std::size_t>(which);
-        const std::uint64_t before = counts_.events[index];
-        counts_.events[index] = before + times;
-        if (before < watched_[index] && before + times >= watched_[index]) [[unlikely]] {
-            reached_[index]();
+        tally &own = tallies_[static_cast<std::size_t>(which)];
+        const bool reached = own.left <= times;
+        own.left -= times;
+        if (reached) [[unlikely]] {
+            watch_reached(which);
         }
     }
 
     // machine/core.cpp
-    void budget_spent();
+    [[gnu::noinline]] void budget_spent();
     void resumed();
-    [[nodiscard]] std::uint64_t instructions_within(std::uint64_t time_fs) const;
+    [[nodiscard]] std::uint64_t budget_to(picoseconds limit) const;
     void grant();
     void finish();
+    [[gnu::noinline]] void watch_reached(core_event which);
     void wait_until(picoseconds when, stall_cause cause);
-    void block(waiting what, stall_cause cause);
+    [[gnu::noinline]] void block(waiting what, stall_cause cause);
 
     // machine/core_miss.cpp
     void other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
-    void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
-    void line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent, bool fresh);
-    void load(phys_addr line, bool dependent, owner_id owner);
-    void blocking_load(phys_addr line, owner_id owner);
-    void store(phys_addr line, owner_id owner);
-    bool l2_hit(phys_addr line, access_kind kind, owner_id owner);
-    void fetch_ahead(phys_addr line, owner_id owner);
-    memory_system::reply fetch(const route &way, phys_addr line, owner_id owner);
+    [[gnu::noinline]] void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    void part_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    void missed_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    [[gnu::noinline]] void marked_access(phys_addr address, access_kind kind, bool dependent, presence how);
+    void want_prefetched(phys_addr line, access_kind kind, owner_id owner, picoseconds now);
+    void load(phys_addr line, bool dependent, owner_id owner, picoseconds now);
+    [[gnu::noinline]] void store(phys_addr line, owner_id owner);
+    void limit_loads();
+    void limit_stores();
+    [[gnu::noinline]] bool l2_hit(phys_addr line, access_kind kind, bool dependent, owner_id owner);
+    void fetch_ahead(phys_addr line, owner_id owner, picoseconds now);
+    memory_system::reply fetch(const route &way, phys_addr line, owner_id owner, picoseconds now);
+    memory_system::reply ask(const route &way, const memory_system::line_request &wanted, picoseconds now);
+    [[gnu::noinline]] memory_system::reply ask_again(const route &way,
+                                                     const memory_system::line_request &wanted);
     void note(const route &way, const memory_system::reply &reply);
-    void begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply);
+    void begin(phys_addr line, purpose why, const memory_system::reply &reply);
     void make_room_for_writes();
-    void wait_for_entry(lines_under_way::index which, stall_cause cause);
+    void wait_for_entry(lines_under_way::entry which, stall_cause cause);
     void wait_for_reply(const memory_system::reply &reply, stall_cause cause);
     static stall_cause cause_of(bool from_memory)
     {
         return from_memory ? stall_cause::memory : stall_cause::shared_level_hit;
     }
-    void place(lines_under_way::index which);
-    bool place_arrived();
     void fill_l2(phys_addr line, owner_id owner);
-    void fill_private(phys_addr line, access_kind kind, owner_id owner);
-    void fill_l1(phys_addr line, access_kind kind, owner_id owner);
-    void write_back(written_back line);
-    [[nodiscard]] bool is_under_way(phys_addr line) const
-    {
-        return under_way_.find(line) != lines_under_way::none;
-    }
+    void fill_private(phys_addr line, access_kind kind, owner_id owner, line_mark mark);
+    void fill_l1(phys_addr line, access_kind kind, owner_id owner, line_mark mark);
+    [[gnu::noinline]] void write_back(written_back line);
 
     // machine/core_shared.cpp
-    void shared_access(phys_addr address, access_kind kind, bool dependent, owner_id owner);
+    [[gnu::noinline]] void shared_access(phys_addr address, access_kind kind, bool dependent, owner_id owner);
     bool snoop(phys_addr tagged, access_kind kind);
 
     // machine/core_stream.cpp
-    bool stream_store_or_break(phys_addr address, std::uint32_t bytes, access_kind kind);
-    bool stream_begins(phys_addr line, phys_addr address, std::uint32_t bytes, owner_id owner);
+    [[gnu::noinline]] bool stream_store_or_break(phys_addr address, std::uint32_t bytes, access_kind kind);
+    [[gnu::noinline]] bool stream_follows(phys_addr line);
+    [[gnu::noinline]] bool stream_begins(phys_addr line, phys_addr address, std::uint32_t bytes, owner_id owner);
     void send_stream_line();
     void break_stream();
 
@@ -265,8 +281,7 @@ private:
     std::uint64_t line_mask_;
     std::uint32_t line_bits_;
     std::uint32_t l1d_set_mask_;
-    const std::uint64_t *latest_;       // of l1d_
-    const std::uint64_t *latest_dirty_; // of l1d_
+    const cache::recent *used_last_; // of l1d_
     std::uint16_t partition_ = 0;
 
     // Time: clock_fs_ as of when the budget was granted; what is used of the budget adds to it.
@@ -274,7 +289,7 @@ private:
     std::uint64_t cycle_fs_;
     std::uint64_t load_use_fs_;
     std::int64_t load_use_instructions_;
-    double instructions_per_fs_;
+    std::uint64_t instructions_reciprocal_; // 2^64 / instruction_fs_, rounded down
     std::uint64_t clock_fs_ = 0;
     std::uint64_t accesses_ = 0;
     std::int64_t granted_ = 0;
@@ -287,7 +302,6 @@ private:
     picoseconds signal_at_ = engine::never;
     std::function<void()> attend_;
 
-    std::uint64_t order_ = 0;
     lines_under_way under_way_;
     prefetcher prefetcher_;
 
@@ -301,8 +315,15 @@ private:
     };
     write_stream write_stream_;
 
-    core_counts counts_;
-    std::array<std::uint64_t, core_event_count> watched_{};
+    // An event's count is goal - left. It is counted down to what somebody watches for, if anything, so that
+    // one comparison serves both.
+    struct tally {
+        static constexpr std::uint64_t far = std::uint64_t{1} << 63U;
+        std::uint64_t left = far;
+        std::uint64_t goal = far;
+    };
+    core_counts counts_; // but for events
+    std::array<tally, core_event_count> tallies_;
     std::array<std::function<void()>, core_event_count> reached_;
 };
 

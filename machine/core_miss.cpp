@@ -21,9 +21,9 @@ void core::write_back(written_back line)
     count(core_event::bus_access, sent);
 }
 
-void core::fill_l1(phys_addr line, access_kind kind, owner_id owner)
+void core::fill_l1(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
 {
-    const std::optional<displaced> victim = l1d_.fill(line, owner, kind);
+    const std::optional<displaced> victim = l1d_.fill(line, owner, kind, mark);
     if (!victim || !victim->dirty) {
         return;
     }
@@ -48,72 +48,69 @@ void core::fill_l2(phys_addr line, owner_id owner)
 }
 
 // Into all private caches.
-void core::fill_private(phys_addr line, access_kind kind, owner_id owner)
+void core::fill_private(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
 {
     if (l2_) {
         fill_l2(line, owner);
     }
-    fill_l1(line, kind, owner);
-}
-
-// The line of an entry goes into the caches, and the entry is free again.
-void core::place(lines_under_way::index which)
-{
-    const lines_under_way::entry arrived = under_way_[which];
-    under_way_.remove(which);
-    fill_private(arrived.line, arrived.why == purpose::store ? access_kind::write : access_kind::read,
-                 arrived.owner);
-}
-
-// Prefetched lines stay in their entries until they are wanted, so that the wish is seen.
-bool core::place_arrived()
-{
-    const picoseconds now = clock_now();
-    if (under_way_.first_arrival() > now) {
-        return false;
-    }
-    bool any = false;
-    for (auto which = under_way_.arrived(now); which != lines_under_way::none;
-         which = under_way_.arrived(now)) {
-        place(which);
-        any = true;
-    }
-    return any;
+    fill_l1(line, kind, owner, mark);
 }
 
 void core::note(const route &way, const memory_system::reply &reply)
 {
     if (!l2_ && !way.levels.empty()) {
         count(core_event::l2d_access);
-        count(core_event::l2d_refill, reply.missed_levels != 0 ? 1 : 0);
+        if (reply.missed_levels != 0) {
+            count(core_event::l2d_refill);
+        }
     }
-    count(core_event::bus_access, reply.missed_levels == way.levels.size() ? 1 : 0);
+    if (reply.missed_levels == way.levels.size()) {
+        count(core_event::bus_access);
+    }
 }
 
-// Asks until there is room.
-memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owner)
+// What is asked of memory, and what it had to write back for that, is counted as this core's.
+memory_system::reply core::ask(const route &way, const memory_system::line_request &wanted, picoseconds now)
+{
+    const std::uint64_t before = memory_.counts().line_writes;
+    const memory_system::reply reply = memory_.fetch(way, wanted, *this, now);
+    if (reply.how != memory_system::reply::state::full) [[likely]] {
+        note(way, reply);
+        if (const std::uint64_t sent = memory_.counts().line_writes - before; sent != 0) {
+            count(core_event::l2d_write_back, l2_ ? 0 : sent);
+            count(core_event::bus_access, sent);
+        }
+    }
+    return reply;
+}
+
+// Until there is room.
+memory_system::reply core::ask_again(const route &way, const memory_system::line_request &wanted)
 {
     for (;;) {
-        const std::uint64_t before = memory_.counts().line_writes;
-        const memory_system::reply reply =
-            memory_.fetch(way, {line, owner, partition_, false}, *this, clock_now());
+        block(waiting::room, stall_cause::memory);
+        const memory_system::reply reply = ask(way, wanted, clock_now());
         if (reply.how != memory_system::reply::state::full) {
-            note(way, reply);
-            if (const std::uint64_t sent = memory_.counts().line_writes - before; sent != 0) {
-                count(core_event::l2d_write_back, l2_ ? 0 : sent);
-                count(core_event::bus_access, sent);
-            }
             return reply;
         }
-        block(waiting::room, stall_cause::memory);
     }
 }
 
-void core::begin(phys_addr line, purpose why, owner_id owner, const memory_system::reply &reply)
+memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owner, picoseconds now)
+{
+    const memory_system::line_request wanted{line, owner, partition_, false};
+    memory_system::reply reply = ask(way, wanted, now);
+    if (reply.how == memory_system::reply::state::full) [[unlikely]] {
+        reply = ask_again(way, wanted);
+    }
+    return reply;
+}
+
+void core::begin(phys_addr line, purpose why, const memory_system::reply &reply)
 {
     const bool known = reply.how == memory_system::reply::state::known;
-    under_way_.add({line, reply.id, order_++, counts_.instructions,
-                    known ? reply.when : lines_under_way::unknown, why, owner, reply.from_memory});
+    under_way_.add(why, {line, reply.id, counts_.instructions,
+                         known ? reply.when : lines_under_way::unknown, reply.from_memory});
 }
 
 void core::wait_for_reply(const memory_system::reply &reply, stall_cause cause)
@@ -127,49 +124,76 @@ void core::wait_for_reply(const memory_system::reply &reply, stall_cause cause)
 }
 
 // Until an entry's data are there; in order afterwards.
-void core::wait_for_entry(lines_under_way::index which, stall_cause cause)
+void core::wait_for_entry(lines_under_way::entry which, stall_cause cause)
 {
-    const lines_under_way::entry &entry = under_way_[which];
-    if (entry.when != lines_under_way::unknown) {
-        wait_until(entry.when, cause);
+    if (which.when != lines_under_way::unknown) {
+        wait_until(which.when, cause);
         order();
         return;
     }
-    waits_for_ = entry.ticket;
+    waits_for_ = which.ticket;
     block(waiting::data, cause);
 }
 
 // --- Accesses ---
 
 // Not to the line of its set that was used last.
-void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
+[[gnu::flatten]] void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
 {
-    if (!fits_line(address, bytes) || !l1d_.hit_uncounted(address, kind)) {
+    if (!fits_line(address, bytes)) {
         slow_access(address, bytes, kind, dependent);
-    } else if (dependent) {
-        spend_load_use();
+        return;
     }
+    const presence found = l1d_.demand_uncounted(address, kind);
+    if (found == presence::here) {
+        if (dependent) {
+            spend_load_use();
+        }
+        return;
+    }
+    const bool waits = kind == access_kind::read && (dependent || settings_.loads == 1);
+    if (found == presence::coming && !waits) {
+        // It goes into the buffer that waits for the line.
+        if (under_way_.find(line_of(address), picoseconds{clock_fs() / 1000}) == nullptr) {
+            l1d_.remark(address, line_mark::none);
+        }
+        return;
+    }
+    if (found == presence::absent) {
+        missed_access(address, bytes, kind, dependent);
+    } else {
+        marked_access(address, kind, dependent, found);
+    }
+    finish();
 }
 
+// Over the end of a line.
 void core::slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
 {
     settle();
-    if (fits_line(address, bytes)) {
-        line_access(address, bytes, kind, dependent, false);
-        finish();
-        return;
-    }
     const std::uint64_t end = address.value + bytes;
     for (std::uint64_t at = address.value; at < end;) {
         const std::uint64_t next = std::min(end, (at & ~line_mask_) + line_mask_ + 1);
-        line_access(phys_addr{at}, static_cast<std::uint32_t>(next - at), kind, dependent, true);
+        part_access(phys_addr{at}, static_cast<std::uint32_t>(next - at), kind, dependent);
         at = next;
     }
     finish();
 }
 
-// `fresh`: nobody has looked in L1 yet.
-void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent, bool fresh)
+void core::part_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
+{
+    const presence found = l1d_.demand_uncounted(address, kind);
+    if (found == presence::absent) {
+        missed_access(address, bytes, kind, dependent);
+    } else if (found == presence::here) {
+        clock_fs_ += dependent ? load_use_fs_ : 0;
+    } else {
+        marked_access(address, kind, dependent, found);
+    }
+}
+
+// L1 does not have it.
+void core::missed_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
 {
     const frames::frame *const frame = ram_.find(address);
     if (frame == nullptr) {
@@ -180,156 +204,160 @@ void core::line_access(phys_addr address, std::uint32_t bytes, access_kind kind,
         shared_access(address, kind, dependent, frame->owner);
         return;
     }
-    if (fresh && l1d_.hit_uncounted(address, kind)) {
-        clock_fs_ += dependent ? load_use_fs_ : 0;
-        return;
-    }
-    const phys_addr line{address.value & ~line_mask_};
-    if (write_stream_.merging && stream_store_or_break(address, bytes, kind)) {
-        return;
+    const phys_addr line = line_of(address);
+    if (write_stream_.merging) {
+        if (stream_store_or_break(address, bytes, kind)) {
+            return;
+        }
+        if (l1d_.contains(line)) { // the line that stayed incomplete
+            part_access(address, bytes, kind, dependent);
+            return;
+        }
     }
     const owner_id owner = frame->owner;
-    if (l2_ && !is_under_way(line) && l2_hit(line, kind, owner)) {
+    if (l2_ && l2_hit(line, kind, dependent, owner)) {
         return;
     }
-    order();
-    if (place_arrived() && l1d_.hit_uncounted(address, kind)) {
-        return;
-    }
+    const picoseconds now = order();
     if (kind == access_kind::read) {
-        load(line, dependent, owner);
+        load(line, dependent, owner, now);
     } else if (!stream_begins(line, address, bytes, owner)) {
         store(line, owner);
     }
 }
 
-bool core::l2_hit(phys_addr line, access_kind kind, owner_id owner)
+// L1 has a place for it, but the data may not be there yet, or nobody has wanted it before.
+[[gnu::flatten]] void core::marked_access(phys_addr address, access_kind kind, bool dependent, presence how)
+{
+    const phys_addr line = line_of(address);
+    const picoseconds now = order();
+    if (how == presence::ahead) {
+        want_prefetched(line, kind, ram_.find(line)->owner, now);
+    }
+    if (const auto *const coming = under_way_.find(line, clock_now())) {
+        if (kind == access_kind::write || !(dependent || settings_.loads == 1)) {
+            return;
+        }
+        wait_for_entry(*coming, cause_of(coming->from_memory));
+    } else {
+        clock_fs_ += dependent ? load_use_fs_ : 0;
+    }
+    l1d_.remark(line, line_mark::none);
+}
+
+// The first wish for a prefetched line: it counts as a miss from here on. Loads keep the prefetcher going,
+// stores do not: what they go on with may be streamed (machine/core_stream.cpp).
+void core::want_prefetched(phys_addr line, access_kind kind, owner_id owner, picoseconds now)
+{
+    count(core_event::l1d_refill);
+    l1d_.remark(line, line_mark::coming);
+    const bool write = kind == access_kind::write;
+    if (write) {
+        stream_follows(line);
+        limit_stores();
+    }
+    under_way_.want(line, write ? purpose::store : purpose::load, counts_.instructions, clock_now());
+    if (!write) {
+        fetch_ahead(line, owner, now);
+        limit_loads();
+    }
+}
+
+bool core::l2_hit(phys_addr line, access_kind kind, bool dependent, owner_id owner)
 {
     if (!l2_->contains(line)) {
         count(core_event::l2d_access);
         count(core_event::l2d_refill);
         return false;
     }
-    order(); // what L1 gives up may go as far as memory
+    const picoseconds now = order(); // what L1 gives up may go as far as memory
     count(core_event::l2d_access);
     count(core_event::l1d_refill);
     l2_->hit(line, access_kind::read);
-    fill_l1(line, kind, owner);
+    if (under_way_.find(line, now) != nullptr) { // L1 gave its place up before it came
+        fill_l1(line, kind, owner, line_mark::coming);
+        marked_access(line, kind, dependent, presence::coming);
+        return true;
+    }
+    fill_l1(line, kind, owner, line_mark::none);
     if (kind == access_kind::read) {
-        wait_until(clock_now() + picoseconds{settings_.l2_latency_ps}, stall_cause::l2_hit);
+        wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::l2_hit);
     }
     return true;
 }
 
-void core::load(phys_addr line, bool dependent, owner_id owner)
-{
-    const bool waits = dependent || settings_.loads == 1;
-    const auto found = under_way_.find(line);
-    if (found == lines_under_way::none) {
-        if (waits) {
-            blocking_load(line, owner);
-            return;
-        }
-        count(core_event::l1d_refill);
-        begin(line, purpose::load, owner, fetch(route_, line, owner));
-    } else if (under_way_[found].why == purpose::prefetch) {
-        under_way_.change(found, purpose::load, order_++, counts_.instructions);
-        count(core_event::l1d_refill);
-        if (under_way_[found].when <= clock_now()) {
-            place(found);
-            fetch_ahead(line, owner);
-            return;
-        }
-    }
-    fetch_ahead(line, owner);
-    if (waits) {
-        const auto which = under_way_.find(line);
-        wait_for_entry(which, cause_of(under_way_[which].from_memory));
-        place_arrived();
-        return;
-    }
-    while (under_way_.count_of(purpose::load) >= settings_.loads) {
-        const auto first = under_way_.oldest(purpose::load);
-        const lines_under_way::entry &entry = under_way_[first];
-        if (entry.when != lines_under_way::unknown) {
-            // It takes its place with the next access that L1 does not have, in order as that one must be.
-            wait_until(entry.when, cause_of(entry.from_memory));
-            return;
-        }
-        wait_for_entry(first, cause_of(entry.from_memory));
-        place_arrived();
-    }
-}
-
-// Nothing else happens on this core before the data are there, so the line takes its place at once.
-void core::blocking_load(phys_addr line, owner_id owner)
+// Its line takes its place in the caches at once. Where nothing else happens on this core before the data
+// are there, it is not under way for anybody to see.
+void core::load(phys_addr line, bool dependent, owner_id owner, picoseconds now)
 {
     count(core_event::l1d_refill);
-    const memory_system::reply reply = fetch(route_, line, owner);
-    fill_private(line, access_kind::read, owner);
-    fetch_ahead(line, owner);
-    wait_for_reply(reply, cause_of(reply.from_memory));
-}
-
-// A store goes on at once if the buffer has room. A line that is under way for another reason takes a place
-// in it too, so that there are never more entries than all purposes may have.
-void core::store(phys_addr line, owner_id owner)
-{
-    auto found = under_way_.find(line);
-    if (found != lines_under_way::none && under_way_[found].why == purpose::store) {
+    const memory_system::reply reply = fetch(route_, line, owner, now);
+    if (dependent || settings_.loads == 1) {
+        fill_private(line, access_kind::read, owner, line_mark::none);
+        fetch_ahead(line, owner, clock_now());
+        wait_for_reply(reply, cause_of(reply.from_memory));
         return;
     }
-    const auto wait_for_oldest = [this] {
+    fill_private(line, access_kind::read, owner, line_mark::coming);
+    begin(line, purpose::load, reply);
+    fetch_ahead(line, owner, clock_now());
+    limit_loads();
+}
+
+// While there are as many as there may be, nothing goes on.
+void core::limit_loads()
+{
+    while (under_way_.full(purpose::load, settings_.loads, clock_now())) {
+        const lines_under_way::entry &first = under_way_.oldest(purpose::load);
+        if (first.when != lines_under_way::unknown) {
+            wait_until(first.when, cause_of(first.from_memory)); // what comes next is in order again
+            return;
+        }
+        wait_for_entry(first, cause_of(first.from_memory));
+    }
+}
+
+// Until the store buffer has room.
+void core::limit_stores()
+{
+    while (under_way_.full(purpose::store, settings_.stores, clock_now())) {
         wait_for_entry(under_way_.oldest(purpose::store), stall_cause::store_buffer);
-        return place_arrived();
-    };
-    while (under_way_.count_of(purpose::store) >= settings_.stores) {
-        if (wait_for_oldest() && l1d_.hit_uncounted(line, access_kind::write)) {
-            return;
-        }
     }
-    found = under_way_.find(line);
-    if (found != lines_under_way::none) {
-        const lines_under_way::entry &entry = under_way_[found];
-        count(core_event::l1d_refill, entry.why == purpose::prefetch ? 1 : 0);
-        under_way_.change(found, purpose::store, entry.order, entry.instruction);
-        while (under_way_.count_of(purpose::store) >
-               settings_.stores) { // a line that was loaded first takes a place, too
-            wait_for_oldest();
-        }
-        return;
-    }
-    count(core_event::l1d_refill);
-    begin(line, purpose::store, owner, fetch(route_, line, owner));
-    fetch_ahead(line, owner);
 }
 
-void core::fetch_ahead(phys_addr line, owner_id owner)
+// A store goes on at once if the buffer has room.
+[[gnu::flatten]] void core::store(phys_addr line, owner_id owner)
+{
+    limit_stores();
+    count(core_event::l1d_refill);
+    const memory_system::reply reply = fetch(route_, line, owner, clock_now());
+    fill_private(line, access_kind::write, owner, line_mark::coming);
+    begin(line, purpose::store, reply);
+    fetch_ahead(line, owner, clock_now());
+}
+
+// The lines that the prefetcher wants now, while there is room.
+void core::fetch_ahead(phys_addr line, owner_id owner, picoseconds now)
 {
     if (!prefetcher_.enabled()) {
         return;
     }
-    const std::size_t room = max_misses - settings_.loads - settings_.stores;
+    const std::uint32_t room = lines_under_way::most - settings_.loads - settings_.stores;
     prefetcher_.wanted(static_cast<std::int64_t>(line.value >> line_bits_), [&](std::int64_t number) {
         const phys_addr next{static_cast<std::uint64_t>(number) << line_bits_};
-        if (l1d_.contains(next) || is_under_way(next) || (l2_ && l2_->contains(next)) ||
-            ram_.find(next) == nullptr) {
+        const frames::frame *const frame = ram_.find(next);
+        if (frame == nullptr || frame->shared || l1d_.contains(next) || (l2_ && l2_->contains(next))) {
             return true;
         }
-        if (under_way_.count_of(purpose::prefetch) >= room) {
-            const auto unused = under_way_.oldest(purpose::prefetch);
-            if (under_way_[unused].when > clock_now()) {
-                return false;
-            }
-            place(unused);
+        if (under_way_.full(purpose::prefetch, room, now)) {
+            return false;
         }
-        const memory_system::reply reply =
-            memory_.fetch(route_, {next, owner, partition_, true}, *this, clock_now());
+        const memory_system::reply reply = ask(route_, {next, owner, partition_, true}, now);
         if (reply.how == memory_system::reply::state::full) {
             return false;
         }
-        note(route_, reply);
-        begin(next, purpose::prefetch, owner, reply);
+        fill_private(next, access_kind::read, owner, line_mark::ahead);
+        begin(next, purpose::prefetch, reply);
         return true;
     });
 }
@@ -337,12 +365,12 @@ void core::fetch_ahead(phys_addr line, owner_id owner)
 // Past all caches: memory that is mapped so, what is not DRAM, devices.
 void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind)
 {
-    order();
+    const picoseconds now = order();
     count(core_event::uncached);
     if (ram_.find(address) != nullptr) {
         const phys_addr line{address.value & ~line_mask_};
         if (kind == access_kind::read) {
-            const memory_system::reply reply = fetch(uncached_route_, line, ram_.find(line)->owner);
+            const memory_system::reply reply = fetch(uncached_route_, line, ram_.find(line)->owner, now);
             wait_for_reply(reply, cause_of(reply.from_memory));
         } else {
             make_room_for_writes();
@@ -359,23 +387,23 @@ void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind
             cost = picoseconds{one.latency_ps};
         }
     }
-    memory_.events().add(clock_now(), uncached_code << 32U | id_.value, address.value);
-    wait_until(clock_now() + cost, stall_cause::device);
+    memory_.events().add(now, uncached_code << 32U | id_.value, address.value);
+    wait_until(now + cost, stall_cause::device);
     finish();
 }
 
 void core::walk_read(phys_addr where, bool cached)
 {
-    order();
+    const picoseconds now = order();
     const phys_addr line{where.value & ~line_mask_};
     const frames::frame *const frame = ram_.find(line);
     if (frame == nullptr) {
-        wait_until(clock_now() + device_, stall_cause::walk);
+        wait_until(now + device_, stall_cause::walk);
     } else if (cached && l2_ && l2_->hit(line, access_kind::read)) {
         count(core_event::l2d_access);
-        wait_until(clock_now() + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
+        wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
     } else {
-        const memory_system::reply reply = fetch(cached ? route_ : uncached_route_, line, frame->owner);
+        const memory_system::reply reply = fetch(cached ? route_ : uncached_route_, line, frame->owner, now);
         if (cached && l2_) {
             count(core_event::l2d_access);
             count(core_event::l2d_refill);

@@ -36,22 +36,22 @@ bool core::snoop(phys_addr tagged, access_kind kind)
 
 void core::shared_access(phys_addr address, access_kind kind, bool dependent, owner_id owner)
 {
-    order();
+    const picoseconds now = order();
     const phys_addr line{address.value & ~line_mask_};
     const phys_addr tagged{line.value | shared_tag};
     memory_.events().add(
-        clock_now(), (kind == access_kind::write ? shared_write_code : shared_read_code) << 32U | id_.value,
+        now, (kind == access_kind::write ? shared_write_code : shared_read_code) << 32U | id_.value,
         line.value);
     const bool here = l1d_.contains(tagged);
     const bool asked = (kind == access_kind::write || !here) && snoop(tagged, kind);
     const stall_cause cause = stall_cause::shared_level_hit;
     if (here) {
-        l1d_.hit_uncounted(tagged, kind);
+        l1d_.demand_uncounted(tagged, kind);
         clock_fs_ += dependent ? load_use_fs_ : 0;
     } else {
         count(core_event::l1d_refill);
-        const memory_system::reply reply = fetch(route_, line, owner);
-        fill_l1(tagged, kind, owner);
+        const memory_system::reply reply = fetch(route_, line, owner, now);
+        fill_l1(tagged, kind, owner, line_mark::none);
         wait_for_reply(reply, cause_of(reply.from_memory));
     }
     if (asked && !route_.levels.empty()) {

@@ -22,8 +22,9 @@ std::uint64_t bits_of(std::uint64_t from, std::uint64_t count, std::uint64_t lin
 // An access to a line that L1 does not have, while a line is being put together. True: it was part of it.
 bool core::stream_store_or_break(phys_addr address, std::uint32_t bytes, access_kind kind)
 {
+    settle();
     write_stream &own = write_stream_;
-    const std::uint64_t number = address.value / (line_mask_ + 1);
+    const std::uint64_t number = address.value >> line_bits_;
     if (kind == access_kind::read && number != own.last) {
         return false; // loads of other lines go between
     }
@@ -38,22 +39,25 @@ bool core::stream_store_or_break(phys_addr address, std::uint32_t bytes, access_
     return true;
 }
 
-// A store that misses. True: it begins a line that will not be fetched.
-bool core::stream_begins(phys_addr line, phys_addr address, std::uint32_t bytes, owner_id owner)
+// A store to a line that L1 did not have. True: enough lines before it were stored to in order.
+bool core::stream_follows(phys_addr line)
 {
-    const std::uint32_t after = settings_.write_streaming.lines;
     write_stream &own = write_stream_;
-    const std::uint64_t number = line.value / (line_mask_ + 1);
-    if (after == 0) {
-        return false;
-    }
+    const std::uint64_t number = line.value >> line_bits_;
     if (number != own.last) {
         own.run = number == own.last + 1 ? own.run + 1 : 0;
         own.last = number;
     }
-    if (own.run < after || is_under_way(line)) {
+    return own.run >= settings_.write_streaming.lines;
+}
+
+// A store that misses. True: it begins a line that will not be fetched.
+bool core::stream_begins(phys_addr line, phys_addr address, std::uint32_t bytes, owner_id owner)
+{
+    if (settings_.write_streaming.lines == 0 || !stream_follows(line)) {
         return false;
     }
+    write_stream &own = write_stream_;
     own.merging = true;
     own.bytes = 0;
     own.owner = owner;
@@ -66,7 +70,7 @@ void core::send_stream_line()
     own.merging = false;
     order();
     make_room_for_writes();
-    const written_back line{phys_addr{own.last * (line_mask_ + 1)}, own.owner};
+    const written_back line{phys_addr{own.last << line_bits_}, own.owner};
     if (l2_) {
         l2_->invalidate(line.line);
     }
@@ -79,15 +83,18 @@ void core::send_stream_line()
     wait_until(taken, stall_cause::store_buffer);
 }
 
-// The line stays incomplete: it is fetched after all.
+// The line stays incomplete: it is fetched after all, unless a prefetch has brought it meanwhile.
 void core::break_stream()
 {
     write_stream &own = write_stream_;
     own.merging = false;
     own.run = 0;
     order();
-    place_arrived();
-    store(phys_addr{own.last * (line_mask_ + 1)}, own.owner);
+    const phys_addr line{own.last << line_bits_};
+    if (l1d_.demand_uncounted(line, access_kind::write) == presence::absent &&
+        !(l2_ && l2_hit(line, access_kind::write, false, own.owner))) {
+        store(line, own.owner);
+    }
 }
 
 } // namespace bulkhead::machine

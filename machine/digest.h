@@ -15,19 +15,20 @@ public:
     // `what` and `where`: kind, core, address; the caller packs them.
     void add(picoseconds when, std::uint64_t what, std::uint64_t where)
     {
-        value_ += mixed(when.value * 0x9E3779B97F4A7C15U + what * 0xD1B54A32D192ED03U + where);
+        value_ += folded(when.value + what * 0xD1B54A32D192ED03U + 0x9E3779B97F4A7C15U,
+                         where ^ 0xA0761D6478BD642FU);
         ++count_;
     }
     [[nodiscard]] std::uint64_t value() const { return value_; }
     [[nodiscard]] std::uint64_t count() const { return count_; }
 
 private:
-    // The finalizer of SplitMix64.
-    static constexpr std::uint64_t mixed(std::uint64_t value)
+    // The upper and the lower half of the product, as wyhash mixes (Wang Yi, 2019).
+    static constexpr std::uint64_t folded(std::uint64_t a, std::uint64_t b)
     {
-        value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
-        value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-        return value ^ (value >> 31U);
+        __extension__ using wide = unsigned __int128;
+        const wide product = static_cast<wide>(a) * b;
+        return static_cast<std::uint64_t>(product >> 64U) ^ static_cast<std::uint64_t>(product);
     }
 
     std::uint64_t value_ = 0;

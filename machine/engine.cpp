@@ -20,7 +20,9 @@ engine::event_id engine::at(picoseconds when, event what)
     const event_id id = next_event_++;
     events_.push_back({std::max(when, now()), id, std::move(what)});
     std::push_heap(events_.begin(), events_.end());
+    find_edge();
     if (running_ != nullptr) {
+        running_->settle();
         running_->grant();
     }
     return id;
@@ -44,6 +46,7 @@ void engine::run_event()
     std::pop_heap(events_.begin(), events_.end());
     const timed next = std::move(events_.back());
     events_.pop_back();
+    find_edge();
     if (cancelled_.erase(next.id) != 0) {
         return;
     }
@@ -59,22 +62,24 @@ core *engine::earliest()
 {
     for (;;) {
         std::size_t first = 0;
-        picoseconds when = never;
-        others_due_ = never;
-        for (std::size_t i = 0; i < due_.size(); ++i) {
-            if (due_[i] < when) {
-                others_due_ = when;
-                when = due_[i];
-                first = i;
-            } else {
-                others_due_ = std::min(others_due_, due_[i]);
-            }
+        picoseconds when = due_[0];
+        picoseconds others = never;
+        for (std::size_t i = 1; i < due_.size(); ++i) {
+            const picoseconds due = due_[i];
+            const bool earlier = due < when;
+            others = std::min(others, earlier ? when : due);
+            first = earlier ? i : first;
+            when = earlier ? due : when;
         }
-        const picoseconds timed_event = event_due();
+        others_due_ = others;
         const picoseconds decision = memory_.next();
+        if (when < edge_ && when <= decision) [[likely]] {
+            return cores_[first];
+        }
         if (stopping_) {
             return nullptr;
         }
+        const picoseconds timed_event = event_due();
         if (timed_event <= when && timed_event <= decision && timed_event < until_) {
             run_event();
         } else if (decision < when && decision < until_) {
@@ -88,17 +93,7 @@ core *engine::earliest()
     }
 }
 
-void engine::order(core &mine)
-{
-    const picoseconds now = mine.clock_now();
-    due_[mine.id().value] = now;
-    if (now < std::min({others_due_, event_due(), until_}) && memory_.next() >= now && !stopping_) {
-        return; // nobody else is earlier
-    }
-    give_way(mine);
-}
-
-void engine::give_way(core &mine)
+[[gnu::flatten]] void engine::give_way(core &mine)
 {
     core *const next = earliest();
     if (next == &mine) {
@@ -122,6 +117,7 @@ engine::ending engine::run(picoseconds until)
 {
     until_ = until;
     stopping_ = false;
+    find_edge();
     core *const next = earliest();
     if (next != nullptr) {
         running_ = next;

@@ -49,7 +49,11 @@ public:
     // Until all that is due before `until` has happened.
     ending run(picoseconds until);
     // run() returns at the next point where the running core gives way.
-    void stop() { stopping_ = true; }
+    void stop()
+    {
+        stopping_ = true;
+        find_edge();
+    }
 
     [[nodiscard]] core *running() const { return running_; }
     [[nodiscard]] memory_system &memory() { return memory_; }
@@ -68,10 +72,13 @@ private:
         }
     };
 
-    // For cores. Returns when the running core is the earliest and all that is due by its clock has happened.
-    void order(core &mine);
+    // Whether nothing can happen before `now`, nor an event at it.
+    [[nodiscard]] bool none_before(picoseconds now) const
+    {
+        return now < others_due_ && now < edge_ && now <= memory_.next();
+    }
     // The core cannot go on: others run until it can.
-    void give_way(core &mine);
+    [[gnu::noinline]] void give_way(core &mine);
     // The core's program has ended: which fiber goes on.
     fiber &after(core &ended);
     // How far the running core's clock may go on what is its own.
@@ -79,7 +86,7 @@ private:
     {
         const picoseconds others = std::min(others_due_, memory_.next());
         const picoseconds ahead = others > never - lookahead_ ? never : others + lookahead_;
-        return std::min({ahead, event_due(), until_});
+        return std::min(ahead, edge_);
     }
     // A core that waits acts at `when`.
     void wake(std::size_t which, picoseconds when)
@@ -89,8 +96,9 @@ private:
     }
 
     core *earliest();
-    void run_event();
+    [[gnu::noinline]] void run_event();
     [[nodiscard]] picoseconds event_due() const { return events_.empty() ? never : events_.front().when; }
+    void find_edge() { edge_ = stopping_ ? picoseconds{0} : std::min(event_due(), until_); }
 
     memory_system &memory_;
     picoseconds lookahead_;
@@ -106,6 +114,7 @@ private:
     bool in_event_ = false;
     bool stopping_ = false;
     picoseconds until_{};
+    picoseconds edge_{}; // what all cores stop before: the next event, the end of the run
 };
 
 } // namespace bulkhead::machine

@@ -18,13 +18,16 @@ public:
         bool shared = false; // accesses are ordered with those of other cores even when they hit
     };
 
-    frames(phys_addr base, byte_count size) : base_(base.value), frames_(size.value >> bits) {}
+    frames(phys_addr base, byte_count size)
+        : base_(base.value), count_(size.value >> bits), frames_(count_)
+    {
+    }
 
     // Of an address outside of DRAM: null.
     [[nodiscard]] const frame *find(phys_addr address) const
     {
         const std::uint64_t number = (address.value - base_) >> bits;
-        return number < frames_.size() ? &frames_[number] : nullptr;
+        return number < count_ ? &frames_[number] : nullptr;
     }
 
     [[nodiscard]] phys_addr base() const { return phys_addr{base_}; }
@@ -36,6 +39,7 @@ public:
 
 private:
     std::uint64_t base_;
+    std::uint64_t count_;
     std::vector<frame> frames_;
 };
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that a core has asked for and not yet put into its caches: which, why, and when their data come.
-// A core owns one (machine/core.h) and asks on every miss, so that nothing here looks at all entries unless
-// one is there to be found. It knows no time and decides nothing.
+// The lines that a core has asked for and whose data have not come yet: which, why, and when they come. Their
+// places in the caches are taken already (machine/cache.h marks them). A core owns one (machine/core.h). What
+// has come is forgotten only when somebody asks how many there are: every miss adds an entry, few ask.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 
 #include "machine/time.h"
@@ -16,157 +15,112 @@ namespace bulkhead::machine {
 
 class lines_under_way {
 public:
-    static constexpr std::uint32_t most = 32;
-    using index = std::uint32_t;
-    static constexpr index none = most;
+    static constexpr std::uint32_t most = 32;                // of each purpose
     static constexpr picoseconds unknown{~std::uint64_t{0}}; // until memory says
 
     enum class purpose : std::uint8_t { load, store, prefetch };
     struct entry {
-        phys_addr line; // as L1 has it
+        phys_addr line;
         std::uint64_t ticket;
-        std::uint64_t order;
         std::uint64_t instruction; // when it began, by the count of instructions
         picoseconds when;          // of the data
-        purpose why;
-        owner_id owner;
         bool from_memory;
     };
 
-    [[nodiscard]] const entry &operator[](index which) const { return entries_[which]; }
-    [[nodiscard]] std::uint32_t count_of(purpose why) const { return counts_[slot(why)]; }
-    [[nodiscard]] index find(phys_addr line) const
+    // Whether there are `limit` or more of a purpose whose data have not come by `now`.
+    bool full(purpose why, std::uint32_t limit, picoseconds now)
     {
-        return lines_of_class_[class_of(line)] == 0 ? none : search(line);
+        queue &own = of(why);
+        if (own.count < limit) {
+            return false;
+        }
+        own.forget(now);
+        return own.count >= limit;
+    }
+    // Whether there is any; the oldest of them.
+    bool any(purpose why, picoseconds now) { return full(why, 1, now); }
+    [[nodiscard]] const entry &oldest(purpose why) const { return queues_[slot(why)].at(0); }
+
+    // The last to come of those for a line (it can be given up and asked for again before it has come), or
+    // null. Valid until the next change.
+    [[nodiscard]] const entry *find(phys_addr line, picoseconds now) const
+    {
+        const entry *found = nullptr;
+        for (const queue &one : queues_) {
+            for (std::uint32_t i = 0; i < one.count; ++i) {
+                const entry &own = one.at(i);
+                if (own.line == line && own.when > now && (found == nullptr || own.when > found->when)) {
+                    found = &own;
+                }
+            }
+        }
+        return found;
     }
 
-    // The one with the lowest order; there is one.
-    [[nodiscard]] index oldest(purpose why) const
+    // Not when full(why, most).
+    void add(purpose why, const entry &added) { of(why).push(added); }
+    // A prefetched line is wanted now, if it is still on its way.
+    void want(phys_addr line, purpose why, std::uint64_t instruction, picoseconds now)
     {
-        if (why == purpose::prefetch) {
-            return oldest_prefetch_;
-        }
-        std::uint32_t left = members_[slot(why)];
-        index first = lowest(left);
-        for (left &= left - 1; left != 0; left &= left - 1) {
-            first = entries_[lowest(left)].order < entries_[first].order ? lowest(left) : first;
-        }
-        return first;
-    }
-
-    // Not when there are `most`. A prefetch has the highest order of all.
-    index add(const entry &added)
-    {
-        const index which = lowest(free_);
-        free_ &= free_ - 1;
-        entries_[which] = added;
-        ++lines_of_class_[class_of(added.line)];
-        enter(which);
-        return which;
-    }
-    void remove(index which)
-    {
-        leave(which);
-        --lines_of_class_[class_of(entries_[which].line)];
-        free_ |= 1U << which;
-    }
-    // A prefetched or loaded line is wanted for something else now.
-    void change(index which, purpose why, std::uint64_t order, std::uint64_t instruction)
-    {
-        leave(which);
-        entry &changed = entries_[which];
-        changed.why = why;
-        changed.order = order;
-        changed.instruction = instruction;
-        enter(which);
-    }
-    void arrives(std::uint64_t ticket, picoseconds when)
-    {
-        for (std::uint32_t left = ~free_; left != 0; left &= left - 1) {
-            entry &one = entries_[lowest(left)];
-            if (one.when == unknown && one.ticket == ticket) {
-                one.when = when;
-                first_arrival_ =
-                    one.why == purpose::prefetch ? first_arrival_ : std::min(first_arrival_, when);
+        queue &ahead = of(purpose::prefetch);
+        ahead.forget(now);
+        for (std::uint32_t i = 0; i < ahead.count; ++i) {
+            if (ahead.at(i).line == line) {
+                entry wanted = ahead.at(i);
+                wanted.instruction = instruction;
+                ahead.remove(i);
+                of(why).push(wanted);
                 return;
             }
         }
     }
-
-    // No load or store has its data before it.
-    [[nodiscard]] picoseconds first_arrival() const { return first_arrival_; }
-    // Of the loads and stores that have their data by `now`, the one with the lowest order, or none.
-    index arrived(picoseconds now)
+    // Memory has said when the line of a ticket comes.
+    void arrives(std::uint64_t ticket, picoseconds when)
     {
-        index first = none;
-        first_arrival_ = unknown;
-        for (std::uint32_t left = members_[0] | members_[1]; left != 0; left &= left - 1) {
-            const index which = lowest(left);
-            first_arrival_ = std::min(first_arrival_, entries_[which].when);
-            if (entries_[which].when <= now &&
-                (first == none || entries_[which].order < entries_[first].order)) {
-                first = which;
+        for (queue &one : queues_) {
+            for (std::uint32_t i = 0; i < one.count; ++i) {
+                entry &own = one.at(i);
+                if (own.ticket == ticket && own.when == unknown) {
+                    own.when = when;
+                    return;
+                }
             }
         }
-        return first;
     }
 
 private:
-    static constexpr std::size_t slot(purpose why) { return static_cast<std::size_t>(why); }
-    static index lowest(std::uint32_t bits) { return static_cast<index>(std::countr_zero(bits)); }
-    static constexpr std::size_t line_classes = 1024;
-    // By the lowest bits of a line's number; lines of 32 bytes or more.
-    static std::size_t class_of(phys_addr line)
-    {
-        return (line.value >> 6U ^ line.value >> 5U) % line_classes;
-    }
+    // In the order of asking.
+    struct queue {
+        std::array<entry, most> entries{};
+        std::uint32_t first = 0;
+        std::uint32_t count = 0;
 
-    [[nodiscard]] index search(phys_addr line) const
-    {
-        for (std::uint32_t left = ~free_; left != 0; left &= left - 1) {
-            if (entries_[lowest(left)].line == line) {
-                return lowest(left);
+        [[nodiscard]] entry &at(std::uint32_t i) { return entries[(first + i) % most]; }
+        [[nodiscard]] const entry &at(std::uint32_t i) const { return entries[(first + i) % most]; }
+        void push(const entry &added) { at(count++) = added; }
+        void remove(std::uint32_t which)
+        {
+            for (--count; which < count; ++which) {
+                at(which) = at(which + 1);
             }
         }
-        return none;
-    }
-
-    void enter(index which)
-    {
-        const entry &one = entries_[which];
-        members_[slot(one.why)] |= 1U << which;
-        ++counts_[slot(one.why)];
-        if (one.why != purpose::prefetch) {
-            first_arrival_ = std::min(first_arrival_, one.when);
-            return;
+        void forget(picoseconds now)
+        {
+            for (; count != 0 && at(0).when <= now; --count) {
+                first = (first + 1) % most;
+            }
+            for (std::uint32_t i = 1; i < count; ++i) {
+                if (at(i).when <= now) [[unlikely]] {
+                    remove(i--);
+                }
+            }
         }
-        older_[which] = youngest_prefetch_;
-        younger_[which] = none;
-        (youngest_prefetch_ == none ? oldest_prefetch_ : younger_[youngest_prefetch_]) = which;
-        youngest_prefetch_ = which;
-    }
-    void leave(index which)
-    {
-        const purpose why = entries_[which].why;
-        members_[slot(why)] &= ~(1U << which);
-        --counts_[slot(why)];
-        if (why == purpose::prefetch) {
-            (older_[which] == none ? oldest_prefetch_ : younger_[older_[which]]) = younger_[which];
-            (younger_[which] == none ? youngest_prefetch_ : older_[younger_[which]]) = older_[which];
-        }
-    }
+    };
 
-    std::array<entry, most> entries_{};
-    std::uint32_t free_ = ~std::uint32_t{0}; // bit i: entry i
-    std::array<std::uint32_t, 3> members_{}; // by purpose, the same
-    std::array<std::uint32_t, 3> counts_{};  // by purpose
-    picoseconds first_arrival_ = unknown;
-    // Prefetches in the order of their asking.
-    index oldest_prefetch_ = none;
-    index youngest_prefetch_ = none;
-    std::array<index, most> older_{};
-    std::array<index, most> younger_{};
-    std::array<std::uint8_t, line_classes> lines_of_class_{};
+    static constexpr std::size_t slot(purpose why) { return static_cast<std::size_t>(why); }
+    [[nodiscard]] queue &of(purpose why) { return queues_[slot(why)]; }
+
+    std::array<queue, 3> queues_{};
 };
 
 } // namespace bulkhead::machine

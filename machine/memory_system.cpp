@@ -9,7 +9,6 @@ namespace bulkhead::machine {
 memory_system::memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory)
     : level_counts_(levels.size()), level_misses_(levels.size()), memory_(std::move(memory)),
       line_bytes_(wanted.cores.at(0).l1d.line_bytes),
-      line_bits_(static_cast<std::uint32_t>(std::countr_zero(line_bytes_))),
       bursts_per_line_(std::max<std::uint64_t>(1, line_bytes_ / wanted.dram.shape.burst.value)),
       burst_bytes_(wanted.dram.shape.burst.value),
       writes_allowed_(wanted.writes_under_way * static_cast<std::uint32_t>(bursts_per_line_))
@@ -28,9 +27,6 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
 // The one that arrives last: a line can be given up and asked for again before it has come.
 memory_system::flight *memory_system::find_flight(phys_addr line, std::size_t level)
 {
-    if (class_of(line) == 0) {
-        return nullptr;
-    }
     flight *last = nullptr;
     for (std::size_t i = 0; i < flight_lines_.size(); ++i) {
         if (flight_lines_[i] == line.value && (flights_[i].levels >> level & 1U) != 0 &&
@@ -46,11 +42,11 @@ void memory_system::expire(picoseconds now)
 {
     for (; !landings_.empty() && landings_.front().when <= now; landings_.pop_front()) {
         const std::size_t index = landings_.front().flight;
-        --class_of(phys_addr{flight_lines_[index]});
         flight_lines_[index] = no_line;
         free_flights_.push_back(index);
         for (std::uint64_t left = flights_[index].levels; left != 0; left &= left - 1) {
-            --level_misses_[static_cast<std::size_t>(std::countr_zero(left))];
+            const auto level = static_cast<std::size_t>(std::countr_zero(left));
+            full_levels_ -= level_misses_[level]-- == misses_allowed_[level] ? 1 : 0;
         }
     }
 }
@@ -94,12 +90,6 @@ bool memory_system::has_room(const route &way, memory_client &client)
     return false;
 }
 
-bool memory_system::any_level_full(const route &way) const
-{
-    return std::any_of(way.levels.begin(), way.levels.end(),
-                       [this](std::size_t index) { return level_misses_[index] >= misses_allowed_[index]; });
-}
-
 // Whether every level that would miss may ask for one more line.
 bool memory_system::levels_have_room(const route &way, phys_addr line, picoseconds now)
 {
@@ -124,9 +114,9 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
         std::erase(wants_room_, &client);
     }
     if (ports_[way.master].writes_under_way >= writes_allowed_ ||
-        (any_level_full(way) && !levels_have_room(way, wanted.line, now))) {
+        (full_levels_ != 0 && !levels_have_room(way, wanted.line, now))) {
         wait_for_room(client);
-        return {reply::state::full, {}, 0, false, 0};
+        return {{}, 0, reply::state::full, false, 0};
     }
     ++counts_.fetches;
     digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
@@ -139,31 +129,43 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
         if (answer.victim) {
             give_up(way, depth, *answer.victim, when);
         }
-        if (answer.hit) {
-            const auto missed = static_cast<std::uint32_t>(depth);
-            const bool all_arrived = flights_undecided_ == 0 && last_arrival_ <= now;
-            flight *const coming = all_arrived ? nullptr : find_flight(wanted.line, index);
-            if (coming == nullptr || coming->when <= when) {
-                ++counts_.level_hits;
-                return {reply::state::known, when, 0, false, missed};
-            }
-            ++counts_.joined;
-            if (coming->when != never) {
-                return {reply::state::known, coming->when, 0, true, missed};
-            }
-            coming->joined.push_back({&client, next_ticket_});
-            return {reply::state::coming, {}, next_ticket_++, true, missed};
+        if (answer.found == presence::here) {
+            ++counts_.level_hits;
+            return {when, 0, reply::state::known, false, static_cast<std::uint8_t>(depth)};
+        }
+        if (answer.found == presence::coming) {
+            return join(index, wanted.line, client, now, when, static_cast<std::uint8_t>(depth));
         }
         ++level_counts_[index].misses;
     }
     return ask_memory(way, wanted, client, now, when);
 }
 
+// A line that a level has, but whose data may still be on their way into it.
+memory_system::reply memory_system::join(std::size_t level, phys_addr line, memory_client &client,
+                                         picoseconds now, picoseconds when, std::uint8_t missed)
+{
+    flight *const coming = find_flight(line, level);
+    if (coming == nullptr || coming->when <= when) {
+        if (coming == nullptr || coming->when <= now) {
+            levels_[level].storage().remark(line, line_mark::none);
+        }
+        ++counts_.level_hits;
+        return {when, 0, reply::state::known, false, missed};
+    }
+    ++counts_.joined;
+    if (coming->when != never) {
+        return {coming->when, 0, reply::state::known, true, missed};
+    }
+    coming->joined.push_back({&client, next_ticket_});
+    return {{}, next_ticket_++, reply::state::coming, true, missed};
+}
+
 memory_system::reply memory_system::fetch_past(const route &way, const line_request &wanted,
                                                memory_client &client, picoseconds now, bool coherent)
 {
     if (!has_room(way, client)) {
-        return {reply::state::full, {}, 0, false, 0};
+        return {{}, 0, reply::state::full, false, 0};
     }
     ++counts_.fetches;
     digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
@@ -173,19 +175,18 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
         when = level.take_port(when) + picoseconds{level.settings().latency_ps};
         if (level.storage().contains(wanted.line)) {
             ++counts_.level_hits;
-            return {reply::state::known, when, 0, false, static_cast<std::uint32_t>(depth)};
+            return {when, 0, reply::state::known, false, static_cast<std::uint8_t>(depth)};
         }
     }
     return ask_memory({{}, way.master}, wanted, client, now, when);
 }
 
-memory_system::reply memory_system::ask_memory(const route &way, const line_request &wanted,
+[[gnu::flatten]] memory_system::reply memory_system::ask_memory(const route &way, const line_request &wanted,
                                                memory_client &client, picoseconds now, picoseconds when)
 {
     port &own = ports_[way.master];
     const std::size_t index = free_flight(now);
     flight_lines_[index] = wanted.line.value;
-    ++class_of(wanted.line);
     flight &added = flights_[index];
     added.levels = 0;
     added.when = never;
@@ -195,7 +196,7 @@ memory_system::reply memory_system::ask_memory(const route &way, const line_requ
     added.first = {&client, next_ticket_};
     for (const std::size_t level : way.levels) {
         added.levels |= std::uint64_t{1} << level;
-        ++level_misses_[level];
+        full_levels_ += ++level_misses_[level] == misses_allowed_[level] ? 1 : 0;
     }
     const picoseconds sent = own.reads.admit(when, line_bytes_) + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
@@ -203,9 +204,8 @@ memory_system::reply memory_system::ask_memory(const route &way, const line_requ
                         wanted.partition);
     }
     ++counts_.line_reads;
-    ++flights_undecided_;
     next_ = memory_.next().value_or(never);
-    return {reply::state::coming, {}, next_ticket_++, true, static_cast<std::uint32_t>(way.levels.size())};
+    return {{}, next_ticket_++, reply::state::coming, true, static_cast<std::uint8_t>(way.levels.size())};
 }
 
 // A level's victim: with inclusion, what the caches above hold of it goes too; dirty, it goes on.
@@ -284,8 +284,6 @@ void memory_system::answered(std::size_t index, picoseconds when)
     }
     one.when = one.last_part + one.answer_latency;
     ++counts_.answered;
-    --flights_undecided_;
-    last_arrival_ = std::max(last_arrival_, one.when);
     digest_.add(one.when, answer_code << 32U, flight_lines_[index]);
     landings_.insert({index, one.when},
                      [](const landing &before, const landing &added) { return before.when > added.when; });
@@ -299,21 +297,19 @@ void memory_system::answered(std::size_t index, picoseconds when)
     }
 }
 
-void memory_system::decide()
+[[gnu::flatten]] void memory_system::decide()
 {
-    memory_.advance(next_ + picoseconds{1});
-    for (const dram::memory::answer &one : memory_.answers()) {
-        if ((one.id & write_ticket) == 0) {
+    memory_.decide([this](const dram::memory::answer &one) {
+        if ((one.id & write_ticket) == 0) [[likely]] {
             answered(one.id, one.when);
-            continue;
+            return;
         }
         --ports_[one.id ^ write_ticket].writes_under_way;
         ++counts_.bursts_written;
         if (!wants_room_.empty()) {
             tell_room(one.when);
         }
-    }
-    memory_.forget_answers();
+    });
     next_ = memory_.next().value_or(never);
 }
 

@@ -73,11 +73,11 @@ public:
             coming, // arrived(id) will say
             full    // no room: room() will say when to try again; nothing has happened
         };
-        state how;
         picoseconds when;
         ticket id;
+        state how;
         bool from_memory; // not from a shared level
-        std::uint32_t missed_levels;
+        std::uint8_t missed_levels;
     };
 
     memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory);
@@ -101,7 +101,7 @@ public:
 
     // When DRAM decides next, and the deciding of what is due by then.
     [[nodiscard]] picoseconds next() const { return next_; }
-    void decide();
+    [[gnu::noinline]] void decide();
 
     [[nodiscard]] shared_level &level(std::size_t index) { return levels_[index]; }
     [[nodiscard]] const shared_level &level(std::size_t index) const { return levels_[index]; }
@@ -154,17 +154,18 @@ private:
     static constexpr std::uint64_t no_line = ~std::uint64_t{0};
     static constexpr ticket write_ticket = ticket{1} << 63U; // and the number of the master
 
-    reply ask_memory(const route &way, const line_request &wanted, memory_client &client, picoseconds now,
+    [[gnu::noinline]] reply ask_memory(const route &way, const line_request &wanted, memory_client &client, picoseconds now,
                      picoseconds when);
+    [[gnu::noinline]] reply join(std::size_t level, phys_addr line, memory_client &client, picoseconds now, picoseconds when,
+               std::uint8_t missed);
     flight *find_flight(phys_addr line, std::size_t level);
     std::size_t free_flight(picoseconds now);
-    [[nodiscard]] bool any_level_full(const route &way) const;
-    bool levels_have_room(const route &way, phys_addr line, picoseconds now);
+    [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, picoseconds now);
     void expire(picoseconds now);
     picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
-    void give_up(const route &way, std::size_t depth, const displaced &victim, picoseconds when);
+    [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const displaced &victim, picoseconds when);
     picoseconds send_write(const route &way, written_back line, picoseconds when);
-    void wait_for_room(memory_client &client);
+    [[gnu::noinline]] void wait_for_room(memory_client &client);
     void tell_room(picoseconds when);
     void answered(std::size_t index, picoseconds when);
 
@@ -175,8 +176,8 @@ private:
     dram::memory memory_;
     // Of each level; no limit: more than there can be.
     std::vector<std::uint32_t> misses_allowed_;
+    std::uint32_t full_levels_ = 0; // that may not ask for more
     std::uint64_t line_bytes_;
-    std::uint32_t line_bits_;
     std::uint64_t bursts_per_line_;
     std::uint64_t burst_bytes_;
     std::uint32_t writes_allowed_; // of one master, in bursts
@@ -185,15 +186,6 @@ private:
     std::vector<flight> flights_;
     std::vector<std::size_t> free_flights_;
     ring<landing> landings_; // of what DRAM has decided, in order of time
-    // How many there are, by the lowest bits of their lines' numbers: most searches find none.
-    static constexpr std::size_t line_classes = 1024;
-    std::array<std::uint32_t, line_classes> flights_of_class_{};
-    [[nodiscard]] std::uint32_t &class_of(phys_addr line)
-    {
-        return flights_of_class_[(line.value >> line_bits_) % line_classes];
-    }
-    std::size_t flights_undecided_ = 0;
-    picoseconds last_arrival_{}; // of the flights that DRAM has decided
     ticket next_ticket_ = 0;
     picoseconds next_ = never;
     std::vector<memory_client *> wants_room_;

@@ -169,13 +169,13 @@ mmu::outcome mmu::translate(const translation_regime &regime, std::uint64_t addr
         owner_->spend_cycles(settings_.l1.hit_cycles, stall_cause::walk);
         return *found;
     }
-    owner_->tally(core_event::l1_tlb_refill);
+    owner_->count_one(core_event::l1_tlb_refill);
     if (const auto found = second_.find(key); usable(found)) {
         owner_->spend_cycles(settings_.l2.hit_cycles, stall_cause::walk);
         first_.insert(key, *found);
         return *found;
     }
-    owner_->tally(core_event::l2_tlb_refill);
+    owner_->count_one(core_event::l2_tlb_refill);
     owner_->spend_cycles(settings_.walk_cycles, stall_cause::walk);
     const step walked = translate_both(regime, address, kind);
     if (const auto *fault = std::get_if<translation_fault>(&walked)) {

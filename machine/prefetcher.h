@@ -27,47 +27,57 @@ public:
     template <class Fetch> void wanted(std::int64_t line, Fetch &&fetch)
     {
         for (stream &one : streams_) {
-            if (!continues(one, line)) {
-                continue;
+            if (one.expected == line || begins(one, line)) {
+                go_on(one, line, fetch);
+                return;
             }
-            one.last = line;
-            if (one.confirmed >= wanted_.confirmations) {
-                fetch_ahead(one, fetch);
-            }
-            return;
         }
         if (!streams_.empty()) {
-            streams_[next_] = {line, 0, 0, 0};
-            next_ = next_ + 1 == streams_.size() ? 0 : next_ + 1;
+            stream &oldest = streams_[next_];
+            oldest.expected = nowhere;
+            oldest.last = line;
+            oldest.stride = 0;
+            next_ = next_ + 1 == wanted_.streams ? 0 : next_ + 1;
         }
     }
 
 private:
+    static constexpr std::int64_t nowhere = -1;
     struct stream {
-        std::int64_t last = -1;
+        std::int64_t expected = nowhere; // the line that continues it, once its stride is known
+        std::int64_t last = nowhere;
         std::int64_t stride = 0;     // 0: only one line is known
         std::int64_t ahead = 0;      // strides beyond `last` that were fetched
         std::uint32_t confirmed = 0; // how often the stride was seen
     };
 
-    bool continues(stream &one, std::int64_t line) const
+    // Whether a line gives a stream of one line its stride.
+    bool begins(stream &one, std::int64_t line) const
     {
-        if (one.last < 0) {
-            return false;
-        }
         const std::int64_t distance = line - one.last;
-        if (one.stride == 0) {
-            const auto reach = static_cast<std::int64_t>(wanted_.max_stride_lines);
-            if (distance == 0 || distance > reach || -distance > reach) {
-                return false;
-            }
-            one.stride = distance;
-        } else if (distance != one.stride) {
+        const auto reach = static_cast<std::int64_t>(wanted_.max_stride_lines);
+        // From -reach to reach, in one comparison.
+        if (static_cast<std::uint64_t>(distance + reach) > static_cast<std::uint64_t>(2 * reach)) [[likely]] {
             return false;
         }
+        if (one.stride != 0 || distance == 0 || one.last == nowhere) {
+            return false;
+        }
+        one.stride = distance;
+        one.ahead = 0;
+        one.confirmed = 0;
+        return true;
+    }
+
+    template <class Fetch> void go_on(stream &one, std::int64_t line, Fetch &fetch)
+    {
         one.confirmed += one.confirmed < wanted_.confirmations ? 1 : 0;
         one.ahead -= one.ahead > 0 ? 1 : 0;
-        return true;
+        one.last = line;
+        one.expected = line + one.stride;
+        if (one.confirmed >= wanted_.confirmations) {
+            fetch_ahead(one, fetch);
+        }
     }
 
     template <class Fetch> void fetch_ahead(stream &one, Fetch &fetch)
@@ -84,7 +94,7 @@ private:
     prefetcher_settings wanted_;
     std::int64_t page_lines_;
     std::vector<stream> streams_;
-    std::size_t next_ = 0;
+    std::uint32_t next_ = 0;
 };
 
 } // namespace bulkhead::machine

@@ -31,4 +31,21 @@ private:
     std::uint64_t state_;
 };
 
+// Where a choice is made with every miss: a linear congruential generator (Knuth, TAOCP volume 2, 3.3.4, line
+// 26), of which only the upper bits are used.
+class quick_random_source {
+public:
+    explicit constexpr quick_random_source(std::uint64_t seed) : state_(random_source(seed).next()) {}
+
+    // In [0, bound).
+    constexpr std::uint32_t below(std::uint32_t bound)
+    {
+        state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+        return static_cast<std::uint32_t>(((state_ >> 32U) * bound) >> 32U);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
 } // namespace bulkhead::machine

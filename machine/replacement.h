@@ -61,8 +61,8 @@ public:
 private:
     replacement_state(const cache_geometry &geometry, replacement policy, std::uint64_t seed);
 
-    [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t set) const;
-    std::uint32_t unlocked_victim(std::uint32_t set, std::uint64_t locked);
+    [[gnu::noinline]] [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t set) const;
+    [[gnu::noinline]] std::uint32_t unlocked_victim(std::uint32_t set, std::uint64_t locked);
 
     // A tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search for
     // a victim to the right half. The leaves are the ways, numbered ways_ + way.
@@ -90,7 +90,7 @@ private:
     std::uint64_t clock_ = 0;
     std::vector<std::uint64_t> last_use_; // per line: when, on clock_ (LRU)
     std::vector<std::uint64_t> trees_;    // per set (tree pseudo-LRU)
-    random_source random_;
+    quick_random_source random_;
 };
 
 } // namespace bulkhead::machine

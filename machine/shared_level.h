@@ -21,18 +21,20 @@ public:
 
     struct answer {
         picoseconds when; // of the data on a hit, of the request to the level below on a miss
-        bool hit;
+        presence found;
         std::optional<displaced> victim;
     };
 
-    // A demand for a line at `when`; demands come in order of time.
+    // A demand for a line at `when`; demands come in order of time. What it lacks takes its place at once,
+    // marked as coming; the caller knows when it comes.
     answer lookup(phys_addr line, owner_id owner, picoseconds when)
     {
         const picoseconds done = take_port(when) + picoseconds{wanted_.latency_ps};
-        if (storage_.hit(line, access_kind::read)) {
-            return {done, true, std::nullopt};
+        const presence found = storage_.shared_demand(line);
+        if (found != presence::absent) {
+            return {done, found, std::nullopt};
         }
-        return {done, false, storage_.fill(line, owner, access_kind::read)};
+        return {done, found, storage_.fill(line, owner, access_kind::read, line_mark::coming)};
     }
 
     // Holds the port for one lookup from `when` on, or from when it is free; says from when.

@@ -23,7 +23,7 @@ memory::memory(const memory_settings &settings, mapping map, std::vector<issued>
 {
     for (std::uint32_t i = 0; i < settings.shape.of().channels; ++i) {
         ports_.push_back(
-            {scheduler(settings.shape, settings.timings, settings.how, i == 0 ? log : nullptr), {}});
+            {scheduler(settings.shape, settings.timings, settings.how, i == 0 ? log : nullptr), {}, 0});
     }
 }
 
@@ -35,10 +35,11 @@ void memory::request(request_id id, phys_addr address, access_kind kind, picosec
     }
     const std::uint64_t at = map_.packed(address);
     const clocks arrival = clock_.edge_at(when + settings_.request_latency);
-    ports_[mapping::channel_of(at)].inbox.insert(
-        {id, at, arrival, kind == access_kind::write},
-        [](const incoming &one, const incoming &added) { return one.when > added.when; });
-    next_ = std::min(next_, arrival);
+    port &own = ports_[mapping::channel_of(at)];
+    own.inbox.insert({id, at, arrival, kind == access_kind::write},
+                     [](const incoming &one, const incoming &added) { return one.when > added.when; });
+    own.writes += kind == access_kind::write ? 1 : 0;
+    next_ = std::min(next_, seen_at(own, arrival));
     if (requests_ != nullptr) [[unlikely]] {
         requests_->add(address.value, kind == access_kind::write, arrival);
     }
@@ -49,42 +50,16 @@ void memory::request(request_id id, phys_addr address, access_kind kind, picosec
 clocks memory::advance(port &own, clocks until)
 {
     scheduler &channel = own.channel;
-    clocks arrival = scheduler::never;
-    for (; !own.inbox.empty(); own.inbox.pop_front()) {
+    while (!own.inbox.empty() && own.inbox.front().when < until) {
         const incoming &next = own.inbox.front();
-        if (next.when >= until) {
-            arrival = next.when;
-            break;
-        }
         channel.advance(next.when);
         channel.request(next.id, mapping::unpack(next.at), next.write, next.when);
+        own.writes -= next.write ? 1 : 0;
+        own.inbox.pop_front();
     }
     channel.advance(until);
-    if (!channel.completions().empty()) {
-        collect(channel);
-    }
-    return std::min(arrival, channel.due());
-}
-
-[[gnu::flatten]] void memory::advance(picoseconds until)
-{
-    const clocks edge = clock_.edge_at(until);
-    next_ = scheduler::never;
-    if (requests_ != nullptr) [[unlikely]] {
-        requests_->advance(edge);
-    }
-    for (port &one : ports_) {
-        next_ = std::min(next_, advance(one, edge));
-    }
-}
-
-void memory::collect(scheduler &channel)
-{
-    for (const scheduler::completion &one : channel.completions()) {
-        const picoseconds when = clock_.time_of(one.when);
-        answers_.push_back({one.id, one.write ? when : when + settings_.answer_latency, one.write});
-    }
-    channel.forget_completions();
+    return own.inbox.empty() ? channel.due()
+                             : std::min(channel.due(), seen_at(own, own.inbox.front().when));
 }
 
 memory_profile memory::profile(picoseconds now) const

@@ -57,18 +57,20 @@ public:
     void set_bandwidth_control(bandwidth_control *control) { control_ = control; }
     void set_request_log(request_log *requests) { requests_ = requests; }
 
-    // Lets everything happen that is due before `until`.
-    void advance(picoseconds until);
+    // Lets everything happen that is due before `until`; `answered(answer)` is called for each answer, in no
+    // particular order. It asks nothing of this memory.
+    template <class Answered> void advance(picoseconds until, Answered &&answered)
+    {
+        advance_to(clock_.edge_at(until), answered);
+    }
+    // The same for what is due at next(); something is.
+    template <class Answered> void decide(Answered &&answered) { advance_to(next_ + 1, answered); }
 
     // When something will happen next if no request comes.
     [[nodiscard]] std::optional<picoseconds> next() const
     {
         return next_ == scheduler::never ? std::nullopt : std::optional(clock_.time_of(next_));
     }
-
-    // Answers since the last forget_answers(), in no particular order.
-    [[nodiscard]] const std::vector<answer> &answers() const { return answers_; }
-    void forget_answers() { answers_.clear(); }
 
     [[nodiscard]] memory_profile profile(picoseconds now) const;
     // Bytes per second that the data bus can carry.
@@ -86,17 +88,40 @@ private:
     struct port {
         scheduler channel;
         ring<incoming> inbox;
+        std::uint32_t writes = 0; // in the inbox
     };
 
     memory(const memory_settings &settings, mapping map, std::vector<issued> *log);
     clocks advance(port &own, clocks until);
-    void collect(scheduler &channel);
+
+    // When something of an arrival can be seen from outside. A write is taken over when it comes, and a read
+    // may be answered from a write; else nothing happens before the next decision.
+    static clocks seen_at(const port &own, clocks arrival)
+    {
+        const bool alone = own.writes == 0 && !own.channel.has_writes();
+        return alone ? own.channel.due_after(arrival) : arrival;
+    }
+
+    template <class Answered> void advance_to(clocks until, Answered &answered)
+    {
+        next_ = scheduler::never;
+        if (requests_ != nullptr) [[unlikely]] {
+            requests_->advance(until);
+        }
+        for (port &one : ports_) {
+            next_ = std::min(next_, advance(one, until));
+            for (const scheduler::completion &done : one.channel.completions()) {
+                const picoseconds when = clock_.time_of(done.when);
+                answered(answer{done.id, done.write ? when : when + settings_.answer_latency, done.write});
+            }
+            one.channel.forget_completions();
+        }
+    }
 
     memory_settings settings_;
     clock_domain clock_;
     mapping map_;
     std::vector<port> ports_;
-    std::vector<answer> answers_;
     clocks next_ = scheduler::never; // arrival or decision
     bandwidth_control *control_ = nullptr;
     request_log *requests_ = nullptr;

@@ -78,6 +78,12 @@ public:
 
     // When the next decision is due if no request comes; nothing pending: `never`.
     [[nodiscard]] clocks due() const { return due_; }
+    // No decision about a request that comes at `arrival` is before it.
+    [[nodiscard]] clocks due_after(clocks arrival) const
+    {
+        return std::max(arrival, last_column_ > lead_ ? last_column_ - lead_ : 0);
+    }
+    [[nodiscard]] bool has_writes() const { return writes_.size() != 0; }
 
     // Completions since the last forget_completions(), in order of decision; `when` can be ahead of
     // advance()'s time.

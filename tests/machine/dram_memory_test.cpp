@@ -26,11 +26,13 @@ memory_settings settings(std::uint32_t channels = 1)
             .answer_latency = {20'000}};
 }
 
-void finish(memory &dram)
+std::vector<memory::answer> finish(memory &dram)
 {
-    for (auto next = dram.next(); next; next = dram.next()) {
-        dram.advance({next->value + 1});
+    std::vector<memory::answer> answers;
+    while (dram.next()) {
+        dram.decide([&](const memory::answer &one) { answers.push_back(one); });
     }
+    return answers;
 }
 
 TEST(S2Memory, AReadTakesTheLatenciesAroundActivateReadAndData)
@@ -38,12 +40,12 @@ TEST(S2Memory, AReadTakesTheLatenciesAroundActivateReadAndData)
     memory dram = expect_made(memory::make(settings()));
     const timing t = ddr4_2133();
     dram.request(7, phys_addr{0x4000'1000}, access_kind::read, {0});
-    finish(dram);
-    ASSERT_EQ(dram.answers().size(), 1U);
+    const std::vector<memory::answer> answers = finish(dram);
+    ASSERT_EQ(answers.size(), 1U);
     const clock_domain clock(t.period_fs);
     const std::uint64_t edges = clock.edge_at({10'000}) + t.rcd + t.cl + t.burst;
-    EXPECT_EQ(dram.answers()[0].id, 7U);
-    EXPECT_EQ(dram.answers()[0].when, clock.time_of(edges) + picoseconds{20'000});
+    EXPECT_EQ(answers[0].id, 7U);
+    EXPECT_EQ(answers[0].when, clock.time_of(edges) + picoseconds{20'000});
 }
 
 TEST(S2Memory, ChannelsWorkSideBySide)
@@ -54,9 +56,8 @@ TEST(S2Memory, ChannelsWorkSideBySide)
         for (std::uint64_t i = 0; i < 8; ++i) {
             dram.request(i, phys_addr{0x4000'0000 + i * apart}, access_kind::read, {0});
         }
-        finish(dram);
         picoseconds last;
-        for (const memory::answer &one : dram.answers()) {
+        for (const memory::answer &one : finish(dram)) {
             last = std::max(last, one.when);
         }
         return last;
@@ -71,7 +72,7 @@ TEST(S2Memory, TheProfileCountsWhatMoved)
         dram.request(i, phys_addr{0x4000'0000 + i * 64}, i < 4 ? access_kind::write : access_kind::read, {0});
     }
     finish(dram);
-    dram.advance({1'000'000'000});
+    dram.advance({1'000'000'000}, [](const memory::answer &) {});
     const memory_profile seen = dram.profile({1'000'000'000});
     EXPECT_EQ(seen.read.value, 6U * 64);
     EXPECT_EQ(seen.written.value, 4U * 64);
@@ -100,9 +101,9 @@ TEST(S2Memory, ABandwidthControlSeesThePartitionAndMayDelay)
     dram.set_bandwidth_control(&control);
     dram.request(1, phys_addr{0x4000'0000}, access_kind::read, {0}, 2);
     dram.request(2, phys_addr{0x4000'2000}, access_kind::write, {0}, 7);
-    finish(dram);
+    const std::vector<memory::answer> answers = finish(dram);
     EXPECT_EQ(control.seen, "2r64 7w64 ");
-    for (const memory::answer &one : dram.answers()) {
+    for (const memory::answer &one : answers) {
         EXPECT_EQ(one.when.value >= 500'000, one.id == 1) << "request " << one.id;
     }
 }

@@ -61,10 +61,9 @@ double requests_per_s(const pattern &what, std::uint64_t count)
     std::vector<memory::answer> answers;
     while (sent < count) {
         now = std::max(now, *dram.next());
-        dram.advance(now + picoseconds{1});
         // The answer may lie ahead of the decision; the next request comes with it.
-        answers = dram.answers();
-        dram.forget_answers();
+        answers.clear();
+        dram.decide([&](const memory::answer &one) { answers.push_back(one); });
         for (const memory::answer &one : answers) {
             send(std::max(now + picoseconds{1}, one.when));
         }

@@ -47,7 +47,7 @@ private:
     std::uint64_t line_bytes_;
     std::uint32_t ways_;
     replacement policy_;
-    random_source random_;
+    quick_random_source random_;
     std::vector<set_state> sets_;
 };
 
