@@ -277,11 +277,11 @@ private:
     replacement_state replacement_;
     cache_statistics statistics_;
     std::uint32_t set_bits_;
-    std::uint32_t way_bits_;       // of a slot's number, below those of the set
-    std::uint32_t tag_blocks_;     // of a set
-    std::vector<recent> recent_;   // by set
-    std::vector<tag_bytes> tags_;  // per set: a byte of each way's tag, of no_line where it is empty
-    std::vector<contents> slots_;  // per set, as many as the next power of two
+    std::uint32_t way_bits_;      // of a slot's number, below those of the set
+    std::uint32_t tag_blocks_;    // of a set
+    std::vector<recent> recent_;  // by set
+    std::vector<tag_bytes> tags_; // per set: a byte of each way's tag, of no_line where it is empty
+    std::vector<contents> slots_; // per set, as many as the next power of two
     std::uint64_t locked_ways_ = 0;
 };
 

@@ -38,8 +38,8 @@ core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cac
       route_(std::move(way)), uncached_route_{{}, route_.master}, l1d_(std::move(l1d)), l2_(std::move(l2)),
       line_mask_(wanted.l1d.line_bytes - 1), line_bits_(l1d_.geometry().line_bits()),
       l1d_set_mask_(l1d_.geometry().sets() - 1), used_last_(l1d_.used_last()),
-      instruction_fs_(instruction_fs(wanted)),
-      cycle_fs_(fs_per_s / wanted.frequency_hz), load_use_fs_(cycle_fs_ * wanted.load_use_cycles),
+      instruction_fs_(instruction_fs(wanted)), cycle_fs_(fs_per_s / wanted.frequency_hz),
+      load_use_fs_(cycle_fs_ * wanted.load_use_cycles),
       load_use_instructions_(
           static_cast<std::int64_t>((load_use_fs_ + instruction_fs_ - 1) / instruction_fs_)),
       instructions_reciprocal_(~std::uint64_t{0} / instruction_fs_),

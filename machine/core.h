@@ -176,7 +176,8 @@ private:
     {
         const std::uint64_t line = address.value >> line_bits_;
         const cache::recent &last = used_last_[line & l1d_set_mask_];
-        return (kind == access_kind::write ? last.dirty_line : last.line) == line && (address.value + bytes - 1) >> line_bits_ == line;
+        return (kind == access_kind::write ? last.dirty_line : last.line) == line &&
+               (address.value + bytes - 1) >> line_bits_ == line;
     }
     [[nodiscard]] std::uint64_t clock_fs() const
     {
@@ -226,18 +227,19 @@ private:
 
     // machine/core_miss.cpp
     void other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
-    [[gnu::noinline]] void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    [[gnu::noinline]] void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind,
+                                       bool dependent);
     void part_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
     void missed_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
     [[gnu::noinline]] void marked_access(phys_addr address, access_kind kind, bool dependent, presence how);
     void want_prefetched(phys_addr line, access_kind kind, owner_id owner, picoseconds now);
     void load(phys_addr line, bool dependent, owner_id owner, picoseconds now);
-    [[gnu::noinline]] void store(phys_addr line, owner_id owner);
-    void limit_loads();
-    void limit_stores();
+    [[gnu::noinline]] void store(phys_addr line, owner_id owner, picoseconds now);
+    void limit_loads(picoseconds now);
+    picoseconds limit_stores(picoseconds now);
     [[gnu::noinline]] bool l2_hit(phys_addr line, access_kind kind, bool dependent, owner_id owner);
     void fetch_ahead(phys_addr line, owner_id owner, picoseconds now);
-    memory_system::reply fetch(const route &way, phys_addr line, owner_id owner, picoseconds now);
+    memory_system::reply fetch(const route &way, phys_addr line, owner_id owner, picoseconds &now);
     memory_system::reply ask(const route &way, const memory_system::line_request &wanted, picoseconds now);
     [[gnu::noinline]] memory_system::reply ask_again(const route &way,
                                                      const memory_system::line_request &wanted);
@@ -262,7 +264,8 @@ private:
     // machine/core_stream.cpp
     [[gnu::noinline]] bool stream_store_or_break(phys_addr address, std::uint32_t bytes, access_kind kind);
     [[gnu::noinline]] bool stream_follows(phys_addr line);
-    [[gnu::noinline]] bool stream_begins(phys_addr line, phys_addr address, std::uint32_t bytes, owner_id owner);
+    [[gnu::noinline]] bool stream_begins(phys_addr line, phys_addr address, std::uint32_t bytes,
+                                         owner_id owner);
     void send_stream_line();
     void break_stream();
 

@@ -96,12 +96,14 @@ memory_system::reply core::ask_again(const route &way, const memory_system::line
     }
 }
 
-memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owner, picoseconds now)
+// Moves `now` on if it had to wait.
+memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owner, picoseconds &now)
 {
     const memory_system::line_request wanted{line, owner, partition_, false};
     memory_system::reply reply = ask(way, wanted, now);
     if (reply.how == memory_system::reply::state::full) [[unlikely]] {
         reply = ask_again(way, wanted);
+        now = clock_now();
     }
     return reply;
 }
@@ -109,8 +111,8 @@ memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owne
 void core::begin(phys_addr line, purpose why, const memory_system::reply &reply)
 {
     const bool known = reply.how == memory_system::reply::state::known;
-    under_way_.add(why, {line, reply.id, counts_.instructions,
-                         known ? reply.when : lines_under_way::unknown, reply.from_memory});
+    under_way_.add(why, {line, reply.id, counts_.instructions, known ? reply.when : lines_under_way::unknown,
+                         reply.from_memory});
 }
 
 void core::wait_for_reply(const memory_system::reply &reply, stall_cause cause)
@@ -138,7 +140,8 @@ void core::wait_for_entry(lines_under_way::entry which, stall_cause cause)
 // --- Accesses ---
 
 // Not to the line of its set that was used last.
-[[gnu::flatten]] void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
+[[gnu::flatten]] void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind,
+                                         bool dependent)
 {
     if (!fits_line(address, bytes)) {
         slow_access(address, bytes, kind, dependent);
@@ -222,7 +225,7 @@ void core::missed_access(phys_addr address, std::uint32_t bytes, access_kind kin
     if (kind == access_kind::read) {
         load(line, dependent, owner, now);
     } else if (!stream_begins(line, address, bytes, owner)) {
-        store(line, owner);
+        store(line, owner, now);
     }
 }
 
@@ -254,12 +257,12 @@ void core::want_prefetched(phys_addr line, access_kind kind, owner_id owner, pic
     const bool write = kind == access_kind::write;
     if (write) {
         stream_follows(line);
-        limit_stores();
+        now = limit_stores(now);
     }
-    under_way_.want(line, write ? purpose::store : purpose::load, counts_.instructions, clock_now());
+    under_way_.want(line, write ? purpose::store : purpose::load, counts_.instructions, now);
     if (!write) {
         fetch_ahead(line, owner, now);
-        limit_loads();
+        limit_loads(now);
     }
 }
 
@@ -294,46 +297,49 @@ void core::load(phys_addr line, bool dependent, owner_id owner, picoseconds now)
     const memory_system::reply reply = fetch(route_, line, owner, now);
     if (dependent || settings_.loads == 1) {
         fill_private(line, access_kind::read, owner, line_mark::none);
-        fetch_ahead(line, owner, clock_now());
+        fetch_ahead(line, owner, now);
         wait_for_reply(reply, cause_of(reply.from_memory));
         return;
     }
     fill_private(line, access_kind::read, owner, line_mark::coming);
     begin(line, purpose::load, reply);
-    fetch_ahead(line, owner, clock_now());
-    limit_loads();
+    fetch_ahead(line, owner, now);
+    limit_loads(now);
 }
 
 // While there are as many as there may be, nothing goes on.
-void core::limit_loads()
+void core::limit_loads(picoseconds now)
 {
-    while (under_way_.full(purpose::load, settings_.loads, clock_now())) {
+    while (under_way_.full(purpose::load, settings_.loads, now)) {
         const lines_under_way::entry &first = under_way_.oldest(purpose::load);
         if (first.when != lines_under_way::unknown) {
             wait_until(first.when, cause_of(first.from_memory)); // what comes next is in order again
             return;
         }
         wait_for_entry(first, cause_of(first.from_memory));
+        now = clock_now();
     }
 }
 
-// Until the store buffer has room.
-void core::limit_stores()
+// Until the store buffer has room; says when that is.
+picoseconds core::limit_stores(picoseconds now)
 {
-    while (under_way_.full(purpose::store, settings_.stores, clock_now())) {
+    while (under_way_.full(purpose::store, settings_.stores, now)) {
         wait_for_entry(under_way_.oldest(purpose::store), stall_cause::store_buffer);
+        now = clock_now();
     }
+    return now;
 }
 
 // A store goes on at once if the buffer has room.
-[[gnu::flatten]] void core::store(phys_addr line, owner_id owner)
+[[gnu::flatten]] void core::store(phys_addr line, owner_id owner, picoseconds now)
 {
-    limit_stores();
+    now = limit_stores(now);
     count(core_event::l1d_refill);
-    const memory_system::reply reply = fetch(route_, line, owner, clock_now());
+    const memory_system::reply reply = fetch(route_, line, owner, now);
     fill_private(line, access_kind::write, owner, line_mark::coming);
     begin(line, purpose::store, reply);
-    fetch_ahead(line, owner, clock_now());
+    fetch_ahead(line, owner, now);
 }
 
 // The lines that the prefetcher wants now, while there is room.
@@ -365,7 +371,7 @@ void core::fetch_ahead(phys_addr line, owner_id owner, picoseconds now)
 // Past all caches: memory that is mapped so, what is not DRAM, devices.
 void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind)
 {
-    const picoseconds now = order();
+    picoseconds now = order();
     count(core_event::uncached);
     if (ram_.find(address) != nullptr) {
         const phys_addr line{address.value & ~line_mask_};
@@ -394,7 +400,7 @@ void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind
 
 void core::walk_read(phys_addr where, bool cached)
 {
-    const picoseconds now = order();
+    picoseconds now = order();
     const phys_addr line{where.value & ~line_mask_};
     const frames::frame *const frame = ram_.find(line);
     if (frame == nullptr) {

@@ -36,7 +36,7 @@ bool core::snoop(phys_addr tagged, access_kind kind)
 
 void core::shared_access(phys_addr address, access_kind kind, bool dependent, owner_id owner)
 {
-    const picoseconds now = order();
+    picoseconds now = order();
     const phys_addr line{address.value & ~line_mask_};
     const phys_addr tagged{line.value | shared_tag};
     memory_.events().add(

@@ -89,11 +89,11 @@ void core::break_stream()
     write_stream &own = write_stream_;
     own.merging = false;
     own.run = 0;
-    order();
+    const picoseconds now = order();
     const phys_addr line{own.last << line_bits_};
     if (l1d_.demand_uncounted(line, access_kind::write) == presence::absent &&
         !(l2_ && l2_hit(line, access_kind::write, false, own.owner))) {
-        store(line, own.owner);
+        store(line, own.owner, now);
     }
 }
 

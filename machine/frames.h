@@ -18,8 +18,7 @@ public:
         bool shared = false; // accesses are ordered with those of other cores even when they hit
     };
 
-    frames(phys_addr base, byte_count size)
-        : base_(base.value), count_(size.value >> bits), frames_(count_)
+    frames(phys_addr base, byte_count size) : base_(base.value), count_(size.value >> bits), frames_(count_)
     {
     }
 

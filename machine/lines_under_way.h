@@ -82,6 +82,7 @@ public:
                 entry &own = one.at(i);
                 if (own.ticket == ticket && own.when == unknown) {
                     own.when = when;
+                    one.arrivals[one.place(i)] = when;
                     return;
                 }
             }
@@ -91,26 +92,34 @@ public:
 private:
     // In the order of asking.
     struct queue {
+        std::array<picoseconds, most> arrivals{}; // of the entries, for those who look at no more
         std::array<entry, most> entries{};
         std::uint32_t first = 0;
         std::uint32_t count = 0;
 
-        [[nodiscard]] entry &at(std::uint32_t i) { return entries[(first + i) % most]; }
-        [[nodiscard]] const entry &at(std::uint32_t i) const { return entries[(first + i) % most]; }
-        void push(const entry &added) { at(count++) = added; }
+        [[nodiscard]] std::uint32_t place(std::uint32_t i) const { return (first + i) % most; }
+        [[nodiscard]] entry &at(std::uint32_t i) { return entries[place(i)]; }
+        [[nodiscard]] const entry &at(std::uint32_t i) const { return entries[place(i)]; }
+        void push(const entry &added)
+        {
+            const std::uint32_t last = place(count++);
+            entries[last] = added;
+            arrivals[last] = added.when;
+        }
         void remove(std::uint32_t which)
         {
             for (--count; which < count; ++which) {
                 at(which) = at(which + 1);
+                arrivals[place(which)] = arrivals[place(which + 1)];
             }
         }
         void forget(picoseconds now)
         {
-            for (; count != 0 && at(0).when <= now; --count) {
+            for (; count != 0 && arrivals[first] <= now; --count) {
                 first = (first + 1) % most;
             }
             for (std::uint32_t i = 1; i < count; ++i) {
-                if (at(i).when <= now) [[unlikely]] {
+                if (arrivals[place(i)] <= now) [[unlikely]] {
                     remove(i--);
                 }
             }

@@ -7,16 +7,17 @@
 namespace bulkhead::machine {
 
 memory_system::memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory)
-    : level_counts_(levels.size()), level_misses_(levels.size()), memory_(std::move(memory)),
-      line_bytes_(wanted.cores.at(0).l1d.line_bytes),
+    : memory_(std::move(memory)), line_bytes_(wanted.cores.at(0).l1d.line_bytes),
       bursts_per_line_(std::max<std::uint64_t>(1, line_bytes_ / wanted.dram.shape.burst.value)),
       burst_bytes_(wanted.dram.shape.burst.value),
       writes_allowed_(wanted.writes_under_way * static_cast<std::uint32_t>(bursts_per_line_))
 {
     for (std::size_t i = 0; i < levels.size(); ++i) {
-        levels_.emplace_back(std::move(levels[i]), wanted.levels.at(i));
         const std::uint32_t allowed = wanted.levels.at(i).misses;
-        misses_allowed_.push_back(allowed != 0 ? allowed : ~std::uint32_t{0});
+        levels_.push_back({shared_level(std::move(levels[i]), wanted.levels.at(i)),
+                           {},
+                           0,
+                           allowed != 0 ? allowed : ~std::uint32_t{0}});
     }
     for (const master_settings &one : wanted.masters) {
         ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps}, regulator(one.reads),
@@ -45,8 +46,8 @@ void memory_system::expire(picoseconds now)
         flight_lines_[index] = no_line;
         free_flights_.push_back(index);
         for (std::uint64_t left = flights_[index].levels; left != 0; left &= left - 1) {
-            const auto level = static_cast<std::size_t>(std::countr_zero(left));
-            full_levels_ -= level_misses_[level]-- == misses_allowed_[level] ? 1 : 0;
+            level_state &level = levels_[static_cast<std::size_t>(std::countr_zero(left))];
+            full_levels_ -= level.misses-- == level.misses_allowed ? 1 : 0;
         }
     }
 }
@@ -94,12 +95,13 @@ bool memory_system::has_room(const route &way, memory_client &client)
 bool memory_system::levels_have_room(const route &way, phys_addr line, picoseconds now)
 {
     for (const std::size_t index : way.levels) {
-        if (levels_[index].storage().contains(line)) {
+        const level_state &level = levels_[index];
+        if (level.cache.storage().contains(line)) {
             return true;
         }
-        if (level_misses_[index] >= misses_allowed_[index]) {
+        if (level.misses >= level.misses_allowed) {
             expire(now);
-            if (level_misses_[index] >= misses_allowed_[index]) {
+            if (level.misses >= level.misses_allowed) {
                 return false;
             }
         }
@@ -123,8 +125,9 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
     picoseconds when = now;
     for (std::size_t depth = 0; depth < way.levels.size(); ++depth) {
         const std::size_t index = way.levels[depth];
-        const shared_level::answer answer = levels_[index].lookup(wanted.line, wanted.owner, when);
-        ++level_counts_[index].lookups;
+        level_state &level = levels_[index];
+        const shared_level::answer answer = level.cache.lookup(wanted.line, wanted.owner, when);
+        ++level.counts.lookups;
         when = answer.when;
         if (answer.victim) {
             give_up(way, depth, *answer.victim, when);
@@ -136,7 +139,7 @@ memory_system::reply memory_system::fetch(const route &way, const line_request &
         if (answer.found == presence::coming) {
             return join(index, wanted.line, client, now, when, static_cast<std::uint8_t>(depth));
         }
-        ++level_counts_[index].misses;
+        ++level.counts.misses;
     }
     return ask_memory(way, wanted, client, now, when);
 }
@@ -148,7 +151,7 @@ memory_system::reply memory_system::join(std::size_t level, phys_addr line, memo
     flight *const coming = find_flight(line, level);
     if (coming == nullptr || coming->when <= when) {
         if (coming == nullptr || coming->when <= now) {
-            levels_[level].storage().remark(line, line_mark::none);
+            levels_[level].cache.storage().remark(line, line_mark::none);
         }
         ++counts_.level_hits;
         return {when, 0, reply::state::known, false, missed};
@@ -171,7 +174,7 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
     digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
     picoseconds when = now;
     for (std::size_t depth = 0; coherent && depth < way.levels.size(); ++depth) {
-        shared_level &level = levels_[way.levels[depth]];
+        shared_level &level = levels_[way.levels[depth]].cache;
         when = level.take_port(when) + picoseconds{level.settings().latency_ps};
         if (level.storage().contains(wanted.line)) {
             ++counts_.level_hits;
@@ -182,7 +185,8 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
 }
 
 [[gnu::flatten]] memory_system::reply memory_system::ask_memory(const route &way, const line_request &wanted,
-                                               memory_client &client, picoseconds now, picoseconds when)
+                                                                memory_client &client, picoseconds now,
+                                                                picoseconds when)
 {
     port &own = ports_[way.master];
     const std::size_t index = free_flight(now);
@@ -194,9 +198,10 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
     added.last_part = {};
     added.parts = static_cast<std::uint32_t>(bursts_per_line_);
     added.first = {&client, next_ticket_};
-    for (const std::size_t level : way.levels) {
-        added.levels |= std::uint64_t{1} << level;
-        full_levels_ += ++level_misses_[level] == misses_allowed_[level] ? 1 : 0;
+    for (const std::size_t index_of_level : way.levels) {
+        level_state &level = levels_[index_of_level];
+        added.levels |= std::uint64_t{1} << index_of_level;
+        full_levels_ += ++level.misses == level.misses_allowed ? 1 : 0;
     }
     const picoseconds sent = own.reads.admit(when, line_bytes_) + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
@@ -213,7 +218,7 @@ void memory_system::give_up(const route &way, std::size_t depth, const displaced
 {
     const std::size_t index = way.levels[depth];
     bool dirty = victim.dirty;
-    if (levels_[index].settings().inclusive) {
+    if (levels_[index].cache.settings().inclusive) {
         for (const above &one : above_) {
             if (std::find(one.way->levels.begin(), one.way->levels.end(), index) != one.way->levels.end()) {
                 dirty = one.client->drop(victim.line).has_value() || dirty;
@@ -221,7 +226,7 @@ void memory_system::give_up(const route &way, std::size_t depth, const displaced
         }
     }
     if (dirty) {
-        ++level_counts_[index].write_backs;
+        ++levels_[index].counts.write_backs;
         descend(way, depth + 1, {victim.line, victim.owner}, when);
     }
 }
@@ -236,12 +241,13 @@ picoseconds memory_system::write_past(const route &way, written_back line, picos
 {
     digest_.add(when, write_past_code << 32U | way.master, line.line.value);
     for (const std::size_t index : way.levels) {
-        const picoseconds start = levels_[index].take_port(when);
-        if (levels_[index].storage().contains(line.line)) {
-            levels_[index].storage().receive(line);
+        shared_level &level = levels_[index].cache;
+        const picoseconds start = level.take_port(when);
+        if (level.storage().contains(line.line)) {
+            level.storage().receive(line);
             return start;
         }
-        when = start + picoseconds{levels_[index].settings().latency_ps};
+        when = start + picoseconds{level.settings().latency_ps};
     }
     return send_write(way, line, when);
 }
@@ -253,9 +259,9 @@ picoseconds memory_system::descend(const route &way, std::size_t depth, written_
         return send_write(way, line, when);
     }
     const std::size_t index = way.levels[depth];
-    ++level_counts_[index].received;
-    const picoseconds start = levels_[index].take_port(when);
-    if (const std::optional<displaced> victim = levels_[index].storage().receive(line)) {
+    ++levels_[index].counts.received;
+    const picoseconds start = levels_[index].cache.take_port(when);
+    if (const std::optional<displaced> victim = levels_[index].cache.storage().receive(line)) {
         give_up(way, depth, *victim, start);
     }
     return start;

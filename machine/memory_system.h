@@ -103,12 +103,12 @@ public:
     [[nodiscard]] picoseconds next() const { return next_; }
     [[gnu::noinline]] void decide();
 
-    [[nodiscard]] shared_level &level(std::size_t index) { return levels_[index]; }
-    [[nodiscard]] const shared_level &level(std::size_t index) const { return levels_[index]; }
+    [[nodiscard]] shared_level &level(std::size_t index) { return levels_[index].cache; }
+    [[nodiscard]] const shared_level &level(std::size_t index) const { return levels_[index].cache; }
     [[nodiscard]] std::size_t level_count() const { return levels_.size(); }
     [[nodiscard]] const level_counts &counts_of_level(std::size_t index) const
     {
-        return level_counts_[index];
+        return levels_[index].counts;
     }
     [[nodiscard]] regulator &reads_of(std::size_t master) { return ports_[master].reads; }
     [[nodiscard]] regulator &writes_of(std::size_t master) { return ports_[master].writes; }
@@ -124,6 +124,12 @@ public:
     static constexpr picoseconds never{~std::uint64_t{0}};
 
 private:
+    struct level_state {
+        shared_level cache;
+        level_counts counts;
+        std::uint32_t misses;         // lines that it has asked for
+        std::uint32_t misses_allowed; // no limit: more than there can be
+    };
     struct port {
         picoseconds request, answer;
         regulator reads, writes;
@@ -154,28 +160,25 @@ private:
     static constexpr std::uint64_t no_line = ~std::uint64_t{0};
     static constexpr ticket write_ticket = ticket{1} << 63U; // and the number of the master
 
-    [[gnu::noinline]] reply ask_memory(const route &way, const line_request &wanted, memory_client &client, picoseconds now,
-                     picoseconds when);
-    [[gnu::noinline]] reply join(std::size_t level, phys_addr line, memory_client &client, picoseconds now, picoseconds when,
-               std::uint8_t missed);
+    [[gnu::noinline]] reply ask_memory(const route &way, const line_request &wanted, memory_client &client,
+                                       picoseconds now, picoseconds when);
+    [[gnu::noinline]] reply join(std::size_t level, phys_addr line, memory_client &client, picoseconds now,
+                                 picoseconds when, std::uint8_t missed);
     flight *find_flight(phys_addr line, std::size_t level);
     std::size_t free_flight(picoseconds now);
     [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, picoseconds now);
     void expire(picoseconds now);
     picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
-    [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const displaced &victim, picoseconds when);
+    [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const displaced &victim,
+                                   picoseconds when);
     picoseconds send_write(const route &way, written_back line, picoseconds when);
     [[gnu::noinline]] void wait_for_room(memory_client &client);
     void tell_room(picoseconds when);
     void answered(std::size_t index, picoseconds when);
 
-    std::vector<shared_level> levels_;
-    std::vector<level_counts> level_counts_;
-    std::vector<std::uint32_t> level_misses_; // lines that each has asked for
+    std::vector<level_state> levels_;
     std::vector<port> ports_;
     dram::memory memory_;
-    // Of each level; no limit: more than there can be.
-    std::vector<std::uint32_t> misses_allowed_;
     std::uint32_t full_levels_ = 0; // that may not ask for more
     std::uint64_t line_bytes_;
     std::uint64_t bursts_per_line_;

@@ -22,7 +22,8 @@ struct alignas(16) tag_bytes {
     {
 #ifdef __SSE2__
         const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i *>(bytes.data()));
-        const __m128i same = _mm_cmpeq_epi8(all, _mm_set1_epi64x(static_cast<long long>(tag * 0x0101010101010101U)));
+        const __m128i same =
+            _mm_cmpeq_epi8(all, _mm_set1_epi64x(static_cast<long long>(tag * 0x0101010101010101U)));
         return static_cast<std::uint32_t>(_mm_movemask_epi8(same));
 #else
         std::uint32_t same = 0;

@@ -58,8 +58,7 @@ clocks memory::advance(port &own, clocks until)
         own.inbox.pop_front();
     }
     channel.advance(until);
-    return own.inbox.empty() ? channel.due()
-                             : std::min(channel.due(), seen_at(own, own.inbox.front().when));
+    return own.inbox.empty() ? channel.due() : std::min(channel.due(), seen_at(own, own.inbox.front().when));
 }
 
 memory_profile memory::profile(picoseconds now) const

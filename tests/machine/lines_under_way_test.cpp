@@ -14,83 +14,92 @@ namespace bulkhead::machine::test {
 namespace {
 
 using purpose = lines_under_way::purpose;
+using entry = lines_under_way::entry;
 constexpr std::array all{purpose::load, purpose::store, purpose::prefetch};
 
+// What the table says it does, on plain lists.
 struct both {
     lines_under_way table;
-    std::vector<lines_under_way::entry> list;
-    std::uint64_t order = 0;
+    std::array<std::vector<entry>, 3> lists;
     std::uint64_t tickets = 0;
 
-    void add(phys_addr line, purpose why, picoseconds when)
+    std::vector<entry> &of(purpose why) { return lists[static_cast<std::size_t>(why)]; }
+    void add(purpose why, phys_addr line, picoseconds when)
     {
-        const lines_under_way::entry added{line, tickets++, order++, 0, when, why, false};
-        table.add(added);
-        list.push_back(added);
+        const entry added{line, tickets++, 0, when, false};
+        table.add(why, added);
+        of(why).push_back(added);
     }
-    void release(picoseconds now)
+    void arrives(std::uint64_t ticket, picoseconds when)
     {
-        table.release(now);
-        std::erase_if(list, [now](const auto &one) { return one.when <= now; });
-    }
-    void compare() const
-    {
-        for (const purpose why : all) {
-            const auto has = [why](const auto &one) { return one.why == why; };
-            ASSERT_EQ(table.count_of(why), std::count_if(list.begin(), list.end(), has));
-            const auto first = std::min_element(list.begin(), list.end(), [&](auto &one, auto &other) {
-                return std::pair(!has(one), one.order) < std::pair(!has(other), other.order);
-            });
-            if (first != list.end() && has(*first)) {
-                ASSERT_EQ(table[table.oldest(why)].ticket, first->ticket);
+        table.arrives(ticket, when);
+        for (auto &list : lists) {
+            for (entry &one : list) {
+                one.when = one.ticket == ticket ? when : one.when;
             }
         }
-        for (const auto &one : list) {
-            const auto which = table.find(one.line);
-            ASSERT_NE(which, lines_under_way::none);
-            ASSERT_EQ(table[which].ticket, last_of(one.line)->ticket);
+    }
+    void want(phys_addr line, purpose why, std::uint64_t instruction, picoseconds now)
+    {
+        table.want(line, why, instruction, now);
+        auto &ahead = of(purpose::prefetch);
+        const auto found = std::find_if(ahead.begin(), ahead.end(),
+                                        [&](const entry &one) { return one.line == line && one.when > now; });
+        if (found != ahead.end()) {
+            entry wanted = *found;
+            wanted.instruction = instruction;
+            ahead.erase(found);
+            of(why).push_back(wanted);
         }
     }
-    [[nodiscard]] std::vector<lines_under_way::entry>::const_iterator last_of(phys_addr line) const
+    void compare(phys_addr line, picoseconds now)
     {
-        auto last = list.end();
-        for (auto one = list.begin(); one != list.end(); ++one) {
-            last = one->line == line && (last == list.end() || one->order > last->order) ? one : last;
+        for (const purpose why : all) {
+            std::erase_if(of(why), [now](const entry &one) { return one.when <= now; });
+            for (std::uint32_t limit = 1; limit < 5; ++limit) {
+                ASSERT_EQ(table.full(why, limit, now), of(why).size() >= limit);
+            }
+            if (table.any(why, now)) {
+                ASSERT_EQ(table.oldest(why).ticket, of(why).front().ticket);
+                ASSERT_EQ(table.oldest(why).instruction, of(why).front().instruction);
+            }
         }
-        return last;
+        const entry *last = nullptr;
+        for (const auto &list : lists) {
+            for (const entry &one : list) {
+                last = one.line == line && (last == nullptr || one.when > last->when) ? &one : last;
+            }
+        }
+        const entry *const found = table.find(line, now);
+        ASSERT_EQ(found == nullptr, last == nullptr);
+        if (last != nullptr) {
+            ASSERT_EQ(found->when, last->when);
+        }
     }
 };
 
-TEST(lines_under_way, answers_as_a_list_of_its_entries)
+TEST(lines_under_way, answers_as_lists_of_its_entries)
 {
     both own;
     random_source random(5);
     for (std::uint32_t step = 0; step < 20'000; ++step) {
-        const phys_addr line{std::uint64_t{random.below(60)} * 32};
+        const picoseconds now{step};
+        const phys_addr line{std::uint64_t{random.below(20)} * 32};
+        const purpose why = all.at(random.below(3));
         const std::uint32_t what = random.below(4);
-        if (what < 2 && own.list.size() < lines_under_way::most) {
+        if (what < 2 && own.of(why).size() < 12) {
             const bool unknown = random.below(2) == 0;
-            own.add(line, all.at(random.below(3)),
-                    unknown ? lines_under_way::unknown : picoseconds{step + random.below(100)});
-        } else if (what == 2 && !own.list.empty()) {
-            auto &entry = own.list[random.below(static_cast<std::uint32_t>(own.list.size()))];
-            if (entry.when == lines_under_way::unknown) {
-                entry.when = picoseconds{step + random.below(100)};
-                own.table.arrives(entry.ticket, entry.when);
+            own.add(why, line, unknown ? lines_under_way::unknown : picoseconds{step + random.below(100)});
+        } else if (what == 2 && !own.of(why).empty()) {
+            const auto place = random.below(static_cast<std::uint32_t>(own.of(why).size()));
+            const entry one = own.of(why)[place];
+            if (one.when == lines_under_way::unknown) {
+                own.arrives(one.ticket, picoseconds{step + random.below(100)});
             }
-        } else if (const auto which = own.table.find(line); which != lines_under_way::none) {
-            const purpose why = all.at(random.below(3));
-            const std::uint64_t ticket = own.table[which].ticket;
-            own.table.change(which, why, own.order, step);
-            const auto entry = std::find_if(own.list.begin(), own.list.end(),
-                                            [=](const auto &one) { return one.ticket == ticket; });
-            entry->why = why;
-            entry->order = own.order++;
-        } else {
-            ASSERT_EQ(own.last_of(line), own.list.end());
+        } else if (own.of(purpose::load).size() < 20 && own.of(purpose::store).size() < 20) {
+            own.want(line, random.below(2) == 0 ? purpose::load : purpose::store, step, now);
         }
-        own.release(picoseconds{step});
-        own.compare();
+        own.compare(line, now);
     }
 }
 
