@@ -2,6 +2,7 @@
 // The miss path of a cache: choosing a slot, counting the eviction, placing the line; see the header.
 #include "machine/cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace bulkhead::machine {
@@ -24,6 +25,7 @@ cache::cache(const cache_geometry &geometry, replacement_state state, std::size_
       set_bits_(static_cast<std::uint32_t>(std::countr_zero(geometry.sets()))),
       way_bits_(static_cast<std::uint32_t>(std::bit_width(geometry.ways() - 1U))),
       tag_blocks_((geometry.ways() + tag_bytes::count - 1) / tag_bytes::count),
+      ways_of_block_((1U << std::min(1U << way_bits_, tag_bytes::count)) - 1),
       recent_(geometry.sets(), recent{.empty = geometry.ways()}),
       tags_(std::size_t{geometry.sets()} * tag_blocks_), slots_(first_slot(geometry.sets()), nothing)
 {

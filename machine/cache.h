@@ -189,7 +189,7 @@ private:
         const std::uint8_t tag = tag_of(line);
         std::size_t first = first_slot(set);
         for (std::uint32_t left = tag_blocks_;; ++tags, first += tag_bytes::count) {
-            for (std::uint32_t equal = tags->equal_to(tag); equal != 0; equal &= equal - 1) {
+            for (std::uint32_t equal = tags->equal_to(tag) & ways_of_block_; equal != 0; equal &= equal - 1) {
                 const std::size_t slot = first + static_cast<std::uint32_t>(std::countr_zero(equal));
                 if (slots_[slot] >> line_shift == line) {
                     return slot;
@@ -279,6 +279,7 @@ private:
     std::uint32_t set_bits_;
     std::uint32_t way_bits_;      // of a slot's number, below those of the set
     std::uint32_t tag_blocks_;    // of a set
+    std::uint32_t ways_of_block_; // the bytes of a block that stand for slots, a bit each
     std::vector<recent> recent_;  // by set
     std::vector<tag_bytes> tags_; // per set: a byte of each way's tag, of no_line where it is empty
     std::vector<contents> slots_; // per set, as many as the next power of two
