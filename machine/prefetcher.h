@@ -26,17 +26,22 @@ public:
     // first, until it returns false.
     template <class Fetch> void wanted(std::int64_t line, Fetch &&fetch)
     {
+        const auto reach = static_cast<std::int64_t>(wanted_.max_stride_lines);
         for (stream &one : streams_) {
-            if (one.expected == line || begins(one, line)) {
+            const std::int64_t distance = line - one.last;
+            // No stride is longer: from -reach to reach, in one comparison.
+            if (static_cast<std::uint64_t>(distance + reach) > static_cast<std::uint64_t>(2 * reach))
+                [[likely]] {
+                continue;
+            }
+            if (continues(one, distance)) {
                 go_on(one, line, fetch);
                 return;
             }
         }
         if (!streams_.empty()) {
-            stream &oldest = streams_[next_];
-            oldest.expected = nowhere;
-            oldest.last = line;
-            oldest.stride = 0;
+            streams_[next_].last = line;
+            streams_[next_].stride = 0;
             next_ = next_ + 1 == wanted_.streams ? 0 : next_ + 1;
         }
     }
@@ -44,23 +49,19 @@ public:
 private:
     static constexpr std::int64_t nowhere = -1;
     struct stream {
-        std::int64_t expected = nowhere; // the line that continues it, once its stride is known
         std::int64_t last = nowhere;
         std::int64_t stride = 0;     // 0: only one line is known
         std::int64_t ahead = 0;      // strides beyond `last` that were fetched
         std::uint32_t confirmed = 0; // how often the stride was seen
     };
 
-    // Whether a line gives a stream of one line its stride.
-    bool begins(stream &one, std::int64_t line) const
+    // Whether a line so far from the last one follows it; the second line of a stream gives the stride.
+    static bool continues(stream &one, std::int64_t distance)
     {
-        const std::int64_t distance = line - one.last;
-        const auto reach = static_cast<std::int64_t>(wanted_.max_stride_lines);
-        // From -reach to reach, in one comparison.
-        if (static_cast<std::uint64_t>(distance + reach) > static_cast<std::uint64_t>(2 * reach)) [[likely]] {
-            return false;
+        if (one.stride != 0) {
+            return distance == one.stride;
         }
-        if (one.stride != 0 || distance == 0 || one.last == nowhere) {
+        if (distance == 0 || one.last == nowhere) {
             return false;
         }
         one.stride = distance;
@@ -74,7 +75,6 @@ private:
         one.confirmed += one.confirmed < wanted_.confirmations ? 1 : 0;
         one.ahead -= one.ahead > 0 ? 1 : 0;
         one.last = line;
-        one.expected = line + one.stride;
         if (one.confirmed >= wanted_.confirmations) {
             fetch_ahead(one, fetch);
         }

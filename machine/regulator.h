@@ -25,6 +25,10 @@ public:
     // When a request of so many bytes may go that wants to at `when`.
     picoseconds admit(picoseconds when, std::uint64_t bytes)
     {
+        if ((rate_bytes_per_s_ | peak_bytes_per_s_) == 0 && std::max(paid_until_, peak_from_) <= when.value)
+            [[likely]] {
+            return when;
+        }
         const std::uint64_t by_rate = paid_until_ > burst_ps_ ? paid_until_ - burst_ps_ : 0;
         const std::uint64_t start = std::max({when.value, by_rate, peak_from_});
         paid_until_ = std::max(paid_until_, start) + ps_for(bytes, rate_bytes_per_s_);
