@@ -89,8 +89,8 @@ def inputs(target: str) -> list[Path]:
 
 def _command(target: str, limits: Limits, findings: Path) -> list[str]:
     limit = f"-runs={limits.runs}" if limits.runs is not None else f"-max_total_time={limits.seconds}"
-    options = [limit, f"-max_len={MAX_BYTES.get(target, STEPS_BYTES)}", f"-timeout={HUNG_S}"]
-    options = [limit, f"-max_len={MAX_BYTES.get(target, STEPS_BYTES)}", f"-report_slow_units={HUNG_S}"]
+    options = [limit, f"-max_len={MAX_BYTES.get(target, STEPS_BYTES)}"]
+    options += [f"-timeout={HUNG_S}", f"-report_slow_units={HUNG_S}"]
     options += [f"-seed={limits.seed}"] if limits.seed is not None else []
     # The code under test allocates nothing: looking for leaks would run many inputs twice.
     options += ["-entropic=0", "-detect_leaks=0", "-print_final_stats=1", f"-artifact_prefix={findings}/"]
