@@ -146,6 +146,7 @@ static uint32_t write_bits(const struct place *place, enum bank_register which, 
     case ISACTIVER:
         changed = value & ~bank->active;
         bank->active |= value;
+        bank->forced |= changed & ~bank->resident;
         if (place->owner == NULL) {
             for (uint32_t mask = changed & ~bank->resident; mask != 0;) {
                 uint32_t spi = place->first - 32 + vgic_next_bit(&mask);

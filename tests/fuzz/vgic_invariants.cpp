@@ -227,6 +227,44 @@ std::string check_physical_private(const domain &domain, const vcpu &vcpu)
     return "";
 }
 
+// An interrupt of the bank that is pending, forwarded and this VCPU's, and not in a list register; or none.
+uint32_t waiting(const vcpu &vcpu, const vgic_bank &bank, uint32_t first)
+{
+    const vgic_domain &vgic = vcpu.domain->vgic;
+    const uint32_t groups =
+        ((vgic.control & 2) != 0 ? bank.group1 : 0) | ((vgic.control & 1) != 0 ? ~bank.group1 : 0);
+    uint32_t bits = (bank.pending | (bank.line & ~bank.edge)) & bank.enabled & groups;
+
+    for (bits &= ~(bank.resident | bank.active); bits != 0; bits &= bits - 1) {
+        const uint32_t intid = first + lowest(bits);
+        if (intid < 32 || vgic.target[intid - 32] == vcpu.index) {
+            return intid;
+        }
+    }
+    return VGIC_INTID_LIMIT;
+}
+
+std::string check_waiting(const domain &domain, const vcpu &vcpu)
+{
+    const vgic_vcpu &vgic = vcpu.vgic;
+    uint32_t intid = waiting(vcpu, vgic.bank, 0);
+
+    for (uint32_t bank = 0; intid == VGIC_INTID_LIMIT && bank < VGIC_BANKS - 1; bank++) {
+        intid = waiting(vcpu, domain.vgic.spis[bank], (bank + 1) * 32);
+    }
+    if (intid == VGIC_INTID_LIMIT || !vgic.online || vgic.stale || has_request(vcpu, CPU_REQUEST_VGIC)) {
+        return "";
+    }
+    fake_switch_core(vcpu.cpu->index);
+    for (uint32_t used = vgic.slots_used; used != 0; used &= used - 1) {
+        const fake_lr lr = fake_gic_lr(lowest(used));
+        if (lr.pending && !lr.active) {
+            return "";
+        }
+    }
+    return fake_gic_maintenance() != 0 ? "" : about("waits behind active ones", domain, intid);
+}
+
 std::string check_domain(const domain &domain)
 {
     if (domain.vgic.lock.next != domain.vgic.lock.owner ||
@@ -244,6 +282,9 @@ std::string check_domain(const domain &domain)
         }
         if (broken.empty()) {
             broken = check_senders(domain, domain.vcpus[i]);
+        }
+        if (broken.empty()) {
+            broken = check_waiting(domain, domain.vcpus[i]);
         }
     }
     return broken.empty() ? check_physical_spis(domain) : broken;

@@ -23,6 +23,8 @@ namespace bulkhead_test {
 //  - on GICv2 a software-generated interrupt is pending if and only if it has senders, of its domain, and
 //  where
 //    more wait than the one in its list register, its end is heard of;
+//  - no interrupt that its VCPU should get waits while the list registers there have none that is pending,
+//    unless the core is about to look again;
 //  - all locks are free, and the physical controller was never misused (fake_gic_violations()).
 // `domains` are all there are; `cores` run from 0 without a gap.
 std::string broken_vgic_invariant(std::span<struct domain *const> domains, unsigned cores);

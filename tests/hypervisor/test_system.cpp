@@ -355,6 +355,18 @@ void Guest::end(uint32_t intid) const
     fake_gic_guest_end(intid);
 }
 
+void Guest::drop_priority() const
+{
+    (void)here();
+    fake_gic_guest_drop_priority();
+}
+
+void Guest::deactivate(uint32_t intid) const
+{
+    (void)here();
+    fake_gic_guest_deactivate(intid);
+}
+
 std::vector<uint32_t> Guest::take_all() const
 {
     std::vector<uint32_t> taken;

@@ -115,6 +115,9 @@ public:
     // Acknowledges, or 1023.
     uint32_t acknowledge() const;
     void end(uint32_t intid) const;
+    // The two halves of an end, for a guest that splits it (EOImode = 1).
+    void drop_priority() const;
+    void deactivate(uint32_t intid) const;
     // Takes and ends everything, in the order of delivery. Handles maintenance interrupts in between.
     std::vector<uint32_t> take_all() const;
 

@@ -119,6 +119,58 @@ TEST_F(Deliver, MoreActiveThanListRegistersAreAllEnded)
     EXPECT_THAT(guest.take_all(), ElementsAre(kSpi));
 }
 
+TEST_F(Deliver, AnInterruptReachesAGuestThatHasMoreActiveThanListRegisters)
+{
+    constexpr uint32_t restored = 0x1F; // SPIs 160 to 164
+
+    TestSystem system{one_vcpu({kSpi})};
+    Guest guest(system, 0);
+
+    guest.open();
+    for (uint32_t intid = 160; intid < 165; intid++) {
+        guest.set_priority(intid, 0x20); // more urgent than the device's
+    }
+    guest.write_dist(0x314, restored); // as one that puts back what it had saved: no priority runs
+    guest.enable_spi(kSpi);
+    for (int i = 0; i < 3; i++) {
+        fake_gic_raise(kSpi);
+        ASSERT_TRUE(system.take_interrupts());
+        ASSERT_EQ(guest.acknowledge(), kSpi) << "kept out by interrupts that mask nothing";
+        ASSERT_TRUE(system.take_interrupts());
+        guest.end(kSpi);
+        ASSERT_TRUE(system.take_interrupts());
+        EXPECT_FALSE(fake_gic_is_active(kSpi)) << "its end was taken for that of another";
+        EXPECT_EQ(guest.read_dist(0x314), restored);
+    }
+}
+
+// With the split end of interrupts a guest may have dropped the priority of all that it was given and wait
+// for one more before it deactivates the first.
+TEST_F(Deliver, AnInterruptReachesAGuestThatHasDeactivatedNoneYet)
+{
+    TestSystem system{{one_vcpu()}, 2};
+    Guest guest(system, 0);
+    std::vector<uint32_t> taken;
+
+    guest.open();
+    for (uint32_t intid = 40; intid < 46; intid++) {
+        guest.enable_spi(intid);
+        guest.write_dist(0x204, 1u << intid % 32);
+        ASSERT_TRUE(system.take_interrupts());
+        taken.push_back(guest.acknowledge());
+        guest.drop_priority();
+        ASSERT_TRUE(system.take_interrupts());
+    }
+    EXPECT_THAT(taken, range(40, 6));
+    EXPECT_EQ(guest.read_dist(0x304), 0x3F00u);
+    for (uint32_t intid : taken) {
+        guest.deactivate(intid);
+        ASSERT_TRUE(system.take_interrupts());
+    }
+    EXPECT_EQ(guest.read_dist(0x304), 0u);
+    EXPECT_FALSE(fake_gic_has_interrupt());
+}
+
 TEST_F(Deliver, DisabledInterruptStaysPendingUntilItIsEnabled)
 {
     TestSystem system{one_vcpu()};

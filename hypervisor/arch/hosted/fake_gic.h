@@ -37,7 +37,8 @@ bool fake_gic_has_interrupt(void);
 /* The guest on the executing core reads IAR1, writes EOIR1 (priority drop and deactivation). */
 uint32_t fake_gic_guest_acknowledge(void);
 void fake_gic_guest_end(uint32_t intid);
-/* The same with EOImode = 1: DIR, which deactivates and drops no priority. */
+/* The same with EOImode = 1: EOIR, which drops the priority only, and DIR, which only deactivates. */
+void fake_gic_guest_drop_priority(void);
 void fake_gic_guest_deactivate(uint32_t intid);
 /* How many interrupts it has acknowledged and not ended. */
 uint32_t fake_gic_guest_depth(void);

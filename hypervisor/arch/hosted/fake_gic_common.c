@@ -314,10 +314,15 @@ void fake_gic_guest_deactivate(uint32_t intid)
     }
 }
 
-void fake_gic_guest_end(uint32_t intid)
+void fake_gic_guest_drop_priority(void)
 {
     fake_gic_violate(here()->depth == 0);
     here()->depth -= here()->depth != 0;
+}
+
+void fake_gic_guest_end(uint32_t intid)
+{
+    fake_gic_guest_drop_priority();
     fake_gic_guest_deactivate(intid);
 }
 
