@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
+from bulkhead.env.paths import repository
 from bulkhead.experiments import runner
 from bulkhead.experiments.model import (
     BadExperiment,
@@ -24,8 +29,11 @@ from bulkhead.experiments.model import (
 )
 from bulkhead.experiments.output import write_output
 from bulkhead.experiments.rows import rows_of
-from bulkhead.experiments.runner import PointFailed, run_jobs
+from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
+from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.native import built_machine
+
+from ..machine.handmade_trace import READ, Record, write_trace
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -170,6 +178,73 @@ def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> Non
 def test_slowdowns_without_iterations_are_refused() -> None:
     with pytest.raises(BadExperiment, match="need iterations"):
         points_of(with_settings(load_experiment("regulators"), ("iterations=0",)))
+
+
+def bulkhead(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command as people run it."""
+    command = [sys.executable, "-m", "bulkhead.cli", *arguments]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(repository() / "src")},
+    )
+
+
+def small_trace(tmp_path: Path) -> Path:
+    records = [Record(READ, 3, 4, 0x10000 + 64 * i) for i in range(5000)]
+    about = {"program": "reader", "arguments": ["-n", "5000"], "package": "reading"}
+    return write_trace(tmp_path / "small.trace", records, about=about)
+
+
+def recorded_experiment(tmp_path: Path, trace: str) -> Path:
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "experiment: 1\nname: mine\ntitle: t\nplatform: s32v234\n"
+        f"sweep: {{ rt: [{trace}, latency] }}\n"
+        "parts:\n"
+        "  - { name: rt, measured: true, core: 0, memory: 1 MiB, workload: $rt, params: { size_kib: 64 } }\n"
+        "  - { name: nrt, core: 2, memory: 1 MiB, workload: membomb, params: { size_kib: 512 } }\n"
+        "result: slowdown\nleave_out: 1\niterations: 2\n"
+        "plots: [{ kind: bars, x: rt, y: rt_slowdown, x_label: x, y_label: y }]\n"
+    )
+    return file
+
+
+def test_an_experiment_names_a_trace_where_it_names_a_workload(tmp_path: Path) -> None:
+    """S1, S6: rows as for a workload, the report says what was recorded, another trace is another input."""
+    file = small_trace(tmp_path)
+    experiment = recorded_experiment(tmp_path, str(file))
+    command = ["experiment", str(experiment), "--again", "--json"]
+    shown = json.loads(bulkhead(*command).stdout)
+    traced, workload = shown["rows"]
+    assert (traced["rt"], workload["rt"]) == (str(file), "latency")
+    assert 1 <= traced["rt_slowdown"] < 20
+    (trace,) = shown["traces"]
+    assert trace["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (trace["records"], trace["instructions"]) == (5000, 20000)
+    page = Path(shown["files"][0]).read_text()
+    assert "reader -n 5000 of package reading: 20,000 instructions" in page
+    again = json.loads(bulkhead(*command).stdout)
+    assert again["rows"] == shown["rows"]
+    points = points_of(load_experiment(str(experiment)))
+    before = [input_hash(one.job, "") for one in with_traces(points)[0]]
+    write_trace(file, [Record(READ, 3, 4, 0x10000)])
+    after = [input_hash(one.job, "") for one in with_traces(points)[0]]
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
+def test_a_trace_that_is_not_there_or_damaged_is_said_before_anything_runs(tmp_path: Path) -> None:
+    points = points_of(load_experiment(str(recorded_experiment(tmp_path, "sqlyte.trace"))))
+    with pytest.raises(BadExperiment, match=r"did you mean 'sqlite\.trace'.*bulkhead record -o"):
+        with_traces(points)
+    file = small_trace(tmp_path)
+    file.write_bytes(file.read_bytes()[:-5])
+    done = bulkhead("experiment", str(recorded_experiment(tmp_path, str(file))), "--json")
+    assert done.returncode == 1
+    assert "it has no end" in json.loads(done.stdout)["reasons"][0]
 
 
 def test_the_command_lists_and_says_what_is_wrong() -> None:
