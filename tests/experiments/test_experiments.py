@@ -148,7 +148,7 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
     points = points_of(experiment, ("unregulated",))
     pairs = {(one.point["rt"], one.point["nrt"]) for one in points}
     rts = {rt for rt, _ in pairs}
-    assert {"disparity", "tracking", "mser", "ndt_mapping", "euclidean_cluster"} <= rts
+    assert {"disparity", "tracking", "mser", "multi_ncut", "ndt_mapping", "euclidean_cluster"} <= rts
     assert pairs == {(rt, nrt) for rt in rts for nrt in {*rts, "membomb"} if rt != nrt}
     assert {len({part["core"] // 2 for part in one.job["parts"]}) for one in points} == {2}, "clusters"
     with pytest.raises(BadExperiment, match=r"--only memguard: .*known: unregulated, disparity"):
