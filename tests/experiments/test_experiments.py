@@ -24,12 +24,12 @@ from bulkhead.experiments.model import (
     experiment_names,
     load_experiment,
     points_of,
-    values_of,
     with_settings,
 )
 from bulkhead.experiments.output import write_output
 from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
+from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.native import built_machine
 
@@ -57,7 +57,7 @@ def test_a_range_has_both_ends_and_nonsense_is_refused() -> None:
     assert values_of("n", "3..5") == [3, 4, 5]
     assert values_of("n", "word") == ["word"]
     for wrong in ("5..3", "1..9..0", "0..99999999"):
-        with pytest.raises(BadExperiment, match="range"):
+        with pytest.raises(BadRange, match="range"):
             values_of("n", wrong)
 
 
@@ -88,6 +88,96 @@ def test_a_wrong_file_is_refused_with_line_and_key(tmp_path: Path) -> None:
     file.write_text("experiment: 1\nname: wrong\ntitle: t\nplatfrom: rpi2\n")
     with pytest.raises(BadExperiment, match=r"wrong\.yaml:4:1: platfrom: .*'platform'"):
         load_experiment(str(file))
+
+
+EXPERIMENT = """\
+experiment: 1
+name: mine
+title: t
+platform: rpi2
+sweep: { n_kib: 8..24..8, corun: [alone, walker] }
+fixed: { stride: 64 }
+differ: [n_kib, corun]
+parts:
+  - { name: reader, measured: true, core: 0, memory: $n_kib KiB, kind: read, stride_bytes: $stride, walks: 3 }
+  - { name: walker, when: { corun: walker }, core: 1, memory: 1 MiB, kind: read, walks: 0 }
+result: walk-times
+plots: [{ x: n_kib, y: mean_ns, x_label: x, y_label: y, series: [corun] }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("platform: rpi2", "platform: rpi3", "mine.yaml:4:11: platform: there is no platform 'rpi3'"),
+        ("8..24..8", "24..8..8", "sweep.n_kib: n_kib: '24..8..8' is no range"),
+        ("8..24..8", "8..24..x", "sweep.n_kib: n_kib: '8..24..x' is no range"),
+        ("[alone, walker]", "[]", "sweep.corun: has no values"),
+        ("[alone, walker]", "[{ a: 1 }]", "sweep.corun: has a value that is a mapping"),
+        ("stride: 64", "corun: 64", "fixed.corun: is swept, too"),
+        ("differ: [n_kib", "differ: [n_kb", "differ[0]: there is no value 'n_kb'; did you mean 'n_kib'?"),
+        ("$n_kib KiB", "$n_kb KiB", "mine.yaml:9:54: parts[0].memory: there is no value '$n_kb'"),
+        ("when: { corun", "when: { coruns", "parts[1].when.coruns: there is no value 'coruns'"),
+        ("walks: 0", "wakls: 0", "parts[1].wakls: unknown key 'wakls'; did you mean 'walks'?"),
+        ("walks: 0", "walks:", "parts[1].walks: has no value"),
+        ("name: walker, ", "name: reader, ", "parts[1].name: 'reader' is another part's"),
+        ("measured: true, ", "", "parts: no parts with `measured: true`"),
+        ("y: mean_ns", "y: mean", "plots[0].y: there is no result 'mean'; did you mean 'mean_ns'?"),
+        ("series: [corun]", "series: [corunner]", "plots[0].series[0]: there is no value 'corunner'"),
+        ("result: walk-times", "result: walk-times\nleave_out: -1", "leave_out"),
+    ],
+)
+def test_nonsense_in_a_file_is_refused_at_its_place(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(EXPERIMENT)
+    assert len(points_of(load_experiment(str(file)))) == 6
+    assert EXPERIMENT.count(old) == 1
+    file.write_text(EXPERIMENT.replace(old, new))
+    with pytest.raises(BadExperiment) as refused:
+        load_experiment(str(file))
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("$n_kib KiB", "$n_kib Kit", "point 8-alone, part 'reader', memory: unknown unit"),
+        ("$n_kib KiB", "$corun", "point 8-alone, part 'reader', memory: 'alone' is not a quantity"),
+        ("1 MiB", "0", "point 8-walker, part 'walker', memory_bytes: '0'"),
+        ("core: 1", "core: -1", "part 'walker', core"),
+        ("core: 1", "core: $corun", "part 'walker', core"),
+        ("$stride", "0", "part 'reader', stride_bytes"),
+        ("kind: read, stride", "colors: [a], kind: read, stride", "part 'reader', colors"),
+        ("kind: read, walks", "workload: membomb, kind: read, walks", "either a workload or the kind"),
+        ("kind: read, walks", "workload: membomb, params: { size_kib: -1 }, walks", "params.size_kib"),
+    ],
+)
+def test_nonsense_of_a_point_is_refused_with_part_and_key(
+    tmp_path: Path, old: str, new: str, reason: str
+) -> None:
+    file = tmp_path / "mine.yaml"
+    assert EXPERIMENT.count(old) == 1
+    file.write_text(EXPERIMENT.replace(old, new))
+    with pytest.raises(BadExperiment) as refused:
+        points_of(load_experiment(str(file)))
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["n_kib=[8", "n_kib=8..", "n_kib={a: 1}", "leave_out=-1", "leave_out=x", "platform=rpi3", "platform=[1]",
+     "iterations=1.5", "corun=2020-01-01", "n_kib=[]", "limit_mb_s=.inf", "n_kib", "=", "parts=[]"],
+)  # fmt: skip
+def test_nonsense_on_the_command_line_is_refused(setting: str) -> None:
+    with pytest.raises(BadExperiment, match="--set"):
+        coloring(setting)
+
+
+def test_keys_of_points_are_names_of_files() -> None:
+    assert key_of([8, True, "a/../b", None, 1.5]) == "8-yes-a_.._b-None-1.5"
+    long, other = key_of(["x" * 300 + "1"]), key_of(["x" * 300 + "2"])
+    assert long != other
+    assert len(long) < 200
 
 
 def test_done_points_are_kept_and_only_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +248,7 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
 def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> None:
     """Experiment 7 with small programs: beside a core that writes, one that waits for memory loses."""
     experiment = with_settings(load_experiment("regulators"), ("rt=[latency, membomb]", "nrt=[membomb]"))
-    small = tuple({**part, "params": {"size_kib": 512}} for part in experiment.parts)
+    small = tuple(part.model_copy(update={"params": {"size_kib": 512}}) for part in experiment.parts)
     experiment = experiment.model_copy(update={"parts": small})
     points = points_of(experiment)
     jobs = [(one.key, one.job) for one in points] + alone_jobs(points)
