@@ -15,6 +15,7 @@ extern const struct workload workload_latency;
 extern const struct workload workload_matmul;
 extern const struct workload workload_membomb;
 extern const struct workload workload_mser;
+extern const struct workload workload_multi_ncut;
 extern const struct workload workload_ndt_mapping;
 extern const struct workload workload_qsort;
 extern const struct workload workload_stride;

@@ -14,6 +14,7 @@ const struct workload *const workload_catalog[] = {
     &workload_matmul,
     &workload_membomb,
     &workload_mser,
+    &workload_multi_ncut,
     &workload_ndt_mapping,
     &workload_qsort,
     &workload_stride,

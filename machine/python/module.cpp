@@ -16,7 +16,7 @@
 
 #include "machine/generator.h"
 #include "machine/machine.h"
-#include "machine/program/bare.h"
+#include "machine/python/programs.h"
 #include "machine/python/results.h"
 #include "machine/python/walk_json.h"
 #include "machine/settings_json.h"
@@ -88,7 +88,21 @@ public:
         auto image_file = std::make_unique<image>(taken(image::read(file)));
         auto made = taken(bare_program::make(*image_file, *ram_, mine, std::move(setup)));
         made->start();
-        programs_.push_back({number, endless, std::move(image_file), std::move(made)});
+        programs_.emplace_back(number, endless, std::move(image_file), std::move(made));
+    }
+
+    // A recorded program in frames of 4 KiB. `replays`: 0 for without end.
+    void trace_on(std::uint32_t number, const std::string &file, const std::vector<std::uint64_t> &frames,
+                  std::uint64_t replays, bool endless)
+    {
+        core &mine = free_core(number);
+        std::vector<phys_addr> own;
+        for (const std::uint64_t frame : frames) {
+            own.push_back({frame});
+        }
+        auto made = taken(trace::recorded::make(file, std::move(own), mine, replays));
+        made->start();
+        programs_.emplace_back(number, endless, std::move(made));
     }
 
     // Programs say nothing when they end: they are looked at after each slice.
@@ -127,8 +141,8 @@ public:
         }
         found["walks"] = std::move(walks);
         json programs = json::array();
-        for (const on_core_program &one : programs_) {
-            programs.push_back(of_program(one.core, one.what->outcome()));
+        for (const program_on_core &one : programs_) {
+            programs.push_back(one.report());
         }
         found["programs"] = std::move(programs);
         return found.dump();
@@ -140,38 +154,11 @@ private:
         std::unique_ptr<walk> what;
     };
 
-    struct on_core_program {
-        std::uint32_t core;
-        bool endless;
-        std::unique_ptr<image> file;
-        std::unique_ptr<bare_program> what;
-    };
     static constexpr std::uint64_t slice_ps = 100'000'000;
-
-    static json of_program(std::uint32_t core, const bare_program::report &report)
-    {
-        json marks = json::array();
-        for (const bare_program::mark &mark : report.marks) {
-            marks.push_back({mark.id, mark.when.value});
-        }
-        json found{{"core", core},
-                   {"ended", report.ended},
-                   {"status", report.status},
-                   {"output", report.output},
-                   {"marks", std::move(marks)},
-                   {"trouble", nullptr}};
-        if (report.trouble) {
-            found["trouble"] = *report.trouble;
-        }
-        return found;
-    }
 
     [[nodiscard]] bool all_done() const
     {
-        return waited_for_ == 0 && std::ranges::all_of(programs_, [](const on_core_program &one) {
-                   const bare_program::report &report = one.what->outcome();
-                   return one.endless || report.ended || report.trouble.has_value();
-               });
+        return waited_for_ == 0 && std::ranges::all_of(programs_, &program_on_core::done);
     }
 
     static bool description_is_endless(const std::string &description)
@@ -184,17 +171,10 @@ private:
         if (number >= machine_->core_count()) {
             throw std::invalid_argument("there is no core " + std::to_string(number));
         }
-        for (const on_core &one : walks_) {
-            if (one.core == number) {
-                throw std::invalid_argument("core " + std::to_string(number) +
-                                            " has something to do already");
-            }
-        }
-        for (const on_core_program &one : programs_) {
-            if (one.core == number) {
-                throw std::invalid_argument("core " + std::to_string(number) +
-                                            " has something to do already");
-            }
+        if (std::ranges::any_of(walks_, [=](const on_core &one) { return one.core == number; }) ||
+            std::ranges::any_of(programs_,
+                                [=](const program_on_core &one) { return one.core() == number; })) {
+            throw std::invalid_argument("core " + std::to_string(number) + " has something to do already");
         }
         return machine_->core_at(core_id{number});
     }
@@ -202,7 +182,7 @@ private:
     std::unique_ptr<simulated_machine> machine_;
     std::unique_ptr<ram> ram_;
     std::vector<on_core> walks_;
-    std::vector<on_core_program> programs_;
+    std::vector<program_on_core> programs_;
     std::size_t waited_for_ = 0;
 };
 
@@ -217,6 +197,8 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
         .def("walk", &python_machine::walk_on, nb::arg("core"), nb::arg("description"))
         .def("program", &python_machine::program_on, nb::arg("core"), nb::arg("file"), nb::arg("memory"),
              nb::arg("arguments"), nb::arg("endless") = false)
+        .def("trace", &python_machine::trace_on, nb::arg("core"), nb::arg("file"), nb::arg("frames"),
+             nb::arg("replays") = 1, nb::arg("endless") = false)
         .def("run", &python_machine::run, nb::arg("until_ps"), nb::call_guard<nb::gil_scoped_release>())
         .def("results", &python_machine::results);
 }

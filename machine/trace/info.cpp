@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace_info TRACE: reads a whole trace and prints in JSON what is in it; exit 1, with the reason, if it is
 // damaged. The tool calls it after a recording; people call it to look at one.
+#include <bit>
 #include <cstdio>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "machine/trace/pages.h"
 #include "machine/trace/reader.h"
@@ -17,23 +18,35 @@ int fail(const std::string &reason)
     return 1;
 }
 
+// A page's bit for each of its lines: 64 of 64 bytes.
+using lines_of_pages = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+constexpr std::uint64_t line_bytes = 64;
+constexpr std::size_t most_pages = std::size_t{1} << 22U; // 16 GiB: a small file may name any number
+
 int show(trace::reader &from)
 {
-    std::unordered_set<std::uint64_t> pages;
-    std::unordered_set<std::uint64_t> lines;
+    lines_of_pages pages;
     for (;;) {
         auto block = from.next_block();
         if (const auto *reason = std::get_if<refusal>(&block)) {
             return fail(reason->reason);
         }
-        const auto &records = std::get<std::vector<trace::record>>(block);
+        const auto records = std::get<std::span<const trace::record>>(block);
         if (records.empty()) {
             break;
         }
         for (const trace::record &each : records) {
-            pages.insert(each.address / trace::page_bytes);
-            lines.insert(each.address / 64);
+            pages[each.address / trace::page_bytes] |= std::uint64_t{1}
+                                                       << each.address % trace::page_bytes / line_bytes;
         }
+        if (pages.size() > most_pages) {
+            return fail("it touches more than 16 GiB of memory, which no recorded program does");
+        }
+    }
+    std::size_t lines = 0;
+    for (const auto &[page, touched] : pages) {
+        lines += static_cast<std::size_t>(std::popcount(touched));
     }
     const trace::totals &all = from.all();
     std::printf(
@@ -42,7 +55,7 @@ int show(trace::reader &from)
         from.description().empty() ? "null" : from.description().c_str(),
         static_cast<unsigned long long>(all.records), static_cast<unsigned long long>(all.instructions),
         static_cast<unsigned long long>(all.reads), static_cast<unsigned long long>(all.writes), pages.size(),
-        lines.size());
+        lines);
     return 0;
 }
 

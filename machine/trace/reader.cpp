@@ -2,11 +2,13 @@
 // Sizes that the file gives are bounded before memory is taken for them.
 #include "machine/trace/reader.h"
 
+#include <nlohmann/json.hpp>
 #include <zstd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "core/crc32.h"
 
@@ -21,10 +23,18 @@ bool is_intact(const bytes &data)
     return read_u32(data, covered) == crc32_update(0, data.data(), covered);
 }
 
+// No instruction of the architecture makes more accesses (a gather of 64 elements).
+constexpr std::uint64_t most_accesses = 64;
+
 } // namespace
 
 result<reader> reader::open(const std::string &path)
 {
+    std::error_code unknown;
+    if (const auto what = std::filesystem::status(path, unknown);
+        std::filesystem::exists(what) && !std::filesystem::is_regular_file(what)) {
+        return refusal{path + ": not a file"}; // to open a pipe would wait for whoever writes to it
+    }
     std::FILE *file = std::fopen(path.c_str(), "rb");
     if (file == nullptr) {
         return refusal{path + ": " + std::strerror(errno)};
@@ -69,6 +79,10 @@ bool reader::read_header(std::string &reason)
     }
     const auto text = header.begin() + header_bytes;
     description_.assign(text, text + static_cast<std::ptrdiff_t>(length));
+    if (!description_.empty() && !nlohmann::json::accept(description_)) {
+        reason = "its description is no JSON";
+        return false;
+    }
     first_block_ = std::ftell(file_.get());
     return true;
 }
@@ -87,6 +101,10 @@ bool reader::read_end(std::string &reason)
             .instructions = read_u64(end, 16),
             .reads = read_u64(end, 24),
             .writes = read_u64(end, 32)};
+    if (all_.records / most_accesses > all_.instructions) {
+        reason = "it has more accesses than its instructions can make";
+        return false;
+    }
     return true;
 }
 
@@ -98,18 +116,30 @@ void reader::rewind()
 }
 
 // At the end: does it say what was read?
-result<std::vector<record>> reader::finish()
+result<std::span<const record>> reader::finish()
 {
-    const bool agrees = blocks_seen_ == blocks_ && seen_.records == all_.records &&
-                        seen_.reads == all_.reads && seen_.writes == all_.writes &&
-                        seen_.instructions <= all_.instructions;
-    if (!agrees) {
+    if (seen_.records != all_.records || seen_.reads != all_.reads || seen_.writes != all_.writes) {
         return refused("its end does not tell what is in it: blocks are missing or too many");
     }
-    return std::vector<record>{};
+    return std::span<const record>{};
 }
 
-result<std::vector<record>> reader::next_block()
+// Adds a block to what was seen: is it still within what the end tells? Asked before a record is used, since
+// sums of crafted ones may be beyond any number.
+bool reader::counts_in(std::span<const record> block)
+{
+    for (const record &each : block) {
+        if (each.instructions > all_.instructions - seen_.instructions) {
+            return false;
+        }
+        seen_.instructions += each.instructions;
+        ++(each.kind == access_kind::write ? seen_.writes : seen_.reads);
+    }
+    seen_.records += block.size();
+    return seen_.records <= all_.records;
+}
+
+result<std::span<const record>> reader::next_block()
 {
     const std::string which = "block " + std::to_string(blocks_seen_);
     bytes head;
@@ -145,13 +175,12 @@ result<std::vector<record>> reader::next_block()
     if (const auto *reason = std::get_if<refusal>(&decoded)) {
         return refused(which + ": " + reason->reason);
     }
-    for (const record &each : std::get<std::vector<record>>(decoded)) {
-        seen_.instructions += each.instructions;
-        ++(each.kind == access_kind::write ? seen_.writes : seen_.reads);
+    block_ = std::get<std::vector<record>>(std::move(decoded));
+    if (!counts_in(block_)) {
+        return refused(which + " is more than its end tells");
     }
-    seen_.records += count;
     ++blocks_seen_;
-    return decoded;
+    return std::span<const record>(block_);
 }
 
 } // namespace bulkhead::machine::trace

@@ -21,9 +21,9 @@ public:
     [[nodiscard]] const std::string &description() const { return description_; }
     [[nodiscard]] const totals &all() const { return all_; }
 
-    // The records of the next block; none at the end. Instructions after the last access: all() minus what
-    // was read.
-    [[nodiscard]] result<std::vector<record>> next_block();
+    // The records of the next block; none at the end. They are valid until the next call. Instructions after
+    // the last access: all() minus what was read.
+    [[nodiscard]] result<std::span<const record>> next_block();
 
     // Starts again with the first block.
     void rewind();
@@ -38,7 +38,8 @@ private:
     [[nodiscard]] bool read(bytes &to, std::size_t count);
     [[nodiscard]] bool read_header(std::string &reason);
     [[nodiscard]] bool read_end(std::string &reason);
-    [[nodiscard]] result<std::vector<record>> finish();
+    [[nodiscard]] result<std::span<const record>> finish();
+    [[nodiscard]] bool counts_in(std::span<const record> block);
 
     std::string path_;
     std::unique_ptr<std::FILE, closing> file_;
@@ -46,6 +47,7 @@ private:
     totals all_;
     std::uint32_t blocks_ = 0;
     long first_block_ = 0;
+    std::vector<record> block_;
     totals seen_;
     std::uint32_t blocks_seen_ = 0;
 };

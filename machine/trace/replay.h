@@ -38,6 +38,18 @@ template <replays Core> [[nodiscard]] bool replay_access(const record &each, pag
     return true;
 }
 
+// So many at once: whatever the trace says, the machine can stop in time.
+inline constexpr std::uint64_t most_instructions = 1U << 20U;
+
+template <replays Core> void replay_instructions(std::uint64_t count, Core &core)
+{
+    while (count > 0) {
+        const std::uint64_t part = std::min(count, most_instructions);
+        core.instructions(part);
+        count -= part;
+    }
+}
+
 // The whole trace once. Nothing: all was replayed; else why it ended early.
 template <replays Core> std::optional<refusal> replay(reader &from, page_map &pages, Core &core)
 {
@@ -48,15 +60,13 @@ template <replays Core> std::optional<refusal> replay(reader &from, page_map &pa
         if (auto *reason = std::get_if<refusal>(&block)) {
             return *reason;
         }
-        const auto &records = std::get<std::vector<record>>(block);
+        const auto records = std::get<std::span<const record>>(block);
         if (records.empty()) {
-            core.instructions(from.all().instructions - done);
+            replay_instructions(from.all().instructions - done, core);
             return std::nullopt;
         }
         for (const record &each : records) {
-            if (each.instructions > 0) {
-                core.instructions(each.instructions);
-            }
+            replay_instructions(each.instructions, core);
             done += each.instructions;
             if (!replay_access(each, pages, core)) {
                 return refusal{"the trace touches more than the " + std::to_string(pages.used()) +

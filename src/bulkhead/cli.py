@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `bulkhead`: collects the commands of `bulkhead.commands` and turns failures into exit codes.
 
-0 yes, 1 the answer is no, 2 wrong usage, 3 the environment lacks something. No command is defined here.
-With `--json` there is an object on standard output in every case but wrong usage.
+0 yes, 1 the answer is no, 2 wrong usage, 3 the environment lacks something, 130 interrupted. No command is
+defined here. With `--json` there is an object on standard output in every case but wrong usage.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bulkhead import commands
 from bulkhead.commands.output import complain, print_json, result_object, version_text
 from bulkhead.env.errors import BuildFailed, MissingTool
 
+INTERRUPTED = "interrupted"
 EXIT_NO, EXIT_USAGE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 
@@ -93,7 +94,11 @@ def main() -> None:
     except OSError as error:
         _fail(_surroundings(error), EXIT_ENVIRONMENT)
     except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+        _fail(INTERRUPTED, EXIT_INTERRUPTED)
+    except SystemExit as end:
+        if end.code == EXIT_INTERRUPTED:  # typer's own answer to an interrupt
+            _fail(INTERRUPTED, EXIT_INTERRUPTED)
+        raise
 
 
 def _surroundings(error: OSError) -> str:

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
+from bulkhead.env.paths import repository
 from bulkhead.experiments import runner
 from bulkhead.experiments.model import (
     BadExperiment,
@@ -19,13 +24,16 @@ from bulkhead.experiments.model import (
     experiment_names,
     load_experiment,
     points_of,
-    values_of,
     with_settings,
 )
 from bulkhead.experiments.output import write_output
 from bulkhead.experiments.rows import rows_of
-from bulkhead.experiments.runner import PointFailed, run_jobs
+from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
+from bulkhead.experiments.sweep import BadRange, key_of, values_of
+from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.native import built_machine
+
+from ..machine.handmade_trace import READ, Record, write_trace
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,7 +57,7 @@ def test_a_range_has_both_ends_and_nonsense_is_refused() -> None:
     assert values_of("n", "3..5") == [3, 4, 5]
     assert values_of("n", "word") == ["word"]
     for wrong in ("5..3", "1..9..0", "0..99999999"):
-        with pytest.raises(BadExperiment, match="range"):
+        with pytest.raises(BadRange, match="range"):
             values_of("n", wrong)
 
 
@@ -80,6 +88,96 @@ def test_a_wrong_file_is_refused_with_line_and_key(tmp_path: Path) -> None:
     file.write_text("experiment: 1\nname: wrong\ntitle: t\nplatfrom: rpi2\n")
     with pytest.raises(BadExperiment, match=r"wrong\.yaml:4:1: platfrom: .*'platform'"):
         load_experiment(str(file))
+
+
+EXPERIMENT = """\
+experiment: 1
+name: mine
+title: t
+platform: rpi2
+sweep: { n_kib: 8..24..8, corun: [alone, walker] }
+fixed: { stride: 64 }
+differ: [n_kib, corun]
+parts:
+  - { name: reader, measured: true, core: 0, memory: $n_kib KiB, kind: read, stride_bytes: $stride, walks: 3 }
+  - { name: walker, when: { corun: walker }, core: 1, memory: 1 MiB, kind: read, walks: 0 }
+result: walk-times
+plots: [{ x: n_kib, y: mean_ns, x_label: x, y_label: y, series: [corun] }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("platform: rpi2", "platform: rpi3", "mine.yaml:4:11: platform: there is no platform 'rpi3'"),
+        ("8..24..8", "24..8..8", "sweep.n_kib: n_kib: '24..8..8' is no range"),
+        ("8..24..8", "8..24..x", "sweep.n_kib: n_kib: '8..24..x' is no range"),
+        ("[alone, walker]", "[]", "sweep.corun: has no values"),
+        ("[alone, walker]", "[{ a: 1 }]", "sweep.corun: has a value that is a mapping"),
+        ("stride: 64", "corun: 64", "fixed.corun: is swept, too"),
+        ("differ: [n_kib", "differ: [n_kb", "differ[0]: there is no value 'n_kb'; did you mean 'n_kib'?"),
+        ("$n_kib KiB", "$n_kb KiB", "mine.yaml:9:54: parts[0].memory: there is no value '$n_kb'"),
+        ("when: { corun", "when: { coruns", "parts[1].when.coruns: there is no value 'coruns'"),
+        ("walks: 0", "wakls: 0", "parts[1].wakls: unknown key 'wakls'; did you mean 'walks'?"),
+        ("walks: 0", "walks:", "parts[1].walks: has no value"),
+        ("name: walker, ", "name: reader, ", "parts[1].name: 'reader' is another part's"),
+        ("measured: true, ", "", "parts: no parts with `measured: true`"),
+        ("y: mean_ns", "y: mean", "plots[0].y: there is no result 'mean'; did you mean 'mean_ns'?"),
+        ("series: [corun]", "series: [corunner]", "plots[0].series[0]: there is no value 'corunner'"),
+        ("result: walk-times", "result: walk-times\nleave_out: -1", "leave_out"),
+    ],
+)
+def test_nonsense_in_a_file_is_refused_at_its_place(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(EXPERIMENT)
+    assert len(points_of(load_experiment(str(file)))) == 6
+    assert EXPERIMENT.count(old) == 1
+    file.write_text(EXPERIMENT.replace(old, new))
+    with pytest.raises(BadExperiment) as refused:
+        load_experiment(str(file))
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("$n_kib KiB", "$n_kib Kit", "point 8-alone, part 'reader', memory: unknown unit"),
+        ("$n_kib KiB", "$corun", "point 8-alone, part 'reader', memory: 'alone' is not a quantity"),
+        ("1 MiB", "0", "point 8-walker, part 'walker', memory_bytes: '0'"),
+        ("core: 1", "core: -1", "part 'walker', core"),
+        ("core: 1", "core: $corun", "part 'walker', core"),
+        ("$stride", "0", "part 'reader', stride_bytes"),
+        ("kind: read, stride", "colors: [a], kind: read, stride", "part 'reader', colors"),
+        ("kind: read, walks", "workload: membomb, kind: read, walks", "either a workload or the kind"),
+        ("kind: read, walks", "workload: membomb, params: { size_kib: -1 }, walks", "params.size_kib"),
+    ],
+)
+def test_nonsense_of_a_point_is_refused_with_part_and_key(
+    tmp_path: Path, old: str, new: str, reason: str
+) -> None:
+    file = tmp_path / "mine.yaml"
+    assert EXPERIMENT.count(old) == 1
+    file.write_text(EXPERIMENT.replace(old, new))
+    with pytest.raises(BadExperiment) as refused:
+        points_of(load_experiment(str(file)))
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["n_kib=[8", "n_kib=8..", "n_kib={a: 1}", "leave_out=-1", "leave_out=x", "platform=rpi3", "platform=[1]",
+     "iterations=1.5", "corun=2020-01-01", "n_kib=[]", "limit_mb_s=.inf", "n_kib", "=", "parts=[]"],
+)  # fmt: skip
+def test_nonsense_on_the_command_line_is_refused(setting: str) -> None:
+    with pytest.raises(BadExperiment, match="--set"):
+        coloring(setting)
+
+
+def test_keys_of_points_are_names_of_files() -> None:
+    assert key_of([8, True, "a/../b", None, 1.5]) == "8-yes-a_.._b-None-1.5"
+    long, other = key_of(["x" * 300 + "1"]), key_of(["x" * 300 + "2"])
+    assert long != other
+    assert len(long) < 200
 
 
 def test_done_points_are_kept_and_only_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +238,7 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
     points = points_of(experiment, ("unregulated",))
     pairs = {(one.point["rt"], one.point["nrt"]) for one in points}
     rts = {rt for rt, _ in pairs}
-    assert {"disparity", "tracking", "mser", "ndt_mapping", "euclidean_cluster"} <= rts
+    assert {"disparity", "tracking", "mser", "multi_ncut", "ndt_mapping", "euclidean_cluster"} <= rts
     assert pairs == {(rt, nrt) for rt in rts for nrt in {*rts, "membomb"} if rt != nrt}
     assert {len({part["core"] // 2 for part in one.job["parts"]}) for one in points} == {2}, "clusters"
     with pytest.raises(BadExperiment, match=r"--only memguard: .*known: unregulated, disparity"):
@@ -150,7 +248,7 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
 def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> None:
     """Experiment 7 with small programs: beside a core that writes, one that waits for memory loses."""
     experiment = with_settings(load_experiment("regulators"), ("rt=[latency, membomb]", "nrt=[membomb]"))
-    small = tuple({**part, "params": {"size_kib": 512}} for part in experiment.parts)
+    small = tuple(part.model_copy(update={"params": {"size_kib": 512}}) for part in experiment.parts)
     experiment = experiment.model_copy(update={"parts": small})
     points = points_of(experiment)
     jobs = [(one.key, one.job) for one in points] + alone_jobs(points)
@@ -170,6 +268,73 @@ def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> Non
 def test_slowdowns_without_iterations_are_refused() -> None:
     with pytest.raises(BadExperiment, match="need iterations"):
         points_of(with_settings(load_experiment("regulators"), ("iterations=0",)))
+
+
+def bulkhead(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command as people run it."""
+    command = [sys.executable, "-m", "bulkhead.cli", *arguments]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(repository() / "src")},
+    )
+
+
+def small_trace(tmp_path: Path) -> Path:
+    records = [Record(READ, 3, 4, 0x10000 + 64 * i) for i in range(5000)]
+    about = {"program": "reader", "arguments": ["-n", "5000"], "package": "reading"}
+    return write_trace(tmp_path / "small.trace", records, about=about)
+
+
+def recorded_experiment(tmp_path: Path, trace: str) -> Path:
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "experiment: 1\nname: mine\ntitle: t\nplatform: s32v234\n"
+        f"sweep: {{ rt: [{trace}, latency] }}\n"
+        "parts:\n"
+        "  - { name: rt, measured: true, core: 0, memory: 1 MiB, workload: $rt, params: { size_kib: 64 } }\n"
+        "  - { name: nrt, core: 2, memory: 1 MiB, workload: membomb, params: { size_kib: 512 } }\n"
+        "result: slowdown\nleave_out: 1\niterations: 2\n"
+        "plots: [{ kind: bars, x: rt, y: rt_slowdown, x_label: x, y_label: y }]\n"
+    )
+    return file
+
+
+def test_an_experiment_names_a_trace_where_it_names_a_workload(tmp_path: Path) -> None:
+    """S1, S6: rows as for a workload, the report says what was recorded, another trace is another input."""
+    file = small_trace(tmp_path)
+    experiment = recorded_experiment(tmp_path, str(file))
+    command = ["experiment", str(experiment), "--again", "--json"]
+    shown = json.loads(bulkhead(*command).stdout)
+    traced, workload = shown["rows"]
+    assert (traced["rt"], workload["rt"]) == (str(file), "latency")
+    assert 1 <= traced["rt_slowdown"] < 20
+    (trace,) = shown["traces"]
+    assert trace["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (trace["records"], trace["instructions"]) == (5000, 20000)
+    page = Path(shown["files"][0]).read_text()
+    assert "reader -n 5000 of package reading: 20,000 instructions" in page
+    again = json.loads(bulkhead(*command).stdout)
+    assert again["rows"] == shown["rows"]
+    points = points_of(load_experiment(str(experiment)))
+    before = [input_hash(one.job, "") for one in with_traces(points)[0]]
+    write_trace(file, [Record(READ, 3, 4, 0x10000)])
+    after = [input_hash(one.job, "") for one in with_traces(points)[0]]
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
+def test_a_trace_that_is_not_there_or_damaged_is_said_before_anything_runs(tmp_path: Path) -> None:
+    points = points_of(load_experiment(str(recorded_experiment(tmp_path, "sqlyte.trace"))))
+    with pytest.raises(BadExperiment, match=r"did you mean 'sqlite\.trace'.*bulkhead record -o"):
+        with_traces(points)
+    file = small_trace(tmp_path)
+    file.write_bytes(file.read_bytes()[:-5])
+    done = bulkhead("experiment", str(recorded_experiment(tmp_path, str(file))), "--json")
+    assert done.returncode == 1
+    assert "it has no end" in json.loads(done.stdout)["reasons"][0]
 
 
 def test_the_command_lists_and_says_what_is_wrong() -> None:

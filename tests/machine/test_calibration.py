@@ -15,7 +15,7 @@ from bulkhead.cli import build_app
 from bulkhead.config.load import load_platform
 from bulkhead.config.platform import Platform
 from bulkhead.machine.calibrate import FREE, check, fit, settings_for, write
-from bulkhead.machine.limits import guaranteed, peak_mb_per_s, sustained
+from bulkhead.machine.limits import Sustained, guaranteed, peak_mb_per_s, sustained
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.machine.settings import settings_of
@@ -93,6 +93,28 @@ def test_limits_stay_below_the_peak_and_the_worst_pattern_is_the_guarantee() -> 
     assert all(0 < row.mb_per_s <= peak_mb_per_s(one) for row in found)
     assert guaranteed(found, 1).mb_per_s == min(by_name.values())
     assert by_name["same-bank writes"] < by_name["sequential writes"]
+
+
+def test_the_guarantee_is_the_least_of_a_busy_dram_however_many_cores_ask() -> None:
+    rows = [
+        Sustained("light", 1, 10.0, 0.3),  # it asks for no more
+        Sustained("hard", 1, 900.0, 1.0),
+        Sustained("hard", 2, 950.0, 1.0),
+        Sustained("light", 2, 20.0, 0.6),
+    ]
+    assert guaranteed(rows, 2) == rows[1]
+    assert guaranteed([rows[0], rows[3]], 2) == rows[3]
+
+
+def test_what_is_sustained_is_counted_with_full_caches() -> None:
+    """One core that writes far more than its caches hold: as many lines come as go, but for streamed ones."""
+    part = {"name": "one", "core": 0, "memory_bytes": 2 << 20, "kind": "write", "walks": 0, "shuffled": True}
+    job = {"platform": "stm32f767", "parts": [part], "from_ps": 100_000_000, "until_ps": 300_000_000}
+    ((whole, window),) = [(result["dram"], result["window"]) for result in run([job])]
+    assert window["ps"] == pytest.approx(200_000_000, rel=0.01)
+    assert window["read_bytes"] == pytest.approx(window["written_bytes"], rel=0.02)
+    assert 0 < window["read_bytes"] < whole["read_bytes"]
+    assert whole["written_bytes"] < 0.98 * whole["read_bytes"], "at first nothing is written back"
 
 
 def test_the_commands_answer_in_json_and_name_an_unknown_platform(monkeypatch: pytest.MonkeyPatch) -> None:

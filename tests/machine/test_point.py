@@ -18,7 +18,7 @@ from bulkhead.geometry import color_space
 from bulkhead.machine.native import built_machine, load_machine
 from bulkhead.machine.patterns import address_of, same_bank
 from bulkhead.machine.placement import DoesNotFit, Placement
-from bulkhead.machine.point import BadJob, job_settings, run_point
+from bulkhead.machine.point import BadJob, answer, job_settings, run_point
 from bulkhead.machine.settings import Settings, settings_of
 from bulkhead.planning.space import platform_llc_bits
 
@@ -196,3 +196,18 @@ def test_a_job_changes_settings_of_all_cores_by_path() -> None:
     settings = job_settings(job(part("one", 0, 64), set={"cores.loads": 1, "dram.timings.rcd": 20}))
     assert {core["loads"] for core in settings["cores"]} == {1}
     assert settings["dram"]["timings"]["rcd"] == 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "5", "[]", "{}", '{"platform": 5, "parts": []}', '{"platform": "rpi2", "parts": [5]}', "[" * 100_000,
+     '{"platform": "rpi2", "parts": [{"name": "a", "core": "x", "memory_bytes": 4096, "kind": "read"}]}',
+     '{"platform": "rpi2", "parts": [{"name": "a", "core": -1, "memory_bytes": 4096, "kind": "read"}]}',
+     '{"platform": "rpi2", "parts": [{"name": "a", "core": 0, "memory_bytes": -4096, "kind": "read"}]}',
+     '{"platform": "rpi2", "parts": [], "until_ps": -1}', '{"platform": "rpi2", "parts": [], "set": 5}'],
+)  # fmt: skip
+def test_whoever_waits_for_a_job_gets_a_line(text: str) -> None:
+    """Also of one that makes no sense: else an experiment would wait for ever."""
+    line, code = answer(text)
+    assert code == 1
+    assert json.loads(line)["error"]

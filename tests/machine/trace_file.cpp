@@ -23,7 +23,7 @@ std::vector<trace::record> some_records(std::size_t count, std::uint64_t seed)
         const std::uint64_t choice = random();
         address = choice % 16 == 0 ? random() : address + choice % 512 - 256;
         each.address = address;
-        each.instructions = choice % 64 == 1 ? random() >> (choice >> 32) % 40 : (choice >> 8) % 20;
+        each.instructions = choice % 64 == 1 ? random() >> (20 + (choice >> 32) % 40) : (choice >> 8) % 20;
         each.kind = (choice >> 16) % 2 == 0 ? access_kind::read : access_kind::write;
         each.size_log2 = static_cast<std::uint8_t>((choice >> 20) % (trace::most_size_log2 + 1U));
     }
@@ -65,7 +65,7 @@ result<std::vector<trace::record>> read_all(result<trace::reader> opened)
         if (auto *reason = std::get_if<refusal>(&block)) {
             return *reason;
         }
-        const auto &records = std::get<std::vector<trace::record>>(block);
+        const auto records = std::get<std::span<const trace::record>>(block);
         if (records.empty()) {
             return all;
         }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "machine/trace/recorded.h"
 #include "machine/trace/replay.h"
 #include "machine_make.h"
 #include "trace_file.h"
@@ -107,6 +108,45 @@ TEST(TraceReplay, DrivesACoreOfTheMachine)
     (void)std::remove(trace_path().c_str());
     EXPECT_EQ(digests[0], digests[1]);
     EXPECT_NE(digests[0], digests[2]);
+}
+
+// A program on a core: replays with their times, again and again, until somebody has seen enough.
+TEST(TraceRecorded, RunsUntilItsEndOrWithoutEnd)
+{
+    write_trace(trace_path(), {{0x5008, 400, access_kind::read, 3}, {0x6010, 200, access_kind::write, 2}}, 9);
+    for (const std::uint64_t replays : {2U, 0U}) {
+        const auto whole = make_machine(small_machine(1));
+        auto made = trace::recorded::make(trace_path(), frames({16, 17}), whole->core_at({0}), replays);
+        auto &program = *std::get<std::unique_ptr<trace::recorded>>(made);
+        program.start();
+        whole->timeline().run(picoseconds{100'000'000});
+        const trace::recorded::report &report = program.outcome();
+        EXPECT_EQ(report.ended, replays == 2);
+        EXPECT_FALSE(report.trouble);
+        ASSERT_GE(report.replays.size(), 2U);
+        EXPECT_EQ(report.replays.size() > 2, replays == 0);
+        EXPECT_EQ(report.replays[0].begin, picoseconds{0});
+        EXPECT_EQ(report.replays[0].end, report.replays[1].begin);
+        EXPECT_EQ(report.replays.back().end.has_value(), replays == 2);
+        EXPECT_GE(whole->core_at({0}).counts().instructions, 2 * 609U);
+    }
+    (void)std::remove(trace_path().c_str());
+}
+
+TEST(TraceRecorded, EndsWithTheReasonAndLeavesOthersAlone)
+{
+    write_trace(trace_path(), {{0x5008, 4, {}, 3}, {0x6010, 2, {}, 2}}, 9);
+    const auto whole = make_machine(small_machine(2));
+    auto made = trace::recorded::make(trace_path(), frames({16}), whole->core_at({0}), 0);
+    auto &program = *std::get<std::unique_ptr<trace::recorded>>(made);
+    program.start();
+    whole->core_at({1}).start([](core &on) { on.instructions(1000); });
+    whole->timeline().run(for_ever);
+    ASSERT_TRUE(program.outcome().trouble);
+    EXPECT_EQ(*program.outcome().trouble, "the trace touches more than the 1 pages that it was given");
+    EXPECT_TRUE(program.outcome().ended);
+    EXPECT_EQ(whole->core_at({1}).counts().instructions, 1000U);
+    (void)std::remove(trace_path().c_str());
 }
 
 TEST(TraceReplay, RunsAgainWithTheSamePages)

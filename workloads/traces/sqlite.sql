@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the SQLite trace does: fill a table, index it, look up, change, join, delete. Every run does the same.
--- Recorded by: bulkhead record --package sqlite3 -o build/sqlite.trace sqlite3 :memory: '.read workloads/traces/sqlite.sql'
+-- Recorded as sqlite.yaml says, when an experiment first needs it.
 create table item(id integer primary key, name text, price integer, kind integer);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
 insert into item select i, 'item ' || (i * 7919 % 20011), i * 104729 % 9973, i % 50 from n;

@@ -16,6 +16,7 @@ from bulkhead.commands.output import commit, complain, console, print_json, resu
 
 if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, PointJob
+    from bulkhead.experiments.traces import Trace
 
 SHOWN_ROWS = 16
 
@@ -58,7 +59,7 @@ def experiment(
     try:
         what = with_settings(load_experiment(name), settings or ())
         points = points_of(what, only or ())
-        rows, files, seconds = _run(what, points, jobs, again, [name, *given])
+        rows, files, seconds, traces = _run(what, points, jobs, again, [name, *given])
     except (BadExperiment, PointFailed, ValueError) as error:
         if as_json:
             print_json(
@@ -72,11 +73,14 @@ def experiment(
             "experiment": what.name,
             "rows": rows,
             "files": files,
+            "traces": [trace.json() for trace in traces],
             "seconds": round(seconds, 1),
         }
         print_json(result_object("experiment", platform=what.platform, on="machine", verdict="ok", **found))
         return
     _show(rows)
+    for trace in traces:
+        console().print(f"{trace.name}: recorded {trace.text()}")
     console().print(
         f"{what.name}: {len(rows)} points on {what.platform} in {seconds:.0f} s, {files[0]}", style="green"
     )
@@ -84,7 +88,7 @@ def experiment(
 
 def _run(
     what: Experiment, points: list[PointJob], workers: int | None, again: bool, arguments: list[str]
-) -> tuple[list[dict[str, Any]], list[str], float]:
+) -> tuple[list[dict[str, Any]], list[str], float, list[Trace]]:
     import hashlib
     import shutil
 
@@ -94,8 +98,10 @@ def _run(
     from bulkhead.experiments.output import write_output
     from bulkhead.experiments.rows import rows_of
     from bulkhead.experiments.runner import run_jobs, runs_workloads
+    from bulkhead.experiments.traces import with_traces
     from bulkhead.machine.native import built_machine
 
+    points, traces = with_traces(points)
     built_machine(workloads=any(runs_workloads(one.job) for one in points))
     directory = build_dir() / "run" / "experiments" / what.name
     if again:
@@ -114,9 +120,10 @@ def _run(
         "commit": commit(),
         "platform file, SHA-256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "points": str(len(rows)),
+        **{f"recorded program {trace.name}": trace.text() for trace in traces},
     }
     files = write_output(what, rows, directory, ["./bulkhead", "experiment", *arguments], facts)
-    return rows, [str(file) for file in files], seconds
+    return rows, [str(file) for file in files], seconds, traces
 
 
 def _list(as_json: bool) -> None:

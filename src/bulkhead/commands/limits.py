@@ -38,7 +38,9 @@ def limits(
     built_machine()
 
     def run(wanted: Any) -> list[dict[str, Any]]:
-        return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, jobs, "limits")
+        return run_jobs(
+            [(f"{number}", job) for number, job in enumerate(wanted)], None, jobs, f"limits {name}"
+        )
 
     try:
         found = library.sustained(platform, run)
@@ -64,13 +66,15 @@ def limits(
                 peak_mb_s=peak,
                 guaranteed_mb_s=worst.mb_per_s,
                 guaranteed_pattern=worst.pattern,
+                guaranteed_cores=worst.cores,
                 rows=rows,
             )
         )
         return
     _show(found, platform.cores.count)
     console().print(
-        f"peak {peak:,.0f} MB/s; guaranteed {worst.mb_per_s:,.0f} MB/s ({worst.pattern}, all cores)"
+        f"peak {peak:,.0f} MB/s; guaranteed {worst.mb_per_s:,.0f} MB/s"
+        f" ({worst.pattern}, {worst.cores} core{'s' if worst.cores != 1 else ''} busy)"
     )
 
 

@@ -13,7 +13,8 @@ import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
-from bulkhead.env.qemu_user import PACKAGE_NAME, arm64_root
+from bulkhead.env.qemu_user import PACKAGE_NAME
+from bulkhead.recording.known import SUFFIX, program_in, trace_directory
 from bulkhead.recording.record import Counts, Program, RecordingError, describe, run, trace_info
 
 
@@ -24,18 +25,22 @@ def _find(name: str, package: str | None) -> Program | str:
         return Program(file.absolute()) if file.is_file() else f"{name}: no such file"
     if not PACKAGE_NAME.fullmatch(package):
         return f"'{package}' is no name of a package"
-    root = arm64_root(package)
-    found = [root / place / name for place in ("usr/bin", "bin", "usr/sbin", "sbin", "usr/games")]
-    file = next((file for file in found if file.is_file()), root)
-    return Program(file, root=root) if file != root else f"package {package} has no program '{name}'"
+    return program_in(package, name) or f"package {package} has no program '{name}'"
 
 
 def record(
     program: Annotated[str, typer.Argument(help="An AArch64 program: its file, or its name in the package.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="TRACE", help="The trace to write.")
-    ] = Path("program.trace"),
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="TRACE",
+            help="The trace to write.",
+            show_default="build/traces/PROGRAM.trace",
+        ),
+    ] = None,
     package: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Take the program from this Debian package.", show_default=False),
@@ -50,6 +55,9 @@ def record(
     found = _find(program, package)
     reasons: list[str] = []
     own: dict[str, Any] = {}
+    if output is None:
+        output = trace_directory() / f"{Path(program).name}{SUFFIX}"
+        output.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(found, str):
         reasons = [found]
     else:

@@ -16,22 +16,25 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
+from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
-from bulkhead.config.load import validate
+from bulkhead.config.load import locate, validate
 from bulkhead.config.locate import data_root
-from bulkhead.config.problem import nearest_of
-from bulkhead.config.quantity import BYTE_UNITS, Empty, parse
+from bulkhead.config.problem import key_text, nearest_of
+from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
+from bulkhead.experiments.check import findings_of
+from bulkhead.experiments.parts import Part, problems_of
+from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
 
-Value = int | str | bool
 Point = dict[str, Any]
 Job = dict[str, Any]
 
-MAX_POINTS = 100_000
-_RANGE = re.compile(r"(\d+)\.\.(\d+)(?:\.\.(\d+))?", re.ASCII)
+MOST_ITERATIONS = 1 << 20
 _JOB_KEYS = ("when", "memory", "measured")
 
 
@@ -54,10 +57,12 @@ class Experiment(Model):
     sweep: dict[str, Any]
     fixed: dict[str, Any] = {}
     differ: tuple[Text, ...] = ()  # no point has the same value for two of these
-    parts: tuple[dict[str, Any], ...] = Field(min_length=1)
+    parts: tuple[Part, ...] = Field(min_length=1, max_length=64)
     result: Literal["walk-times", "slowdown"]
-    leave_out: int = 0  # first walks or iterations that are not counted: caches are still cold
-    iterations: int = Field(0, ge=0)  # of each workload that count; needed for slowdowns
+    leave_out: int = Field(
+        0, ge=0, le=MOST_ITERATIONS
+    )  # first walks or iterations that are not counted: caches are still cold
+    iterations: int = Field(0, ge=0, le=MOST_ITERATIONS)  # of each workload that count; needed for slowdowns
     plots: tuple[Plot, ...] = ()
     about: Text = "-"
 
@@ -90,6 +95,8 @@ def load_experiment(name: str) -> Experiment:
     if source.root is not None:
         loaded, _, found = validate(source.root, Experiment, str(path))
         problems += found
+    if loaded is not None:
+        problems += [locate(finding, source.root, str(path)) for finding in findings_of(loaded)]
     if problems or loaded is None:
         raise BadExperiment("\n".join(problem.text() for problem in problems))
     return loaded
@@ -101,9 +108,9 @@ def with_settings(experiment: Experiment, settings: Sequence[str]) -> Experiment
     changed: dict[str, Any] = {}
     for setting in settings:
         key, separator, text = setting.partition("=")
-        value = YAML(typ="safe", pure=True).load(text) if separator else None
         if not separator:
             raise BadExperiment(f"--set {setting}: KEY=VALUE is needed")
+        value = _set_value(setting, text)
         if key in sweep:
             sweep[key] = value
         elif key in fixed:
@@ -115,7 +122,24 @@ def with_settings(experiment: Experiment, settings: Sequence[str]) -> Experiment
             near = nearest_of(key, known)
             hint = f"; did you mean '{near}'?" if near else ""
             raise BadExperiment(f"--set {key}: the experiment has no such value{hint} ({', '.join(known)})")
-    return experiment.model_copy(update={"sweep": sweep, "fixed": fixed, **changed})
+    made = experiment.model_copy(update={"sweep": sweep, "fixed": fixed, **changed})
+    try:
+        Experiment.model_validate({key: getattr(made, key) for key in Experiment.model_fields})
+    except ValidationError as error:
+        wrong = [f"--set {key_text(item['loc'])}: {item['msg']}" for item in error.errors(include_url=False)]
+        raise BadExperiment("\n".join(wrong)) from error
+    found = [f"--set {key_text(one.path)}: {one.cause}" for one in findings_of(made)]
+    if found:
+        raise BadExperiment("\n".join(found))
+    return made
+
+
+def _set_value(setting: str, text: str) -> Any:
+    try:
+        value = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise BadExperiment(f"--set {setting}: the value cannot be read") from error
+    return Decimal(repr(value)) if isinstance(value, float) else value
 
 
 def points_of(experiment: Experiment, only: Sequence[str] = ()) -> list[PointJob]:
@@ -126,39 +150,26 @@ def points_of(experiment: Experiment, only: Sequence[str] = ()) -> list[PointJob
         count *= len(values)
     if count > MAX_POINTS:
         raise BadExperiment(f"{count} points: at most {MAX_POINTS} are possible")
-    known = list(dict.fromkeys(_word(value) for values in axes.values() for value in values))
-    for word in only:
-        if word not in known:
+    known = list(dict.fromkeys(word(value) for values in axes.values() for value in values))
+    for wanted in only:
+        if wanted not in known:
             words = [one for one in known if not one.isdecimal()]
             numbers = ", or a swept number" if len(words) < len(known) else ""
             raise BadExperiment(
-                f"--only {word}: no point has this value (known: {', '.join(words)}{numbers})"
+                f"--only {wanted}: no point has this value (known: {', '.join(words)}{numbers})"
             )
     found = []
     for chosen in itertools.product(*axes.values()):
         point = {
-            key: _value(v) for key, v in {**experiment.fixed, **dict(zip(axes, chosen, strict=True))}.items()
+            key: plain(v) for key, v in {**experiment.fixed, **dict(zip(axes, chosen, strict=True))}.items()
         }
         differing = [point[key] for key in experiment.differ]
         if len(set(differing)) < len(differing):
             continue
-        if all(word in {_word(point[key]) for key in axes} for word in only):
-            key = "-".join(_word(point[axis]) for axis in axes)
-            found.append(PointJob(key, point, _job(experiment, point)))
+        if all(wanted in {word(point[key]) for key in axes} for wanted in only):
+            key = key_of([point[axis] for axis in axes])
+            found.append(PointJob(key, point, _job(experiment, key, point)))
     return found
-
-
-def values_of(key: str, given: Any) -> list[Any]:
-    """A list, one value, or a range `low..high..step`, its ends included."""
-    if isinstance(given, (list, tuple)):
-        return list(given)
-    match = _RANGE.fullmatch(given) if isinstance(given, str) else None
-    if match is None:
-        return [given]
-    low, high, step = int(match[1]), int(match[2]), int(match[3] or 1)
-    if step == 0 or high < low or (high - low) // step >= MAX_POINTS:
-        raise BadExperiment(f"{key}: '{given}' is no range low..high..step")
-    return list(range(low, high + 1, step))
 
 
 def alone_jobs(points: Sequence[PointJob]) -> list[tuple[str, Job]]:
@@ -174,15 +185,15 @@ def alone_job(job: Job, part: Job) -> Job:
 def alone_key(part: Job) -> str:
     """Of one part's run by itself; all that the part says is in it."""
     digest = hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:8]
-    return f"alone-{_word(part['workload'])}-{digest}"
+    return f"alone-{key_of([part['workload']])}-{digest}"
 
 
 def measured_part(experiment: Experiment) -> str:
-    return next(str(part["name"]) for part in experiment.parts if part.get("measured"))
+    return next(part.name for part in experiment.parts if part.measured)
 
 
-def _job(experiment: Experiment, point: Point) -> Job:
-    parts = [dict(_part(part, point)) for part in experiment.parts if _wanted(part, point)]
+def _job(experiment: Experiment, key: str, point: Point) -> Job:
+    parts = [_point_part(part, key, point) for part in experiment.parts if _wanted(part, point)]
     if experiment.result == "slowdown":
         if experiment.iterations == 0 or not all("workload" in part for part in parts):
             raise BadExperiment("slowdowns need iterations, and a workload in each part")
@@ -192,18 +203,29 @@ def _job(experiment: Experiment, point: Point) -> Job:
     return {"platform": experiment.platform, "parts": parts, **more}
 
 
-def _wanted(part: dict[str, Any], point: Point) -> bool:
-    return all(point.get(key) == value for key, value in part.get("when", {}).items())
+def _wanted(part: Part, point: Point) -> bool:
+    return all(point.get(key) == plain(value) for key, value in part.when.items())
 
 
-def _part(part: dict[str, Any], point: Point) -> Iterator[tuple[str, Any]]:
-    for key, value in part.items():
+def _point_part(part: Part, key: str, point: Point) -> dict[str, Any]:
+    try:
+        made = dict(_part(part, point))
+    except PydanticCustomError as error:  # of the quantity
+        raise BadExperiment(f"point {key}, part '{part.name}', memory: {error.message()}") from error
+    wrong = [f"point {key}, part '{part.name}', {what}" for what in problems_of(made)]
+    if wrong:
+        raise BadExperiment("\n".join(wrong))
+    return made
+
+
+def _part(part: Part, point: Point) -> Iterator[tuple[str, Any]]:
+    for key, value in part.given().items():
         if key == "colors" and not point.get("coloring", True):
             continue
         if key not in _JOB_KEYS:
             yield key, _filled(value, point)
-    if "memory" in part:
-        yield "memory_bytes", int(parse(_filled(part["memory"], point), BYTE_UNITS, "64 KiB", bare=True))
+    amount = _filled(part.memory, point)
+    yield "memory_bytes", int(parse(amount, BYTE_UNITS, "64 KiB", bare=True))
 
 
 def _filled(value: Any, point: Point) -> Any:
@@ -218,14 +240,3 @@ def _filled(value: Any, point: Point) -> Any:
     if value.startswith("$") and value[1:] in point:
         return point[value[1:]]
     return re.sub(r"\$(\w+)", lambda found: str(point[found[1]]), value)
-
-
-def _value(value: Any) -> Any:
-    """As results have it: a number that has a point in the file, a key without a value."""
-    return None if isinstance(value, Empty) else float(value) if isinstance(value, Decimal) else value
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return re.sub(r"[^A-Za-z0-9_.]+", "_", str(value))

@@ -7,14 +7,16 @@ has the same is not run again. Experiments, calibration and limits use this.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from bulkhead.machine.native import module_path, workload_image
 
 Job = dict[str, Any]
 Result = dict[str, Any]
+
+LOOK_S = 0.2
 
 
 class PointFailed(RuntimeError):
@@ -44,8 +48,12 @@ def run_jobs(
             if kept is not None:
                 found[index] = kept
     waiting = [index for index in range(len(jobs)) if index not in found]
-    with progress(f"{title}: {len(waiting)} of {len(jobs)} points to run") as update:
-        for index, result in _run(waiting, jobs, workers):
+    # Closed at once, whatever ends this: an exception's traceback would keep it and its processes alive.
+    with (
+        progress(f"{title}: {len(waiting)} of {len(jobs)} points to run") as update,
+        contextlib.closing(_run(waiting, jobs, workers)) as running,
+    ):
+        for index, result in running:
             found[index] = result
             if keep is not None:
                 _write(keep / f"{jobs[index][0]}.json", {"input": hashes[index], "result": result})
@@ -72,11 +80,12 @@ class _Worker:
         source = Path(__file__).resolve().parents[2]
         path = os.pathsep.join([str(source), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bulkhead.machine.point", "--serve"],
+            [sys.executable, "-m", "bulkhead.machine.point", "--serve", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
             text=True,
+            start_new_session=True,  # an interrupt is for the command, which ends its workers
         )
 
     def run(self, job: Job) -> Result:
@@ -96,13 +105,15 @@ class _Worker:
         return result
 
     def close(self) -> None:
-        self.process.kill()
+        """With the process of the job that it is at: the rest of a long one is of no use."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
 
 def _run(
     waiting: Sequence[int], jobs: Sequence[tuple[str, Job]], workers: int | None
-) -> Iterable[tuple[int, Result]]:
+) -> Generator[tuple[int, Result], None, None]:
     """Results as they come. Whatever ends this, no process is left behind."""
     if not waiting:
         return
@@ -123,8 +134,12 @@ def _run(
 
     pool = ThreadPoolExecutor(count)
     try:
-        for future in as_completed([pool.submit(one, index) for index in waiting]):
-            yield future.result()
+        pending = {pool.submit(one, index) for index in waiting}
+        while pending:
+            # An interrupt may reach another thread, and does not end a wait that has no limit.
+            done, pending = wait(pending, LOOK_S, FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in started:

@@ -2,7 +2,8 @@
 """What a platform's memory can sustain (B10): by pattern and number of cores, and at worst.
 
 `bulkhead limits` calls it. Measured on the machine, so all of it is prediction; the search for budgets needs
-regulators that the machine does not run yet.
+regulators that the machine does not run yet. What is counted begins when the caches are full: until then
+nothing is written back.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bulkhead.config.platform import Platform
-from bulkhead.machine.facts import bandwidth
+from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.settings import settings_of
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
 WINDOW_PS = 300_000_000
 BYTES_PER_CORE = 2 << 20
+FILL_PS_PER_BYTE = 1200  # of the caches: a little more than the slowest pattern takes
+SATURATED = 0.99  # utilization from which on more demand brings no more
 
 # Name, what a generator does (machine/generator.h).
 PATTERNS: dict[str, dict[str, Any]] = {
@@ -28,6 +31,7 @@ PATTERNS: dict[str, dict[str, Any]] = {
     "random writes": {"kind": "write", "stride_bytes": 64, "shuffled": True},
     "same-bank reads": {"kind": "read", "pattern": "same-bank"},
     "same-bank writes": {"kind": "write", "pattern": "same-bank"},
+    "same-bank updates": {"kind": "update", "pattern": "same-bank"},  # both, so the bus turns around, too
 }
 
 
@@ -44,7 +48,7 @@ def sustained(platform: Platform, run: Run) -> list[Sustained]:
     cases = [(name, count) for name in PATTERNS for count in range(1, platform.cores.count + 1)]
     results = run([_job(platform, PATTERNS[name], count) for name, count in cases])
     return [
-        Sustained(name, count, bandwidth(result), result["dram"]["utilization"])
+        Sustained(name, count, _mb_per_s(result["window"]), result["window"]["utilization"])
         for (name, count), result in zip(cases, results, strict=True)
     ]
 
@@ -57,8 +61,25 @@ def peak_mb_per_s(platform: Platform) -> float:
 
 
 def guaranteed(found: Sequence[Sustained], cores: int) -> Sustained:
-    """The worst pattern with all cores at it: no other leaves them less."""
-    return min((one for one in found if one.cores == cores), key=lambda one: one.mb_per_s)
+    """The least that a busy DRAM moves, whatever is asked of it and by how many.
+
+    Where the cores cannot keep it busy, the least that all of them get.
+    """
+    busy = [one for one in found if one.utilization >= SATURATED]
+    return min(busy or [one for one in found if one.cores == cores], key=lambda one: one.mb_per_s)
+
+
+def _mb_per_s(window: dict[str, Any]) -> float:
+    return float((window["read_bytes"] + window["written_bytes"]) / MB * PS_PER_S / window["ps"])
+
+
+def _cache_bytes(platform: Platform) -> int:
+    """Of all caches for data: each, as often as there is one."""
+    found = 0
+    for name, cache in platform.caches.items():
+        shared = len(cache.clusters) or (1 if cache.shared_by else platform.cores.count)
+        found += 0 if name == "l1i" else cache.size * shared
+    return found
 
 
 def _job(platform: Platform, pattern: dict[str, Any], count: int) -> dict[str, Any]:
@@ -76,4 +97,5 @@ def _job(platform: Platform, pattern: dict[str, Any], count: int) -> dict[str, A
         }
         for core in range(count)
     ]
-    return {"platform": platform.name, "parts": parts, "until_ps": WINDOW_PS}
+    begin = _cache_bytes(platform) * FILL_PS_PER_BYTE
+    return {"platform": platform.name, "parts": parts, "from_ps": begin, "until_ps": begin + WINDOW_PS}

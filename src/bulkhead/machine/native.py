@@ -35,6 +35,9 @@ class Machine(Protocol):
     ) -> None:
         """Put an instrumented program on a core; `memory`: runs of guest and physical address and bytes."""
 
+    def trace(self, core: int, file: str, frames: list[int], replays: int, endless: bool) -> None:
+        """Put a recorded program on a core, in frames of 4 KiB; 0 replays: without end."""
+
     def run(self, until_ps: int) -> str:
         """Until all walks that have an end are done ("stopped"), nothing is left ("idle"), or "reached"."""
 

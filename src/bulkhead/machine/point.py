@@ -3,21 +3,23 @@
 
 `python -m bulkhead.machine.point < job.json`. Experiments, calibration and limits start many of these side
 by side; a cluster could too. Ends 1 with {"error": ...} where the job is impossible; docs/experiments.md
-has the keys. `--serve`: a job a line, each in a process forked for it.
+has the keys. `--serve PID`: a job a line, each in a process forked for it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
+import signal
 import sys
 from typing import Any
 
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
-from bulkhead.machine.native import load_machine
+from bulkhead.machine.native import Machine, load_machine
 from bulkhead.machine.patterns import same_bank
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.programs import ProgramFailed, described, reason, run_iterations, start_program
@@ -29,6 +31,7 @@ Result = dict[str, Any]
 PAGE_BYTES = 4096
 SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
+_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _OWN_KEYS = ("name", "core", "colors", "memory_bytes", "pattern")
 
 
@@ -55,12 +58,15 @@ def run_point(job: Job) -> Result:
         machine.own(number + 1, walk["addresses"], PAGE_BYTES)
         machine.walk(part["core"], json.dumps(walk))
     until = int(job.get("until_ps", LONGEST_PS))
+    before = _dram_until(machine, int(job["from_ps"])) if "from_ps" in job else None
     if wanted:
         ending = run_iterations(machine, programs, wanted, int(job.get("leave_out", 0)), until)
     else:
         ending = machine.run(until)
     found: Result = json.loads(machine.results())
     found["ending"] = ending
+    if before is not None:
+        found["window"] = _since(before, found)
     found["programs"] = described(found["programs"], programs)
     for program in found["programs"]:
         if program["trouble"] or program["status"] != 0:
@@ -69,6 +75,23 @@ def run_point(job: Job) -> Result:
     for name, walk in zip(walks, found["walks"], strict=True):
         walk["name"] = name
     return found
+
+
+def _dram_until(machine: Machine, when_ps: int) -> Result:
+    """What was counted up to then, caches still cold."""
+    machine.run(when_ps)
+    found: Result = json.loads(machine.results())
+    return found
+
+
+def _since(before: Result, found: Result) -> Result:
+    """What DRAM did since then."""
+    made = {
+        key: found["dram"][key] - before["dram"][key]
+        for key in ("cycles", "busy_cycles", "read_bytes", "written_bytes")
+    }
+    made["utilization"] = made["busy_cycles"] / made["cycles"] if made["cycles"] else 0.0
+    return {**made, "ps": found["simulated_ps"] - before["simulated_ps"]}
 
 
 def job_platform(job: Job) -> Platform:
@@ -123,15 +146,31 @@ def answer(text: str) -> tuple[str, int]:
     except (ValueError, KeyError, TypeError) as error:
         what = f"the job lacks {error}" if isinstance(error, KeyError) else str(error)
         return json.dumps({"error": what}), 1
+    except Exception as error:  # no memory left, or a mistake of ours: who waits gets a line
+        return json.dumps({"error": f"{type(error).__name__}: {error}"}), 1
 
 
-def serve() -> None:
-    """A job a line, each in a process that is forked for it: what all need is loaded once."""
+def _end_with(parent: int) -> None:
+    """Have this process killed when its parent ends, however that ends: nobody would read the result."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def serve(for_whom: int) -> None:
+    """A job a line, each in a process that is forked for it: what all need is loaded once.
+
+    Ends with the process `for_whom`, which started it.
+    """
+    _end_with(for_whom)
     for line in sys.stdin:
         with contextlib.suppress(ValueError, KeyError, TypeError):  # the child will say it
             job_platform(json.loads(line))
+        serving = os.getpid()
         child = os.fork()
         if child == 0:
+            _end_with(serving)
             text, code = answer(line)
             print(text, flush=True)  # noqa: T201
             os._exit(code)
@@ -142,7 +181,7 @@ def serve() -> None:
 
 def main() -> int:
     if "--serve" in sys.argv[1:]:
-        serve()
+        serve(int(sys.argv[2]))
         return 0
     text, code = answer(sys.stdin.read())
     print(text)  # noqa: T201

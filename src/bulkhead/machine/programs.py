@@ -31,8 +31,15 @@ class Iteration(NamedTuple):
 
 
 def start_program(machine: Machine, part: dict[str, Any], pages: Sequence[int], *, endless: bool) -> None:
-    """Put a part's workload on its core; `endless`: it iterates as long as the machine runs."""
+    """Put a part's workload on its core; `endless`: it iterates as long as the machine runs.
+
+    Of a recorded program an iteration is the whole trace, and of the parameters it knows `iterations`.
+    """
     params = {**part.get("params", {}), **({"iterations": 0} if endless else {})}
+    if "trace" in part:
+        times = int(params.get("iterations", 1))
+        machine.trace(part["core"], part["trace"]["file"], list(pages), times, part.get("endless", False))
+        return
     arguments = ["workload", part["workload"], *(f"{key}={value}" for key, value in params.items())]
     machine.program(
         part["core"], str(workload_image()), memory_runs(pages), arguments, part.get("endless", False)

@@ -75,10 +75,13 @@ def run(
     window: Window | None = None,
     limit: int | None = None,
     output: list[str] | None = None,
+    directory: Path | None = None,
+    environment: dict[str, str] | None = None,
 ) -> tuple[int, Counts]:
     """The program's exit code and what was counted; `trace` is complete when this returns.
 
-    What the program prints is appended to `output`, where given, else it is shown.
+    What the program prints is appended to `output`, where given, else it is shown. It runs in `directory` and
+    with `environment`, where they are given, else with this process's.
 
     Raises RecordingError, MissingTool, BuildFailed.
     """
@@ -95,13 +98,15 @@ def run(
             arguments |= {"from": hex(window.start), "to": hex(window.end)}
         if limit is not None:
             arguments["instructions"] = limit
+        given_environment = dict(os.environ) if environment is None else environment
         given = "".join(f",{name}={_quoted(value)}" for name, value in arguments.items())
         command = [str(qemu_user()), "-cpu", CPU, "-E", TUNABLES, "-plugin", f"{plugin}{given}"]
         command += ["-L", str(program.root)] if program.root else []
         done = subprocess.run(
             [*command, str(program.file), *program.arguments],
             stdout=None if output is None else subprocess.PIPE,
-            env={name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"},
+            env={name: value for name, value in given_environment.items() if name != "LD_LIBRARY_PATH"},
+            cwd=directory,
             check=False,
         )
         if output is not None:
@@ -135,5 +140,8 @@ def trace_info(trace: Path) -> dict[str, Any]:
     done = subprocess.run([tool, trace], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RecordingError(done.stderr.strip())
-    info: dict[str, Any] = json.loads(done.stdout)
+    try:
+        info: dict[str, Any] = json.loads(done.stdout)
+    except RecursionError as error:
+        raise RecordingError(f"{trace}: its description is nested too deeply") from error
     return info

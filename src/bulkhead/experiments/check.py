@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with an experiment although each key for itself is right: names that nothing has.
+
+model.py asks after reading a file and after each `--set`. Nothing here looks at values of single points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.quantity import described
+from bulkhead.experiments.parts import references
+from bulkhead.experiments.sweep import BadRange, is_value, values_of
+
+if TYPE_CHECKING:
+    from bulkhead.experiments.model import Experiment
+
+Findings = Iterator[Finding]
+
+# Keys of rows that a plot can draw, beside the point's own (rows.py).
+DRAWN = {
+    "walk-times": ("max_ns", "mean_ns", "walks", "evicted_by_others", "dram_utilization", "simulated_ns"),
+    "slowdown": ("rt_slowdown", "rt_alone_ns", "dram_utilization", "simulated_ns"),
+}
+WORDS = {"walk-times": (), "slowdown": ("rt", "nrt")}  # other keys of rows
+
+
+def findings_of(experiment: Experiment) -> list[Finding]:
+    return [
+        *_platform(experiment),
+        *_values(experiment),
+        *_parts(experiment),
+        *_plots(experiment),
+    ]
+
+
+def _platform(experiment: Experiment) -> Findings:
+    if platform_path(experiment.platform) is None:
+        yield _unknown(("platform",), "platform", experiment.platform, [*platform_names(), "a path"])
+
+
+def _values(experiment: Experiment) -> Findings:
+    for key, given in experiment.sweep.items():
+        path: KeyPath = ("sweep", key)
+        try:
+            values = values_of(key, given)
+        except BadRange as error:
+            yield Finding(path, "out-of-range", str(error), "low..high..step")
+            continue
+        if not values:
+            yield Finding(path, "missing-value", "has no values: there would be no point", "one or more")
+        for value in values:
+            if not is_value(value):
+                yield Finding(path, "wrong-type", f"has a value that is {described(value)}", "words, numbers")
+        if key in experiment.fixed:
+            yield Finding(("fixed", key), "conflict", "is swept, too", "one of the two")
+    for key, value in experiment.fixed.items():
+        if not is_value(value):
+            yield Finding(("fixed", key), "wrong-type", f"is {described(value)}", "a word, a number")
+    for number, name in enumerate(experiment.differ):
+        if name not in _names(experiment):
+            yield _unknown(("differ", number), "value", name, _names(experiment))
+
+
+def _parts(experiment: Experiment) -> Findings:
+    known = _names(experiment)
+    for number, part in enumerate(experiment.parts):
+        for key, value in part.given().items():
+            path: KeyPath = ("parts", number, key)
+            if key == "when":
+                for name in part.when:
+                    if name not in known:
+                        yield _unknown((*path, name), "value", name, known)
+                continue
+            for name in dict.fromkeys(references(value)):
+                if name not in known:
+                    yield _unknown(path, "value", f"${name}", [f"${one}" for one in known])
+        if part.name in [other.name for other in experiment.parts[:number]]:
+            yield Finding(
+                ("parts", number, "name"), "duplicate-name", f"{quoted(part.name)} is another part's"
+            )
+        if part.measured and part.when:
+            yield Finding(("parts", number, "when"), "conflict", "the measured part is in every point")
+    measured = sum(part.measured for part in experiment.parts)
+    if measured != 1:
+        cause = f"{measured or 'no'} part{'s' if measured != 1 else ''} with `measured: true`"
+        yield Finding(("parts",), "conflict", cause, "exactly one")
+
+
+def _plots(experiment: Experiment) -> Findings:
+    drawn, words = DRAWN[experiment.result], (*_names(experiment), *WORDS[experiment.result])
+    for number, plot in enumerate(experiment.plots):
+        path: KeyPath = ("plots", number)
+        if plot.y not in drawn:
+            yield _unknown((*path, "y"), "result", plot.y, drawn)
+        if plot.x not in words:
+            yield _unknown((*path, "x"), "value", plot.x, words)
+        for place, name in enumerate(plot.series):
+            if name not in words:
+                yield _unknown((*path, "series", place), "value", name, words)
+        if plot.scale <= 0:
+            yield Finding((*path, "scale"), "out-of-range", "values are divided by it", "more than 0")
+
+
+def _names(experiment: Experiment) -> list[str]:
+    return [*experiment.sweep, *(key for key in experiment.fixed if key not in experiment.sweep)]
+
+
+def _unknown(path: KeyPath, what: str, name: Any, known: Sequence[str]) -> Finding:
+    cause = f"there is no {what} {quoted(str(name))}"
+    return Finding(path, "unknown-name", cause, ", ".join(known), nearest_of(str(name), known))

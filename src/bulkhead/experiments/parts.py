@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a part of an experiment can say, and what it must be once a point's values are in it.
+
+A file is checked against `Part`, where any value may still be `$name`; each point's parts against
+`PointPart`. The machine checks what the values mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from bulkhead.config.base import Model, Text
+from bulkhead.config.problem import key_text, quoted
+from bulkhead.config.quantity import Empty, described, problem
+
+LONGEST_RUN_PS = 10**14  # 100 s
+REFERENCE = re.compile(r"\$(\w+)", re.ASCII)
+
+
+def _filled(value: object) -> object:
+    if isinstance(value, Empty):
+        raise problem("wrong-type", "has no value", "a value, or `$name`")
+    return value
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
+        raise problem("wrong-type", f"is {described(value)}", "a whole number from 0 on")
+    return value
+
+
+Value = Annotated[Any, BeforeValidator(_filled)]
+Number = Annotated[int, BeforeValidator(_number)]
+
+
+class Part(Model):
+    """As the file has it."""
+
+    name: Text
+    core: Value
+    memory: Value
+    measured: bool = False
+    when: dict[Text, Any] = {}
+    colors: Value = None
+    pattern: Value = None
+    # A program:
+    workload: Value = None
+    params: dict[Text, Value] = {}
+    endless: Value = None
+    # A generator (machine/generator.h):
+    kind: Value = None
+    walks: Value = None
+    stride_bytes: Value = None
+    access_bytes: Value = None
+    instructions: Value = None
+    shuffled: Value = None
+    seed: Value = None
+    start_ps: Value = None
+
+    def given(self) -> dict[str, Any]:
+        """The keys that the file has."""
+        return {key: getattr(self, key) for key in Part.model_fields if key in self.model_fields_set}
+
+
+class PointPart(Model):
+    """As a job has it; keys that are left out have the machine's own values."""
+
+    name: str
+    core: Annotated[Number, Field(lt=64)]
+    memory_bytes: Annotated[Number, Field(gt=0, le=1 << 40)]
+    colors: tuple[Number, ...] | None = None
+    pattern: Text | None = None
+    workload: Text | None = None
+    params: dict[Text, Number] = {}
+    endless: bool = False
+    kind: Text | None = None
+    walks: Number = 0
+    stride_bytes: Annotated[Number, Field(gt=0, lt=1 << 32)] = 64
+    access_bytes: Annotated[Number, Field(gt=0, lt=1 << 32)] = 8
+    instructions: Annotated[Number, Field(gt=0, lt=1 << 32)] = 1
+    shuffled: bool = False
+    seed: Number = 1
+    start_ps: Annotated[Number, Field(le=LONGEST_RUN_PS)] = 0
+
+
+def problems_of(part: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with a part of a point, its keys named."""
+    ready = {key: tuple(value) if isinstance(value, list) else value for key, value in part.items()}
+    try:
+        PointPart.model_validate(ready)
+    except ValidationError as error:
+        for item in error.errors(include_url=False):
+            where = key_text(tuple(step for step in item["loc"] if step != "[key]"))
+            yield f"{where}: {quoted(str(item['input']))}: {item['msg']}"
+    if ("workload" in part) == ("kind" in part):
+        yield "needs either a workload or the kind of a generator"
+
+
+def references(value: Any) -> Iterator[str]:
+    """Names of the point's values that stand in it, at any depth."""
+    if isinstance(value, str):
+        yield from REFERENCE.findall(value)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from references(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from references(one)

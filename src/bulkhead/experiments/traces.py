@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded traces in the place of workloads: from the name in an experiment to a whole, known file.
+
+A workload `NAME.trace` is a recording of workloads/traces/ or a trace in build/traces/; one with a directory
+is that file. Every block of it is read before anything runs, and its hash becomes part of each job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bulkhead.config.problem import nearest_of, quoted
+from bulkhead.experiments.model import BadExperiment, PointJob
+from bulkhead.recording.known import SUFFIX, known_names, known_trace, trace_directory
+from bulkhead.recording.record import RecordingError, trace_info
+
+
+@dataclass(frozen=True)
+class Trace:
+    name: str  # as the experiment has it
+    file: Path
+    sha256: str
+    info: dict[str, Any]  # what is in it: machine/trace/info.cpp
+
+    def text(self) -> str:
+        """For people: what was recorded."""
+        about = self.info["description"]
+        about = about if isinstance(about, dict) else {}
+        command = shlex.join([str(about.get("program", "?")), *map(str, about.get("arguments", ()))])
+        package = f" of package {about['package']}" if about.get("package") else ""
+        return (
+            f"{command}{package}: {self.info['instructions']:,} instructions,"
+            f" {self.info['records']:,} accesses in {self.info['pages']:,} pages; SHA-256 {self.sha256}"
+        )
+
+    def json(self) -> dict[str, Any]:
+        return {"name": self.name, "file": str(self.file), "sha256": self.sha256, **self.info}
+
+
+def is_trace(workload: Any) -> bool:
+    return isinstance(workload, str) and workload.endswith(SUFFIX)
+
+
+def with_traces(points: Sequence[PointJob]) -> tuple[list[PointJob], list[Trace]]:
+    """The points with the file of each recorded program in them. Raises BadExperiment, MissingTool."""
+    names = {
+        part["workload"] for one in points for part in one.job["parts"] if is_trace(part.get("workload"))
+    }
+    traces = {name: _trace(name) for name in sorted(names)}
+
+    def found(part: dict[str, Any]) -> dict[str, Any]:
+        trace = traces.get(part.get("workload", ""))
+        return part if trace is None else {**part, "trace": {"file": str(trace.file), "sha256": trace.sha256}}
+
+    changed = [
+        replace(one, job={**one.job, "parts": [found(part) for part in one.job["parts"]]}) for one in points
+    ]
+    return changed, list(traces.values())
+
+
+def _trace(name: str) -> Trace:
+    try:
+        file = _file(name).absolute()
+        info = trace_info(file)
+    except RecordingError as error:
+        raise BadExperiment(str(error)) from error
+    with file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    return Trace(name, file, digest, info)
+
+
+def _file(name: str) -> Path:
+    if "/" in name:
+        file = Path(name)
+    elif name.removesuffix(SUFFIX) in known_names():
+        return known_trace(name.removesuffix(SUFFIX))
+    else:
+        file = trace_directory() / name
+    if not file.is_file():
+        near = nearest_of(name, [known + SUFFIX for known in known_names()])
+        hint = f"; did you mean '{near}'?" if near else ""
+        raise BadExperiment(
+            f"there is no trace {quoted(str(file), 300)}{hint}"
+            f" (`./bulkhead record -o {shlex.quote(str(file))} PROGRAM` makes one;"
+            f" known by name: {', '.join(known_names())})"
+        )
+    return file

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings by name: what their files say is there, a missing trace is made once, mistakes are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bulkhead.env.paths import repository
+from bulkhead.recording import known
+from bulkhead.recording.known import known_names, known_trace, load_recording, program_in
+from bulkhead.recording.record import RecordingError, trace_info
+
+
+def test_every_recording_can_be_read_and_its_script_is_there() -> None:
+    assert "sqlite" in known_names()
+    for name in known_names():
+        for argument in load_recording(name).arguments:
+            if argument.startswith(".read "):
+                assert (repository() / argument.removeprefix(".read ")).is_file()
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Recordings and traces of the test's own."""
+    monkeypatch.setattr(known, "_recordings", lambda: tmp_path)
+    monkeypatch.setattr(known, "trace_directory", lambda: tmp_path / "traces")
+    return tmp_path
+
+
+def recording(directory: Path, *arguments: str, program: str = "sqlite3") -> None:
+    lines = ["recording: 1", "package: sqlite3", f"program: {program}", f"arguments: {list(arguments)}"]
+    (directory / "short.yaml").write_text("\n".join(lines) + "\n")
+
+
+def test_a_wrong_file_is_refused_with_line_and_key(own: Path) -> None:
+    (own / "short.yaml").write_text("recording: 1\npackage: sqlite3\nprogramm: sqlite3\n")
+    with pytest.raises(RecordingError, match=r"short\.yaml:3:1: programm: .*'program'"):
+        known_trace("short")
+
+
+@pytest.mark.emulator
+def test_a_trace_is_made_once_and_again_with_the_same_bytes(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the environment of who makes it."""
+    recording(own, ":memory:", "select 1;")
+    trace = known_trace("short")
+    first = trace.read_bytes()
+    assert trace_info(trace)["description"]["arguments"] == [":memory:", "select 1;"]
+    written = trace.stat().st_mtime_ns
+    assert known_trace("short").stat().st_mtime_ns == written
+    trace.unlink()
+    monkeypatch.setenv("SQLITE_HISTORY", "a" * 1000)
+    assert known_trace("short").read_bytes() == first
+
+
+@pytest.mark.emulator
+def test_what_cannot_be_recorded_leaves_no_trace(own: Path) -> None:
+    recording(own, ":memory:", "no such statement;")
+    with pytest.raises(RecordingError, match="ended with 1"):
+        known_trace("short")
+    recording(own, program="sqlite4")
+    with pytest.raises(RecordingError, match="package sqlite3 has no program 'sqlite4'"):
+        known_trace("short")
+    assert [file for file in (own / "traces").iterdir() if not file.name.startswith(".")] == []
+    assert program_in("sqlite3", "sqlite3") is not None
