@@ -27,10 +27,9 @@ constexpr std::uint64_t list_register_description =
 
 std::uint64_t *list_register(cpu &core, sysreg_id id)
 {
+    devices::gic_virtual_interface &guest = current().gic().virtual_interface(core.id());
     const unsigned n = id - SYSREG_ID_ICH_LR0_EL2;
-    return id >= SYSREG_ID_ICH_LR0_EL2 && n < devices::gic_virtual_interface::list_registers
-               ? &current().gic().virtual_interface(core.id()).lr[n]
-               : nullptr;
+    return id >= SYSREG_ID_ICH_LR0_EL2 && n < guest.list_registers() ? &guest.lr[n] : nullptr;
 }
 
 void barrier()
@@ -148,7 +147,7 @@ uint64_t hosted_sysreg_read(enum sysreg_id id)
         core.timing().order();
         return gic.acknowledge(core.id());
     case SYSREG_ID_ICH_VTR_EL2:
-        return list_register_description | (devices::gic_virtual_interface::list_registers - 1);
+        return list_register_description | (guest.list_registers() - 1);
     case SYSREG_ID_ICH_ELRSR_EL2:
         return guest.empty();
     case SYSREG_ID_ICH_EISR_EL2:
