@@ -3,13 +3,14 @@
 // sent. Text goes to whoever made it; what is received waits in a FIFO. Knows no time.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <functional>
 
+#include "machine/devices/uart.h"
+
 namespace bulkhead::machine::devices {
 
-class pl011 {
+class pl011 final : public uart {
 public:
     // `sent` gets each byte, `line` each change of the interrupt.
     pl011(std::function<void(std::uint8_t)> sent, std::function<void(bool)> line)
@@ -17,9 +18,9 @@ public:
     {
     }
 
-    std::uint64_t read(std::uint64_t offset);
-    void write(std::uint64_t offset, std::uint64_t value);
-    void receive(std::uint8_t byte);
+    std::uint64_t read(std::uint64_t offset) override;
+    void write(std::uint64_t offset, std::uint64_t value) override;
+    void receive(std::uint8_t byte) override;
 
 private:
     void update();
