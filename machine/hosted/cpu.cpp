@@ -29,7 +29,7 @@ std::uint64_t class_bits(exception_class which)
 } // namespace
 
 cpu::cpu(system &whole, core &timing, std::uint64_t mpidr)
-    : system_(whole), timing_(timing), state_(mpidr, true)
+    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3())
 {
     timing_.set_attend([this] {
         if (in_guest_) {

@@ -95,26 +95,25 @@ bool write_timer(const cpu &core, sysreg_id id, std::uint64_t value)
 
 bool write_interrupts(const cpu &core, sysreg_id id, std::uint64_t value)
 {
-    devices::gic_v3 &gic = current().gic();
-    devices::gic_virtual_interface &guest = gic.virtual_interface(core.id());
+    devices::gic_virtual_interface &guest = current().gic().virtual_interface(core.id());
     switch (id) {
     case SYSREG_ID_ICC_PMR_EL1:
-        gic.set_priority_mask(core.id(), value);
+        current().gic_v3().set_priority_mask(core.id(), value);
         return true;
     case SYSREG_ID_ICC_CTLR_EL1:
-        gic.set_control(core.id(), value);
+        current().gic_v3().set_control(core.id(), value);
         return true;
     case SYSREG_ID_ICC_IGRPEN1_EL1:
-        gic.set_group_enable(core.id(), value);
+        current().gic_v3().set_group_enable(core.id(), value);
         return true;
     case SYSREG_ID_ICC_EOIR1_EL1:
-        gic.end(core.id(), static_cast<std::uint32_t>(value));
+        current().gic_v3().end(core.id(), static_cast<std::uint32_t>(value));
         return true;
     case SYSREG_ID_ICC_DIR_EL1:
-        gic.deactivate(core.id(), static_cast<std::uint32_t>(value));
+        current().gic_v3().deactivate(core.id(), static_cast<std::uint32_t>(value));
         return true;
     case SYSREG_ID_ICC_SGI1R_EL1:
-        gic.send_sgi(core.id(), value);
+        current().gic_v3().send_sgi(core.id(), value);
         return true;
     case SYSREG_ID_ICH_HCR_EL2:
         guest.hcr = value;
@@ -128,7 +127,7 @@ bool write_interrupts(const cpu &core, sysreg_id id, std::uint64_t value)
     default:
         return false;
     }
-    gic.virtual_changed(core.id());
+    current().gic().virtual_changed(core.id());
     return true;
 }
 
@@ -137,15 +136,14 @@ bool write_interrupts(const cpu &core, sysreg_id id, std::uint64_t value)
 uint64_t hosted_sysreg_read(enum sysreg_id id)
 {
     cpu &core = current().running();
-    devices::gic_v3 &gic = current().gic();
-    const devices::gic_virtual_interface &guest = gic.virtual_interface(core.id());
+    const devices::gic_virtual_interface &guest = current().gic().virtual_interface(core.id());
     if (const std::uint64_t *lr = list_register(core, id)) {
         return *lr;
     }
     switch (id) {
     case SYSREG_ID_ICC_IAR1_EL1:
         core.timing().order();
-        return gic.acknowledge(core.id());
+        return current().gic_v3().acknowledge(core.id());
     case SYSREG_ID_ICH_VTR_EL2:
         return list_register_description | (guest.list_registers() - 1);
     case SYSREG_ID_ICH_ELRSR_EL2:

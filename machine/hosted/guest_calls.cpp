@@ -102,8 +102,26 @@ void changed(cpu &core)
 
 void deactivate_physical(cpu &core, std::uint32_t intid)
 {
-    if (intid != devices::gic_v3::spurious) {
+    if (intid != devices::gic_spurious) {
         current().gic().deactivate(core.id(), intid);
+    }
+}
+
+// The CPU interface in system registers: undefined where the board's is in memory.
+bool is_undefined(enum guest_sysreg which)
+{
+    switch (which) {
+    case GUEST_SYSREG_ICC_SRE_EL1:
+    case GUEST_SYSREG_ICC_IAR1_EL1:
+    case GUEST_SYSREG_ICC_EOIR1_EL1:
+    case GUEST_SYSREG_ICC_BPR1_EL1:
+    case GUEST_SYSREG_ICC_CTLR_EL1:
+    case GUEST_SYSREG_ICC_IGRPEN1_EL1:
+    case GUEST_SYSREG_ICC_PMR_EL1:
+    case GUEST_SYSREG_ICC_SGI1R_EL1:
+        return !current().has_gic_v3();
+    default:
+        return false;
     }
 }
 
@@ -120,6 +138,10 @@ std::uint64_t guest_sysreg_read(enum guest_sysreg which)
     cpu &core = current().running();
     devices::generic_timer &timer = current().timer();
     const void *where = __builtin_return_address(0);
+    if (is_undefined(which)) {
+        core.inject_undefined(core.resume_address(where));
+        return 0;
+    }
     switch (which) {
     case GUEST_SYSREG_CNTV_CTL_EL0:
         return timer.control(core.id(), devices::timer_kind::virtual_);
@@ -164,6 +186,9 @@ void guest_sysreg_write(enum guest_sysreg which, std::uint64_t value)
     devices::generic_timer &timer = current().timer();
     const void *where = __builtin_return_address(0);
     core.timing().order();
+    if (is_undefined(which)) {
+        return core.inject_undefined(core.resume_address(where));
+    }
     switch (which) {
     case GUEST_SYSREG_CNTV_CTL_EL0:
         timer.set_control(core.id(), devices::timer_kind::virtual_, value);
