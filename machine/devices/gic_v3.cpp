@@ -2,6 +2,8 @@
 // Distributor, redistributors and the physical CPU interface. Register offsets from IHI 0069, chapter 12.
 #include "machine/devices/gic_v3.h"
 
+#include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace bulkhead::machine::devices {
@@ -16,7 +18,10 @@ constexpr std::uint64_t targets = 0x800;
 constexpr std::uint64_t configuration = 0xC00;
 constexpr std::uint64_t configuration_end = 0xD00;
 constexpr std::uint64_t routers = 0x6000;
-constexpr std::uint8_t idle = 0xFF;
+constexpr std::uint64_t implemented_priority = 0xF8; // five bits, all of them preempt
+constexpr unsigned priority_shift = 3;
+constexpr std::uint64_t control_end_mode = 2;
+constexpr std::uint64_t control_fixed = 4u << 8 | 1u << 15; // PRIbits: five; A3V: four levels of affinity
 constexpr std::uint64_t all_groups = 3;
 constexpr std::uint32_t affinity_routing = 1u << 4;
 
@@ -39,8 +44,9 @@ std::uint64_t word_in_set(std::uint64_t offset)
 } // namespace
 
 gic_v3::gic_v3(settings chosen, std::function<void(core_id)> changed)
-    : settings_(std::move(chosen)), changed_(std::move(changed)), cores_(settings_.affinities.size()),
-      shared_(settings_.interrupts / 32), priorities_(settings_.interrupts), routes_(settings_.interrupts)
+    : settings_(std::move(chosen)), changed_(std::move(changed)),
+      cores_(settings_.affinities.size(), cpu(settings_.list_registers)), shared_(settings_.interrupts / 32),
+      priorities_(settings_.interrupts), routes_(settings_.interrupts)
 {
     for (cpu &core : cores_) {
         core.privates.edge = 0xFFFF; // SGIs
@@ -75,8 +81,10 @@ std::uint32_t gic_v3::best(core_id core) const
         return spurious;
     }
     std::uint64_t lowest = own.priority_mask;
-    if (!own.running.empty() && own.running.back() < lowest) {
-        lowest = own.running.back();
+    if (own.active_priorities != 0) {
+        const auto running = static_cast<std::uint64_t>(std::countr_zero(own.active_priorities))
+                             << priority_shift;
+        lowest = std::min(lowest, running);
     }
     std::uint32_t found = spurious;
     for (std::uint32_t first = 0; first < settings_.interrupts; first += 32) {
@@ -101,7 +109,7 @@ std::uint32_t gic_v3::acknowledge(core_id core)
         gic_word &word = word_of(core, intid);
         word.active |= bit_of(intid);
         word.latched &= ~bit_of(intid);
-        cores_[core.value].running.push_back(priority_of(core, intid));
+        cores_[core.value].active_priorities |= 1u << (priority_of(core, intid) >> priority_shift);
     }
     return intid;
 }
@@ -109,9 +117,7 @@ std::uint32_t gic_v3::acknowledge(core_id core)
 void gic_v3::end(core_id core, std::uint32_t intid)
 {
     cpu &own = cores_[core.value];
-    if (!own.running.empty()) {
-        own.running.pop_back();
-    }
+    own.active_priorities &= own.active_priorities - 1; // the most urgent
     if (!own.split_end) {
         deactivate(core, intid);
     } else {
@@ -152,13 +158,24 @@ void gic_v3::send_sgi(core_id core, std::uint64_t value)
 
 void gic_v3::set_priority_mask(core_id core, std::uint64_t value)
 {
-    cores_[core.value].priority_mask = value & 0xFF;
+    cores_[core.value].priority_mask = value & implemented_priority;
     changed_(core);
+}
+
+std::uint64_t gic_v3::control(core_id core) const
+{
+    return control_fixed | (cores_[core.value].split_end ? control_end_mode : 0);
 }
 
 void gic_v3::set_control(core_id core, std::uint64_t value)
 {
-    cores_[core.value].split_end = (value & 2) != 0;
+    cores_[core.value].split_end = (value & control_end_mode) != 0;
+}
+
+void gic_v3::set_active_priorities(core_id core, std::uint64_t value)
+{
+    cores_[core.value].active_priorities = static_cast<std::uint32_t>(value);
+    changed_(core);
 }
 
 void gic_v3::set_group_enable(core_id core, std::uint64_t value)
@@ -261,7 +278,8 @@ bool gic_v3::write_bits(gic_word &word, std::uint8_t *of_word, std::uint64_t off
     }
     if (offset >= priorities && offset < targets) {
         for (unsigned n = 0; n < bytes; ++n) {
-            of_word[(offset - priorities + n) % 32] = static_cast<std::uint8_t>(value >> 8 * n & 0xF8);
+            of_word[(offset - priorities + n) % 32] =
+                static_cast<std::uint8_t>(value >> 8 * n & implemented_priority);
         }
         return true;
     }

@@ -29,9 +29,12 @@ struct gic_word {
 // The virtual CPU interface of one core: what ICH_* and the guest's ICC_* registers are made of.
 class gic_virtual_interface {
 public:
-    static constexpr std::uint32_t list_registers = 4;
+    static constexpr std::uint32_t most_list_registers = 16;
 
-    std::array<std::uint64_t, list_registers> lr{};
+    explicit gic_virtual_interface(std::uint32_t list_registers) : count_(list_registers) {}
+    [[nodiscard]] std::uint32_t list_registers() const { return count_; }
+
+    std::array<std::uint64_t, most_list_registers> lr{}; // those beyond the count are never valid
     std::uint64_t hcr = 0;
     std::uint64_t vmcr = 0;
     std::uint32_t active_priorities = 0; // ICH_AP1R0: bit n: priority n << 3 is active
@@ -39,17 +42,21 @@ public:
     [[nodiscard]] std::uint64_t empty() const;       // ICH_ELRSR
     [[nodiscard]] std::uint64_t ended() const;       // ICH_EISR
     [[nodiscard]] std::uint64_t maintenance() const; // ICH_MISR
-    [[nodiscard]] bool signalled() const { return best() < list_registers; }
+    // As IRQ: an interrupt of Group 1; as FIQ: of Group 0.
+    [[nodiscard]] bool signalled() const { return best(true) < count_; }
+    [[nodiscard]] bool fast_signalled() const { return best(false) < count_; }
 
-    // What the guest does. `deactivated` of end and deactivate: a physical interrupt that goes with it, or
-    // spurious.
+    // What the guest does, with Group 1. What end and deactivate return: the physical interrupt that goes
+    // with it, or spurious.
     std::uint32_t acknowledge();
     std::uint32_t end(std::uint32_t intid);
     std::uint32_t deactivate(std::uint32_t intid);
     [[nodiscard]] std::uint32_t running_priority() const;
 
 private:
-    [[nodiscard]] std::uint32_t best() const; // list register, or list_registers
+    [[nodiscard]] std::uint32_t best(bool of_group1) const; // list register, or their count
+
+    std::uint32_t count_;
 };
 
 class gic_v3 {
@@ -61,6 +68,7 @@ public:
         std::vector<std::uint32_t> affinities; // of each core: Aff3.Aff2.Aff1.Aff0
         std::uint32_t interrupts = 288;        // INTIDs, a multiple of 32
         std::uint32_t maintenance = 25;
+        std::uint32_t list_registers = 4; // of each core, up to 16
     };
     // `changed` is called with a core whose signalled interrupts may have changed.
     gic_v3(settings chosen, std::function<void(core_id)> changed);
@@ -72,14 +80,25 @@ public:
     std::uint64_t read_redistributor(std::uint64_t offset, unsigned bytes);
     void write_redistributor(std::uint64_t offset, unsigned bytes, std::uint64_t value);
 
-    // The CPU interface: ICC_IAR1, ICC_EOIR1, ICC_DIR, ICC_SGI1R and the state of PMR, CTLR, IGRPEN1.
+    // The CPU interface: ICC_IAR1, ICC_EOIR1, ICC_DIR, ICC_SGI1R and the state of PMR, CTLR, IGRPEN1, AP1R0.
     std::uint32_t acknowledge(core_id core);
     void end(core_id core, std::uint32_t intid);
     void deactivate(core_id core, std::uint32_t intid);
     void send_sgi(core_id core, std::uint64_t value);
+    [[nodiscard]] std::uint64_t priority_mask(core_id core) const { return cores_[core.value].priority_mask; }
     void set_priority_mask(core_id core, std::uint64_t value);
+    [[nodiscard]] std::uint64_t control(core_id core) const;
     void set_control(core_id core, std::uint64_t value);
+    [[nodiscard]] std::uint64_t group_enable(core_id core) const
+    {
+        return cores_[core.value].enabled ? 1 : 0;
+    }
     void set_group_enable(core_id core, std::uint64_t value);
+    [[nodiscard]] std::uint64_t active_priorities(core_id core) const
+    {
+        return cores_[core.value].active_priorities;
+    }
+    void set_active_priorities(core_id core, std::uint64_t value);
 
     // Inputs. Private ones (16 to 31) are the core's.
     void set_line(core_id core, std::uint32_t intid, bool high);
@@ -93,13 +112,14 @@ public:
 
 private:
     struct cpu {
+        explicit cpu(std::uint32_t list_registers) : guest(list_registers) {}
         gic_word privates;
         std::array<std::uint8_t, 32> priorities{};
         std::uint64_t priority_mask = 0;
         bool split_end = false; // EOImode: end drops the priority only
         bool enabled = false;   // Group 1
         bool asleep = true;
-        std::vector<std::uint8_t> running; // active priorities, innermost last
+        std::uint32_t active_priorities = 0; // ICC_AP1R0, as in the virtual interface
         gic_virtual_interface guest;
     };
 

@@ -13,6 +13,7 @@ constexpr std::uint64_t hardware = std::uint64_t{1} << 61;
 constexpr std::uint64_t group1 = std::uint64_t{1} << 60;
 constexpr std::uint64_t eoi = std::uint64_t{1} << 41;
 constexpr std::uint64_t hcr_enable = 1;
+constexpr std::uint64_t vmcr_group0 = 1;
 constexpr std::uint64_t vmcr_group1 = 2;
 constexpr std::uint64_t vmcr_eoi_mode = 1u << 9;
 constexpr unsigned hcr_count_shift = 27;
@@ -38,7 +39,7 @@ std::uint32_t physical_of(std::uint64_t lr)
 std::uint64_t gic_virtual_interface::ended() const
 {
     std::uint64_t mask = 0;
-    for (std::uint32_t n = 0; n < list_registers; ++n) {
+    for (std::uint32_t n = 0; n < count_; ++n) {
         mask |= (lr[n] & (pending | active | hardware | eoi)) == eoi ? std::uint64_t{1} << n : 0;
     }
     return mask;
@@ -47,7 +48,7 @@ std::uint64_t gic_virtual_interface::ended() const
 std::uint64_t gic_virtual_interface::empty() const
 {
     std::uint64_t mask = 0;
-    for (std::uint32_t n = 0; n < list_registers; ++n) {
+    for (std::uint32_t n = 0; n < count_; ++n) {
         mask |= (lr[n] & (pending | active)) == 0 ? std::uint64_t{1} << n : 0;
     }
     return mask & ~ended();
@@ -81,16 +82,17 @@ std::uint32_t gic_virtual_interface::running_priority() const
                : static_cast<std::uint32_t>(std::countr_zero(active_priorities)) << priority_shift;
 }
 
-std::uint32_t gic_virtual_interface::best() const
+std::uint32_t gic_virtual_interface::best(bool of_group1) const
 {
-    if ((hcr & hcr_enable) == 0 || (vmcr & vmcr_group1) == 0) {
-        return list_registers;
+    if ((hcr & hcr_enable) == 0 || (vmcr & (of_group1 ? vmcr_group1 : vmcr_group0)) == 0) {
+        return count_;
     }
     const auto mask = static_cast<std::uint32_t>(vmcr >> 24 & 0xFF);
-    std::uint32_t found = list_registers;
+    std::uint32_t found = count_;
     std::uint32_t lowest = mask < running_priority() ? mask : running_priority();
-    for (std::uint32_t n = 0; n < list_registers; ++n) {
-        if ((lr[n] & (pending | active)) == pending && (lr[n] & group1) != 0 && priority_of(lr[n]) < lowest) {
+    for (std::uint32_t n = 0; n < count_; ++n) {
+        if ((lr[n] & (pending | active)) == pending && ((lr[n] & group1) != 0) == of_group1 &&
+            priority_of(lr[n]) < lowest) {
             lowest = priority_of(lr[n]);
             found = n;
         }
@@ -100,8 +102,8 @@ std::uint32_t gic_virtual_interface::best() const
 
 std::uint32_t gic_virtual_interface::acknowledge()
 {
-    const std::uint32_t n = best();
-    if (n == list_registers) {
+    const std::uint32_t n = best(true);
+    if (n == count_) {
         return gic_v3::spurious;
     }
     lr[n] ^= pending | active;

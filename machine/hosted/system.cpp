@@ -89,6 +89,7 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
         [this, lines](core_id which, devices::timer_kind kind, bool high) {
             gic_->set_line(which, lines[static_cast<std::size_t>(kind)], high);
         });
+    device_registers_ = std::make_unique<sysregs>(*gic_, *timer_);
     uart_ = std::make_unique<devices::pl011>(
         [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
         [this](bool high) { gic_->set_line(core_id{0}, board_.uart_irq, high); });

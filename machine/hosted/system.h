@@ -15,6 +15,7 @@
 #include "machine/devices/generic_timer.h"
 #include "machine/devices/gic_v3.h"
 #include "machine/devices/pl011.h"
+#include "machine/hosted/sysregs.h"
 #include "machine/machine.h"
 #include "machine/program/image.h"
 #include "machine/program/ram.h"
@@ -94,6 +95,7 @@ public:
     [[nodiscard]] std::size_t core_count() const { return cpus_.size(); }
     [[nodiscard]] devices::gic_v3 &gic() { return *gic_; }
     [[nodiscard]] devices::generic_timer &timer() { return *timer_; }
+    [[nodiscard]] sysregs &device_registers() { return *device_registers_; }
     [[nodiscard]] const board_settings &board() const { return board_; }
     [[nodiscard]] window &el2_space() { return *el2_space_; }
     [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
@@ -136,6 +138,7 @@ private:
     std::unique_ptr<simulated_machine> machine_;
     std::unique_ptr<devices::gic_v3> gic_;
     std::unique_ptr<devices::generic_timer> timer_;
+    std::unique_ptr<sysregs> device_registers_;
     std::unique_ptr<devices::pl011> uart_;
     std::vector<std::unique_ptr<cpu>> cpus_;
     std::string console_;
