@@ -35,6 +35,51 @@ std::optional<timer_register> timer_register_of(sysreg_id id)
     }
 }
 
+struct monitors_register {
+    devices::pmu_register which;
+    std::uint32_t counter = 0;
+};
+
+std::optional<monitors_register> monitors_register_of(sysreg_id id)
+{
+    using reg = devices::pmu_register;
+    if (id >= SYSREG_ID_PMEVCNTR0_EL0) { // the table's last: counter and type of each in turn
+        const auto place = static_cast<std::uint32_t>(id) - SYSREG_ID_PMEVCNTR0_EL0;
+        return monitors_register{place % 2 == 0 ? reg::pmevcntr : reg::pmevtyper, place / 2};
+    }
+    switch (id) {
+    case SYSREG_ID_PMCR_EL0:
+        return monitors_register{reg::pmcr};
+    case SYSREG_ID_PMCNTENSET_EL0:
+        return monitors_register{reg::pmcntenset};
+    case SYSREG_ID_PMCNTENCLR_EL0:
+        return monitors_register{reg::pmcntenclr};
+    case SYSREG_ID_PMOVSSET_EL0:
+        return monitors_register{reg::pmovsset};
+    case SYSREG_ID_PMOVSCLR_EL0:
+        return monitors_register{reg::pmovsclr};
+    case SYSREG_ID_PMINTENSET_EL1:
+        return monitors_register{reg::pmintenset};
+    case SYSREG_ID_PMINTENCLR_EL1:
+        return monitors_register{reg::pmintenclr};
+    case SYSREG_ID_PMCEID0_EL0:
+        return monitors_register{reg::pmceid0};
+    case SYSREG_ID_PMCEID1_EL0:
+        return monitors_register{reg::pmceid1};
+    case SYSREG_ID_PMCCNTR_EL0:
+        return monitors_register{reg::pmccntr};
+    case SYSREG_ID_PMCCFILTR_EL0:
+        return monitors_register{reg::pmccfiltr};
+    case SYSREG_ID_PMUSERENR_EL0:
+        return monitors_register{reg::pmuserenr};
+    case SYSREG_ID_MDCR_EL2:
+        return monitors_register{reg::mdcr_el2};
+    default:
+        return std::nullopt;
+    }
+}
+static_assert(SYSREG_ID_PMEVTYPER30_EL0 + 1 == SYSREG_ID_COUNT);
+
 std::uint64_t *list_register(devices::gic_virtual_interface &guest, sysreg_id id)
 {
     const auto n = static_cast<std::uint32_t>(id) - SYSREG_ID_ICH_LR0_EL2;
@@ -168,6 +213,25 @@ bool sysregs::write_virtual(core_id which, sysreg_id id, std::uint64_t value)
     return true;
 }
 
+std::optional<std::uint64_t> sysregs::read_monitors(core_id which, sysreg_id id)
+{
+    const auto one = monitors_register_of(id);
+    if (!one || monitors_.empty()) {
+        return std::nullopt;
+    }
+    return monitors_[which.value]->read(one->which, one->counter);
+}
+
+bool sysregs::write_monitors(core_id which, sysreg_id id, std::uint64_t value)
+{
+    const auto one = monitors_register_of(id);
+    if (!one || monitors_.empty()) {
+        return false;
+    }
+    monitors_[which.value]->write(one->which, value, one->counter);
+    return true;
+}
+
 std::optional<std::uint64_t> sysregs::read(core_id which, sysreg_id id)
 {
     if (const auto value = read_timer(which, id)) {
@@ -176,13 +240,16 @@ std::optional<std::uint64_t> sysregs::read(core_id which, sysreg_id id)
     if (const auto value = read_interface(which, id)) {
         return value;
     }
-    return read_virtual(which, id);
+    if (const auto value = read_virtual(which, id)) {
+        return value;
+    }
+    return read_monitors(which, id);
 }
 
 bool sysregs::write(core_id which, sysreg_id id, std::uint64_t value)
 {
     return write_timer(which, id, value) || write_interface(which, id, value) ||
-           write_virtual(which, id, value);
+           write_virtual(which, id, value) || write_monitors(which, id, value);
 }
 
 } // namespace bulkhead::machine::hosted

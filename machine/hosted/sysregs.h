@@ -6,18 +6,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <arch/sysreg.h>
 
 #include "machine/devices/generic_timer.h"
 #include "machine/devices/gic_v3.h"
+#include "machine/devices/pmu.h"
 
 namespace bulkhead::machine::hosted {
 
 class sysregs {
 public:
-    // Both must live as long.
-    sysregs(devices::gic_v3 &gic, devices::generic_timer &timer) : gic_(gic), timer_(timer) {}
+    // All must live as long. `monitors`: of each core; none: their registers are storage.
+    sysregs(devices::gic_v3 &gic, devices::generic_timer &timer, std::vector<devices::pmu *> monitors = {})
+        : gic_(gic), timer_(timer), monitors_(std::move(monitors))
+    {
+    }
 
     // What an instruction of `which` does at EL2; nothing, or false: not a device's.
     [[nodiscard]] std::optional<std::uint64_t> read(core_id which, sysreg_id id);
@@ -36,9 +41,12 @@ private:
     bool write_interface(core_id which, sysreg_id id, std::uint64_t value);
     [[nodiscard]] std::optional<std::uint64_t> read_virtual(core_id which, sysreg_id id);
     bool write_virtual(core_id which, sysreg_id id, std::uint64_t value);
+    [[nodiscard]] std::optional<std::uint64_t> read_monitors(core_id which, sysreg_id id);
+    bool write_monitors(core_id which, sysreg_id id, std::uint64_t value);
 
     devices::gic_v3 &gic_;
     devices::generic_timer &timer_;
+    std::vector<devices::pmu *> monitors_;
 };
 
 } // namespace bulkhead::machine::hosted

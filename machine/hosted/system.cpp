@@ -68,6 +68,11 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
     if (board_.mpidrs.size() != machine_->core_count()) {
         return refusal{sentence(board_.mpidrs.size(), " affinities for ", machine_->core_count(), " cores")};
     }
+    if (board_.event_counters > devices::pmu::max_counters ||
+        (board_.event_counters != 0 && board_.overflow_irqs.size() != machine_->core_count())) {
+        return refusal{sentence(board_.event_counters, " event counters, ", board_.overflow_irqs.size(),
+                                " interrupts of theirs for ", machine_->core_count(), " cores")};
+    }
     const memory_range all{machine_->ram().base(), machine_->ram().size()};
     auto bytes = ram::make({&all, 1});
     if (auto *bad = std::get_if<refusal>(&bytes)) {
@@ -89,7 +94,7 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
         [this, lines](core_id which, devices::timer_kind kind, bool high) {
             gic_->set_line(which, lines[static_cast<std::size_t>(kind)], high);
         });
-    device_registers_ = std::make_unique<sysregs>(*gic_, *timer_);
+    make_monitors();
     uart_ = std::make_unique<devices::pl011>(
         [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
         [this](bool high) { gic_->set_line(core_id{0}, board_.uart_irq, high); });
@@ -97,6 +102,23 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
         cpus_.push_back(std::make_unique<cpu>(*this, machine_->core_at(core_id{n}), board_.mpidrs[n]));
     }
     return std::nullopt;
+}
+
+void system::make_monitors()
+{
+    std::vector<devices::pmu *> registers;
+    for (std::uint32_t n = 0; board_.event_counters != 0 && n < machine_->core_count(); ++n) {
+        const core_id which{n};
+        const std::uint32_t irq = board_.overflow_irqs[n];
+        monitors_.push_back(std::make_unique<monitors>(machine_->timeline(), machine_->core_at(which),
+                                                       board_.event_counters, [this, which, irq](bool high) {
+                                                           if (irq != 0) {
+                                                               gic_->set_line(which, irq, high);
+                                                           }
+                                                       }));
+        registers.push_back(&monitors_.back()->registers());
+    }
+    device_registers_ = std::make_unique<sysregs>(*gic_, *timer_, std::move(registers));
 }
 
 std::optional<refusal> system::make_spaces()

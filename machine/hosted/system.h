@@ -15,6 +15,7 @@
 #include "machine/devices/generic_timer.h"
 #include "machine/devices/gic_v3.h"
 #include "machine/devices/pl011.h"
+#include "machine/hosted/monitors.h"
 #include "machine/hosted/sysregs.h"
 #include "machine/machine.h"
 #include "machine/program/image.h"
@@ -34,6 +35,8 @@ struct board_settings {
     std::uint32_t virtual_timer_irq = 27;
     std::uint32_t physical_timer_irq = 30;
     std::uint64_t timer_hz = 62'500'000;
+    std::uint32_t event_counters = 0;         // of each core's performance monitors; 0: it has none
+    std::vector<std::uint32_t> overflow_irqs; // of each core's; 0: not connected
     std::vector<std::uint64_t> mpidrs;
     // What hardware does at the border of EL2, beside the memory accesses of the software there.
     picoseconds entry{};   // taking an exception
@@ -95,6 +98,11 @@ public:
     [[nodiscard]] std::size_t core_count() const { return cpus_.size(); }
     [[nodiscard]] devices::gic_v3 &gic() { return *gic_; }
     [[nodiscard]] devices::generic_timer &timer() { return *timer_; }
+    // Of a core; null: it has none.
+    [[nodiscard]] monitors *monitors_of(core_id which)
+    {
+        return monitors_.empty() ? nullptr : monitors_[which.value].get();
+    }
     [[nodiscard]] sysregs &device_registers() { return *device_registers_; }
     [[nodiscard]] const board_settings &board() const { return board_; }
     [[nodiscard]] window &el2_space() { return *el2_space_; }
@@ -116,6 +124,7 @@ public:
 private:
     system(board_settings board, contents what);
     std::optional<refusal> make_hardware(const settings &wanted);
+    void make_monitors();
     std::optional<refusal> make_spaces();
     std::optional<refusal> fill_memory();
     void map_before_translation();
@@ -138,6 +147,7 @@ private:
     std::unique_ptr<simulated_machine> machine_;
     std::unique_ptr<devices::gic_v3> gic_;
     std::unique_ptr<devices::generic_timer> timer_;
+    std::vector<std::unique_ptr<monitors>> monitors_;
     std::unique_ptr<sysregs> device_registers_;
     std::unique_ptr<devices::pl011> uart_;
     std::vector<std::unique_ptr<cpu>> cpus_;

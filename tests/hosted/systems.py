@@ -21,11 +21,12 @@ def domain(name: str, program: str, cpus: list[int], **keys: Any) -> dict[str, A
 
 def built_from(directory: Path, *domains: dict[str, Any], miscolor: str | None = None, **keys: Any) -> Build:
     for_ns = keys.pop("for_ns", 0)
+    target_dir = keys.pop("target_dir", None)
     system = {"bulkhead": 1, "name": "system", "platform": "qemu-virt", "domains": list(domains), **keys}
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "system.yaml"
     path.write_text(yaml.safe_dump(system, sort_keys=False))
     loaded = load_system(path)
     assert loaded.ok, loaded.problems
-    options = Options(hosted=True, run_for_ns=for_ns)
+    options = Options(hosted=True, run_for_ns=for_ns, target_dir=target_dir)
     return build_system(loaded, directory / "package", options, miscolor=miscolor)
