@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PL011 (Arm DDI 0183) whose line is as fast as its driver, as an emulator's is: what is written has been
-// sent. Text goes to whoever made it; what is received waits in a FIFO. Knows no time.
+// sent, unless whoever made it holds the line. Text goes to them; what is received waits in a FIFO. Knows no
+// time.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <optional>
 
 #include "machine/devices/uart.h"
 
@@ -21,9 +23,12 @@ public:
     std::uint64_t read(std::uint64_t offset) override;
     void write(std::uint64_t offset, std::uint64_t value) override;
     void receive(std::uint8_t byte) override;
+    // The transmit FIFO is full after so many bytes; nothing: the line takes all.
+    void set_room(std::optional<std::uint32_t> bytes);
 
 private:
     void update();
+    void set_transmit_interrupt();
 
     std::function<void(std::uint8_t)> sent_;
     std::function<void(bool)> line_;
@@ -35,6 +40,7 @@ private:
     std::uint32_t levels_ = 0x12;
     std::uint32_t mask_ = 0;
     std::uint32_t raised_ = 0;
+    std::optional<std::uint32_t> room_;
     bool high_ = false;
 };
 

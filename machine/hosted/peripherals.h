@@ -48,6 +48,8 @@ struct board_settings {
     std::uint32_t virtual_timer_irq = 27;
     std::uint32_t physical_timer_irq = 30;
     std::uint64_t timer_hz = 62'500'000;
+    std::uint32_t event_counters = 0;         // of each core's performance monitors; 0: it has none
+    std::vector<std::uint32_t> overflow_irqs; // of each core's; 0: not connected
     std::vector<std::uint64_t> mpidrs;
     std::vector<dma_settings> dma;
     // What hardware does at the border of EL2, beside the memory accesses of the software there.

@@ -135,6 +135,8 @@ board_settings board_of(const json &from)
     board.virtual_timer_irq = from.at("virtual_timer_irq");
     board.physical_timer_irq = from.at("physical_timer_irq");
     board.timer_hz = from.at("timer_hz");
+    board.event_counters = from.at("event_counters");
+    board.overflow_irqs = from.at("overflow_irqs").get<std::vector<std::uint32_t>>();
     board.mpidrs = from.at("mpidrs").get<std::vector<std::uint64_t>>();
     for (const json &one : from.at("dma")) {
         board.dma.push_back(dma_of(one));

@@ -73,6 +73,11 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
             return refusal{"the machine has no master " + one.master};
         }
     }
+    if (board_.event_counters > devices::pmu::max_counters ||
+        (board_.event_counters != 0 && board_.overflow_irqs.size() != machine_->core_count())) {
+        return refusal{sentence(board_.event_counters, " event counters, ", board_.overflow_irqs.size(),
+                                " interrupts of theirs for ", machine_->core_count(), " cores")};
+    }
     const memory_range all{machine_->ram().base(), machine_->ram().size()};
     auto bytes = ram::make({&all, 1});
     if (auto *bad = std::get_if<refusal>(&bytes)) {
@@ -87,10 +92,28 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
                     .interrupts_changed = [this](core_id which) { interrupts_changed(which); },
                     .sent = [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
                 });
+    make_monitors();
     for (std::uint32_t n = 0; n < machine_->core_count(); ++n) {
         cpus_.push_back(std::make_unique<cpu>(*this, machine_->core_at(core_id{n}), board_.mpidrs[n]));
     }
     return std::nullopt;
+}
+
+void system::make_monitors()
+{
+    std::vector<devices::pmu *> registers;
+    for (std::uint32_t n = 0; board_.event_counters != 0 && n < machine_->core_count(); ++n) {
+        const core_id which{n};
+        const std::uint32_t irq = board_.overflow_irqs[n];
+        monitors_.push_back(std::make_unique<monitors>(machine_->timeline(), machine_->core_at(which),
+                                                       board_.event_counters, [this, which, irq](bool high) {
+                                                           if (irq != 0) {
+                                                               gic().set_line(which, irq, high);
+                                                           }
+                                                       }));
+        registers.push_back(&monitors_.back()->registers());
+    }
+    device_registers_ = std::make_unique<sysregs>(peripherals_->gic_v3(), timer(), std::move(registers));
 }
 
 std::optional<refusal> system::make_spaces()
@@ -324,15 +347,6 @@ void system::send_event()
         each->set_event();
         each->timing().signal(when);
     }
-}
-
-devices::gic_v3 &system::gic_v3()
-{
-    devices::gic_v3 *const found = peripherals_->gic_v3();
-    if (found == nullptr) {
-        give_up("a system register of a GICv3 is used, and the board has none");
-    }
-    return *found;
 }
 
 void system::type(picoseconds when, std::string_view text)

@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/hosted/monitors.h"
 #include "machine/hosted/peripherals.h"
+#include "machine/hosted/sysregs.h"
 #include "machine/machine.h"
 #include "machine/program/image.h"
 #include "machine/program/ram.h"
@@ -76,9 +78,13 @@ public:
     [[nodiscard]] std::size_t core_count() const { return cpus_.size(); }
     [[nodiscard]] devices::gic &gic() { return peripherals_->gic(); }
     [[nodiscard]] bool has_gic_v3() const { return board_.gic == gic_kind::v3; }
-    [[nodiscard]] devices::gic_v3 &
-    gic_v3(); // for its system registers: software is wrong where there are none
     [[nodiscard]] devices::generic_timer &timer() { return peripherals_->timer(); }
+    // Of a core; null: it has none.
+    [[nodiscard]] monitors *monitors_of(core_id which)
+    {
+        return monitors_.empty() ? nullptr : monitors_[which.value].get();
+    }
+    [[nodiscard]] sysregs &device_registers() { return *device_registers_; }
     [[nodiscard]] const board_settings &board() const { return board_; }
     [[nodiscard]] window &el2_space() { return *el2_space_; }
     [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
@@ -99,6 +105,7 @@ public:
 private:
     system(board_settings board, contents what);
     std::optional<refusal> make_hardware(const settings &wanted);
+    void make_monitors();
     std::optional<refusal> make_spaces();
     std::optional<refusal> fill_memory();
     void map_before_translation();
@@ -120,6 +127,8 @@ private:
     std::vector<guest> guests_;
     std::unique_ptr<simulated_machine> machine_;
     std::unique_ptr<peripherals> peripherals_;
+    std::vector<std::unique_ptr<monitors>> monitors_;
+    std::unique_ptr<sysregs> device_registers_;
     std::vector<std::unique_ptr<cpu>> cpus_;
     std::string console_;
     std::string trouble_;

@@ -70,6 +70,8 @@ def board_of(platform: Platform) -> Json:
         "virtual_timer_irq": timers.virtual,
         "physical_timer_irq": timers.physical,
         "timer_hz": timers.frequency,
+        "event_counters": platform.pmu.counters if platform.pmu is not None else 0,
+        "overflow_irqs": [platform.pmu_interrupt(core) for core in range(platform.cores.count)],
         "mpidrs": platform.mpidrs(),
         "entry_ps": costs.entry or 0,
         "exit_ps": costs.exit or 0,
