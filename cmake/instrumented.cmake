@@ -3,7 +3,7 @@
 # runtime (machine/program/) and whose basic blocks pay for their instructions (scripts/instrument/).
 #
 # bulkhead_instrumented(NAME SOURCES file... [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes]
-#                       [LAYOUT script] [IMAGE file] [OPTIONS flag...])
+#                       [LAYOUT script] [IMAGE file] [OPTIONS flag...] [LINK_OPTIONS flag...])
 #
 # Makes the target NAME and its file NAME.image, or IMAGE, whose path is the target's property BULKHEAD_IMAGE. The
 # entry is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
@@ -29,7 +29,7 @@ set(BULKHEAD_INSTRUMENTED_FLAGS
     -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -fno-common)
 
 function(bulkhead_instrumented name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE;OPTIONS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE;OPTIONS;LINK_OPTIONS")
     set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
     set(options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} ${arg_OPTIONS} -I${PROJECT_SOURCE_DIR})
     list(TRANSFORM arg_INCLUDE PREPEND -I OUTPUT_VARIABLE includes)
@@ -65,7 +65,7 @@ function(bulkhead_instrumented name)
         set(layout ${arg_LAYOUT})
     endif()
     set(link -shared -nostdlib -Wl,-T,${layout} -Wl,--build-id=none -Wl,--hash-style=sysv -Wl,-Bsymbolic
-        -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -Wl,-z,max-page-size=4096)
+        -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -Wl,-z,max-page-size=4096 ${arg_LINK_OPTIONS})
     if(arg_DATA_OFFSET)
         list(APPEND link -Wl,--defsym=machine_data_offset=${arg_DATA_OFFSET})
     endif()

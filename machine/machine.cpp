@@ -146,7 +146,9 @@ route route_of(const settings &wanted, const core_settings &one)
 simulated_machine::simulated_machine(const settings &wanted, std::vector<cache> levels, dram::memory memory)
     : settings_(wanted),
       ram_(phys_addr{wanted.dram.base},
-           std::get<dram::organization>(dram::organization::make(wanted.dram.shape)).size()),
+           wanted.dram.bytes != 0
+               ? byte_count{wanted.dram.bytes}
+               : std::get<dram::organization>(dram::organization::make(wanted.dram.shape)).size()),
       memory_(wanted, std::move(levels), std::move(memory)),
       timeline_(memory_, picoseconds{wanted.lookahead_ps})
 {
@@ -161,6 +163,8 @@ result<std::unique_ptr<simulated_machine>> simulated_machine::make(const setting
     if (!make.reason().empty() || !shape) {
         return refusal{make.reason()};
     }
+    make.demand(wanted.dram.bytes <= shape->size().value && wanted.dram.bytes % (1U << frames::bits) == 0,
+                "dram.bytes", "must be whole pages that the DRAM has");
     auto memory = make.take(
         dram::memory::make({*shape, wanted.dram.map, phys_addr{wanted.dram.base}, wanted.dram.timings,
                             wanted.dram.how, picoseconds{wanted.dram.request_latency_ps},

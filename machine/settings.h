@@ -109,7 +109,8 @@ struct region_settings {
 struct dram_settings {
     dram::organization::counts shape;
     dram::mapping_bits map;
-    std::uint64_t base = 0; // address of its first byte
+    std::uint64_t base = 0;  // address of its first byte
+    std::uint64_t bytes = 0; // that have addresses, from there on; 0: all
     dram::timing timings;
     dram::policy how;
     std::uint64_t request_latency_ps = 0;

@@ -5,6 +5,7 @@
 // on when it ended, its next life must find the image as it was loaded; if not, it says so and powers off.
 // Parameters: `seed`, `tick_us`.
 #include <arch/mmio.h>
+#include <arch/mmu.h>
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -52,7 +53,8 @@ static void touch(struct random *random)
 static void turn_on(uint64_t cpu)
 {
     if (cpu < board()->cpu_count && cpu != smp_self())
-        (void)psci_cpu_on(board()->cpu_mpidr[cpu], (uintptr_t)start_secondary_entry, cpu);
+        (void)psci_cpu_on(board()->cpu_mpidr[cpu],
+                          mmu_physical((const void *)(uintptr_t)start_secondary_entry), cpu);
 }
 
 static void be_busy(struct random *random)

@@ -20,7 +20,26 @@ enum kind {
     wild_jump = 2,
     undefined_instruction = 3,
     paired_store_to_uart = 4,
+    performance_monitors = 5, // which a domain has only if EL2 leaves it some
 };
+
+#define EVENT_INSTRUCTIONS 0x08u
+#define PMCR_ENABLE        1u
+#define PMCR_COUNTERS(r)   ((r) >> 11 & 0x1F)
+
+// Uses an event counter, and tells what it counted.
+static void count_instructions(void)
+{
+    sysreg_write(PMEVTYPER0_EL0, EVENT_INSTRUCTIONS);
+    sysreg_write(PMEVCNTR0_EL0, 0);
+    sysreg_write(PMCNTENSET_EL0, 1);
+    sysreg_write(PMCR_EL0, PMCR_ENABLE);
+    cpu_sync_context();
+    for (volatile unsigned i = 0; i < 1000; i++) {
+    }
+    console_printf("crash: %lu counters, %lu instructions\n", PMCR_COUNTERS(sysreg_read(PMCR_EL0)),
+                   sysreg_read(PMEVCNTR0_EL0));
+}
 
 static void jump(uint64_t address)
 {
@@ -49,6 +68,9 @@ void program_main(void)
         break;
     case paired_store_to_uart:
         mmio_write_pair(board()->uart_base, 'A', 'B');
+        break;
+    case performance_monitors:
+        count_instructions();
         break;
     default:
         console_printf("crash: no such kind: %lu\n", kind);

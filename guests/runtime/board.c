@@ -9,8 +9,11 @@
 enum {
     path_bytes = 64,
     cells_per_interrupt = 3, // of a GIC: type, number, flags
+    interrupt_is_spi = 0,
     interrupt_is_ppi = 1,
     ppi_first_intid = 16,
+    spi_first_intid = 32,
+    spi_count = 988,
     virtual_timer_entry = 2, // arm,armv8-timer: secure, non-secure, virtual, hypervisor
     virtual_timer_default_intid = 27,
 };
@@ -75,7 +78,10 @@ static void find_uart(struct board *b)
 {
     struct dt_node node;
     struct dt_value compatible;
+    struct dt_value interrupts;
     struct dt_range reg;
+    uint32_t type;
+    uint32_t number;
     bool chosen = find_stdout(&b->tree, &node) && dt_property(&b->tree, &node, "compatible", &compatible) &&
                   dt_has_string(&compatible, "arm,pl011");
 
@@ -83,6 +89,9 @@ static void find_uart(struct board *b)
         return;
     if (dt_reg(&b->tree, &node, 0, &reg))
         b->uart_base = reg.address;
+    if (dt_property(&b->tree, &node, "interrupts", &interrupts) && dt_cell(&interrupts, 0, &type) &&
+        dt_cell(&interrupts, 1, &number) && type == interrupt_is_spi && number < spi_count)
+        b->uart_intid = number + spi_first_intid;
 }
 
 // Where the two frames of a version are, or neither.

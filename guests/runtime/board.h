@@ -23,6 +23,7 @@ struct board {
     uint32_t cpu_count;
     enum board_psci psci;
     uint64_t uart_base;                // 0: no console
+    uint32_t uart_intid;               // 0: not said
     struct dt_range gic_distributor;   // size 0: no GIC
     struct dt_range gic_redistributor; // size 0: not a GICv3
     struct dt_range gic_interface;     // size 0: not a GICv2

@@ -29,6 +29,14 @@ void gic_enable_private(uint32_t intid)
         gic_v2_enable_private(intid);
 }
 
+void gic_enable_shared(uint32_t intid)
+{
+    if (is_v3())
+        gic_v3_enable_shared(intid);
+    else
+        gic_v2_enable_shared(intid);
+}
+
 bool gic_acknowledge(uint32_t *intid)
 {
     return is_v3() ? gic_v3_acknowledge(intid) : gic_v2_acknowledge(intid);

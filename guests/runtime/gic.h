@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interrupt controller, as much of it as bare-metal guests need: interrupts private to a VCPU. The device
+// The interrupt controller, as much of it as bare-metal guests need. The device
 // tree says at run time which version it is, so that one ELF file runs on every board.
 #ifndef BULKHEAD_GUESTS_GIC_H
 #define BULKHEAD_GUESTS_GIC_H
@@ -16,6 +16,9 @@ bool gic_init_secondary(void);
 
 // Enables an SGI or PPI (INTID below 32) for the calling VCPU.
 void gic_enable_private(uint32_t intid);
+
+// Enables a device's interrupt (INTID 32 and up) for the first VCPU, which must be the caller.
+void gic_enable_shared(uint32_t intid);
 
 // Takes the highest pending interrupt. False: there is none any more.
 bool gic_acknowledge(uint32_t *intid);

@@ -13,6 +13,7 @@
 #define GICD_ISENABLER0     0x100u
 #define GICD_ICENABLER0     0x180u
 #define GICD_IPRIORITYR     0x400u
+#define GICD_ITARGETSR      0x800u
 #define GICC_CTLR           0x00u
 #define GICC_PMR            0x04u
 #define GICC_BPR            0x08u
@@ -20,6 +21,7 @@
 #define GICC_EOIR           0x10u
 #define ENABLE              1u // EOI drops the priority and deactivates
 #define PRIORITY_OF_ALL     0xA0A0A0A0u
+#define FIRST_VCPU          0x01010101u // as a target, of four interrupts
 #define PRIORITY_MASK_OPEN  0xF0u
 #define INTID_OF(value)     ((value)&0x3FFu)
 #define INTID_FIRST_SPECIAL 1020u
@@ -54,6 +56,18 @@ void gic_v2_enable_private(uint32_t intid)
 {
     if (intid < 32)
         mmio_write32(board()->gic_distributor.address + GICD_ISENABLER0, 1u << intid);
+}
+
+// Registers of four interrupts are written whole: all have one priority, and one target.
+void gic_v2_enable_shared(uint32_t intid)
+{
+    uint64_t distributor = board()->gic_distributor.address;
+
+    if (intid < 32 || intid >= INTID_FIRST_SPECIAL)
+        return;
+    mmio_write32(distributor + GICD_IPRIORITYR + (intid & ~3u), PRIORITY_OF_ALL);
+    mmio_write32(distributor + GICD_ITARGETSR + (intid & ~3u), FIRST_VCPU);
+    mmio_write32(distributor + GICD_ISENABLER0 + intid / 32 * 4, 1u << intid % 32);
 }
 
 bool gic_v2_acknowledge(uint32_t *intid)

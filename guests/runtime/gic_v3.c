@@ -13,6 +13,9 @@
 #define GICD_CTLR_GROUP1    (1u << 1)
 #define GICD_CTLR_AFFINITY  (1u << 4)
 #define GICD_CTLR_PENDING   (1u << 31)
+#define GICD_IGROUPR        0x0080u
+#define GICD_ISENABLER      0x0100u
+#define GICD_IPRIORITYR     0x0400u
 #define GICR_TYPER          0x0008u
 #define GICR_TYPER_LAST     (1u << 4)
 #define GICR_WAKER          0x0014u
@@ -102,6 +105,19 @@ void gic_v3_enable_private(uint32_t intid)
 
     if (frame != 0 && intid < 32)
         mmio_write32(frame + GICR_ISENABLER0, 1u << intid);
+}
+
+// Out of reset it is routed to affinity 0, the first VCPU's. The others of its word, if they are ever
+// enabled, are to be in the same group, and of the same priority.
+void gic_v3_enable_shared(uint32_t intid)
+{
+    uint64_t distributor = board()->gic_distributor.address;
+
+    if (intid < 32 || intid >= INTID_FIRST_SPECIAL)
+        return;
+    mmio_write32(distributor + GICD_IGROUPR + intid / 32 * 4, 0xFFFFFFFFu);
+    mmio_write32(distributor + GICD_IPRIORITYR + (intid & ~3u), PRIORITY_OF_ALL);
+    mmio_write32(distributor + GICD_ISENABLER + intid / 32 * 4, 1u << intid % 32);
 }
 
 bool gic_v3_acknowledge(uint32_t *intid)

@@ -11,6 +11,7 @@
 bool gic_v2_init(void);
 bool gic_v2_init_secondary(void);
 void gic_v2_enable_private(uint32_t intid);
+void gic_v2_enable_shared(uint32_t intid);
 bool gic_v2_acknowledge(uint32_t *intid);
 void gic_v2_end(uint32_t intid);
 
@@ -18,6 +19,7 @@ void gic_v2_end(uint32_t intid);
 bool gic_v3_init(void);
 bool gic_v3_init_secondary(void);
 void gic_v3_enable_private(uint32_t intid);
+void gic_v3_enable_shared(uint32_t intid);
 bool gic_v3_acknowledge(uint32_t *intid);
 void gic_v3_end(uint32_t intid);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers of DDI 0183, chapter 3. The transmit FIFO is always empty, so its interrupt is raised as soon as
-// something has been sent.
+// Registers of DDI 0183, chapter 3. The transmit FIFO is empty, so its interrupt is raised as soon as
+// something has been sent, or full, because the line is held.
 #include "machine/devices/pl011.h"
 
 #include <array>
@@ -9,6 +9,7 @@ namespace bulkhead::machine::devices {
 namespace {
 
 constexpr std::uint32_t flag_receive_empty = 1u << 4;
+constexpr std::uint32_t flag_transmit_full = 1u << 5;
 constexpr std::uint32_t flag_transmit_empty = 1u << 7;
 constexpr std::uint32_t interrupt_receive = 1u << 4;
 constexpr std::uint32_t interrupt_transmit = 1u << 5;
@@ -24,6 +25,18 @@ void pl011::update()
         high_ = high;
         line_(high);
     }
+}
+
+void pl011::set_transmit_interrupt()
+{
+    raised_ = room_ == 0u ? raised_ & ~interrupt_transmit : raised_ | interrupt_transmit;
+}
+
+void pl011::set_room(std::optional<std::uint32_t> bytes)
+{
+    room_ = bytes;
+    set_transmit_interrupt();
+    update();
 }
 
 std::uint64_t pl011::read(std::uint64_t offset)
@@ -45,7 +58,8 @@ std::uint64_t pl011::read(std::uint64_t offset)
         return byte;
     }
     case 0x18:
-        return flag_transmit_empty | (received_.empty() ? flag_receive_empty : 0);
+        return (room_ == 0u ? flag_transmit_full : flag_transmit_empty) |
+               (received_.empty() ? flag_receive_empty : 0);
     case 0x24:
         return integer_divisor_;
     case 0x28:
@@ -72,8 +86,14 @@ void pl011::write(std::uint64_t offset, std::uint64_t value)
     const auto bits = static_cast<std::uint32_t>(value);
     switch (offset) {
     case 0x00:
+        if (room_ == 0u) {
+            break; // lost, as the driver could have known
+        }
         sent_(static_cast<std::uint8_t>(bits));
-        raised_ |= interrupt_transmit;
+        if (room_) {
+            --*room_;
+        }
+        set_transmit_interrupt();
         break;
     case 0x24:
         integer_divisor_ = bits & 0xFFFF;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PL011 (Arm DDI 0183) whose line is as fast as its driver, as an emulator's is: what is written has been
-// sent. Text goes to whoever made it; what is received waits in a FIFO. Knows no time.
+// sent, unless whoever made it holds the line. Text goes to them; what is received waits in a FIFO. Knows no
+// time.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
+
+#include "machine/devices/uart.h"
 
 namespace bulkhead::machine::devices {
 
-class pl011 {
+class pl011 final : public uart {
 public:
     // `sent` gets each byte, `line` each change of the interrupt.
     pl011(std::function<void(std::uint8_t)> sent, std::function<void(bool)> line)
@@ -17,12 +20,15 @@ public:
     {
     }
 
-    std::uint64_t read(std::uint64_t offset);
-    void write(std::uint64_t offset, std::uint64_t value);
-    void receive(std::uint8_t byte);
+    std::uint64_t read(std::uint64_t offset) override;
+    void write(std::uint64_t offset, std::uint64_t value) override;
+    void receive(std::uint8_t byte) override;
+    // The transmit FIFO is full after so many bytes; nothing: the line takes all.
+    void set_room(std::optional<std::uint32_t> bytes);
 
 private:
     void update();
+    void set_transmit_interrupt();
 
     std::function<void(std::uint8_t)> sent_;
     std::function<void(bool)> line_;
@@ -34,6 +40,7 @@ private:
     std::uint32_t levels_ = 0x12;
     std::uint32_t mask_ = 0;
     std::uint32_t raised_ = 0;
+    std::optional<std::uint32_t> room_;
     bool high_ = false;
 };
 

@@ -38,6 +38,7 @@ enum class pmu_register : std::uint8_t {
 namespace pmu_event {
 inline constexpr std::uint16_t sw_incr = 0x00;
 inline constexpr std::uint16_t l1d_cache_refill = 0x03;
+inline constexpr std::uint16_t l1d_tlb_refill = 0x05;
 inline constexpr std::uint16_t inst_retired = 0x08;
 inline constexpr std::uint16_t cpu_cycles = 0x11;
 inline constexpr std::uint16_t mem_access = 0x13;

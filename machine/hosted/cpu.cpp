@@ -29,7 +29,7 @@ std::uint64_t class_bits(exception_class which)
 } // namespace
 
 cpu::cpu(system &whole, core &timing, std::uint64_t mpidr)
-    : system_(whole), timing_(timing), state_(mpidr, true)
+    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3())
 {
     timing_.set_attend([this] {
         if (in_guest_) {
@@ -108,7 +108,9 @@ int cpu::enter_guest(guest_regs &regs)
     if (system_.gic().signalled(id()) || system_.gic().virtual_interface(id()).signalled()) {
         timing_.signal(timing_.clock());
     }
+    count_at(1);
     timing_.run_on(*guest_);
+    count_at(2);
     in_guest_ = false;
     timing_.spend(system_.board().entry);
     return kind_;
@@ -125,12 +127,33 @@ void cpu::start_guest()
     continues_ = false;
 }
 
+// What happens from now on happens at an exception level.
+void cpu::count_at(std::uint32_t level)
+{
+    if (monitors *counted = system_.monitors_of(id())) {
+        counted->registers().set_exception_level(level);
+    }
+}
+
+// Until the core is signalled.
+void cpu::sleep()
+{
+    monitors *counted = system_.monitors_of(id());
+    if (counted != nullptr) {
+        counted->set_asleep(true);
+    }
+    timing_.wait();
+    timing_.order();
+    if (counted != nullptr) {
+        counted->set_asleep(false);
+    }
+}
+
 void cpu::wait_for_interrupt()
 {
     timing_.order();
     while (!system_.gic().signalled(id())) {
-        timing_.wait();
-        timing_.order();
+        sleep();
     }
 }
 
@@ -138,8 +161,7 @@ void cpu::wait_for_event()
 {
     timing_.order();
     while (!event_ && !system_.gic().signalled(id())) {
-        timing_.wait();
-        timing_.order();
+        sleep();
     }
     event_ = false;
 }
@@ -254,8 +276,7 @@ void cpu::guest_wait()
 {
     timing_.order();
     while (!system_.gic().signalled(id()) && !system_.gic().virtual_interface(id()).signalled()) {
-        timing_.wait();
-        timing_.order();
+        sleep();
     }
     take_interrupts();
 }

@@ -67,6 +67,8 @@ private:
     void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);
     void run_guest();
     void start_guest();
+    void count_at(std::uint32_t level);
+    void sleep();
     void deliver(std::uint64_t vector);
     [[nodiscard]] const void *fetch(std::uint64_t ipa);
 

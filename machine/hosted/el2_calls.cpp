@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hypervisor's accessors (hypervisor/arch/hosted/include/arch): what an instruction would do on the core
-// that runs now. Registers that are more than storage come first in each switch. No policy, no timing but
-// what the board's settings say of barriers and device accesses.
+// that runs now. No policy, no timing but what the board's settings say of barriers and device accesses.
 #include "machine/hosted/el2_calls.h"
 
 #include <arch/barrier.h>
@@ -22,115 +21,10 @@ using hosted::current;
 namespace {
 
 constexpr std::uint64_t sctlr_mmu = 1;
-constexpr std::uint64_t list_register_description =
-    4u << 29 | 4u << 26; // five bits of priority and preemption
-
-std::uint64_t *list_register(cpu &core, sysreg_id id)
-{
-    const unsigned n = id - SYSREG_ID_ICH_LR0_EL2;
-    return id >= SYSREG_ID_ICH_LR0_EL2 && n < devices::gic_virtual_interface::list_registers
-               ? &current().gic().virtual_interface(core.id()).lr[n]
-               : nullptr;
-}
-
 void barrier()
 {
     current().look_for_start();
     current().running().timing().spend(current().board().barrier);
-}
-
-std::uint64_t read_timer(const cpu &core, sysreg_id id)
-{
-    const devices::generic_timer &timer = current().timer();
-    switch (id) {
-    case SYSREG_ID_CNTP_CTL_EL0:
-        return timer.control(core.id(), devices::timer_kind::physical);
-    case SYSREG_ID_CNTP_CVAL_EL0:
-        return timer.compare(core.id(), devices::timer_kind::physical);
-    case SYSREG_ID_CNTV_CTL_EL0:
-        return timer.control(core.id(), devices::timer_kind::virtual_);
-    case SYSREG_ID_CNTV_CVAL_EL0:
-        return timer.compare(core.id(), devices::timer_kind::virtual_);
-    case SYSREG_ID_CNTHP_CTL_EL2:
-        return timer.control(core.id(), devices::timer_kind::hypervisor);
-    case SYSREG_ID_CNTHP_CVAL_EL2:
-        return timer.compare(core.id(), devices::timer_kind::hypervisor);
-    case SYSREG_ID_CNTVOFF_EL2:
-        return timer.offset(core.id());
-    case SYSREG_ID_CNTFRQ_EL0:
-        return timer.frequency_hz();
-    default:
-        return timer.counter();
-    }
-}
-
-bool write_timer(const cpu &core, sysreg_id id, std::uint64_t value)
-{
-    devices::generic_timer &timer = current().timer();
-    switch (id) {
-    case SYSREG_ID_CNTP_CTL_EL0:
-        timer.set_control(core.id(), devices::timer_kind::physical, value);
-        return true;
-    case SYSREG_ID_CNTP_CVAL_EL0:
-        timer.set_compare(core.id(), devices::timer_kind::physical, value);
-        return true;
-    case SYSREG_ID_CNTV_CTL_EL0:
-        timer.set_control(core.id(), devices::timer_kind::virtual_, value);
-        return true;
-    case SYSREG_ID_CNTV_CVAL_EL0:
-        timer.set_compare(core.id(), devices::timer_kind::virtual_, value);
-        return true;
-    case SYSREG_ID_CNTHP_CTL_EL2:
-        timer.set_control(core.id(), devices::timer_kind::hypervisor, value);
-        return true;
-    case SYSREG_ID_CNTHP_CVAL_EL2:
-        timer.set_compare(core.id(), devices::timer_kind::hypervisor, value);
-        return true;
-    case SYSREG_ID_CNTVOFF_EL2:
-        timer.set_offset(core.id(), value);
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool write_interrupts(const cpu &core, sysreg_id id, std::uint64_t value)
-{
-    devices::gic_v3 &gic = current().gic();
-    devices::gic_virtual_interface &guest = gic.virtual_interface(core.id());
-    switch (id) {
-    case SYSREG_ID_ICC_PMR_EL1:
-        gic.set_priority_mask(core.id(), value);
-        return true;
-    case SYSREG_ID_ICC_CTLR_EL1:
-        gic.set_control(core.id(), value);
-        return true;
-    case SYSREG_ID_ICC_IGRPEN1_EL1:
-        gic.set_group_enable(core.id(), value);
-        return true;
-    case SYSREG_ID_ICC_EOIR1_EL1:
-        gic.end(core.id(), static_cast<std::uint32_t>(value));
-        return true;
-    case SYSREG_ID_ICC_DIR_EL1:
-        gic.deactivate(core.id(), static_cast<std::uint32_t>(value));
-        return true;
-    case SYSREG_ID_ICC_SGI1R_EL1:
-        gic.send_sgi(core.id(), value);
-        return true;
-    case SYSREG_ID_ICH_HCR_EL2:
-        guest.hcr = value;
-        break;
-    case SYSREG_ID_ICH_VMCR_EL2:
-        guest.vmcr = value;
-        break;
-    case SYSREG_ID_ICH_AP1R0_EL2:
-        guest.active_priorities = static_cast<std::uint32_t>(value);
-        break;
-    default:
-        return false;
-    }
-    gic.virtual_changed(core.id());
-    return true;
 }
 
 } // namespace
@@ -138,57 +32,20 @@ bool write_interrupts(const cpu &core, sysreg_id id, std::uint64_t value)
 uint64_t hosted_sysreg_read(enum sysreg_id id)
 {
     cpu &core = current().running();
-    devices::gic_v3 &gic = current().gic();
-    const devices::gic_virtual_interface &guest = gic.virtual_interface(core.id());
-    if (const std::uint64_t *lr = list_register(core, id)) {
-        return *lr;
-    }
-    switch (id) {
-    case SYSREG_ID_ICC_IAR1_EL1:
+    if (id == SYSREG_ID_ICC_IAR1_EL1) {
         core.timing().order();
-        return gic.acknowledge(core.id());
-    case SYSREG_ID_ICH_VTR_EL2:
-        return list_register_description | (devices::gic_virtual_interface::list_registers - 1);
-    case SYSREG_ID_ICH_ELRSR_EL2:
-        return guest.empty();
-    case SYSREG_ID_ICH_EISR_EL2:
-        return guest.ended();
-    case SYSREG_ID_ICH_MISR_EL2:
-        return guest.maintenance();
-    case SYSREG_ID_ICH_HCR_EL2:
-        return guest.hcr;
-    case SYSREG_ID_ICH_VMCR_EL2:
-        return guest.vmcr;
-    case SYSREG_ID_ICH_AP1R0_EL2:
-        return guest.active_priorities;
-    case SYSREG_ID_CNTFRQ_EL0:
-    case SYSREG_ID_CNTPCT_EL0:
-    case SYSREG_ID_CNTP_CTL_EL0:
-    case SYSREG_ID_CNTP_CVAL_EL0:
-    case SYSREG_ID_CNTV_CTL_EL0:
-    case SYSREG_ID_CNTV_CVAL_EL0:
-    case SYSREG_ID_CNTHP_CTL_EL2:
-    case SYSREG_ID_CNTHP_CVAL_EL2:
-    case SYSREG_ID_CNTVOFF_EL2:
-        return read_timer(core, id);
-    default:
-        return core.state()[id];
     }
+    return current().device_registers().read(core.id(), id).value_or(core.state()[id]);
 }
 
 void hosted_sysreg_write(enum sysreg_id id, uint64_t value)
 {
     cpu &core = current().running();
-    if (std::uint64_t *lr = list_register(core, id)) {
-        *lr = value;
-        current().gic().virtual_changed(core.id());
-        return;
-    }
-    if (id >= SYSREG_ID_CNTFRQ_EL0 && id <= SYSREG_ID_ICH_VMCR_EL2) {
+    if (hosted::sysregs::is_ordered(id)) {
         core.timing().order();
-        if (write_timer(core, id, value) || write_interrupts(core, id, value)) {
-            return;
-        }
+    }
+    if (current().device_registers().write(core.id(), id, value)) {
+        return;
     }
     const bool turns_on = id == SYSREG_ID_SCTLR_EL2 && (value & sctlr_mmu) != 0;
     core.state()[id] = value;

@@ -7,51 +7,26 @@
 #include "hypervisor/syndrome.h"
 #include "machine/hosted/calls.h"
 #include "machine/hosted/cpu.h"
+#include "machine/hosted/guest_monitors.h"
+#include "machine/hosted/guest_trap.h"
 #include "machine/hosted/system.h"
 
 using namespace bulkhead::machine;
 using hosted::cpu;
 using hosted::current;
 
+using hosted::of_class;
+using hosted::sysreg_syndrome;
+using hosted::trap;
+
 namespace {
 
-constexpr std::uint64_t il = 1u << 25;
-constexpr std::uint64_t ctr_el0 = 0x84448004; // Cortex-A53: lines of 64 bytes
+constexpr std::uint64_t vector_table_mask = 0x7FF; // RES0
+constexpr std::uint64_t ctr_el0 = 0x84448004;      // Cortex-A53: lines of 64 bytes
 constexpr std::uint64_t abort_described = 1u << 24;
 constexpr std::uint64_t abort_64_bits = 1u << 15;
 constexpr std::uint64_t abort_write = 1u << 6;
 constexpr std::uint64_t translation_fault = 0x04;
-
-constexpr std::uint64_t of_class(exception_class which)
-{
-    return std::uint64_t{which} << 26 | il;
-}
-
-// A trapped MRS or MSR of x0.
-constexpr std::uint64_t sysreg_syndrome(std::uint64_t encoding, bool read)
-{
-    const std::uint64_t op0 = encoding >> 14 & 3;
-    const std::uint64_t op1 = encoding >> 11 & 7;
-    const std::uint64_t crn = encoding >> 7 & 15;
-    const std::uint64_t crm = encoding >> 3 & 15;
-    const std::uint64_t op2 = encoding & 7;
-    return of_class(EC_SYSREG) | op0 << 20 | op2 << 17 | op1 << 14 | crn << 10 | crm << 1 | (read ? 1 : 0);
-}
-
-// To EL2 until the instruction is done: the hypervisor answers in x0.
-std::uint64_t trap(std::uint64_t syndrome, std::uint64_t x0, const void *where)
-{
-    cpu &core = current().running();
-    for (;;) {
-        core.exchange()[0] = x0;
-        if (core.leave({.syndrome = syndrome, .resume = core.resume_address(where)})) {
-            const std::uint64_t answer = core.exchange()[0];
-            core.take_interrupts();
-            return answer;
-        }
-        core.take_interrupts();
-    }
-}
 
 // A load or store of a device's register: emulated by EL2, or a device that the guest has.
 std::uint64_t device_access(std::uint64_t ipa, unsigned bytes, bool write, std::uint64_t value,
@@ -102,8 +77,26 @@ void changed(cpu &core)
 
 void deactivate_physical(cpu &core, std::uint32_t intid)
 {
-    if (intid != devices::gic_v3::spurious) {
+    if (intid != devices::gic_spurious) {
         current().gic().deactivate(core.id(), intid);
+    }
+}
+
+// The CPU interface in system registers: undefined where the board's is in memory.
+bool is_undefined(enum guest_sysreg which)
+{
+    switch (which) {
+    case GUEST_SYSREG_ICC_SRE_EL1:
+    case GUEST_SYSREG_ICC_IAR1_EL1:
+    case GUEST_SYSREG_ICC_EOIR1_EL1:
+    case GUEST_SYSREG_ICC_BPR1_EL1:
+    case GUEST_SYSREG_ICC_CTLR_EL1:
+    case GUEST_SYSREG_ICC_IGRPEN1_EL1:
+    case GUEST_SYSREG_ICC_PMR_EL1:
+    case GUEST_SYSREG_ICC_SGI1R_EL1:
+        return !current().has_gic_v3();
+    default:
+        return false;
     }
 }
 
@@ -120,6 +113,13 @@ std::uint64_t guest_sysreg_read(enum guest_sysreg which)
     cpu &core = current().running();
     devices::generic_timer &timer = current().timer();
     const void *where = __builtin_return_address(0);
+    if (is_undefined(which)) {
+        core.inject_undefined(core.resume_address(where));
+        return 0;
+    }
+    if (const auto count = hosted::guest_reads_monitors(which, where)) {
+        return *count;
+    }
     switch (which) {
     case GUEST_SYSREG_CNTV_CTL_EL0:
         return timer.control(core.id(), devices::timer_kind::virtual_);
@@ -163,7 +163,13 @@ void guest_sysreg_write(enum guest_sysreg which, std::uint64_t value)
     cpu &core = current().running();
     devices::generic_timer &timer = current().timer();
     const void *where = __builtin_return_address(0);
+    if (hosted::guest_writes_monitors(which, value, where)) {
+        return;
+    }
     core.timing().order();
+    if (is_undefined(which)) {
+        return core.inject_undefined(core.resume_address(where));
+    }
     switch (which) {
     case GUEST_SYSREG_CNTV_CTL_EL0:
         timer.set_control(core.id(), devices::timer_kind::virtual_, value);
@@ -172,7 +178,7 @@ void guest_sysreg_write(enum guest_sysreg which, std::uint64_t value)
         timer.set_compare(core.id(), devices::timer_kind::virtual_, value);
         break;
     case GUEST_SYSREG_VBAR_EL1:
-        core.state()[SYSREG_ID_VBAR_EL1] = value;
+        core.state()[SYSREG_ID_VBAR_EL1] = value & ~vector_table_mask;
         break;
     case GUEST_SYSREG_TPIDR_EL1:
         core.state()[SYSREG_ID_TPIDR_EL1] = value;

@@ -87,11 +87,47 @@ private:
     std::map<std::string, std::shared_ptr<const image>> known_;
 };
 
+template <class Kind>
+Kind kind_of(const json &from, std::string_view key,
+             std::initializer_list<std::pair<const char *, Kind>> known)
+{
+    const std::string name = from.at(key);
+    for (const auto &[text, kind] : known) {
+        if (name == text) {
+            return kind;
+        }
+    }
+    throw bad_request{sentence("the machine has no ", key, " of the kind ", name)};
+}
+
+dma_settings dma_of(const json &from)
+{
+    dma_settings dma;
+    dma.at = from.at("at");
+    dma.channel_bytes = from.at("channel_bytes");
+    dma.interrupts = from.at("interrupts").get<std::vector<std::uint32_t>>();
+    dma.master = from.at("master");
+    dma.timing.start = picoseconds{from.at("start_ps")};
+    dma.timing.finish = picoseconds{from.at("finish_ps")};
+    dma.timing.line = picoseconds{from.at("line_ps")};
+    dma.timing.coherent = from.at("coherent");
+    return dma;
+}
+
 board_settings board_of(const json &from)
 {
     board_settings board;
+    board.gic = kind_of<gic_kind>(from, "gic", {{"gicv2", gic_kind::v2}, {"gicv3", gic_kind::v3}});
     board.gicd_pa = from.at("gicd_pa");
-    board.gicr_pa = from.at("gicr_pa");
+    if (board.gic == gic_kind::v3) {
+        board.gicr_pa = from.at("gicr_pa");
+    } else {
+        board.gicc_pa = from.at("gicc_pa");
+        board.gich_pa = from.at("gich_pa");
+        board.gicv_pa = from.at("gicv_pa");
+    }
+    board.uart =
+        kind_of<uart_kind>(from, "uart", {{"pl011", uart_kind::pl011}, {"cadence", uart_kind::cadence}});
     board.uart_pa = from.at("uart_pa");
     board.uart_irq = from.at("uart_irq");
     board.maintenance_irq = from.at("maintenance_irq");
@@ -99,7 +135,12 @@ board_settings board_of(const json &from)
     board.virtual_timer_irq = from.at("virtual_timer_irq");
     board.physical_timer_irq = from.at("physical_timer_irq");
     board.timer_hz = from.at("timer_hz");
+    board.event_counters = from.at("event_counters");
+    board.overflow_irqs = from.at("overflow_irqs").get<std::vector<std::uint32_t>>();
     board.mpidrs = from.at("mpidrs").get<std::vector<std::uint64_t>>();
+    for (const json &one : from.at("dma")) {
+        board.dma.push_back(dma_of(one));
+    }
     board.entry = picoseconds{from.at("entry_ps")};
     board.exit = picoseconds{from.at("exit_ps")};
     board.barrier = picoseconds{from.at("barrier_ps")};
@@ -150,6 +191,23 @@ std::string utf8_of(std::string_view bytes)
         }
     }
     return text;
+}
+
+// The other way round.
+std::string bytes_of(std::string_view utf8)
+{
+    std::string bytes;
+    for (std::size_t i = 0; i < utf8.size(); ++i) {
+        const auto code = static_cast<unsigned char>(utf8[i]);
+        const bool two = (code & 0xFEU) == 0xC2U && i + 1 < utf8.size();
+        if (code >= 0x80 && !two) {
+            throw bad_request{"what is typed is no text of bytes"};
+        }
+        bytes.push_back(
+            two ? static_cast<char>((code & 3U) << 6U | (static_cast<unsigned char>(utf8[++i]) & 0x3FU))
+                : utf8[i]);
+    }
+    return bytes;
 }
 
 json counts_of(system &whole)
@@ -219,6 +277,9 @@ prepared prepare(const json &request)
         throw bad_request{bad->reason};
     }
     made.whole = std::get<std::unique_ptr<system>>(std::move(whole));
+    for (const json &typed : request.value("typed", json::array())) {
+        made.whole->type(picoseconds{typed.at("at_ps")}, bytes_of(typed.at("text").get<std::string>()));
+    }
     return made;
 }
 

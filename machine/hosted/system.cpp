@@ -68,6 +68,16 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
     if (board_.mpidrs.size() != machine_->core_count()) {
         return refusal{sentence(board_.mpidrs.size(), " affinities for ", machine_->core_count(), " cores")};
     }
+    for (const dma_settings &one : board_.dma) {
+        if (std::ranges::find(wanted.masters, one.master, &master_settings::name) == wanted.masters.end()) {
+            return refusal{"the machine has no master " + one.master};
+        }
+    }
+    if (board_.event_counters > devices::pmu::max_counters ||
+        (board_.event_counters != 0 && board_.overflow_irqs.size() != machine_->core_count())) {
+        return refusal{sentence(board_.event_counters, " event counters, ", board_.overflow_irqs.size(),
+                                " interrupts of theirs for ", machine_->core_count(), " cores")};
+    }
     const memory_range all{machine_->ram().base(), machine_->ram().size()};
     auto bytes = ram::make({&all, 1});
     if (auto *bad = std::get_if<refusal>(&bytes)) {
@@ -75,27 +85,35 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
     }
     memory_ = std::make_unique<ram>(std::get<ram>(std::move(bytes)));
 
-    devices::gic_v3::settings interrupts{.affinities = {}, .maintenance = board_.maintenance_irq};
-    for (const std::uint64_t mpidr : board_.mpidrs) {
-        interrupts.affinities.push_back(
-            static_cast<std::uint32_t>((mpidr & 0xFFFFFF) | (mpidr >> 32 & 0xFF) << 24));
-    }
-    gic_ = std::make_unique<devices::gic_v3>(std::move(interrupts),
-                                             [this](core_id which) { interrupts_changed(which); });
-    const std::array<std::uint32_t, devices::timer_kinds> lines = {
-        board_.physical_timer_irq, board_.virtual_timer_irq, board_.hypervisor_timer_irq};
-    timer_ = std::make_unique<devices::generic_timer>(
-        machine_->timeline(), board_.timer_hz, machine_->core_count(),
-        [this, lines](core_id which, devices::timer_kind kind, bool high) {
-            gic_->set_line(which, lines[static_cast<std::size_t>(kind)], high);
-        });
-    uart_ = std::make_unique<devices::pl011>(
-        [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
-        [this](bool high) { gic_->set_line(core_id{0}, board_.uart_irq, high); });
+    peripherals_ = std::make_unique<peripherals>(
+        board_, peripherals::surroundings{
+                    .machine = *machine_,
+                    .memory = *memory_,
+                    .interrupts_changed = [this](core_id which) { interrupts_changed(which); },
+                    .sent = [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
+                });
+    make_monitors();
     for (std::uint32_t n = 0; n < machine_->core_count(); ++n) {
         cpus_.push_back(std::make_unique<cpu>(*this, machine_->core_at(core_id{n}), board_.mpidrs[n]));
     }
     return std::nullopt;
+}
+
+void system::make_monitors()
+{
+    std::vector<devices::pmu *> registers;
+    for (std::uint32_t n = 0; board_.event_counters != 0 && n < machine_->core_count(); ++n) {
+        const core_id which{n};
+        const std::uint32_t irq = board_.overflow_irqs[n];
+        monitors_.push_back(std::make_unique<monitors>(machine_->timeline(), machine_->core_at(which),
+                                                       board_.event_counters, [this, which, irq](bool high) {
+                                                           if (irq != 0) {
+                                                               gic().set_line(which, irq, high);
+                                                           }
+                                                       }));
+        registers.push_back(&monitors_.back()->registers());
+    }
+    device_registers_ = std::make_unique<sysregs>(peripherals_->gic_v3(), timer(), std::move(registers));
 }
 
 std::optional<refusal> system::make_spaces()
@@ -312,7 +330,7 @@ void system::vcpu_starts(std::uint64_t vmid, core_id where)
 // No interrupt crosses cores faster than the engine's lookahead; one's own are there at once.
 void system::interrupts_changed(core_id which)
 {
-    if (!gic_->signalled(which) && !gic_->virtual_interface(which).signalled()) {
+    if (!gic().signalled(which) && !gic().virtual_interface(which).signalled()) {
         return;
     }
     engine &timeline = machine_->timeline();
@@ -331,29 +349,26 @@ void system::send_event()
     }
 }
 
+void system::type(picoseconds when, std::string_view text)
+{
+    for (const char one : text) {
+        machine_->timeline().at(
+            when, [this, one] { peripherals_->uart().receive(static_cast<std::uint8_t>(one)); });
+    }
+}
+
 std::uint64_t system::read_device(std::uint64_t pa, unsigned bytes)
 {
-    if (pa - board_.uart_pa < page_bytes) {
-        return uart_->read(pa - board_.uart_pa);
+    const std::optional<std::uint64_t> value = peripherals_->read(running().id(), pa, bytes);
+    if (!value) {
+        give_up(sentence("no device at ", hex{pa}, " (read)"));
     }
-    if (pa - board_.gicd_pa < gic_distributor_bytes) {
-        return gic_->read_distributor(pa - board_.gicd_pa, bytes);
-    }
-    if (pa - board_.gicr_pa < devices::gic_v3::redistributor_bytes * cpus_.size()) {
-        return gic_->read_redistributor(pa - board_.gicr_pa, bytes);
-    }
-    give_up(sentence("no device at ", hex{pa}, " (read)"));
+    return *value;
 }
 
 void system::write_device(std::uint64_t pa, unsigned bytes, std::uint64_t value)
 {
-    if (pa - board_.uart_pa < page_bytes) {
-        uart_->write(pa - board_.uart_pa, value);
-    } else if (pa - board_.gicd_pa < gic_distributor_bytes) {
-        gic_->write_distributor(pa - board_.gicd_pa, bytes, value);
-    } else if (pa - board_.gicr_pa < devices::gic_v3::redistributor_bytes * cpus_.size()) {
-        gic_->write_redistributor(pa - board_.gicr_pa, bytes, value);
-    } else {
+    if (!peripherals_->write(running().id(), pa, bytes, value)) {
         give_up(sentence("no device at ", hex{pa}, " (write)"));
     }
 }

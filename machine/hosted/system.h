@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated machine as the hypervisor's board: memory, cores, interrupt controller, timers, UART,
-// firmware, and the address spaces of EL2 and of each guest. One run: make it, put a package into memory,
-// run. Whoever runs it (bindings, tests) sees only this header; cores and devices behind it are told apart in
-// the other files of this directory.
+// The simulated machine as the hypervisor's board: memory, cores, devices, firmware, and the address spaces
+// of EL2 and of each guest. One run: make it, put a package into memory, run. Whoever runs it (bindings,
+// tests) sees only this header; cores and devices behind it are told apart in the other files of this
+// directory.
 #pragma once
 
 #include <functional>
@@ -10,35 +10,18 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "machine/devices/generic_timer.h"
-#include "machine/devices/gic_v3.h"
-#include "machine/devices/pl011.h"
+#include "machine/hosted/monitors.h"
+#include "machine/hosted/peripherals.h"
+#include "machine/hosted/sysregs.h"
 #include "machine/machine.h"
 #include "machine/program/image.h"
 #include "machine/program/ram.h"
 #include "machine/program/window.h"
 
 namespace bulkhead::machine::hosted {
-
-// Where devices are and what they are connected to: from the platform file.
-struct board_settings {
-    std::uint64_t gicd_pa = 0;
-    std::uint64_t gicr_pa = 0;
-    std::uint64_t uart_pa = 0;
-    std::uint32_t uart_irq = 33;
-    std::uint32_t maintenance_irq = 25;
-    std::uint32_t hypervisor_timer_irq = 26;
-    std::uint32_t virtual_timer_irq = 27;
-    std::uint32_t physical_timer_irq = 30;
-    std::uint64_t timer_hz = 62'500'000;
-    std::vector<std::uint64_t> mpidrs;
-    // What hardware does at the border of EL2, beside the memory accesses of the software there.
-    picoseconds entry{};   // taking an exception
-    picoseconds exit{};    // returning from one
-    picoseconds barrier{}; // DSB, ISB
-};
 
 // What a loader would put into memory, and who owns its frames.
 struct contents {
@@ -67,8 +50,6 @@ enum class end_of_run : std::uint8_t {
     confused, // hosted code did what no model answers: the reason is in `trouble`
 };
 
-inline constexpr std::uint64_t gic_distributor_bytes = 0x10000;
-
 class cpu;
 
 class system {
@@ -81,6 +62,9 @@ public:
     // `what` is called at the moment that started() is about.
     void when_started(std::function<void()> what) { when_started_ = std::move(what); }
 
+    // Bytes arrive at the UART, one after the other from `when` on.
+    void type(picoseconds when, std::string_view text);
+
     [[nodiscard]] const std::string &console() const { return console_; }
     [[nodiscard]] const std::string &trouble() const { return trouble_; }
     // When the hypervisor said that all has started; nothing: not yet.
@@ -92,8 +76,15 @@ public:
     [[nodiscard]] cpu &running();
     [[nodiscard]] cpu &core_at(std::size_t n) { return *cpus_[n]; }
     [[nodiscard]] std::size_t core_count() const { return cpus_.size(); }
-    [[nodiscard]] devices::gic_v3 &gic() { return *gic_; }
-    [[nodiscard]] devices::generic_timer &timer() { return *timer_; }
+    [[nodiscard]] devices::gic &gic() { return peripherals_->gic(); }
+    [[nodiscard]] bool has_gic_v3() const { return board_.gic == gic_kind::v3; }
+    [[nodiscard]] devices::generic_timer &timer() { return peripherals_->timer(); }
+    // Of a core; null: it has none.
+    [[nodiscard]] monitors *monitors_of(core_id which)
+    {
+        return monitors_.empty() ? nullptr : monitors_[which.value].get();
+    }
+    [[nodiscard]] sysregs &device_registers() { return *device_registers_; }
     [[nodiscard]] const board_settings &board() const { return board_; }
     [[nodiscard]] window &el2_space() { return *el2_space_; }
     [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
@@ -114,6 +105,7 @@ public:
 private:
     system(board_settings board, contents what);
     std::optional<refusal> make_hardware(const settings &wanted);
+    void make_monitors();
     std::optional<refusal> make_spaces();
     std::optional<refusal> fill_memory();
     void map_before_translation();
@@ -134,9 +126,9 @@ private:
     };
     std::vector<guest> guests_;
     std::unique_ptr<simulated_machine> machine_;
-    std::unique_ptr<devices::gic_v3> gic_;
-    std::unique_ptr<devices::generic_timer> timer_;
-    std::unique_ptr<devices::pl011> uart_;
+    std::unique_ptr<peripherals> peripherals_;
+    std::vector<std::unique_ptr<monitors>> monitors_;
+    std::unique_ptr<sysregs> device_registers_;
     std::vector<std::unique_ptr<cpu>> cpus_;
     std::string console_;
     std::string trouble_;

@@ -9,36 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
-from bulkhead.config.load import load_system
 from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
-from bulkhead.package.build import Build, Options, build_system
+from bulkhead.package.build import Build
 
-MS = 10**6
+from .systems import MS, built_from, domain
+
 LLC = "l2"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:
     ensure_hosted()
-
-
-def domain(name: str, program: str, cpus: list[int], **keys: Any) -> dict[str, Any]:
-    memory = [{"at": 0x4000_0000, "size": "4 MiB"}]
-    return {"name": name, "cpus": cpus, "image": {"elf": f"guests/{program}.elf"}, "memory": memory, **keys}
-
-
-def built_from(directory: Path, *domains: dict[str, Any], miscolor: str | None = None, **keys: Any) -> Build:
-    for_ns = keys.pop("for_ns", 0)
-    system = {"bulkhead": 1, "name": "system", "platform": "qemu-virt", "domains": list(domains), **keys}
-    directory.mkdir(parents=True, exist_ok=True)
-    path = directory / "system.yaml"
-    path.write_text(yaml.safe_dump(system, sort_keys=False))
-    loaded = load_system(path)
-    assert loaded.ok, loaded.problems
-    options = Options(hosted=True, run_for_ns=for_ns)
-    return build_system(loaded, directory / "package", options, miscolor=miscolor)
 
 
 def task_beside_hog(directory: Path, **keys: Any) -> Build:

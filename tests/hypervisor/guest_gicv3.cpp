@@ -30,7 +30,7 @@ void make_gic(struct manifest_platform &platform, uint32_t cores, uint32_t list_
 
 uint32_t routed_core(uint32_t intid)
 {
-    return fake_mmio32(kGicd + 0x6000 + uint64_t{intid} * 8);
+    return fake_gic_distributor(0x6000 + uint64_t{intid} * 8);
 }
 
 uint64_t Guest::read_redist(uint64_t offset, uint32_t bytes) const
@@ -57,6 +57,7 @@ void Guest::open() const
 {
     write_dist(0, 0x13);
     write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + 0x14, 0);
+    fake_gic_guest_open();
 }
 
 void Guest::route_spi(uint32_t intid, uint32_t vcpu) const

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake machine behind the tests: what the hypervisor's core (manifest, clock, cpu) and the board's UART
-// would do, in the simplest form that the drivers under test cannot tell from the real one.
+// The fake machine behind the tests: what the hypervisor's core (manifest, clock, cpu) would do, in the
+// simplest form that the drivers under test cannot tell from the real one.
 #include "test_system.h"
+#include "test_uart.h"
 
-#include <cassert>
 #include <cstring>
-#include <deque>
 #include <memory>
 
 extern "C" {
@@ -22,12 +21,6 @@ namespace bulkhead_test {
 namespace {
 
 constexpr uint32_t kCores = 4;
-constexpr uint32_t kDataRegister = 0x00;
-constexpr uint32_t kFlagRegister = 0x18;
-constexpr uint32_t kMaskRegister = 0x38;
-constexpr uint32_t kClearRegister = 0x44;
-constexpr uint32_t kReceive = 0x50;
-constexpr uint32_t kTransmit = 0x20;
 
 } // namespace
 
@@ -42,68 +35,11 @@ struct TestSystem::State {
     uint64_t time_us = 0;
     uint64_t ticks = 1;
     uint64_t alarm = 0; // of the console core; 0: none
-
-    std::string written;
-    std::deque<uint8_t> typed;
-    int room = -1;
-    bool transmit_interrupt = false;
-    bool receive_interrupt = false; // what comes to an empty FIFO raises it
-    uint32_t mask = 0;
-
-    void update_line() const
-    {
-        uint32_t raw = (receive_interrupt ? kReceive : 0) | (transmit_interrupt ? kTransmit : 0);
-
-        fake_gic_set_line(kPhysicalUartIntid, (raw & mask) != 0);
-    }
 };
 
 namespace {
 
 std::unique_ptr<TestSystem::State> machine;
-
-bool read_uart(uint64_t offset, unsigned, uint64_t *value)
-{
-    switch (offset) {
-    case kDataRegister:
-        *value = 0;
-        if (!machine->typed.empty()) {
-            *value = machine->typed.front();
-            machine->typed.pop_front();
-        }
-        machine->receive_interrupt = machine->receive_interrupt && !machine->typed.empty();
-        machine->update_line();
-        return true;
-    case kFlagRegister:
-        *value = (machine->typed.empty() ? 0x10 : 0) | (machine->room == 0 ? 0x20 : 0);
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool write_uart(uint64_t offset, unsigned, uint64_t value)
-{
-    switch (offset) {
-    case kDataRegister:
-        assert(machine->room != 0);
-        machine->room -= machine->room > 0;
-        machine->written.push_back(static_cast<char>(value));
-        machine->transmit_interrupt = machine->room != 0;
-        break;
-    case kMaskRegister:
-        machine->mask = static_cast<uint32_t>(value);
-        break;
-    case kClearRegister:
-        machine->transmit_interrupt = machine->transmit_interrupt && (value & kTransmit) == 0;
-        machine->receive_interrupt = machine->receive_interrupt && (value & kReceive) == 0;
-        break;
-    default:
-        return false;
-    }
-    machine->update_line();
-    return true;
-}
 
 } // namespace
 
@@ -113,10 +49,9 @@ TestSystem::TestSystem(std::initializer_list<DomainSpec> domains, uint32_t list_
 
     fake_reset();
     machine = std::make_unique<State>();
-    fake_map(kUart, 0x1000, read_uart, write_uart);
-
     auto &platform = machine->manifest.platform;
     make_gic(platform, kCores, list_registers);
+    make_uart(kUart, kPhysicalUartIntid);
     platform.uart_pa = kUart;
     platform.uart_irq = kPhysicalUartIntid;
     platform.uart_clock_hz = 24'000'000;
@@ -257,16 +192,14 @@ void TestSystem::set_time_us(uint64_t time_us)
 
 std::string &TestSystem::uart_output()
 {
-    return machine->written;
+    return uart_text();
 }
 
 void TestSystem::type(std::string_view text)
 {
-    machine->receive_interrupt = machine->receive_interrupt || machine->typed.empty();
     for (char character : text) {
-        machine->typed.push_back(static_cast<uint8_t>(character));
+        uart_receives(static_cast<uint8_t>(character));
     }
-    machine->update_line();
 }
 
 void TestSystem::set_uart_full(bool full)
@@ -276,9 +209,7 @@ void TestSystem::set_uart_full(bool full)
 
 void TestSystem::set_uart_room(int characters)
 {
-    machine->room = characters;
-    machine->transmit_interrupt = characters != 0;
-    machine->update_line();
+    uart_has_room(characters);
 }
 
 namespace {

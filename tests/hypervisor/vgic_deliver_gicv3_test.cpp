@@ -90,7 +90,7 @@ TEST_F(Deliver, WhatTheGuestChangesBetweenTwoTimerInterruptsHolds)
     guest.set_priority(kVirtualTimer, urgent);
     fake_gic_raise(kVirtualTimer);
     ASSERT_TRUE(system.take_interrupts());
-    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_LR0_EL2) >> 48 & 0xFF, urgent);
+    EXPECT_EQ(fake_gic_sysreg(SYSREG_ID_ICH_LR0_EL2) >> 48 & 0xFF, urgent);
     EXPECT_THAT(guest.take_all(), ElementsAre(kVirtualTimer));
 
     guest.disable_private(kVirtualTimer);
@@ -206,20 +206,21 @@ TEST_F(Deliver, ResetOfAVcpuForgetsItsPrivateInterruptsAndFreesTheHardware)
     ASSERT_TRUE(system.take_interrupts());
     ASSERT_EQ(guest.acknowledge(), kVirtualTimer); // and never ends it
     guest.send_sgi(4, 1);
-    fake_set_sysreg(SYSREG_ID_ICH_VMCR_EL2, 0xFF000002);
+    fake_gic_set_sysreg(SYSREG_ID_ICH_VMCR_EL2, 0xFF000002);
 
     vgic_vcpu_off(&system.run(0));
     EXPECT_FALSE(fake_gic_is_enabled(kVirtualTimer));
     EXPECT_FALSE(fake_gic_is_active(kVirtualTimer));
-    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_HCR_EL2), 0u);
+    EXPECT_EQ(fake_gic_sysreg(SYSREG_ID_ICH_HCR_EL2), 0u);
     fake_gic_raise(kSpi);
     ASSERT_TRUE(system.take_interrupts());
     EXPECT_FALSE(fake_gic_guest_has_interrupt());
 
     vgic_vcpu_reset(&system.run(0));
-    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_VMCR_EL2), 0u);
+    EXPECT_EQ(fake_gic_sysreg(SYSREG_ID_ICH_VMCR_EL2), 0u);
     EXPECT_EQ(guest.read_redist(0x10100), 0u);
     EXPECT_EQ(guest.read_redist(0x10200), 1u << kVirtualTimer) << "its line is still high";
+    fake_gic_guest_open();
     EXPECT_EQ(guest.acknowledge(), kSpi) << "an SPI that came meanwhile waits for the new life";
     guest.end(kSpi);
     guest.enable_private(kVirtualTimer);

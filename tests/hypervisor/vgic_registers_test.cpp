@@ -103,7 +103,7 @@ TEST(VgicRegisters, TriggersAreBitPairsAndSgisCannotChange)
 
     guest.write_dist(0xC0C, 0xFFFFFFFF);
     EXPECT_EQ(guest.read_dist(0xC0C), 0xAAAAAAAAu);
-    EXPECT_EQ(fake_mmio32(kGicd + 0xC0C), 2u) << "only the passed-through SPI 48 reaches hardware";
+    EXPECT_EQ(fake_gic_distributor(0xC0C), 2u) << "only the passed-through SPI 48 reaches hardware";
     guest.write_redist(0x10C00, 0);
     EXPECT_EQ(guest.read_redist(0x10C00), 0xAAAAAAAAu);
     guest.write_redist(0x10C04, 0x80000000);
@@ -118,10 +118,10 @@ TEST(VgicRegisters, TheTriggerOfAnEnabledHardwareInterruptDoesNotChange)
     guest.enable_spi(48);
     guest.write_dist(0xC0C, 0xFFFFFFFF);
     EXPECT_EQ(guest.read_dist(0xC0C), 0xAAAAAAA8u);
-    EXPECT_EQ(fake_mmio32(kGicd + 0xC0C), 0u);
+    EXPECT_EQ(fake_gic_distributor(0xC0C), 0u);
     guest.disable_spi(48);
     guest.write_dist(0xC0C, 2);
-    EXPECT_EQ(fake_mmio32(kGicd + 0xC0C), 2u);
+    EXPECT_EQ(fake_gic_distributor(0xC0C), 2u);
 }
 
 TEST(VgicRegisters, RoutesReachVcpusOnly)
@@ -216,6 +216,7 @@ TEST(VgicRegisters, GroupZeroIsForwardedByItsOwnEnable)
     TestSystem system{two_vcpus()};
     Guest guest(system, 0);
 
+    guest.open();
     guest.write_dist(0, 2);
     guest.write_dist(0x84, ~(1u << 18));
     guest.enable_spi(50);
@@ -223,7 +224,7 @@ TEST(VgicRegisters, GroupZeroIsForwardedByItsOwnEnable)
     EXPECT_FALSE(fake_gic_guest_has_interrupt());
     guest.write_dist(0, 1);
     EXPECT_TRUE(fake_gic_guest_has_interrupt());
-    EXPECT_EQ(fake_sysreg(SYSREG_ID_ICH_LR0_EL2) >> 60 & 1, 0u) << "signalled as FIQ";
+    EXPECT_EQ(fake_gic_sysreg(SYSREG_ID_ICH_LR0_EL2) >> 60 & 1, 0u) << "signalled as FIQ";
 }
 
 // Whatever a guest does to the registers, with interrupts coming in between: no index out of range

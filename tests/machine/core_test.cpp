@@ -225,6 +225,24 @@ TEST(core, a_watched_event_is_reported_at_the_count_and_only_then)
     EXPECT_EQ(own.counts().of(core_event::l2d_refill), 1000U);
 }
 
+TEST(core, what_the_platform_gives_no_address_to_is_no_memory)
+{
+    settings wanted = small_machine(1);
+    wanted.dram.bytes = 16 * 1024 * kib;
+    const auto machine = make_machine(wanted);
+    picoseconds memory_took{};
+    picoseconds device_took{};
+    machine->core_at({0}).start([&](core &one) {
+        one.uncached(phys_addr{wanted.dram.bytes - 64}, 4, access_kind::read);
+        memory_took = one.clock();
+        one.uncached(phys_addr{wanted.dram.bytes}, 4, access_kind::read);
+        device_took = one.clock() - memory_took;
+    });
+    EXPECT_EQ(machine->timeline().run(for_ever), engine::ending::idle);
+    EXPECT_EQ(machine->memory().counts().line_reads, 1U);
+    EXPECT_NEAR(static_cast<double>(device_took.value), static_cast<double>(wanted.device_ps), 1000);
+}
+
 } // namespace
 
 } // namespace bulkhead::machine::test

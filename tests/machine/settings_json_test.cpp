@@ -102,6 +102,9 @@ TEST(settings_json, a_machine_that_can_not_be_is_refused_with_the_key)
     text["dram"]["map"]["bank"][0] = 256;
     EXPECT_NE(refused(text).find("dram: "), std::string::npos);
     text = good();
+    text["dram"]["bytes"] = 8192; // it has 4096
+    EXPECT_NE(refused(text).find("dram.bytes: "), std::string::npos);
+    text = good();
     text["dram"]["timings"]["ras"] = 1;
     EXPECT_NE(refused(text).find("dram: "), std::string::npos);
 }

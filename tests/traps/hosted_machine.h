@@ -12,6 +12,7 @@
 #include <stdatomic.h> // what C headers need of C11, before any of them
 
 extern "C" {
+#include "arch/hosted/fake_clock.h"
 #include "arch/hosted/fake_gic.h"
 #include "arch/hosted/fake_registers.h"
 #include "boot.h"

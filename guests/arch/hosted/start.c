@@ -22,13 +22,15 @@ void start_hosted_secondary(uint64_t cpu);
 void start_hosted_exception(uint64_t vector, uint64_t elr, uint64_t spsr);
 
 // Where the processor would find instructions is the distance to a function (machine/hosted/entry_point.h).
-#define ENTRY_POINT(name, function)                                                                          \
-    __asm__(".pushsection .data.entry_points,\"aw\"\n\t.balign 16\n\t.globl " #name "\n\t.hidden " #name     \
-            "\n" #name ":\n\t.ascii \"HOSTED->\"\n\t.quad " #function " - .\n\t.popsection")
+// Vectors are aligned as VBAR_EL1 wants them.
+#define ENTRY_POINT(name, function, alignment)                                                               \
+    __asm__(".pushsection .data.entry_points,\"aw\"\n\t.balign " #alignment "\n\t.globl " #name              \
+            "\n\t.hidden " #name "\n" #name ":\n\t.ascii \"HOSTED->\"\n\t.quad " #function                   \
+            " - .\n\t.popsection")
 
-ENTRY_POINT(_start, start_hosted);
-ENTRY_POINT(start_secondary_entry, start_hosted_secondary);
-ENTRY_POINT(vectors, start_hosted_exception);
+ENTRY_POINT(_start, start_hosted, 16);
+ENTRY_POINT(start_secondary_entry, start_hosted_secondary, 16);
+ENTRY_POINT(vectors, start_hosted_exception, 2048);
 extern char vectors[];
 
 // Pointers among the data that the linker could not know. Each time: a domain that starts again gets its data

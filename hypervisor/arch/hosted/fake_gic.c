@@ -61,6 +61,16 @@ void fake_gic_set_hcr(uint32_t value)
     fake_set_sysreg(SYSREG_ID_ICH_HCR_EL2, value);
 }
 
+uint64_t fake_gic_sysreg(enum sysreg_id id)
+{
+    return fake_sysreg(id);
+}
+
+void fake_gic_set_sysreg(enum sysreg_id id, uint64_t value)
+{
+    fake_set_sysreg(id, value);
+}
+
 bool fake_gic_is_routed_here(uint32_t spi)
 {
     return fake_mmio32(gicv3.gicd_pa + 0x6000 + (uint64_t)spi * 8) == fake_current_core();

@@ -2,8 +2,9 @@
  *
  * A GICv3 for unit tests, on top of fake_registers.h: distributor and redistributors with set/clear
  * registers, acknowledgement and deactivation, SGIs between cores, and the virtual CPU interface as a guest
- * sees it. Written from IHI 0069, independently of the driver; checks that list registers are used as the
- * architecture demands.
+ * sees it. Two are there, and the same tests link with either: fake_gic.c, written from IHI 0069
+ * independently of the driver, and the simulated machine's (tests/hypervisor/machine_board.cpp). Both check
+ * that list registers are used as the architecture demands.
  */
 #ifndef BULKHEAD_FAKE_GIC_H
 #define BULKHEAD_FAKE_GIC_H
@@ -23,6 +24,12 @@ extern "C" {
 void fake_gic_init(uint64_t gicd_pa, uint64_t gicr_pa, uint32_t cores, const uint32_t *affinity_of,
                    uint32_t list_registers);
 
+/* What the executing core's CPU interface holds (ICC_*, ICH_*) and what the distributor's register at an
+ * offset says, past hooks and log. */
+uint64_t fake_gic_sysreg(enum sysreg_id id);
+void fake_gic_set_sysreg(enum sysreg_id id, uint64_t value);
+uint32_t fake_gic_distributor(uint64_t offset);
+
 /* The physical side. Private interrupts are the executing core's. */
 void fake_gic_raise(uint32_t intid); /* one edge */
 void fake_gic_set_line(uint32_t intid, bool high);
@@ -34,7 +41,10 @@ bool fake_gic_is_pending(uint32_t intid);
  * maintenance interrupt. */
 bool fake_gic_has_interrupt(void);
 
-/* The guest on the executing core reads IAR1, writes EOIR1 (priority drop and deactivation). */
+/* The guest on the executing core opens its CPU interface: PMR and both group enables. The plain fake has
+ * neither, and is always open. */
+void fake_gic_guest_open(void);
+/* It reads IAR1, writes EOIR1 (priority drop and deactivation). */
 uint32_t fake_gic_guest_acknowledge(void);
 void fake_gic_guest_end(uint32_t intid);
 /* The same with EOImode = 1: EOIR, which drops the priority only, and DIR, which only deactivates. */

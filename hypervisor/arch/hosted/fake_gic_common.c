@@ -157,6 +157,13 @@ void fake_gic_set_line(uint32_t intid, bool high)
     *line = high ? *line | bit_of(intid) : *line & ~bit_of(intid);
 }
 
+uint32_t fake_gic_distributor(uint64_t offset)
+{
+    return fake_mmio32(gic.gicd_pa + offset);
+}
+
+void fake_gic_guest_open(void) {}
+
 static uint32_t highest(void)
 {
     if (here()->running || here()->asleep) {

@@ -19,8 +19,20 @@ from bulkhead.units import size_text
 _NOT_SHOWN = ("source", "sources", "platform", "name", "description", "fitted", "calibration")
 _ADDRESSES = ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
 _SIZES = ("size", "page")
-_TIMES = ("request", "answer", "entry", "exit", "interrupt", "barrier", "device", "clock")
-_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "regulators")
+_TIMES = (
+    "request",
+    "answer",
+    "entry",
+    "exit",
+    "interrupt",
+    "barrier",
+    "device",
+    "clock",
+    "start",
+    "finish",
+    "per_line",
+)
+_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "regulators", "dma")
 _LOWEST_ADDRESS = 1 << 10
 
 

@@ -22,6 +22,7 @@ from bulkhead.config.timing import (
     Fact,
     Interconnect,
     Mpu,
+    Picoseconds,
     Pipeline,
     Prefetcher,
     Section,
@@ -179,6 +180,9 @@ class Dma(Section):
     coherent: bool = False
     qos: Address | None = None
     rate: BytesPerS | None = None
+    start: Picoseconds | None = None  # from being enabled to its first access
+    finish: Picoseconds | None = None  # from its last write to its interrupt
+    per_line: Picoseconds | None = None  # of its bus, in each direction
 
 
 class Device(Section):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,12 +57,19 @@ def run_hosted(
     settings: Settings | None = None,
     until_ps: int = LONGEST_PS,
     frames: tuple[int, ...] = (),
+    typed: Sequence[tuple[int, str]] = (),
 ) -> HostedRun:
-    """Run a build until it turns the machine off, or until `until_ps`. Raises NotRun with the reason."""
+    """Run a build until it turns the machine off, or until `until_ps`. Raises NotRun with the reason.
+
+    `typed`: when (picoseconds of the machine) which characters arrive at the UART.
+    """
     shown = build.directory / "frames.bin"
     elves = [domain.image.elf for domain in build.plan.system.domains]
     programs = [build.hypervisor_elf.parents[2] / elf for elf in elves if elf is not None]
-    request = request_of(build, programs, frames, shown) | {"until_ps": until_ps}
+    request = request_of(build, programs, frames, shown) | {
+        "until_ps": until_ps,
+        "typed": [{"at_ps": at_ps, "text": text} for at_ps, text in typed],
+    }
     if settings is not None:
         request["settings"] = settings
     done = subprocess.run(

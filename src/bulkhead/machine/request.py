@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bulkhead.config.platform import Platform
+from bulkhead.config.platform import Dma, InterruptController, Platform
+from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.settings import NotSimulated, settings_of
 from bulkhead.package.build import Build
 
@@ -49,7 +50,7 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
 
 
 def board_of(platform: Platform) -> Json:
-    """Where the board's devices are. Raises NotSimulated where it has others than the machine."""
+    """Which devices the board has, and where. Raises NotSimulated where that is not said."""
     gic, uart, timers, costs = (
         platform.interrupt_controller,
         platform.uart,
@@ -58,14 +59,10 @@ def board_of(platform: Platform) -> Json:
     )
     if gic is None or uart is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interrupt controller and UART")
-    if gic.type != "gicv3" or gic.redistributors is None or uart.type != "pl011":
-        raise NotSimulated(
-            f"platform '{platform.name}': the simulated machine has a GICv3 and a PL011, not"
-            f" {gic.type} and {uart.type}"
-        )
     return {
-        "gicd_pa": gic.distributor,
-        "gicr_pa": gic.redistributors,
+        "gic": gic.type,
+        **_frames_of(platform.name, gic),
+        "uart": uart.type,
         "uart_pa": uart.at,
         "uart_irq": uart.interrupt,
         "maintenance_irq": timers.maintenance,
@@ -73,8 +70,48 @@ def board_of(platform: Platform) -> Json:
         "virtual_timer_irq": timers.virtual,
         "physical_timer_irq": timers.physical,
         "timer_hz": timers.frequency,
+        "event_counters": platform.pmu.counters if platform.pmu is not None else 0,
+        "overflow_irqs": [platform.pmu_interrupt(core) for core in range(platform.cores.count)],
         "mpidrs": platform.mpidrs(),
         "entry_ps": costs.entry or 0,
         "exit_ps": costs.exit or 0,
         "barrier_ps": costs.barrier or 0,
+        "dma": [_dma_of(platform.name, dma) for dma in platform.dma],
     }
+
+
+def _dma_of(platform: str, dma: Dma) -> Json:
+    """An engine whose channels lie one behind the other, with an interrupt each."""
+    if dma.type != "zdma":
+        raise NotSimulated(f"platform '{platform}': the simulated machine has no {dma.type}")
+    if dma.start is None or dma.finish is None or dma.per_line is None:
+        raise NotSimulated(f"platform '{platform}' does not say how fast '{dma.name}' is")
+    if len(dma.interrupts) != dma.channels:
+        raise NotSimulated(f"platform '{platform}': '{dma.name}' needs one interrupt for each channel")
+    return {
+        "at": dma.at,
+        "channel_bytes": (dma.size or PAGE_BYTES * dma.channels) // dma.channels,
+        "interrupts": list(dma.interrupts),
+        "master": dma.name,
+        "coherent": dma.coherent,
+        "start_ps": dma.start,
+        "finish_ps": dma.finish,
+        "line_ps": dma.per_line,
+    }
+
+
+def _frames_of(name: str, gic: InterruptController) -> Json:
+    """The controller's register frames, of those that its version has."""
+    found = (
+        {"gicd_pa": gic.distributor, "gicr_pa": gic.redistributors}
+        if gic.type == "gicv3"
+        else {
+            "gicd_pa": gic.distributor,
+            "gicc_pa": gic.cpu_interface,
+            "gich_pa": gic.hypervisor,
+            "gicv_pa": gic.virtual_cpu,
+        }
+    )
+    if None in found.values():
+        raise NotSimulated(f"platform '{name}' does not say where its {gic.type} has all of its registers")
+    return found

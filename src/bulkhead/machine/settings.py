@@ -188,6 +188,7 @@ def _dram(platform: Platform) -> Settings:
     counts, masks = drams.counts(dram), drams.masks(dram)
     if counts is None or masks is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its DRAM's rows and mapping")
+    base = min(ram.at for ram in platform.memory)
     return {
         "shape": {
             "channels": counts["channel"],
@@ -199,7 +200,8 @@ def _dram(platform: Platform) -> Settings:
             "burst_bytes": drams.burst_bytes(dram),
         },
         "map": {("group" if name == "bank_group" else name): bits for name, bits in masks.items()},
-        "base": min(ram.at for ram in platform.memory),
+        "base": base,
+        "bytes": max(ram.end for ram in platform.memory) - base,  # the rest is elsewhere, or not used
         "timings": _timings(dram, dram.timing),
         "how": _controller(dram),
         "request_latency_ps": dram.controller.request,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The performance monitors of one core of a hosted run: their registers (machine/devices/pmu.h) on what the
+// core model counts. The overflow of an event that the core can watch for comes within the access that causes
+// it. For those that it counts without looking (cycles, instructions, accesses) the engine asks again in
+// time: with an error of at most `patience`.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "machine/core.h"
+#include "machine/devices/pmu.h"
+
+namespace bulkhead::machine::hosted {
+
+class monitors {
+public:
+    static constexpr picoseconds patience{100'000};
+
+    // `line`: the overflow interrupt's level, when it changes.
+    monitors(engine &timeline, core &counted, std::uint32_t counters, std::function<void(bool)> line);
+    monitors(const monitors &) = delete;
+    monitors &operator=(const monitors &) = delete;
+
+    [[nodiscard]] devices::pmu &registers() { return registers_; }
+
+    // The core waits for an interrupt, or does not any more: nothing is counted meanwhile.
+    void set_asleep(bool asleep);
+
+private:
+    struct asked {
+        std::uint64_t target = devices::pmu::never;
+        std::optional<engine::event_id> again;
+    };
+
+    [[nodiscard]] std::uint64_t total(std::uint16_t event) const;
+    void watch(std::uint16_t event, std::uint64_t target);
+    void ask_again(std::uint16_t event);
+    void look(std::uint16_t event);
+
+    engine &timeline_;
+    core &counted_;
+    std::array<asked, 64> asked_{}; // by event; of those that are looked at in time
+    bool asleep_ = false;
+    devices::pmu registers_;
+};
+
+} // namespace bulkhead::machine::hosted

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices of a board: which ones, how they are connected, at which addresses.
+#include "machine/hosted/peripherals.h"
+
+#include <algorithm>
+#include <array>
+
+#include "machine/devices/cadence_uart.h"
+#include "machine/devices/pl011.h"
+
+namespace bulkhead::machine::hosted {
+namespace {
+
+constexpr std::uint64_t uart_bytes = 0x1000;
+constexpr std::uint64_t dma_channel_bytes = 0x1000;
+
+// Through what the cores share, and by its own port.
+route route_of(const settings &made_from, const std::string &master)
+{
+    route way;
+    for (const std::string &name : made_from.cores.front().path) {
+        const auto level = std::ranges::find(made_from.levels, name, &level_settings::name);
+        way.levels.push_back(static_cast<std::size_t>(level - made_from.levels.begin()));
+    }
+    const auto port = std::ranges::find(made_from.masters, master, &master_settings::name);
+    way.master = static_cast<std::size_t>(port - made_from.masters.begin());
+    return way;
+}
+
+} // namespace
+
+peripherals::peripherals(const board_settings &board, surroundings around)
+{
+    if (board.gic == gic_kind::v2) {
+        make_gic_v2(board, around);
+    } else {
+        make_gic_v3(board, around);
+    }
+    const std::array<std::uint32_t, devices::timer_kinds> lines = {
+        board.physical_timer_irq, board.virtual_timer_irq, board.hypervisor_timer_irq};
+    timer_ = std::make_unique<devices::generic_timer>(
+        around.machine.timeline(), board.timer_hz, around.machine.core_count(),
+        [this, lines](core_id which, devices::timer_kind kind, bool high) {
+            gic_->set_line(which, lines[static_cast<std::size_t>(kind)], high);
+        });
+    make_uart(board, around);
+    for (const dma_settings &one : board.dma) {
+        make_dma(one, around);
+    }
+}
+
+void peripherals::make_gic_v2(const board_settings &board, surroundings &around)
+{
+    auto made = std::make_unique<devices::gic_v2>(
+        devices::gic_v2::settings{.cores = around.machine.core_count(), .maintenance = board.maintenance_irq},
+        std::move(around.interrupts_changed));
+    devices::gic_v2 &gic = *made;
+    gic_ = std::move(made);
+    frames_.push_back({board.gicd_pa, devices::gic_v2::distributor_bytes,
+                       [&gic](core_id from, std::uint64_t offset, unsigned bytes) {
+                           return gic.read_distributor(from, offset, bytes);
+                       },
+                       [&gic](core_id from, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
+                           gic.write_distributor(from, offset, bytes, value);
+                       }});
+    frames_.push_back(
+        {board.gicc_pa, devices::gic_v2::interface_bytes,
+         [&gic](core_id from, std::uint64_t offset, unsigned) { return gic.read_interface(from, offset); },
+         [&gic](core_id from, std::uint64_t offset, unsigned, std::uint64_t value) {
+             gic.write_interface(from, offset, value);
+         }});
+    frames_.push_back(
+        {board.gich_pa, devices::gic_v2::hypervisor_bytes,
+         [&gic](core_id from, std::uint64_t offset, unsigned) { return gic.read_hypervisor(from, offset); },
+         [&gic](core_id from, std::uint64_t offset, unsigned, std::uint64_t value) {
+             gic.write_hypervisor(from, offset, value);
+         }});
+    frames_.push_back(
+        {board.gicv_pa, devices::gic_v2::interface_bytes,
+         [&gic](core_id from, std::uint64_t offset, unsigned) { return gic.read_virtual(from, offset); },
+         [&gic](core_id from, std::uint64_t offset, unsigned, std::uint64_t value) {
+             gic.write_virtual(from, offset, value);
+         }});
+}
+
+void peripherals::make_gic_v3(const board_settings &board, surroundings &around)
+{
+    devices::gic_v3::settings wanted{.affinities = {}, .maintenance = board.maintenance_irq};
+    for (const std::uint64_t mpidr : board.mpidrs) {
+        wanted.affinities.push_back(
+            static_cast<std::uint32_t>((mpidr & 0xFFFFFF) | (mpidr >> 32 & 0xFF) << 24));
+    }
+    auto made = std::make_unique<devices::gic_v3>(wanted, std::move(around.interrupts_changed));
+    v3_ = made.get();
+    devices::gic_v3 &gic = *made;
+    gic_ = std::move(made);
+    frames_.push_back({board.gicd_pa, devices::gic_v3::distributor_bytes,
+                       [&gic](core_id, std::uint64_t offset, unsigned bytes) {
+                           return gic.read_distributor(offset, bytes);
+                       },
+                       [&gic](core_id, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
+                           gic.write_distributor(offset, bytes, value);
+                       }});
+    frames_.push_back({board.gicr_pa, devices::gic_v3::redistributor_bytes * around.machine.core_count(),
+                       [&gic](core_id, std::uint64_t offset, unsigned bytes) {
+                           return gic.read_redistributor(offset, bytes);
+                       },
+                       [&gic](core_id, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
+                           gic.write_redistributor(offset, bytes, value);
+                       }});
+}
+
+void peripherals::make_uart(const board_settings &board, surroundings &around)
+{
+    const auto interrupt = [this, irq = board.uart_irq](bool high) { gic_->set_line(core_id{0}, irq, high); };
+    if (board.uart == uart_kind::cadence) {
+        uart_ = std::make_unique<devices::cadence_uart>(std::move(around.sent), interrupt);
+    } else {
+        uart_ = std::make_unique<devices::pl011>(std::move(around.sent), interrupt);
+    }
+    frames_.push_back({board.uart_pa, uart_bytes,
+                       [this](core_id, std::uint64_t offset, unsigned) { return uart_->read(offset); },
+                       [this](core_id, std::uint64_t offset, unsigned, std::uint64_t value) {
+                           uart_->write(offset, value);
+                       }});
+}
+
+// It masters physical memory: no stage 2 is in its way.
+void peripherals::make_dma(const dma_settings &wanted, const surroundings &around)
+{
+    for (std::size_t n = 0; n < wanted.interrupts.size(); ++n) {
+        dma_channels_.push_back(std::make_unique<devices::zdma_channel>(
+            wanted.timing,
+            devices::zdma_channel::surroundings{
+                .timeline = around.machine.timeline(),
+                .memory = around.machine.memory(),
+                .way = route_of(around.machine.made_from(), wanted.master),
+                .owner = {},
+                .bytes = [&memory = around.memory](phys_addr first, byte_count bytes,
+                                                   access_kind) { return memory.bytes(first, bytes); },
+                .line = [this,
+                         irq = wanted.interrupts[n]](bool high) { gic_->set_line(core_id{0}, irq, high); },
+            }));
+        devices::zdma_channel &channel = *dma_channels_.back();
+        frames_.push_back({wanted.at + n * wanted.channel_bytes, dma_channel_bytes,
+                           [&channel](core_id, std::uint64_t offset, unsigned) {
+                               return std::uint64_t{channel.read(static_cast<std::uint32_t>(offset))};
+                           },
+                           [&channel](core_id, std::uint64_t offset, unsigned, std::uint64_t value) {
+                               channel.write(static_cast<std::uint32_t>(offset),
+                                             static_cast<std::uint32_t>(value));
+                           }});
+    }
+}
+
+const peripherals::frame *peripherals::frame_at(std::uint64_t pa) const
+{
+    const auto found =
+        std::ranges::find_if(frames_, [pa](const frame &one) { return pa - one.first < one.bytes; });
+    return found != frames_.end() ? &*found : nullptr;
+}
+
+std::optional<std::uint64_t> peripherals::read(core_id from, std::uint64_t pa, unsigned bytes)
+{
+    const frame *const found = frame_at(pa);
+    return found != nullptr ? std::optional(found->read(from, pa - found->first, bytes)) : std::nullopt;
+}
+
+bool peripherals::write(core_id from, std::uint64_t pa, unsigned bytes, std::uint64_t value)
+{
+    const frame *const found = frame_at(pa);
+    if (found != nullptr) {
+        found->write(from, pa - found->first, bytes, value);
+    }
+    return found != nullptr;
+}
+
+} // namespace bulkhead::machine::hosted

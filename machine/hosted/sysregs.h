@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// System registers that are a device's: which of its functions each is. For the accessors of a hosted run
+// (machine/hosted/el2_calls.cpp) and of the hypervisor's unit tests on these devices (tests/hypervisor); all
+// other registers are storage (machine/hosted/registers.h). Knows nothing of time: who calls has ordered.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <arch/sysreg.h>
+
+#include "machine/devices/generic_timer.h"
+#include "machine/devices/gic_v3.h"
+#include "machine/devices/pmu.h"
+
+namespace bulkhead::machine::hosted {
+
+class sysregs {
+public:
+    // All must live as long. `gic`: null where its registers are in memory. `monitors`: of each core; none:
+    // their registers are storage.
+    sysregs(devices::gic_v3 *gic, devices::generic_timer &timer, std::vector<devices::pmu *> monitors = {})
+        : gic_(gic), timer_(timer), monitors_(std::move(monitors))
+    {
+    }
+
+    // What an instruction of `which` does at EL2; nothing, or false: not a device's.
+    [[nodiscard]] std::optional<std::uint64_t> read(core_id which, sysreg_id id);
+    bool write(core_id which, sysreg_id id, std::uint64_t value);
+
+    // Whether others than the core can see that it was accessed.
+    [[nodiscard]] static bool is_ordered(sysreg_id id)
+    {
+        return id >= SYSREG_ID_CNTFRQ_EL0 && id <= SYSREG_ID_ICH_VMCR_EL2;
+    }
+
+private:
+    [[nodiscard]] std::optional<std::uint64_t> read_timer(core_id which, sysreg_id id) const;
+    bool write_timer(core_id which, sysreg_id id, std::uint64_t value);
+    [[nodiscard]] std::optional<std::uint64_t> read_interface(core_id which, sysreg_id id);
+    bool write_interface(core_id which, sysreg_id id, std::uint64_t value);
+    [[nodiscard]] std::optional<std::uint64_t> read_virtual(core_id which, sysreg_id id);
+    bool write_virtual(core_id which, sysreg_id id, std::uint64_t value);
+    [[nodiscard]] std::optional<std::uint64_t> read_monitors(core_id which, sysreg_id id);
+    bool write_monitors(core_id which, sysreg_id id, std::uint64_t value);
+
+    devices::gic_v3 *gic_;
+    devices::generic_timer &timer_;
+    std::vector<devices::pmu *> monitors_;
+};
+
+} // namespace bulkhead::machine::hosted

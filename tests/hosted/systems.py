@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small systems for tests of hosted runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bulkhead.config.load import load_system
+from bulkhead.package.build import Build, Options, build_system
+
+MS = 10**6
+
+
+def domain(name: str, program: str, cpus: list[int], **keys: Any) -> dict[str, Any]:
+    memory = [{"at": 0x4000_0000, "size": "4 MiB"}]
+    return {"name": name, "cpus": cpus, "image": {"elf": f"guests/{program}.elf"}, "memory": memory, **keys}
+
+
+def built_from(directory: Path, *domains: dict[str, Any], miscolor: str | None = None, **keys: Any) -> Build:
+    for_ns = keys.pop("for_ns", 0)
+    target_dir = keys.pop("target_dir", None)
+    system = {"bulkhead": 1, "name": "system", "platform": "qemu-virt", "domains": list(domains), **keys}
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "system.yaml"
+    path.write_text(yaml.safe_dump(system, sort_keys=False))
+    loaded = load_system(path)
+    assert loaded.ok, loaded.problems
+    options = Options(hosted=True, run_for_ns=for_ns, target_dir=target_dir)
+    return build_system(loaded, directory / "package", options, miscolor=miscolor)

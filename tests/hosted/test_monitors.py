@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Performance monitors under the hosted hypervisor: counters that are EL2's stop a guest at their budget (B1,
+the part that hardware has), those below belong to the guest, or trap."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bulkhead.env.native import ensure_built
+from bulkhead.env.paths import build_dir
+from bulkhead.machine.hosted import ensure_hosted, run_hosted
+
+from .systems import MS, built_from, domain
+
+# tests/hosted/el2_budget.c: of cores 0 to 3, and how often each is looked at.
+BUDGETS = (100, 1000, 5000, 250)
+OVERFLOWS = 200
+LINE = re.compile(r"budget (\d+): (\d+) overflows, seen (\d+) to (\d+) events later")
+
+
+@pytest.fixture(scope="module")
+def counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the builder finds the hypervisor with budgets, and the guests."""
+    ensure_hosted()
+    ensure_built(["host"], ["hosted_hypervisor_budget"])
+    directory = tmp_path_factory.mktemp("budget")
+    (directory / "hypervisor").symlink_to(build_dir() / "host" / "hosted-budget" / "hypervisor")
+    (directory / "guests").symlink_to(build_dir() / "host" / "hosted" / "guests")
+    return directory
+
+
+def test_a_guest_is_stopped_at_the_budget_or_a_few_events_later(tmp_path: Path, counting: Path) -> None:
+    """B1: on four cores at once, each with its own budget; twice the same."""
+    hog = domain("hog", "hog", [0, 1, 2, 3], params={"buffer_kib": 2048})
+    build = built_from(tmp_path, hog, target_dir=counting, for_ns=400 * MS)
+    run = run_hosted(build)
+    assert run.answer["ending"] == "off", run.answer["trouble"]
+    seen = {
+        int(budget): (int(n), int(least), int(most)) for budget, n, least, most in LINE.findall(run.console)
+    }
+    assert sorted(seen) == sorted(BUDGETS), run.console
+    for times, least, most in seen.values():
+        assert times == OVERFLOWS
+        assert 0 <= least <= most
+        assert least <= 1, "EL2 looks before anything else happens"
+        assert most <= 10, "what the entry to EL2 itself fetches"
+    assert run_hosted(build).digest == run.digest
+
+
+def test_the_counters_below_are_the_guests(tmp_path: Path, counting: Path) -> None:
+    """HPMN: five of six; they count at EL1."""
+    user = domain("user", "crash", [1], params={"kind": 5})
+    run = run_hosted(built_from(tmp_path, user, target_dir=counting))
+    counted = re.search(r"crash: (\d+) counters, (\d+) instructions", run.console)
+    assert counted is not None, run.console
+    counters, instructions = map(int, counted.groups())
+    assert counters == 5
+    assert 2000 < instructions < 20000, "a loop of a thousand rounds"
+
+
+def test_without_any_they_are_undefined(tmp_path: Path) -> None:
+    ensure_hosted()
+    run = run_hosted(built_from(tmp_path, domain("user", "crash", [1], params={"kind": 5})))
+    assert "undefined" in run.console
+    assert "counters" not in run.console

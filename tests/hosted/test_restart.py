@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A domain's second life on the simulated machine: it starts again from its images, as often as it must, and
+its neighbours say the same at the same times (restart of one domain without touching others)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.package.build import Build
+from bulkhead.run.console import ConsoleParser, Line
+from bulkhead.run.status import SystemStatus, read_status
+
+from .systems import MS, built_from, domain
+
+CRASHES = 30
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    ensure_hosted()
+
+
+def witness(core: int) -> dict[str, Any]:
+    """Its memory fits its core's first-level cache: nobody else has a part in the time that a step takes."""
+    params = {"step_us": 500, "memory_kib": 4, "print_every": 4, "seed": 7}
+    return domain("witness", "witness", [core], params=params)
+
+
+def small(name: str, program: str, cpus: list[int], size: str = "1 MiB", **keys: Any) -> dict[str, Any]:
+    """With little memory: a restart cleans all of it out of the caches."""
+    return domain(name, program, cpus, memory=[{"at": 0x4000_0000, "size": size}], **keys)
+
+
+def run(build: Build) -> tuple[HostedRun, SystemStatus]:
+    done = run_hosted(build, frames=build.status_pages)
+    assert done.answer["ending"] == "off", done.answer["trouble"]
+    status = read_status(build.layout, [done.frames[pa] for pa in build.status_pages])
+    assert isinstance(status, SystemStatus), status
+    return done, status
+
+
+def output(run: HostedRun, name: str) -> list[tuple[int, str]]:
+    """What a domain has printed, and when each line began."""
+    lines: list[tuple[int, str]] = []
+
+    def take(line: Line) -> None:
+        if line.domain == name and line.continues:
+            lines[-1] = (lines[-1][0], lines[-1][1] + line.text)
+        elif line.domain == name:
+            lines.append((line.time_ns, line.text))
+
+    parser = ConsoleParser([name], take)
+    parser.feed(run.console.encode("latin-1"))
+    parser.finish()
+    return lines
+
+
+def digest_of(lines: list[tuple[int, str]]) -> str:
+    """Of the texts and of the times between them, from the first step on: a start shares its instant with
+    those of others."""
+    steps = [line for line in lines if line[1].startswith("witness: step")]
+    assert len(steps) >= 10
+    told = [steps[0][1]] + [f"{then - before} {text}" for (before, _), (then, text) in pairwise(steps[1:])]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def beside_crash(directory: Path, **keys: Any) -> tuple[HostedRun, SystemStatus]:
+    """Core 0 has the console, whose output costs it time: nobody is measured there."""
+    crash = small("crash", "crash", [1], params={"kind": 1}, **keys)
+    return run(built_from(directory, small("idle", "hello", [0]), witness(2), crash, for_ns=50 * MS))
+
+
+@pytest.fixture(scope="module")
+def crashing(tmp_path_factory: pytest.TempPathFactory, built: None) -> tuple[HostedRun, SystemStatus]:
+    return beside_crash(tmp_path_factory.mktemp("crashing"), restart="on-failure")
+
+
+def test_a_domain_that_crashes_again_and_again_starts_again_and_again(
+    crashing: tuple[HostedRun, SystemStatus],
+) -> None:
+    done, status = crashing
+    idle, quiet, crash = status.domains
+    assert crash.restarts >= CRASHES
+    assert crash.end == "stage2_data_abort"
+    assert (idle.restarts, quiet.restarts) == (0, 0)
+    said = [text for _, text in output(done, "crash")]
+    assert said.count("bulkhead: ready") >= CRASHES, "each life from its start"
+    assert "crash: survived" not in said
+
+
+def test_a_neighbour_says_the_same_at_the_same_times(
+    crashing: tuple[HostedRun, SystemStatus], tmp_path: Path
+) -> None:
+    """As beside a domain that crashes once and stays down."""
+    quiet, status = beside_crash(tmp_path, restart="never")
+    assert status.domains[2].restarts == 0
+    assert digest_of(output(crashing[0], "witness")) == digest_of(output(quiet, "witness"))
+
+
+def test_a_system_that_restarts_a_domain_is_the_same_each_time(
+    crashing: tuple[HostedRun, SystemStatus], tmp_path: Path
+) -> None:
+    again, _ = beside_crash(tmp_path, restart="on-failure")
+    assert again.digest == crashing[0].digest
+
+
+def test_a_manager_stops_and_restarts_a_busy_domain_on_two_cores(tmp_path: Path) -> None:
+    """At random instants, whatever its two VCPUs are at; each life finds its image as it was loaded."""
+    rounds = 40
+    reaper = small(
+        "reaper",
+        "reaper",
+        [0],
+        manager=True,
+        params={"victim": 1, "rounds": rounds, "gap_us": 4000, "seed": 42},
+    )
+    busy = small("busy", "busy", [1, 2], "2 MiB", params={"tick_us": 50})
+    done, status = run(built_from(tmp_path, reaper, busy, witness(3), for_ns=1000 * MS))
+    assert status.end_reason == "manager_request"
+    said = [text for _, text in output(done, "reaper")]
+    report = json.loads(said[-1].removeprefix("report "))
+    assert report["wrong"] == 0, said
+    assert report["restarts"] == report["asked"] - report["taken_back"] >= rounds // 4
+    assert [one.restarts for one in status.domains] == [0, report["restarts"], 0]
+    assert output(done, "busy") == []
+    assert all(status.cores[core].injected > 100 for core in (1, 2)), "both VCPUs, with their timers"
+    steps = [time for time, text in output(done, "witness") if text.startswith("witness: step")]
+    late = [abs(then - before - 2 * MS) for before, then in pairwise(steps)]
+    assert len(late) >= 10
+    assert max(late) <= MS // 50
