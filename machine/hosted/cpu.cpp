@@ -28,8 +28,8 @@ std::uint64_t class_bits(exception_class which)
 
 } // namespace
 
-cpu::cpu(system &whole, core &timing, std::uint64_t mpidr)
-    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3())
+cpu::cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation)
+    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3()), mmu_(std::move(translation))
 {
     timing_.set_attend([this] {
         if (in_guest_) {
@@ -57,9 +57,10 @@ void cpu::enter(execution &what, const window &space)
     constexpr std::uint64_t above = 1024; // of this frame, to the stack's top
     const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     what = {};
-    what.see(space);
     what.on = &timing_;
     what.faults = this;
+    what.translator = mmu_ && in_guest_ ? this : nullptr; // of EL2: translation_on()
+    what.see(space);
     what.free_first = here + above - fiber::default_stack.value;
     what.free_bytes = fiber::default_stack.value;
     enter_execution(&what);
@@ -108,9 +109,14 @@ int cpu::enter_guest(guest_regs &regs)
     if (system_.gic().signalled(id()) || system_.gic().virtual_interface(id()).signalled()) {
         timing_.signal(timing_.clock());
     }
+    guest_regime_ = guest_regime();
+    if (continues_) {
+        guest_execution_.forget_translation();
+    }
     count_at(1);
     timing_.run_on(*guest_);
     count_at(2);
+    el2_execution_.forget_translation();
     in_guest_ = false;
     timing_.spend(system_.board().entry);
     return kind_;

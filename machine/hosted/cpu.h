@@ -9,6 +9,7 @@
 #include "machine/core.h"
 #include "machine/hosted/registers.h"
 #include "machine/hosted/tables.h"
+#include "machine/mmu.h"
 #include "machine/program/execution.h"
 
 struct guest_regs;
@@ -25,9 +26,10 @@ struct exception {
     std::uint64_t resume = 0;   // ELR_EL2
 };
 
-class cpu final : fault_handler {
+class cpu final : fault_handler, page_translator {
 public:
-    cpu(system &whole, core &timing, std::uint64_t mpidr);
+    // `translation`: the core's TLBs; nothing: translation takes no time.
+    cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation);
     ~cpu();
 
     [[nodiscard]] core &timing() { return timing_; }
@@ -45,6 +47,10 @@ public:
     void wait_for_interrupt();
     void wait_for_event();
     void set_event();
+    // EL2's MMU is on: its accesses are translated from now on.
+    void translation_on();
+    void invalidate_translations();                  // of all regimes
+    void invalidate_el2_page(std::uint64_t address); // EL2's own
 
     // --- For the guest ---
     // To EL2 and back. True if the instruction is done (its address was passed), false if it must be tried
@@ -56,17 +62,22 @@ public:
     void set_interrupt_mask(bool masked);
     void inject_undefined(std::uint64_t address);
     [[nodiscard]] std::uint64_t *exchange(); // x0 to x3 of the guest, in EL2's copy of its registers
+    // What an access at an intermediate address costs in translation, with or without a result.
+    void pay_translation(std::uint64_t ipa, access_kind kind);
+    void invalidate_guest();
     [[nodiscard]] window *space() const { return space_; }
     [[nodiscard]] tables stage2() const;
     [[nodiscard]] std::uint64_t resume_address(const void *return_address) const;
 
 private:
     void resolve(const fault &what) override;
+    void translate(std::uint64_t address, access_kind kind) override;
     void enter(execution &what, const window &space);
     // Makes a page of the guest's memory accessible, through EL2 if it must; returns with it mapped.
     void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);
     void run_guest();
     void start_guest();
+    [[nodiscard]] translation_regime guest_regime() const;
     void count_at(std::uint32_t level);
     void sleep();
     void deliver(std::uint64_t vector);
@@ -75,6 +86,9 @@ private:
     system &system_;
     core &timing_;
     registers state_;
+    std::optional<mmu> mmu_;
+    translation_regime el2_regime_;
+    translation_regime guest_regime_;
     bool on_ = false;
     bool event_ = false;
     bool in_guest_ = false;

@@ -51,6 +51,7 @@ void hosted_sysreg_write(enum sysreg_id id, uint64_t value)
     core.state()[id] = value;
     if (turns_on) {
         current().translation_on(core.state()[SYSREG_ID_TTBR0_EL2], core.state()[SYSREG_ID_TCR_EL2]);
+        core.translation_on();
     }
 }
 
@@ -131,12 +132,14 @@ void arch_tlbi_local_all(void)
     if (window *space = current().guest_space(current().running().state()[SYSREG_ID_VTTBR_EL2] >> 48)) {
         space->unmap(space->layout().first, space->layout().bytes);
     }
+    current().running().invalidate_translations();
 }
 
 void arch_tlbi_local_el2(uintptr_t address)
 {
     barrier();
     current().map_el2_window(address);
+    current().running().invalidate_el2_page(address);
 }
 
 /* No model makes one. */

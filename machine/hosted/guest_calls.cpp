@@ -35,6 +35,7 @@ std::uint64_t device_access(std::uint64_t ipa, unsigned bytes, bool write, std::
     cpu &core = current().running();
     const std::uint64_t size = bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0;
     for (;;) {
+        core.pay_translation(ipa, write ? access_kind::write : access_kind::read);
         const auto found = core.stage2().walk(current().memory(), ipa);
         if (const auto *page = std::get_if<hosted::translation>(&found)) {
             core.timing().uncached(page->pa, bytes, write ? access_kind::write : access_kind::read);
@@ -231,9 +232,11 @@ void guest_execute(enum guest_instruction which)
 {
     cpu &core = current().running();
     switch (which) {
+    case GUEST_TLBI:
+        core.invalidate_guest();
+        [[fallthrough]];
     case GUEST_DSB:
     case GUEST_ISB:
-    case GUEST_TLBI:
         core.timing().spend(current().board().barrier);
         break;
     case GUEST_WFI:

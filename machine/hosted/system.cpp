@@ -93,27 +93,7 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
                     .sent = [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
                 });
     make_monitors();
-    for (std::uint32_t n = 0; n < machine_->core_count(); ++n) {
-        cpus_.push_back(std::make_unique<cpu>(*this, machine_->core_at(core_id{n}), board_.mpidrs[n]));
-    }
-    return std::nullopt;
-}
-
-void system::make_monitors()
-{
-    std::vector<devices::pmu *> registers;
-    for (std::uint32_t n = 0; board_.event_counters != 0 && n < machine_->core_count(); ++n) {
-        const core_id which{n};
-        const std::uint32_t irq = board_.overflow_irqs[n];
-        monitors_.push_back(std::make_unique<monitors>(machine_->timeline(), machine_->core_at(which),
-                                                       board_.event_counters, [this, which, irq](bool high) {
-                                                           if (irq != 0) {
-                                                               gic().set_line(which, irq, high);
-                                                           }
-                                                       }));
-        registers.push_back(&monitors_.back()->registers());
-    }
-    device_registers_ = std::make_unique<sysregs>(peripherals_->gic_v3(), timer(), std::move(registers));
+    return make_cpus();
 }
 
 std::optional<refusal> system::make_spaces()
@@ -238,6 +218,12 @@ std::byte *system::physical(std::uint64_t pa)
 std::byte *system::el2_pointer(std::uint64_t va)
 {
     return el2_space_->host(va < window_va ? va : POOL_VA + contents_.pool_bytes + (va - window_va));
+}
+
+std::uint64_t system::el2_address(std::uint64_t in_window) const
+{
+    const std::uint64_t windows = POOL_VA + contents_.pool_bytes;
+    return in_window < windows ? in_window : window_va + (in_window - windows);
 }
 
 void system::translation_on(std::uint64_t ttbr0, std::uint64_t tcr)

@@ -93,6 +93,7 @@ public:
     void vcpu_starts(std::uint64_t vmid, core_id where);
     [[nodiscard]] std::byte *physical(std::uint64_t pa); // as EL2 sees memory with its MMU off
     [[nodiscard]] std::byte *el2_pointer(std::uint64_t va);
+    [[nodiscard]] std::uint64_t el2_address(std::uint64_t in_window) const; // the reverse
     std::uint64_t read_device(std::uint64_t pa, unsigned bytes);
     void write_device(std::uint64_t pa, unsigned bytes, std::uint64_t value);
     std::int64_t firmware(std::uint64_t function, std::uint64_t x1, std::uint64_t x2, std::uint64_t x3);
@@ -106,6 +107,7 @@ private:
     system(board_settings board, contents what);
     std::optional<refusal> make_hardware(const settings &wanted);
     void make_monitors();
+    std::optional<refusal> make_cpus();
     std::optional<refusal> make_spaces();
     std::optional<refusal> fill_memory();
     void map_before_translation();

@@ -18,10 +18,11 @@ constexpr std::uint32_t shift_of(std::uint32_t level)
     return 12 + 9 * (last_level - level);
 }
 
-std::optional<std::uint64_t> descriptor_at(const ram &memory, std::uint64_t table, std::uint64_t index)
+} // namespace
+
+std::optional<std::uint64_t> descriptor_at(const ram &memory, phys_addr where)
 {
-    const auto bytes =
-        memory.bytes(phys_addr{table + index * sizeof(std::uint64_t)}, {sizeof(std::uint64_t)});
+    const auto bytes = memory.bytes(where, {sizeof(std::uint64_t)});
     if (bytes.empty()) {
         return std::nullopt;
     }
@@ -29,8 +30,6 @@ std::optional<std::uint64_t> descriptor_at(const ram &memory, std::uint64_t tabl
     std::memcpy(&value, bytes.data(), sizeof value);
     return value;
 }
-
-} // namespace
 
 std::variant<translation, walk_fault> tables::walk(const ram &memory, std::uint64_t input) const
 {
@@ -40,8 +39,8 @@ std::variant<translation, walk_fault> tables::walk(const ram &memory, std::uint6
     std::uint64_t table = root.value;
     for (std::uint32_t level = start_level;; ++level) {
         const std::uint32_t shift = shift_of(level);
-        const std::optional<std::uint64_t> found = descriptor_at(
-            memory, table, level == start_level ? input >> shift : input >> shift & (entries - 1));
+        const std::uint64_t index = level == start_level ? input >> shift : input >> shift & (entries - 1);
+        const std::optional<std::uint64_t> found = descriptor_at(memory, phys_addr{table + index * 8});
         if (!found || (*found & valid) == 0 ||
             (level == last_level && (*found & table_or_page) != table_or_page) ||
             (level == 0 && (*found & table_or_page) != table_or_page)) {

@@ -37,6 +37,9 @@ struct tables {
                                                 std::uint64_t bytes) const;
 };
 
+// Eight bytes of memory; nothing where there is none.
+[[nodiscard]] std::optional<std::uint64_t> descriptor_at(const ram &memory, phys_addr where);
+
 // By the registers that hold them. Stage 2 of a VMID; EL2's stage 1.
 [[nodiscard]] tables stage2_tables(std::uint64_t vttbr, std::uint64_t vtcr);
 [[nodiscard]] tables el2_tables(std::uint64_t ttbr0, std::uint64_t tcr);

@@ -157,7 +157,7 @@ bare_program &bare_program::running()
 void bare_program::write(const char *text, std::uint64_t bytes)
 {
     const auto address = reinterpret_cast<std::uint64_t>(text);
-    const page_view &pages = running().execution_.pages;
+    const page_view &pages = running().execution_.space->view();
     const std::uint64_t size = pages.pages * page_bytes;
     if (address - pages.low >= size || bytes > size - (address - pages.low)) {
         running().report_.trouble = "machine_write of text outside of its memory";

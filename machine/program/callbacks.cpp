@@ -24,31 +24,56 @@ template <access_kind kind> constexpr page_entry obstacles()
     return page::free | (kind == access_kind::read ? page::no_read : page::no_write);
 }
 
+template <access_kind kind, bool waited>
+[[gnu::always_inline]] inline void charge(const execution &here, phys_addr where, std::uint32_t bytes)
+{
+    if constexpr (waited) {
+        here.on->dependent_read(where, bytes);
+    } else {
+        here.on->access(where, bytes, kind);
+    }
+}
+
 // The entry of an address's page, or what stands for a page that is outside.
 page_entry entry_of(const execution &here, std::uint64_t address)
 {
-    const std::uint64_t number = (address - here.pages.low) / page_bytes;
-    if (address >= here.pages.low && number < here.pages.pages) {
-        return here.pages.entries[number];
+    const page_view &all = here.space->view();
+    const std::uint64_t number = (address - all.low) / page_bytes;
+    if (address >= all.low && number < all.pages) {
+        return all.entries[number];
     }
     return address - here.free_first < here.free_bytes ? page::free : page::nothing;
 }
 
-// Of one page: whatever the fast way did not take.
-[[gnu::noinline]] void touch_slowly(std::uint64_t address, std::uint32_t bytes, access_kind kind,
-                                    std::uint64_t caller)
+// Returns true if the page was translated, which can have taken long: all is to be looked at again.
+bool translated(execution &here, std::uint64_t address, access_kind kind)
 {
-    const page_entry forbidden = kind == access_kind::read ? page::no_read : page::no_write;
+    const page_view &all = here.space->view();
+    if (here.translator == nullptr || address - here.pages.low < here.pages.pages * page_bytes) {
+        return false;
+    }
+    here.translator->translate(here.space->ipa_of(address).value_or(address), kind);
+    const std::uint64_t number = (address - all.low) / page_bytes;
+    here.pages = {all.low + number * page_bytes, 1, all.entries + number};
+    return true;
+}
+
+// Of one page: whatever the fast way did not take.
+template <access_kind kind, bool waited>
+[[gnu::noinline]] void touch_slowly(std::uint64_t address, std::uint32_t bytes, std::uint64_t caller)
+{
+    constexpr page_entry forbidden = kind == access_kind::read ? page::no_read : page::no_write;
     for (;;) {
-        const execution &here = *current_execution();
+        execution &here = *current_execution();
         const page_entry entry = entry_of(here, address);
-        if ((entry & forbidden) == 0) {
-            if ((entry & page::free) == 0) {
-                here.on->access(phys_addr{page::frame(entry).value + address % page_bytes}, bytes, kind);
-            }
+        if ((entry & forbidden) != 0) {
+            here.faults->resolve({address, here.space->ipa_of(address), kind, bytes, caller, false});
+        } else if ((entry & page::free) != 0) {
+            return;
+        } else if (!translated(here, address, kind)) {
+            charge<kind, waited>(here, phys_addr{page::frame(entry).value | (address % page_bytes)}, bytes);
             return;
         }
-        here.faults->resolve({address, here.space->ipa_of(address), kind, bytes, caller, false});
     }
 }
 
@@ -62,16 +87,11 @@ template <access_kind kind, bool waited = false>
     if (number < here.pages.pages) [[likely]] {
         const page_entry entry = here.pages.entries[number];
         if ((entry & obstacles<kind>()) == 0) [[likely]] {
-            const phys_addr where{page::frame(entry).value | (address % page_bytes)};
-            if constexpr (waited) {
-                here.on->dependent_read(where, bytes);
-            } else {
-                here.on->access(where, bytes, kind);
-            }
+            charge<kind, waited>(here, phys_addr{page::frame(entry).value | (address % page_bytes)}, bytes);
             return;
         }
     }
-    touch_slowly(address, bytes, kind, caller);
+    touch_slowly<kind, waited>(address, bytes, caller);
 }
 
 template <access_kind kind> void touch_any(std::uint64_t address, std::uint64_t bytes, std::uint64_t caller)

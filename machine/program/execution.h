@@ -32,11 +32,24 @@ protected:
     ~fault_handler() = default;
 };
 
+// Who lets an access to another page than the last one pay for its translation.
+class page_translator {
+public:
+    // Called on the program's fiber, before the access; may switch fibers. The access is allowed.
+    virtual void translate(std::uint64_t ipa, access_kind kind) = 0;
+
+protected:
+    ~page_translator() = default;
+};
+
 struct execution {
-    page_view pages; // of `space`
+    // What accesses go through without a question: all of `space`, or, with a translator, the page that it
+    // was asked for last.
+    page_view pages;
     core *on = nullptr;
     const window *space = nullptr;
     fault_handler *faults = nullptr;
+    page_translator *translator = nullptr; // null: translation costs nothing
     // The host's memory that the program may use at no cost: its stack, if that is not in an annex.
     std::uint64_t free_first = 0;
     std::uint64_t free_bytes = 0;
@@ -44,8 +57,10 @@ struct execution {
     void see(const window &what)
     {
         space = &what;
-        pages = what.view();
+        forget_translation();
     }
+    // The next access asks again, whatever its page.
+    void forget_translation() { pages = translator == nullptr ? space->view() : page_view{}; }
 };
 
 // The running fiber's; null: none.

@@ -43,7 +43,7 @@ bool is_programs(const execution *here, std::uint64_t address, std::uint64_t cod
     if (here == nullptr || here->space == nullptr || here->faults == nullptr) {
         return false;
     }
-    const page_view &pages = here->pages;
+    const page_view &pages = here->space->view();
     const std::uint64_t bytes = pages.pages * page_bytes;
     return address - pages.low < bytes || code - pages.low < bytes;
 }

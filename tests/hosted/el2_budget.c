@@ -21,7 +21,7 @@
 #define MDCR_HPMN        0x1Full
 #define MDCR_HPME        (1ull << 7)
 #define MDCR_TRAPS       (3ull << 5) /* TPMCR, TPM: the other counters are the guest's */
-#define OVERFLOWS        200u
+#define OVERFLOWS        50u
 
 void __real_cpu_main(uint32_t index, struct guest_regs *regs);
 void __wrap_cpu_main(uint32_t index, struct guest_regs *regs);

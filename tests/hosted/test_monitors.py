@@ -17,7 +17,7 @@ from .systems import MS, built_from, domain
 
 # tests/hosted/el2_budget.c: of cores 0 to 3, and how often each is looked at.
 BUDGETS = (100, 1000, 5000, 250)
-OVERFLOWS = 200
+OVERFLOWS = 50
 LINE = re.compile(r"budget (\d+): (\d+) overflows, seen (\d+) to (\d+) events later")
 
 
@@ -35,7 +35,7 @@ def counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_guest_is_stopped_at_the_budget_or_a_few_events_later(tmp_path: Path, counting: Path) -> None:
     """B1: on four cores at once, each with its own budget; twice the same."""
     hog = domain("hog", "hog", [0, 1, 2, 3], params={"buffer_kib": 2048})
-    build = built_from(tmp_path, hog, target_dir=counting, for_ns=400 * MS)
+    build = built_from(tmp_path, hog, target_dir=counting, for_ns=80 * MS)
     run = run_hosted(build)
     assert run.answer["ending"] == "off", run.answer["trouble"]
     seen = {

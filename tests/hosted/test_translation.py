@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Translation takes its time: what a hosted program touches is looked up in its core's TLBs, and what they do
+not have is walked for in the tables that the hypervisor wrote, through the caches (S1, S2)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.settings import settings_of
+from bulkhead.package.build import Build
+
+from .systems import built_from, domain
+
+STEPS = 10
+HYPERVISOR = 1  # owner of the tables
+TLB_PAGES = 512  # of the second TLB of a Cortex-A53
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    ensure_hosted()
+
+
+def walker(directory: Path, pages: int) -> Build:
+    """Goes through so many pages in order, again and again."""
+    params = {"step_us": 1000, "memory_kib": 4 * pages, "print_every": 0, "steps": STEPS}
+    memory = [{"at": 0x4000_0000, "size": "8 MiB"}]
+    return built_from(directory, domain("witness", "witness", [0], params=params, memory=memory))
+
+
+def core(run: HostedRun) -> dict[str, Any]:
+    assert run.answer["ending"] == "off", run.answer["trouble"]
+    found: dict[str, Any] = run.answer["cores"][0]
+    return found
+
+
+def test_pages_beyond_the_tlbs_are_walked_for_each_time(tmp_path: Path) -> None:
+    """The least recently used entry is always the one that is needed next."""
+    pages = TLB_PAGES * 3 // 2
+    walks = core(run_hosted(walker(tmp_path, pages)))["events"]["l2_tlb_refill"]
+    assert (STEPS - 1) * pages <= walks <= (STEPS + 3) * pages
+
+
+def test_pages_within_the_tlbs_are_walked_for_once(tmp_path: Path) -> None:
+    pages = TLB_PAGES // 2
+    events = core(run_hosted(walker(tmp_path, pages)))["events"]
+    assert pages <= events["l2_tlb_refill"] <= 3 * pages
+    assert events["l1_tlb_refill"] >= STEPS * pages, "of whose ten entries none is the right one"
+
+
+def test_a_walk_is_accesses_to_the_tables_and_time(tmp_path: Path) -> None:
+    """Beside the same run on a machine whose translation costs nothing."""
+    build = walker(tmp_path, TLB_PAGES * 3 // 2)
+    usual = settings_of(build.plan.platform, seed=build.seed or 1, owners=3)
+    walked = run_hosted(build, settings=usual)
+    free = json.loads(json.dumps(usual))
+    for one in free["cores"]:
+        one["mmu"] = {}
+    unwalked = run_hosted(build, settings=free)
+
+    def busy_ps(run: HostedRun) -> int:
+        return int(core(run)["clock_ps"] - core(run)["idle_ps"])
+
+    def of_tables(run: HostedRun) -> int:
+        return int(run.answer["levels"]["l2"]["owners"][HYPERVISOR]["accesses"])
+
+    walks = core(walked)["events"]["l2_tlb_refill"]
+    assert core(unwalked)["events"]["l2_tlb_refill"] == 0
+    read = of_tables(walked) - of_tables(unwalked)
+    assert read == pytest.approx(walks, rel=0.05), "the last level's: the walk cache has the others"
+    waited = core(walked)["stall_ps"]["walk"]
+    assert waited > 0
+    assert busy_ps(walked) - busy_ps(unwalked) == pytest.approx(waited, rel=0.25)
