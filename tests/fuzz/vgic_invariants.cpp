@@ -158,7 +158,8 @@ std::string check_senders(const domain &domain, const vcpu &vcpu)
         if (slot.intid < 16 && (lr.pending || lr.active) && lr.sender != VGIC_LR_SENDER(slot.flags)) {
             return about("the list register has another sender", domain, slot.intid);
         }
-        if (slot.intid < 16 && vcpu.vgic.sgis.senders[slot.intid] != 0 && lr.hw == lr.eoi) {
+        if (slot.intid < 16 && vcpu.vgic.sgis.senders[slot.intid] != 0 && lr.hw == lr.eoi &&
+            !has_request(vcpu, CPU_REQUEST_VGIC)) { // else its core is about to look again
             return about("more senders wait, and its end is not heard of", domain, slot.intid);
         }
     }

@@ -22,7 +22,7 @@ namespace bulkhead_test {
 //    interrupt only as its VCPU has it;
 //  - on GICv2 a software-generated interrupt is pending if and only if it has senders, of its domain, and
 //  where
-//    more wait than the one in its list register, its end is heard of;
+//    more wait than the one in its list register, its end is heard of, or its core is about to look again;
 //  - no interrupt that its VCPU should get waits while the list registers there have none that is pending,
 //    unless the core is about to look again;
 //  - all locks are free, and the physical controller was never misused (fake_gic_violations()).
