@@ -264,7 +264,8 @@ void core::watch_reached(core_event which)
     tally &own = tallies_[static_cast<std::size_t>(which)];
     const std::uint64_t counted = own.goal - own.left;
     own = {tally::far, counted + tally::far};
-    if (const auto &reached = reached_[static_cast<std::size_t>(which)]) {
+    // It may watch anew from within.
+    if (const std::function<void()> reached = reached_[static_cast<std::size_t>(which)]) {
         reached();
     }
 }

@@ -261,6 +261,17 @@ void fake_gic_guest_end(uint32_t intid)
     deactivate_with(guest().end(intid));
 }
 
+void fake_gic_guest_drop_priority(void)
+{
+    constexpr uint64_t eoi_mode = uint64_t{1} << 9; // ICH_VMCR_EL2.VEOIM
+    board->violations += guest().active_priorities == 0;
+    const uint64_t before = guest().vmcr;
+    guest().vmcr |= eoi_mode;
+    guest().end(0); // of whichever it is: the mode says not to look
+    guest().vmcr = before;
+    board->gic.virtual_changed(here());
+}
+
 void fake_gic_guest_deactivate(uint32_t intid)
 {
     deactivate_with(guest().deactivate(intid));
