@@ -17,6 +17,7 @@ from bulkhead.machine.settings import settings_of
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
+WARM_PS = 2_000_000_000  # until the caches are full of lines that must go back
 WINDOW_PS = 300_000_000
 BYTES_PER_CORE = 2 << 20
 
@@ -76,4 +77,4 @@ def _job(platform: Platform, pattern: dict[str, Any], count: int) -> dict[str, A
         }
         for core in range(count)
     ]
-    return {"platform": platform.name, "parts": parts, "until_ps": WINDOW_PS}
+    return {"platform": platform.name, "parts": parts, "from_ps": WARM_PS, "until_ps": WARM_PS + WINDOW_PS}

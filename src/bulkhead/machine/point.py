@@ -17,6 +17,7 @@ from typing import Any
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
+from bulkhead.machine.interval import between
 from bulkhead.machine.native import load_machine
 from bulkhead.machine.patterns import same_bank
 from bulkhead.machine.placement import Placement
@@ -55,11 +56,18 @@ def run_point(job: Job) -> Result:
         machine.own(number + 1, walk["addresses"], PAGE_BYTES)
         machine.walk(part["core"], json.dumps(walk))
     until = int(job.get("until_ps", LONGEST_PS))
+    begin = int(job.get("from_ps", 0))
+    before: Result | None = None
+    if begin:
+        machine.run(min(begin, until))
+        before = json.loads(machine.results())
     if wanted:
         ending = run_iterations(machine, programs, wanted, int(job.get("leave_out", 0)), until)
     else:
         ending = machine.run(until)
     found: Result = json.loads(machine.results())
+    if before is not None:
+        found = between(before, found)
     found["ending"] = ending
     found["programs"] = described(found["programs"], programs)
     for program in found["programs"]:
