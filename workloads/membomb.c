@@ -5,6 +5,8 @@
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
 
+enum { WORDS_AT_ONCE = 8 }; // a line of 64 bytes; sizes are whole KiB
+
 struct membomb {
     uint64_t *words;
     uint64_t count;
@@ -30,8 +32,16 @@ static void iterate(void *state)
     uint64_t count = m->count;
     uint64_t value = ++m->passes;
 
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; i += WORDS_AT_ONCE) { // a loop for each word would wait for itself
         words[i] = value;
+        words[i + 1] = value;
+        words[i + 2] = value;
+        words[i + 3] = value;
+        words[i + 4] = value;
+        words[i + 5] = value;
+        words[i + 6] = value;
+        words[i + 7] = value;
+    }
 }
 
 static uint64_t checksum(const void *state)

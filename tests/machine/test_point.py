@@ -211,3 +211,18 @@ def test_whoever_waits_for_a_job_gets_a_line(text: str) -> None:
     line, code = answer(text)
     assert code == 1
     assert json.loads(line)["error"]
+
+
+def test_what_was_counted_before_is_left_out_of_a_part_of_a_run() -> None:
+    """Two parts of a run add up to the whole, and caches that were filled before are full."""
+    walks = part("one", 0, 64 * KIB, walks=0, kind="write")
+    half, end = 100_000_000, 200_000_000
+    first = run_point({**job(walks), "until_ps": half})
+    second = run_point({**job(walks), "from_ps": half, "until_ps": end})
+    whole = run_point({**job(walks), "until_ps": end})
+    for key in ("busy_cycles", "read_bytes", "written_bytes"):
+        assert first["dram"][key] + second["dram"][key] == whole["dram"][key]
+    assert first["simulated_ps"] + second["simulated_ps"] == whole["simulated_ps"]
+    assert second["digest"] == whole["digest"]
+    assert first["cores"][0]["events"]["l1d_refill"] > 0
+    assert second["dram"]["utilization"] == second["dram"]["busy_cycles"] / second["dram"]["cycles"]

@@ -196,6 +196,8 @@ class Controller(Section):
     cap: Annotated[int, Field(ge=1, le=1 << 20)] = 16
     page: Literal["open", "closed"] = "open"
     guard: Annotated[int, Field(ge=0, le=256)] = 0  # clocks beyond tRP before another row is opened
+    # clocks beyond tCCD between two bursts of one direction: what the controller needs for each
+    spacing: Annotated[int, Field(ge=0, le=64)] = 0
     request: Picoseconds = 0  # from the controller's port to its queue
     answer: Picoseconds = 0  # from the last data to the port
 

@@ -19,7 +19,8 @@ Result = dict[str, Any]
 MIB = 1 << 20
 MB = 10**6
 PS_PER_S = 10**12
-WINDOW_PS = 500_000_000  # of saturation: long against its beginning with cold caches
+WARM_PS = 2_000_000_000  # before anything is counted: by then the caches are full of lines that must go back
+WINDOW_PS = 1_000_000_000  # that is counted then
 PERIOD_PS = 30_000_000  # of the published budgets
 LINE_REFILL = "l2d_refill"
 
@@ -32,18 +33,12 @@ class Measurement:
 
 def sequential_writes(platform: Platform) -> Job:
     """MemBomb: one core stores eight bytes after the other through far more than its caches hold."""
-    return _job(
-        platform, [_part("membomb", 0, 4 * MIB, kind="write", walks=1, stride_bytes=8, instructions=1)]
-    )
+    return _steady(platform, [_membomb(0)])
 
 
 def writes_of_all(platform: Platform) -> Job:
     """The same on every core."""
-    parts = [
-        _part(f"membomb-{core}", core, 4 * MIB, kind="write", walks=0, stride_bytes=8, instructions=1)
-        for core in range(platform.cores.count)
-    ]
-    return {**_job(platform, parts), "until_ps": 2 * WINDOW_PS}
+    return _steady(platform, [_membomb(core) for core in range(platform.cores.count)])
 
 
 def same_bank_writes(platform: Platform) -> Job:
@@ -52,7 +47,7 @@ def same_bank_writes(platform: Platform) -> Job:
         _part(f"ustress-{core}", core, MIB, pattern="same-bank", kind="write", walks=0, instructions=4)
         for core in range(platform.cores.count)
     ]
-    return {**_job(platform, parts), "until_ps": WINDOW_PS}
+    return _steady(platform, parts)
 
 
 def dependent_loads(platform: Platform) -> Job:
@@ -101,6 +96,15 @@ def measurement(platform: Platform, fact: str) -> Measurement | None:
 
 def _job(platform: Platform, parts: list[Job]) -> Job:
     return {"platform": platform.name, "parts": parts}
+
+
+def _steady(platform: Platform, parts: list[Job]) -> Job:
+    """Endless parts, counted after their beginning with empty caches."""
+    return {**_job(platform, parts), "from_ps": WARM_PS, "until_ps": WARM_PS + WINDOW_PS}
+
+
+def _membomb(core: int) -> Job:
+    return _part(f"membomb-{core}", core, 4 * MIB, kind="write", walks=0, stride_bytes=8, instructions=1)
 
 
 def _part(name: str, core: int, nbytes: int, **walk: Any) -> Job:

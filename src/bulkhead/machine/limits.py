@@ -48,7 +48,7 @@ def sustained(platform: Platform, run: Run) -> list[Sustained]:
     cases = [(name, count) for name in PATTERNS for count in range(1, platform.cores.count + 1)]
     results = run([_job(platform, PATTERNS[name], count) for name, count in cases])
     return [
-        Sustained(name, count, _mb_per_s(result["window"]), result["window"]["utilization"])
+        Sustained(name, count, _mb_per_s(result), result["dram"]["utilization"])
         for (name, count), result in zip(cases, results, strict=True)
     ]
 
@@ -69,8 +69,9 @@ def guaranteed(found: Sequence[Sustained], cores: int) -> Sustained:
     return min(busy or [one for one in found if one.cores == cores], key=lambda one: one.mb_per_s)
 
 
-def _mb_per_s(window: dict[str, Any]) -> float:
-    return float((window["read_bytes"] + window["written_bytes"]) / MB * PS_PER_S / window["ps"])
+def _mb_per_s(result: dict[str, Any]) -> float:
+    moved = result["dram"]["read_bytes"] + result["dram"]["written_bytes"]
+    return float(moved / MB * PS_PER_S / result["simulated_ps"])
 
 
 def _cache_bytes(platform: Platform) -> int:

@@ -17,10 +17,22 @@ FIELDS = ("channel", "rank", "group", "bank", "row", "column")
 def same_bank(settings: Settings, lines: int, *, bank: int = 0, first_row: int = 0) -> list[int]:
     """Lines of one bank, each in another row than the one before: every access misses the open row."""
     counts = _counts(settings)
+    base = int(settings["dram"]["base"])
+    # Mappings are linear: each bit of a field moves an address by what it does alone.
+    moves = {
+        field: [address_of(settings, {field: 1 << bit}) - base for bit in range(count.bit_length() - 1)]
+        for field, count in counts.items()
+    }
+
+    def moved(field: str, value: int) -> int:
+        by = 0
+        for bit, move in enumerate(moves[field]):
+            by ^= move if value >> bit & 1 else 0
+        return by
+
+    begin = address_of(settings, {"bank": bank}) - base
     return [
-        address_of(
-            settings, {"bank": bank, "row": (first_row + i) % counts["row"], "column": i % counts["column"]}
-        )
+        base + (begin ^ moved("row", (first_row + i) % counts["row"]) ^ moved("column", i % counts["column"]))
         for i in range(lines)
     ]
 

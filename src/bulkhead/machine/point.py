@@ -19,7 +19,8 @@ from typing import Any
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
-from bulkhead.machine.native import Machine, load_machine
+from bulkhead.machine.interval import between
+from bulkhead.machine.native import load_machine
 from bulkhead.machine.patterns import same_bank
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.programs import ProgramFailed, described, reason, run_iterations, start_program
@@ -58,15 +59,19 @@ def run_point(job: Job) -> Result:
         machine.own(number + 1, walk["addresses"], PAGE_BYTES)
         machine.walk(part["core"], json.dumps(walk))
     until = int(job.get("until_ps", LONGEST_PS))
-    before = _dram_until(machine, int(job["from_ps"])) if "from_ps" in job else None
+    begin = int(job.get("from_ps", 0))
+    before: Result | None = None
+    if begin:
+        machine.run(min(begin, until))
+        before = json.loads(machine.results())
     if wanted:
         ending = run_iterations(machine, programs, wanted, int(job.get("leave_out", 0)), until)
     else:
         ending = machine.run(until)
     found: Result = json.loads(machine.results())
-    found["ending"] = ending
     if before is not None:
-        found["window"] = _since(before, found)
+        found = between(before, found)
+    found["ending"] = ending
     found["programs"] = described(found["programs"], programs)
     for program in found["programs"]:
         if program["trouble"] or program["status"] != 0:
@@ -75,23 +80,6 @@ def run_point(job: Job) -> Result:
     for name, walk in zip(walks, found["walks"], strict=True):
         walk["name"] = name
     return found
-
-
-def _dram_until(machine: Machine, when_ps: int) -> Result:
-    """What was counted up to then, caches still cold."""
-    machine.run(when_ps)
-    found: Result = json.loads(machine.results())
-    return found
-
-
-def _since(before: Result, found: Result) -> Result:
-    """What DRAM did since then."""
-    made = {
-        key: found["dram"][key] - before["dram"][key]
-        for key in ("cycles", "busy_cycles", "read_bytes", "written_bytes")
-    }
-    made["utilization"] = made["busy_cycles"] / made["cycles"] if made["cycles"] else 0.0
-    return {**made, "ps": found["simulated_ps"] - before["simulated_ps"]}
 
 
 def job_platform(job: Job) -> Platform:

@@ -214,6 +214,8 @@ def _timings(dram: Dram, timing: DramTiming) -> Settings:
     keep = ("burst", "cl", "cwl", "turnaround", "rank_switch")
     made = {name if name in keep else name.removeprefix("t"): value for name, value in clocks.items()}
     made["rp"] += dram.controller.guard
+    made["ccd_s"] += dram.controller.spacing
+    made["ccd_l"] = max(made["ccd_l"], made["ccd_s"])
     return {"period_fs": round(drams.period_ps(dram) * 1000), **made}
 
 

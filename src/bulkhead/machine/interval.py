@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run counted between two looks at it: of a machine whose caches are full, say, not of one that
+has only just begun.
+
+`point` calls it for jobs with `from_ps`. It knows only the form of results: nested counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Result = dict[str, Any]
+
+_COUNTED = ("simulated_ps", "cores", "dram", "levels")  # of a result; all else stays as it is at the end
+
+
+def between(before: Result, after: Result) -> Result:
+    """`after` with the counts of `before` taken out of its own."""
+    found = dict(after)
+    for key in _COUNTED:
+        if key in after:
+            found[key] = _less(after[key], before[key])
+    dram = found["dram"]
+    dram["utilization"] = dram["busy_cycles"] / dram["cycles"] if dram["cycles"] else 0.0
+    return found
+
+
+def _less(after: Any, before: Any) -> Any:
+    if isinstance(after, dict):
+        return {key: _less(value, before[key]) for key, value in after.items()}
+    if isinstance(after, list):
+        return [_less(value, other) for value, other in zip(after, before, strict=True)]
+    return after - before if type(after) is int else after

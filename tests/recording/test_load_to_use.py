@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measurement behind the in-order window: what reads a loaded value first, by disassembly."""
+
+from __future__ import annotations
+
+import pytest
+
+from load_to_use import FAR, decoded, distance
+
+
+def instructions(*lines: str) -> list:  # type: ignore[type-arg]
+    return [decoded(*line.split(" ", 1)) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("ldr w1, [x0]", "add w2, w1, w3"), 1),  # w1 and x1 are one register
+        (("ldr x1, [x0], #8", "add x2, x3, x4", "str x1, [x5]"), 2),  # a store reads all it names
+        (("ldr x1, [x0]", "mov x1, x2", "add x3, x1, x1"), None),  # never read
+        (("ldp x1, x2, [x0]", "mov x1, x3", "cmp x2, #1"), 2),  # the second is read
+        (("ldr x1, [x0]", "ldr x2, [x1, x4]"), 1),  # an address is read
+        (("ldr d1, [x0]", "fmla v1.2d, v2.2d, v3.2d"), 1),  # reads what it changes
+        (("ldr x1, [x0]", "add x2, x3, x4"), FAR),
+    ],
+)
+def test_the_first_reader_of_a_loaded_value_is_found(lines: tuple[str, ...], expected: int | None) -> None:
+    load, *rest = instructions(*lines)
+    assert distance(rest, load.loads) == expected
+
+
+def test_loads_from_the_stack_do_not_count() -> None:
+    assert not decoded("ldr", "x1, [sp, #16]").loads
+    assert not decoded("ldp", "x1, x2, [x29, #-16]").loads
+    assert decoded("ldr", "x1, [x2]").loads == {"x1"}
