@@ -62,17 +62,20 @@ scheduler_statistics scheduler::statistics(clocks now) const
 {
     floor_ = later(floor_, when);
     begin_busy(when);
-    if (!waiting_.empty() || !admit(id, at, write, when)) {
-        waiting_.push_back({id, at, write});
+    ring<waiting> &line = write ? waiting_writes_ : waiting_reads_;
+    if (!line.empty() || !admit(id, at, write, when)) {
+        line.push_back({id, at});
     }
     due_ = decision_due();
 }
 
 void scheduler::admit_waiting(clocks when)
 {
-    while (!waiting_.empty() &&
-           admit(waiting_.front().id, waiting_.front().at, waiting_.front().write, when)) {
-        waiting_.pop_front();
+    for (ring<waiting> *const line : {&waiting_reads_, &waiting_writes_}) {
+        const bool write = line == &waiting_writes_;
+        while (!line->empty() && admit(line->front().id, line->front().at, write, when)) {
+            line->pop_front();
+        }
     }
 }
 
@@ -113,11 +116,20 @@ void scheduler::reconsider(const request_queue &queue, std::uint32_t bank, clock
     planned_ = other.before(planned_) ? other : planned_;
 }
 
-// Writes go from the high watermark down to the low one, and use what reads leave.
+// Writes go from the high watermark down to the low one, and use what reads leave. Who writes faster than the
+// DRAM would keep the queue full, so a drain ends after as many writes as lie between the watermarks, too,
+// and as many reads may go before the next one.
 void scheduler::choose_direction()
 {
     const std::uint32_t count = writes_.size();
-    draining_ = count > policy_.write_low && (draining_ || count >= policy_.write_high);
+    const std::uint32_t turn = policy_.write_high - policy_.write_low;
+    if (draining_ && (count <= policy_.write_low || writes_left_ == 0)) {
+        draining_ = false;
+        reads_first_ = count <= policy_.write_low ? 0 : turn;
+    } else if (!draining_ && count >= policy_.write_high && reads_first_ == 0) {
+        draining_ = true;
+        writes_left_ = turn;
+    }
     writing_ = count != 0 && (draining_ || reads_.size() == 0);
 }
 
@@ -226,7 +238,7 @@ template <command column> void scheduler::decide(request_queue &queue, clocks no
         const auto bank = static_cast<std::uint32_t>(planned_.order % max_banks_per_channel);
         planned_ = {};
         serve<column>(queue, bank, now);
-        if (!waiting_.empty()) {
+        if (!waiting_reads_.empty() || !waiting_writes_.empty()) {
             admit_waiting(now);
         }
     }
@@ -248,6 +260,8 @@ template <command column> void scheduler::serve(request_queue &queue, std::uint3
     banks_.issue<column>(bank, 0, when);
     last_column_ = when;
     queue.remove_candidate(bank, row);
+    std::uint32_t &turn = write ? writes_left_ : reads_first_;
+    turn -= turn != 0 ? 1 : 0;
     if (policy_.page == page_policy::closed) {
         close_unwanted(bank, row, now);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduler of one DRAM channel: first ready, first come (FR-FCFS, Rixner et al., ISCA 2000) with a cap
-// on how often row hits may overtake, a write queue that is drained between two watermarks, refresh, and an
-// open or closed page policy. It decides request by request, not clock by clock: as late as a controller can
-// without leaving the data bus idle, it takes the request whose data can go first and plans its precharge,
-// activate and column command at once (as Hansson et al., ISPASS 2014, do). Every command keeps every
-// constraint.
+// on how often row hits may overtake, a write queue that is drained between two watermarks in turns with
+// reads, refresh, and an open or closed page policy. It decides request by request, not clock by clock: as
+// late as a controller can without leaving the data bus idle, it takes the request whose data can go first
+// and plans its precharge, activate and column command at once (as Hansson et al., ISPASS 2014, do). Every
+// command keeps every constraint.
 #pragma once
 
 #include "machine/dram/banks.h"
@@ -92,7 +92,8 @@ public:
 
     [[nodiscard]] std::uint32_t pending() const
     {
-        return reads_.size() + writes_.size() + static_cast<std::uint32_t>(waiting_.size());
+        return reads_.size() + writes_.size() +
+               static_cast<std::uint32_t>(waiting_reads_.size() + waiting_writes_.size());
     }
     // `busy` as of `now`.
     [[nodiscard]] scheduler_statistics statistics(clocks now) const;
@@ -101,7 +102,6 @@ private:
     struct waiting {
         request_id id;
         place at;
-        bool write;
     };
     // A bank's candidate: when its column command could go, and what decides among equals.
     struct choice {
@@ -143,10 +143,13 @@ private:
 
     request_queue reads_;
     request_queue writes_;
-    ring<waiting> waiting_; // outside of the full queues
+    ring<waiting> waiting_reads_; // outside of the full queues
+    ring<waiting> waiting_writes_;
     std::uint64_t order_ = 0;
-    bool draining_ = false; // between the watermarks, downwards
-    bool writing_ = false;  // what the present decision is about
+    bool draining_ = false;         // between the watermarks, downwards
+    std::uint32_t writes_left_ = 0; // of this drain
+    std::uint32_t reads_first_ = 0; // that go before the next drain
+    bool writing_ = false;          // what the present decision is about
 
     clocks due_ = never;              // of the next decision
     clocks floor_ = 0;                // no decision before it: the last arrival, the last decision

@@ -158,6 +158,31 @@ TEST_F(S2DramScenario, S08Watermarks)
     }
 }
 
+// 8a. Given a writer that keeps the write queue full, when one read after the other comes, then each has its
+//     turn: no read waits for more writes than lie between the watermarks, twice.
+TEST_F(S2DramScenario, S08aReadsAreNotStarvedByWrites)
+{
+    const policy policy{.write_queue = 8, .write_high = 6, .write_low = 2};
+    channel channel(ddr4_shape(), t, policy);
+    clocks now = 0;
+    clocks longest = 0;
+    std::uint64_t written = 0;
+    for (std::uint64_t id = 1000; id < 1020; ++id) {
+        const clocks begin = now;
+        channel.read(id, column_of(row_8, static_cast<std::uint32_t>(id % 100)), begin);
+        for (; channel.completed.count(id) == 0; ++now) {
+            for (; channel.get().pending() < 9; ++written) {
+                channel.write(written, column_of(row_7, static_cast<std::uint32_t>(written % 100)), now);
+            }
+            channel.run_until(now + 1);
+            ASSERT_LT(now, begin + 100'000);
+        }
+        longest = std::max(longest, channel.completed[id].front() - begin);
+    }
+    const clocks turns = t.wtr_l + t.cwl + t.wr + 2 * (t.rp + t.rcd) + t.cl + t.burst;
+    EXPECT_LT(longest, 2 * (4 * clocks{t.ccd_l} + turns));
+}
+
 // 9. Given a read and then a write of an open row, then the bus turns: CL + burst + turnaround - CWL; and
 //    back: CWL + burst + tWTR_L.
 TEST_F(S2DramScenario, S09BusTurnaround)
