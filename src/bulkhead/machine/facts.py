@@ -32,7 +32,11 @@ class Measurement:
 
 
 def sequential_writes(platform: Platform) -> Job:
-    """MemBomb: one core stores eight bytes after the other through far more than its caches hold."""
+    """MemBomb: one core stores through far more than its caches hold, in the order of addresses.
+
+    Four instructions a line, as in memset's loop, two of them stores of 32 bytes: so many does a core
+    execute that writes 2321 MB/s at 0.15 instructions a cycle and fetches nothing.
+    """
     return _steady(platform, [_membomb(0)])
 
 
@@ -104,7 +108,8 @@ def _steady(platform: Platform, parts: list[Job]) -> Job:
 
 
 def _membomb(core: int) -> Job:
-    return _part(f"membomb-{core}", core, 4 * MIB, kind="write", walks=0, stride_bytes=8, instructions=1)
+    stores = {"stride_bytes": 32, "access_bytes": 32, "instructions": 2}
+    return _part(f"membomb-{core}", core, 4 * MIB, kind="write", walks=0, **stores)
 
 
 def _part(name: str, core: int, nbytes: int, **walk: Any) -> Job:
