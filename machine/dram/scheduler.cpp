@@ -123,6 +123,7 @@ void scheduler::choose_direction()
 {
     const std::uint32_t count = writes_.size();
     const std::uint32_t turn = policy_.write_high - policy_.write_low;
+    reads_first_ = reads_.size() == 0 ? 0 : reads_first_;
     if (draining_ && (count <= policy_.write_low || writes_left_ == 0)) {
         draining_ = false;
         reads_first_ = count <= policy_.write_low ? 0 : turn;

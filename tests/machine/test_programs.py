@@ -90,10 +90,10 @@ def test_each_program_gets_its_iterations_beside_the_other_and_the_same_ones_aga
 def test_memory_of_a_program_has_its_colors() -> None:
     """C5 for programs: with disjoint colors neither evicts a line of the other; without, both do."""
     reader = part("bandwidth", 0, memory_bytes=KIB * KIB, params={"size_kib": 200})
-    writer = part("membomb", 1, memory_bytes=2 * KIB * KIB, params={"size_kib": 1024})
+    other = part("stride", 1, memory_bytes=2 * KIB * KIB, params={"size_kib": 1024})
     more = {"platform": "rpi2", "iterations": 3}
-    shared = run_point(job(reader, writer, **more))
-    apart = run_point(job({**reader, "colors": [0, 1, 2, 3]}, {**writer, "colors": [4, 5, 6, 7]}, **more))
+    shared = run_point(job(reader, other, **more))
+    apart = run_point(job({**reader, "colors": [0, 1, 2, 3]}, {**other, "colors": [4, 5, 6, 7]}, **more))
     lost = [
         [owner["evicted_by_others"] for owner in result["levels"]["l2"]["owners"][1:]]
         for result in (shared, apart)
