@@ -68,7 +68,7 @@ def compilations(preset: str) -> tuple[Compilation, ...]:
     found = []
     for entry in json.loads((tree / "compile_commands.json").read_text()):
         source = Path(entry["file"])
-        if source.suffix not in (".c", ".cpp"):
+        if source.suffix not in (".c", ".cpp", ".cxx"):  # the last: what CMake joins in one unit
             continue
         arguments = shlex.split(entry["command"])
         compiler, flags = _flags(arguments)
