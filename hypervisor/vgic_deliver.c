@@ -10,8 +10,10 @@
 #include <arch/gic.h>
 #include <arch/vgic_sgi.h>
 
-#define FORCED_PRIORITY 0x100u /* added to that of an interrupt that is active and was never taken */
-#define NO_PRIORITY     0x200u /* less urgent than any */
+/* Added to the priority of an active interrupt: where a pending one goes first; where it was never taken. */
+#define ACTIVE_LATER 0x100u
+#define FORCED_LAST  0x200u
+#define NO_PRIORITY  0x400u /* less urgent than any */
 
 static uint32_t index_mask(uint32_t vcpu_index)
 {
@@ -172,27 +174,25 @@ struct choice {
     bool active;
 };
 
-/* Improves `best` by the interrupts of one bank that are not resident and either active, or only pending and
- * forwarded. Which of both count: `states`. */
-static void choose(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t first, uint32_t states,
-                   struct choice *best)
+/* Improves `best` by the interrupts of one bank that are active, or pending and forwarded, but not resident.
+ * `later` is added to the priority of active ones. */
+static void choose(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t first, bool active_only,
+                   uint32_t later, struct choice *best)
 {
-    uint32_t candidates = 0;
+    uint32_t candidates = bank->active & ~bank->resident;
 
-    if ((states & VGIC_LR_ACTIVE) != 0) {
-        candidates |= bank->active;
+    if (!active_only) {
+        candidates |= vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->resident;
     }
-    if ((states & VGIC_LR_PENDING) != 0) {
-        candidates |= vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->active;
-    }
-    candidates &= ~bank->resident;
     while (candidates != 0) {
         uint32_t i = vgic_next_bit(&candidates);
         bool active = (bank->active & (1u << i)) != 0;
         uint32_t priority = bank->priority[i];
 
-        /* No handler runs that would end it next. */
-        priority += active && (bank->forced & (1u << i)) != 0 ? FORCED_PRIORITY : 0;
+        if (active) {
+            /* One that was never taken has no handler that would end it next. */
+            priority += later + ((bank->forced & (1u << i)) != 0 ? FORCED_LAST : 0);
+        }
         /* Until its end, an active SPI stays with the VCPU that took it, wherever it is routed now. */
         if (active ? !owns(vcpu, first + i) : !targets(vcpu, first + i)) {
             continue;
@@ -217,14 +217,15 @@ static uint32_t busy_banks(const struct vgic_domain *domain)
 }
 
 /* The most urgent interrupt that waits for a list register of this VCPU, private or in these banks. */
-static bool most_urgent(struct vcpu *vcpu, uint32_t banks, uint32_t states, struct choice *best)
+static bool most_urgent(struct vcpu *vcpu, uint32_t banks, bool active_only, uint32_t later,
+                        struct choice *best)
 {
     *best = (struct choice){.priority = NO_PRIORITY};
-    choose(vcpu, &vcpu->vgic.bank, 0, states, best);
+    choose(vcpu, &vcpu->vgic.bank, 0, active_only, later, best);
     while (banks != 0) {
         uint32_t i = vgic_next_bit(&banks);
 
-        choose(vcpu, &vcpu->domain->vgic.spis[i], (i + 1) * 32, states, best);
+        choose(vcpu, &vcpu->domain->vgic.spis[i], (i + 1) * 32, active_only, later, best);
     }
     return best->priority != NO_PRIORITY;
 }
@@ -236,7 +237,7 @@ static void end_absent(struct vcpu *vcpu)
     for (uint32_t count = vgic_lr_eoi_count(); count != 0; count--) {
         struct choice ended;
 
-        if (!most_urgent(vcpu, busy_banks(&vcpu->domain->vgic), VGIC_LR_ACTIVE, &ended)) {
+        if (!most_urgent(vcpu, busy_banks(&vcpu->domain->vgic), true, 0, &ended)) {
             break;
         }
         struct vgic_bank *bank = vgic_bank_of(vcpu, ended.intid);
@@ -333,17 +334,14 @@ static bool slot_pending(const struct vgic_vcpu *vgic)
     return false;
 }
 
-/* The interrupt that is due for a list register. Active ones do not get the last if another waits: their
- * priorities may have been dropped long ago, and the guest may end none of them before it has that one. */
-static bool next_due(struct vcpu *vcpu, uint32_t banks, struct choice *next)
+/* Active interrupts do not get the last list register if a pending one waits: their priorities may have been
+ * dropped long ago, and the guest may end none of them before it has that one. */
+static uint32_t active_later(const struct vgic_vcpu *vgic)
 {
-    uint32_t free = vcpu->vgic.slots_mask & ~vcpu->vgic.slots_used;
+    uint32_t free = vgic->slots_mask & ~vgic->slots_used;
     bool last = (free & (free - 1)) == 0;
 
-    if (last && !slot_pending(&vcpu->vgic) && most_urgent(vcpu, banks, VGIC_LR_PENDING, next)) {
-        return true;
-    }
-    return most_urgent(vcpu, banks, VGIC_LR_PENDING | VGIC_LR_ACTIVE, next);
+    return last && !slot_pending(vgic) ? ACTIVE_LATER : 0;
 }
 
 uint32_t vgic_update(struct vcpu *vcpu)
@@ -371,7 +369,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
         give_back_all(vcpu);
     }
     busy = busy_banks(&vcpu->domain->vgic);
-    while (next_due(vcpu, busy, &next)) {
+    while (most_urgent(vcpu, busy, false, active_later(vgic), &next)) {
         uint32_t free = vgic->slots_mask & ~vgic->slots_used;
 
         if (free != 0) {
