@@ -37,12 +37,12 @@ struct vgic_bank {
     uint32_t pending; /* latched: an edge, a passed-through interrupt or a write to ISPENDR */
     uint32_t line;    /* input of an emulated device is high */
     uint32_t active;
-    uint32_t forced;   /* of the active ones: by a write to ISACTIVER, not by the guest's acknowledgement */
-    uint32_t held;     /* physically active: the hardware waits for the deactivation */
-    uint32_t resident; /* in a list register */
-    uint32_t hw;       /* passed through: enable and trigger are mirrored to the physical GIC */
+    uint32_t held;         /* physically active: the hardware waits for the deactivation */
+    uint32_t resident;     /* in a list register */
+    uint32_t hw;           /* passed through: enable and trigger are mirrored to the physical GIC */
     uint32_t drop_pending; /* resident, and the state there was since cleared by a register write */
     uint32_t drop_active;
+    uint32_t forced; /* of the active ones: by a write to ISACTIVER, not by the guest's acknowledgement */
     uint8_t priority[32];
 };
 

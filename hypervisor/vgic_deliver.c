@@ -52,28 +52,28 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
     const struct vgic_slot slot = vgic->slots[n];
     struct vgic_bank *bank = vgic_bank_of(vcpu, slot.intid);
     uint32_t bit = vgic_bit(slot.intid);
-    bool finished = state == 0;
+    const uint32_t found = state;
 
-    if ((slot.flags & VGIC_LR_PENDING) != 0 && state == VGIC_LR_ACTIVE) {
-        bank->forced &= ~bit; /* taken since */
-    }
     vgic->slots_used &= ~(1u << n);
     vgic->slots[n].flags = 0;
     bank->resident &= ~bit;
     if ((bank->drop_pending & bit) != 0) {
+        bank->drop_pending &= ~bit;
         state &= ~(uint32_t)VGIC_LR_PENDING;
     }
     if ((bank->drop_active & bit) != 0) {
+        bank->drop_active &= ~bit;
         state &= ~(uint32_t)VGIC_LR_ACTIVE;
     }
-    bank->drop_pending &= ~bit;
-    bank->drop_active &= ~bit;
 
     if ((state & VGIC_LR_PENDING) != 0 && (slot.flags & VGIC_SLOT_LATCHED) != 0) {
         bank->pending |= bit;
     }
     if ((state & VGIC_LR_ACTIVE) != 0) {
         bank->active |= bit;
+        if ((slot.flags & VGIC_LR_PENDING) != 0 && found == VGIC_LR_ACTIVE) {
+            bank->forced &= ~bit; /* taken since */
+        }
     }
     if (slot.intid < GIC_SGI_COUNT) {
         vgic_sgi_release(vgic, slot.intid, slot.flags, state);
@@ -81,7 +81,7 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
     if ((slot.flags & VGIC_SLOT_HELD) != 0) {
         if (state != 0) {
             bank->held |= bit;
-        } else if (!finished || (slot.flags & VGIC_LR_HW) == 0) {
+        } else if (found != 0 || (slot.flags & VGIC_LR_HW) == 0) {
             gic_deactivate(slot.intid); /* the guest's own deactivation did not reach it */
         }
     }
@@ -174,10 +174,37 @@ struct choice {
     bool active;
 };
 
+/* Pending and active does not count: the maintenance interrupt for "none is pending" would not end. */
+static bool slot_pending(const struct vgic_vcpu *vgic)
+{
+    uint32_t used = vgic->slots_used;
+
+    while (used != 0) {
+        uint32_t flags = vgic->slots[vgic_next_bit(&used)].flags;
+
+        if ((flags & (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) == VGIC_LR_PENDING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is added to the priority of an active interrupt that waits for a list register. Active ones do not get
+ * the last one if a pending one waits: their priorities may have been dropped long ago, and the guest may end
+ * none of them before it has that one. One that was never taken has no handler that would end it next. */
+static uint32_t active_later(const struct vgic_vcpu *vgic, const struct vgic_bank *bank, uint32_t i)
+{
+    uint32_t free = vgic->slots_mask & ~vgic->slots_used;
+    bool last = (free & (free - 1)) == 0;
+    uint32_t later = (bank->forced & (1u << i)) != 0 ? FORCED_LAST : 0;
+
+    return later + (last && !slot_pending(vgic) ? ACTIVE_LATER : 0);
+}
+
 /* Improves `best` by the interrupts of one bank that are active, or pending and forwarded, but not resident.
- * `later` is added to the priority of active ones. */
+ */
 static void choose(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t first, bool active_only,
-                   uint32_t later, struct choice *best)
+                   struct choice *best)
 {
     uint32_t candidates = bank->active & ~bank->resident;
 
@@ -189,9 +216,8 @@ static void choose(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t fir
         bool active = (bank->active & (1u << i)) != 0;
         uint32_t priority = bank->priority[i];
 
-        if (active) {
-            /* One that was never taken has no handler that would end it next. */
-            priority += later + ((bank->forced & (1u << i)) != 0 ? FORCED_LAST : 0);
+        if (__builtin_expect(active, false)) {
+            priority += active_later(&vcpu->vgic, bank, i);
         }
         /* Until its end, an active SPI stays with the VCPU that took it, wherever it is routed now. */
         if (active ? !owns(vcpu, first + i) : !targets(vcpu, first + i)) {
@@ -217,15 +243,14 @@ static uint32_t busy_banks(const struct vgic_domain *domain)
 }
 
 /* The most urgent interrupt that waits for a list register of this VCPU, private or in these banks. */
-static bool most_urgent(struct vcpu *vcpu, uint32_t banks, bool active_only, uint32_t later,
-                        struct choice *best)
+static bool most_urgent(struct vcpu *vcpu, uint32_t banks, bool active_only, struct choice *best)
 {
     *best = (struct choice){.priority = NO_PRIORITY};
-    choose(vcpu, &vcpu->vgic.bank, 0, active_only, later, best);
+    choose(vcpu, &vcpu->vgic.bank, 0, active_only, best);
     while (banks != 0) {
         uint32_t i = vgic_next_bit(&banks);
 
-        choose(vcpu, &vcpu->domain->vgic.spis[i], (i + 1) * 32, active_only, later, best);
+        choose(vcpu, &vcpu->domain->vgic.spis[i], (i + 1) * 32, active_only, best);
     }
     return best->priority != NO_PRIORITY;
 }
@@ -237,7 +262,7 @@ static void end_absent(struct vcpu *vcpu)
     for (uint32_t count = vgic_lr_eoi_count(); count != 0; count--) {
         struct choice ended;
 
-        if (!most_urgent(vcpu, busy_banks(&vcpu->domain->vgic), true, 0, &ended)) {
+        if (!most_urgent(vcpu, busy_banks(&vcpu->domain->vgic), true, &ended)) {
             break;
         }
         struct vgic_bank *bank = vgic_bank_of(vcpu, ended.intid);
@@ -319,31 +344,6 @@ static void set_events(struct vcpu *vcpu, uint32_t events)
     }
 }
 
-/* Pending and active does not count: the maintenance interrupt for "none is pending" would not end. */
-static bool slot_pending(const struct vgic_vcpu *vgic)
-{
-    uint32_t used = vgic->slots_used;
-
-    while (used != 0) {
-        uint32_t flags = vgic->slots[vgic_next_bit(&used)].flags;
-
-        if ((flags & (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) == VGIC_LR_PENDING) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Active interrupts do not get the last list register if a pending one waits: their priorities may have been
- * dropped long ago, and the guest may end none of them before it has that one. */
-static uint32_t active_later(const struct vgic_vcpu *vgic)
-{
-    uint32_t free = vgic->slots_mask & ~vgic->slots_used;
-    bool last = (free & (free - 1)) == 0;
-
-    return last && !slot_pending(vgic) ? ACTIVE_LATER : 0;
-}
-
 uint32_t vgic_update(struct vcpu *vcpu)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
@@ -369,7 +369,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
         give_back_all(vcpu);
     }
     busy = busy_banks(&vcpu->domain->vgic);
-    while (most_urgent(vcpu, busy, false, active_later(vgic), &next)) {
+    while (most_urgent(vcpu, busy, false, &next)) {
         uint32_t free = vgic->slots_mask & ~vgic->slots_used;
 
         if (free != 0) {
