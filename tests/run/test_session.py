@@ -123,16 +123,29 @@ def test_flood_is_taken_whole(tmp_path: Path) -> None:
     assert (tmp_path / "console.log").stat().st_size == 20000 * (24 + 1000 + 2)
 
 
+def send_to_run(tmp_path: Path, number: signal.Signals, *delays: float) -> None:
+    """So long after the run began: before, nobody handles the signal, and it ends the tests."""
+
+    def send() -> None:
+        end = time.monotonic() + 60
+        while not (tmp_path / "console.log").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        for delay in delays:
+            time.sleep(delay)
+            os.kill(os.getpid(), number)
+
+    threading.Thread(target=send, daemon=True).start()
+
+
 def test_first_signal_ends_in_order(tmp_path: Path) -> None:
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    send_to_run(tmp_path, signal.SIGTERM, 1.0)
     outcome = run(tmp_path, [["print", READY]])
     assert (outcome.how, outcome.detail) == ("interrupted", "by SIGTERM")
     assert outcome.image is not None
 
 
 def test_second_signal_ends_at_once(tmp_path: Path) -> None:
-    for delay in (1.0, 1.3):
-        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+    send_to_run(tmp_path, signal.SIGINT, 1.0, 0.3)
     started = time.monotonic()
     outcome = run(tmp_path, [["deaf", 0]])
     assert outcome.how in ("failed", "interrupted") and time.monotonic() - started < 15
