@@ -32,6 +32,12 @@ struct devicetree;
 struct manifest_verdict manifest_check_board(const struct manifest_header *manifest,
                                              const struct devicetree *tree, uint64_t tree_pa);
 
+struct regulator_parameters;
+
+/* The parameters of an accepted manifest's regulator, with an interval of `interval_ticks`. */
+void manifest_regulator(const struct manifest_header *manifest, uint64_t interval_ticks,
+                        struct regulator_parameters *parameters);
+
 /* Who owns a byte of [pa, pa + bytes): the place in the manifest of the pool, a segment or a device; NULL if
  * nobody does. Both are page-aligned. */
 const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t pa, uint64_t bytes);
@@ -87,6 +93,10 @@ static inline struct color_range manifest_pool_range(const struct manifest_heade
 
     return range;
 }
+
+/* Whether a domain's budget may be so many events in each period of this length: 2^40 - 1, and 1 us to 1 h,
+ * at most. Also of a change at run time. */
+bool manifest_budget_is_sound(uint64_t events, uint64_t period_ns);
 
 #ifdef __cplusplus
 }

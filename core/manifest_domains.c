@@ -7,7 +7,10 @@
 
 #define KNOWN_DOMAIN_FLAGS                                                                                   \
     (BH_DOMAIN_FLAG_REALTIME | BH_DOMAIN_FLAG_PREMAP | BH_DOMAIN_FLAG_CONSOLE | BH_DOMAIN_FLAG_MANAGER |     \
-     BH_DOMAIN_FLAG_RESTART_ON_FAILURE)
+     BH_DOMAIN_FLAG_RESTART_ON_FAILURE | BH_DOMAIN_FLAG_BUDGET | BH_DOMAIN_FLAG_PMU |                        \
+     BH_DOMAIN_FLAG_RECLAIM)
+#define SHORTEST_SLICE_NS 10000ull
+#define LONGEST_SLICE_NS  10000000000ull
 
 static bool is_name(const char name[BH_NAME_BYTES])
 {
@@ -92,7 +95,7 @@ static bool check_vcpus(struct manifest_check *check, const struct manifest_doma
         if (vcpus[i].domain != index || vcpus[i].core >= manifest->cpus.count) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_VCPU, &vcpus[i]);
         }
-        for (uint32_t j = 0; j < i; j++) {
+        for (uint32_t j = domain->first_vcpu; j < i; j++) { /* other domains' may be on the same core */
             if (vcpus[j].core == vcpus[i].core) {
                 return manifest_refuse(check, BH_MANIFEST_ERROR_VCPU, &vcpus[i]);
             }
@@ -135,6 +138,16 @@ static bool check_images(struct manifest_check *check, const struct manifest_dom
     return true;
 }
 
+static bool is_pmu_line(const struct manifest_header *manifest, uint32_t intid)
+{
+    for (uint32_t i = 0; i < manifest->cpus.count; i++) {
+        if (manifest_cpus(manifest)[i].pmu_irq == intid) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool check_irqs(struct manifest_check *check, const struct manifest_domain *domain)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -142,7 +155,8 @@ static bool check_irqs(struct manifest_check *check, const struct manifest_domai
 
     for (uint32_t i = domain->first_irq; i < domain->first_irq + domain->irq_count; i++) {
         if (irqs[i].intid < 32 || irqs[i].intid >= BH_MAX_INTID ||
-            irqs[i].intid == manifest->platform.uart_irq || irqs[i].vcpu >= domain->vcpu_count) {
+            irqs[i].intid == manifest->platform.uart_irq || is_pmu_line(manifest, irqs[i].intid) ||
+            irqs[i].vcpu >= domain->vcpu_count) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_IRQ, &irqs[i]);
         }
         for (uint32_t j = 0; j < i; j++) {
@@ -162,6 +176,7 @@ static bool device_is_sound(const struct manifest_header *manifest, const struct
     if (device->bytes == 0 || !is_page_aligned(device->bytes) || !is_page_aligned(device->ipa) ||
         !is_page_aligned(device->pa) || !range_within(device->ipa, device->bytes, 0, MANIFEST_IPA_LIMIT) ||
         !range_within(device->pa, device->bytes, 0, MANIFEST_PA_LIMIT) ||
+        manifest_is_kept(&manifest->platform, device->pa, device->bytes) ||
         manifest_in_device_window(&manifest->platform, cpus, device->pa, device->bytes) ||
         manifest_in_device_window(&manifest->platform, cpus, device->ipa, device->bytes)) {
         return false;
@@ -215,6 +230,18 @@ static bool check_console(struct manifest_check *check)
     return true;
 }
 
+/* Looked at by cores that VCPUs share, sound for all. */
+static bool check_scheduler(struct manifest_check *check)
+{
+    const struct manifest_hypervisor *hypervisor = &check->manifest->hypervisor;
+
+    if (hypervisor->scheduler >= BH_SCHEDULER_COUNT || hypervisor->slice_ns < SHORTEST_SLICE_NS ||
+        hypervisor->slice_ns > LONGEST_SLICE_NS) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_SCHEDULER, &hypervisor->scheduler);
+    }
+    return true;
+}
+
 bool manifest_check_domains(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -228,14 +255,15 @@ bool manifest_check_domains(struct manifest_check *check)
             return false;
         }
     }
-    if (!check_rows_owned_once(check) || !check_console(check)) {
+    if (!check_rows_owned_once(check) || !check_console(check) || !check_scheduler(check)) {
         return false;
     }
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
-        if (!check_vcpus(check, &domains[i], i) || !check_images(check, &domains[i]) ||
-            !check_irqs(check, &domains[i]) || !check_devices(check, &domains[i])) {
+        if (!check_vcpus(check, &domains[i], i) || !manifest_check_budget(check, &domains[i]) ||
+            !check_images(check, &domains[i]) || !check_irqs(check, &domains[i]) ||
+            !check_devices(check, &domains[i])) {
             return false;
         }
     }
-    return true;
+    return manifest_check_regulation(check);
 }

@@ -50,6 +50,13 @@ bool manifest_check_platform(struct manifest_check *check);
 bool manifest_in_device_window(const struct manifest_platform *platform, uint32_t cpu_count, uint64_t start,
                                uint64_t bytes);
 
+/* Whether a physical range touches registers of EL2's own, which guests do not see at any address. */
+bool manifest_is_kept(const struct manifest_platform *platform, uint64_t pa, uint64_t bytes);
+
+/* manifest_budgets.c: budgets, and the regulation of them. The VCPUs' cores have been checked. */
+bool manifest_check_budget(struct manifest_check *check, const struct manifest_domain *domain);
+bool manifest_check_regulation(struct manifest_check *check);
+
 /* manifest_domains.c: domains, VCPUs, images, interrupts, devices. */
 bool manifest_check_domains(struct manifest_check *check);
 

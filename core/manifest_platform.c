@@ -15,6 +15,8 @@
 #define FIRST_SHARED_PERIPHERAL  32u
 #define FIRST_SPECIAL_INTID      1020u
 #define MOST_COLOR_BITS          8u
+#define LAST_EVENT               0xFFFFu
+#define MOST_BACKUP_EVENTS       1024u
 #define LOWEST_COLOR_BIT         12u
 
 static bool is_device_address(uint64_t pa)
@@ -60,6 +62,25 @@ static bool private_interrupts_fit(const struct manifest_platform *platform)
     return platform->cntv_irq == BH_VIRTUAL_TIMER_INTID && platform->cntp_irq == BH_PHYSICAL_TIMER_INTID;
 }
 
+static bool is_register_offset(uint32_t offset)
+{
+    return offset % 4 == 0 && offset < BH_PAGE_BYTES;
+}
+
+/* The memory controller's counters: a page of registers, or nothing at all. */
+static bool utilization_fits(const struct manifest_platform *platform)
+{
+    if (platform->utilization_pa == 0) {
+        return (platform->utilization_busy | platform->utilization_cycles | platform->utilization_bits |
+                platform->utilization_control | platform->utilization_clear | platform->utilization_enable) ==
+               0;
+    }
+    return is_device_address(platform->utilization_pa) && is_register_offset(platform->utilization_busy) &&
+           is_register_offset(platform->utilization_cycles) &&
+           is_register_offset(platform->utilization_control) && platform->utilization_bits >= 16 &&
+           platform->utilization_bits <= 32;
+}
+
 static bool check_board(struct manifest_check *check)
 {
     const struct manifest_platform *platform = &check->manifest->platform;
@@ -81,6 +102,15 @@ static bool check_board(struct manifest_check *check)
     }
     if (!private_interrupts_fit(platform)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->cnthp_irq);
+    }
+    if (platform->traffic_event > LAST_EVENT || platform->writeback_event > LAST_EVENT ||
+        (platform->writeback_event != 0 &&
+         (platform->traffic_event == 0 || platform->overflow_backup_events != 0)) ||
+        platform->overflow_backup_events > MOST_BACKUP_EVENTS) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->traffic_event);
+    }
+    if (!utilization_fits(platform)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->utilization_pa);
     }
     if (platform->psci_method != BH_PSCI_METHOD_SMC && platform->psci_method != BH_PSCI_METHOD_NONE) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->psci_method);
@@ -117,7 +147,8 @@ static bool check_cpus(struct manifest_check *check)
             return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &cpus[i]);
         }
         for (uint32_t j = 0; j < i; j++) {
-            if (cpus[j].mpidr == cpus[i].mpidr) {
+            if (cpus[j].mpidr == cpus[i].mpidr ||
+                (cpus[j].pmu_irq == cpus[i].pmu_irq && cpus[i].pmu_irq >= FIRST_SHARED_PERIPHERAL)) {
                 return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &cpus[i]);
             }
         }
@@ -133,6 +164,7 @@ static bool check_ram(struct manifest_check *check)
     for (uint32_t i = 0; i < manifest->ram.count; i++) {
         if (!is_page_aligned(ram[i].pa) || !is_page_aligned(ram[i].bytes) || ram[i].bytes == 0 ||
             !range_within(ram[i].pa, ram[i].bytes, 0, MANIFEST_PA_LIMIT) ||
+            manifest_is_kept(&manifest->platform, ram[i].pa, ram[i].bytes) ||
             manifest_in_device_window(&manifest->platform, manifest->cpus.count, ram[i].pa, ram[i].bytes)) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_RAM, &ram[i]);
         }
@@ -168,6 +200,12 @@ static bool check_color_sets(struct manifest_check *check)
         }
     }
     return true;
+}
+
+bool manifest_is_kept(const struct manifest_platform *platform, uint64_t pa, uint64_t bytes)
+{
+    return platform->utilization_pa != 0 &&
+           ranges_overlap(pa, bytes, platform->utilization_pa, BH_PAGE_BYTES);
 }
 
 bool manifest_in_device_window(const struct manifest_platform *platform, uint32_t cpu_count, uint64_t start,

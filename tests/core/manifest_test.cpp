@@ -14,6 +14,111 @@ TEST(Manifest, AcceptsASoundOne)
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
 }
 
+namespace {
+
+// Domain 0's VCPUs share 1000 events in each millisecond.
+void give_budget(SampleManifest &m)
+{
+    m.header.platform.traffic_event = 0x17;
+    for (manifest_cpu &cpu : m.cpus) {
+        cpu.pmu_irq = 23;
+    }
+    m.domains[0].flags |= BH_DOMAIN_FLAG_BUDGET;
+    m.domains[0].budget_events = 1000;
+    m.domains[0].budget_period_ns = 1000000;
+    m.domains[0].budget_chunk_events = 100;
+}
+
+// Domain 1, best effort, is regulated on its cores in intervals of 1 ms.
+void regulate(SampleManifest &m)
+{
+    give_budget(m);
+    m.header.platform.writeback_event = 0x18;
+    m.header.platform.utilization_pa = 0x0B000000;
+    m.header.platform.utilization_busy = 0x41C;
+    m.header.platform.utilization_cycles = 0x418;
+    m.header.platform.utilization_control = 0x410;
+    m.header.platform.utilization_bits = 32;
+    manifest_domain &domain = m.domains[1];
+    domain.flags = (domain.flags & ~uint32_t{BH_DOMAIN_FLAG_REALTIME}) | BH_DOMAIN_FLAG_BUDGET;
+    domain.budget_events = 500;
+    domain.budget_period_ns = 1000000;
+    domain.budget_counts = BH_BUDGET_COUNTS_SUM;
+    domain.budget_slack_events = 16;
+    manifest_regulation &regulation = m.header.regulation;
+    regulation.policy = BH_REGULATION_POLICY_DYNAMIC;
+    regulation.threshold = 52429;
+    regulation.interval_ns = 1000000;
+    regulation.floor_events = 10;
+    regulation.ceiling_events = 1 << 20;
+    for (uint32_t i = 0; i < domain.vcpu_count; i++) {
+        regulation.members |= 1u << m.vcpus[domain.first_vcpu + i].core;
+        regulation.budget_events[m.vcpus[domain.first_vcpu + i].core] = 500;
+    }
+    regulation.regulated = regulation.members;
+}
+
+} // namespace
+
+TEST(Manifest, B5_AcceptsARegulationAndItsKindsOfBudgets)
+{
+    auto sample = make_sample_manifest();
+    regulate(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+
+    sample->domains[1].budget_events = BH_UNLIMITED_EVENTS; // only counted
+    sample->header.regulation.regulated = 0;
+    sample->header.regulation.policy = BH_REGULATION_POLICY_FIXED;
+    for (uint64_t &events : sample->header.regulation.budget_events) {
+        events = events != 0 ? BH_UNLIMITED_EVENTS : 0;
+    }
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+TEST(Manifest, B3_B4_AcceptsTwoBudgetsAndReclaim)
+{
+    auto sample = make_sample_manifest();
+    give_budget(*sample);
+    sample->header.platform.writeback_event = 0x18;
+    sample->domains[0].flags &= ~uint32_t{BH_DOMAIN_FLAG_REALTIME};
+    sample->domains[0].flags |= BH_DOMAIN_FLAG_RECLAIM;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    sample->domains[0].flags &= ~uint32_t{BH_DOMAIN_FLAG_RECLAIM};
+    sample->domains[0].budget_chunk_events = 0;
+    sample->domains[0].budget_counts = BH_BUDGET_COUNTS_EACH;
+    sample->domains[0].budget_write_events = 7;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+TEST(Manifest, AcceptsABudget)
+{
+    auto sample = make_sample_manifest();
+    give_budget(*sample);
+    for (const uint64_t events : {uint64_t{1000}, uint64_t{100}, (uint64_t{1} << 40) - 1}) {
+        sample->domains[0].budget_events = events;
+        sample->seal();
+        EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << events;
+    }
+    sample->domains[0].budget_events = 0; // nothing at all is a budget too
+    sample->domains[0].budget_chunk_events = 0;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+TEST(Manifest, B2_DomainsMayShareACore)
+{
+    auto sample = make_sample_manifest();
+    sample->vcpus[2].core = sample->vcpus[0].core;
+    sample->domains[1].priority = 255;
+    sample->header.hypervisor.scheduler = BH_SCHEDULER_ROUND_ROBIN;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
 struct BadField {
     const char *what;
     bh_manifest_error error;
@@ -57,6 +162,61 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("a console interrupt that no guest can have", PLATFORM,
             m.header.platform.uart_irq = BH_MAX_INTID),
         BAD("a performance monitor with the timer's interrupt", CPU, m.cpus[1].pmu_irq = 26),
+        BAD("two cores' monitors on one line", CPU, m.cpus[0].pmu_irq = m.cpus[1].pmu_irq = 175),
+        BAD("an event that no counter has", PLATFORM, m.header.platform.traffic_event = 0x10000),
+        BAD("a backup that comes late", PLATFORM, m.header.platform.overflow_backup_events = 1025),
+        BAD("a budget of a domain that has none", BUDGET, m.domains[1].budget_events = 1),
+        BAD("a period of a domain that has no budget", BUDGET, m.domains[1].budget_period_ns = 1000000),
+        BAD("a budget without an event", BUDGET, give_budget(m); m.header.platform.traffic_event = 0),
+        BAD("a budget on a core without the interrupt", BUDGET, give_budget(m);
+            m.cpus[m.vcpus[0].core].pmu_irq = 0),
+        BAD("a budget that no pool holds", BUDGET, give_budget(m); m.domains[0].budget_events = 1ull << 40),
+        BAD("a period of a moment", BUDGET, give_budget(m); m.domains[0].budget_period_ns = 999),
+        BAD("a period without an end", BUDGET, give_budget(m); m.domains[0].budget_period_ns = ~0ull),
+        BAD("write-backs that are not counted", BUDGET, give_budget(m);
+            m.domains[0].budget_counts = BH_BUDGET_COUNTS_SUM),
+        BAD("an unknown kind", BUDGET, regulate(m); m.domains[0].budget_counts = 4),
+        BAD("two budgets that are shared", BUDGET, regulate(m);
+            m.domains[0].budget_counts = BH_BUDGET_COUNTS_EACH),
+        BAD("a second budget of one counter", BUDGET, regulate(m); m.domains[0].budget_write_events = 1),
+        BAD("slack without a sum", BUDGET, regulate(m); m.domains[0].budget_slack_events = 1),
+        BAD("no limit, and nobody who counts", BUDGET, give_budget(m);
+            m.domains[0].budget_events = BH_UNLIMITED_EVENTS; m.domains[0].budget_chunk_events = 0),
+        BAD("reclaim of a real-time domain", BUDGET, give_budget(m);
+            m.domains[0].flags |= BH_DOMAIN_FLAG_RECLAIM | BH_DOMAIN_FLAG_REALTIME),
+        BAD("reclaim in other periods", BUDGET, regulate(m);
+            m.domains[0].flags = BH_DOMAIN_FLAG_BUDGET | BH_DOMAIN_FLAG_RECLAIM;
+            m.domains[1].flags |= BH_DOMAIN_FLAG_RECLAIM; m.domains[1].budget_chunk_events = 1;
+            m.domains[1].budget_period_ns = 2000000),
+        BAD("reclaim without a budget", BUDGET, m.domains[1].flags |= BH_DOMAIN_FLAG_RECLAIM),
+        BAD("parameters of no regulation", REGULATION, m.header.regulation.step = 1),
+        BAD("a core that is not there", REGULATION, regulate(m); m.header.regulation.members |= 1u << 7),
+        BAD("a regulated core that is no member", REGULATION, regulate(m);
+            m.header.regulation.regulated = ~m.header.regulation.members & 0xF),
+        BAD("a member without a VCPU", REGULATION, regulate(m); m.header.regulation.members |= 1u << 2),
+        BAD("a member in other periods", REGULATION, regulate(m); m.domains[1].budget_period_ns = 2000000),
+        BAD("a member that shares its budget", REGULATION, regulate(m); m.domains[1].budget_chunk_events = 1),
+        BAD("a member with another first budget", REGULATION, regulate(m); m.domains[1].budget_events = 501),
+        BAD("a regulated real-time domain", REGULATION, regulate(m);
+            m.domains[1].flags |= BH_DOMAIN_FLAG_REALTIME),
+        BAD("utilization that is not counted", REGULATION, regulate(m); m.header.platform.utilization_pa = 0;
+            m.header.platform.utilization_busy = 0; m.header.platform.utilization_cycles = 0;
+            m.header.platform.utilization_control = 0; m.header.platform.utilization_bits = 0),
+        BAD("an interval of a moment", REGULATION, regulate(m); m.header.regulation.interval_ns = 9999),
+        BAD("an interval without an end", REGULATION, regulate(m);
+            m.header.regulation.interval_ns = 1000000001),
+        BAD("a threshold of nothing", REGULATION, regulate(m); m.header.regulation.threshold = 0),
+        BAD("a step of all", REGULATION, regulate(m); m.header.regulation.step = 1 << 16),
+        BAD("no floor", REGULATION, regulate(m); m.header.regulation.floor_events = 0),
+        BAD("an unknown policy", REGULATION, regulate(m); m.header.regulation.policy = 3),
+        BAD("an unknown hold", REGULATION, regulate(m); m.header.regulation.hold = 2),
+        BAD("counters of memory in memory", PLATFORM, regulate(m);
+            m.header.platform.utilization_pa = 0x0B000001),
+        BAD("a register outside of its page", PLATFORM, regulate(m);
+            m.header.platform.utilization_busy = 0x1000),
+        BAD("a control of no counters", PLATFORM, m.header.platform.utilization_enable = 1),
+        BAD("chunks larger than the budget", BUDGET, give_budget(m); m.domains[0].budget_chunk_events = 1001),
+        BAD("a device's interrupt that is a monitor's", IRQ, m.cpus[1].pmu_irq = m.irqs[0].intid),
         BAD("color bit inside a page", COLOR_BITS, m.header.platform.color_bits = 0x1800),
         BAD("nine color bits", COLOR_BITS, m.header.platform.color_bits = 0x1FF000),
         BAD("no core", CPU, m.header.cpus.count = 0), BAD("a core twice", CPU, m.cpus[2].mpidr = 1),
@@ -84,7 +244,10 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("rows that overflow", DOMAIN, m.domains[1].first_vcpu = 0xFFFFFFFF),
         BAD("a row with two owners", DOMAIN, m.domains[1].first_image = 0),
         BAD("a row without an owner", DOMAIN, m.domains[1].segment_count = 1),
-        BAD("a core with two VCPUs", VCPU, m.vcpus[2].core = 0),
+        BAD("two VCPUs of a domain on a core", VCPU, m.vcpus[2].core = m.vcpus[1].core),
+        BAD("unknown scheduler", SCHEDULER, m.header.hypervisor.scheduler = 2),
+        BAD("no slice", SCHEDULER, m.header.hypervisor.slice_ns = 0),
+        BAD("endless slice", SCHEDULER, m.header.hypervisor.slice_ns = 1 + 10'000'000'000),
         BAD("unknown core", VCPU, m.vcpus[2].core = 4),
         BAD("VCPU of another domain", VCPU, m.vcpus[2].domain = 0),
         BAD("empty segment", SEGMENT, m.segments[0].bytes = 0),

@@ -58,6 +58,7 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.hypervisor.pool_color_set = 0;
     m.header.hypervisor.console_core = 1;
     m.header.hypervisor.console_domain = BH_ALL_DOMAINS;
+    m.header.hypervisor.slice_ns = 1000000;
     m.header.cpus = table(m, m.cpus);
     m.header.ram = table(m, m.ram);
     m.header.color_sets = table(m, m.color_sets);

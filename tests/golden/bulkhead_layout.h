@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x8AC306DFu
+#define BH_LAYOUT_HASH 0x85DD169Eu
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -23,7 +23,7 @@
 #define BH_PAGE_BYTES 4096u
 #define BH_MAX_CORES 8u
 #define BH_MAX_DOMAINS 8u
-#define BH_MAX_VCPUS 16u
+#define BH_MAX_VCPUS 32u
 #define BH_MAX_SEGMENTS 64u
 #define BH_MAX_IMAGES 64u
 #define BH_MAX_IRQS 64u
@@ -32,11 +32,13 @@
 #define BH_MAX_DEVICES 32u
 #define BH_VIRTUAL_TIMER_INTID 27u /* private interrupts of a guest's own timers, physically and virtually */
 #define BH_PHYSICAL_TIMER_INTID 30u
+#define BH_GUEST_PMU_INTID 23u /* of the monitors of a guest with the flag `pmu`, virtually */
 #define BH_MAX_COLOR_SETS 32u
 #define BH_COLOR_SET_WORDS 4u /* 256 colors: LLC color bits and bank bits together */
 #define BH_MAX_MANIFEST_BYTES 65536u
 #define BH_NAME_BYTES 32u
 #define BH_ALL_DOMAINS 0xFFFFFFFFu /* "none" where a domain index is expected */
+#define BH_UNLIMITED_EVENTS 0xFFFFFFFFFFFFFFFFull /* of a core that is only counted */
 #define BH_HYPERCALL_COUNT 0x8600FF00u /* answer: how many of the calls below there are */
 #define BH_HYPERCALL_UID 0x8600FF01u /* answer: the four words below */
 #define BH_HYPERCALL_REVISION 0x8600FF03u /* answer: x0 major, x1 minor */
@@ -45,6 +47,11 @@
 #define BH_HYPERCALL_DOMAIN_STOP 0xC6000001u /* answer: x1 the domain_state that it had; one that has ended stays so */
 #define BH_HYPERCALL_DOMAIN_RESTART 0xC6000002u /* whatever its state. Answer: x1 the domain_state that it had */
 #define BH_HYPERCALL_MACHINE_END 0xC6000003u /* ends the run of all domains */
+#define BH_HYPERCALL_BUDGET_READ 0xC6000004u /* answer: x1 events, x2 length of the period in ns, x3 1 if they do not hold yet */
+#define BH_HYPERCALL_BUDGET_CHANGE 0xC6000005u /* x2 events (0: it stands still), x3 length of the period in ns. Answer: x1 counter value from which they hold */
+#define BH_HYPERCALL_SAMPLE_READ 0xC6000006u /* answer: x1 how many there were with it, x2 of these overwritten since x2, x3 to x10 the words of a status_sample */
+#define BH_HYPERCALL_SAMPLES_STORE 0xC6000007u /* answer: x1 what it was */
+#define BH_SAMPLE_FRAMES 8u /* of a core's ring */
 #define BH_HYPERCALL_OWN_COUNT 5u
 #define BH_HYPERCALL_MAJOR 1u
 #define BH_HYPERCALL_MINOR 0u
@@ -58,6 +65,21 @@ enum bh_gic_version {
     BH_GIC_VERSION_GICV3 = 3,
 };
 #define BH_GIC_VERSION_COUNT 4u /* highest + 1 */
+
+enum bh_scheduler {
+    BH_SCHEDULER_FIXED_PRIORITY = 0,
+    BH_SCHEDULER_ROUND_ROBIN = 1,
+};
+#define BH_SCHEDULER_COUNT 2u /* highest + 1 */
+
+enum bh_vcpu_state {
+    BH_VCPU_STATE_RESET = 0,
+    BH_VCPU_STATE_READY = 1,
+    BH_VCPU_STATE_RUNNING = 2,
+    BH_VCPU_STATE_RECHARGE = 3,
+    BH_VCPU_STATE_PAUSED = 4,
+};
+#define BH_VCPU_STATE_COUNT 5u /* highest + 1 */
 
 enum bh_uart_type {
     BH_UART_TYPE_PL011 = 1,
@@ -77,13 +99,37 @@ enum bh_domain_flag {
     BH_DOMAIN_FLAG_CONSOLE = 4,
     BH_DOMAIN_FLAG_MANAGER = 8,
     BH_DOMAIN_FLAG_RESTART_ON_FAILURE = 16,
+    BH_DOMAIN_FLAG_BUDGET = 32,
+    BH_DOMAIN_FLAG_PMU = 64,
+    BH_DOMAIN_FLAG_RECLAIM = 128,
 };
-#define BH_DOMAIN_FLAG_COUNT 17u /* highest + 1 */
+#define BH_DOMAIN_FLAG_COUNT 129u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
 };
 #define BH_IMAGE_FLAG_COUNT 2u /* highest + 1 */
+
+enum bh_budget_counts {
+    BH_BUDGET_COUNTS_REFILLS = 0,
+    BH_BUDGET_COUNTS_WRITEBACKS = 1,
+    BH_BUDGET_COUNTS_EACH = 2,
+    BH_BUDGET_COUNTS_SUM = 3,
+};
+#define BH_BUDGET_COUNTS_COUNT 4u /* highest + 1 */
+
+enum bh_regulation_policy {
+    BH_REGULATION_POLICY_FIXED = 0,
+    BH_REGULATION_POLICY_DYNAMIC = 1,
+    BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH = 2,
+};
+#define BH_REGULATION_POLICY_COUNT 3u /* highest + 1 */
+
+enum bh_regulation_hold {
+    BH_REGULATION_HOLD_KEEP = 0,
+    BH_REGULATION_HOLD_DECREASE = 1,
+};
+#define BH_REGULATION_HOLD_COUNT 2u /* highest + 1 */
 
 enum bh_phase {
     BH_PHASE_BOOT = 0,
@@ -114,10 +160,12 @@ enum bh_domain_state {
 enum bh_hypercall_error {
     BH_HYPERCALL_ERROR_NONE = 0,
     BH_HYPERCALL_ERROR_NOT_SUPPORTED = 1,
-    BH_HYPERCALL_ERROR_INVALID_PARAMETERS = 2, /* no such domain */
+    BH_HYPERCALL_ERROR_INVALID_PARAMETERS = 2, /* no such domain, or a value out of range */
     BH_HYPERCALL_ERROR_NOT_LOADABLE = 3, /* its images were loaded in place: there is nothing to load them from again */
+    BH_HYPERCALL_ERROR_NO_BUDGET = 4, /* the domain has none, so no counter of its cores is kept for it */
+    BH_HYPERCALL_ERROR_NO_SAMPLE = 5, /* none that is newer, or never any of that core */
 };
-#define BH_HYPERCALL_ERROR_COUNT 4u /* highest + 1 */
+#define BH_HYPERCALL_ERROR_COUNT 6u /* highest + 1 */
 
 enum bh_domain_end {
     BH_DOMAIN_END_NONE = 0,
@@ -151,7 +199,7 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_POOL = 13, /* the hypervisor's memory is not in RAM, misaligned, or too small */
     BH_MANIFEST_ERROR_CONSOLE = 14,
     BH_MANIFEST_ERROR_DOMAIN = 15, /* name, flags, or indexes into the tables */
-    BH_MANIFEST_ERROR_VCPU = 16, /* wrong domain, unknown core, or a core used twice */
+    BH_MANIFEST_ERROR_VCPU = 16, /* wrong domain, unknown core, or one twice in a domain */
     BH_MANIFEST_ERROR_SEGMENT = 17, /* misaligned, empty, not in RAM, or outside the guest's address space */
     BH_MANIFEST_ERROR_SEGMENT_OVERLAP = 18, /* two segments of a domain at the same guest address */
     BH_MANIFEST_ERROR_FRAME_SHARED = 19, /* a frame with two owners */
@@ -167,8 +215,12 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_BOARD_RESERVED = 29, /* a frame of the pool or of a segment is kept by the firmware */
     BH_MANIFEST_ERROR_BOARD_CORE = 30, /* the board does not have that core */
     BH_MANIFEST_ERROR_BOARD_PSCI = 31, /* the firmware does not serve PSCI, or not by the manifest's instruction */
+    BH_MANIFEST_ERROR_BUDGET = 32, /* events or period out of range, no event, or no overflow interrupt of a core, for `pmu` too */
+    BH_MANIFEST_ERROR_COUNTER_MISSING = 33, /* a core has too few event counters for a budget, or not its event */
+    BH_MANIFEST_ERROR_SCHEDULER = 34, /* unknown, or a slice out of range */
+    BH_MANIFEST_ERROR_REGULATION = 35, /* parameters out of range, or cores whose budgets cannot be regulated */
 };
-#define BH_MANIFEST_ERROR_COUNT 32u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 36u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,
@@ -196,8 +248,9 @@ enum bh_exit_reason {
     BH_EXIT_REASON_IRQ_SPURIOUS = 22,
     BH_EXIT_REASON_IRQ_UNEXPECTED = 23,
     BH_EXIT_REASON_CACHE_SET_WAY = 24,
+    BH_EXIT_REASON_IRQ_OVERFLOW = 25, /* an event counter of a budget */
 };
-#define BH_EXIT_REASON_COUNT 25u /* highest + 1 */
+#define BH_EXIT_REASON_COUNT 26u /* highest + 1 */
 
 struct table_ref { /* where a table of records lies, from the start of the manifest */
     uint32_t offset;
@@ -228,8 +281,17 @@ struct manifest_platform {
     uint32_t cntv_irq; /* virtual_timer_intid */
     uint32_t cntp_irq; /* physical_timer_intid */
     uint32_t maintenance_irq; /* 25 */
-    uint32_t reserved;
+    uint32_t traffic_event; /* what budgets count: number of a PMU event; 0: there are no budgets */
+    uint32_t overflow_backup_events; /* a second counter overflows so many events later; 0: there is none */
+    uint32_t writeback_event; /* of lines written back; 0: it is not counted */
     uint64_t color_bits; /* address bits that make a color; 0: memory is not colored */
+    uint64_t utilization_pa; /* 0: there are none, and the others are 0 too */
+    uint32_t utilization_busy; /* busy cycles */
+    uint32_t utilization_cycles; /* all cycles */
+    uint32_t utilization_bits; /* width of both, up to 32 */
+    uint32_t utilization_control; /* what is written there at the start: */
+    uint32_t utilization_clear;
+    uint32_t utilization_enable; /* and then this */
 };
 
 struct manifest_hypervisor {
@@ -238,8 +300,26 @@ struct manifest_hypervisor {
     uint32_t pool_color_set; /* index into color_sets */
     uint32_t console_core; /* index into cpus: drains the UART and takes its interrupt */
     uint32_t console_domain; /* who gets typed input at first, or all_domains */
-    uint32_t reserved;
+    uint32_t scheduler; /* of cores that VCPUs share */
+    uint64_t slice_ns; /* after that time an equal has its turn */
     uint64_t run_for_ns; /* stop the machine after that much time from the start; 0: never */
+};
+
+struct manifest_regulation {
+    uint32_t policy; /* regulation_policy */
+    uint32_t hold; /* regulation_hold */
+    uint32_t threshold; /* of utilization, in 1/65536 */
+    uint32_t step; /* in 1/65536; 0: adaptive, or that of dynamic_bandwidth */
+    uint32_t members; /* mask of the cores (indexes into cpus) that count in intervals */
+    uint32_t regulated; /* of them, those whose budgets change */
+    uint32_t store_samples; /* 1: in the ring of samples */
+    uint32_t reserved;
+    uint64_t interval_ns;
+    uint64_t bandwidth_threshold_events; /* of an interval, as the next ones */
+    uint64_t floor_events;
+    uint64_t ceiling_events;
+    uint64_t saturation_events; /* 0: not known */
+    uint64_t budget_events[8]; /* by core: of regulated ones the first, of others their limit or unlimited_events */
 };
 
 struct manifest_header {
@@ -251,6 +331,7 @@ struct manifest_header {
     uint32_t reserved;
     struct manifest_platform platform;
     struct manifest_hypervisor hypervisor;
+    struct manifest_regulation regulation;
     struct table_ref cpus;
     struct table_ref ram;
     struct table_ref color_sets;
@@ -293,6 +374,13 @@ struct manifest_domain {
     uint32_t irq_count;
     uint32_t first_device;
     uint32_t device_count;
+    uint64_t budget_events; /* in each period */
+    uint64_t budget_period_ns;
+    uint64_t budget_chunk_events; /* of one draw from what VCPUs share; 0: each has its own, and that is all */
+    uint64_t budget_write_events; /* of budget_counts each: the second one */
+    uint64_t budget_slack_events; /* of budget_counts sum: how exact it is */
+    uint32_t budget_counts; /* budget_counts */
+    uint32_t priority; /* of its VCPUs on a core that they share with others'; 0 is the highest */
 };
 
 struct manifest_vcpu {
@@ -340,6 +428,21 @@ struct status_domain {
     uint32_t reserved;
 };
 
+struct status_regulation {
+    uint64_t samples; /* steps */
+    uint64_t missed; /* intervals without one */
+    uint64_t given_up; /* of them, because a core was late */
+    uint64_t unusable; /* samples that said nothing of the load */
+    uint64_t changes; /* of parameters */
+    uint64_t global_events; /* G */
+    uint64_t global_sum_events; /* of all steps */
+    uint64_t global_min_events;
+    uint64_t global_max_events;
+    uint64_t load_sum; /* utilization, or traffic by its threshold, in 1/65536; of all steps */
+    uint32_t load_min;
+    uint32_t load_max;
+};
+
 struct status_system {
     uint32_t magic;
     uint32_t version;
@@ -355,7 +458,57 @@ struct status_system {
     uint64_t ttbr0_el2;
     uint64_t pool_frames;
     uint64_t pool_used;
+    struct status_regulation regulation;
     struct status_domain domains[8];
+};
+
+struct status_budget {
+    uint64_t events; /* all */
+    uint64_t periods;
+    uint64_t late_periods; /* that ended together with a later one */
+    uint64_t throttled_periods;
+    uint64_t throttled_ticks; /* of the counter */
+    uint64_t overshoot_periods; /* with more events than the budget */
+    uint64_t overshoot_events; /* beyond it, of all periods */
+    uint64_t overshoot_max_events;
+    uint64_t period_max_events; /* of one period */
+    uint64_t limit_events; /* the budget of its latest period */
+    uint64_t period_ticks;
+    uint64_t changes; /* of budget or period, by managers */
+    uint64_t limit_intervals;
+    uint64_t limit_sum_events;
+    uint64_t limit_min_events;
+    uint64_t limit_max_events;
+    uint64_t given_events;
+    uint64_t drawn_events;
+    uint64_t violations; /* periods without what it was guaranteed */
+    uint64_t shortfall_events; /* that it missed in them */
+};
+
+struct status_sample {
+    uint64_t time; /* counter at the period's end */
+    uint32_t domain;
+    uint32_t vcpu;
+    uint64_t events; /* of the period */
+    uint64_t budget; /* of the next one */
+    uint64_t throttled_ticks; /* in the period */
+    uint64_t period_ticks; /* of the next one */
+    uint64_t global_events; /* G of a regulator; 0: there is none */
+    uint32_t utilization; /* U of the memory in 1/65536, likewise */
+    uint32_t reserved;
+};
+
+struct status_vcpu {
+    uint32_t domain;
+    uint32_t vcpu;
+    uint32_t state; /* vcpu_state */
+    uint32_t priority;
+    uint64_t dispatches; /* that made the core's registers its own */
+    uint64_t blocks; /* WFI, and calls that mean it */
+    uint64_t run_ticks; /* of the counter: on the core, with what EL2 does for it */
+    uint64_t out_of_order; /* dispatches while one of a higher priority was ready */
+    uint64_t periods_due; /* that have ended by the clock, of all its lives */
+    struct status_budget budget;
 };
 
 struct status_core {
@@ -364,11 +517,16 @@ struct status_core {
     uint32_t domain;
     uint32_t vcpu;
     uint32_t idle; /* 1: no guest runs here any more */
-    uint32_t reserved;
+    uint32_t shared_count; /* VCPUs that share the core; 0: it is one's alone */
     uint64_t entered_at; /* counter at the first entry to a guest */
     uint64_t exits[32]; /* by exit_reason */
     uint64_t injected; /* virtual interrupts made pending */
     uint64_t list_register_full; /* times that a virtual interrupt had to wait */
+    struct status_budget budget;
+    uint64_t samples_frame; /* of the pool: the first one of its ring */
+    uint64_t samples_bytes; /* 0: it has none */
+    uint64_t switches; /* from one VCPU to another */
+    struct status_vcpu shared[8]; /* then `domain` is all_domains, and `budget` zero */
 };
 
 #ifdef __cplusplus
@@ -388,7 +546,7 @@ BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_offset) == 8u, "pa
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_bytes) == 16u, "package_descriptor.manifest_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, package_bytes) == 24u, "package_descriptor.package_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 96u, "size of manifest_platform");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 136u, "size of manifest_platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gic_version) == 0u, "manifest_platform.gic_version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_type) == 4u, "manifest_platform.uart_type");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, psci_method) == 8u, "manifest_platform.psci_method");
@@ -404,19 +562,45 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cnthp_irq) == 68u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntv_irq) == 72u, "manifest_platform.cntv_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntp_irq) == 76u, "manifest_platform.cntp_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, maintenance_irq) == 80u, "manifest_platform.maintenance_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, reserved) == 84u, "manifest_platform.reserved");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, color_bits) == 88u, "manifest_platform.color_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, traffic_event) == 84u, "manifest_platform.traffic_event");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, overflow_backup_events) == 88u, "manifest_platform.overflow_backup_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, writeback_event) == 92u, "manifest_platform.writeback_event");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, color_bits) == 96u, "manifest_platform.color_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_pa) == 104u, "manifest_platform.utilization_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_busy) == 112u, "manifest_platform.utilization_busy");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_cycles) == 116u, "manifest_platform.utilization_cycles");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_bits) == 120u, "manifest_platform.utilization_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_control) == 124u, "manifest_platform.utilization_control");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 128u, "manifest_platform.utilization_clear");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 132u, "manifest_platform.utilization_enable");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 40u, "size of manifest_hypervisor");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 48u, "size of manifest_hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_pa) == 0u, "manifest_hypervisor.pool_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_bytes) == 8u, "manifest_hypervisor.pool_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_color_set) == 16u, "manifest_hypervisor.pool_color_set");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, console_core) == 20u, "manifest_hypervisor.console_core");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, console_domain) == 24u, "manifest_hypervisor.console_domain");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, reserved) == 28u, "manifest_hypervisor.reserved");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, run_for_ns) == 32u, "manifest_hypervisor.run_for_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, scheduler) == 28u, "manifest_hypervisor.scheduler");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, slice_ns) == 32u, "manifest_hypervisor.slice_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, run_for_ns) == 40u, "manifest_hypervisor.run_for_ns");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 232u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_regulation) == 136u, "size of manifest_regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, policy) == 0u, "manifest_regulation.policy");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, hold) == 4u, "manifest_regulation.hold");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, threshold) == 8u, "manifest_regulation.threshold");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, step) == 12u, "manifest_regulation.step");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, members) == 16u, "manifest_regulation.members");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, regulated) == 20u, "manifest_regulation.regulated");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, store_samples) == 24u, "manifest_regulation.store_samples");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, reserved) == 28u, "manifest_regulation.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, interval_ns) == 32u, "manifest_regulation.interval_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, bandwidth_threshold_events) == 40u, "manifest_regulation.bandwidth_threshold_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, floor_events) == 48u, "manifest_regulation.floor_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, ceiling_events) == 56u, "manifest_regulation.ceiling_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, saturation_events) == 64u, "manifest_regulation.saturation_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, budget_events) == 72u, "manifest_regulation.budget_events");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 416u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -424,16 +608,17 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, total_bytes) == 12u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_header.crc32");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 120u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 160u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 168u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 176u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 184u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 192u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 200u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 208u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 216u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 224u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 160u, "manifest_header.hypervisor");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 208u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 344u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 352u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 360u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 368u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 376u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 384u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 392u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 400u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 408u, "manifest_header.devices");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -447,7 +632,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, bytes) == 8u, "manifest_ram.bytes
 BH_LAYOUT_ASSERT(sizeof(struct color_set_record) == 32u, "size of color_set_record");
 BH_LAYOUT_ASSERT(offsetof(struct color_set_record, word) == 0u, "color_set_record.word");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 96u, "size of manifest_domain");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 144u, "size of manifest_domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, name) == 0u, "manifest_domain.name");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, entry_ipa) == 32u, "manifest_domain.entry_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, boot_argument) == 40u, "manifest_domain.boot_argument");
@@ -463,6 +648,13 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, first_irq) == 80u, "manifest_d
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, irq_count) == 84u, "manifest_domain.irq_count");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, first_device) == 88u, "manifest_domain.first_device");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, device_count) == 92u, "manifest_domain.device_count");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_events) == 96u, "manifest_domain.budget_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_period_ns) == 104u, "manifest_domain.budget_period_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_chunk_events) == 112u, "manifest_domain.budget_chunk_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_write_events) == 120u, "manifest_domain.budget_write_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_slack_events) == 128u, "manifest_domain.budget_slack_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_counts) == 136u, "manifest_domain.budget_counts");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, priority) == 140u, "manifest_domain.priority");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
@@ -503,7 +695,21 @@ BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_address) == 48u, "status_d
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, restarts) == 56u, "status_domain.restarts");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, reserved) == 60u, "status_domain.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 592u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_regulation) == 88u, "size of status_regulation");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, samples) == 0u, "status_regulation.samples");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, missed) == 8u, "status_regulation.missed");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, given_up) == 16u, "status_regulation.given_up");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, unusable) == 24u, "status_regulation.unusable");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, changes) == 32u, "status_regulation.changes");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, global_events) == 40u, "status_regulation.global_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, global_sum_events) == 48u, "status_regulation.global_sum_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, global_min_events) == 56u, "status_regulation.global_min_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, global_max_events) == 64u, "status_regulation.global_max_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_sum) == 72u, "status_regulation.load_sum");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_min) == 80u, "status_regulation.load_min");
+BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_max) == 84u, "status_regulation.load_max");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 680u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");
@@ -518,19 +724,71 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, ended_at) == 48u, "status_system
 BH_LAYOUT_ASSERT(offsetof(struct status_system, ttbr0_el2) == 56u, "status_system.ttbr0_el2");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_frames) == 64u, "status_system.pool_frames");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_used) == 72u, "status_system.pool_used");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 80u, "status_system.domains");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 80u, "status_system.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 168u, "status_system.domains");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 304u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 160u, "size of status_budget");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, events) == 0u, "status_budget.events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, periods) == 8u, "status_budget.periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, late_periods) == 16u, "status_budget.late_periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, throttled_periods) == 24u, "status_budget.throttled_periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, throttled_ticks) == 32u, "status_budget.throttled_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, overshoot_periods) == 40u, "status_budget.overshoot_periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, overshoot_events) == 48u, "status_budget.overshoot_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, overshoot_max_events) == 56u, "status_budget.overshoot_max_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, period_max_events) == 64u, "status_budget.period_max_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_events) == 72u, "status_budget.limit_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, period_ticks) == 80u, "status_budget.period_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, changes) == 88u, "status_budget.changes");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_intervals) == 96u, "status_budget.limit_intervals");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_sum_events) == 104u, "status_budget.limit_sum_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_min_events) == 112u, "status_budget.limit_min_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_max_events) == 120u, "status_budget.limit_max_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, given_events) == 128u, "status_budget.given_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, drawn_events) == 136u, "status_budget.drawn_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, violations) == 144u, "status_budget.violations");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, shortfall_events) == 152u, "status_budget.shortfall_events");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_sample) == 64u, "size of status_sample");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, time) == 0u, "status_sample.time");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, domain) == 8u, "status_sample.domain");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, vcpu) == 12u, "status_sample.vcpu");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, events) == 16u, "status_sample.events");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, budget) == 24u, "status_sample.budget");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, throttled_ticks) == 32u, "status_sample.throttled_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, period_ticks) == 40u, "status_sample.period_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, global_events) == 48u, "status_sample.global_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, utilization) == 56u, "status_sample.utilization");
+BH_LAYOUT_ASSERT(offsetof(struct status_sample, reserved) == 60u, "status_sample.reserved");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 216u, "size of status_vcpu");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, domain) == 0u, "status_vcpu.domain");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, vcpu) == 4u, "status_vcpu.vcpu");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, state) == 8u, "status_vcpu.state");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, priority) == 12u, "status_vcpu.priority");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, dispatches) == 16u, "status_vcpu.dispatches");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, blocks) == 24u, "status_vcpu.blocks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, run_ticks) == 32u, "status_vcpu.run_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, out_of_order) == 40u, "status_vcpu.out_of_order");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, periods_due) == 48u, "status_vcpu.periods_due");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, budget) == 56u, "status_vcpu.budget");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2216u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, vcpu) == 12u, "status_core.vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, idle) == 16u, "status_core.idle");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, reserved) == 20u, "status_core.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, shared_count) == 20u, "status_core.shared_count");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, entered_at) == 24u, "status_core.entered_at");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, exits) == 32u, "status_core.exits");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, injected) == 288u, "status_core.injected");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, list_register_full) == 296u, "status_core.list_register_full");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, budget) == 304u, "status_core.budget");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_frame) == 464u, "status_core.samples_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 472u, "status_core.samples_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 480u, "status_core.switches");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 488u, "status_core.shared");
 
 #undef BH_LAYOUT_ASSERT
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The pool's word. Numbers of 24 bits are compared by their difference: cores are never 2^23 periods apart,
+ * and who comes back after longer renews the pool.
+ */
+#include "core/event_pool.h"
+#include "core/atomic.h"
+
+#define EVENT_BITS  40u
+#define NUMBER_MASK 0xFFFFFFu
+#define NUMBER_SIGN 0x800000u
+
+static uint64_t word_of(uint64_t number, uint64_t events)
+{
+    return (number & NUMBER_MASK) << EVENT_BITS | events;
+}
+
+/* What a word holds for period `number`: its events, the base if it is of an older one, none if of a later.
+ */
+static uint64_t events_in(const struct event_pool *pool, uint64_t word, uint64_t number)
+{
+    uint64_t ahead = (number - (word >> EVENT_BITS)) & NUMBER_MASK;
+
+    if (ahead == 0) {
+        return word & EVENT_POOL_MAX_EVENTS;
+    }
+    return ahead < NUMBER_SIGN ? atomic_word_load(&pool->base_events) : 0;
+}
+
+static bool is_over(uint64_t word, uint64_t number)
+{
+    return (((number - (word >> EVENT_BITS)) & NUMBER_MASK) & NUMBER_SIGN) != 0;
+}
+
+void event_pool_init(struct event_pool *pool, uint64_t base_events, uint64_t number)
+{
+    event_pool_set_base(pool, base_events);
+    atomic_word_store(&pool->word, word_of(number, atomic_word_load(&pool->base_events)));
+}
+
+void event_pool_set_base(struct event_pool *pool, uint64_t base_events)
+{
+    atomic_word_store(&pool->base_events,
+                      base_events < EVENT_POOL_MAX_EVENTS ? base_events : EVENT_POOL_MAX_EVENTS);
+}
+
+void event_pool_renew(struct event_pool *pool, uint64_t number)
+{
+    if (((atomic_word_load(&pool->word) >> EVENT_BITS) & NUMBER_MASK) != (number & NUMBER_MASK)) {
+        atomic_word_store(&pool->word, word_of(number, atomic_word_load(&pool->base_events)));
+    }
+}
+
+uint64_t event_pool_draw(struct event_pool *pool, uint64_t number, uint64_t events)
+{
+    uint64_t word = atomic_word_load(&pool->word);
+    uint64_t left;
+    uint64_t drawn;
+
+    do {
+        left = events_in(pool, word, number);
+        drawn = events < left ? events : left;
+        if (drawn == 0) {
+            return 0;
+        }
+    } while (!atomic_word_exchange(&pool->word, &word, word_of(number, left - drawn)));
+    return drawn;
+}
+
+void event_pool_give(struct event_pool *pool, uint64_t number, uint64_t events)
+{
+    uint64_t word = atomic_word_load(&pool->word);
+    uint64_t left;
+    uint64_t room;
+
+    do {
+        if (is_over(word, number)) {
+            return;
+        }
+        left = events_in(pool, word, number);
+        room = EVENT_POOL_MAX_EVENTS - left;
+    } while (
+        !atomic_word_exchange(&pool->word, &word, word_of(number, left + (events < room ? events : room))));
+}
+
+uint64_t event_pool_left(const struct event_pool *pool, uint64_t number)
+{
+    return events_in(pool, atomic_word_load(&pool->word), number);
+}

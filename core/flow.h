@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Flows between domains as real-time tasks of the broker (F4, F5): from what a user declares and the measured
+ * costs of the path to transformed sporadic tasks with limited preemption. Integers only, rounded against the
+ * user.
+ *
+ * Time is in half nanoseconds, because half of a cost occurs. 64-bit machines only.
+ */
+#ifndef BULKHEAD_CORE_FLOW_H
+#define BULKHEAD_CORE_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FLOW_MAX             64u
+#define FLOW_MAX_DOMAINS     32u
+#define FLOW_HALF_NS_PER_S   2000000000ull
+#define FLOW_MAX_NS          (1ull << 40) /* of a period or deadline: 18 minutes */
+#define FLOW_MAX_BYTES       (1ull << 32) /* of a packet */
+#define FLOW_MAX_COST_NS     (1u << 24)   /* of one part of the path */
+#define FLOW_MAX_BYTES_PER_S (1ull << 40)
+
+/* Costs of the parts of the path (F5), in ns: the largest seen, and the smallest where it matters. */
+struct flow_costs {
+    uint32_t hypervisor_call_min, hypervisor_call_max; /* HC */
+    uint32_t transport_min, transport_max;             /* PT */
+    uint32_t parse_max;                                /* PP */
+    uint32_t queue_lock_max;                           /* QL */
+    uint32_t queue_insert_max;                         /* QI */
+    uint32_t find_place_max;                           /* QA, for each packet in the queue */
+    uint32_t queue_remove_max;                         /* QR */
+    uint32_t find_earliest_max;                        /* PS, for each sender's queue */
+    uint32_t program_dma_max;                          /* PD */
+    uint32_t finalize_max;                             /* FT */
+    uint32_t dma_interrupt_max;                        /* IP */
+    uint32_t notify_max;                               /* BR */
+};
+
+/* What a user declares of a flow. */
+struct flow {
+    uint64_t packet_bytes;
+    uint64_t period_ns; /* smallest time between two packets */
+    uint64_t deadline_ns;
+    uint32_t transfers; /* in the worst case; 0: as many as the chunk demands */
+    uint32_t sender;    /* below FLOW_MAX_DOMAINS */
+};
+
+/* A flow as the broker's task. C'(b) = fixed + bytes/b. */
+struct flow_task {
+    uint64_t period;      /* P' */
+    uint64_t first;       /* D' - J': a packet that is sent at 0 is due here */
+    uint64_t fixed;       /* n O_dma + Opkt */
+    uint64_t bytes;       /* C */
+    uint64_t block_fixed; /* of the last transfer: O_dma + Opkt */
+    uint64_t block_bytes; /* Clast */
+    bool several;         /* more than one transfer: a whole chunk may block, too */
+};
+
+struct flow_set {
+    uint32_t count;
+    uint64_t chunk_bytes;
+    uint64_t dma_fixed; /* O_dma */
+    struct flow_task tasks[FLOW_MAX];
+};
+
+enum flow_problem {
+    FLOW_OK,
+    FLOW_TOO_MANY,  /* flows, or no flow */
+    FLOW_BAD_CHUNK, /* 0, or above FLOW_MAX_BYTES */
+    FLOW_BAD_COSTS, /* above FLOW_MAX_COST_NS, or a smallest above the largest */
+    FLOW_BAD_SIZE,  /* 0, or above FLOW_MAX_BYTES */
+    FLOW_BAD_TIME,  /* period or deadline: 0, or above FLOW_MAX_NS */
+    FLOW_BAD_SENDER,
+    FLOW_BAD_TRANSFERS,  /* fewer than the chunk demands, or above 2^20 */
+    FLOW_DEADLINE_SHORT, /* D' - J' <= 0: the fixed parts of the path take longer */
+    FLOW_PERIOD_SHORT,   /* P' <= 0 */
+};
+
+/* The tasks of flows through queues of `senders` domains in chunks of `chunk_bytes`. On a problem `*culprit`
+ * is the number of the flow, where it is of one. */
+enum flow_problem flow_transform(const struct flow flows[], uint32_t count, const struct flow_costs *costs,
+                                 uint32_t senders, uint64_t chunk_bytes, struct flow_set *set,
+                                 uint32_t *culprit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * From declared flows to tasks, by the formulas of F4 and F5. Sums of ns are doubled at the end, so that a
+ * half is exact.
+ */
+#include "core/flow.h"
+#include <string.h>
+
+#define MAX_TRANSFERS (1u << 20)
+
+static bool costs_fit(const struct flow_costs *costs)
+{
+    const uint32_t largest[] = {costs->hypervisor_call_max, costs->transport_max,     costs->parse_max,
+                                costs->queue_lock_max,      costs->queue_insert_max,  costs->find_place_max,
+                                costs->queue_remove_max,    costs->find_earliest_max, costs->program_dma_max,
+                                costs->finalize_max,        costs->dma_interrupt_max, costs->notify_max};
+
+    for (uint32_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
+        if (largest[i] > FLOW_MAX_COST_NS) {
+            return false;
+        }
+    }
+    return costs->hypervisor_call_min <= costs->hypervisor_call_max &&
+           costs->transport_min <= costs->transport_max;
+}
+
+static uint64_t divide_up(uint64_t value, uint64_t by)
+{
+    return value / by + (value % by != 0);
+}
+
+static enum flow_problem check(const struct flow *flow, uint64_t chunk_bytes)
+{
+    if (flow->packet_bytes == 0 || flow->packet_bytes > FLOW_MAX_BYTES) {
+        return FLOW_BAD_SIZE;
+    }
+    if (flow->period_ns == 0 || flow->period_ns > FLOW_MAX_NS || flow->deadline_ns == 0 ||
+        flow->deadline_ns > FLOW_MAX_NS) {
+        return FLOW_BAD_TIME;
+    }
+    if (flow->sender >= FLOW_MAX_DOMAINS) {
+        return FLOW_BAD_SENDER;
+    }
+    if (divide_up(flow->packet_bytes, chunk_bytes) > MAX_TRANSFERS || flow->transfers > MAX_TRANSFERS ||
+        (flow->transfers != 0 && flow->transfers < divide_up(flow->packet_bytes, chunk_bytes))) {
+        return FLOW_BAD_TRANSFERS;
+    }
+    return FLOW_OK;
+}
+
+/* What the flows of one domain do to each other in its queue. */
+struct queue {
+    uint64_t insert_ns; /* Oqi */
+    uint64_t flows;
+};
+
+/* Beyond any deadline: a flow of this domain cannot be in time. */
+static uint64_t capped(uint64_t ns)
+{
+    return ns < FLOW_MAX_NS ? ns : FLOW_MAX_NS;
+}
+
+static void fill_queues(const struct flow flows[], uint32_t count, const struct flow_costs *costs,
+                        struct queue queues[FLOW_MAX_DOMAINS])
+{
+    memset(queues, 0, FLOW_MAX_DOMAINS * sizeof queues[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        struct queue *queue = &queues[flows[i].sender];
+        uint64_t waiting = divide_up(flows[i].deadline_ns, flows[i].period_ns);
+        uint64_t most = FLOW_MAX_NS / ((uint64_t)costs->find_place_max + 1);
+
+        queue->flows++;
+        queue->insert_ns =
+            capped(queue->insert_ns + (waiting < most ? waiting : most) * costs->find_place_max);
+    }
+    for (uint32_t i = 0; i < FLOW_MAX_DOMAINS; i++) {
+        queues[i].insert_ns += costs->queue_insert_max;
+    }
+}
+
+static enum flow_problem transform(const struct flow *flow, const struct flow_costs *costs,
+                                   const struct queue *queue, const struct flow_set *set,
+                                   struct flow_task *task)
+{
+    uint64_t source_ns = costs->queue_lock_max + queue->insert_ns;                     /* B_s */
+    uint64_t broker_ns = (uint64_t)costs->queue_lock_max + costs->queue_remove_max;    /* B_b */
+    uint64_t packet_ns = source_ns + broker_ns;                                        /* Opkt */
+    uint64_t jitter_ns = (costs->parse_max + source_ns + broker_ns) * queue->flows;    /* J' */
+    uint64_t lost_ns = (uint64_t)costs->transport_max + costs->notify_max + jitter_ns; /* Os_max + O_r + J' */
+    uint64_t send_min = costs->hypervisor_call_min + 2ull * costs->transport_min;      /* Os, half ns */
+    uint64_t send_max = costs->hypervisor_call_max + 2ull * costs->transport_max;
+    uint64_t transfers = divide_up(flow->packet_bytes, set->chunk_bytes);
+    uint64_t last_bytes = flow->packet_bytes - (transfers - 1) * set->chunk_bytes;
+
+    if (flow->deadline_ns <= lost_ns) {
+        return FLOW_DEADLINE_SHORT;
+    }
+    if (2 * flow->period_ns + send_min <= send_max) {
+        return FLOW_PERIOD_SHORT;
+    }
+    if (flow->transfers > transfers) { /* where they end is not known: the last may be as long as any */
+        transfers = flow->transfers;
+        last_bytes = flow->packet_bytes < set->chunk_bytes ? flow->packet_bytes : set->chunk_bytes;
+    }
+    *task = (struct flow_task){
+        .period = 2 * flow->period_ns + send_min - send_max,
+        .first = 2 * (flow->deadline_ns - lost_ns),
+        .fixed = transfers * set->dma_fixed + 2 * packet_ns,
+        .bytes = flow->packet_bytes,
+        .block_fixed = set->dma_fixed + 2 * packet_ns,
+        .block_bytes = last_bytes,
+        .several = flow->packet_bytes > set->chunk_bytes,
+    };
+    return FLOW_OK;
+}
+
+enum flow_problem flow_transform(const struct flow flows[], uint32_t count, const struct flow_costs *costs,
+                                 uint32_t senders, uint64_t chunk_bytes, struct flow_set *set,
+                                 uint32_t *culprit)
+{
+    struct queue queues[FLOW_MAX_DOMAINS];
+
+    *culprit = 0;
+    if (count == 0 || count > FLOW_MAX) {
+        return FLOW_TOO_MANY;
+    }
+    if (chunk_bytes == 0 || chunk_bytes > FLOW_MAX_BYTES) {
+        return FLOW_BAD_CHUNK;
+    }
+    if (!costs_fit(costs)) {
+        return FLOW_BAD_COSTS;
+    }
+    if (senders == 0 || senders > FLOW_MAX_DOMAINS) {
+        return FLOW_BAD_SENDER;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        enum flow_problem problem = check(&flows[i], chunk_bytes);
+
+        if (problem != FLOW_OK) {
+            *culprit = i;
+            return problem;
+        }
+    }
+    fill_queues(flows, count, costs, queues);
+    *set = (struct flow_set){
+        .count = count,
+        .chunk_bytes = chunk_bytes,
+        .dma_fixed = 2 * ((uint64_t)senders * costs->find_earliest_max + costs->program_dma_max +
+                          costs->hypervisor_call_max + costs->dma_interrupt_max + costs->finalize_max),
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        enum flow_problem problem =
+            transform(&flows[i], costs, &queues[flows[i].sender], set, &set->tasks[i]);
+
+        if (problem != FLOW_OK) {
+            *culprit = i;
+            return problem;
+        }
+    }
+    return FLOW_OK;
+}

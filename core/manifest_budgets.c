@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Checks what a manifest says of budgets and of their regulation, so that what EL2 makes of it is accepted by
+ * reservation_init(), reclaim_init() and regulated_init(). Part of manifest_check().
+ */
+#include "core/event_pool.h"
+#include "core/manifest_internal.h"
+#include "core/regulator.h"
+
+#define SHORTEST_PERIOD_NS   1000u
+#define LONGEST_PERIOD_NS    3600000000000u
+#define SHORTEST_INTERVAL_NS 10000u
+#define LONGEST_INTERVAL_NS  1000000000u
+
+_Static_assert(REGULATOR_MAX_CORES == BH_MAX_CORES, "a budget for each core");
+_Static_assert(REGULATOR_UNLIMITED == BH_UNLIMITED_EVENTS, "the same word for it");
+_Static_assert((uint32_t)REGULATOR_STATIC == BH_REGULATION_POLICY_FIXED &&
+                   (uint32_t)REGULATOR_UTILIZATION == BH_REGULATION_POLICY_DYNAMIC &&
+                   (uint32_t)REGULATOR_BANDWIDTH == BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH,
+               "the same policies");
+_Static_assert((uint32_t)REGULATOR_HOLD_KEEP == BH_REGULATION_HOLD_KEEP &&
+                   (uint32_t)REGULATOR_HOLD_DECREASE == BH_REGULATION_HOLD_DECREASE,
+               "the same ways to hold");
+
+bool manifest_budget_is_sound(uint64_t events, uint64_t period_ns)
+{
+    return events <= EVENT_POOL_MAX_EVENTS && period_ns >= SHORTEST_PERIOD_NS &&
+           period_ns <= LONGEST_PERIOD_NS;
+}
+
+static bool is_unlimited(const struct manifest_domain *domain)
+{
+    return domain->budget_events == BH_UNLIMITED_EVENTS;
+}
+
+static bool is_member(const struct manifest_header *manifest, uint32_t core)
+{
+    return (manifest->regulation.members >> core & 1) != 0;
+}
+
+/* Second budget and slack are zero but for the kinds that have them; one without a limit has neither. */
+static bool counts_fit(const struct manifest_platform *platform, const struct manifest_domain *domain)
+{
+    bool second = domain->budget_counts != BH_BUDGET_COUNTS_REFILLS;
+
+    if (second && platform->writeback_event == 0) {
+        return false;
+    }
+    switch (domain->budget_counts) {
+    case BH_BUDGET_COUNTS_REFILLS:
+    case BH_BUDGET_COUNTS_WRITEBACKS:
+        return domain->budget_write_events == 0 && domain->budget_slack_events == 0;
+    case BH_BUDGET_COUNTS_EACH:
+        return domain->budget_write_events <= EVENT_POOL_MAX_EVENTS && domain->budget_slack_events == 0 &&
+               domain->budget_chunk_events == 0 && !is_unlimited(domain);
+    case BH_BUDGET_COUNTS_SUM:
+        return domain->budget_write_events == 0 && domain->budget_slack_events <= EVENT_POOL_MAX_EVENTS;
+    default:
+        return false;
+    }
+}
+
+static bool has_no_budget(const struct manifest_domain *domain)
+{
+    return (domain->budget_events | domain->budget_period_ns | domain->budget_chunk_events |
+            domain->budget_write_events | domain->budget_slack_events) == 0 &&
+           domain->budget_counts == 0 && (domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0;
+}
+
+/* Only what is in a regulator's set is counted without a limit. */
+static bool limit_fits(const struct manifest_domain *domain)
+{
+    if (is_unlimited(domain)) {
+        return domain->budget_chunk_events == 0;
+    }
+    return domain->budget_events <= EVENT_POOL_MAX_EVENTS &&
+           domain->budget_chunk_events <= domain->budget_events;
+}
+
+/* The pool of all givers has one period, and each of them a budget of its own. */
+static bool reclaim_fits(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    const struct manifest_domain *domains = manifest_domains(manifest);
+
+    if ((domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0) {
+        return true;
+    }
+    if ((domain->flags & BH_DOMAIN_FLAG_REALTIME) != 0 || domain->budget_chunk_events == 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        if ((domains[i].flags & BH_DOMAIN_FLAG_RECLAIM) != 0 &&
+            (domains[i].budget_period_ns != domain->budget_period_ns ||
+             domains[i].budget_counts != domain->budget_counts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A core's counters need their interrupt. */
+static bool has_counters(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    const struct manifest_vcpu *vcpus = manifest_vcpus(manifest) + domain->first_vcpu;
+
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (manifest_cpus(manifest)[vcpus[i].core].pmu_irq == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool manifest_check_budget(struct manifest_check *check, const struct manifest_domain *domain)
+{
+    const struct manifest_header *manifest = check->manifest;
+    const struct manifest_vcpu *vcpus = manifest_vcpus(manifest) + domain->first_vcpu;
+    bool sound;
+
+    if ((domain->flags & BH_DOMAIN_FLAG_PMU) != 0 && !has_counters(manifest, domain)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->flags);
+    }
+    if ((domain->flags & BH_DOMAIN_FLAG_BUDGET) == 0) {
+        return has_no_budget(domain) ||
+               manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
+    }
+    sound = manifest->platform.traffic_event != 0 && limit_fits(domain) &&
+            domain->budget_period_ns >= SHORTEST_PERIOD_NS && domain->budget_period_ns <= LONGEST_PERIOD_NS &&
+            counts_fit(&manifest->platform, domain) && reclaim_fits(manifest, domain) &&
+            has_counters(manifest, domain);
+    for (uint32_t i = 0; sound && i < domain->vcpu_count; i++) {
+        sound = !is_unlimited(domain) || is_member(manifest, vcpus[i].core);
+    }
+    return sound || manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
+}
+
+/* A member's budget ends with the interval, and is its alone. */
+static bool member_fits(const struct manifest_header *manifest, uint32_t core)
+{
+    const struct manifest_regulation *regulation = &manifest->regulation;
+    bool regulated = (regulation->regulated >> core & 1) != 0;
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
+        const struct manifest_vcpu *vcpu = &manifest_vcpus(manifest)[i];
+        const struct manifest_domain *domain = &manifest_domains(manifest)[vcpu->domain];
+
+        if (vcpu->core != core) {
+            continue;
+        }
+        found++;
+        if ((domain->flags & BH_DOMAIN_FLAG_BUDGET) == 0 ||
+            domain->budget_period_ns != regulation->interval_ns || domain->budget_chunk_events != 0 ||
+            domain->budget_counts == BH_BUDGET_COUNTS_EACH ||
+            domain->budget_events != regulation->budget_events[core] ||
+            (regulated && (domain->flags & BH_DOMAIN_FLAG_REALTIME) != 0)) {
+            return false;
+        }
+    }
+    return found == 1;
+}
+
+static bool is_zero(const struct manifest_regulation *regulation)
+{
+    uint64_t any = regulation->policy | regulation->hold | regulation->threshold | regulation->step |
+                   regulation->regulated | regulation->store_samples | regulation->interval_ns |
+                   regulation->bandwidth_threshold_events | regulation->floor_events |
+                   regulation->ceiling_events | regulation->saturation_events;
+
+    for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
+        any |= regulation->budget_events[i];
+    }
+    return any == 0;
+}
+
+static bool regulation_fits(const struct manifest_header *manifest)
+{
+    const struct manifest_regulation *regulation = &manifest->regulation;
+    struct regulator_parameters parameters;
+
+    if (regulation->members >> manifest->cpus.count != 0 ||
+        (regulation->regulated & ~regulation->members) != 0 || regulation->store_samples > 1 ||
+        regulation->interval_ns < SHORTEST_INTERVAL_NS || regulation->interval_ns > LONGEST_INTERVAL_NS ||
+        (regulation->policy == BH_REGULATION_POLICY_DYNAMIC && manifest->platform.utilization_pa == 0)) {
+        return false;
+    }
+    for (uint32_t core = 0; core < manifest->cpus.count; core++) {
+        if (is_member(manifest, core) && !member_fits(manifest, core)) {
+            return false;
+        }
+    }
+    /* Ticks are of a clock that is not known yet: nothing else depends on them. */
+    manifest_regulator(manifest, regulation->interval_ns, &parameters);
+    return regulator_check(&parameters) == REGULATOR_ERROR_NONE;
+}
+
+bool manifest_check_regulation(struct manifest_check *check)
+{
+    const struct manifest_regulation *regulation = &check->manifest->regulation;
+
+    if (regulation->members == 0 ? is_zero(regulation) : regulation_fits(check->manifest)) {
+        return true;
+    }
+    return manifest_refuse(check, BH_MANIFEST_ERROR_REGULATION, regulation);
+}
+
+void manifest_regulator(const struct manifest_header *manifest, uint64_t interval_ticks,
+                        struct regulator_parameters *parameters)
+{
+    const struct manifest_regulation *from = &manifest->regulation;
+
+    *parameters = (struct regulator_parameters){
+        .policy = (enum regulator_policy)from->policy,
+        .hold = (enum regulator_hold)from->hold,
+        .threshold = from->threshold,
+        .step = from->step,
+        .bandwidth_threshold_events = from->bandwidth_threshold_events,
+        .interval_ticks = interval_ticks,
+        .regulated = from->regulated,
+        .floor_events = from->floor_events,
+        .ceiling_events = from->ceiling_events,
+        .saturation_events = from->saturation_events,
+        .store_samples = from->store_samples != 0,
+    };
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        parameters->budget_events[i] = from->budget_events[i];
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The way of an interval's numbers: what the reservation counted, to the exchange, and back as a limit.
+ */
+#include "core/regulated_core.h"
+#include <stddef.h>
+
+bool regulated_init(struct regulated_core *core, struct budget *budget, struct regulator_exchange *exchange,
+                    uint32_t index)
+{
+    const struct reservation_parameters *parameters = &budget->reservation.parameters;
+
+    if (parameters->kind == RESERVATION_EACH || parameters->grid.length_ticks == 0 ||
+        budget->reclaim != NULL || index >= REGULATOR_MAX_CORES) {
+        return false;
+    }
+    *core = (struct regulated_core){budget, exchange, index};
+    return true;
+}
+
+bool regulated_timer(struct regulated_core *core, uint64_t now_ticks,
+                     const uint64_t readings[RESERVATION_COUNTERS], struct regulator_sample *sample)
+{
+    struct reservation *reservation = &core->budget->reservation;
+    uint64_t used_events;
+    uint64_t number;
+    bool throttled;
+
+    budget_save(core->budget, readings);
+    used_events = reservation->used_events[0];
+    throttled = reservation->spent || reservation_has_nothing_left(reservation);
+    if (budget_recharge(core->budget, now_ticks) == 0) {
+        return false;
+    }
+    number = reservation->period.number - 1; /* the last that ended */
+    if (!regulator_exchange_post(core->exchange, core->index, number, used_events, throttled)) {
+        return false;
+    }
+    regulator_exchange_collect(core->exchange, number, sample);
+    return true;
+}
+
+void regulated_step(struct regulated_core *core, struct regulator *regulator,
+                    const struct regulator_sample *sample)
+{
+    const struct period *period = &core->budget->reservation.period;
+    struct regulator_message message;
+
+    (void)regulator_step(regulator, sample);
+    message.number = period->number;
+    message.grid.number = period->number + 1;
+    message.grid.start_ticks = period->end_ticks;
+    message.grid.length_ticks = regulator->parameters.interval_ticks;
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        message.budgets[i] = regulator->budgets[i];
+    }
+    regulator_exchange_publish(core->exchange, &message);
+}
+
+/* A deadline that has passed is the timer's business: it comes, and takes then. */
+static void take(struct regulated_core *core, uint64_t now_ticks)
+{
+    struct reservation *reservation = &core->budget->reservation;
+    struct regulator_message message;
+
+    if (now_ticks >= budget_deadline(core->budget) || !regulator_exchange_take(core->exchange, &message)) {
+        return;
+    }
+    /* Also a message for others' interval, from which this core has strayed by missing a change. */
+    (void)reservation_set_grid(reservation, &message.grid, now_ticks);
+    if (message.number == reservation->period.number) {
+        uint64_t limits[RESERVATION_COUNTERS] = {message.budgets[core->index], 0};
+
+        (void)reservation_set_limits_now(reservation, limits, now_ticks);
+    }
+}
+
+struct budget_action regulated_load(struct regulated_core *core, uint64_t now_ticks)
+{
+    take(core, now_ticks);
+    return budget_load(core->budget, now_ticks);
+}

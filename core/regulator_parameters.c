@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Which parameters of a regulator mean something. Everything is checked before anything is used, so that a
+ * bad change changes nothing (B8).
+ */
+#include "core/regulator.h"
+
+#define ALL_CORES ((1u << REGULATOR_MAX_CORES) - 1)
+
+static bool is_regulated(const struct regulator_parameters *parameters, uint32_t core)
+{
+    return ((parameters->regulated >> core) & 1u) != 0;
+}
+
+static bool is_dynamic(const struct regulator_parameters *parameters)
+{
+    return parameters->policy != REGULATOR_STATIC;
+}
+
+/* Sum of the budgets of cores that are regulated, or of the others; UINT64_MAX if one is out of range. */
+static uint64_t sum_of(const struct regulator_parameters *parameters, bool regulated)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i) == regulated) {
+            if (parameters->budget_events[i] > REGULATOR_MAX_EVENTS) {
+                return UINT64_MAX;
+            }
+            sum += parameters->budget_events[i];
+        }
+    }
+    return sum;
+}
+
+static bool budgets_are_valid(const struct regulator_parameters *parameters)
+{
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        bool unlimited = parameters->budget_events[i] == REGULATOR_UNLIMITED;
+
+        if (parameters->budget_events[i] > REGULATOR_MAX_EVENTS &&
+            (!unlimited || is_regulated(parameters, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Threshold and step, of the policies that have them. */
+static enum regulator_error check_feedback(const struct regulator_parameters *parameters)
+{
+    if ((uint32_t)parameters->hold >= REGULATOR_HOLD_COUNT) {
+        return REGULATOR_ERROR_HOLD;
+    }
+    if (parameters->policy == REGULATOR_UTILIZATION
+            ? parameters->threshold == 0 || parameters->threshold > UTILIZATION_MAX
+            : parameters->bandwidth_threshold_events == 0 ||
+                  parameters->bandwidth_threshold_events > TRAFFIC_MAX_EVENTS) {
+        return REGULATOR_ERROR_THRESHOLD;
+    }
+    return parameters->step < UTILIZATION_ONE ? REGULATOR_ERROR_NONE : REGULATOR_ERROR_STEP;
+}
+
+uint64_t regulator_ceiling(const struct regulator_parameters *parameters)
+{
+    uint64_t left = parameters->saturation_events - sum_of(parameters, false);
+
+    return parameters->saturation_events != 0 && left < parameters->ceiling_events
+               ? left
+               : parameters->ceiling_events;
+}
+
+/* Budgets of the regulated cores against floor and ceiling. */
+static enum regulator_error check_bounds(const struct regulator_parameters *parameters)
+{
+    if (parameters->regulated == 0) {
+        return REGULATOR_ERROR_CORES;
+    }
+    if (parameters->ceiling_events > REGULATOR_MAX_EVENTS ||
+        sum_of(parameters, true) > regulator_ceiling(parameters)) {
+        return REGULATOR_ERROR_CEILING;
+    }
+    if (parameters->floor_events == 0) {
+        return REGULATOR_ERROR_FLOOR;
+    }
+    /* So the ceiling is enough for all floors, too. */
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        if (is_regulated(parameters, i) && parameters->budget_events[i] < parameters->floor_events) {
+            return REGULATOR_ERROR_FLOOR;
+        }
+    }
+    return REGULATOR_ERROR_NONE;
+}
+
+enum regulator_error regulator_check(const struct regulator_parameters *parameters)
+{
+    enum regulator_error error;
+
+    if ((uint32_t)parameters->policy >= REGULATOR_POLICY_COUNT) {
+        return REGULATOR_ERROR_POLICY;
+    }
+    if (!period_length_is_valid(parameters->interval_ticks)) {
+        return REGULATOR_ERROR_INTERVAL;
+    }
+    if ((parameters->regulated & ~ALL_CORES) != 0) {
+        return REGULATOR_ERROR_CORES;
+    }
+    if (!budgets_are_valid(parameters)) {
+        return REGULATOR_ERROR_BUDGET;
+    }
+    if (parameters->saturation_events != 0 && sum_of(parameters, false) >= parameters->saturation_events) {
+        return REGULATOR_ERROR_SATURATION;
+    }
+    if (!is_dynamic(parameters)) {
+        return REGULATOR_ERROR_NONE;
+    }
+    error = check_feedback(parameters);
+    return error != REGULATOR_ERROR_NONE ? error : check_bounds(parameters);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Fixed priorities, round robin among equals: the one of the highest priority, and of those the one that has
+ * waited for its turn the longest. Who is preempted by a higher priority keeps its turn.
+ */
+#include "core/sched_policy.h"
+
+bool sched_fixed_priority_precedes(const struct sched_vcpu *vcpu, const struct sched_vcpu *other)
+{
+    return vcpu->priority < other->priority ||
+           (vcpu->priority == other->priority && vcpu->turn < other->turn);
+}
+
+bool sched_fixed_priority_alternates(const struct sched_vcpu *vcpu, const struct sched_vcpu *other)
+{
+    return vcpu->priority == other->priority;
+}

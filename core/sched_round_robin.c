@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Round robin: whoever has waited for its turn the longest, whatever its priority. Nobody is preempted before
+ * the end of its slice.
+ */
+#include "core/sched_policy.h"
+
+bool sched_round_robin_precedes(const struct sched_vcpu *vcpu, const struct sched_vcpu *other)
+{
+    return vcpu->turn < other->turn;
+}
+
+bool sched_round_robin_alternates(const struct sched_vcpu *vcpu, const struct sched_vcpu *other)
+{
+    (void)vcpu;
+    (void)other;
+    return true;
+}

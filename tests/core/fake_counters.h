@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two event counters of n bits as the hardware has them: they wrap, and a wrap sets the overflow flag. The
+// tests of budgets do with them what a driver does with registers.
+#pragma once
+
+#include "core/budget.h"
+#include <array>
+
+class fake_counters {
+public:
+    explicit fake_counters(unsigned bits) : mask_(UINT64_MAX >> (64 - bits)) {}
+
+    void load(const uint64_t *preload)
+    {
+        values_ = {preload[0], preload[1]};
+        overflowed_ = false;
+        counts_ = true;
+    }
+
+    void count(unsigned counter, uint64_t events)
+    {
+        if (counts_) {
+            const uint64_t before = values_[counter];
+            overflowed_ |= events > mask_ - before;
+            values_[counter] = (before + events) & mask_;
+        }
+    }
+
+    // Events until the sooner overflow of counter `counter`; at least 1.
+    uint64_t until_overflow(unsigned counter) const { return mask_ - values_[counter] + 1; }
+
+    bool overflowed() const { return overflowed_; }
+
+    // Stops the counters, as every driver does before it asks.
+    const uint64_t *stop()
+    {
+        counts_ = false;
+        overflowed_ = false;
+        return values_.data();
+    }
+
+    // Does as an answer says; returns whether the guest runs.
+    bool obey(const budget_action &action)
+    {
+        if (action.runs) {
+            load(action.preload);
+        }
+        return action.runs;
+    }
+
+private:
+    uint64_t mask_;
+    std::array<uint64_t, 2> values_{};
+    bool counts_ = false;
+    bool overflowed_ = false;
+};
+
+// One counter of 32 bits, a budget of `events` in periods of `period_ticks` from tick 0 on.
+inline reservation_parameters reservation_of(uint64_t events, uint64_t period_ticks)
+{
+    reservation_parameters parameters{};
+    parameters.kind = RESERVATION_ONE;
+    parameters.counter_bits = 32;
+    parameters.limit_events[0] = events;
+    parameters.grid.length_ticks = period_ticks;
+    return parameters;
+}
+
+inline budget budget_of(const reservation_parameters &parameters, reclaim *reclaim = nullptr)
+{
+    budget made{};
+    if (reservation_check(&parameters) != RESERVATION_ERROR_NONE ||
+        !budget_init(&made, &parameters, reclaim)) {
+        std::abort();
+    }
+    return made;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools: what idle cores give and others draw (B4), and a domain's budget that its VCPUs share (B2). The sum
+// of what all cores cause in a period is the invariant.
+#include "fake_counters.h"
+#include <gtest/gtest.h>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr uint64_t PERIOD = 1000;
+constexpr uint64_t MANY = uint64_t{1} << 40;
+
+struct core_with_pool {
+    core_with_pool(event_pool *pool, uint64_t limit, uint64_t chunk, bool gives) : counters(32)
+    {
+        EXPECT_TRUE(reclaim_init(&share, pool, limit, chunk, gives, false));
+        budget = budget_of(reservation_of(limit, PERIOD), &share);
+        budget_start(&budget, 0);
+        runs = counters.obey(budget_load(&budget, 0));
+    }
+
+    uint64_t use(uint64_t events, uint64_t now)
+    {
+        uint64_t used = 0;
+        for (; used < events && runs; used++) {
+            counters.count(0, 1);
+            if (counters.overflowed()) {
+                runs = counters.obey(budget_overflow(&budget, now, counters.stop()));
+            }
+        }
+        return used;
+    }
+
+    void timer(uint64_t now) { runs = counters.obey(budget_timer(&budget, now, counters.stop())); }
+
+    reclaim share{};
+    ::budget budget{};
+    fake_counters counters;
+    bool runs = false;
+};
+
+struct pooled_cores {
+    pooled_cores(uint64_t base, std::vector<uint64_t> limits, uint64_t chunk, bool give)
+    {
+        event_pool_init(&pool, base, 0);
+        for (const uint64_t limit : limits) {
+            cores.push_back(std::make_unique<core_with_pool>(&pool, limit, chunk, give));
+        }
+    }
+
+    void timers(uint64_t now)
+    {
+        for (auto &core : cores) {
+            core->timer(now);
+        }
+    }
+
+    event_pool pool{};
+    std::vector<std::unique_ptr<core_with_pool>> cores;
+};
+
+} // namespace
+
+TEST(EventPool, B4_HoldsWhatIsLeftOfItsPeriodAndNothingOfAnEarlierOne)
+{
+    event_pool pool{};
+    event_pool_init(&pool, 100, 7);
+    EXPECT_EQ(event_pool_draw(&pool, 7, 30), 30u);
+    event_pool_give(&pool, 7, 5);
+    EXPECT_EQ(event_pool_left(&pool, 7), 75u);
+    EXPECT_EQ(event_pool_draw(&pool, 8, 60), 60u); // the first of a new period
+    EXPECT_EQ(event_pool_draw(&pool, 7, 10), 0u);  // who is late gets nothing
+    event_pool_give(&pool, 7, 10);
+    EXPECT_EQ(event_pool_draw(&pool, 8, 60), 40u);
+    event_pool_set_base(&pool, 10);
+    EXPECT_EQ(event_pool_left(&pool, 8), 0u);
+    EXPECT_EQ(event_pool_draw(&pool, 20, 60), 10u);
+}
+
+TEST(EventPool, B4_NumbersMayWrapAndEventsSaturate)
+{
+    event_pool pool{};
+    event_pool_init(&pool, 3, 0xFFFFFF);
+    EXPECT_EQ(event_pool_draw(&pool, 0x1000000, 2), 2u);
+    EXPECT_EQ(event_pool_draw(&pool, 0xFFFFFF, 2), 0u);
+    event_pool_give(&pool, 0x1000000, UINT64_MAX);
+    EXPECT_EQ(event_pool_left(&pool, 0x1000000), EVENT_POOL_MAX_EVENTS);
+    EXPECT_EQ(event_pool_left(&pool, 0x1000001), 3u);
+}
+
+TEST(EventPool, B4_ThreadsNeverDrawMoreThanThereIs)
+{
+    constexpr uint64_t PERIODS = 2000;
+    event_pool pool{};
+    event_pool_init(&pool, 1000, 0);
+    std::vector<std::vector<uint64_t>> drawn(3, std::vector<uint64_t>(PERIODS));
+    std::vector<std::thread> threads;
+    for (auto &mine : drawn) {
+        threads.emplace_back([&pool, &mine] {
+            for (uint64_t number = 0; number < PERIODS; number++) {
+                while (const uint64_t events = event_pool_draw(&pool, number, 7)) {
+                    mine[number] += events;
+                }
+            }
+        });
+    }
+    for (auto &thread : threads) {
+        thread.join();
+    }
+    for (uint64_t number = 0; number < PERIODS; number++) {
+        // A thread that came late to a period found nothing, but whoever began it used it up.
+        ASSERT_EQ(drawn[0][number] + drawn[1][number] + drawn[2][number], 1000u) << number;
+    }
+}
+
+TEST(Reclaim, B4_ABusyCoreGetsWhatAnIdleOneWillNotNeed)
+{
+    pooled_cores system(0, {1000, 1000}, 50, true);
+    uint64_t busy = 0;
+    for (uint64_t number = 1; number <= 40; number++) {
+        busy = system.cores[0]->use(MANY, number * PERIOD - 1);
+        EXPECT_EQ(system.cores[1]->use(100, number * PERIOD - 1), 100u);
+        EXPECT_LE(busy + 100, 2000u);
+        system.timers(number * PERIOD);
+    }
+    EXPECT_GT(busy, 1850u); // the prediction has come down to what the idle one uses
+    EXPECT_EQ(system.cores[1]->share.violations, 0u);
+}
+
+TEST(Reclaim, B4_WhoGaveTooMuchGetsItBackOrTheViolationIsCounted)
+{
+    pooled_cores system(0, {1000, 1000}, 50, true);
+    for (uint64_t number = 1; number <= 40; number++) {
+        system.cores[1]->use(100, number * PERIOD - 1);
+        system.timers(number * PERIOD);
+    }
+    const uint64_t given = system.cores[1]->share.given_events;
+    ASSERT_GT(given, 800u);
+    // The other one has left it in the pool: all of it comes back.
+    EXPECT_GE(system.cores[1]->use(1000, 40 * PERIOD), 1000u);
+    EXPECT_EQ(system.cores[1]->share.violations, 0u);
+    system.timers(41 * PERIOD);
+    // The other one has used it up.
+    const uint64_t first = system.cores[0]->use(MANY, 41 * PERIOD);
+    const uint64_t second = system.cores[1]->use(MANY, 41 * PERIOD);
+    EXPECT_LT(second, 1000u);
+    EXPECT_EQ(first + second, 2000u);
+    EXPECT_EQ(system.cores[1]->share.violations, 1u);
+    EXPECT_EQ(system.cores[1]->share.shortfall_events, 1000 - second);
+    EXPECT_EQ(system.cores[0]->share.violations, 0u);
+    // That is decided for this period, whatever comes into the pool, and counted once.
+    event_pool_give(&system.pool, 41, 100);
+    core_with_pool &throttled = *system.cores[1];
+    EXPECT_FALSE(budget_overflow(&throttled.budget, 41 * PERIOD + 5, throttled.counters.stop()).runs);
+    EXPECT_EQ(system.cores[1]->share.violations, 1u);
+    EXPECT_EQ(event_pool_left(&system.pool, 41), 100u);
+}
+
+TEST(Reclaim, B4_AStopAndAStartWithinAPeriodGiveNothingASecondTime)
+{
+    pooled_cores system(0, {1000, 1000}, 50, true);
+    for (uint64_t number = 1; number <= 20; number++) {
+        system.timers(number * PERIOD);
+    }
+    const uint64_t left = event_pool_left(&system.pool, 20);
+    ASSERT_GT(left, 1900u);
+    budget &idle = system.cores[1]->budget;
+    budget_save(&idle, system.cores[1]->counters.stop());
+    budget_stop(&idle, 20 * PERIOD + 10);
+    budget_start(&idle, 20 * PERIOD + 20);
+    EXPECT_EQ(event_pool_left(&system.pool, 20), left);
+}
+
+TEST(Reclaim, B4_APredictionIsNeverBelowASteadyUse)
+{
+    for (uint64_t use = 0; use <= 120; use++) {
+        event_pool pool{};
+        reclaim share{};
+        event_pool_init(&pool, 0, 0);
+        ASSERT_TRUE(reclaim_init(&share, &pool, 100, 1, true, false));
+        for (uint64_t number = 0; number < 100; number++) {
+            ASSERT_LE(reclaim_begin(&share, number), use < 100 ? 100 - use : 0) << use;
+            reclaim_learn(&share, use);
+        }
+        EXPECT_GE(share.given_events + 1, use < 100 ? 100 - use : 0) << "it learns " << use;
+    }
+}
+
+TEST(Reclaim, B4_NeverOfARealTimeBudgetNorOfOneWithoutALimit)
+{
+    event_pool pool{};
+    reclaim share{};
+    EXPECT_FALSE(reclaim_init(&share, &pool, 100, 10, true, true));
+    EXPECT_FALSE(reclaim_init(&share, &pool, RESERVATION_UNLIMITED, 10, true, false));
+    EXPECT_FALSE(reclaim_init(&share, &pool, 100, 0, true, false));
+    ASSERT_TRUE(reclaim_init(&share, &pool, 100, 10, true, false));
+    budget budget{};
+    reservation_parameters other = reservation_of(99, PERIOD);
+    EXPECT_FALSE(budget_init(&budget, &other, &share)); // its guarantee is another one
+}
+
+TEST(Reclaim, B2_ADomainsBudgetIsThatOfAllItsVcpusTogether)
+{
+    std::mt19937 random(7);
+    for (int run = 0; run < 20; run++) {
+        const uint64_t chunk = 1 + random() % 100;
+        pooled_cores system(1000, {0, 0, 0}, chunk, false);
+        for (uint64_t number = 1; number <= 20; number++) {
+            uint64_t used = 0;
+            for (int turn = 0; turn < 60; turn++) {
+                used += system.cores[random() % 3]->use(random() % 60, number * PERIOD - 1);
+            }
+            ASSERT_LE(used, 1000u);
+            if (number % 2 == 0) { // one alone may have all but what the others have drawn and not used
+                used += system.cores[0]->use(MANY, number * PERIOD - 1);
+                ASSERT_LE(used, 1000u);
+                ASSERT_GE(used + 2 * chunk, 1000u);
+            }
+            system.timers(number * PERIOD);
+        }
+    }
+}
+
+TEST(Reclaim, B2_ADomainsBudgetPaysForOvershoot)
+{
+    pooled_cores system(1000, {0, 0}, 100, false);
+    core_with_pool &core = *system.cores[0];
+    core.counters.count(0, 250); // a chunk, and more than another one until the overflow is read
+    EXPECT_TRUE(core.counters.obey(budget_overflow(&core.budget, 5, core.counters.stop())));
+    EXPECT_EQ(250 + core.use(MANY, 5) + system.cores[1]->use(MANY, 5), 1000u);
+}
+
+TEST(EventPool, B2_ABreakOfAnyLengthEndsWithAFullPool)
+{
+    constexpr uint64_t HALF_OF_ALL = 1ull << 23; // periods later, the pool looks as if it was ahead
+    event_pool pool;
+    event_pool_init(&pool, 100, 5);
+    EXPECT_EQ(event_pool_draw(&pool, 5, 60), 60u);
+    event_pool_renew(&pool, 5);
+    EXPECT_EQ(event_pool_left(&pool, 5), 40u) << "a restart is no refill";
+    EXPECT_EQ(event_pool_draw(&pool, 5 + HALF_OF_ALL, 60), 0u);
+    event_pool_renew(&pool, 5 + HALF_OF_ALL);
+    EXPECT_EQ(event_pool_draw(&pool, 5 + HALF_OF_ALL, 60), 60u);
+}
