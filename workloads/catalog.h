@@ -17,8 +17,12 @@ extern const struct workload workload_membomb;
 extern const struct workload workload_mser;
 extern const struct workload workload_multi_ncut;
 extern const struct workload workload_ndt_mapping;
+extern const struct workload workload_points2image;
 extern const struct workload workload_qsort;
+extern const struct workload workload_sift;
+extern const struct workload workload_stitch;
 extern const struct workload workload_stride;
+extern const struct workload workload_texture_synthesis;
 extern const struct workload workload_tracking;
 extern const struct workload workload_ustress;
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Euclidean clustering: points that are within a distance of each other belong to one cluster. A k-d tree
-// finds the neighbours of each point; clusters grow from a point to its neighbours, and on, until none is
-// left.
+// Euclidean clustering: points that are within a distance of each other belong to one cluster. First the
+// ground is taken away. A k-d tree finds the neighbours of each point that is left; clusters grow from a
+// point to its neighbours, and on, until none is left.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
-#include "workloads/points.h"
+#include "workloads/ground.h"
 
-enum { axes = 3, none = -1, most_depth = 64 };
+enum { axes = 3, none = -1, most_depth = 64, most_points = 100000000 };
 
-#define REACH 0.6f // metres
+#define REACH  0.6f // metres
+#define GROUND 0.2f // this near to its plane is the ground, in metres
 
 struct node {
     float position[axes];
@@ -19,8 +20,12 @@ struct node {
 };
 
 struct clustering {
+    struct point *cloud;
+    uint32_t *objects; // the truth of the cloud
+    uint32_t cloud_count;
+    uint32_t tries; // to find the ground
     struct point *points;
-    uint32_t *objects; // the truth
+    uint32_t *origin; // in the cloud
     uint32_t count;
     struct node *nodes;
     int32_t *order; // points, while the tree is built
@@ -35,19 +40,25 @@ static void *prepare(const struct workload_setup *setup)
     struct clustering c = {0};
     uint64_t objects = workload_value(setup, "objects");
     uint64_t each = workload_value(setup, "points_each");
+    uint64_t ground = workload_value(setup, "ground");
 
-    if (objects == 0 || each == 0 || objects > 100000 || each > 100000 || objects * each > 100000000)
+    c.tries = (uint32_t)workload_value(setup, "tries");
+    if (objects == 0 || each == 0 || objects > 100000 || each > 100000 || objects * each > most_points ||
+        ground < 3 || ground > most_points || c.tries > most_points)
         return NULL;
-    c.count = (uint32_t)(objects * each);
-    c.points = arena_take(setup->arena, c.count, sizeof(*c.points));
-    c.objects = arena_take(setup->arena, c.count, sizeof(*c.objects));
-    c.nodes = arena_take(setup->arena, c.count, sizeof(*c.nodes));
-    c.order = arena_take(setup->arena, c.count, sizeof(*c.order));
-    c.cluster = arena_take(setup->arena, c.count, sizeof(*c.cluster));
-    c.queue = arena_take(setup->arena, c.count, sizeof(*c.queue));
+    c.cloud_count = (uint32_t)(objects * each + ground);
+    c.cloud = arena_take(setup->arena, c.cloud_count, sizeof(*c.cloud));
+    c.objects = arena_take(setup->arena, c.cloud_count, sizeof(*c.objects));
+    c.points = arena_take(setup->arena, c.cloud_count, sizeof(*c.points));
+    c.origin = arena_take(setup->arena, c.cloud_count, sizeof(*c.origin));
+    c.nodes = arena_take(setup->arena, c.cloud_count, sizeof(*c.nodes));
+    c.order = arena_take(setup->arena, c.cloud_count, sizeof(*c.order));
+    c.cluster = arena_take(setup->arena, c.cloud_count, sizeof(*c.cluster));
+    c.queue = arena_take(setup->arena, c.cloud_count, sizeof(*c.queue));
     if (setup->arena->exhausted)
         return NULL;
-    points_objects(c.points, c.objects, (uint32_t)objects, (uint32_t)each, setup->seed);
+    points_objects(c.cloud, c.objects, (struct objects){(uint32_t)objects, (uint32_t)each, (uint32_t)ground},
+                   setup->seed);
     *kept = c;
     return kept;
 }
@@ -137,10 +148,26 @@ static int32_t find_neighbours(const struct clustering *c, int32_t root, const s
     return end;
 }
 
+// Of the cloud what is not the ground.
+static void take_objects(struct clustering *c)
+{
+    struct random random = {.state = 1};
+    struct ground ground = ground_find(c->cloud, c->cloud_count, GROUND, c->tries, &random);
+
+    c->count = 0;
+    for (uint32_t i = 0; i < c->cloud_count; i++) {
+        if (ground_is_near(&ground, &c->cloud[i], GROUND))
+            continue;
+        c->origin[c->count] = i;
+        c->points[c->count++] = c->cloud[i];
+    }
+}
+
 static void iterate(void *state)
 {
     struct clustering *c = state;
 
+    take_objects(c);
     for (uint32_t i = 0; i < c->count; i++) {
         c->order[i] = (int32_t)i;
         c->cluster[i] = none;
@@ -169,7 +196,8 @@ static uint64_t checksum(const void *state)
     return sum;
 }
 
-// Points whose cluster is the one of their object's first point; none if two objects share one.
+// Points above the ground whose cluster is the one of their object's first point; none if two objects share
+// one.
 static uint32_t correct(const void *state)
 {
     const struct clustering *c = state;
@@ -177,21 +205,25 @@ static uint32_t correct(const void *state)
     uint32_t objects = 0;
     uint32_t right = 0;
 
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t i = 0; i < c->cloud_count; i++)
         of_object[i] = none;
     for (uint32_t i = 0; i < c->count; i++) {
-        uint32_t object = c->objects[i];
+        uint32_t object = c->objects[c->origin[i]];
         objects += of_object[object] == none;
         if (of_object[object] == none)
             of_object[object] = c->cluster[i];
         right += of_object[object] == c->cluster[i];
     }
-    return (uint32_t)c->cluster_count < objects ? 0 : (uint32_t)((uint64_t)right * 1000 / c->count);
+    if (c->count == 0 || (uint32_t)c->cluster_count < objects)
+        return 0;
+    return (uint32_t)((uint64_t)right * 1000 / c->count);
 }
 
 static const struct workload_parameter parameters[] = {
     {"objects", 200, 6, "objects that stand apart"},
     {"points_each", 300, 150, "points on each"},
+    {"ground", 60000, 1500, "points on the ground"},
+    {"tries", 50, 50, "planes that are tried to find it"},
     {0},
 };
 

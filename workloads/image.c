@@ -6,7 +6,7 @@
 
 #include "guests/runtime/random.h"
 
-enum { ground_gray = 110, noise_grays = 5, octaves = 3 };
+enum { ground_gray = 110, shades = 8, octaves = 3 };
 
 bool image_size(const struct workload_setup *setup, struct image *image)
 {
@@ -29,36 +29,67 @@ static int32_t lattice(uint64_t seed, int32_t x, int32_t y)
     return (int32_t)(random_mix(seed ^ (uint64_t)(uint32_t)x << 32 ^ (uint32_t)y) >> 56);
 }
 
-// Between the four lattice points around, `shift` of the lattice's width in sixteenths of a pixel.
-static int32_t octave(uint64_t seed, int32_t x16, int32_t y16, int32_t shift)
-{
-    int32_t width = 1 << shift;
-    int32_t x = x16 >> shift;
-    int32_t y = y16 >> shift;
-    int32_t fx = x16 & (width - 1);
-    int32_t fy = y16 & (width - 1);
-    int32_t top = lattice(seed, x, y) * (width - fx) + lattice(seed, x + 1, y) * fx;
-    int32_t bottom = lattice(seed, x, y + 1) * (width - fx) + lattice(seed, x + 1, y + 1) * fx;
+// One lattice while a row is drawn: values at the row's height on both sides of the cell that is drawn.
+struct octave {
+    uint64_t seed;
+    int32_t shift; // of the lattice's width in sixteenths of a pixel
+    int32_t cell;
+    int32_t left;
+    int32_t right;
+};
 
-    return (top * (width - fy) + bottom * fy) >> 2 * shift;
+static int32_t side(const struct octave *octave, int32_t cell, int32_t y16)
+{
+    int32_t y = y16 >> octave->shift;
+    int32_t fy = y16 & ((1 << octave->shift) - 1);
+
+    return lattice(octave->seed, cell, y) * ((1 << octave->shift) - fy) +
+           lattice(octave->seed, cell, y + 1) * fy;
 }
 
-uint8_t image_texture(uint64_t seed, int32_t x16, int32_t y16)
+// Between the four lattice points around.
+static int32_t octave_at(struct octave *octave, int32_t x16, int32_t y16)
 {
-    int32_t sum = 0;
+    int32_t width = 1 << octave->shift;
+    int32_t cell = x16 >> octave->shift;
+    int32_t fx = x16 & (width - 1);
+
+    if (cell != octave->cell) {
+        octave->left = cell == octave->cell + 1 ? octave->right : side(octave, cell, y16);
+        octave->right = side(octave, cell + 1, y16);
+        octave->cell = cell;
+    }
+    return (octave->left * (width - fx) + octave->right * fx) >> 2 * octave->shift;
+}
+
+static void fill_row(uint8_t *row, int32_t width, uint64_t seed, int32_t x16, int32_t y16)
+{
+    struct octave octave[octaves];
 
     // Lattices of 4, 8 and 16 pixels, the finest with the least weight.
     for (int32_t i = 0; i < octaves; i++)
-        sum += octave(seed * octaves + (uint64_t)i, x16, y16, 6 + i) * (i + 2);
-    return (uint8_t)(sum / 9);
+        octave[i] = (struct octave){seed * octaves + (uint64_t)i, 6 + i, INT32_MIN, 0, 0};
+    for (int32_t x = 0; x < width; x++) {
+        int32_t sum = 0;
+        for (int32_t i = 0; i < octaves; i++)
+            sum += octave_at(&octave[i], x16 + x * 16, y16) * (i + 2);
+        row[x] = (uint8_t)(sum / 9);
+    }
+}
+
+void image_fill_part(struct image image, struct rectangle part, uint64_t seed, int32_t dx16, int32_t dy16)
+{
+    for (int32_t y = part.top; y < part.bottom; y++) {
+        uint8_t *row = image.pixels + y * image.width + part.left;
+        fill_row(row, part.right - part.left, seed, part.left * 16 + dx16, y * 16 + dy16);
+    }
 }
 
 void image_fill(struct image image, uint64_t seed, int32_t dx16, int32_t dy16)
 {
-    for (int32_t y = 0; y < image.height; y++) {
-        for (int32_t x = 0; x < image.width; x++)
-            image.pixels[y * image.width + x] = image_texture(seed, x * 16 + dx16, y * 16 + dy16);
-    }
+    struct rectangle all = {.right = image.width, .bottom = image.height};
+
+    image_fill_part(image, all, seed, dx16, dy16);
 }
 
 struct scene scene_take(struct arena *arena, struct image size)
@@ -93,19 +124,17 @@ void scene_arrange(struct scene *scene, uint64_t seed)
 
 void scene_draw(struct scene *scene, uint64_t seed)
 {
-    struct random random = {.state = seed + 1};
     int32_t width = scene->image.width;
     uint8_t *pixels = scene->image.pixels;
 
+    image_fill(scene->image, seed + 1, 0, 0);
     for (int32_t i = 0; i < width * scene->image.height; i++)
-        pixels[i] = ground_gray;
+        pixels[i] = (uint8_t)(ground_gray + pixels[i] * shades / 256);
     for (uint32_t i = 0; i < scene->count; i++) {
         const struct rectangle *r = &scene->rectangles[i];
         for (int32_t y = r->top; y < r->bottom; y++) {
             for (int32_t x = r->left; x < r->right; x++)
-                pixels[y * width + x] = r->gray;
+                pixels[y * width + x] = (uint8_t)(pixels[y * width + x] + r->gray - ground_gray);
         }
     }
-    for (int32_t i = 0; i < width * scene->image.height; i++)
-        pixels[i] = (uint8_t)(pixels[i] + random_below(&random, noise_grays));
 }

@@ -36,11 +36,11 @@ bool image_size(const struct workload_setup *setup, struct image *image);
 // Memory for an image of this size.
 struct image image_take(struct arena *arena, struct image size);
 
-// The texture at a point given in sixteenths of a pixel: 0..255, details of a few pixels.
-uint8_t image_texture(uint64_t seed, int32_t x16, int32_t y16);
-
-// Fills the image with the texture, moved by (dx16, dy16).
+// Fills the image with the texture, details of a few pixels, moved by (dx16, dy16): sixteenths of a pixel.
 void image_fill(struct image image, uint64_t seed, int32_t dx16, int32_t dy16);
+
+// Fills a part of it: pixels that the whole image would have there.
+void image_fill_part(struct image image, struct rectangle part, uint64_t seed, int32_t dx16, int32_t dy16);
 
 // Takes memory for a scene of that size.
 struct scene scene_take(struct arena *arena, struct image size);
@@ -48,7 +48,7 @@ struct scene scene_take(struct arena *arena, struct image size);
 // Chooses the rectangles.
 void scene_arrange(struct scene *scene, uint64_t seed);
 
-// Draws them on a nearly even ground, with a little noise. Their gray is far from the ground's.
+// Draws them on an even ground, all of it a little shaded. Their gray is far from the ground's.
 void scene_draw(struct scene *scene, uint64_t seed);
 
 #endif

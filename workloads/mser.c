@@ -9,23 +9,24 @@
 
 enum { grays = 256, span = 8, least_area = 60, most_of_image = 4 };
 
+// A pixel in the tree, and the region that it makes.
+struct node {
+    uint32_t parent; // a region of a brighter gray, or the representative of the same one
+    uint32_t root;   // union-find
+    uint32_t area;
+};
+
 struct region {
     uint32_t pixel; // its brightest
     uint32_t area;
-    uint32_t sum_x; // of its pixels, for the centre
-    uint32_t sum_y;
     uint32_t bright; // found in the inverted image
 };
 
 struct mser {
     struct scene scene;
-    uint8_t *gray;    // the image or its inverse
-    uint32_t *order;  // pixels by gray
-    uint32_t *parent; // in the tree: a region of a brighter gray, or the representative of the same one
-    uint32_t *root;   // union-find
-    uint32_t *area;
-    uint32_t *sum_x;
-    uint32_t *sum_y;
+    uint8_t *gray;   // the image or its inverse
+    uint32_t *order; // pixels by gray
+    struct node *nodes;
     struct region *regions;
     uint32_t region_count;
     uint32_t region_capacity;
@@ -43,11 +44,7 @@ static void *prepare(const struct workload_setup *setup)
     m.scene = scene_take(setup->arena, size);
     m.gray = arena_take(setup->arena, pixels, 1);
     m.order = arena_take(setup->arena, pixels, sizeof(uint32_t));
-    m.parent = arena_take(setup->arena, pixels, sizeof(uint32_t));
-    m.root = arena_take(setup->arena, pixels, sizeof(uint32_t));
-    m.area = arena_take(setup->arena, pixels, sizeof(uint32_t));
-    m.sum_x = arena_take(setup->arena, pixels, sizeof(uint32_t));
-    m.sum_y = arena_take(setup->arena, pixels, sizeof(uint32_t));
+    m.nodes = arena_take(setup->arena, pixels, sizeof(struct node));
     m.region_capacity = (uint32_t)(pixels / 64);
     m.regions = arena_take(setup->arena, m.region_capacity, sizeof(struct region));
     if (setup->arena->exhausted)
@@ -77,54 +74,51 @@ static void sort_pixels(struct mser *m)
 }
 
 // With path halving.
-static uint32_t find(uint32_t *root, uint32_t pixel)
+static uint32_t find(struct node *nodes, uint32_t pixel)
 {
-    while (root[pixel] != pixel) {
-        root[pixel] = root[root[pixel]];
-        pixel = root[pixel];
+    while (nodes[pixel].root != pixel) {
+        nodes[pixel].root = nodes[nodes[pixel].root].root;
+        pixel = nodes[pixel].root;
     }
     return pixel;
 }
 
 // The region of `other`, if it was seen already, becomes part of the one that `pixel` makes.
-static void join(struct mser *m, uint32_t pixel, uint32_t other)
+static void join(struct node *nodes, uint32_t pixel, uint32_t other)
 {
-    if (m->root[other] == UINT32_MAX)
+    if (nodes[other].root == UINT32_MAX)
         return;
-    uint32_t part = find(m->root, other);
+    uint32_t part = find(nodes, other);
     if (part == pixel)
         return;
-    m->root[part] = pixel;
-    m->parent[part] = pixel;
-    m->area[pixel] += m->area[part];
-    m->sum_x[pixel] += m->sum_x[part];
-    m->sum_y[pixel] += m->sum_y[part];
+    nodes[part].root = pixel;
+    nodes[part].parent = pixel;
+    nodes[pixel].area += nodes[part].area;
+}
+
+// With the regions of its eight neighbours.
+static void join_around(const struct mser *m, uint32_t pixel)
+{
+    int32_t width = m->scene.image.width;
+    int32_t x = (int32_t)pixel % width;
+    int32_t y = (int32_t)pixel / width;
+
+    for (int32_t row = y - 1; row <= y + 1; row++) {
+        for (int32_t column = x - 1; column <= x + 1; column++) {
+            if (row >= 0 && column >= 0 && row < m->scene.image.height && column < width)
+                join(m->nodes, pixel, (uint32_t)(row * width + column));
+        }
+    }
 }
 
 static void grow(struct mser *m)
 {
-    uint32_t width = (uint32_t)m->scene.image.width;
-    uint32_t height = (uint32_t)m->scene.image.height;
-
     for (uint32_t i = 0; i < pixel_count(m); i++)
-        m->root[i] = UINT32_MAX;
+        m->nodes[i].root = UINT32_MAX;
     for (uint32_t i = 0; i < pixel_count(m); i++) {
         uint32_t pixel = m->order[i];
-        uint32_t x = pixel % width;
-        uint32_t y = pixel / width;
-        m->root[pixel] = pixel;
-        m->parent[pixel] = pixel;
-        m->area[pixel] = 1;
-        m->sum_x[pixel] = x;
-        m->sum_y[pixel] = y;
-        if (x > 0)
-            join(m, pixel, pixel - 1);
-        if (x + 1 < width)
-            join(m, pixel, pixel + 1);
-        if (y > 0)
-            join(m, pixel, pixel - width);
-        if (y + 1 < height)
-            join(m, pixel, pixel + width);
+        m->nodes[pixel] = (struct node){pixel, pixel, 1};
+        join_around(m, pixel);
     }
 }
 
@@ -132,9 +126,10 @@ static void grow(struct mser *m)
 static void flatten(struct mser *m)
 {
     for (uint32_t i = pixel_count(m); i-- > 0;) {
-        uint32_t above = m->parent[m->order[i]];
-        if (m->gray[m->parent[above]] == m->gray[above])
-            m->parent[m->order[i]] = m->parent[above];
+        struct node *node = &m->nodes[m->order[i]];
+        uint32_t above = node->parent;
+        if (m->gray[m->nodes[above].parent] == m->gray[above])
+            node->parent = m->nodes[above].parent;
     }
 }
 
@@ -143,9 +138,9 @@ static uint32_t area_later(const struct mser *m, uint32_t pixel)
 {
     uint32_t limit = (uint32_t)m->gray[pixel] + span;
 
-    while (m->parent[pixel] != pixel && m->gray[m->parent[pixel]] <= limit)
-        pixel = m->parent[pixel];
-    return m->area[pixel];
+    while (m->nodes[pixel].parent != pixel && m->gray[m->nodes[pixel].parent] <= limit)
+        pixel = m->nodes[pixel].parent;
+    return m->nodes[pixel].area;
 }
 
 // Stable: whole at its gray, of some size, and hardly larger `span` grays later, while one that is part of it
@@ -154,8 +149,8 @@ static void select(struct mser *m, bool bright)
 {
     for (uint32_t i = 0; i < pixel_count(m); i++) {
         uint32_t pixel = m->order[i];
-        uint32_t above = m->parent[pixel];
-        uint32_t area = m->area[pixel];
+        uint32_t above = m->nodes[pixel].parent;
+        uint32_t area = m->nodes[pixel].area;
         bool whole = above == pixel || m->gray[above] > m->gray[pixel];
         if (!whole || area < least_area || area > pixel_count(m) / most_of_image)
             continue;
@@ -163,8 +158,7 @@ static void select(struct mser *m, bool bright)
         if ((later - area) * 10 > area || above == pixel || m->gray[above] < m->gray[pixel] + span)
             continue;
         if (m->region_count < m->region_capacity)
-            m->regions[m->region_count++] =
-                (struct region){pixel, area, m->sum_x[pixel], m->sum_y[pixel], bright};
+            m->regions[m->region_count++] = (struct region){pixel, area, bright};
     }
 }
 
@@ -190,7 +184,7 @@ static uint64_t checksum(const void *state)
 
     for (uint32_t i = 0; i < m->region_count; i++) {
         sum = checksum_add(sum, (uint64_t)m->regions[i].pixel << 32 | m->regions[i].area);
-        sum = checksum_add(sum, (uint64_t)m->regions[i].sum_x << 32 | m->regions[i].sum_y);
+        sum = checksum_add(sum, m->regions[i].bright);
     }
     return sum;
 }
@@ -201,18 +195,16 @@ static bool was_found(const struct mser *m, const struct rectangle *r)
 
     for (uint32_t i = 0; i < m->region_count; i++) {
         const struct region *region = &m->regions[i];
-        int32_t x = (int32_t)(region->sum_x / region->area);
-        int32_t y = (int32_t)(region->sum_y / region->area);
-        int32_t dx = 2 * x - r->left - r->right;
-        int32_t dy = 2 * y - r->top - r->bottom;
-        bool at = dx >= -4 && dx <= 4 && dy >= -4 && dy <= 4;
-        if (at && region->area * 10 >= drawn * 9 && region->area * 10 <= drawn * 11)
+        int32_t x = (int32_t)(region->pixel % (uint32_t)m->scene.image.width);
+        int32_t y = (int32_t)(region->pixel / (uint32_t)m->scene.image.width);
+        bool within = x >= r->left && x < r->right && y >= r->top && y < r->bottom;
+        if (within && region->area * 10 >= drawn * 9 && region->area * 10 <= drawn * 11)
             return true;
     }
     return false;
 }
 
-// The first rectangles: those with a region of their size and place.
+// The first rectangles: those with a region of their size that has a pixel in them.
 static uint32_t correct(const void *state)
 {
     const struct mser *m = state;

@@ -72,11 +72,11 @@ static void draw(const struct multi_ncut *m, uint64_t seed)
     static const uint8_t shade[areas] = {0, 4, 1, 6, 5, 2, 7, 3};
     const struct ncut_level *image = &m->levels[0];
 
+    image_fill((struct image){image->gray, image->width, image->height}, seed, 0, 0);
     for (int32_t y = 0; y < image->height; y++) {
         for (int32_t x = 0; x < image->width; x++) {
-            int32_t texture = image_texture(seed, x * 16, y * 16) / 32 - 4;
-            image->gray[(int64_t)y * image->width + x] =
-                (uint8_t)(darkest + gray_step * shade[area_at(m, x, y)] + texture);
+            uint8_t *gray = &image->gray[(int64_t)y * image->width + x];
+            *gray = (uint8_t)(darkest + gray_step * shade[area_at(m, x, y)] + *gray / 32 - 4);
         }
     }
 }
@@ -124,7 +124,8 @@ static void hand_down_parts(const struct multi_ncut *m)
         const struct ncut_level *to = &m->levels[i];
         for (int32_t y = 0; y < to->height; y++) {
             for (int32_t x = 0; x < to->width; x++)
-                to->part[(int64_t)y * to->width + x] = from->part[(int64_t)2 * y * from->width + 2 * x];
+                to->pixels[(int64_t)y * to->width + x].part =
+                    from->pixels[(int64_t)2 * y * from->width + 2 * x].part;
         }
     }
 }
@@ -136,7 +137,7 @@ static void iterate(void *state)
     uint32_t before = 0;
 
     for (int64_t i = 0; i < (int64_t)image->width * image->height; i++)
-        image->part[i] = 0;
+        image->pixels[i].part = 0;
     m->parts = 1;
     for (uint64_t round = 0; round < m->rounds && m->parts != before; round++) {
         before = m->parts;
@@ -161,7 +162,9 @@ static uint64_t checksum(const void *state)
     const struct ncut_level *image = &m->levels[0];
     uint64_t sum = checksum_add(0, m->parts);
 
-    return checksum_bytes(sum, image->part, (size_t)image->width * (size_t)image->height);
+    for (int64_t i = 0; i < (int64_t)image->width * image->height; i++)
+        sum = checksum_add(sum, image->pixels[i].part);
+    return sum;
 }
 
 // Pixels of areas that are one part, which is no other area's.
@@ -177,7 +180,7 @@ static uint32_t correct(const void *state)
     }
     for (int32_t y = 0; y < image->height; y++) {
         for (int32_t x = 0; x < image->width; x++)
-            m->shared[image->part[(int64_t)y * image->width + x]][area_at(m, x, y)]++;
+            m->shared[image->pixels[(int64_t)y * image->width + x].part][area_at(m, x, y)]++;
     }
     for (uint32_t area = 0; area < areas; area++) {
         uint32_t part = 0;

@@ -38,23 +38,20 @@ struct ncut_level ncut_take(struct arena *arena, int32_t width, int32_t height)
         .width = width,
         .height = height,
         .gray = arena_take(arena, pixels, 1),
-        .part = arena_take(arena, pixels, 1),
         .value = take_padded(arena, width, height, sizeof(int32_t)),
         .next = take_padded(arena, width, height, sizeof(int32_t)),
-        .right = take_padded(arena, width, height, sizeof(uint16_t)),
-        .down = take_padded(arena, width, height, sizeof(uint16_t)),
-        .inverse = arena_take(arena, pixels, sizeof(uint32_t)),
+        .pixels = take_padded(arena, width, height, sizeof(struct ncut_pixel)),
         .sums = arena_take(arena, 1, sizeof(struct ncut_sums)),
     };
 }
 
 // Falls with the fourth power of the distance.
-static void fill_strengths(uint16_t strength[256])
+static void fill_strengths(int32_t strength[256])
 {
     const int64_t half = (int64_t)alike_grays * alike_grays * alike_grays * alike_grays;
 
     for (int64_t d = 0; d < 256; d++)
-        strength[d] = (uint16_t)(1 + (strongest - 1) * half / (half + d * d * d * d));
+        strength[d] = (int32_t)(1 + (strongest - 1) * half / (half + d * d * d * d));
 }
 
 static int32_t distance(uint8_t a, uint8_t b)
@@ -62,31 +59,24 @@ static int32_t distance(uint8_t a, uint8_t b)
     return a > b ? a - b : b - a;
 }
 
-static int32_t ties_of(const struct ncut_level *level, int64_t i)
-{
-    return level->right[i] + level->right[i - 1] + level->down[i] + level->down[i - level->width];
-}
-
 void ncut_tie(const struct ncut_level *level)
 {
-    uint16_t strength[256];
+    int32_t strength[256];
     int32_t width = level->width;
     const uint8_t *gray = level->gray;
-    const uint8_t *part = level->part;
 
     fill_strengths(strength);
     for (int32_t y = 0; y < level->height; y++) {
         for (int32_t x = 0; x < width; x++) {
             int64_t i = (int64_t)y * width + x;
-            bool right = x + 1 < width && part[i] == part[i + 1];
-            bool down = y + 1 < level->height && part[i] == part[i + width];
-            level->right[i] = right ? strength[distance(gray[i], gray[i + 1])] : 0;
-            level->down[i] = down ? strength[distance(gray[i], gray[i + width])] : 0;
+            struct ncut_pixel *p = &level->pixels[i];
+            bool right = x + 1 < width && p[0].part == p[1].part;
+            bool down = y + 1 < level->height && p[0].part == p[width].part;
+            p->right = right ? strength[distance(gray[i], gray[i + 1])] : 0;
+            p->down = down ? strength[distance(gray[i], gray[i + width])] : 0;
+            p->degree = p[0].right + p[-1].right + p[0].down + p[-width].down;
+            p->inverse = p->degree != 0 ? UINT32_MAX / (uint32_t)p->degree : 0;
         }
-    }
-    for (int64_t i = 0; i < pixel_count(level); i++) {
-        int32_t ties = ties_of(level, i);
-        level->inverse[i] = ties != 0 ? UINT32_MAX / (uint32_t)ties : 0;
     }
 }
 
@@ -116,16 +106,14 @@ static void pass(const struct ncut_level *level)
     for (int32_t part = 0; part < NCUT_MOST_PARTS; part++)
         sums->value[part] = sums->ties[part] = 0;
     for (int64_t i = 0; i < pixel_count(level); i++) {
-        int64_t flow = (int64_t)level->right[i] * value[i + 1] + (int64_t)level->right[i - 1] * value[i - 1] +
-                       (int64_t)level->down[i] * value[i + width] +
-                       (int64_t)level->down[i - width] * value[i - width];
-        int64_t average = (flow * level->inverse[i]) >> 32;
-        int32_t ties = ties_of(level, i);
-        uint32_t part = level->part[i];
-        int64_t now = ((value[i] + 3 * average) >> 2) - sums->mean[part];
+        const struct ncut_pixel *p = &level->pixels[i];
+        int64_t flow = (int64_t)p[0].right * value[i + 1] + (int64_t)p[-1].right * value[i - 1] +
+                       (int64_t)p[0].down * value[i + width] + (int64_t)p[-width].down * value[i - width];
+        int64_t average = (flow * p->inverse) >> 32;
+        int64_t now = ((value[i] + 3 * average) >> 2) - sums->mean[p->part];
         level->next[i] = (int32_t)now;
-        sums->value[part] += now * ties;
-        sums->ties[part] += ties;
+        sums->value[p->part] += now * p->degree;
+        sums->ties[p->part] += p->degree;
     }
     for (int32_t part = 0; part < NCUT_MOST_PARTS; part++)
         sums->mean[part] = sums->ties[part] != 0 ? sums->value[part] / sums->ties[part] : 0;
@@ -138,7 +126,7 @@ static void normalize(const struct ncut_level *level)
     int64_t factor[NCUT_MOST_PARTS];
 
     for (int64_t i = 0; i < pixel_count(level); i++) {
-        uint32_t part = level->part[i];
+        uint32_t part = level->pixels[i].part;
         int64_t value = level->value[i] - mean[part];
         int64_t size = value < 0 ? -value : value;
         largest[part] = size > largest[part] ? size : largest[part];
@@ -146,7 +134,7 @@ static void normalize(const struct ncut_level *level)
     for (int32_t part = 0; part < NCUT_MOST_PARTS; part++)
         factor[part] = largest[part] != 0 ? ((int64_t)one << 20) / largest[part] : 0;
     for (int64_t i = 0; i < pixel_count(level); i++) {
-        uint32_t part = level->part[i];
+        uint32_t part = level->pixels[i].part;
         level->value[i] = (int32_t)(((level->value[i] - mean[part]) * factor[part]) >> 20);
     }
 }
@@ -173,7 +161,7 @@ static uint32_t bin_of(int32_t value)
 
 // A tie between two bins is cut by every threshold between them: it is added where that begins, and taken
 // away where it ends.
-static void add_tie(struct ncut_bins *bins, uint32_t part, uint32_t a, uint32_t b, uint16_t tie)
+static void add_tie(struct ncut_bins *bins, uint32_t part, uint32_t a, uint32_t b, int32_t tie)
 {
     uint32_t low = a < b ? a : b;
     uint32_t high = a < b ? b : a;
@@ -197,11 +185,11 @@ static void fill_bins(const struct ncut_level *level, struct ncut_bins *bins)
             bins->ties[part][bin] = bins->cut[part][bin] = bins->cut_count[part][bin] = 0;
     }
     for (int64_t i = 0; i < pixel_count(level); i++) {
-        uint32_t part = level->part[i];
+        uint32_t part = level->pixels[i].part;
         uint32_t bin = bin_of(level->value[i]);
-        bins->ties[part][bin] += ties_of(level, i);
-        add_tie(bins, part, bin, bin_of(level->value[i + 1]), level->right[i]);
-        add_tie(bins, part, bin, bin_of(level->value[i + width]), level->down[i]);
+        bins->ties[part][bin] += level->pixels[i].degree;
+        add_tie(bins, part, bin, bin_of(level->value[i + 1]), level->pixels[i].right);
+        add_tie(bins, part, bin, bin_of(level->value[i + width]), level->pixels[i].down);
     }
 }
 
@@ -237,19 +225,19 @@ static uint32_t best_threshold(const struct ncut_bins *bins, uint32_t part)
 uint32_t ncut_split(const struct ncut_level *level, struct ncut_bins *bins, uint32_t parts)
 {
     uint32_t threshold[NCUT_MOST_PARTS];
-    uint8_t other[NCUT_MOST_PARTS];
+    uint32_t other[NCUT_MOST_PARTS];
     uint32_t more = parts;
 
     fill_bins(level, bins);
     for (uint32_t part = 0; part < parts; part++) {
         threshold[part] = more < NCUT_MOST_PARTS ? best_threshold(bins, part) : 0;
-        other[part] = (uint8_t)more;
+        other[part] = more;
         more += threshold[part] != 0;
     }
     for (int64_t i = 0; i < pixel_count(level); i++) {
-        uint32_t part = level->part[i];
+        uint32_t part = level->pixels[i].part;
         if (threshold[part] != 0 && bin_of(level->value[i]) >= threshold[part])
-            level->part[i] = other[part];
+            level->pixels[i].part = other[part];
     }
     return more;
 }

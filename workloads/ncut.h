@@ -18,17 +18,23 @@ struct ncut_sums {
     int64_t mean[NCUT_MOST_PARTS];
 };
 
-// One level: pixels and their ties. The arrays that are read across borders begin and end with a row of 0.
+// A pixel's row of the matrix, and the part that it belongs to: parts have no ties between them.
+struct ncut_pixel {
+    int32_t right;    // tie to the next pixel of the row
+    int32_t down;     // to the one below
+    int32_t degree;   // sum of its ties
+    uint32_t inverse; // 2^32 by that
+    uint32_t part;
+};
+
+// One level: pixels and their values. What is read across borders begins and ends with a row of 0.
 struct ncut_level {
     int32_t width;
     int32_t height;
     uint8_t *gray;
-    uint8_t *part;     // which one a pixel belongs to; parts have no ties between them
-    int32_t *value;    // of the vector, up to 2^20
-    int32_t *next;     // of the pass that runs
-    uint16_t *right;   // tie to the next pixel of the row
-    uint16_t *down;    // to the one below
-    uint32_t *inverse; // 2^32 by the sum of a pixel's ties
+    struct ncut_pixel *pixels;
+    int32_t *value; // of the vector, up to 2^20
+    int32_t *next;  // of the pass that runs
     struct ncut_sums *sums;
 };
 

@@ -5,6 +5,8 @@
 
 #include "guests/runtime/random.h"
 
+enum { directions = 2048 }; // of a sweep
+
 #define OBJECT_DISTANCE 4.0f // metres between the middles of neighbours; an object is at most 2 wide
 
 // From 0 up to before 1.
@@ -17,7 +19,7 @@ static float unit(struct random *random)
 static struct point on_box(struct random *random, float width, float depth, float height)
 {
     float along = unit(random);
-    struct point p = {0, 0, unit(random) * height};
+    struct point p = point_of(0, 0, unit(random) * height);
 
     switch (random_next(random) & 3) {
     case 0:
@@ -51,27 +53,33 @@ static void shuffle(struct point *points, uint32_t *objects, uint32_t count, str
     }
 }
 
-void points_objects(struct point *points, uint32_t *objects, uint32_t object_count, uint32_t points_each,
-                    uint64_t seed)
+void points_objects(struct point *points, uint32_t *objects, struct objects wanted, uint64_t seed)
 {
     struct random random = {.state = seed};
     uint32_t side = 1;
 
-    while (side * side < object_count)
+    while (side * side < wanted.count)
         side++;
-    for (uint32_t object = 0; object < object_count; object++) {
+    for (uint32_t object = 0; object < wanted.count; object++) {
         float width = 1 + unit(&random);
         float depth = 1 + unit(&random);
         float height = 1 + unit(&random);
-        for (uint32_t i = 0; i < points_each; i++) {
+        for (uint32_t i = 0; i < wanted.points_each; i++) {
             struct point p = on_box(&random, width, depth, height);
             p.x += (float)(object % side) * OBJECT_DISTANCE;
             p.y += (float)(object / side) * OBJECT_DISTANCE;
-            points[object * points_each + i] = p;
-            objects[object * points_each + i] = object;
+            points[object * wanted.points_each + i] = p;
+            objects[object * wanted.points_each + i] = object;
         }
     }
-    shuffle(points, objects, object_count * points_each, &random);
+    uint32_t count = wanted.count * wanted.points_each;
+    for (uint32_t i = 0; i < wanted.ground_points; i++) {
+        float x = unit(&random) * (float)side * OBJECT_DISTANCE;
+        float y = unit(&random) * (float)side * OBJECT_DISTANCE;
+        points[count] = point_of(x, y, (unit(&random) - 0.5f) * 0.1f);
+        objects[count++] = wanted.count;
+    }
+    shuffle(points, objects, count, &random);
 }
 
 // How far the front of a house stands back from the middle of the street: every 8 metres another one, 6.5
@@ -94,14 +102,14 @@ static struct point on_street(struct random *random, uint64_t seed, float x)
     float noise = (unit(random) - 0.5f) * 0.02f;
 
     if (which < 2)
-        return (struct point){x, (along - 0.5f) * 12, noise};
+        return point_of(x, (along - 0.5f) * 12, noise);
     if (which < 5) {
         x = (float)house * 8 + 0.4f + (x - (float)house * 8) * (6.5f / 8);
-        return (struct point){x, (left ? -y : y) + noise, along * 4};
+        return point_of(x, (left ? -y : y) + noise, along * 4);
     }
     y += along * (12 - y);
     x = (float)house * 8 + ((random_next(random) & 1) != 0 ? 6.9f : 0.4f) + noise;
-    return (struct point){x, left ? -y : y, unit(random) * 4};
+    return point_of(x, left ? -y : y, unit(random) * 4);
 }
 
 void points_street(struct point *points, uint32_t count, float length, uint64_t seed, uint64_t scan)
@@ -112,4 +120,29 @@ void points_street(struct point *points, uint32_t count, float length, uint64_t 
         points[i] = on_street(&random, seed, unit(&random) * length);
         points[i].x -= length / 2;
     }
+}
+
+// Which of the directions; evenly along a diamond around 0, which spares an arctangent.
+static uint32_t direction_of(const struct point *p)
+{
+    float x = p->x < 0 ? -p->x : p->x;
+    float y = p->y < 0 ? -p->y : p->y;
+    float along = x + y > 0 ? p->y / (x + y) : 0; // -1 to 1 at one side, back at the other
+    float turn = p->x < 0 ? 0.75f - along * 0.25f : 0.25f + along * 0.25f;
+
+    return (uint32_t)(turn * (directions - 1));
+}
+
+void points_sweep(struct point *points, struct point *scratch, uint32_t count)
+{
+    uint32_t start[directions + 1] = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        scratch[i] = points[i];
+        start[direction_of(&points[i]) + 1]++;
+    }
+    for (uint32_t i = 0; i < directions; i++)
+        start[i + 1] += start[i];
+    for (uint32_t i = 0; i < count; i++)
+        points[start[direction_of(&scratch[i])]++] = scratch[i];
 }

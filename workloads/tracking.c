@@ -6,15 +6,9 @@
 // fractional distance.
 #include "workloads/catalog.h"
 #include "workloads/checksum.h"
-#include "workloads/image.h"
+#include "workloads/plane.h"
 
-enum { levels = 3, cell = 16, half_window = 4, steps = 8, margin = 24, moved_x16 = 52, moved_y16 = -37 };
-
-struct plane {
-    float *values;
-    int32_t width;
-    int32_t height;
-};
+enum { levels = 3, cell = 24, half_window = 4, steps = 8, margin = 24, moved_x16 = 52, moved_y16 = -37 };
 
 struct feature {
     float x, y;       // in the first frame
@@ -26,27 +20,28 @@ struct tracking {
     struct plane pyramid[2][levels];
     struct plane dx[levels]; // of the first frame
     struct plane dy[levels];
-    float *scratch;
+    struct plane sums[3]; // around each pixel: of dx dx, dx dy, dy dy
+    struct plane texture; // the smaller eigenvalue of these
+    struct plane scratch;
     struct feature *features;
     uint32_t feature_count;
 };
 
-static struct plane take_plane(struct arena *arena, struct image size, int level)
-{
-    struct plane plane = {.width = size.width >> level, .height = size.height >> level};
-
-    plane.values = arena_take(arena, (uint64_t)plane.width * (uint64_t)plane.height, sizeof(float));
-    return plane;
-}
-
+// Level by level, each of half the width and height.
 static void take_planes(struct tracking *t, struct arena *arena, struct image size)
 {
     for (int level = 0; level < levels; level++) {
-        t->pyramid[0][level] = take_plane(arena, size, level);
-        t->pyramid[1][level] = take_plane(arena, size, level);
-        t->dx[level] = take_plane(arena, size, level);
-        t->dy[level] = take_plane(arena, size, level);
+        int32_t width = size.width >> level;
+        int32_t height = size.height >> level;
+        t->pyramid[0][level] = plane_take(arena, width, height);
+        t->pyramid[1][level] = plane_take(arena, width, height);
+        t->dx[level] = plane_take(arena, width, height);
+        t->dy[level] = plane_take(arena, width, height);
     }
+    for (int i = 0; i < 3; i++)
+        t->sums[i] = plane_take(arena, size.width, size.height);
+    t->texture = plane_take(arena, size.width, size.height);
+    t->scratch = plane_take(arena, size.width, size.height);
 }
 
 static void *prepare(const struct workload_setup *setup)
@@ -61,7 +56,6 @@ static void *prepare(const struct workload_setup *setup)
     t.frames[0] = image_take(setup->arena, size);
     t.frames[1] = image_take(setup->arena, size);
     take_planes(&t, setup->arena, size);
-    t.scratch = arena_take(setup->arena, pixels, sizeof(float));
     t.features = arena_take(setup->arena, pixels / (cell * cell) + 1, sizeof(struct feature));
     if (setup->arena->exhausted)
         return NULL;
@@ -71,84 +65,19 @@ static void *prepare(const struct workload_setup *setup)
     return kept;
 }
 
-// Weights 1 2 1 in both directions; borders are copied.
-static void smooth(struct plane to, const float *from, float *scratch)
-{
-    int32_t width = to.width;
-
-    for (int32_t y = 0; y < to.height; y++) {
-        for (int32_t x = 0; x < width; x++) {
-            const float *p = from + y * width + x;
-            bool inside = x > 0 && x < width - 1;
-            scratch[y * width + x] = inside ? (p[-1] + 2 * p[0] + p[1]) * 0.25f : p[0];
-        }
-    }
-    for (int32_t y = 0; y < to.height; y++) {
-        for (int32_t x = 0; x < width; x++) {
-            const float *p = scratch + y * width + x;
-            bool inside = y > 0 && y < to.height - 1;
-            to.values[y * width + x] = inside ? (p[-width] + 2 * p[0] + p[width]) * 0.25f : p[0];
-        }
-    }
-}
-
-static void halve(struct plane to, struct plane from)
-{
-    for (int32_t y = 0; y < to.height; y++) {
-        for (int32_t x = 0; x < to.width; x++) {
-            const float *p = from.values + 2 * y * from.width + 2 * x;
-            to.values[y * to.width + x] = (p[0] + p[1] + p[from.width] + p[from.width + 1]) * 0.25f;
-        }
-    }
-}
-
 static void build_pyramid(struct tracking *t, int frame)
 {
-    struct plane finest = t->pyramid[frame][0];
-    const uint8_t *pixels = t->frames[frame].pixels;
-    float *unsmoothed = t->dx[0].values; // free as yet
+    struct plane unsmoothed = t->dx[0]; // free as yet
 
-    for (int32_t i = 0; i < finest.width * finest.height; i++)
-        unsmoothed[i] = pixels[i];
-    smooth(finest, unsmoothed, t->scratch);
+    plane_from_image(unsmoothed, t->frames[frame]);
+    plane_smooth(t->pyramid[frame][0], unsmoothed, t->scratch);
     for (int level = 1; level < levels; level++)
-        halve(t->pyramid[frame][level], t->pyramid[frame][level - 1]);
-}
-
-static void differentiate(struct tracking *t, int level)
-{
-    struct plane from = t->pyramid[0][level];
-
-    for (int32_t y = 1; y < from.height - 1; y++) {
-        for (int32_t x = 1; x < from.width - 1; x++) {
-            int32_t at = y * from.width + x;
-            const float *p = from.values + at;
-            t->dx[level].values[at] = (p[1] - p[-1]) * 0.5f;
-            t->dy[level].values[at] = (p[from.width] - p[-from.width]) * 0.5f;
-        }
-    }
+        plane_halve(t->pyramid[frame][level], t->pyramid[frame][level - 1]);
 }
 
 struct sums {
     float xx, xy, yy;
 };
-
-static struct sums sum_around(const struct tracking *t, int32_t x, int32_t y)
-{
-    int32_t width = t->dx[0].width;
-    struct sums s = {0};
-
-    for (int32_t row = y - half_window; row <= y + half_window; row++) {
-        for (int32_t column = x - half_window; column <= x + half_window; column++) {
-            float dx = t->dx[0].values[row * width + column];
-            float dy = t->dy[0].values[row * width + column];
-            s.xx += dx * dx;
-            s.xy += dx * dy;
-            s.yy += dy * dy;
-        }
-    }
-    return s;
-}
 
 // The smaller eigenvalue.
 static float texture_of(struct sums s)
@@ -158,7 +87,19 @@ static float texture_of(struct sums s)
     return (s.xx + s.yy) * 0.5f - __builtin_sqrtf(half_difference * half_difference + s.xy * s.xy);
 }
 
-// The best of every fourth pixel of each cell.
+static void find_texture(const struct tracking *t)
+{
+    plane_multiply(t->sums[0], t->dx[0], t->dx[0]);
+    plane_multiply(t->sums[1], t->dx[0], t->dy[0]);
+    plane_multiply(t->sums[2], t->dy[0], t->dy[0]);
+    for (int i = 0; i < 3; i++)
+        plane_sum_windows(t->sums[i], half_window, t->scratch);
+    for (int32_t i = 0; i < t->texture.width * t->texture.height; i++)
+        t->texture.values[i] =
+            texture_of((struct sums){t->sums[0].values[i], t->sums[1].values[i], t->sums[2].values[i]});
+}
+
+// The best pixel of each cell.
 static void select(struct tracking *t)
 {
     int32_t width = t->frames[0].width;
@@ -169,9 +110,9 @@ static void select(struct tracking *t)
         for (int32_t left = margin; left + cell <= width - margin; left += cell) {
             struct feature best = {0};
             float most = -1;
-            for (int32_t y = top; y < top + cell; y += 2) {
-                for (int32_t x = left; x < left + cell; x += 2) {
-                    float here = texture_of(sum_around(t, x, y));
+            for (int32_t y = top; y < top + cell; y++) {
+                for (int32_t x = left; x < left + cell; x++) {
+                    float here = t->texture.values[y * width + x];
                     if (here <= most)
                         continue;
                     most = here;
@@ -182,20 +123,6 @@ static void select(struct tracking *t)
             t->features[t->feature_count++] = best;
         }
     }
-}
-
-// Between the four values around.
-static float value_at(struct plane plane, float x, float y)
-{
-    int32_t column = (int32_t)x;
-    int32_t row = (int32_t)y;
-    float fx = x - (float)column;
-    float fy = y - (float)row;
-    const float *p = plane.values + row * plane.width + column;
-    float top = p[0] + (p[1] - p[0]) * fx;
-    float bottom = p[plane.width] + (p[plane.width + 1] - p[plane.width]) * fx;
-
-    return top + (bottom - top) * fy;
 }
 
 static bool is_inside(struct plane plane, float x, float y)
@@ -216,10 +143,10 @@ static float step(const struct tracking *t, int level, float x, float y, float *
         for (int32_t column = -half_window; column <= half_window; column++) {
             float ax = x + (float)column;
             float ay = y + (float)row;
-            float dx = value_at(t->dx[level], ax, ay);
-            float dy = value_at(t->dy[level], ax, ay);
-            float error = value_at(t->pyramid[0][level], ax, ay) -
-                          value_at(t->pyramid[1][level], *to_x + (float)column, *to_y + (float)row);
+            float dx = plane_at(t->dx[level], ax, ay);
+            float dy = plane_at(t->dy[level], ax, ay);
+            float error = plane_at(t->pyramid[0][level], ax, ay) -
+                          plane_at(t->pyramid[1][level], *to_x + (float)column, *to_y + (float)row);
             s.xx += dx * dx;
             s.xy += dx * dy;
             s.yy += dy * dy;
@@ -267,7 +194,8 @@ static void iterate(void *state)
     build_pyramid(t, 0);
     build_pyramid(t, 1);
     for (int level = 0; level < levels; level++)
-        differentiate(t, level);
+        plane_differentiate(t->dx[level], t->dy[level], t->pyramid[0][level]);
+    find_texture(t);
     select(t);
     for (uint32_t i = 0; i < t->feature_count; i++)
         track(t, &t->features[i]);

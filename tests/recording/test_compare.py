@@ -4,13 +4,19 @@ of the instructions that stays within what docs/workloads.md says."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 
+from bulkhead.env.paths import repository
 from bulkhead.recording.compare import build, compare
 
 pytestmark = pytest.mark.emulator
 
-NAMES = ("bandwidth", "edges", "matmul", "qsort", "stride")
+NAMES = ("bandwidth", "edges", "matmul", "points2image", "qsort", "stitch", "stride")
 
 
 def test_builds_compare() -> None:
@@ -20,3 +26,21 @@ def test_builds_compare() -> None:
         assert abs(row.error("reads")) < 0.05, row
         assert abs(row.error("writes")) < 0.05, row
         assert -0.05 < row.error("instructions") < 0.6, row
+
+
+def test_a_workload_without_an_end_is_compared_over_some_iterations() -> None:
+    """`membomb` writes forever unless told otherwise: three iterations, and never "for ever"."""
+    command = [sys.executable, "-m", "bulkhead.cli", "workloads", "compare", "membomb", "--json", "--set"]
+    environment = {**os.environ, "PYTHONPATH": str(repository() / "src")}
+
+    def compared(setting: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, setting], capture_output=True, text=True, check=False, timeout=60, env=environment
+        )
+
+    answer = json.loads(compared("size_kib=64").stdout)
+    assert answer["verdict"] == "ok"
+    assert answer["rows"][0]["aarch64"]["writes"] >= 3 * 64 * 1024 // 16
+    refused = compared("iterations=0")
+    assert refused.returncode == 2
+    assert "no end" in refused.stderr

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plane that most points of a cloud lie on, found by random sampling (RANSAC): planes through three
+// points each are tried, and the one with the most points near it wins. Clustering takes it away first, as
+// nothing stands apart that stands on one ground.
+#ifndef BULKHEAD_WORKLOADS_GROUND_H
+#define BULKHEAD_WORKLOADS_GROUND_H
+
+#include "guests/runtime/random.h"
+#include "workloads/points.h"
+
+// x, y, z with a x + b y + c z = d lie on it; (a, b, c) is one long.
+struct ground {
+    float a, b, c, d;
+};
+
+// The best of `tries` planes; near are points within `reach` metres. `count` of 3 or more.
+struct ground ground_find(const struct point *points, uint32_t count, float reach, uint32_t tries,
+                          struct random *random);
+
+static inline bool ground_is_near(const struct ground *ground, const struct point *p, float reach)
+{
+    float distance = ground->a * p->x + ground->b * p->y + ground->c * p->z - ground->d;
+
+    return distance <= reach && distance >= -reach;
+}
+
+#endif
