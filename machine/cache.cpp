@@ -22,27 +22,22 @@ result<cache> cache::make(const cache_geometry &geometry, replacement policy, st
 
 cache::cache(const cache_geometry &geometry, replacement_state state, std::size_t owners)
     : geometry_(geometry), replacement_(std::move(state)), statistics_(owners),
-      set_bits_(static_cast<std::uint32_t>(std::countr_zero(geometry.sets()))),
-      way_bits_(static_cast<std::uint32_t>(std::bit_width(geometry.ways() - 1U))),
-      tag_blocks_((geometry.ways() + tag_bytes::count - 1) / tag_bytes::count),
-      ways_of_block_((1U << std::min(1U << way_bits_, tag_bytes::count)) - 1),
+      line_bits_(geometry.line_bits()), set_mask_(geometry.sets() - 1), ways_(geometry.ways()),
+      tag_bytes_((ways_ + tag_bytes::count - 1) / tag_bytes::count * tag_bytes::count),
       recent_(geometry.sets(), recent{.empty = geometry.ways()}),
-      tags_(std::size_t{geometry.sets()} * tag_blocks_), slots_(first_slot(geometry.sets()), nothing)
+      tags_(geometry.sets() * tag_bytes_, tag_of(no_line)),
+      slots_(first_slot(geometry.sets()) + tag_bytes::count, nothing)
 {
-    for (tag_bytes &block : tags_) {
-        block.bytes.fill(tag_of(no_line));
-    }
 }
 
 void cache::remark(phys_addr address, line_mark mark)
 {
-    const std::uint32_t set = geometry_.set_of(address);
-    const std::uint64_t line = line_of(address);
-    const std::size_t last = recent_[set].slot;
-    const std::size_t slot = slots_[last] >> line_shift == line ? last : find(set, line);
+    const place where = place_of(address);
+    recent &own = recent_[where.set];
+    const std::size_t slot = slots_[own.slot] >> line_shift == where.line ? own.slot : find(where);
     if (slot != absent) {
         slots_[slot] = (slots_[slot] & ~mark_flags) | static_cast<std::uint64_t>(mark);
-        remember(set);
+        remember(own);
     }
 }
 
@@ -50,21 +45,43 @@ std::optional<displaced> cache::receive(written_back line)
 {
     owner_statistics &counts = statistics_.of(line.owner);
     counts.received.add();
-    const std::uint32_t set = geometry_.set_of(line.line);
-    const std::size_t slot = find(set, line_of(line.line));
+    const place where = place_of(line.line);
+    const std::size_t slot = find(where);
     if (slot != absent) {
         slots_[slot] |= dirty_flag;
-        use(set, slot);
+        use(where.set, slot);
         return std::nullopt;
     }
     counts.received_misses.add();
-    return place(line.line, line.owner, dirty_flag);
+    return displaced_from(put(where, line.owner, dirty_flag));
+}
+
+cache::contents cache::fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags)
+{
+    count_miss(owner);
+    return put(place_of(address), owner, flags);
+}
+
+// Invalid slots go first, the lowest one before the others, whatever the policy.
+cache::contents cache::put(const place &where, owner_id owner, std::uint64_t flags)
+{
+    std::uint32_t &empty = recent_[where.set].empty;
+    std::uint32_t way = empty == 0 ? no_way : free_way(where.set);
+    empty -= way != no_way ? 1 : 0;
+    const bool full = way == no_way;
+    way = full ? replacement_.victim(where.set, locked_ways_) : way;
+    const contents gone = hold(where, way, owner, flags);
+    if (full) {
+        count_eviction(gone, owner);
+    }
+    replacement_.touch(where.set, first_slot(where.set) + way);
+    return gone;
 }
 
 // The lowest empty way that may take a line, or none.
-std::uint32_t cache::free_way(std::uint32_t set) const
+std::uint32_t cache::free_way(std::size_t set) const
 {
-    for (std::uint32_t way = 0; way < geometry_.ways(); ++way) {
+    for (std::uint32_t way = 0; way < ways_; ++way) {
         if (slots_[first_slot(set) + way] == nothing && (locked_ways_ >> way & 1U) == 0) {
             return way;
         }
@@ -74,27 +91,29 @@ std::uint32_t cache::free_way(std::uint32_t set) const
 
 std::optional<displaced> cache::invalidate(phys_addr address)
 {
-    const std::uint32_t set = geometry_.set_of(address);
-    const std::size_t slot = find(set, line_of(address));
+    const place where = place_of(address);
+    const std::size_t slot = find(where);
     if (slot == absent) {
         return std::nullopt;
     }
-    const displaced was = displaced_from(slots_[slot]);
-    hold(set, static_cast<std::uint32_t>(slot - first_slot(set)), nothing);
-    remember(set);
-    ++recent_[set].empty;
+    const std::optional<displaced> was = displaced_from(slots_[slot]);
+    slots_[slot] = nothing;
+    tags_[where.set * tag_bytes_ + slot - first_slot(where.set)] = tag_of(no_line);
+    recent &own = recent_[where.set];
+    remember(own);
+    ++own.empty;
     return was;
 }
 
 bool cache::clean(phys_addr address)
 {
-    const std::uint32_t set = geometry_.set_of(address);
-    const std::size_t slot = find(set, line_of(address));
+    const place where = place_of(address);
+    const std::size_t slot = find(where);
     if (slot == absent || (slots_[slot] & dirty_flag) == 0) {
         return false;
     }
     slots_[slot] &= ~dirty_flag;
-    remember(set);
+    remember(recent_[where.set]);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "machine/cache_geometry.h"
@@ -52,6 +53,9 @@ public:
         std::uint32_t empty = 0; // ways of the set that hold no line
     };
 
+    // What a slot holds, in one word: the line's number, its owner, whether it is dirty, its mark.
+    using contents = std::uint64_t;
+
     // `owners`: owner ids are below it, 1 to 256. `seed` matters for random replacement only. Addresses are
     // below 2^53.
     static result<cache> make(const cache_geometry &geometry, replacement policy, std::size_t owners,
@@ -81,23 +85,26 @@ public:
     // demand() of a cache that many use, whose last line is rarely the next one: without a look there.
     presence shared_demand(phys_addr address)
     {
-        const std::uint32_t set = geometry_.set_of(address);
-        const std::size_t slot = find(set, line_of(address));
-        if (slot == absent) {
-            return presence::absent;
-        }
-        replacement_.touch(set, static_cast<std::uint32_t>(slot - first_slot(set)));
-        recent_[set].line = no_line;
-        recent_[set].dirty_line = no_line;
-        statistics_.of(owner_of(slots_[slot])).accesses.add();
-        return presence_of(slots_[slot]);
+        const place where = place_of(address);
+        const std::size_t slot = find(where);
+        return slot == absent ? presence::absent : shared_use(where, slot);
     }
 
-    // demand() without counting.
+    // demand() without counting, in two steps, of which the first changes nothing. The slot is valid until
+    // the next change; `absent`: it is not here.
+    static constexpr std::size_t absent = ~std::size_t{0};
+    [[nodiscard]] std::size_t find(phys_addr address) const { return find(place_of(address)); }
+    presence use(phys_addr address, std::size_t slot, access_kind kind)
+    {
+        const place where = place_of(address);
+        slots_[slot] |= static_cast<std::uint64_t>(kind); // write: dirty
+        use(where.set, slot);
+        return presence_of(slots_[slot]);
+    }
     presence demand_uncounted(phys_addr address, access_kind kind)
     {
-        const std::size_t slot = use_if_here(address, kind);
-        return slot == absent ? presence::absent : presence_of(slots_[slot]);
+        const std::size_t slot = find(address);
+        return slot == absent ? presence::absent : use(address, slot, kind);
     }
 
     // A demand access to a line that hit() did not find: counts the miss, brings the line in, and says what
@@ -105,10 +112,30 @@ public:
     std::optional<displaced> fill(phys_addr address, owner_id owner, access_kind kind,
                                   line_mark mark = line_mark::none)
     {
-        owner_statistics &counts = statistics_.of(owner);
-        counts.accesses.add();
-        counts.misses.add();
-        return place(address, owner, static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark));
+        return displaced_from(fill_over_slowly(
+            address, owner, static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark)));
+    }
+    // fill() for who wants to know of dirty lines only, as a miss of a private cache does: the dirty line
+    // that had to go, as the cache holds it; ask is_dirty() and given_up() of it.
+    [[gnu::noinline]] contents fill_over(phys_addr address, owner_id owner, access_kind kind, line_mark mark)
+    {
+        const auto flags = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark);
+        const place where = place_of(address);
+        if (recent_[where.set].empty != 0 || !replacement_.quick(locked_ways_)) [[unlikely]] {
+            return fill_over_slowly(address, owner, flags);
+        }
+        const contents gone = hold(where, replacement_.draw(), owner, flags);
+        count_miss(owner);
+        count_eviction(gone, owner);
+        return gone;
+    }
+    static bool is_dirty(contents slot) { return (slot & dirty_flag) != 0; }
+    [[nodiscard]] written_back given_up(contents slot) const { return {address_of(slot), owner_of(slot)}; }
+    [[nodiscard]] std::optional<displaced> displaced_from(contents slot) const
+    {
+        return slot == nothing
+                   ? std::nullopt
+                   : std::optional(displaced{owner_of(slot), (slot & dirty_flag) != 0, address_of(slot)});
     }
     // Marks a line differently, if it is here.
     void remark(phys_addr address, line_mark mark);
@@ -138,28 +165,28 @@ public:
     // Ways that take no new lines from now on (bit w: way w); what they hold stays and is hit. Not all ways.
     void lock_ways(std::uint64_t ways) { locked_ways_ = ways; }
 
-    [[nodiscard]] bool contains(phys_addr address) const
-    {
-        return find(geometry_.set_of(address), line_of(address)) != absent;
-    }
+    [[nodiscard]] bool contains(phys_addr address) const { return find(place_of(address)) != absent; }
 
 private:
-    // What a slot holds, in one word: the line's number, its owner, whether it is dirty, its mark.
-    using contents = std::uint64_t;
     static constexpr std::uint32_t line_shift = 16;
     static constexpr std::uint32_t owner_shift = 8;
     static constexpr std::uint64_t dirty_flag = 1;
     static constexpr std::uint64_t mark_flags = 6;
     static constexpr std::uint64_t no_line = ~std::uint64_t{0} >> line_shift;
     static constexpr contents nothing = no_line << line_shift;
-    static constexpr std::size_t absent = ~std::size_t{0};
     static constexpr std::uint32_t no_way = ~std::uint32_t{0};
 
     cache(const cache_geometry &geometry, replacement_state state, std::size_t owners);
 
-    [[nodiscard]] std::uint64_t line_of(phys_addr address) const
+    // A line's number and the set that it falls in.
+    struct place {
+        std::uint64_t line;
+        std::size_t set;
+    };
+    [[nodiscard]] place place_of(phys_addr address) const
     {
-        return address.value >> geometry_.line_bits();
+        const std::uint64_t line = address.value >> line_bits_;
+        return {line, line & set_mask_};
     }
     static owner_id owner_of(contents slot) { return {static_cast<std::uint8_t>(slot >> owner_shift)}; }
     static presence presence_of(contents slot)
@@ -169,100 +196,101 @@ private:
                       static_cast<int>(presence::ahead) == 1 + static_cast<int>(line_mark::ahead) / 2);
         return static_cast<presence>(1 + (slot & mark_flags) / 2);
     }
-    [[nodiscard]] displaced displaced_from(contents slot) const
+    [[nodiscard]] phys_addr address_of(contents slot) const
     {
-        return {owner_of(slot), (slot & dirty_flag) != 0,
-                phys_addr{slot >> line_shift << geometry_.line_bits()}};
+        return phys_addr{slot >> line_shift << line_bits_};
+    }
+    [[nodiscard]] std::size_t first_slot(std::size_t set) const { return set * ways_; }
+    // A byte of a hash of the line's number: the memories of domains often lie powers of two apart.
+    static std::uint8_t tag_of(std::uint64_t line)
+    {
+        return static_cast<std::uint8_t>(line * 0x9E3779B97F4A7C15U >> 56U);
     }
 
-    [[nodiscard]] std::size_t first_slot(std::uint32_t set) const { return std::size_t{set} << way_bits_; }
-    // A byte of a hash of the tag: the memories of domains often lie powers of two apart.
-    [[nodiscard]] std::uint8_t tag_of(std::uint64_t line) const
+    // The lowest slot of its set that holds the line. A byte of each way's tag is compared first; those
+    // behind the last way lead to no line of this set.
+    [[nodiscard]] std::size_t find(const place &where) const
     {
-        return static_cast<std::uint8_t>((line >> set_bits_) * 0x9E3779B97F4A7C15U >> 56U);
-    }
-
-    // The lowest slot of a set that holds the line. A byte of each way's tag is compared first.
-    [[nodiscard]] std::size_t find(std::uint32_t set, std::uint64_t line) const
-    {
-        const tag_bytes *tags = tags_.data() + std::size_t{set} * tag_blocks_;
-        const std::uint8_t tag = tag_of(line);
-        std::size_t first = first_slot(set);
-        for (std::uint32_t left = tag_blocks_;; ++tags, first += tag_bytes::count) {
-            for (std::uint32_t equal = tags->equal_to(tag) & ways_of_block_; equal != 0; equal &= equal - 1) {
-                const std::size_t slot = first + static_cast<std::uint32_t>(std::countr_zero(equal));
-                if (slots_[slot] >> line_shift == line) {
-                    return slot;
-                }
-            }
-            if (--left == 0) {
-                return absent;
+        const std::size_t first = first_slot(where.set);
+        std::uint32_t equal = tag_bytes::equal_to(tags_.data() + where.set * tag_bytes_, tag_of(where.line));
+        for (; equal != 0; equal &= equal - 1) {
+            const std::size_t slot = first + static_cast<std::uint32_t>(std::countr_zero(equal));
+            if (slots_[slot] >> line_shift == where.line) {
+                return slot;
             }
         }
-    }
-    void hold(std::uint32_t set, std::uint32_t way, contents what)
-    {
-        tags_[std::size_t{set} * tag_blocks_ + way / tag_bytes::count].bytes[way % tag_bytes::count] =
-            tag_of(what >> line_shift);
-        slots_[first_slot(set) + way] = what;
+        for (std::size_t way = tag_bytes::count; way < ways_; ++way) {
+            if (slots_[first + way] >> line_shift == where.line) {
+                return first + way;
+            }
+        }
+        return absent;
     }
 
     std::size_t use_if_here(phys_addr address, access_kind kind)
     {
-        const std::uint64_t line = line_of(address);
-        const std::uint32_t set = geometry_.set_of(address);
-        std::size_t slot = recent_[set].slot;
-        if (recent_[set].line != line) {
-            slot = find(set, line);
-            if (slot == absent) {
-                return absent;
+        const place where = place_of(address);
+        recent &own = recent_[where.set];
+        if (own.line == where.line) {
+            if (kind == access_kind::write) { // used last in its set, so no policy would change anything
+                slots_[own.slot] |= dirty_flag;
+                own.dirty_line = where.line;
             }
+            return own.slot;
+        }
+        const std::size_t slot = find(where);
+        if (slot != absent) {
             slots_[slot] |= static_cast<std::uint64_t>(kind); // write: dirty
-            use(set, slot);
-        } else if (kind == access_kind::write) { // used last in its set, so no policy would change anything
-            slots_[slot] |= dirty_flag;
-            recent_[set].dirty_line = line;
+            use(where.set, slot);
         }
         return slot;
     }
 
-    void use(std::uint32_t set, std::size_t slot)
+    presence shared_use(const place &where, std::size_t slot)
     {
-        replacement_.touch(set, static_cast<std::uint32_t>(slot - first_slot(set)));
+        const contents what = slots_[slot];
+        replacement_.touch(where.set, slot);
+        recent_[where.set].line = no_line;
+        recent_[where.set].dirty_line = no_line;
+        statistics_.of(owner_of(what)).accesses.add();
+        return presence_of(what);
+    }
+    void use(std::size_t set, std::size_t slot)
+    {
+        replacement_.touch(set, slot);
         recent_[set].slot = static_cast<std::uint32_t>(slot);
-        remember(set);
+        remember(recent_[set]);
     }
     // After any change of the slot that was used last.
-    void remember(std::uint32_t set)
+    void remember(recent &own)
     {
-        recent &own = recent_[set];
         const contents what = slots_[own.slot];
         const std::uint64_t line = what >> line_shift;
         own.line = (what & mark_flags) == 0 ? line : no_line;
         own.dirty_line = (what & (mark_flags | dirty_flag)) == dirty_flag ? line : no_line;
     }
 
-    // Invalid slots go first, the lowest one before the others, whatever the policy.
-    std::optional<displaced> place(phys_addr address, owner_id owner, std::uint64_t flags)
+    void count_miss(owner_id owner)
     {
-        const std::uint32_t set = geometry_.set_of(address);
-        recent &own = recent_[set];
-        std::uint32_t way = own.empty == 0 ? no_way : free_way(set);
-        contents gone = nothing;
-        if (way == no_way) [[likely]] {
-            way = replacement_.victim(set, locked_ways_);
-            gone = slots_[first_slot(set) + way];
-            count_eviction(gone, owner);
-        } else {
-            --own.empty;
-        }
-        const std::uint64_t line = line_of(address);
-        hold(set, way, line << line_shift | std::uint64_t{owner.value} << owner_shift | flags);
-        replacement_.touch(set, way);
-        own.slot = static_cast<std::uint32_t>(first_slot(set) + way);
-        own.line = (flags & mark_flags) == 0 ? line : no_line;
-        own.dirty_line = flags == dirty_flag ? line : no_line;
-        return gone == nothing ? std::nullopt : std::optional(displaced_from(gone));
+        owner_statistics &counts = statistics_.of(owner);
+        counts.accesses.add();
+        counts.misses.add();
+    }
+    // What had to go, or `nothing`.
+    contents fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags);
+    contents put(const place &where, owner_id owner, std::uint64_t flags);
+    contents hold(const place &where, std::uint32_t way, owner_id owner, std::uint64_t flags)
+    {
+        recent &own = recent_[where.set];
+        const std::size_t slot = first_slot(where.set) + way;
+        std::uint8_t &tag = tags_[where.set * tag_bytes_ + way];
+        const contents gone = std::exchange(
+            slots_[slot], where.line << line_shift | std::uint64_t{owner.value} << owner_shift | flags);
+        own.slot = static_cast<std::uint32_t>(slot);
+        own.line = (flags & mark_flags) == 0 ? where.line : no_line;
+        own.dirty_line = flags == dirty_flag ? where.line : no_line;
+        tag = tag_of(where.line);
+        return gone;
     }
     void count_eviction(contents gone, owner_id evictor)
     {
@@ -271,18 +299,18 @@ private:
             statistics_.of(owner_of(gone)).write_backs.add();
         }
     }
-    [[gnu::noinline]] [[nodiscard]] std::uint32_t free_way(std::uint32_t set) const;
+    [[nodiscard]] std::uint32_t free_way(std::size_t set) const;
 
     cache_geometry geometry_;
     replacement_state replacement_;
     cache_statistics statistics_;
-    std::uint32_t set_bits_;
-    std::uint32_t way_bits_;      // of a slot's number, below those of the set
-    std::uint32_t tag_blocks_;    // of a set
-    std::uint32_t ways_of_block_; // the bytes of a block that stand for slots, a bit each
-    std::vector<recent> recent_;  // by set
-    std::vector<tag_bytes> tags_; // per set: a byte of each way's tag, of no_line where it is empty
-    std::vector<contents> slots_; // per set, as many as the next power of two
+    std::uint32_t line_bits_;
+    std::uint64_t set_mask_;
+    std::size_t ways_;
+    std::size_t tag_bytes_;          // of a set: whole blocks
+    std::vector<recent> recent_;     // by set
+    std::vector<std::uint8_t> tags_; // by set: of each way, of no_line where it is empty
+    std::vector<contents> slots_;    // by set, and as many as are looked at behind the last one
     std::uint64_t locked_ways_ = 0;
 };
 

@@ -70,7 +70,7 @@ std::uint64_t core::budget_to(picoseconds limit) const
     __extension__ using wide = unsigned __int128;
     constexpr std::uint64_t most_ps = ~std::uint64_t{0} / 1000;
     const std::uint64_t limit_fs = std::min(limit.value, most_ps) * 1000;
-    const std::uint64_t left_fs = limit_fs > clock_fs_ ? limit_fs - clock_fs_ : 0;
+    const std::uint64_t left_fs = std::max(limit_fs, clock_fs_) - clock_fs_;
     return static_cast<std::uint64_t>(static_cast<wide>(left_fs) * instructions_reciprocal_ >> 64U);
 }
 
@@ -105,7 +105,7 @@ void core::budget_spent()
 {
     settle();
     while (settings_.window_instructions != 0 && under_way_.any(purpose::load, clock_now())) {
-        if (counts_.instructions <
+        if (counts_.instructions <=
             under_way_.oldest(purpose::load).instruction + settings_.window_instructions) {
             break;
         }
@@ -153,28 +153,29 @@ void core::wait_until(picoseconds when, stall_cause cause)
     }
 }
 
-// Until arrived() or room() has named a time, and that time has come.
+// Until arrived() or room() has named a time, and that time has come; or, for room, until the next line that
+// memory has decided on comes, which may be what a level waits for.
 void core::block(waiting what, stall_cause cause)
 {
     waits_ = what;
-    timeline_.due_[id_.value] = engine::never;
+    due_ = what == waiting::room ? memory_.next_landing(clock_now()) : engine::never;
     timeline_.give_way(*this);
     waits_ = waiting::no;
-    wait_until(timeline_.due_[id_.value], cause);
+    wait_until(due_, cause);
 }
 
 void core::arrived(ticket id, picoseconds when)
 {
     under_way_.arrives(id, when);
     if (waits_ == waiting::data && waits_for_ == id) {
-        timeline_.wake(id_.value, std::max(clock_now(), when));
+        wake(std::max(clock_now(), when));
     }
 }
 
 void core::room(picoseconds when)
 {
     if (waits_ == waiting::room) {
-        timeline_.wake(id_.value, std::min(timeline_.due_[id_.value], std::max(clock_now(), when)));
+        wake(std::min(due_, std::max(clock_now(), when)));
     }
 }
 
@@ -182,12 +183,11 @@ void core::wait()
 {
     settle();
     waits_ = waiting::signal;
-    picoseconds &due = timeline_.due_[id_.value];
-    due = signal_at_ == engine::never ? signal_at_ : std::max(clock_now(), signal_at_);
+    due_ = signal_at_ == engine::never ? signal_at_ : std::max(clock_now(), signal_at_);
     timeline_.give_way(*this);
     waits_ = waiting::no;
     signal_at_ = engine::never;
-    const std::uint64_t until_fs = due.value * 1000;
+    const std::uint64_t until_fs = due_.value * 1000;
     if (until_fs > clock_fs_) {
         counts_.idle_ps += (until_fs - clock_fs_) / 1000;
         clock_fs_ = until_fs;
@@ -199,7 +199,7 @@ void core::signal(picoseconds when)
 {
     signal_at_ = std::min(signal_at_, when);
     if (waits_ == waiting::signal) {
-        timeline_.wake(id_.value, std::max(clock_now(), signal_at_));
+        wake(std::max(clock_now(), signal_at_));
     } else if (timeline_.running() == this) {
         settle();
         grant();
@@ -225,13 +225,13 @@ void core::start(std::function<void(core &)> program, byte_count stack)
             run(*this);
             settle();
             ended_ = true;
-            return timeline_.after(*this);
+            return timeline_.after_end();
         },
         stack));
     current_ = started_.back().get();
     ended_ = false;
     clock_fs_ = std::max(clock_fs_, timeline_.now().value * 1000);
-    timeline_.wake(id_.value, clock_now());
+    wake(clock_now());
 }
 
 // --- Counts ---
@@ -243,9 +243,8 @@ core_counts core::counts() const
         now.instructions += static_cast<std::uint64_t>(granted_ - machine_budget);
     }
     now.cycles = (clock_fs() - now.idle_ps * 1000) / cycle_fs_;
-    now.memory_accesses = accesses_;
     for (std::size_t i = 0; i < core_event_count; ++i) {
-        now.events[i] = tallies_[i].goal - tallies_[i].left;
+        now.events[i] = count_of(static_cast<core_event>(i));
     }
     return now;
 }

@@ -59,7 +59,7 @@ public:
     // A load or a store that nothing waits for but the core's own limits; returns when the core may go on.
     void access(phys_addr address, std::uint32_t bytes, access_kind kind)
     {
-        ++accesses_;
+        count(core_event::memory_access);
         if (changes_nothing(address, bytes, kind)) [[likely]] {
             return;
         }
@@ -69,7 +69,7 @@ public:
     // A load whose address came from the load before it: returns when the data are there.
     void dependent_read(phys_addr address, std::uint32_t bytes)
     {
-        ++accesses_;
+        count(core_event::memory_access);
         if (changes_nothing(address, bytes, access_kind::read)) [[likely]] {
             spend_load_use();
             return;
@@ -90,8 +90,8 @@ public:
     {
         settle();
         const picoseconds now = clock_now();
-        timeline_.due_[id_.value] = now;
         if (!timeline_.none_before(now)) {
+            due_ = now;
             timeline_.give_way(*this);
         }
         return now;
@@ -127,6 +127,11 @@ public:
     [[nodiscard]] bool ended() const { return ended_; }
     [[nodiscard]] const core_settings &settings() const { return settings_; }
     [[nodiscard]] core_counts counts() const;
+    [[nodiscard]] std::uint64_t count_of(core_event which) const
+    {
+        const tally &own = tallies_[static_cast<std::size_t>(which)];
+        return own.goal - own.left;
+    }
     [[nodiscard]] const cache &l1d() const { return l1d_; }
     [[nodiscard]] const cache *l2() const { return l2_ ? &*l2_ : nullptr; }
     [[nodiscard]] const route &way() const { return route_; }
@@ -157,6 +162,8 @@ private:
 
     using purpose = lines_under_way::purpose;
     enum class waiting : std::uint8_t { no, data, room, signal };
+
+    static constexpr std::uint64_t beat_bytes = 16; // a data channel of 128 bits, as Cortex-A53's to memory
 
     // Lines of shared frames have a tag of their own in the private caches, so that the fast path never hits
     // them and their accesses come in order.
@@ -197,6 +204,13 @@ private:
         }
     }
 
+    // It waits for that.
+    void wake(picoseconds when)
+    {
+        due_ = when;
+        timeline_.wake(id_, when);
+    }
+
     // What was used of the budget becomes time.
     void settle()
     {
@@ -205,7 +219,13 @@ private:
         clock_fs_ += used * instruction_fs_;
         granted_ = machine_budget;
     }
-    void count(core_event which, std::uint64_t times = 1)
+    void count(core_event which)
+    {
+        if (--tallies_[static_cast<std::size_t>(which)].left == 0) [[unlikely]] {
+            watch_reached(which);
+        }
+    }
+    void count(core_event which, std::uint64_t times)
     {
         tally &own = tallies_[static_cast<std::size_t>(which)];
         const bool reached = own.left <= times;
@@ -214,6 +234,9 @@ private:
             watch_reached(which);
         }
     }
+
+    // A line between the core and what is shared.
+    void count_beats() { count(core_event::beats, (line_mask_ + 1) / beat_bytes); }
 
     // machine/core.cpp
     [[gnu::noinline]] void budget_spent();
@@ -227,9 +250,15 @@ private:
 
     // machine/core_miss.cpp
     void other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    [[gnu::noinline]] void found_access(phys_addr address, std::size_t slot, access_kind kind,
+                                        bool dependent);
+    [[gnu::noinline]] void coming_access(phys_addr address);
+    [[gnu::noinline]] void ordered_access(phys_addr address, std::uint32_t bytes, access_kind kind,
+                                          bool dependent, presence found);
     [[gnu::noinline]] void slow_access(phys_addr address, std::uint32_t bytes, access_kind kind,
                                        bool dependent);
-    void part_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    [[gnu::noinline]] void part_access(phys_addr address, std::uint32_t bytes, access_kind kind,
+                                       bool dependent);
     void missed_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
     [[gnu::noinline]] void marked_access(phys_addr address, access_kind kind, bool dependent, presence how);
     void want_prefetched(phys_addr line, access_kind kind, owner_id owner, picoseconds now);
@@ -239,20 +268,22 @@ private:
     picoseconds limit_stores(picoseconds now);
     [[gnu::noinline]] bool l2_hit(phys_addr line, access_kind kind, bool dependent, owner_id owner);
     void fetch_ahead(phys_addr line, owner_id owner, picoseconds now);
+    [[gnu::noinline]] void fetch_stream(prefetcher::stream &one, owner_id owner, picoseconds now);
     memory_system::reply fetch(const route &way, phys_addr line, owner_id owner, picoseconds &now);
-    memory_system::reply ask(const route &way, const memory_system::line_request &wanted, picoseconds now);
-    [[gnu::noinline]] memory_system::reply ask_again(const route &way,
-                                                     const memory_system::line_request &wanted);
-    void note(const route &way, const memory_system::reply &reply);
-    void begin(phys_addr line, purpose why, const memory_system::reply &reply);
+    memory_system::reply ask(const route &way, phys_addr line, owner_id owner, bool prefetch,
+                             picoseconds now);
+    [[gnu::noinline]] memory_system::reply ask_again(const route &way, phys_addr line, owner_id owner);
+    [[gnu::noinline]] void note_further(const route &way, memory_system::reply reply);
+    void begin(phys_addr line, purpose why, memory_system::reply reply);
     void make_room_for_writes();
-    void wait_for_entry(lines_under_way::entry which, stall_cause cause);
-    void wait_for_reply(const memory_system::reply &reply, stall_cause cause);
+    [[gnu::noinline]] void wait_for_entry(lines_under_way::entry which, stall_cause cause);
+    void wait_for_reply(memory_system::reply reply, stall_cause cause);
     static stall_cause cause_of(bool from_memory)
     {
         return from_memory ? stall_cause::memory : stall_cause::shared_level_hit;
     }
-    void fill_l2(phys_addr line, owner_id owner);
+    [[gnu::noinline]] void l1_gives_up(written_back gone);
+    [[gnu::noinline]] void fill_l2(phys_addr line, owner_id owner);
     void fill_private(phys_addr line, access_kind kind, owner_id owner, line_mark mark);
     void fill_l1(phys_addr line, access_kind kind, owner_id owner, line_mark mark);
     [[gnu::noinline]] void write_back(written_back line);
@@ -294,12 +325,12 @@ private:
     std::int64_t load_use_instructions_;
     std::uint64_t instructions_reciprocal_; // 2^64 / instruction_fs_, rounded down
     std::uint64_t clock_fs_ = 0;
-    std::uint64_t accesses_ = 0;
     std::int64_t granted_ = 0;
 
     std::vector<std::unique_ptr<fiber>> started_;
     fiber *current_ = nullptr;
     bool ended_ = true;
+    picoseconds due_ = engine::never; // when it acts next, while others run
     waiting waits_ = waiting::no;
     ticket waits_for_ = 0;
     picoseconds signal_at_ = engine::never;

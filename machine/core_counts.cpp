@@ -7,8 +7,8 @@ namespace bulkhead::machine {
 std::string_view name_of(core_event which)
 {
     constexpr std::array<std::string_view, core_event_count> names{
-        "l1d_refill", "l1d_write_back", "l2d_access",    "l2d_refill",   "l2d_write_back",
-        "bus_access", "uncached",       "l1_tlb_refill", "l2_tlb_refill"};
+        "l1d_refill", "l1d_write_back", "l2d_access",    "l2d_refill",    "l2d_write_back", "bus_access",
+        "beats",      "uncached",       "l1_tlb_refill", "l2_tlb_refill", "memory_access"};
     return names.at(static_cast<std::size_t>(which));
 }
 

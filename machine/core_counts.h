@@ -15,13 +15,15 @@ enum class core_event : std::uint8_t {
     l1d_write_back, // dirty lines that left it
     l2d_access,     // the second level, private or shared: lookups for this core and its write-backs
     l2d_refill,     // lines that it had to fetch for this core
-    l2d_write_back, // dirty lines that it sent on because of this core
+    l2d_write_back, // lines that it sent on because of this core, those that were streamed past it too
     bus_access,     // lines read from or written to the interconnect because of this core
+    beats,          // of data between the core and what is shared, cached there or not
     uncached,       // accesses past all caches, devices included
     l1_tlb_refill,
     l2_tlb_refill, // = walks
+    memory_access, // loads and stores of what runs on it, hits included
 };
-inline constexpr std::size_t core_event_count = 9;
+inline constexpr std::size_t core_event_count = 11;
 std::string_view name_of(core_event which);
 
 enum class stall_cause : std::uint8_t { l2_hit, shared_level_hit, memory, store_buffer, walk, device };
@@ -30,8 +32,7 @@ std::string_view name_of(stall_cause which);
 
 struct core_counts {
     std::uint64_t instructions = 0;
-    std::uint64_t cycles = 0; // of the core's clock while it did not wait for an interrupt
-    std::uint64_t memory_accesses = 0;
+    std::uint64_t cycles = 0;  // of the core's clock while it did not wait for an interrupt
     std::uint64_t idle_ps = 0; // in wait()
     std::array<std::uint64_t, core_event_count> events{};
     std::array<std::uint64_t, stall_cause_count> stall_ps{};

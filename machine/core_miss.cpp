@@ -19,16 +19,20 @@ void core::write_back(written_back line)
     count(core_event::l2d_access, l2_ ? 0 : 1);
     count(core_event::l2d_write_back, l2_ ? 1 : sent);
     count(core_event::bus_access, sent);
+    count_beats();
 }
 
 void core::fill_l1(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
 {
-    const std::optional<displaced> victim = l1d_.fill(line, owner, kind, mark);
-    if (!victim || !victim->dirty) {
-        return;
+    const cache::contents gone = l1d_.fill_over(line, owner, kind, mark);
+    if (cache::is_dirty(gone)) [[unlikely]] {
+        l1_gives_up(l1d_.given_up(gone));
     }
+}
+
+void core::l1_gives_up(written_back gone)
+{
     count(core_event::l1d_write_back);
-    const written_back gone{victim->line, victim->owner};
     if (!l2_ || (gone.line.value & shared_tag) != 0) {
         write_back(gone);
         return;
@@ -56,40 +60,56 @@ void core::fill_private(phys_addr line, access_kind kind, owner_id owner, line_m
     fill_l1(line, kind, owner, mark);
 }
 
-void core::note(const route &way, const memory_system::reply &reply)
-{
-    if (!l2_ && !way.levels.empty()) {
-        count(core_event::l2d_access);
-        if (reply.missed_levels != 0) {
-            count(core_event::l2d_refill);
-        }
-    }
-    if (reply.missed_levels == way.levels.size()) {
-        count(core_event::bus_access);
-    }
-}
-
 // What is asked of memory, and what it had to write back for that, is counted as this core's.
-memory_system::reply core::ask(const route &way, const memory_system::line_request &wanted, picoseconds now)
+inline memory_system::reply core::ask(const route &way, phys_addr line, owner_id owner, bool prefetch,
+                                      picoseconds now)
 {
-    const std::uint64_t before = memory_.counts().line_writes;
-    const memory_system::reply reply = memory_.fetch(way, wanted, *this, now);
-    if (reply.how != memory_system::reply::state::full) [[likely]] {
-        note(way, reply);
-        if (const std::uint64_t sent = memory_.counts().line_writes - before; sent != 0) {
-            count(core_event::l2d_write_back, l2_ ? 0 : sent);
-            count(core_event::bus_access, sent);
+    const memory_system::reply reply = memory_.fetch(way, {line, owner, partition_, prefetch}, *this, now);
+    if (reply.asked == memory_system::reply::source::nearest_level && reply.writes_below == 0) [[likely]] {
+        if (!l2_) {
+            count(core_event::l2d_access);
         }
+        count_beats();
+    } else {
+        note_further(way, reply);
     }
     return reply;
 }
 
+void core::note_further(const route &way, memory_system::reply reply)
+{
+    using source = memory_system::reply::source;
+    if (reply.how == memory_system::reply::state::full) {
+        return;
+    }
+    if (way.levels.empty() && !route_.levels.empty()) {
+        count(core_event::beats); // past the caches: what was asked for, no line
+    } else {
+        count_beats();
+    }
+    if (!l2_ && !way.levels.empty()) {
+        count(core_event::l2d_access);
+        if (reply.asked != source::nearest_level) {
+            count(core_event::l2d_refill);
+        }
+    }
+    if (reply.asked == source::memory) {
+        count(core_event::bus_access);
+    }
+    if (reply.writes_below != 0) {
+        if (!l2_) {
+            count(core_event::l2d_write_back, reply.writes_below);
+        }
+        count(core_event::bus_access, reply.writes_below);
+    }
+}
+
 // Until there is room.
-memory_system::reply core::ask_again(const route &way, const memory_system::line_request &wanted)
+memory_system::reply core::ask_again(const route &way, phys_addr line, owner_id owner)
 {
     for (;;) {
         block(waiting::room, stall_cause::memory);
-        const memory_system::reply reply = ask(way, wanted, clock_now());
+        const memory_system::reply reply = ask(way, line, owner, false, clock_now());
         if (reply.how != memory_system::reply::state::full) {
             return reply;
         }
@@ -97,31 +117,30 @@ memory_system::reply core::ask_again(const route &way, const memory_system::line
 }
 
 // Moves `now` on if it had to wait.
-memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owner, picoseconds &now)
+inline memory_system::reply core::fetch(const route &way, phys_addr line, owner_id owner, picoseconds &now)
 {
-    const memory_system::line_request wanted{line, owner, partition_, false};
-    memory_system::reply reply = ask(way, wanted, now);
+    memory_system::reply reply = ask(way, line, owner, false, now);
     if (reply.how == memory_system::reply::state::full) [[unlikely]] {
-        reply = ask_again(way, wanted);
+        reply = ask_again(way, line, owner);
         now = clock_now();
     }
     return reply;
 }
 
-void core::begin(phys_addr line, purpose why, const memory_system::reply &reply)
+inline void core::begin(phys_addr line, purpose why, memory_system::reply reply)
 {
     const bool known = reply.how == memory_system::reply::state::known;
-    under_way_.add(why, {line, reply.id, counts_.instructions, known ? reply.when : lines_under_way::unknown,
-                         reply.from_memory});
+    under_way_.add(why, {line, reply.id(), counts_.instructions,
+                         known ? reply.when() : lines_under_way::unknown, reply.from_memory});
 }
 
-void core::wait_for_reply(const memory_system::reply &reply, stall_cause cause)
+void core::wait_for_reply(memory_system::reply reply, stall_cause cause)
 {
     if (reply.how == memory_system::reply::state::known) {
-        wait_until(reply.when, cause);
+        wait_until(reply.when(), cause);
         return;
     }
-    waits_for_ = reply.id;
+    waits_for_ = reply.id();
     block(waiting::data, cause);
 }
 
@@ -139,15 +158,26 @@ void core::wait_for_entry(lines_under_way::entry which, stall_cause cause)
 
 // --- Accesses ---
 
-// Not to the line of its set that was used last.
+// Not to the line of its set that was used last. Every way on is the last that it does, so that it saves no
+// registers.
 [[gnu::flatten]] void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind,
                                          bool dependent)
 {
-    if (!fits_line(address, bytes)) {
+    if (!fits_line(address, bytes)) [[unlikely]] {
         slow_access(address, bytes, kind, dependent);
         return;
     }
-    const presence found = l1d_.demand_uncounted(address, kind);
+    const std::size_t slot = l1d_.find(address);
+    if (slot == cache::absent) [[likely]] {
+        ordered_access(address, bytes, kind, dependent, presence::absent);
+    } else {
+        found_access(address, slot, kind, dependent);
+    }
+}
+
+void core::found_access(phys_addr address, std::size_t slot, access_kind kind, bool dependent)
+{
+    const presence found = l1d_.use(address, slot, kind);
     if (found == presence::here) {
         if (dependent) {
             spend_load_use();
@@ -156,13 +186,24 @@ void core::wait_for_entry(lines_under_way::entry which, stall_cause cause)
     }
     const bool waits = kind == access_kind::read && (dependent || settings_.loads == 1);
     if (found == presence::coming && !waits) {
-        // It goes into the buffer that waits for the line.
-        if (under_way_.find(line_of(address), picoseconds{clock_fs() / 1000}) == nullptr) {
-            l1d_.remark(address, line_mark::none);
-        }
+        coming_access(address);
         return;
     }
-    if (found == presence::absent) {
+    ordered_access(address, 0, kind, dependent, found);
+}
+
+// It goes into the buffer that waits for the line.
+void core::coming_access(phys_addr address)
+{
+    if (under_way_.find(line_of(address), picoseconds{clock_fs() / 1000}) == nullptr) {
+        l1d_.remark(address, line_mark::none);
+    }
+}
+
+[[gnu::flatten]] void core::ordered_access(phys_addr address, std::uint32_t bytes, access_kind kind,
+                                           bool dependent, presence found)
+{
+    if (found == presence::absent) [[likely]] {
         missed_access(address, bytes, kind, dependent);
     } else {
         marked_access(address, kind, dependent, found);
@@ -294,14 +335,14 @@ bool core::l2_hit(phys_addr line, access_kind kind, bool dependent, owner_id own
 void core::load(phys_addr line, bool dependent, owner_id owner, picoseconds now)
 {
     count(core_event::l1d_refill);
+    const bool waits = dependent || settings_.loads == 1;
     const memory_system::reply reply = fetch(route_, line, owner, now);
-    if (dependent || settings_.loads == 1) {
-        fill_private(line, access_kind::read, owner, line_mark::none);
+    fill_private(line, access_kind::read, owner, waits ? line_mark::none : line_mark::coming);
+    if (waits) {
         fetch_ahead(line, owner, now);
         wait_for_reply(reply, cause_of(reply.from_memory));
         return;
     }
-    fill_private(line, access_kind::read, owner, line_mark::coming);
     begin(line, purpose::load, reply);
     fetch_ahead(line, owner, now);
     limit_loads(now);
@@ -343,29 +384,34 @@ picoseconds core::limit_stores(picoseconds now)
 }
 
 // The lines that the prefetcher wants now, while there is room.
-void core::fetch_ahead(phys_addr line, owner_id owner, picoseconds now)
+inline void core::fetch_ahead(phys_addr line, owner_id owner, picoseconds now)
 {
-    if (!prefetcher_.enabled()) {
-        return;
+    if (prefetcher_.enabled()) {
+        if (prefetcher::stream *const one = prefetcher_.wanted(line.value >> line_bits_)) [[unlikely]] {
+            fetch_stream(*one, owner, now);
+        }
     }
+}
+
+[[gnu::flatten]] void core::fetch_stream(prefetcher::stream &one, owner_id owner, picoseconds now)
+{
     const std::uint32_t room = lines_under_way::most - settings_.loads - settings_.stores;
-    prefetcher_.wanted(static_cast<std::int64_t>(line.value >> line_bits_), [&](std::int64_t number) {
-        const phys_addr next{static_cast<std::uint64_t>(number) << line_bits_};
+    for (; const auto number = prefetcher_.next_of(one); ++one.ahead) {
+        const phys_addr next{*number << line_bits_};
         const frames::frame *const frame = ram_.find(next);
         if (frame == nullptr || frame->shared || l1d_.contains(next) || (l2_ && l2_->contains(next))) {
-            return true;
+            continue;
         }
         if (under_way_.full(purpose::prefetch, room, now)) {
-            return false;
+            return;
         }
-        const memory_system::reply reply = ask(route_, {next, owner, partition_, true}, now);
+        const memory_system::reply reply = ask(route_, next, owner, true, now);
         if (reply.how == memory_system::reply::state::full) {
-            return false;
+            return;
         }
         fill_private(next, access_kind::read, owner, line_mark::ahead);
         begin(next, purpose::prefetch, reply);
-        return true;
-    });
+    }
 }
 
 // Past all caches: memory that is mapped so, what is not DRAM, devices.
@@ -382,6 +428,7 @@ void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind
             make_room_for_writes();
             wait_until(memory_.write_past(uncached_route_, {line, {}}, clock_now()),
                        stall_cause::store_buffer);
+            count(core_event::beats);
         }
         count(core_event::bus_access);
         finish();
@@ -394,6 +441,7 @@ void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind
         }
     }
     memory_.events().add(now, uncached_code << 32U | id_.value, address.value);
+    count(core_event::beats);
     wait_until(now + cost, stall_cause::device);
     finish();
 }

@@ -79,7 +79,10 @@ void core::send_stream_line()
     const picoseconds taken = past != 0 && own.run >= past ? memory_.write_past(route_, line, clock_now())
                                                            : memory_.write_back(route_, line, clock_now());
     count(core_event::l2d_access, l2_ ? 0 : 1);
-    count(core_event::bus_access, memory_.counts().line_writes - before);
+    const std::uint64_t sent = memory_.counts().line_writes - before;
+    count(core_event::l2d_write_back, l2_ ? 1 : sent);
+    count(core_event::bus_access, sent);
+    count_beats();
     wait_until(taken, stall_cause::store_buffer);
 }
 

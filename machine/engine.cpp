@@ -12,7 +12,6 @@ namespace bulkhead::machine {
 void engine::add(core &one)
 {
     cores_.push_back(&one);
-    due_.push_back(never);
 }
 
 engine::event_id engine::at(picoseconds when, event what)
@@ -30,7 +29,11 @@ engine::event_id engine::at(picoseconds when, event what)
 
 void engine::cancel(event_id which)
 {
-    cancelled_.insert(which);
+    for (timed &one : events_) {
+        if (one.id == which) {
+            one.what = nullptr;
+        }
+    }
 }
 
 picoseconds engine::now() const
@@ -47,7 +50,7 @@ void engine::run_event()
     const timed next = std::move(events_.back());
     events_.pop_back();
     find_edge();
-    if (cancelled_.erase(next.id) != 0) {
+    if (!next.what) {
         return;
     }
     event_time_ = next.when;
@@ -56,25 +59,16 @@ void engine::run_event()
     in_event_ = false;
 }
 
-// Lets happen what is due before the earliest core acts, and says which core that is; null: none before the
-// end of the run. A decision of DRAM at the same time as a core's request comes after it, an event before.
+// Lets happen what is due before the earliest core acts, and says which core that is, which has its turn
+// then; null: none before the end of the run. A decision of DRAM at the same time as a core's request comes
+// after it, an event before.
 core *engine::earliest()
 {
     for (;;) {
-        std::size_t first = 0;
-        picoseconds when = due_[0];
-        picoseconds others = never;
-        for (std::size_t i = 1; i < due_.size(); ++i) {
-            const picoseconds due = due_[i];
-            const bool earlier = due < when;
-            others = std::min(others, earlier ? when : due);
-            first = earlier ? i : first;
-            when = earlier ? due : when;
-        }
-        others_due_ = others;
+        const picoseconds when = turns_.first_due();
         const picoseconds decision = memory_.next();
         if (when < edge_ && when <= decision) [[likely]] {
-            return cores_[first];
+            return take_turn();
         }
         if (stopping_) {
             return nullptr;
@@ -88,13 +82,23 @@ core *engine::earliest()
             memory_.decide();
             in_event_ = false;
         } else {
-            return when < until_ ? cores_[first] : nullptr;
+            return when < until_ ? take_turn() : nullptr;
         }
     }
 }
 
+core *engine::take_turn()
+{
+    core *const next = cores_[turns_.take_first()];
+    others_due_ = turns_.first_due();
+    return next;
+}
+
 [[gnu::flatten]] void engine::give_way(core &mine)
 {
+    if (mine.due_ != never) {
+        turns_.add(mine.id(), mine.due_);
+    }
     core *const next = earliest();
     if (next == &mine) {
         return;
@@ -105,9 +109,8 @@ core *engine::earliest()
     mine.resumed();
 }
 
-fiber &engine::after(core &ended)
+fiber &engine::after_end()
 {
-    due_[ended.id().value] = never;
     core *const next = earliest();
     running_ = next;
     return next == nullptr ? home_ : next->current();
@@ -126,12 +129,7 @@ engine::ending engine::run(picoseconds until)
     if (stopping_) {
         return ending::stopped;
     }
-    for (const picoseconds due : due_) {
-        if (due != never) {
-            return ending::reached;
-        }
-    }
-    return event_due() == never && memory_.next() == never ? ending::idle : ending::reached;
+    return turns_.empty() && event_due() == never && memory_.next() == never ? ending::idle : ending::reached;
 }
 
 } // namespace bulkhead::machine

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <unordered_set>
 #include <vector>
 
 #include "machine/fiber.h"
 #include "machine/memory_system.h"
 #include "machine/time.h"
+#include "machine/turns.h"
 
 namespace bulkhead::machine {
 
@@ -77,10 +77,11 @@ private:
     {
         return now < others_due_ && now < edge_ && now <= memory_.next();
     }
-    // The core cannot go on: others run until it can.
+    // The running core can not go on before core::due_ (never: before somebody wakes it): others run till
+    // then.
     [[gnu::noinline]] void give_way(core &mine);
-    // The core's program has ended: which fiber goes on.
-    fiber &after(core &ended);
+    // The running core's program has ended: which fiber goes on.
+    fiber &after_end();
     // How far the running core's clock may go on what is its own.
     [[nodiscard]] picoseconds private_limit() const
     {
@@ -88,14 +89,15 @@ private:
         const picoseconds ahead = others > never - lookahead_ ? never : others + lookahead_;
         return std::min(ahead, edge_);
     }
-    // A core that waits acts at `when`.
-    void wake(std::size_t which, picoseconds when)
+    // A core that does not run acts at `when`, whatever was said before.
+    void wake(core_id which, picoseconds when)
     {
-        due_[which] = when;
-        others_due_ = std::min(others_due_, when);
+        turns_.set(which, when);
+        others_due_ = turns_.first_due();
     }
 
     core *earliest();
+    core *take_turn();
     [[gnu::noinline]] void run_event();
     [[nodiscard]] picoseconds event_due() const { return events_.empty() ? never : events_.front().when; }
     void find_edge() { edge_ = stopping_ ? picoseconds{0} : std::min(event_due(), until_); }
@@ -103,10 +105,9 @@ private:
     memory_system &memory_;
     picoseconds lookahead_;
     std::vector<core *> cores_;
-    std::vector<picoseconds> due_;   // by core: when it acts next; never: it waits
-    picoseconds others_due_ = never; // the earliest of those but the running core
-    std::vector<timed> events_;      // a heap
-    std::unordered_set<event_id> cancelled_;
+    turns turns_;                    // of the cores that do not run
+    picoseconds others_due_ = never; // the first of them
+    std::vector<timed> events_;      // a heap; nothing is called of what was cancelled
     event_id next_event_ = 0;
     fiber home_;
     core *running_ = nullptr;

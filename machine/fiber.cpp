@@ -51,9 +51,9 @@ void fiber::switch_to(fiber &next)
     }
     next.came_from_ = this;
     sanitizer::leave(ended_ ? nullptr : &fake_stack_, next.sanitizer_bottom_, next.sanitizer_bytes_);
-    void *const word = bulkhead_fiber_word;
+    word_ = bulkhead_fiber_word;
+    bulkhead_fiber_word = next.word_;
     bulkhead_fiber_switch(&resume_at_, next.resume_at_);
-    bulkhead_fiber_word = word;
     arrived();
 }
 
@@ -66,7 +66,6 @@ void fiber::arrived()
 void fiber::run(fiber *self)
 {
     self->arrived();
-    bulkhead_fiber_word = nullptr;
     fiber &next = self->body_();
     self->ended_ = true;
     self->switch_to(next);

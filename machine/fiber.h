@@ -46,6 +46,7 @@ private:
     void arrived();
 
     void *resume_at_ = nullptr; // stack pointer
+    void *word_ = nullptr;      // bulkhead_fiber_word, while others run
     stack_memory stack_;
     body body_;
     bool ended_ = false;

@@ -67,14 +67,36 @@ result<walk> walk::make(const walk_settings &wanted)
     if (wanted.shuffled) {
         shuffle(made.places_, wanted.seed);
     }
+    if (wanted.table_levels != 0) {
+        std::vector<std::uint64_t> frames = wanted.table_frames;
+        std::vector<std::uint64_t> mapped = made.places_;
+        if (!frames.empty()) {
+            made.instructions_page_ = frames.back();
+            mapped.push_back(frames.back());
+            frames.pop_back();
+        }
+        auto tables = identity_tables::make(wanted.table_levels, mapped, frames);
+        if (auto *refused = std::get_if<refusal>(&tables)) {
+            return std::move(*refused);
+        }
+        made.tables_ = std::get<identity_tables>(std::move(tables));
+    }
     return made;
 }
 
-template <walk_kind kind> void walk::once(core &mine) const
+template <walk_kind kind> void walk::once(core &mine, mmu *translation) const
 {
+    constexpr access_kind first = kind == walk_kind::write ? access_kind::write : access_kind::read;
     for (const std::uint64_t place : places_) {
         const phys_addr address{place};
         mine.instructions(settings_.instructions);
+        if (translation != nullptr) {
+            if (settings_.flush_tlb) {
+                translation->invalidate_all();
+                (void)translation->translate(tables_->regime(), instructions_page_, access_kind::read);
+            }
+            (void)translation->translate(tables_->regime(), place, first);
+        }
         if constexpr (kind == walk_kind::chase) {
             mine.dependent_read(address, settings_.access_bytes);
         } else if constexpr (kind == walk_kind::write) {
@@ -93,20 +115,27 @@ void walk::run_on(core &mine)
     if (settings_.start_ps > mine.clock().value) {
         mine.spend(picoseconds{settings_.start_ps} - mine.clock());
     }
+    std::optional<mmu> translation;
+    if (tables_) {
+        auto made =
+            mmu::make(mine.settings().mmu, mine, [this](phys_addr where) { return tables_->read(where); });
+        translation = std::get<mmu>(std::move(made));
+    }
+    mmu *const on = translation ? &*translation : nullptr;
     for (std::uint64_t i = 0; settings_.walks == 0 || i < settings_.walks; ++i) {
         const picoseconds before = mine.clock();
         switch (settings_.kind) {
         case walk_kind::read:
-            once<walk_kind::read>(mine);
+            once<walk_kind::read>(mine, on);
             break;
         case walk_kind::write:
-            once<walk_kind::write>(mine);
+            once<walk_kind::write>(mine, on);
             break;
         case walk_kind::update:
-            once<walk_kind::update>(mine);
+            once<walk_kind::update>(mine, on);
             break;
         case walk_kind::chase:
-            once<walk_kind::chase>(mine);
+            once<walk_kind::chase>(mine, on);
             break;
         }
         if (settings_.walks != 0) {

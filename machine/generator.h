@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A front end that needs no program: walks over memory in a given order, as often as wanted, and notes how
 // long each walk took. Experiments and calibration put it on cores (machine/python); it must know nothing of
-// the platform: whoever asks gives physical pages or addresses.
+// the platform: whoever asks gives physical pages or addresses, and frames for translation tables if the
+// core's MMU shall be on.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "machine/core.h"
+#include "machine/identity_tables.h"
 #include "machine/types.h"
 
 namespace bulkhead::machine {
@@ -26,16 +29,20 @@ struct walk_settings {
     std::uint64_t bytes = 0;         // of the pages that are walked; 0: all
     std::uint32_t stride_bytes = 64; // from place to place within pages
     std::uint32_t access_bytes = 8;
-    bool shuffled = false;          // places in random order, the same in each walk
-    std::uint64_t seed = 1;         // of that order
-    std::uint32_t instructions = 2; // for each place, its loads and stores among them
-    std::uint64_t walks = 1;        // 0: without end
-    std::uint64_t start_ps = 0;     // not before
+    bool shuffled = false;                   // places in random order, the same in each walk
+    std::uint64_t seed = 1;                  // of that order
+    std::uint32_t instructions = 2;          // for each place, its loads and stores among them
+    std::uint64_t walks = 1;                 // 0: without end
+    std::uint64_t start_ps = 0;              // not before
+    std::uint32_t table_levels = 0;          // reads of a table walk; 0: no translation
+    std::vector<std::uint64_t> table_frames; // of the tables, and one more of the instructions
+    bool flush_tlb = false;                  // before each access, which then walks for its instruction too
 };
 
 class walk {
 public:
-    // Refuses one without places, strides of 0, accesses that cross a page, and no instruction for an access.
+    // Refuses one without places, strides of 0, accesses that cross a page, no instruction for an access, and
+    // what identity_tables::make() refuses.
     static result<walk> make(const walk_settings &wanted);
 
     // Runs it on the core, from its fiber. Returns when all walks are done.
@@ -47,10 +54,12 @@ public:
 
 private:
     explicit walk(const walk_settings &wanted) : settings_(wanted) {}
-    template <walk_kind kind> void once(core &mine) const;
+    template <walk_kind kind> void once(core &mine, mmu *translation) const;
 
     walk_settings settings_;
     std::vector<std::uint64_t> places_;
+    std::optional<identity_tables> tables_;
+    std::uint64_t instructions_page_ = 0;
     std::vector<picoseconds> times_;
 };
 

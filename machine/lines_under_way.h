@@ -47,6 +47,9 @@ public:
     {
         const entry *found = nullptr;
         for (const queue &one : queues_) {
+            if (one.all_come(now)) {
+                continue;
+            }
             for (std::uint32_t i = 0; i < one.count; ++i) {
                 const entry &own = one.at(i);
                 if (own.line == line && own.when > now && (found == nullptr || own.when > found->when)) {
@@ -68,6 +71,7 @@ public:
             if (ahead.at(i).line == line) {
                 entry wanted = ahead.at(i);
                 wanted.instruction = instruction;
+                ahead.unknown -= wanted.when == unknown ? 1 : 0;
                 ahead.remove(i);
                 of(why).push(wanted);
                 return;
@@ -78,13 +82,8 @@ public:
     void arrives(std::uint64_t ticket, picoseconds when)
     {
         for (queue &one : queues_) {
-            for (std::uint32_t i = 0; i < one.count; ++i) {
-                entry &own = one.at(i);
-                if (own.ticket == ticket && own.when == unknown) {
-                    own.when = when;
-                    one.arrivals[one.place(i)] = when;
-                    return;
-                }
+            if (one.unknown != 0 && one.arrives(ticket, when)) {
+                return;
             }
         }
     }
@@ -92,35 +91,66 @@ public:
 private:
     // In the order of asking.
     struct queue {
-        std::array<picoseconds, most> arrivals{}; // of the entries, for those who look at no more
         std::array<entry, most> entries{};
         std::uint32_t first = 0;
         std::uint32_t count = 0;
+        std::uint32_t unknown = 0; // of them, that nobody knows the time of
+        bool in_order = true;      // they come as they were asked for
+        picoseconds latest{};      // of the others, and of those that have come
 
-        [[nodiscard]] std::uint32_t place(std::uint32_t i) const { return (first + i) % most; }
-        [[nodiscard]] entry &at(std::uint32_t i) { return entries[place(i)]; }
-        [[nodiscard]] const entry &at(std::uint32_t i) const { return entries[place(i)]; }
+        [[nodiscard]] entry &at(std::uint32_t i) { return entries[(first + i) % most]; }
+        [[nodiscard]] const entry &at(std::uint32_t i) const { return entries[(first + i) % most]; }
+        [[nodiscard]] bool all_come(picoseconds now) const { return unknown == 0 && latest <= now; }
         void push(const entry &added)
         {
-            const std::uint32_t last = place(count++);
-            entries[last] = added;
-            arrivals[last] = added.when;
+            if (added.when == lines_under_way::unknown) {
+                ++unknown;
+            } else {
+                if (unknown != 0 || added.when < latest) [[unlikely]] {
+                    in_order = false;
+                }
+                latest = std::max(latest, added.when);
+            }
+            at(count++) = added;
         }
         void remove(std::uint32_t which)
         {
             for (--count; which < count; ++which) {
                 at(which) = at(which + 1);
-                arrivals[place(which)] = arrivals[place(which + 1)];
             }
+        }
+        bool arrives(std::uint64_t ticket, picoseconds when)
+        {
+            for (std::uint32_t i = 0; i < count; ++i) {
+                entry &own = at(i);
+                if (own.ticket == ticket && own.when == lines_under_way::unknown) {
+                    own.when = when;
+                    --unknown;
+                    in_order = in_order && (i == 0 || at(i - 1).when <= when);
+                    latest = std::max(latest, when);
+                    return true;
+                }
+            }
+            return false;
         }
         void forget(picoseconds now)
         {
-            for (; count != 0 && arrivals[first] <= now; --count) {
+            for (; count != 0 && at(0).when <= now; --count) {
                 first = (first + 1) % most;
             }
+            if (!in_order) {
+                forget_others(now);
+            }
+        }
+        // Those that came before older ones.
+        [[gnu::noinline]] void forget_others(picoseconds now)
+        {
+            in_order = true;
             for (std::uint32_t i = 1; i < count; ++i) {
-                if (arrivals[place(i)] <= now) [[unlikely]] {
+                if (at(i).when <= now) [[unlikely]] {
                     remove(i--);
+                } else {
+                    in_order = in_order && at(i - 1).when <= at(i).when;
                 }
             }
         }

@@ -2,8 +2,6 @@
 // The way of a line through shared levels and interconnect to DRAM and back; see the header.
 #include "machine/memory_system.h"
 
-#include "machine/event_code.h"
-
 namespace bulkhead::machine {
 
 memory_system::memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory)
@@ -29,10 +27,10 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
 memory_system::flight *memory_system::find_flight(phys_addr line, std::size_t level)
 {
     flight *last = nullptr;
-    for (std::size_t i = 0; i < flight_lines_.size(); ++i) {
-        if (flight_lines_[i] == line.value && (flights_[i].levels >> level & 1U) != 0 &&
-            (last == nullptr || flights_[i].when > last->when)) {
-            last = &flights_[i];
+    for (flight &one : flights_) {
+        if (one.line == line && (one.levels >> level & 1U) != 0 &&
+            (last == nullptr || one.when > last->when)) {
+            last = &one;
         }
     }
     return last;
@@ -43,21 +41,27 @@ void memory_system::expire(picoseconds now)
 {
     for (; !landings_.empty() && landings_.front().when <= now; landings_.pop_front()) {
         const std::size_t index = landings_.front().flight;
-        flight_lines_[index] = no_line;
+        flight &gone = flights_[index];
+        gone.line = no_line;
         free_flights_.push_back(index);
-        for (std::uint64_t left = flights_[index].levels; left != 0; left &= left - 1) {
+        for (std::uint64_t left = gone.levels; left != 0; left &= left - 1) {
             level_state &level = levels_[static_cast<std::size_t>(std::countr_zero(left))];
             full_levels_ -= level.misses-- == level.misses_allowed ? 1 : 0;
         }
     }
 }
 
+picoseconds memory_system::next_landing(picoseconds now)
+{
+    expire(now);
+    return landings_.empty() ? never : landings_.front().when;
+}
+
 std::size_t memory_system::free_flight(picoseconds now)
 {
     expire(now);
-    if (free_flights_.empty()) {
+    if (free_flights_.empty()) [[unlikely]] {
         flights_.emplace_back();
-        flight_lines_.push_back(no_line);
         return flights_.size() - 1;
     }
     const std::size_t index = free_flights_.back();
@@ -109,44 +113,65 @@ bool memory_system::levels_have_room(const route &way, phys_addr line, picosecon
     return true;
 }
 
-memory_system::reply memory_system::fetch(const route &way, const line_request &wanted, memory_client &client,
-                                          picoseconds now)
+memory_system::reply memory_system::fetch_if_room(const route &way, const line_request &wanted,
+                                                  memory_client &client, picoseconds now)
 {
-    if (!wants_room_.empty()) {
-        std::erase(wants_room_, &client);
-    }
+    std::erase(wants_room_, &client);
     if (ports_[way.master].writes_under_way >= writes_allowed_ ||
         (full_levels_ != 0 && !levels_have_room(way, wanted.line, now))) {
         wait_for_room(client);
-        return {{}, 0, reply::state::full, false, 0};
+        return {0, reply::state::full, reply::source::memory, false, 0};
     }
-    ++counts_.fetches;
-    digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
-    picoseconds when = now;
-    for (std::size_t depth = 0; depth < way.levels.size(); ++depth) {
-        const std::size_t index = way.levels[depth];
-        level_state &level = levels_[index];
-        const shared_level::answer answer = level.cache.lookup(wanted.line, wanted.owner, when);
-        ++level.counts.lookups;
-        when = answer.when;
-        if (answer.victim) {
-            give_up(way, depth, *answer.victim, when);
-        }
-        if (answer.found == presence::here) {
-            ++counts_.level_hits;
-            return {when, 0, reply::state::known, false, static_cast<std::uint8_t>(depth)};
-        }
-        if (answer.found == presence::coming) {
-            return join(index, wanted.line, client, now, when, static_cast<std::uint8_t>(depth));
-        }
+    return fetch_now(way, wanted, client, now);
+}
+
+// The nearest level does not have the line.
+[[gnu::flatten]] memory_system::reply memory_system::fetch_below(const route &way, const line_request &wanted,
+                                                                 memory_client &client, picoseconds now,
+                                                                 picoseconds when)
+{
+    const std::uint64_t writes_before = counts_.line_writes;
+    reply told{0, reply::state::known, reply::source::further_level, false, 0};
+    for (std::size_t depth = 0;;) {
+        level_state &level = levels_[way.levels[depth]];
         ++level.counts.misses;
+        const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
+        if (cache::is_dirty(gone) || level.cache.settings().inclusive) [[unlikely]] {
+            if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
+                give_up(way, depth, *victim, when);
+            }
+        }
+        if (++depth == way.levels.size()) {
+            told = ask_memory(way, wanted, client, now, when);
+            break;
+        }
+        const std::size_t index = way.levels[depth];
+        ++levels_[index].counts.lookups;
+        when = levels_[index].cache.pass(when);
+        const presence found = levels_[index].cache.storage().shared_demand(wanted.line);
+        if (found == presence::here) {
+            ++counts_.level_hits;
+            told.value = when.value;
+            break;
+        }
+        if (found == presence::coming) {
+            told = join(index, wanted.line, client, now, when, told.asked);
+            break;
+        }
     }
-    return ask_memory(way, wanted, client, now, when);
+    told.writes_below = static_cast<std::uint8_t>(counts_.line_writes - writes_before);
+    return told;
+}
+
+memory_system::reply memory_system::join_nearest(const route &way, const line_request &wanted,
+                                                 memory_client &client, picoseconds now, picoseconds when)
+{
+    return join(way.levels.front(), wanted.line, client, now, when, reply::source::nearest_level);
 }
 
 // A line that a level has, but whose data may still be on their way into it.
 memory_system::reply memory_system::join(std::size_t level, phys_addr line, memory_client &client,
-                                         picoseconds now, picoseconds when, std::uint8_t missed)
+                                         picoseconds now, picoseconds when, reply::source asked)
 {
     flight *const coming = find_flight(line, level);
     if (coming == nullptr || coming->when <= when) {
@@ -154,21 +179,21 @@ memory_system::reply memory_system::join(std::size_t level, phys_addr line, memo
             levels_[level].cache.storage().remark(line, line_mark::none);
         }
         ++counts_.level_hits;
-        return {when, 0, reply::state::known, false, missed};
+        return {when.value, reply::state::known, asked, false, 0};
     }
     ++counts_.joined;
     if (coming->when != never) {
-        return {coming->when, 0, reply::state::known, true, missed};
+        return {coming->when.value, reply::state::known, asked, true, 0};
     }
     coming->joined.push_back({&client, next_ticket_});
-    return {{}, next_ticket_++, reply::state::coming, true, missed};
+    return {next_ticket_++, reply::state::coming, asked, true, 0};
 }
 
 memory_system::reply memory_system::fetch_past(const route &way, const line_request &wanted,
                                                memory_client &client, picoseconds now, bool coherent)
 {
     if (!has_room(way, client)) {
-        return {{}, 0, reply::state::full, false, 0};
+        return {0, reply::state::full, {}, false, 0};
     }
     ++counts_.fetches;
     digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
@@ -178,7 +203,8 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
         when = level.take_port(when) + picoseconds{level.settings().latency_ps};
         if (level.storage().contains(wanted.line)) {
             ++counts_.level_hits;
-            return {when, 0, reply::state::known, false, static_cast<std::uint8_t>(depth)};
+            return {when.value, reply::state::known,
+                    depth == 0 ? reply::source::nearest_level : reply::source::further_level, false, 0};
         }
     }
     return ask_memory({{}, way.master}, wanted, client, now, when);
@@ -190,8 +216,8 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
 {
     port &own = ports_[way.master];
     const std::size_t index = free_flight(now);
-    flight_lines_[index] = wanted.line.value;
     flight &added = flights_[index];
+    added.line = wanted.line;
     added.levels = 0;
     added.when = never;
     added.answer_latency = own.answer;
@@ -205,12 +231,13 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
     }
     const picoseconds sent = own.reads.admit(when, line_bytes_) + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
-        memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read, sent,
-                        wanted.partition);
+        if (memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read,
+                            sent, wanted.partition)) {
+            next_ = memory_.next().value_or(never);
+        }
     }
     ++counts_.line_reads;
-    next_ = memory_.next().value_or(never);
-    return {{}, next_ticket_++, reply::state::coming, true, static_cast<std::uint8_t>(way.levels.size())};
+    return {next_ticket_++, reply::state::coming, reply::source::memory, true, 0};
 }
 
 // A level's victim: with inclusion, what the caches above hold of it goes too; dirty, it goes on.
@@ -290,7 +317,7 @@ void memory_system::answered(std::size_t index, picoseconds when)
     }
     one.when = one.last_part + one.answer_latency;
     ++counts_.answered;
-    digest_.add(one.when, answer_code << 32U, flight_lines_[index]);
+    digest_.add(one.when, answer_code << 32U, one.line.value);
     landings_.insert({index, one.when},
                      [](const landing &before, const landing &added) { return before.when > added.when; });
     one.first.client->arrived(one.first.id, one.when);

@@ -11,6 +11,7 @@
 
 #include "machine/digest.h"
 #include "machine/dram/memory.h"
+#include "machine/event_code.h"
 #include "machine/regulator.h"
 #include "machine/ring.h"
 #include "machine/shared_level.h"
@@ -73,11 +74,15 @@ public:
             coming, // arrived(id) will say
             full    // no room: room() will say when to try again; nothing has happened
         };
-        picoseconds when;
-        ticket id;
+        enum class source : std::uint8_t { nearest_level, further_level, memory }; // that was asked last
+        std::uint64_t value; // known: the time in picoseconds; coming: the ticket
         state how;
-        bool from_memory; // not from a shared level
-        std::uint8_t missed_levels;
+        source asked;
+        bool from_memory;          // it comes from there, asked by this request or by an earlier one
+        std::uint8_t writes_below; // lines that went to memory to make room for it
+
+        [[nodiscard]] picoseconds when() const { return picoseconds{value}; }
+        [[nodiscard]] ticket id() const { return value; }
     };
 
     memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory);
@@ -86,7 +91,15 @@ public:
     void attach(memory_client &client, const route &way) { above_.push_back({&client, &way}); }
 
     // A line that the client's own caches do not have.
-    reply fetch(const route &way, const line_request &wanted, memory_client &client, picoseconds when);
+    [[gnu::noinline]] reply fetch(const route &way, const line_request &wanted, memory_client &client,
+                                  picoseconds now)
+    {
+        if (full_levels_ != 0 || !wants_room_.empty() ||
+            ports_[way.master].writes_under_way >= writes_allowed_) [[unlikely]] {
+            return fetch_if_room(way, wanted, client, now);
+        }
+        return fetch_now(way, wanted, client, now);
+    }
     // A line for who has no cache and leaves none behind: from a shared level that has it if `coherent`, else
     // from DRAM.
     reply fetch_past(const route &way, const line_request &wanted, memory_client &client, picoseconds when,
@@ -96,6 +109,9 @@ public:
     picoseconds write_back(const route &way, written_back line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead.
     picoseconds write_past(const route &way, written_back line, picoseconds when);
+    // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
+    // refused request waits for; later ones are told by memory_client::room().
+    picoseconds next_landing(picoseconds now);
     // Whether a write may be sent; if not, client.room() will say when.
     bool has_room(const route &way, memory_client &client);
 
@@ -140,7 +156,8 @@ private:
         ticket id;
     };
     // A line on its way from DRAM. `levels`: bit i: it goes into level i.
-    struct flight {
+    struct alignas(128) flight {
+        phys_addr line; // or no_line: it has come
         std::uint64_t levels = 0;
         picoseconds when{}; // of the data; never: DRAM has not decided
         picoseconds answer_latency{};
@@ -157,17 +174,44 @@ private:
         memory_client *client;
         const route *way;
     };
-    static constexpr std::uint64_t no_line = ~std::uint64_t{0};
+    static constexpr phys_addr no_line{~std::uint64_t{0}};
     static constexpr ticket write_ticket = ticket{1} << 63U; // and the number of the master
 
+    // Every way on but a hit's is the last that is done here, so that a hit saves no registers.
+    reply fetch_now(const route &way, const line_request &wanted, memory_client &client, picoseconds now)
+    {
+        ++counts_.fetches;
+        digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
+        if (way.levels.empty()) [[unlikely]] {
+            return ask_memory(way, wanted, client, now, now);
+        }
+        level_state &nearest = levels_[way.levels.front()];
+        ++nearest.counts.lookups;
+        const picoseconds when = nearest.cache.pass(now);
+        const presence found = nearest.cache.storage().shared_demand(wanted.line);
+        if (found == presence::absent) {
+            return fetch_below(way, wanted, client, now, when);
+        }
+        if (found == presence::coming) [[unlikely]] {
+            return join_nearest(way, wanted, client, now, when);
+        }
+        ++counts_.level_hits;
+        return {when.value, reply::state::known, reply::source::nearest_level, false, 0};
+    }
+    [[gnu::noinline]] reply fetch_if_room(const route &way, const line_request &wanted, memory_client &client,
+                                          picoseconds now);
+    [[gnu::noinline]] reply fetch_below(const route &way, const line_request &wanted, memory_client &client,
+                                        picoseconds now, picoseconds when);
+    [[gnu::noinline]] reply join_nearest(const route &way, const line_request &wanted, memory_client &client,
+                                         picoseconds now, picoseconds when);
     [[gnu::noinline]] reply ask_memory(const route &way, const line_request &wanted, memory_client &client,
                                        picoseconds now, picoseconds when);
-    [[gnu::noinline]] reply join(std::size_t level, phys_addr line, memory_client &client, picoseconds now,
-                                 picoseconds when, std::uint8_t missed);
+    reply join(std::size_t level, phys_addr line, memory_client &client, picoseconds now, picoseconds when,
+               reply::source asked);
     flight *find_flight(phys_addr line, std::size_t level);
-    std::size_t free_flight(picoseconds now);
     [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, picoseconds now);
     void expire(picoseconds now);
+    std::size_t free_flight(picoseconds now);
     picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
     [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const displaced &victim,
                                    picoseconds when);
@@ -185,7 +229,6 @@ private:
     std::uint64_t burst_bytes_;
     std::uint32_t writes_allowed_; // of one master, in bursts
 
-    std::vector<std::uint64_t> flight_lines_; // by flight: its line, or no_line
     std::vector<flight> flights_;
     std::vector<std::size_t> free_flights_;
     ring<landing> landings_; // of what DRAM has decided, in order of time

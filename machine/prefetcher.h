@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "machine/settings.h"
@@ -14,87 +15,101 @@ namespace bulkhead::machine {
 
 class prefetcher {
 public:
-    prefetcher(const prefetcher_settings &wanted, std::uint32_t line_bytes)
-        : wanted_(wanted), page_lines_(std::max(1U, wanted.page_bytes / line_bytes)),
-          streams_(wanted.depth_lines == 0 ? 0 : wanted.streams)
-    {
-    }
-
-    [[nodiscard]] bool enabled() const { return !streams_.empty(); }
-
-    // Line number `line` was wanted. `fetch(number)` is called for each line to be fetched ahead, nearest
-    // first, until it returns false.
-    template <class Fetch> void wanted(std::int64_t line, Fetch &&fetch)
-    {
-        const auto reach = static_cast<std::int64_t>(wanted_.max_stride_lines);
-        for (stream &one : streams_) {
-            const std::int64_t distance = line - one.last;
-            // No stride is longer: from -reach to reach, in one comparison.
-            if (static_cast<std::uint64_t>(distance + reach) > static_cast<std::uint64_t>(2 * reach))
-                [[likely]] {
-                continue;
-            }
-            if (continues(one, distance)) {
-                go_on(one, line, fetch);
-                return;
-            }
-        }
-        if (!streams_.empty()) {
-            streams_[next_].last = line;
-            streams_[next_].stride = 0;
-            next_ = next_ + 1 == wanted_.streams ? 0 : next_ + 1;
-        }
-    }
-
-private:
-    static constexpr std::int64_t nowhere = -1;
     struct stream {
-        std::int64_t last = nowhere;
+        std::uint64_t last = 0;      // line
         std::int64_t stride = 0;     // 0: only one line is known
-        std::int64_t ahead = 0;      // strides beyond `last` that were fetched
+        std::int64_t ahead = 0;      // strides beyond `last` that were fetched; the caller counts
         std::uint32_t confirmed = 0; // how often the stride was seen
     };
 
-    // Whether a line so far from the last one follows it; the second line of a stream gives the stride.
-    static bool continues(stream &one, std::int64_t distance)
+    prefetcher(const prefetcher_settings &wanted, std::uint32_t line_bytes)
+        : wanted_(wanted), page_lines_(std::max(1U, wanted.page_bytes / line_bytes)),
+          lasts_(wanted.depth_lines == 0 ? 0 : wanted.streams, nowhere), streams_(lasts_.size())
     {
+    }
+
+    [[nodiscard]] bool enabled() const { return !lasts_.empty(); }
+
+    // Line number `line` was wanted. The stream that goes on with it and is to be fetched ahead, or null.
+    // Only if enabled(). Valid until the next call.
+    [[gnu::noinline]] stream *wanted(std::uint64_t line)
+    {
+        // No stride is longer: from -reach to reach, in one comparison.
+        const std::uint64_t reach = wanted_.max_stride_lines;
+        for (const std::uint64_t last : lasts_) {
+            if (line + reach - last <= 2 * reach) [[unlikely]] {
+                return near(line);
+            }
+        }
+        replace(line);
+        return nullptr;
+    }
+    // The line that is to be fetched next for it; nothing beyond its page or its depth.
+    [[nodiscard]] std::optional<std::uint64_t> next_of(const stream &one) const
+    {
+        if (one.ahead >= static_cast<std::int64_t>(wanted_.depth_lines)) {
+            return std::nullopt;
+        }
+        const auto last = static_cast<std::int64_t>(one.last);
+        const std::int64_t next = last + (one.ahead + 1) * one.stride;
+        return next < 0 || next / page_lines_ != last / page_lines_
+                   ? std::nullopt
+                   : std::optional(static_cast<std::uint64_t>(next));
+    }
+
+private:
+    static constexpr std::uint64_t nowhere = ~std::uint64_t{0} >> 1U; // far from any line
+
+    void replace(std::uint64_t line)
+    {
+        lasts_[next_] = line;
+        streams_[next_].stride = 0;
+        next_ = next_ + 1 == lasts_.size() ? 0 : next_ + 1;
+    }
+
+    // wanted() of a line that may belong to a stream.
+    [[gnu::noinline]] stream *near(std::uint64_t line)
+    {
+        const std::uint64_t reach = wanted_.max_stride_lines;
+        for (std::size_t i = 0; i < lasts_.size(); ++i) {
+            if (line + reach - lasts_[i] <= 2 * reach && continues(i, line)) {
+                return go_on(i, line);
+            }
+        }
+        replace(line);
+        return nullptr;
+    }
+
+    // Whether a line so near to the last one follows it; the second line of a stream gives the stride.
+    bool continues(std::size_t which, std::uint64_t line)
+    {
+        stream &one = streams_[which];
+        const auto distance = static_cast<std::int64_t>(line - lasts_[which]);
         if (one.stride != 0) {
             return distance == one.stride;
         }
-        if (distance == 0 || one.last == nowhere) {
+        if (distance == 0) {
             return false;
         }
-        one.stride = distance;
-        one.ahead = 0;
-        one.confirmed = 0;
+        one = {0, distance, 0, 0};
         return true;
     }
 
-    template <class Fetch> void go_on(stream &one, std::int64_t line, Fetch &fetch)
+    stream *go_on(std::size_t which, std::uint64_t line)
     {
+        stream &one = streams_[which];
         one.confirmed += one.confirmed < wanted_.confirmations ? 1 : 0;
         one.ahead -= one.ahead > 0 ? 1 : 0;
         one.last = line;
-        if (one.confirmed >= wanted_.confirmations) {
-            fetch_ahead(one, fetch);
-        }
-    }
-
-    template <class Fetch> void fetch_ahead(stream &one, Fetch &fetch)
-    {
-        while (one.ahead < static_cast<std::int64_t>(wanted_.depth_lines)) {
-            const std::int64_t next = one.last + (one.ahead + 1) * one.stride;
-            if (next < 0 || next / page_lines_ != one.last / page_lines_ || !fetch(next)) {
-                return;
-            }
-            ++one.ahead;
-        }
+        lasts_[which] = line;
+        return one.confirmed >= wanted_.confirmations ? &one : nullptr;
     }
 
     prefetcher_settings wanted_;
     std::int64_t page_lines_;
+    std::vector<std::uint64_t> lasts_; // by stream: its last line
     std::vector<stream> streams_;
-    std::uint32_t next_ = 0;
+    std::size_t next_ = 0; // to be replaced
 };
 
 } // namespace bulkhead::machine

@@ -56,18 +56,32 @@ replacement_state::replacement_state(const cache_geometry &geometry, replacement
         last_use_.resize(std::size_t{geometry.sets()} * geometry.ways());
     } else if (policy == replacement::tree_plru) {
         trees_.resize(geometry.sets());
+        for (std::uint32_t way = 0; way < ways_; ++way) {
+            turns_.push_back(away_from(way));
+        }
     }
 }
 
-std::uint32_t replacement_state::least_recently_used(std::uint32_t set) const
+replacement_state::turn replacement_state::away_from(std::uint32_t way) const
 {
-    const auto first = last_use_.begin() + static_cast<std::ptrdiff_t>(std::size_t{set} * ways_);
+    turn all;
+    for (std::uint32_t node = ways_ + way; node > 1; node >>= 1U) {
+        const std::uint64_t bit = std::uint64_t{1} << (node >> 1U);
+        const bool came_from_right = (node & 1U) != 0;
+        (came_from_right ? all.cleared : all.set) |= bit;
+    }
+    return all;
+}
+
+std::uint32_t replacement_state::least_recently_used(std::size_t set) const
+{
+    const auto first = last_use_.begin() + static_cast<std::ptrdiff_t>(set * ways_);
     return static_cast<std::uint32_t>(std::min_element(first, first + ways_) - first);
 }
 
 // Among the ways that are not locked: the least recently used, a random one, or where the tree points when it
 // is turned away from halves that are locked altogether.
-std::uint32_t replacement_state::unlocked_victim(std::uint32_t set, std::uint64_t locked)
+std::uint32_t replacement_state::unlocked_victim(std::size_t set, std::uint64_t locked)
 {
     const auto free = [&](std::uint32_t way) { return (locked >> way & 1U) == 0; };
     if (policy_ == replacement::tree_plru) {
@@ -89,9 +103,8 @@ std::uint32_t replacement_state::unlocked_victim(std::uint32_t set, std::uint64_
         if (!free(way)) {
             continue;
         }
-        const bool older =
-            policy_ == replacement::lru && (seen == 0 || last_use_[std::size_t{set} * ways_ + way] <
-                                                             last_use_[std::size_t{set} * ways_ + found]);
+        const bool older = policy_ == replacement::lru &&
+                           (seen == 0 || last_use_[set * ways_ + way] < last_use_[set * ways_ + found]);
         const bool drawn = policy_ == replacement::random && random_.below(seen + 1) == 0;
         found = older || drawn ? way : found;
         ++seen;

@@ -27,54 +27,52 @@ public:
 
     [[nodiscard]] replacement policy() const { return policy_; }
 
-    void touch(std::uint32_t set, std::uint32_t way)
+    // `slot`: set * ways + way.
+    void touch(std::size_t set, std::size_t slot)
     {
-        switch (policy_) {
-        case replacement::lru:
-            last_use_[std::size_t{set} * ways_ + way] = ++clock_;
-            break;
-        case replacement::tree_plru:
-            trees_[set] = pointed_away(trees_[set], way);
-            break;
-        case replacement::random:
-            break;
+        if (policy_ == replacement::random) [[likely]] {
+            return;
+        }
+        if (policy_ == replacement::lru) {
+            last_use_[slot] = ++clock_;
+        } else {
+            const turn &away = turns_[slot - set * ways_];
+            trees_[set] = (trees_[set] & ~away.cleared) | away.set;
         }
     }
 
     // `locked`: ways that must not go (bit w: way w), not all of them.
-    std::uint32_t victim(std::uint32_t set, std::uint64_t locked = 0)
+    std::uint32_t victim(std::size_t set, std::uint64_t locked = 0)
     {
         if (locked != 0) [[unlikely]] {
             return unlocked_victim(set, locked);
         }
-        switch (policy_) {
-        case replacement::lru:
-            return least_recently_used(set);
-        case replacement::tree_plru:
-            return pointed_at(trees_[set]);
-        case replacement::random:
-            break;
+        if (policy_ == replacement::random) [[likely]] {
+            return random_.below(ways_);
         }
-        return random_.below(ways_);
+        return policy_ == replacement::lru ? least_recently_used(set) : pointed_at(trees_[set]);
     }
+
+    // Whether draw() does for victim().
+    [[nodiscard]] bool quick(std::uint64_t locked) const
+    {
+        return policy_ == replacement::random && locked == 0;
+    }
+    std::uint32_t draw() { return random_.below(ways_); }
 
 private:
     replacement_state(const cache_geometry &geometry, replacement policy, std::uint64_t seed);
 
-    [[gnu::noinline]] [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t set) const;
-    [[gnu::noinline]] std::uint32_t unlocked_victim(std::uint32_t set, std::uint64_t locked);
+    [[gnu::noinline]] [[nodiscard]] std::uint32_t least_recently_used(std::size_t set) const;
+    [[gnu::noinline]] std::uint32_t unlocked_victim(std::size_t set, std::uint64_t locked);
 
     // A tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search for
     // a victim to the right half. The leaves are the ways, numbered ways_ + way.
-    [[nodiscard]] std::uint64_t pointed_away(std::uint64_t tree, std::uint32_t way) const
-    {
-        for (std::uint32_t node = ways_ + way; node > 1; node >>= 1U) {
-            const std::uint64_t bit = std::uint64_t{1} << (node >> 1U);
-            const bool came_from_right = (node & 1U) != 0;
-            tree = came_from_right ? tree & ~bit : tree | bit;
-        }
-        return tree;
-    }
+    struct turn {
+        std::uint64_t cleared = 0;
+        std::uint64_t set = 0;
+    };
+    [[nodiscard]] turn away_from(std::uint32_t way) const;
 
     [[nodiscard]] std::uint32_t pointed_at(std::uint64_t tree) const
     {
@@ -90,6 +88,7 @@ private:
     std::uint64_t clock_ = 0;
     std::vector<std::uint64_t> last_use_; // per line: when, on clock_ (LRU)
     std::vector<std::uint64_t> trees_;    // per set (tree pseudo-LRU)
+    std::vector<turn> turns_;             // per way: what turns its tree's nodes away from it
     quick_random_source random_;
 };
 

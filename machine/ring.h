@@ -17,7 +17,7 @@ public:
 
     void push_back(const T &added)
     {
-        if (size() == slots_.size()) [[unlikely]] {
+        if (size() > mask_) [[unlikely]] {
             grow();
         }
         slots_[end_++ & mask_] = added;
@@ -48,7 +48,7 @@ private:
 
     [[gnu::noinline]] void grow()
     {
-        std::vector<T> larger(slots_.empty() ? first_size : slots_.size() * 2);
+        std::vector<T> larger(slots_.size() * 2);
         for (std::size_t i = 0; i < size(); ++i) {
             larger[i] = slots_[(first_ + i) & mask_];
         }
@@ -59,8 +59,8 @@ private:
     }
 
     // Places count on for ever; their lowest bits are the slot.
-    std::vector<T> slots_;
-    std::size_t mask_ = 0;
+    std::vector<T> slots_ = std::vector<T>(first_size);
+    std::size_t mask_ = first_size - 1;
     std::size_t first_ = 0;
     std::size_t end_ = 0;
 };

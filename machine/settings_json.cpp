@@ -289,6 +289,15 @@ void read_timings(object &from, dram::timing &to)
         .read("rank_switch", to.rank_switch);
 }
 
+void read_arbitration(object &from, dram::arbitration &to)
+{
+    from.read("row_hit", to.row_hit)
+        .read("direction", to.direction)
+        .read("age", to.age)
+        .read("most", to.most)
+        .read("guard", to.guard);
+}
+
 void read_policy(object &from, dram::policy &to)
 {
     from.read("read_queue", to.read_queue)
@@ -296,7 +305,8 @@ void read_policy(object &from, dram::policy &to)
         .read("write_high", to.write_high)
         .read("write_low", to.write_low)
         .read("cap", to.cap)
-        .read("page", to.page);
+        .read("page", to.page)
+        .read("arbitration", to.arbitration, read_arbitration);
 }
 
 void read_dram(object &from, dram_settings &to)

@@ -19,22 +19,14 @@ public:
         storage_.lock_ways(wanted.cache.locked_ways);
     }
 
-    struct answer {
-        picoseconds when; // of the data on a hit, of the request to the level below on a miss
-        presence found;
-        std::optional<displaced> victim;
-    };
-
-    // A demand for a line at `when`; demands come in order of time. What it lacks takes its place at once,
-    // marked as coming; the caller knows when it comes.
-    answer lookup(phys_addr line, owner_id owner, picoseconds when)
+    // A lookup for a demand at `when`; demands come in order of time. When it has the data, or asks the level
+    // below.
+    picoseconds pass(picoseconds when) { return take_port(when) + picoseconds{wanted_.latency_ps}; }
+    // A line that is not here takes its place at once, marked as coming; the caller knows when it comes. Says
+    // what had to go.
+    cache::contents take_in(phys_addr line, owner_id owner)
     {
-        const picoseconds done = take_port(when) + picoseconds{wanted_.latency_ps};
-        const presence found = storage_.shared_demand(line);
-        if (found != presence::absent) {
-            return {done, found, std::nullopt};
-        }
-        return {done, found, storage_.fill(line, owner, access_kind::read, line_mark::coming)};
+        return storage_.fill_over(line, owner, access_kind::read, line_mark::coming);
     }
 
     // Holds the port for one lookup from `when` on, or from when it is free; says from when.

@@ -4,7 +4,6 @@
 // byte by byte.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #ifdef __SSE2__
@@ -13,22 +12,21 @@
 
 namespace bulkhead::machine {
 
-struct alignas(16) tag_bytes {
+struct tag_bytes {
     static constexpr std::uint32_t count = 16;
-    std::array<std::uint8_t, count> bytes;
 
-    // Bit i: byte i equals the tag.
-    [[nodiscard]] std::uint32_t equal_to(std::uint8_t tag) const
+    // Bit i: byte i of those from `first` on equals the tag.
+    static std::uint32_t equal_to(const std::uint8_t *first, std::uint8_t tag)
     {
 #ifdef __SSE2__
-        const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i *>(bytes.data()));
+        const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i *>(first));
         const __m128i same =
             _mm_cmpeq_epi8(all, _mm_set1_epi64x(static_cast<long long>(tag * 0x0101010101010101U)));
         return static_cast<std::uint32_t>(_mm_movemask_epi8(same));
 #else
         std::uint32_t same = 0;
         for (std::uint32_t i = 0; i < count; ++i) {
-            same |= static_cast<std::uint32_t>(bytes[i] == tag) << i;
+            same |= static_cast<std::uint32_t>(first[i] == tag) << i;
         }
         return same;
 #endif

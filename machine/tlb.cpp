@@ -15,27 +15,23 @@ result<tlb> tlb::make(const tlb_settings &wanted)
         return refusal{std::to_string(wanted.entries) + " entries in " + std::to_string(ways) +
                        " ways: sets must be a power of two"};
     }
-    if (wanted.lockable_entries != 0 && wanted.lockable_entries >= std::max(1U, ways)) {
-        return refusal{std::to_string(wanted.lockable_entries) + " lockable entries leave a set of " +
-                       std::to_string(ways) + " none that is free"};
-    }
     return tlb{wanted};
 }
 
 tlb::tlb(const tlb_settings &wanted)
     : ways_(wanted.ways == 0 ? wanted.entries : wanted.ways), sets_(ways_ == 0 ? 1 : wanted.entries / ways_),
-      lockable_(wanted.lockable_entries), entries_(wanted.entries)
+      entries_(wanted.entries), locked_(wanted.lockable_entries)
 {
 }
 
 tlb::entry *tlb::search(const page_key &key)
 {
-    const std::size_t first = first_of(key.page);
-    for (std::size_t i = first; i < first + ways_; ++i) {
-        entry &one = entries_[i];
-        if (one.used != 0 && one.key.page == key.page && one.key.vmid == key.vmid &&
-            (one.key.global || one.key.asid == key.asid)) {
-            return &one;
+    for (const std::span<entry> some : {std::span{locked_}, set_of(key.page)}) {
+        for (entry &one : some) {
+            if (one.used != 0 && one.key.page == key.page && one.key.vmid == key.vmid &&
+                (one.key.global || one.key.asid == key.asid)) {
+                return &one;
+            }
         }
     }
     return nullptr;
@@ -51,52 +47,37 @@ std::optional<page_translation> tlb::find(const page_key &key)
     return found->what;
 }
 
-// Null if there are no entries at all.
-tlb::entry *tlb::place(const page_key &key, const page_translation &what)
-{
-    entry *into = search(key);
-    const std::size_t first = first_of(key.page);
-    for (std::size_t i = first; into == nullptr && i < first + ways_; ++i) {
-        entry &one = entries_[i];
-        bool oldest = !one.locked;
-        for (std::size_t j = first; oldest && j < first + ways_; ++j) {
-            oldest = entries_[j].locked || one.used <= entries_[j].used;
-        }
-        into = oldest ? &one : nullptr;
-    }
-    if (into != nullptr) {
-        into->key = key;
-        into->what = what;
-        into->used = ++clock_;
-    }
-    return into;
-}
-
 void tlb::insert(const page_key &key, const page_translation &what)
 {
-    place(key, what);
+    entry *into = search(key);
+    if (into == nullptr && ways_ != 0) {
+        into = &*std::ranges::min_element(set_of(key.page), {}, &entry::used);
+    }
+    if (into != nullptr) {
+        *into = {key, what, ++clock_};
+    }
 }
 
 bool tlb::lock(const page_key &key, const page_translation &what)
 {
-    if (locked_ == lockable_) {
+    if (entry *const known = search(key)) { // it may be locked already
+        *known = {};
+    }
+    const auto free = std::ranges::find(locked_, 0U, &entry::used);
+    if (free == locked_.end()) {
         return false;
     }
-    entry *const placed = place(key, what);
-    if (placed == nullptr) {
-        return false;
-    }
-    locked_ += placed->locked ? 0 : 1;
-    placed->locked = true;
+    *free = {key, what, ++clock_};
     return true;
 }
 
 template <class Which> void tlb::invalidate(Which &&which)
 {
-    for (entry &one : entries_) {
-        if (one.used != 0 && which(one.key)) {
-            locked_ -= one.locked ? 1 : 0;
-            one = {};
+    for (std::vector<entry> *all : {&entries_, &locked_}) {
+        for (entry &one : *all) {
+            if (one.used != 0 && which(one.key)) {
+                one = {};
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A translation lookaside buffer: recent translations of 4 KiB pages, told apart by address space and virtual
-// machine, some of which software may lock. Larger mappings are kept page by page. machine/mmu.h fills it;
-// it knows neither tables nor time.
+// machine, and beside them some that software locks (as Cortex-A9's, DDI 0388I 6.2). Larger mappings are kept
+// page by page. machine/mmu.h fills it; it knows neither tables nor time.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "machine/settings.h"
@@ -29,18 +30,16 @@ struct page_translation {
 
 class tlb {
 public:
-    // Refuses ways that do not divide the entries, a number of sets that is no power of two, and more locked
-    // entries than leave each set a free one.
+    // Refuses ways that do not divide the entries, and a number of sets that is no power of two.
     static result<tlb> make(const tlb_settings &wanted);
 
     // Nothing: a miss. A found one is the most recently used of its set.
     std::optional<page_translation> find(const page_key &key);
 
-    // In place of the least recently used entry of its set that is not locked.
+    // In place of the least recently used entry of its set. Nothing if it is locked.
     void insert(const page_key &key, const page_translation &what);
 
-    // The next insert() of this page, or the entry that is there, stays until invalidated. False: all
-    // lockable entries are used.
+    // Stays until invalidated, whatever is inserted. False: all lockable entries are used.
     bool lock(const page_key &key, const page_translation &what);
 
     // Locked ones too. Of a virtual machine; of one address space of it; of one page in any address space.
@@ -54,21 +53,21 @@ private:
         page_key key{};
         page_translation what;
         std::uint64_t used = 0; // 0: empty
-        bool locked = false;
     };
 
     explicit tlb(const tlb_settings &wanted);
-    [[nodiscard]] std::size_t first_of(std::uint64_t page) const { return (page & (sets_ - 1)) * ways_; }
+    std::span<entry> set_of(std::uint64_t page)
+    {
+        return std::span{entries_}.subspan((page & (sets_ - 1)) * ways_, ways_);
+    }
     entry *search(const page_key &key);
-    entry *place(const page_key &key, const page_translation &what);
     template <class Which> void invalidate(Which &&which);
 
     std::uint32_t ways_;
     std::uint32_t sets_;
-    std::uint32_t lockable_;
-    std::uint32_t locked_ = 0;
     std::uint64_t clock_ = 0;
     std::vector<entry> entries_; // set by set
+    std::vector<entry> locked_;  // empty ones among them
 };
 
 } // namespace bulkhead::machine

@@ -43,7 +43,7 @@ constexpr std::uint32_t trigger_mask = 0x3F;
 
 std::uint32_t cadence_uart::status() const
 {
-    std::uint32_t bits = room_ == 0u ? transmit_full : transmit_empty;
+    std::uint32_t bits = (waiting_ == 0 ? transmit_empty : 0) | (room_ == 0u ? transmit_full : 0);
     bits |= received_.empty() ? receive_empty : 0;
     bits |= received_.size() >= fifo_bytes ? receive_full : 0;
     bits |= receive_trigger_ != 0 && received_.size() >= receive_trigger_ ? receive_triggered : 0;
@@ -63,6 +63,7 @@ void cadence_uart::update()
 void cadence_uart::set_room(std::optional<std::uint32_t> bytes)
 {
     room_ = bytes;
+    waiting_ = 0;
     update();
 }
 
@@ -120,6 +121,7 @@ void cadence_uart::send(std::uint8_t byte)
     sent_(byte);
     if (room_) {
         --*room_;
+        ++waiting_;
     }
 }
 

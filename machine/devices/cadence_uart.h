@@ -25,7 +25,8 @@ public:
     std::uint64_t read(std::uint64_t offset) override;
     void write(std::uint64_t offset, std::uint64_t value) override;
     void receive(std::uint8_t byte) override;
-    // The transmit FIFO is full after so many bytes; nothing: the line takes all.
+    // The line takes what waits. From now on it is held, and the transmit FIFO full after so many bytes;
+    // nothing: it takes all.
     void set_room(std::optional<std::uint32_t> bytes);
 
 private:
@@ -38,6 +39,7 @@ private:
     std::function<void(bool)> line_;
     std::deque<std::uint8_t> received_;
     std::optional<std::uint32_t> room_;
+    std::uint32_t waiting_ = 0;     // bytes in the transmit FIFO of a line that is held
     std::uint32_t control_ = 0x128; // all off
     std::uint32_t mode_ = 0;
     std::uint32_t mask_ = 0;   // interrupts that are on

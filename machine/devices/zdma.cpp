@@ -273,10 +273,10 @@ void zdma_channel::read_lines()
             return;
         }
         const bool known = reply.how == memory_system::reply::state::known;
-        next.id = known ? own_ticket | reads_++ : reply.id;
+        next.id = known ? own_ticket | reads_++ : reply.id();
         pieces_.push_back(next);
         if (known) {
-            arrived(next.id, reply.when);
+            arrived(next.id, reply.when());
         }
         source_.address += next.bytes;
         source_.left -= next.bytes;

@@ -5,13 +5,13 @@
 namespace bulkhead::machine::dram {
 
 banks::banks(const organization &shape, const timing &timing)
-    : faw_(timing.faw), count_(shape.banks_per_channel()), rank_count_(shape.of().ranks)
+    : faw_(timing.faw), ranks_(shape.of().ranks), groups_(shape.groups_per_channel())
 {
-    for (std::uint32_t bank = 0; bank < count_; ++bank) {
+    for (std::uint32_t bank = 0; bank < shape.banks_per_channel(); ++bank) {
         const std::uint32_t group = bank / shape.of().banks;
-        banks_[bank].group = group;
-        banks_[bank].rank = group / shape.of().groups;
-        ranks_[banks_[bank].rank].banks |= std::uint64_t{1} << bank;
+        rank_state &rank = ranks_[group / shape.of().groups];
+        rank.banks |= std::uint64_t{1} << bank;
+        banks_.push_back({.group = &groups_[group], .rank = &rank});
     }
     std::transform(rules.begin(), rules.end(), distance_.begin(),
                    [&timing](const rule &one) { return one.distance(timing); });
@@ -20,8 +20,8 @@ banks::banks(const organization &shape, const timing &timing)
 clocks banks::earliest_refresh(std::uint32_t rank) const
 {
     clocks when = ranks_[rank].next[slot(command::refresh)];
-    for (std::uint32_t bank = 0; bank < count_; ++bank) {
-        when = banks_[bank].rank == rank ? std::max(when, banks_[bank].next[slot(command::activate)]) : when;
+    for (const bank_state &bank : banks_) {
+        when = bank.rank == &ranks_[rank] ? std::max(when, bank.next[slot(command::activate)]) : when;
     }
     return when;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "machine/dram/organization.h"
 #include "machine/dram/timing.h"
@@ -18,9 +19,12 @@ public:
     static constexpr std::uint32_t no_row = ~std::uint32_t{0};
 
     banks(const organization &shape, const timing &timing);
+    banks(const banks &) = delete;
+    banks(banks &&) noexcept = default;
+    banks &operator=(const banks &) = delete;
+    banks &operator=(banks &&) noexcept = default;
+    ~banks() = default;
 
-    [[nodiscard]] std::uint32_t count() const { return count_; }
-    [[nodiscard]] std::uint32_t ranks() const { return rank_count_; }
     [[nodiscard]] std::uint32_t open_row(std::uint32_t bank) const { return banks_[bank].row; }
     // Bit b: bank b has an open row.
     [[nodiscard]] std::uint64_t open_banks() const { return open_; }
@@ -32,16 +36,16 @@ public:
     {
         const bank_state &own = banks_[bank];
         clocks when = later<what, any_rule(what, scope::bank)>(now, own.next);
-        when = later<what, any_rule(what, scope::group)>(when, groups_[own.group]);
-        return later<what, anywhere_in_rank(what)>(when, ranks_[own.rank].next);
+        when = later<what, any_rule(what, scope::group)>(when, *own.group);
+        return later<what, anywhere_in_rank(what)>(when, own.rank->next);
     }
 
     // A bound: no bank has its turn before it.
     template <command what> [[nodiscard]] clocks earliest_anywhere(clocks now) const
     {
         clocks first = ranks_[0].next[slot(what)];
-        for (std::uint32_t rank = 1; rank < rank_count_; ++rank) {
-            first = std::min(first, ranks_[rank].next[slot(what)]);
+        for (const rank_state &rank : ranks_) {
+            first = std::min(first, rank.next[slot(what)]);
         }
         return std::max(now, first);
     }
@@ -53,35 +57,33 @@ public:
     template <command what> void issue(std::uint32_t bank, std::uint32_t row, clocks when)
     {
         bank_state &own = banks_[bank];
-        line &group = groups_[own.group];
-        const std::uint32_t rank = own.rank;
         apply<what, scope::bank>(own.next, when);
-        apply<what, scope::group>(group, when);
-        apply_rank<what>(rank, when);
+        apply<what, scope::group>(*own.group, when);
+        apply_rank<what>(*own.rank, when);
         if constexpr (what == command::activate) {
             own.row = row;
             open_ |= std::uint64_t{1} << bank;
-            count_activate(ranks_[rank], when);
+            count_activate(*own.rank, when);
         } else if constexpr (what == command::precharge) {
             own.row = no_row;
             open_ &= ~(std::uint64_t{1} << bank);
         }
     }
-    void refresh(std::uint32_t rank, clocks when) { apply_rank<command::refresh>(rank, when); }
+    void refresh(std::uint32_t rank, clocks when) { apply_rank<command::refresh>(ranks_[rank], when); }
 
 private:
     struct alignas(64) line : std::array<clocks, command_count> {}; // the earliest time of each command
-    struct alignas(64) bank_state {
-        std::array<clocks, command_count> next{};
-        std::uint32_t row = no_row;
-        std::uint32_t group = 0; // within the channel
-        std::uint32_t rank = 0;
-    };
     struct alignas(128) rank_state {
         std::array<clocks, command_count> next{};
         std::array<clocks, 4> activates{}; // of the last four, in a ring; plus tFAW
         std::uint32_t oldest = 0;
         std::uint64_t banks = 0;
+    };
+    struct alignas(64) bank_state {
+        std::array<clocks, command_count> next{};
+        line *group;
+        rank_state *rank;
+        std::uint32_t row = no_row;
     };
 
     static constexpr std::size_t slot(command what) { return static_cast<std::size_t>(what); }
@@ -134,18 +136,18 @@ private:
             earliest = moves_on(rules[i]) ? put_off : std::max(earliest, put_off);
         }
     }
-    template <command what> void apply_rank(std::uint32_t rank, clocks when)
+    template <command what> void apply_rank(rank_state &rank, clocks when)
     {
-        apply<what, scope::rank>(ranks_[rank].next, when);
-        if (rank_count_ > 1 && any_rule_after(what, scope::other_rank)) {
+        apply<what, scope::rank>(rank.next, when);
+        if (ranks_.size() > 1 && any_rule_after(what, scope::other_rank)) {
             apply_other_ranks<what>(rank, when);
         }
     }
-    template <command what> [[gnu::noinline]] void apply_other_ranks(std::uint32_t rank, clocks when)
+    template <command what> [[gnu::noinline]] void apply_other_ranks(const rank_state &rank, clocks when)
     {
-        for (std::uint32_t other = 0; other < rank_count_; ++other) {
-            if (other != rank) {
-                apply<what, scope::other_rank>(ranks_[other].next, when);
+        for (rank_state &other : ranks_) {
+            if (&other != &rank) {
+                apply<what, scope::other_rank>(other.next, when);
             }
         }
     }
@@ -159,13 +161,11 @@ private:
 
     std::array<clocks, rules.size()> distance_{}; // of each rule
     clocks faw_;
-    std::uint32_t count_;
-    std::uint32_t rank_count_;
     std::uint64_t open_ = 0;
-    // Arrays and not vectors: every decision reads them, and they are small.
-    std::array<bank_state, max_banks_per_channel> banks_{};
-    std::array<line, max_banks_per_channel> groups_{};
-    std::array<rank_state, max_ranks> ranks_{};
+    // Never resized: banks point at their group and rank.
+    std::vector<rank_state> ranks_;
+    std::vector<line> groups_; // of all ranks
+    std::vector<bank_state> banks_;
 };
 
 } // namespace bulkhead::machine::dram

@@ -3,8 +3,8 @@
 // which they go out, so the clocks that are taken are remembered in a window that moves with time.
 #pragma once
 
-#include <array>
 #include <bit>
+#include <vector>
 
 #include "machine/dram/timing.h"
 
@@ -12,49 +12,26 @@ namespace bulkhead::machine::dram {
 
 class command_bus {
 public:
-    // Commands planned at one time are within this many clocks of each other; the timing's check sees to it.
-    static constexpr clocks window = 64 * 1024;
+    // All commands that are planned before one of them has gone out lie within `window` clocks.
+    explicit command_bus(clocks window) : taken_(std::bit_ceil(window), ~clocks{0}), mask_(taken_.size() - 1)
+    {
+    }
 
     // Takes and returns the first free clock from `earliest` on.
     clocks take(clocks earliest)
     {
-        const clocks wanted = std::uint64_t{1} << earliest % 64;
-        block &at = block_of(earliest / 64);
-        if ((at.taken & wanted) == 0) {
-            at.taken |= wanted;
-            return earliest;
-        }
-        return take_later(earliest);
+        while (taken_[earliest & mask_] == earliest)
+            [[unlikely]]
+            {
+                ++earliest;
+            }
+        taken_[earliest & mask_] = earliest;
+        return earliest;
     }
 
 private:
-    struct block {
-        clocks number = 0; // which 64 clocks it stands for
-        std::uint64_t taken = 0;
-    };
-    static constexpr std::size_t blocks = window / 64;
-
-    block &block_of(clocks number)
-    {
-        block &at = blocks_[number % blocks];
-        if (at.number != number) {
-            at = {number, 0};
-        }
-        return at;
-    }
-    [[gnu::noinline]] clocks take_later(clocks earliest)
-    {
-        for (clocks number = earliest / 64, from = earliest % 64;; ++number, from = 0) {
-            block &at = block_of(number);
-            const std::uint64_t free = ~at.taken & ~std::uint64_t{0} << from;
-            if (free != 0) {
-                at.taken |= free & (~free + 1);
-                return number * 64 + static_cast<clocks>(std::countr_zero(free));
-            }
-        }
-    }
-
-    std::array<block, blocks> blocks_{};
+    std::vector<clocks> taken_; // by the clock's lowest bits: the last one that was taken
+    clocks mask_;
 };
 
 } // namespace bulkhead::machine::dram

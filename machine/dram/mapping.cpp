@@ -3,6 +3,7 @@
 #include "machine/dram/mapping.h"
 
 #include <algorithm>
+#include <array>
 
 namespace bulkhead::machine::dram {
 
@@ -99,7 +100,9 @@ mapping_bits mapping::row_bank_column(const organization &shape)
 }
 
 mapping::mapping(const organization &shape, const mapping_bits &bits, phys_addr base)
-    : base_(base.value), burst_bits_(bits_for(shape.of().burst.value))
+    : base_(base.value), burst_bits_(bits_for(shape.of().burst.value)),
+      part_bits_((bits_for(shape.size().value) - burst_bits_ + part_count - 1) / part_count),
+      part_mask_((std::uint64_t{1} << part_bits_) - 1)
 {
     struct packed_field {
         bit_masks masks;
@@ -119,11 +122,9 @@ mapping::mapping(const organization &shape, const mapping_bits &bits, phys_addr 
         }
         return packed;
     };
-    const std::uint32_t part_bits = bits_for(part_values);
-    for (std::uint32_t low = burst_bits_; low < bits_for(shape.size().value); low += part_bits) {
-        part &added = parts_.emplace_back();
-        for (std::uint64_t value = 0; value < part_values; ++value) {
-            added.at(value) = place_of(value << low);
+    for (std::uint32_t part = 0; part < part_count; ++part) {
+        for (std::uint64_t value = 0; value <= part_mask_; ++value) {
+            parts_.push_back(place_of(value << part * part_bits_ << burst_bits_));
         }
     }
 }

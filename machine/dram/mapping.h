@@ -4,7 +4,6 @@
 // no two lines share a place and no place is lost; it never looks at the contents.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <vector>
 
@@ -36,10 +35,13 @@ public:
     [[nodiscard]] std::uint64_t packed(phys_addr address) const
     {
         std::uint64_t left = (address.value - base_) >> burst_bits_;
-        std::uint64_t place = 0;
-        for (const part &one : parts_) {
-            place ^= one[left % part_values];
-            left /= part_values;
+        const std::uint64_t *part = parts_.data();
+        std::uint64_t place = part[left & part_mask_];
+#pragma GCC unroll 4
+        for (std::uint32_t i = 1; i < part_count; ++i) {
+            left >>= part_bits_;
+            part += part_mask_ + 1;
+            place ^= part[left & part_mask_];
         }
         return place;
     }
@@ -56,15 +58,17 @@ public:
     }
 
 private:
-    // A place is linear in the address: the exclusive or of what each part of the address gives.
-    static constexpr std::size_t part_values = 128;
-    using part = std::array<std::uint64_t, part_values>;
+    static constexpr std::uint32_t part_count = 4;
 
     mapping(const organization &shape, const mapping_bits &bits, phys_addr base);
 
     std::uint64_t base_;
     std::uint32_t burst_bits_;
-    std::vector<part> parts_; // from the lowest address bits on
+    // A place is linear in the address: the exclusive or of what each part of the address, equally many bits,
+    // gives. From the lowest bits on.
+    std::uint32_t part_bits_;
+    std::uint64_t part_mask_;
+    std::vector<std::uint64_t> parts_;
 };
 
 } // namespace bulkhead::machine::dram

@@ -22,12 +22,11 @@ memory::memory(const memory_settings &settings, mapping map, std::vector<issued>
     : settings_(settings), clock_(settings.timings.period_fs), map_(std::move(map))
 {
     for (std::uint32_t i = 0; i < settings.shape.of().channels; ++i) {
-        ports_.push_back(
-            {scheduler(settings.shape, settings.timings, settings.how, i == 0 ? log : nullptr), {}, 0});
+        ports_.push_back({scheduler(settings.shape, settings.timings, settings.how, i == 0 ? log : nullptr)});
     }
 }
 
-void memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when,
+bool memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when,
                      std::uint16_t partition)
 {
     if (control_ != nullptr) [[unlikely]] {
@@ -38,11 +37,15 @@ void memory::request(request_id id, phys_addr address, access_kind kind, picosec
     port &own = ports_[mapping::channel_of(at)];
     own.inbox.insert({id, at, arrival, kind == access_kind::write},
                      [](const incoming &one, const incoming &added) { return one.when > added.when; });
+    own.arrival = std::min(own.arrival, arrival);
     own.writes += kind == access_kind::write ? 1 : 0;
-    next_ = std::min(next_, seen_at(own, arrival));
     if (requests_ != nullptr) [[unlikely]] {
         requests_->add(address.value, kind == access_kind::write, arrival);
     }
+    const clocks seen = seen_at(own, arrival);
+    const bool sooner = seen < next_;
+    next_ = sooner ? seen : next_;
+    return sooner;
 }
 
 // Arrivals and decisions in order of time; at the same clock a request arrives before the decision. Returns
@@ -50,15 +53,16 @@ void memory::request(request_id id, phys_addr address, access_kind kind, picosec
 clocks memory::advance(port &own, clocks until)
 {
     scheduler &channel = own.channel;
-    while (!own.inbox.empty() && own.inbox.front().when < until) {
-        const incoming &next = own.inbox.front();
+    while (own.arrival < until) {
+        const incoming next = own.inbox.front();
+        own.inbox.pop_front();
+        own.arrival = own.inbox.empty() ? scheduler::never : own.inbox.front().when;
+        own.writes -= next.write ? 1 : 0;
         channel.advance(next.when);
         channel.request(next.id, mapping::unpack(next.at), next.write, next.when);
-        own.writes -= next.write ? 1 : 0;
-        own.inbox.pop_front();
     }
     channel.advance(until);
-    return own.inbox.empty() ? channel.due() : std::min(channel.due(), seen_at(own, own.inbox.front().when));
+    return std::min(channel.due(), seen_at(own, own.arrival));
 }
 
 memory_profile memory::profile(picoseconds now) const

@@ -49,8 +49,8 @@ public:
 
     // A line is wanted, or given back; at `when`, which is not before a time that advance() was given.
     // Requests may come in any order of time.
-    // `partition`: MPAM's, for the bandwidth control.
-    void request(request_id id, phys_addr address, access_kind kind, picoseconds when,
+    // `partition`: MPAM's, for the bandwidth control. Says whether next() has changed.
+    bool request(request_id id, phys_addr address, access_kind kind, picoseconds when,
                  std::uint16_t partition = 0);
 
     // Each outlives the memory or is taken away again by a null pointer.
@@ -87,8 +87,9 @@ private:
     // A channel and what is on its way to it, in order of time.
     struct port {
         scheduler channel;
-        ring<incoming> inbox;
-        std::uint32_t writes = 0; // in the inbox
+        ring<incoming> inbox{};
+        clocks arrival = scheduler::never; // of the first in the inbox
+        std::uint32_t writes = 0;          // in the inbox
     };
 
     memory(const memory_settings &settings, mapping map, std::vector<issued> *log);

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches in the lists of one bank; see the header. Bounded by the queue's length.
+// Searches in the requests of one bank; see the header. Bounded by the queue's length.
 #include "machine/dram/request_queue.h"
 
 namespace bulkhead::machine::dram {
 
-request_queue::request_queue(std::uint32_t capacity, std::uint32_t cap) : entries_(capacity), cap_(cap)
+request_queue::request_queue(std::uint32_t capacity, std::uint32_t cap)
+    : entries_(std::make_unique<entry[]>(capacity + 1)),
+      lines_(std::make_unique<line[]>(max_banks_per_channel)), cap_(cap)
 {
-    for (index i = 0; i < capacity; ++i) {
+    for (std::uint32_t i = 1; i <= capacity; ++i) {
         entries_[i].next = free_;
-        free_ = i;
+        free_ = &entries_[i];
     }
 }
 
-request_queue::index request_queue::find(const place &at) const
+bool request_queue::has(const place &at) const
 {
-    for (index i = lines_[at.bank].head; i != none; i = entries_[i].next) {
-        if (entries_[i].row == at.row && entries_[i].column == at.column) {
-            return i;
+    const line &own = lines_[at.bank];
+    for (const place_of_bank *i = own.next; i != &own; i = i->next) {
+        if (request_at(i).row == at.row && request_at(i).column == at.column) {
+            return true;
         }
     }
-    return none;
+    return false;
 }
 
 bool request_queue::wants(std::uint32_t bank, std::uint32_t row) const
 {
-    for (index i = lines_[bank].head; i != none; i = entries_[i].next) {
-        if (entries_[i].row == row) {
+    const line &own = lines_[bank];
+    for (const place_of_bank *i = own.next; i != &own; i = i->next) {
+        if (request_at(i).row == row) {
             return true;
         }
     }
@@ -36,11 +40,12 @@ bool request_queue::wants(std::uint32_t bank, std::uint32_t row) const
 void request_queue::choose(std::uint32_t bank, std::uint32_t open)
 {
     line &own = lines_[bank];
-    index found = own.overtaken < cap_ ? own.head : none;
-    while (found != none && entries_[found].row != open) {
-        found = entries_[found].next;
+    place_of_bank *found = own.overtaken < cap_ ? own.next : &own;
+    while (found != &own && request_at(found).row != open) {
+        found = found->next;
     }
-    elect(own, bank, found != none ? found : own.head, open);
+    own.candidate = static_cast<entry *>(found != &own ? found : own.next);
+    hits_ = (hits_ & ~bit(bank)) | (own.candidate->row == open ? bit(bank) : 0);
 }
 
 } // namespace bulkhead::machine::dram

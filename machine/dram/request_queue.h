@@ -4,93 +4,109 @@
 // choice.
 #pragma once
 
-#include <array>
-#include <vector>
+#include <memory>
 
 #include "machine/dram/organization.h"
 
 namespace bulkhead::machine::dram {
 
 class request_queue {
-public:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
-    using index = std::uint32_t;
+    // A place in a ring of a bank's requests, in order of arrival. One place of the ring is no request's, so
+    // that requests come and go without a look at where the ring begins.
+    struct place_of_bank {
+        place_of_bank *next = this;
+        place_of_bank *previous = this;
+    };
 
-    struct entry {
-        std::uint64_t id;
-        std::uint64_t order; // of arrival
-        std::uint32_t row;
-        std::uint32_t column;
-        std::uint32_t bank;
-        index next; // of its bank
-        index previous;
-        index younger; // of all
-        index older;
+public:
+    struct entry : private place_of_bank {
+        std::uint64_t id = 0;
+        std::uint64_t order = 0; // of arrival
+        std::uint32_t row = 0;
+        std::uint32_t column = 0;
+        std::uint32_t bank = 0;
+        std::uint32_t stamp = 0; // arbitration's: see stamp_youngest()
+        entry *younger = this;   // of all; the oldest one's and the youngest one's neighbour is no request
+        entry *older = this;
+
+    private:
+        friend class request_queue;
     };
 
     // `cap`: row hits of a bank that may overtake an older request of it.
     request_queue(std::uint32_t capacity, std::uint32_t cap);
 
     [[nodiscard]] std::uint32_t size() const { return size_; }
-    [[nodiscard]] bool full() const { return free_ == none; }
+    [[nodiscard]] bool full() const { return free_ == nullptr; }
     // Bit b: bank b has requests; its candidate wants the open row.
     [[nodiscard]] std::uint64_t banks() const { return banks_; }
     [[nodiscard]] std::uint64_t hits() const { return hits_; }
-    [[nodiscard]] const entry &at(index which) const { return entries_[which]; }
-    // The bank's request that goes next, or none.
-    [[nodiscard]] index candidate(std::uint32_t bank) const { return lines_[bank].candidate; }
-    [[nodiscard]] index oldest() const { return oldest_; }
+    // The bank's request that goes next; it has some.
+    [[nodiscard]] const entry &candidate(std::uint32_t bank) const { return *lines_[bank].candidate; }
+    // Of all; there are some.
+    [[nodiscard]] const entry *oldest() const { return ages().younger; }
 
-    // The queued request for the same row and column, or none.
-    [[nodiscard]] index find(const place &at) const;
+    // Whether a request for the same row and column is queued.
+    [[nodiscard]] bool has(const place &at) const;
     // Whether any request of the bank wants the row.
     [[nodiscard]] bool wants(std::uint32_t bank, std::uint32_t row) const;
 
     // Not when it is full. `open`: the row that is open in the bank.
     void append(std::uint64_t id, std::uint64_t order, const place &at, std::uint32_t open)
     {
-        const index added = free_;
-        entry &own = entries_[added];
+        entry &added = *free_;
         line &bank = lines_[at.bank];
-        free_ = own.next;
-        own = {.id = id,
-               .order = order,
-               .row = at.row,
-               .column = at.column,
-               .bank = at.bank,
-               .next = none,
-               .previous = bank.tail,
-               .younger = none,
-               .older = youngest_};
-        (bank.tail == none ? bank.head : entries_[bank.tail].next) = added;
-        (youngest_ == none ? oldest_ : entries_[youngest_].younger) = added;
-        bank.tail = added;
-        youngest_ = added;
+        free_ = static_cast<entry *>(added.next);
+        added.id = id;
+        added.order = order;
+        added.row = at.row;
+        added.column = at.column;
+        added.bank = at.bank;
+        added.next = &bank;
+        added.previous = bank.previous;
+        bank.previous->next = &added;
+        bank.previous = &added;
+        entry &all = ages();
+        added.younger = &all;
+        added.older = all.older;
+        all.older->younger = &added;
+        all.older = &added;
         ++size_;
-        if (bank.candidate == none) {
-            banks_ |= bit(at.bank);
-            elect(bank, at.bank, added, open);
-        } else if (at.row == open && (hits_ & bit(at.bank)) == 0) {
+        const std::uint64_t own = bit(at.bank);
+        if ((banks_ & own) == 0) {
+            banks_ |= own;
+            hits_ |= at.row == open ? own : 0;
+            bank.candidate = &added;
+        } else if (at.row == open && (hits_ & own) == 0) {
             choose(at.bank, open);
         }
+    }
+
+    // Column commands of the channel, modulo 2^32, when the youngest request was queued: from them
+    // arbitration knows what it lost.
+    void stamp_youngest(std::uint32_t served) { ages().older->stamp = served; }
+
+    // Makes a queued request its bank's candidate, up to the next change of the bank. `open`: the bank's row.
+    void prefer(const entry &which, std::uint32_t open)
+    {
+        lines_[which.bank].candidate = which.younger->older; // itself, in our hands
+        hits_ = (hits_ & ~bit(which.bank)) | (which.row == open ? bit(which.bank) : 0);
     }
 
     // Takes the bank's candidate out, which was served; `open`: its row.
     void remove_candidate(std::uint32_t bank, std::uint32_t open)
     {
         line &own = lines_[bank];
-        const index gone = own.candidate;
-        entry &served = entries_[gone];
-        own.overtaken = gone == own.head ? 0 : own.overtaken + 1;
-        (served.previous == none ? own.head : entries_[served.previous].next) = served.next;
-        (served.next == none ? own.tail : entries_[served.next].previous) = served.previous;
-        (served.older == none ? oldest_ : entries_[served.older].younger) = served.younger;
-        (served.younger == none ? youngest_ : entries_[served.younger].older) = served.older;
-        served.next = free_;
-        free_ = gone;
+        entry &gone = *own.candidate;
+        own.overtaken = &gone == own.next ? 0 : own.overtaken + 1;
+        gone.previous->next = gone.next;
+        gone.next->previous = gone.previous;
+        gone.older->younger = gone.younger;
+        gone.younger->older = gone.older;
+        gone.next = free_;
+        free_ = &gone;
         --size_;
-        if (own.head == none) {
-            own.candidate = none;
+        if (own.next == &own) {
             banks_ &= ~bit(bank);
             hits_ &= ~bit(bank);
         } else {
@@ -107,30 +123,25 @@ public:
     }
 
 private:
-    struct line {
-        index head = none; // the oldest
-        index tail = none;
-        index candidate = none;
+    struct line : place_of_bank {
+        entry *candidate = nullptr;  // if it has any request
         std::uint32_t overtaken = 0; // hits served since an older request was passed over
     };
 
     static constexpr std::uint64_t bit(std::uint32_t bank) { return std::uint64_t{1} << bank; }
-    void elect(line &own, std::uint32_t bank, index which, std::uint32_t open)
-    {
-        own.candidate = which;
-        hits_ = (hits_ & ~bit(bank)) | static_cast<std::uint64_t>(entries_[which].row == open) << bank;
-    }
+    static const entry &request_at(const place_of_bank *at) { return static_cast<const entry &>(*at); }
+    // The place in the ring of all requests that is none's.
+    [[nodiscard]] entry &ages() const { return entries_[0]; }
     void choose(std::uint32_t bank, std::uint32_t open);
 
-    std::vector<entry> entries_;
-    index free_ = none;
-    index oldest_ = none;
-    index youngest_ = none;
+    // On the heap, since they point at each other.
+    std::unique_ptr<entry[]> entries_;
+    std::unique_ptr<line[]> lines_;
+    entry *free_ = nullptr;
     std::uint32_t size_ = 0;
     std::uint32_t cap_;
     std::uint64_t banks_ = 0;
     std::uint64_t hits_ = 0;
-    std::array<line, max_banks_per_channel> lines_{};
 };
 
 } // namespace bulkhead::machine::dram

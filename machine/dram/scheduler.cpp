@@ -23,6 +23,9 @@ std::string policy::contradiction() const
     if (read_queue == 0 || read_queue > 1024 || write_queue == 0 || write_queue > 1024) {
         return "queues of 1 to 1024 requests are possible";
     }
+    if (arbitration) {
+        return arbitration->contradiction();
+    }
     if (write_high > write_queue || write_low >= write_high) {
         return "write watermarks: low < high <= queue is needed";
     }
@@ -34,7 +37,7 @@ std::string policy::contradiction() const
 
 scheduler::scheduler(const organization &shape, const timing &timing, const policy &policy,
                      std::vector<issued> *log)
-    : timing_(timing), policy_(policy), banks_(shape, timing), log_(log),
+    : timing_(timing), policy_(policy), banks_(shape, timing), bus_(timing.planned_ahead()), log_(log),
       reads_(policy.read_queue, policy.cap), writes_(policy.write_queue, policy.cap),
       lead_(timing.rp + timing.rcd), refresh_due_(shape.of().ranks, timing.refi != 0 ? timing.refi : never),
       next_refresh_(refresh_due_.front())
@@ -82,7 +85,7 @@ void scheduler::admit_waiting(clocks when)
 // Into its queue, or answered without one; false if the queue is full.
 bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
 {
-    const bool known = writes_.size() != 0 && writes_.find(at) != request_queue::none;
+    const bool known = writes_.size() != 0 && writes_.has(at);
     if (known && !write) {
         ++statistics_.forwarded;
         completions_.push_back({id, when + timing_.burst, false});
@@ -97,7 +100,10 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
             return false;
         }
         queue.append(id, order_++, at, banks_.open_row(at.bank));
-        if (planned_.known() && write == writing_) {
+        if (policy_.arbitration) [[unlikely]] {
+            queue.stamp_youngest(served());
+            planned_ = {};
+        } else if (planned_.known() && write == writing_) {
             write ? reconsider<command::write>(queue, at.bank, when)
                   : reconsider<command::read>(queue, at.bank, when);
         }
@@ -121,6 +127,10 @@ void scheduler::reconsider(const request_queue &queue, std::uint32_t bank, clock
 // and as many reads may go before the next one.
 void scheduler::choose_direction()
 {
+    if (writes_.size() == 0 && !draining_ && reads_first_ == 0) [[likely]] {
+        writing_ = false;
+        return;
+    }
     const std::uint32_t count = writes_.size();
     const std::uint32_t turn = policy_.write_high - policy_.write_low;
     reads_first_ = reads_.size() == 0 ? 0 : reads_first_;
@@ -134,11 +144,23 @@ void scheduler::choose_direction()
     writing_ = count != 0 && (draining_ || reads_.size() == 0);
 }
 
+// One arbitration between all that is queued; nothing is planned.
+[[gnu::noinline]] void scheduler::choose_by_score(clocks now)
+{
+    const contender winner = arbitrate(*policy_.arbitration, reads_, writes_, banks_, served(), wrote_);
+    request_queue &queue = winner.write ? writes_ : reads_;
+    const std::uint32_t bank = winner.request->bank;
+    queue.prefer(*winner.request, banks_.open_row(bank));
+    writing_ = winner.write;
+    planned_ =
+        writing_ ? prospect<command::write>(queue, bank, now) : prospect<command::read>(queue, bank, now);
+}
+
 // When the column command of a bank's candidate can go, as seen at `now`, and what decides among equals.
 template <command column>
 scheduler::choice scheduler::prospect(const request_queue &queue, std::uint32_t bank, clocks now) const
 {
-    const std::uint64_t order = queue.at(queue.candidate(bank)).order << bank_bits | bank;
+    const std::uint64_t order = queue.candidate(bank).order << bank_bits | bank;
     const clocks ready = banks_.earliest<column>(bank, now);
     if ((queue.hits() >> bank & 1U) != 0) {
         return {ready, order};
@@ -161,13 +183,16 @@ scheduler::choice scheduler::most_urgent(const request_queue &queue, clocks now)
         first = other.before(first) ? other : first;
     }
     std::uint64_t misses = queue.banks() & ~queue.hits();
+    if ((misses & (misses - 1)) == 0 && !first.known()) { // there is one
+        return prospect<column>(queue, static_cast<std::uint32_t>(std::countr_zero(misses)), now);
+    }
     clocks bound = later(banks_.earliest_anywhere<column>(now),
                          banks_.earliest_anywhere<command::activate>(now) + timing_.rcd);
     if ((misses & ~banks_.open_banks()) == 0) {
         bound = later(bound, now + timing_.rp + timing_.rcd);
     }
-    for (auto i = queue.oldest(); misses != 0 && first.ready > bound; i = queue.at(i).younger) {
-        const std::uint32_t bank = queue.at(i).bank;
+    for (const auto *i = queue.oldest(); misses != 0 && first.ready > bound; i = i->younger) {
+        const std::uint32_t bank = i->bank;
         const std::uint64_t own = std::uint64_t{1} << bank;
         if ((misses & own) != 0) {
             misses &= ~own;
@@ -221,10 +246,14 @@ void scheduler::open(request_queue &other, std::uint32_t bank, std::uint32_t row
 
 void scheduler::decide(clocks now)
 {
-    const bool was_writing = writing_;
-    choose_direction();
-    if (writing_ != was_writing) {
-        planned_ = {};
+    if (!policy_.arbitration) [[likely]] {
+        const bool was_writing = writing_;
+        choose_direction();
+        if (writing_ != was_writing) {
+            planned_ = {};
+        }
+    } else if (!planned_.known()) {
+        choose_by_score(now);
     }
     floor_ = now;
     writing_ ? decide<command::write>(writes_, now) : decide<command::read>(reads_, now);
@@ -235,13 +264,15 @@ template <command column> void scheduler::decide(request_queue &queue, clocks no
     if (!planned_.known()) {
         planned_ = most_urgent<column>(queue, now);
     }
-    if (planned_.ready <= now + lead_) { // else: what comes meanwhile may be faster
-        const auto bank = static_cast<std::uint32_t>(planned_.order % max_banks_per_channel);
-        planned_ = {};
-        serve<column>(queue, bank, now);
-        if (!waiting_reads_.empty() || !waiting_writes_.empty()) {
-            admit_waiting(now);
-        }
+    if (planned_.ready > now + lead_) { // what comes meanwhile may be faster
+        due_ = planned_.ready - lead_;
+        return;
+    }
+    const auto bank = static_cast<std::uint32_t>(planned_.order % max_banks_per_channel);
+    planned_ = {};
+    serve<column>(queue, bank, now);
+    if (!waiting_reads_.empty() || !waiting_writes_.empty()) {
+        admit_waiting(now);
     }
     due_ = decision_due();
 }
@@ -250,7 +281,7 @@ template <command column> void scheduler::decide(request_queue &queue, clocks no
 template <command column> void scheduler::serve(request_queue &queue, std::uint32_t bank, clocks now)
 {
     constexpr bool write = column == command::write;
-    const request_queue::entry &served = queue.at(queue.candidate(bank));
+    const request_queue::entry &served = queue.candidate(bank);
     const request_id id = served.id;
     const std::uint32_t row = served.row;
     if (banks_.open_row(bank) != row) {
@@ -259,7 +290,8 @@ template <command column> void scheduler::serve(request_queue &queue, std::uint3
     const clocks when = bus_.take(banks_.earliest<column>(bank, now));
     record(column, bank, row, served.column, when);
     banks_.issue<column>(bank, 0, when);
-    last_column_ = when;
+    turn_after(when);
+    wrote_ = write;
     queue.remove_candidate(bank, row);
     std::uint32_t &turn = write ? writes_left_ : reads_first_;
     turn -= turn != 0 ? 1 : 0;
@@ -299,8 +331,8 @@ clocks scheduler::decision_due() const
     if (!has_requests()) {
         return never;
     }
-    const clocks column = planned_.known() ? later(last_column_, planned_.ready) : last_column_;
-    return later(floor_, column > lead_ ? column - lead_ : 0);
+    const clocks due = due_after(floor_);
+    return planned_.known() ? later(due + lead_, planned_.ready) - lead_ : due;
 }
 
 [[gnu::flatten]] void scheduler::run(clocks until)

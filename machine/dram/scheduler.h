@@ -4,9 +4,12 @@
 // reads, refresh, and an open or closed page policy. It decides request by request, not clock by clock: as
 // late as a controller can without leaving the data bus idle, it takes the request whose data can go first
 // and plans its precharge, activate and column command at once (as Hansson et al., ISPASS 2014, do). Every
-// command keeps every constraint.
+// command keeps every constraint. A policy can have arbitration by score instead (arbitration.h).
 #pragma once
 
+#include <optional>
+
+#include "machine/dram/arbitration.h"
 #include "machine/dram/banks.h"
 #include "machine/dram/command_bus.h"
 #include "machine/dram/request_queue.h"
@@ -26,6 +29,8 @@ struct policy {
     std::uint32_t write_low = 8;   // ... to here, while reads wait
     std::uint32_t cap = 16;        // row hits of a bank that may overtake an older request of it
     page_policy page = page_policy::open;
+    // Instead of watermarks and cap: reads and writes in one queue, by score.
+    std::optional<dram::arbitration> arbitration = std::nullopt;
 
     // Why the values contradict each other, or nothing.
     [[nodiscard]] std::string contradiction() const;
@@ -79,10 +84,7 @@ public:
     // When the next decision is due if no request comes; nothing pending: `never`.
     [[nodiscard]] clocks due() const { return due_; }
     // No decision about a request that comes at `arrival` is before it.
-    [[nodiscard]] clocks due_after(clocks arrival) const
-    {
-        return std::max(arrival, last_column_ > lead_ ? last_column_ - lead_ : 0);
-    }
+    [[nodiscard]] clocks due_after(clocks arrival) const { return std::max(arrival, next_turn_); }
     [[nodiscard]] bool has_writes() const { return writes_.size() != 0; }
 
     // Completions since the last forget_completions(), in order of decision; `when` can be ahead of
@@ -116,9 +118,11 @@ private:
 
     [[nodiscard]] bool has_requests() const { return (reads_.banks() | writes_.banks()) != 0; }
     [[nodiscard]] clocks decision_due() const;
+    void turn_after(clocks column) { next_turn_ = column > lead_ ? column - lead_ : 0; }
     bool admit(request_id id, const place &at, bool write, clocks when);
     void admit_waiting(clocks when);
     void choose_direction();
+    void choose_by_score(clocks now);
     template <command column>
     [[nodiscard]] choice prospect(const request_queue &queue, std::uint32_t bank, clocks now) const;
     template <command column> [[nodiscard]] choice most_urgent(const request_queue &queue, clocks now) const;
@@ -126,6 +130,10 @@ private:
     void run(clocks until);
     void decide(clocks now);
     template <command column> void decide(request_queue &queue, clocks now);
+    [[nodiscard]] std::uint32_t served() const
+    {
+        return static_cast<std::uint32_t>(statistics_.of(command::read) + statistics_.of(command::write));
+    }
     template <command column> void serve(request_queue &queue, std::uint32_t bank, clocks now);
     void open(request_queue &other, std::uint32_t bank, std::uint32_t row, clocks now);
     void close(std::uint32_t bank, clocks now);
@@ -150,12 +158,13 @@ private:
     std::uint32_t writes_left_ = 0; // of this drain
     std::uint32_t reads_first_ = 0; // that go before the next drain
     bool writing_ = false;          // what the present decision is about
+    bool wrote_ = false;            // the last column command
 
     clocks due_ = never;              // of the next decision
     clocks floor_ = 0;                // no decision before it: the last arrival, the last decision
     choice planned_;                  // for the next decision, if nothing faster comes
-    clocks last_column_ = 0;          // column command
-    clocks lead_;                     // how long before that the next decision is due
+    clocks lead_;                     // a decision is so long before the column command
+    clocks next_turn_ = 0;            // no decision before it: the last column command less the lead
     std::vector<clocks> refresh_due_; // by rank
     clocks next_refresh_;             // the earliest of them
 

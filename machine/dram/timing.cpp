@@ -6,7 +6,7 @@ namespace bulkhead::machine::dram {
 
 namespace {
 
-constexpr std::uint32_t most_clocks = 1U << 13U; // command_bus::window is several of them
+constexpr std::uint32_t most_clocks = 1U << 13U;
 
 } // namespace
 
@@ -47,6 +47,15 @@ std::string timing::contradiction() const
         return "tREFI " + text(refi) + " <= tRFC + tRC: refreshes would leave no time";
     }
     return {};
+}
+
+clocks timing::planned_ahead() const
+{
+    constexpr clocks distances = 8;  // write, its data, tWR, tRP, tRCD, and room
+    constexpr clocks commands = 256; // that may put each other off on the bus: four for each bank
+    const clocks longest =
+        std::max({burst, cl, cwl, rcd, rp, ras, ccd_l, rrd_l, faw, wr, wtr_l, rtp, turnaround, rank_switch});
+    return distances * longest + commands;
 }
 
 std::vector<constraint> timing::constraints() const

@@ -71,6 +71,8 @@ const void *symbol(std::string_view name)
         CALL(arch_icache_invalidate_local),
         CALL(arch_dcache_clean_invalidate_line),
         CALL(arch_fp_clear),
+        CALL(arch_fp_save),
+        CALL(arch_fp_load),
         CALL(guest_sysreg_read),
         CALL(guest_sysreg_write),
         CALL(guest_mmio_read),

@@ -18,6 +18,7 @@ constexpr std::uint64_t vectors = 16;
 constexpr std::uint64_t vector_sync_el1h = 4;
 constexpr std::uint64_t vector_irq_el1h = 5;
 constexpr std::uint64_t syndrome_il = 1u << 25;
+constexpr std::uint64_t hcr_twi = 1u << 13;
 constexpr std::uint64_t abort_write = 1u << 6;
 constexpr std::uint64_t translation_fault = 0x04; // and the level
 
@@ -87,19 +88,22 @@ void cpu::resolve(const fault &what)
 int cpu::enter_guest(guest_regs &regs)
 {
     regs_ = &regs;
-    space_ = system_.guest_space(state_[SYSREG_ID_VTTBR_EL2] >> 48);
+    const std::uint64_t vmid = state_[SYSREG_ID_VTTBR_EL2] >> 48;
+    space_ = system_.guest_space(vmid);
     if (space_ == nullptr) {
         system_.give_up("a guest is entered whose VMID no domain has");
     }
+    guest_ = &guests_[vmid];
     timing_.spend(system_.board().exit);
     pstate_ = state_[SYSREG_ID_SPSR_EL2];
     const std::uint64_t address = state_[SYSREG_ID_ELR_EL2];
     const std::uint64_t vector = (address - state_[SYSREG_ID_VBAR_EL1]) / vector_bytes;
-    pending_vector_.reset();
-    if (!continues_ || (address != left_at_ && address != left_at_ + instruction_bytes)) {
-        if (continues_ && vector < vectors && address % vector_bytes == 0 &&
+    guest_->pending_vector.reset();
+    if (!guest_->continues ||
+        (address != guest_->left_at && address != guest_->left_at + instruction_bytes)) {
+        if (guest_->continues && vector < vectors && address % vector_bytes == 0 &&
             state_[SYSREG_ID_VBAR_EL1] != 0) {
-            pending_vector_ = vector;
+            guest_->pending_vector = vector;
         } else {
             start_guest();
         }
@@ -110,11 +114,11 @@ int cpu::enter_guest(guest_regs &regs)
         timing_.signal(timing_.clock());
     }
     guest_regime_ = guest_regime();
-    if (continues_) {
-        guest_execution_.forget_translation();
+    if (guest_->continues) {
+        guest_->runs.forget_translation();
     }
     count_at(1);
-    timing_.run_on(*guest_);
+    timing_.run_on(*guest_->on);
     count_at(2);
     el2_execution_.forget_translation();
     in_guest_ = false;
@@ -125,12 +129,12 @@ int cpu::enter_guest(guest_regs &regs)
 void cpu::start_guest()
 {
     system_.vcpu_starts(state_[SYSREG_ID_VTTBR_EL2] >> 48, id());
-    guest_ = std::make_unique<fiber>([this]() -> fiber & {
-        enter(guest_execution_, *space_);
+    guest_->on = std::make_unique<fiber>([this]() -> fiber & {
+        enter(guest_->runs, *space_);
         run_guest();
         return *el2_;
     });
-    continues_ = false;
+    guest_->continues = false;
 }
 
 // What happens from now on happens at an exception level.
@@ -206,7 +210,7 @@ void cpu::run_guest()
             leave({class_bits(EC_INSTRUCTION_ABORT_LOWER) | translation_fault | fault->level, address,
                    address, address});
         } else if (const void *function = fetch(address)) {
-            continues_ = true;
+            guest_->continues = true;
             take_interrupts();
             reinterpret_cast<void (*)(std::uint64_t)>(reinterpret_cast<std::uintptr_t>(function))(
                 exchange()[0]);
@@ -221,7 +225,7 @@ bool cpu::leave(const exception &why)
 {
     state_[SYSREG_ID_ELR_EL2] = why.resume;
     state_[SYSREG_ID_SPSR_EL2] = pstate_;
-    left_at_ = why.resume;
+    guest_->left_at = why.resume;
     kind_ = 1;
     if (why.syndrome != 0) {
         kind_ = 0;
@@ -231,9 +235,9 @@ bool cpu::leave(const exception &why)
     }
     timing_.run_on(*el2_);
     const bool done = state_[SYSREG_ID_ELR_EL2] != why.resume;
-    if (pending_vector_) {
-        const std::uint64_t vector = *pending_vector_;
-        pending_vector_.reset();
+    if (guest_->pending_vector) {
+        const std::uint64_t vector = *guest_->pending_vector;
+        guest_->pending_vector.reset();
         deliver(vector);
         return true;
     }
@@ -278,9 +282,15 @@ void cpu::inject_undefined(std::uint64_t address)
     deliver(vector_sync_el1h);
 }
 
-void cpu::guest_wait()
+void cpu::guest_wait(const void *where)
 {
     timing_.order();
+    if ((state_[SYSREG_ID_HCR_EL2] & hcr_twi) != 0) {
+        if (!system_.gic().virtual_interface(id()).signalled()) {
+            leave({.syndrome = class_bits(EC_WFX), .resume = resume_address(where)});
+        }
+        return take_interrupts();
+    }
     while (!system_.gic().signalled(id()) && !system_.gic().virtual_interface(id()).signalled()) {
         sleep();
     }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One core as hosted software sees it: registers, exception levels, and the two fibers between which
-// exceptions and their returns switch: EL2's, for as long as the core is on, and its VCPU's, a new one each
-// time that a VCPU starts. Times are the core model's affair (machine/core.h).
+// exceptions and their returns switch: EL2's, for as long as the core is on, and that of the VCPU that it
+// enters, a new one each time that a VCPU starts. A core has at most one VCPU of a domain, so its VMID names
+// it. Times are the core model's affair (machine/core.h).
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "machine/core.h"
 #include "machine/hosted/registers.h"
@@ -58,7 +61,7 @@ public:
     bool leave(const exception &why);
     // Takes what interrupts are due.
     void take_interrupts();
-    void guest_wait();
+    void guest_wait(const void *where);
     void set_interrupt_mask(bool masked);
     void inject_undefined(std::uint64_t address);
     [[nodiscard]] std::uint64_t *exchange(); // x0 to x3 of the guest, in EL2's copy of its registers
@@ -94,15 +97,20 @@ private:
     bool in_guest_ = false;
     fiber *el2_ = nullptr;
     execution el2_execution_;
-    execution guest_execution_;
-    std::unique_ptr<fiber> guest_;
+    // A VCPU that was entered here.
+    struct guest {
+        execution runs;
+        std::unique_ptr<fiber> on;
+        std::uint64_t left_at = 0; // ELR_EL2 as its last exception set it
+        bool continues = false;    // its fiber can go on
+        std::optional<std::uint64_t> pending_vector;
+    };
+    std::map<std::uint64_t, guest> guests_; // by VMID
+    guest *guest_ = nullptr;                // the one that was entered last
     guest_regs *regs_ = nullptr;
     window *space_ = nullptr;
     std::uint64_t pstate_ = 0;
-    std::uint64_t left_at_ = 0; // ELR_EL2 as the last exception set it
-    bool continues_ = false;    // the guest's fiber can go on
     int kind_ = 0;
-    std::optional<std::uint64_t> pending_vector_;
 };
 
 } // namespace bulkhead::machine::hosted

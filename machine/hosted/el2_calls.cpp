@@ -165,4 +165,7 @@ void arch_dcache_clean_invalidate_line(uintptr_t address)
     }
 }
 
+/* A guest's are the host's, on its own fiber. */
 void arch_fp_clear(void) {}
+void arch_fp_save(uint64_t *) {}
+void arch_fp_load(const uint64_t *) {}

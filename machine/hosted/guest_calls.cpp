@@ -240,7 +240,7 @@ void guest_execute(enum guest_instruction which)
         core.timing().spend(current().board().barrier);
         break;
     case GUEST_WFI:
-        core.guest_wait();
+        core.guest_wait(__builtin_return_address(0));
         break;
     case GUEST_MASK_INTERRUPTS:
         core.set_interrupt_mask(true);

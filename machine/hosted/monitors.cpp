@@ -15,19 +15,19 @@ struct watchable {
     core_event counted;
 };
 
-constexpr std::array<watchable, 8> watched = {{
+constexpr std::array<watchable, 9> watched = {{
     {number::l1d_cache_refill, core_event::l1d_refill},
     {number::l1d_tlb_refill, core_event::l1_tlb_refill},
     {number::l1d_cache_wb, core_event::l1d_write_back},
     {number::l2d_cache, core_event::l2d_access},
     {number::l2d_cache_refill, core_event::l2d_refill},
     {number::l2d_cache_wb, core_event::l2d_write_back},
-    {number::bus_access, core_event::bus_access},
+    {number::bus_access, core_event::beats},
     {number::dtlb_walk, core_event::l2_tlb_refill},
+    {number::mem_access, core_event::memory_access},
 }};
 // Counted without looking: none of them more often than once a cycle and issue slot.
-constexpr std::array timed = {number::inst_retired, number::cpu_cycles, number::mem_access,
-                              number::stall_backend};
+constexpr std::array timed = {number::inst_retired, number::cpu_cycles, number::stall_backend};
 
 const watchable *watchable_of(std::uint16_t event)
 {
@@ -74,8 +74,6 @@ std::uint64_t monitors::total(std::uint16_t event) const
         return now.instructions;
     case number::cpu_cycles:
         return now.cycles;
-    case number::mem_access:
-        return now.memory_accesses;
     case number::stall_backend:
         return static_cast<std::uint64_t>(std::reduce(now.stall_ps.begin(), now.stall_ps.end()) *
                                           static_cast<unsigned __int128>(counted_.settings().frequency_hz) /
@@ -114,8 +112,7 @@ void monitors::ask_again(std::uint16_t event)
     const std::uint64_t now = total(event);
     const std::uint64_t left = own.target > now ? own.target - now : 0;
     const std::uint64_t a_second =
-        counted_.settings().frequency_hz *
-        (event == number::inst_retired || event == number::mem_access ? counted_.settings().width : 1);
+        counted_.settings().frequency_hz * (event == number::inst_retired ? counted_.settings().width : 1);
     const unsigned __int128 least = left * static_cast<unsigned __int128>(1'000'000'000'000) / a_second;
     const auto wait = static_cast<std::uint64_t>(
         std::clamp<unsigned __int128>(least, left == 0 ? 0 : patience.value, engine::never.value / 2));

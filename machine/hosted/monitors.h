@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The performance monitors of one core of a hosted run: their registers (machine/devices/pmu.h) on what the
 // core model counts. The overflow of an event that the core can watch for comes within the access that causes
-// it. For those that it counts without looking (cycles, instructions, accesses) the engine asks again in
+// it. For those that it counts without looking (cycles, instructions) the engine asks again in
 // time: with an error of at most `patience`.
 #pragma once
 

@@ -44,6 +44,9 @@ peripherals::peripherals(const board_settings &board, surroundings around)
             gic_->set_line(which, lines[static_cast<std::size_t>(kind)], high);
         });
     make_uart(board, around);
+    if (board.dram_profile_pa != 0) {
+        make_dram_profile(board, around.machine);
+    }
     for (const dma_settings &one : board.dma) {
         make_dma(one, around);
     }
@@ -122,6 +125,21 @@ void peripherals::make_uart(const board_settings &board, surroundings &around)
                        [this](core_id, std::uint64_t offset, unsigned) { return uart_->read(offset); },
                        [this](core_id, std::uint64_t offset, unsigned, std::uint64_t value) {
                            uart_->write(offset, value);
+                       }});
+}
+
+void peripherals::make_dram_profile(const board_settings &board, simulated_machine &machine)
+{
+    dram_profile_ = std::make_unique<devices::mmdc_profile>(
+        [&memory = machine.memory()](picoseconds now) { return memory.profile(now); },
+        machine.memory().line_bytes());
+    frames_.push_back({board.dram_profile_pa, devices::mmdc_profile::bytes,
+                       [this, &machine](core_id from, std::uint64_t offset, unsigned) {
+                           return std::uint64_t{dram_profile_->read(offset, machine.core_at(from).clock())};
+                       },
+                       [this, &machine](core_id from, std::uint64_t offset, unsigned, std::uint64_t value) {
+                           dram_profile_->write(offset, static_cast<std::uint32_t>(value),
+                                                machine.core_at(from).clock());
                        }});
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a board has besides cores and memory, by what its settings say: interrupt controller, timers, UART,
-// DMA. Made by the system; hosted software reaches them by physical address, and by the system registers of
-// the interrupt controller and the timers. It never decides what happens to whom accesses what is not there.
+// memory controller, DMA. Made by the system; hosted software reaches them by physical address, and by the
+// system registers of the interrupt controller and the timers. It never decides what happens to whom accesses
+// what is not there.
 #pragma once
 
 #include <functional>
@@ -13,6 +14,7 @@
 #include "machine/devices/generic_timer.h"
 #include "machine/devices/gic_v2.h"
 #include "machine/devices/gic_v3.h"
+#include "machine/devices/mmdc_profile.h"
 #include "machine/devices/uart.h"
 #include "machine/devices/zdma.h"
 #include "machine/machine.h"
@@ -51,6 +53,7 @@ struct board_settings {
     std::uint32_t event_counters = 0;         // of each core's performance monitors; 0: it has none
     std::vector<std::uint32_t> overflow_irqs; // of each core's; 0: not connected
     std::vector<std::uint64_t> mpidrs;
+    std::uint64_t dram_profile_pa = 0; // of the memory controller's profiling counters; 0: it has none
     std::vector<dma_settings> dma;
     // What hardware does at the border of EL2, beside the memory accesses of the software there.
     picoseconds entry{};   // taking an exception
@@ -89,6 +92,7 @@ private:
     void make_gic_v2(const board_settings &board, surroundings &around);
     void make_gic_v3(const board_settings &board, surroundings &around);
     void make_uart(const board_settings &board, surroundings &around);
+    void make_dram_profile(const board_settings &board, simulated_machine &machine);
     void make_dma(const dma_settings &wanted, const surroundings &around);
     [[nodiscard]] const frame *frame_at(std::uint64_t pa) const;
 
@@ -96,6 +100,7 @@ private:
     devices::gic_v3 *v3_ = nullptr;
     std::unique_ptr<devices::generic_timer> timer_;
     std::unique_ptr<devices::uart> uart_;
+    std::unique_ptr<devices::mmdc_profile> dram_profile_;
     std::vector<std::unique_ptr<devices::zdma_channel>> dma_channels_;
     std::vector<frame> frames_;
 };

@@ -62,6 +62,12 @@ std::optional<monitors_register> monitors_register_of(sysreg_id id)
         return monitors_register{reg::pmintenset};
     case SYSREG_ID_PMINTENCLR_EL1:
         return monitors_register{reg::pmintenclr};
+    case SYSREG_ID_PMSELR_EL0:
+        return monitors_register{reg::pmselr};
+    case SYSREG_ID_PMXEVTYPER_EL0:
+        return monitors_register{reg::pmxevtyper};
+    case SYSREG_ID_PMXEVCNTR_EL0:
+        return monitors_register{reg::pmxevcntr};
     case SYSREG_ID_PMCEID0_EL0:
         return monitors_register{reg::pmceid0};
     case SYSREG_ID_PMCEID1_EL0:

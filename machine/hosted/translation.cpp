@@ -71,7 +71,7 @@ void cpu::invalidate_guest()
 {
     if (mmu_) {
         mmu_->invalidate_vmid(guest_regime_.vmid);
-        guest_execution_.forget_translation();
+        guest_->runs.forget_translation();
     }
 }
 

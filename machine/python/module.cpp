@@ -17,6 +17,7 @@
 #include "machine/generator.h"
 #include "machine/machine.h"
 #include "machine/python/programs.h"
+#include "machine/python/regulation_json.h"
 #include "machine/python/results.h"
 #include "machine/python/walk_json.h"
 #include "machine/settings_json.h"
@@ -105,6 +106,16 @@ public:
         programs_.emplace_back(number, endless, std::move(made));
     }
 
+    // Budgets and regulators, from now on.
+    void regulate(const std::string &description)
+    {
+        if (regulation_) {
+            throw std::invalid_argument("the machine is regulated already");
+        }
+        regulation_ =
+            taken(regulation::driver::make(*machine_, taken(regulation_from_json(description)), reached_));
+    }
+
     // Programs say nothing when they end: they are looked at after each slice.
     std::string run(std::uint64_t until_ps)
     {
@@ -112,6 +123,7 @@ public:
         for (;;) {
             until = std::min(until_ps, until + slice_ps);
             const engine::ending how = machine_->timeline().run(picoseconds{until});
+            reached_ = picoseconds{until};
             if (how == engine::ending::idle) {
                 return "idle";
             }
@@ -140,6 +152,9 @@ public:
             walks.push_back({{"core", one.core}, {"places", one.what->places()}, {"walk_ps", times}});
         }
         found["walks"] = std::move(walks);
+        if (regulation_) {
+            found["regulation"] = regulation_results(*regulation_, at);
+        }
         json programs = json::array();
         for (const program_on_core &one : programs_) {
             programs.push_back(one.report());
@@ -184,6 +199,8 @@ private:
     std::vector<on_core> walks_;
     std::vector<program_on_core> programs_;
     std::size_t waited_for_ = 0;
+    std::unique_ptr<regulation::driver> regulation_;
+    picoseconds reached_{}; // up to where it ran
 };
 
 } // namespace
@@ -199,6 +216,7 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
              nb::arg("arguments"), nb::arg("endless") = false)
         .def("trace", &python_machine::trace_on, nb::arg("core"), nb::arg("file"), nb::arg("frames"),
              nb::arg("replays") = 1, nb::arg("endless") = false)
+        .def("regulate", &python_machine::regulate, nb::arg("description"))
         .def("run", &python_machine::run, nb::arg("until_ps"), nb::call_guard<nb::gil_scoped_release>())
         .def("results", &python_machine::results);
 }

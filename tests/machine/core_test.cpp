@@ -154,6 +154,26 @@ TEST(core, write_streaming_fetches_no_lines_that_are_overwritten)
     const outcome seen = run(wanted, what);
     EXPECT_LT(seen.memory.line_reads, 10U);
     EXPECT_GT(seen.memory.line_writes, 37'000U); // the lines, but for what is still in caches
+    // No refills, but write-backs: what stands for traffic must see them.
+    EXPECT_LT(seen.counts.of(core_event::l2d_refill), 10U);
+    EXPECT_EQ(seen.counts.of(core_event::l2d_write_back), seen.memory.line_writes);
+}
+
+TEST(core, beats_are_of_all_that_leaves_the_core_hits_of_the_shared_level_too)
+{
+    const outcome hits = run(small_machine(1), chase(128 * kib, 3));
+    EXPECT_EQ(hits.counts.of(core_event::beats), hits.counts.of(core_event::l1d_refill) * 64 / 16);
+    EXPECT_GT(hits.counts.of(core_event::beats), 2 * 4 * hits.counts.of(core_event::l2d_refill));
+
+    const auto machine = make_machine(small_machine(1));
+    machine->core_at({0}).start([](core &own) {
+        own.uncached(phys_addr{64}, 8, access_kind::read);
+        own.uncached(phys_addr{64}, 8, access_kind::write);
+    });
+    machine->timeline().run(for_ever);
+    const core_counts counts = machine->core_at({0}).counts();
+    EXPECT_EQ(counts.of(core_event::beats), 2U);
+    EXPECT_EQ(counts.of(core_event::l2d_refill) + counts.of(core_event::l2d_write_back), 0U);
 }
 
 TEST(core, stalls_and_instructions_add_up_to_the_clock)
@@ -171,7 +191,7 @@ TEST(core, stalls_and_instructions_add_up_to_the_clock)
     }
     EXPECT_NEAR(static_cast<double>(sum_ps), static_cast<double>(machine->core_at({0}).clock().value),
                 0.001 * static_cast<double>(sum_ps));
-    EXPECT_EQ(counts.memory_accesses, 20'000U);
+    EXPECT_EQ(counts.of(core_event::memory_access), 20'000U);
 }
 
 TEST(core, a_private_second_level_keeps_what_the_first_gives_up)

@@ -150,6 +150,9 @@ TEST(S2Memory, ContradictionsAreRefused)
     bad.how.cap = 0;
     EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("cap of 0"));
     bad = settings();
+    bad.how.arbitration = arbitration{.age = 0};
+    EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("arbitration"));
+    bad = settings();
     bad.timings.ras = 1;
     EXPECT_THAT(reason_of(memory::make(bad)), testing::HasSubstr("tRAS"));
     bad = settings();

@@ -31,7 +31,15 @@ std::vector<setting> settings()
              ddr4_shape(4),
              ddr4_2133(),
              {.read_queue = 64, .write_queue = 48, .write_high = 40, .write_low = 0, .cap = 1}},
-            {"lpddr2, closed pages", lpddr2_shape(), lpddr2_800(), {.page = page_policy::closed}}};
+            {"lpddr2, closed pages", lpddr2_shape(), lpddr2_800(), {.page = page_policy::closed}},
+            {"ddr3, by score", ddr3_shape(), ddr3_1066(), {.arbitration = arbitration{}}},
+            {"ddr4, two ranks, closed pages, short queues, by score",
+             ddr4_shape(2),
+             ddr4_2133(),
+             {.read_queue = 4,
+              .write_queue = 6,
+              .page = page_policy::closed,
+              .arbitration = arbitration{.row_hit = 7, .direction = 0, .age = 3, .most = 7, .guard = 0}}}};
 }
 
 // Requests that mix streams, conflicts, bursts and silence. `jumps`: one in so many goes elsewhere.
@@ -205,7 +213,7 @@ TEST_P(S2DramProperty, StreamsComeCloseToThePeakAndNothingExceedsIt)
     EXPECT_LT(scattered, stream) << given.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(, S2DramProperty, testing::Range<std::size_t>(0, 7),
+INSTANTIATE_TEST_SUITE_P(, S2DramProperty, testing::Range<std::size_t>(0, 9),
                          [](const auto &one) { return "setting" + std::to_string(one.param); });
 
 // The judge is worth something only if it objects: a stream with one gap too short is found, for every rule.

@@ -55,6 +55,58 @@ TEST(engine, equal_runs_have_equal_digests)
     EXPECT_EQ(digest, run(1'000'000'000));
 }
 
+TEST(engine, a_core_that_may_run_on_little_behind_a_missed_load_stops_at_the_same_instruction_in_each_run)
+{
+    const auto run = [](std::uint64_t lookahead_ps, bool events) {
+        settings wanted = small_machine();
+        wanted.lookahead_ps = lookahead_ps;
+        for (core_settings &own : wanted.cores) {
+            own.loads = 3;
+            own.window_instructions = 3;
+        }
+        const auto machine = make_machine(wanted);
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            machine->core_at({i}).start([i](core &own) {
+                for (std::uint64_t n = 0; n < 20'000; ++n) {
+                    const std::uint64_t at = n * 2'654'435'761U % (512 * 1024) & ~std::uint64_t{7};
+                    own.instructions(1);
+                    own.access(phys_addr{(std::uint64_t{i} << 24U) + at}, 8, access_kind::read);
+                    own.instructions(1 + n % 3);
+                }
+            });
+        }
+        for (std::uint64_t when = 0; events && when < 2'000'000'000; when += 1'234'567) {
+            machine->timeline().at(picoseconds{when}, [] {});
+        }
+        EXPECT_EQ(machine->timeline().run(for_ever), engine::ending::idle);
+        return machine->digest();
+    };
+    const std::uint64_t digest = run(0, false);
+    for (const std::uint64_t lookahead_ps : {0ULL, 777ULL, 50'000ULL, 1'000'000'000ULL}) {
+        EXPECT_EQ(digest, run(lookahead_ps, false)) << lookahead_ps;
+        EXPECT_EQ(digest, run(lookahead_ps, true)) << lookahead_ps;
+    }
+}
+
+TEST(engine, a_refused_core_goes_on_when_a_line_comes_that_memory_has_long_decided_on)
+{
+    settings wanted = small_machine(1);
+    wanted.levels[0].misses = 3;
+    wanted.cores[0].loads = 8;
+    wanted.cores[0].prefetcher.depth_lines = 0;
+    wanted.masters[0].answer_ps = 1'000'000; // long after the decision
+    const auto machine = make_machine(wanted);
+    machine->core_at({0}).start([](core &own) {
+        for (std::uint64_t line = 0; line < 4; ++line) {
+            own.instructions(line == 3 ? 500 : 1);
+            own.access(phys_addr{line * 4096}, 8, access_kind::read);
+        }
+    });
+    EXPECT_EQ(machine->timeline().run(for_ever), engine::ending::idle);
+    EXPECT_TRUE(machine->core_at({0}).ended());
+    EXPECT_GT(machine->memory().counts().refused, 0U);
+}
+
 TEST(engine,
      lines_that_a_level_may_not_ask_for_and_writes_that_memory_does_not_take_wait_the_same_in_each_run)
 {

@@ -247,8 +247,21 @@ TEST_F(mmu_test, a_walk_takes_longer_when_its_tables_are_in_no_cache)
 TEST(tlb, impossible_sizes_are_refused)
 {
     EXPECT_NE(reason_of(tlb::make({.entries = 12, .ways = 4})), "");
-    EXPECT_NE(reason_of(tlb::make({.entries = 8, .ways = 2, .lockable_entries = 2})), "");
     EXPECT_EQ(reason_of(tlb::make({.entries = 512, .ways = 4})), "");
+    EXPECT_EQ(reason_of(tlb::make({.entries = 128, .ways = 2, .lockable_entries = 4})), "") << "Cortex-A9";
+}
+
+TEST(tlb, a_page_can_be_locked_in_several_address_spaces)
+{
+    tlb both = std::get<tlb>(tlb::make({.entries = 4, .ways = 4, .lockable_entries = 2}));
+    const page_key first{.page = 1, .asid = 1};
+    const page_key second{.page = 1, .asid = 2};
+    both.insert(first, {.frame = phys_addr{0x3000}});
+    EXPECT_TRUE(both.lock(first, {.frame = phys_addr{0x1000}}));
+    EXPECT_TRUE(both.lock(second, {.frame = phys_addr{0x2000}}));
+    EXPECT_TRUE(both.lock(second, {.frame = phys_addr{0x4000}})) << "again: in the same entry";
+    EXPECT_EQ(both.find(first), page_translation{.frame = phys_addr{0x1000}});
+    EXPECT_EQ(both.find(second), page_translation{.frame = phys_addr{0x4000}});
 }
 
 } // namespace

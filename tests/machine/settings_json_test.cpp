@@ -56,6 +56,20 @@ TEST(settings_json, what_is_read_makes_a_machine)
     EXPECT_EQ(reason_of(simulated_machine::make(read)), "");
 }
 
+TEST(settings_json, arbitration_is_by_score_only_where_it_is_given)
+{
+    json text = good();
+    EXPECT_FALSE(expect_made(settings_from_json(text.dump())).dram.how.arbitration);
+    text["dram"]["how"]["arbitration"] = {{"row_hit", 5}, {"guard", 9}};
+    const settings read = expect_made(settings_from_json(text.dump()));
+    ASSERT_TRUE(read.dram.how.arbitration);
+    EXPECT_EQ(read.dram.how.arbitration->row_hit, 5U);
+    EXPECT_EQ(read.dram.how.arbitration->guard, 9U);
+    EXPECT_EQ(read.dram.how.arbitration->direction, dram::arbitration{}.direction);
+    text["dram"]["how"]["arbitration"]["score"] = 1;
+    EXPECT_EQ(reason(text), "dram.how.arbitration.score: there is no such setting");
+}
+
 TEST(settings_json, an_unknown_key_is_named_with_its_path)
 {
     json text = good();

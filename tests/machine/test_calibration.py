@@ -15,6 +15,7 @@ from bulkhead.cli import build_app
 from bulkhead.config.load import load_platform
 from bulkhead.config.platform import Platform
 from bulkhead.machine.calibrate import FREE, check, fit, settings_for, write
+from bulkhead.machine.facts import KERNELS, measurement
 from bulkhead.machine.limits import Sustained, guaranteed, peak_mb_per_s, sustained
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
@@ -48,9 +49,16 @@ def test_the_fit_finds_the_published_cost_of_a_load(name: str, cycles: int, tmp_
     values = fit(one, run)
     checked = check(one, run, values)
     assert checked[0].measured == pytest.approx(cycles, rel=0.001)
-    assert [found.measured for found in checked[1:]] == [None]  # nothing walks tables or loads regions yet
+    assert all(found.fact.compared or found.measured is None for found in checked[1:])
     write(path, values, checked)
     assert path.read_text() == text
+
+
+def test_a_tlb_miss_costs_about_what_was_published() -> None:
+    """Nothing was fitted to it."""
+    hit, miss = check(platform(ROOT / "platforms" / "zynq7020.yaml"), run)
+    assert (hit.fact.fact, miss.fact.fact) == ("load-hit", "load-tlb-miss")
+    assert miss.measured == pytest.approx(434, rel=0.1)
 
 
 def test_free_parameters_are_marked_in_their_platform_and_reach_the_settings() -> None:
@@ -71,9 +79,29 @@ def test_facts_that_were_fitted_are_as_the_files_say() -> None:
     """The machine that is built from a file gives what the file claims (to the digits that it has)."""
     for name in ("s32v234", "zynq7020", "stm32f767"):
         one = platform(ROOT / "platforms" / f"{name}.yaml")
-        for found in check(one, run):
-            if found.measured is not None and found.fact.measured is not None and not found.fact.compared:
+        for found in check(one, run, all_facts=False):
+            if found.measured is not None and found.fact.measured is not None:
                 assert found.measured == pytest.approx(float(found.fact.measured), rel=0.02), found.fact.fact
+
+
+def test_workloads_are_measured_as_the_file_says_and_nothing_is_fitted_to_them() -> None:
+    """S4: the published programs' rows, beside our kernels: all ten, and one of them measured again."""
+    built_machine(workloads=True)
+    one = platform(ROOT / "platforms" / "s32v234.yaml")
+    facts = {fact.fact: fact for fact in one.calibration if fact.compared}
+    assert set(facts) == {f"{name}-{what}" for name in KERNELS for what in ("bandwidth", "ipc")}
+    fitted: list[str] = []
+
+    def recorded(jobs: Any) -> list[dict[str, Any]]:
+        fitted.extend(part["name"] for job in jobs for part in job["parts"])
+        return run(jobs)
+
+    check(one, recorded, all_facts=False)
+    assert not set(fitted) & set(KERNELS)
+    for fact in ("points2image-bandwidth", "points2image-ipc"):
+        how = measurement(one, fact)
+        assert how is not None
+        assert how.value(run_point(how.job(one))) == pytest.approx(float(facts[fact].measured or 0), rel=0.02)
 
 
 def test_a_write_that_finds_the_file_otherwise_is_refused(tmp_path: Path) -> None:
@@ -119,12 +147,14 @@ def test_what_is_sustained_is_counted_with_full_caches() -> None:
 
 
 def test_the_commands_answer_in_json_and_name_an_unknown_platform(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bulkhead.machine.native.built_machine", lambda: None)  # the fixture has built
+    monkeypatch.setattr("bulkhead.machine.native.built_machine", lambda **_: None)  # the fixture has built
     shown = CliRunner().invoke(build_app(), ["calibrate", "stm32f767", "--check", "--json"]).output
     answer, _ = json.JSONDecoder().raw_decode(shown[shown.index("{") :])  # progress may stand around it
     facts = {fact["fact"]: fact for fact in answer["facts"]}
     assert facts["load-hit"]["target"] == 2
     assert facts["load-region-miss"]["measured"] is None
+    both = CliRunner().invoke(build_app(), ["calibrate", "stm32f767", "--check", "--write"])
+    assert both.exit_code == 2, "one that only looks must not write"
     for command in ("calibrate", "limits"):
         wrong = CliRunner().invoke(build_app(), [command, "zcu12", "--json"])
         assert wrong.exit_code == 1

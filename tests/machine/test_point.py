@@ -226,3 +226,17 @@ def test_what_was_counted_before_is_left_out_of_a_part_of_a_run() -> None:
     assert second["digest"] == whole["digest"]
     assert first["cores"][0]["events"]["l1d_refill"] > 0
     assert second["dram"]["utilization"] == second["dram"]["busy_cycles"] / second["dram"]["cycles"]
+
+
+def test_loads_after_a_flush_of_the_tlb_wait_for_the_walks_of_data_and_instructions() -> None:
+    def mean_ps(**more: Any) -> float:
+        walk = run_point(job(part("chase", 0, 4, kind="chase", walks=10, **more), on="zynq7020"))["walks"][0]
+        return float(walk["walk_ps"][-1] / walk["places"])
+
+    tables = {"table_levels": 2, "table_bytes": 64 * KIB}
+    without, with_tlb = mean_ps(), mean_ps(**tables)
+    flushed, deeper = (mean_ps(**tables | {"table_levels": n, "flush_tlb": True}) for n in (2, 3))
+    assert with_tlb == pytest.approx(without, rel=0.01), "translations stay in the TLB"
+    read = (flushed - with_tlb) / 4
+    assert read > 100_000, "each read of a table goes to DRAM"
+    assert deeper == pytest.approx(with_tlb + 6 * read, rel=0.15), "three of each walk"

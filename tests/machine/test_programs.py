@@ -74,6 +74,19 @@ def test_an_endless_part_runs_as_long_as_another_has_work() -> None:
     assert len(result["programs"][1]["iterations"]) > 5
 
 
+def test_counts_from_the_iterations_on_leave_out_what_was_prepared() -> None:
+    """What an image costs to draw is not of the workload: instructions and time begin with the iterations."""
+    corners = job(part("corners", 0, params={"width": 320, "height": 240}), iterations=2)
+    whole, counted_only = run_point(corners), run_point({**corners, "from_iterations": True})
+    assert counted_only["programs"] == whole["programs"]
+    prepared_ps = whole["simulated_ps"] - counted_only["simulated_ps"]
+    first_ps = whole["programs"][0]["first_ps"]
+    assert first_ps <= prepared_ps <= first_ps + 1_000_000_000, "seen a millisecond later at most"
+    core = counted_only["cores"][0]
+    assert core["cycles"] == pytest.approx(counted_only["simulated_ps"] / 1000, rel=0.01)
+    assert core["instructions"] < 0.95 * whole["cores"][0]["instructions"]
+
+
 def test_each_program_gets_its_iterations_beside_the_other_and_the_same_ones_again() -> None:
     both = job(
         part("latency", 0, params={"size_kib": 512}),

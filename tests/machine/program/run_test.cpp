@@ -59,7 +59,8 @@ protected:
     [[nodiscard]] std::uint64_t accesses(const std::string &kernel, std::uint64_t n) const
     {
         // Numbers of the same length, so that main does the same with them.
-        return run(kernel, 2 * n).counts.memory_accesses - run(kernel, n).counts.memory_accesses;
+        return run(kernel, 2 * n).counts.of(core_event::memory_access) -
+               run(kernel, n).counts.of(core_event::memory_access);
     }
 
     image kernels = read_image(KERNELS_IMAGE);
@@ -147,7 +148,7 @@ TEST_F(programs, physical_addresses_decide_where_lines_go)
     const run_result dense = run_alone(kernels, "touch_own", 65536);
     const run_result sparse = run_alone(kernels, "touch_own", 65536, scattered);
     EXPECT_EQ(dense.result, sparse.result);
-    EXPECT_EQ(dense.counts.memory_accesses, sparse.counts.memory_accesses);
+    EXPECT_EQ(dense.counts.of(core_event::memory_access), sparse.counts.of(core_event::memory_access));
     EXPECT_NE(dense.digest, sparse.digest);
 }
 

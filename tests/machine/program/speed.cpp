@@ -27,7 +27,7 @@ void measure(const image &kernels, const char *kernel, std::uint64_t n, const ch
         best = std::min(best, seconds(kernels, kernel, n, counts));
     }
     std::printf("%-40s %8.1f M accesses/s %8.1f M instructions/s\n", what,
-                static_cast<double>(counts.memory_accesses) / best / 1e6,
+                static_cast<double>(counts.of(core_event::memory_access)) / best / 1e6,
                 static_cast<double>(counts.instructions) / best / 1e6);
 }
 

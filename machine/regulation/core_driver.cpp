@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stops the counters, asks, and does as the answer says; see the header.
+#include "machine/regulation/core_driver.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace bulkhead::machine::regulation {
+
+namespace {
+
+reservation_parameters parameters_of(const core_budget &wanted, picoseconds start)
+{
+    reservation_parameters made{};
+    made.kind = wanted.kind;
+    made.counter_bits = event_unit::bits;
+    std::ranges::copy(wanted.limits, std::begin(made.limit_events));
+    made.slack_events = wanted.slack_events;
+    made.grid = {.number = 0, .start_ticks = start.value, .length_ticks = wanted.period_ps};
+    made.keep_running = wanted.keep_running;
+    return made;
+}
+
+} // namespace
+
+core_driver::core_driver(core &own, engine &timeline, const core_budget &wanted, const interrupt_cost &cost,
+                         shared_regulator *shared, picoseconds start,
+                         std::function<void(const core_driver &, picoseconds)> published)
+    : own_(own), timeline_(timeline), cost_(cost), shared_(shared), published_(std::move(published))
+{
+    const reservation_parameters parameters = parameters_of(wanted, start);
+    (void)budget_init(&budget_, &parameters, nullptr);
+    if (shared_ != nullptr) {
+        (void)regulated_init(&regulated_.emplace(), &budget_, &shared_->exchange(), wanted.core);
+    }
+    for (const core_event which : wanted.events) {
+        counters_.push_back(std::make_unique<event_unit>(own_, which, [this] {
+            overflowed_ = true;
+            own_.signal(own_.clock());
+        }));
+    }
+    own_.set_attend([this] { attend(); });
+    budget_start(&budget_, start.value);
+    obey(budget_load(&budget_, start.value));
+    set_timer();
+    if (!runs_) {
+        own_.signal(start);
+    }
+}
+
+void core_driver::tell(picoseconds when)
+{
+    message_at_ = std::min(message_at_, when);
+    own_.signal(when);
+}
+
+std::uint64_t core_driver::used() const
+{
+    std::uint64_t events = budget_.reservation.statistics.events;
+    for (const auto &one : counters_) {
+        events += one->counted();
+    }
+    return events;
+}
+
+// Interrupts, until there is none and the core may go on. What it spends meanwhile may call it again.
+void core_driver::attend()
+{
+    if (attending_) {
+        return;
+    }
+    attending_ = true;
+    bool interrupted = false;
+    for (;;) {
+        if (take_one(own_.order())) {
+            interrupted = true;
+        } else if (runs_) {
+            break;
+        } else {
+            signal_message();
+            own_.wait();
+        }
+    }
+    if (interrupted) {
+        own_.spend(picoseconds{cost_.exit_ps});
+        taken_.time_ps += cost_.exit_ps;
+    }
+    attending_ = false;
+    if (timer_ || overflowed_) {
+        own_.signal(own_.clock());
+    }
+    signal_message();
+}
+
+// A core has one signal, which what came before it has used up.
+void core_driver::signal_message()
+{
+    if (message_at_ != engine::never) {
+        own_.signal(message_at_);
+    }
+}
+
+bool core_driver::take_one(picoseconds now)
+{
+    if (overflowed_) {
+        overflowed_ = false;
+        overflow();
+    } else if (timer_) {
+        timer_ = false;
+        period();
+    } else if (message_at_ <= now) {
+        message_at_ = engine::never;
+        message();
+    } else {
+        return false;
+    }
+    taken_.time_ps += (own_.clock() - now).value;
+    return true;
+}
+
+// Exception entry and the handler, up to where it stops the counters. When that is.
+picoseconds core_driver::enter(std::uint32_t instructions)
+{
+    own_.spend(picoseconds{cost_.entry_ps});
+    own_.instructions(instructions);
+    if (!cost_.data.empty()) {
+        const std::uint64_t line_bytes = own_.settings().l1d.line_bytes;
+        const std::uint64_t data = cost_.data.at(own_.id().value);
+        for (std::uint32_t line = 0; line < cost_.lines; ++line) {
+            own_.access(phys_addr{data + line * line_bytes}, 8,
+                        line % 2 == 0 ? access_kind::read : access_kind::write);
+        }
+    }
+    return own_.order();
+}
+
+core_driver::readings core_driver::stop()
+{
+    readings found{};
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+        found.at(i) = counters_[i]->stop();
+    }
+    overflowed_ = false; // its flag is cleared with it
+    return found;
+}
+
+void core_driver::obey(budget_action action)
+{
+    runs_ = action.runs;
+    for (std::size_t i = 0; runs_ && i < counters_.size(); ++i) {
+        counters_[i]->start(action.preload[i]);
+    }
+}
+
+void core_driver::set_timer()
+{
+    const std::uint64_t deadline = budget_deadline(&budget_);
+    const picoseconds when = deadline == BUDGET_NO_DEADLINE ? engine::never : picoseconds{deadline};
+    if (when == timer_at_) {
+        return;
+    }
+    if (timer_at_ != engine::never) {
+        timeline_.cancel(timer_event_);
+    }
+    timer_at_ = when;
+    if (when != engine::never) {
+        timer_event_ = timeline_.at(when, [this, when] {
+            timer_at_ = engine::never;
+            if (own_.ended()) {
+                leave();
+                return;
+            }
+            timer_ = true;
+            own_.signal(when);
+        });
+    }
+}
+
+// What ran on the core has ended, so nobody takes its interrupts. The others, if they have been waiting for
+// it alone, keep the budgets that they have for one more interval.
+void core_driver::leave()
+{
+    std::uint64_t number = 0;
+    if (shared_ != nullptr) {
+        (void)regulator_exchange_leave(&shared_->exchange(), regulated_->index, &number);
+    }
+}
+
+void core_driver::overflow()
+{
+    ++taken_.overflows;
+    const picoseconds now = enter(cost_.overflow_instructions);
+    obey(budget_overflow(&budget_, now.value, stop().data()));
+}
+
+void core_driver::period()
+{
+    ++taken_.periods;
+    const picoseconds now = enter(cost_.period_instructions);
+    if (!regulated_) {
+        obey(budget_timer(&budget_, now.value, stop().data()));
+        set_timer();
+        return;
+    }
+    regulator_sample sample{};
+    picoseconds then = now;
+    if (regulated_timer(&*regulated_, now.value, stop().data(), &sample)) {
+        own_.instructions(cost_.step_instructions);
+        then = own_.order();
+        shared_->step(*regulated_, sample, then);
+        published_(*this, then + picoseconds{cost_.to_other_ps});
+    }
+    obey(regulated_load(&*regulated_, then.value));
+    set_timer();
+}
+
+void core_driver::message()
+{
+    ++taken_.messages;
+    const picoseconds now = enter(cost_.message_instructions);
+    budget_save(&budget_, stop().data());
+    obey(regulated_load(&*regulated_, now.value));
+    set_timer();
+}
+
+} // namespace bulkhead::machine::regulation

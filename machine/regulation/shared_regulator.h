@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What regulated cores share: the regulator and their exchange (core/), and the memory controller's counters
+// that say how loaded it was. The core that completes an interval calls it (core_driver.h).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/regulated_core.h"
+#include "core/utilization.h"
+#include "machine/memory_system.h"
+
+namespace bulkhead::machine::regulation {
+
+class shared_regulator {
+public:
+    // Good parameters (regulator_check()); `line_bytes`: of an event of the traffic. Interval 0 begins at
+    // `start`.
+    shared_regulator(const memory_system &memory, const regulator_parameters &wanted,
+                     std::uint64_t line_bytes, picoseconds start);
+    shared_regulator(const shared_regulator &) = delete;
+    shared_regulator &operator=(const shared_regulator &) = delete;
+
+    [[nodiscard]] regulator_exchange &exchange() { return exchange_; }
+    [[nodiscard]] const ::regulator &state() const { return regulator_; }
+
+    // Completes a sample with what the controller counted, and has the budgets published.
+    void step(regulated_core &last, regulator_sample sample, picoseconds now);
+
+private:
+    const memory_system &memory_;
+    ::regulator regulator_{};
+    regulator_exchange exchange_{};
+    utilization_meter meter_;
+    std::uint64_t line_bytes_;
+    std::uint64_t bytes_ = 0; // moved until the last sample
+    picoseconds sampled_;
+};
+
+} // namespace bulkhead::machine::regulation

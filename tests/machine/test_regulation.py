@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets and regulators of a job: what the machine does with them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.config.load import load_platform
+from bulkhead.config.platform import Platform
+from bulkhead.machine.native import built_machine, load_machine
+from bulkhead.machine.point import run_point
+from bulkhead.machine.regulation import BadRegulation, described, problems_of
+from bulkhead.machine.settings import settings_of
+
+ROOT = Path(__file__).parents[2]
+MS = 10**9  # in ps
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    built_machine()
+
+
+def platform(name: str = "s32v234") -> Platform:
+    loaded, _, problems = load_platform(ROOT / "platforms" / f"{name}.yaml")
+    assert loaded is not None, problems
+    return loaded
+
+
+def walker(core: int, **more: Any) -> dict[str, Any]:
+    return {
+        "name": f"walker-{core}",
+        "core": core,
+        "memory_bytes": 4 << 20,
+        "kind": "read",
+        "instructions": 2,
+        "walks": 0,
+    } | more
+
+
+def job(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"platform": "s32v234", "parts": list(parts), "until_ps": 40 * MS} | more
+
+
+def test_a_part_reads_as_many_lines_as_its_budget_allows() -> None:
+    limited = walker(0, bandwidth={"budget": "64 MB/s", "period": "2 ms"})
+    found = run_point(job(limited, walker(2)))
+    events = [core["events"]["l2d_refill"] for core in found["cores"]]
+    assert events[0] == pytest.approx(20 * 2000, rel=0.02)  # 64 MB/s are 2000 lines in 2 ms
+    assert events[2] > 5 * events[0]
+    (budget,) = found["regulation"]["budgets"]
+    assert budget["core"] == 0
+    assert budget["throttled_periods"] == 20
+    assert budget["overshoot_max_events"] <= 32
+    assert run_point(job(limited, walker(2))) == found
+
+
+def test_events_are_what_is_counted() -> None:
+    for event, counted in (("BUS_ACCESS", "bus_access"), ("MEM_ACCESS", "memory_access")):
+        limited = walker(0, kind="write", bandwidth={"events": 5000, "event": event})
+        found = run_point(job(limited))
+        assert found["cores"][0]["events"][counted] == pytest.approx(40 * 5000, rel=0.02)
+
+
+def test_a_sum_counts_refills_and_write_backs() -> None:
+    limited = walker(0, kind="update", bandwidth={"events": 5000, "counts": "sum"})
+    events = run_point(job(limited))["cores"][0]["events"]
+    assert events["l2d_refill"] + events["l2d_write_back"] == pytest.approx(40 * 5000, rel=0.02)
+    assert events["l2d_write_back"] > 40 * 1500
+
+
+def test_what_is_spent_stops_nothing_if_it_shall_not() -> None:
+    free = run_point(job(walker(0)))
+    measured = run_point(job(walker(0, bandwidth={"events": 10, "suspend": False})))
+    (budget,) = measured["regulation"]["budgets"]
+    assert budget["throttled_ps"] == 0
+    assert budget["interrupts"]["overflows"] == 40
+    lost = 1 - measured["cores"][0]["events"]["l2d_refill"] / free["cores"][0]["events"]["l2d_refill"]
+    assert 0 < lost < 0.02
+
+
+def test_the_regulator_keeps_the_memory_as_busy_as_it_may_be() -> None:
+    """Both walkers together would keep it busier; the real-time one is never stopped."""
+    parts = [walker(0, criticality="rt", instructions=400), walker(2)]
+    busy = {
+        share: run_point(
+            job(*parts, regulation={"policy": "dynamic", "threshold": f"{share} %"}, until_ps=120 * MS)
+        )
+        for share in (60, 80)
+    }
+    for share, found in busy.items():
+        intervals = found["regulation"]["intervals"]
+        late = slice(80, 120)
+        utilization = sum(intervals["busy_cycles"][late]) / sum(intervals["cycles"][late])
+        assert utilization == pytest.approx(share / 100, abs=0.03)
+        assert [one["core"] for one in found["regulation"]["budgets"]] == [2]
+        assert found["regulation"]["regulator"]["missed"] == 0
+    lines = [found["cores"][2]["events"]["bus_access"] for found in busy.values()]
+    assert lines[0] < lines[1]
+
+
+def test_intervals_add_up_to_what_was_counted() -> None:
+    found = run_point(job(walker(0), walker(2), regulation={"policy": "none", "interval": "4 ms"}))
+    intervals = found["regulation"]["intervals"]
+    assert intervals["end_ps"] == [4 * MS * number for number in range(1, 10)]
+    for core in (0, 2):
+        counted = sum(intervals["cores"][core]["lines"])
+        assert counted == pytest.approx(found["cores"][core]["events"]["bus_access"] * 9 / 10, rel=0.02)
+    assert run_point(job(walker(0), walker(2)))["digest"] == found["digest"], "looking changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("part", "regulation", "reason"),
+    [
+        ({"bandwidth": {"budget": "5 MB"}}, {}, "part 'walker-0', bandwidth.budget: unknown unit 'MB'"),
+        ({"bandwidth": {"budget": "5 MB/s", "events": 5}}, {}, "has both budget and events"),
+        ({"bandwidth": {"events": -5}}, {}, "bandwidth.events"),
+        ({"bandwidth": {"budget": "5 MB/s", "period": "0 ms"}}, {}, "bandwidth.period"),
+        ({"bandwidth": {"budget": "5 MB/s", "count": "sum"}}, {}, "bandwidth.count"),
+        ({"bandwidth": {"budget": "5 MB/s", "event": "CYCLES"}}, {}, "'CYCLES' is none of BUS_ACCESS"),
+        ({"bandwidth": {"budget": "5 MB/s", "write": "5 MB/s"}}, {}, "only `counts: each` has it"),
+        ({}, {"policy": "dynamik"}, "regulation.policy"),
+        ({}, {"policy": "dynamic", "threshold": "950 MB/s"}, "regulation.threshold: `dynamic` has a share"),
+        ({}, {"policy": "dynamic-bandwidth"}, "`dynamic-bandwidth` a rate"),
+        ({}, {"policy": "dynamic", "step": "0 %"}, "regulation.step"),
+        ({"criticality": "rt"}, {"policy": "dynamic"}, "no core is regulated"),
+        ({}, {"policy": "dynamic", "floor": "60 MB/s"}, "above an initial budget"),
+        ({}, {"policy": "dynamic", "ceiling": "10 MB/s"}, "the ceiling is"),
+    ],
+)
+def test_what_cannot_be_is_refused(part: dict[str, Any], regulation: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        run_point(job(walker(0, **part), regulation=regulation))
+    assert reason in str(refused.value)
+
+
+def test_keys_are_checked_without_a_platform() -> None:
+    (problem,) = problems_of(job(walker(0, bandwidth={"budget": "x"})))
+    assert "walker-0" in problem
+    assert problems_of(job(walker(0, bandwidth="unlimited"))) == []
+
+
+def test_a_platform_without_an_event_is_refused_by_name() -> None:
+    board = platform().model_copy(update={"pmu": None})
+    with pytest.raises(BadRegulation, match="names no event"):
+        described(job(walker(0, bandwidth={"budget": "5 MB/s"})), board, [])
+
+
+def test_the_machine_says_which_key_is_wrong_and_is_regulated_once() -> None:
+    machine = load_machine(json.dumps(settings_of(platform())))
+    with pytest.raises(ValueError, match=r"budgets\[0\]\.corr: no budget has this"):
+        machine.regulate(json.dumps({"budgets": [{"corr": 1}]}))
+    with pytest.raises(ValueError, match=r"budgets\[0\]\.events: 'x' is not known"):
+        machine.regulate(json.dumps({"budgets": [{"events": ["x"]}]}))
+    machine.regulate(json.dumps({}))
+    with pytest.raises(ValueError, match="already"):
+        machine.regulate(json.dumps({}))
