@@ -3,13 +3,14 @@
  * Time from the generic timer (DDI 0487, D12).
  */
 #include "clock.h"
+#include "cpu.h"
 #include <arch/barrier.h>
 #include <arch/sysreg.h>
 
 #define TIMER_ENABLE 1u
 
 static uint64_t start;
-static uint64_t alarms[CLOCK_ALARM_COUNT]; /* counter values, 0: off */
+static uint64_t alarms[BH_MAX_CORES][CLOCK_ALARM_COUNT]; /* counter values, 0: off */
 
 uint64_t clock_now(void)
 {
@@ -45,13 +46,13 @@ uint64_t clock_ticks(uint64_t duration_ns)
 }
 
 /* Arms the timer for the earliest alarm, or turns it off, which withdraws its interrupt. */
-static void arm(void)
+static void arm(const uint64_t alarms_here[CLOCK_ALARM_COUNT])
 {
     uint64_t earliest = UINT64_MAX;
 
     for (uint32_t i = 0; i < CLOCK_ALARM_COUNT; i++) {
-        if (alarms[i] != 0 && alarms[i] < earliest) {
-            earliest = alarms[i];
+        if (alarms_here[i] != 0 && alarms_here[i] < earliest) {
+            earliest = alarms_here[i];
         }
     }
     sysreg_write(CNTHP_CVAL_EL2, earliest);
@@ -61,21 +62,24 @@ static void arm(void)
 
 void clock_set_alarm(enum clock_alarm alarm, uint64_t deadline)
 {
-    alarms[alarm] = deadline;
-    arm();
+    uint64_t *here = alarms[this_cpu()->index];
+
+    here[alarm] = deadline;
+    arm(here);
 }
 
 uint32_t clock_take_alarms(void)
 {
+    uint64_t *here = alarms[this_cpu()->index];
     uint64_t now = clock_now();
     uint32_t due = 0;
 
     for (uint32_t i = 0; i < CLOCK_ALARM_COUNT; i++) {
-        if (alarms[i] != 0 && alarms[i] <= now) {
-            alarms[i] = 0;
+        if (here[i] != 0 && here[i] <= now) {
+            here[i] = 0;
             due |= 1u << i;
         }
     }
-    arm();
+    arm(here);
     return due;
 }

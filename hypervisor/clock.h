@@ -17,18 +17,19 @@ uint64_t clock_since_start_us(void);
 /* Counter ticks of a duration, rounded up. */
 uint64_t clock_ticks(uint64_t duration_ns);
 
-/* What the console core's timer is for. No other core uses its own. */
+/* What a core's timer is for. The first two are the console core's. */
 enum clock_alarm {
     CLOCK_ALARM_RUN_LIMIT,
     CLOCK_ALARM_CONSOLE,
+    CLOCK_ALARM_PERIOD, /* of its VCPU's budget */
     CLOCK_ALARM_COUNT,
 };
 
-/* Asks for the timer's interrupt when the counter reaches `deadline`, which is not 0. On the console core. */
+/* Asks for this core's timer's interrupt when the counter reaches `deadline`; 0: no more. */
 void clock_set_alarm(enum clock_alarm alarm, uint64_t deadline);
 
-/* The timer's interrupt arrived: returns which alarms are due (1 << clock_alarm). They are off from now on.
- */
+/* The timer's interrupt arrived: returns which alarms of this core are due (1 << clock_alarm). They are off
+ * from now on. */
 uint32_t clock_take_alarms(void);
 
 #endif

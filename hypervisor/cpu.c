@@ -25,6 +25,8 @@ void cpu_init_all(void)
     for (uint32_t i = 0; i < manifest->cpus.count; i++) {
         cpus[i].index = i;
         cpus[i].vcpu = NULL;
+        cpus[i].pinned = NULL;
+        cpus[i].shared = NULL;
         atomic_store(&cpus[i].requests, 0);
         cpus[i].mpidr = manifest_cpus(manifest)[i].mpidr;
         cpus[i].status = system_core_status(i);

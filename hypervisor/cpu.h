@@ -6,26 +6,34 @@
 #ifndef BULKHEAD_CPU_H
 #define BULKHEAD_CPU_H
 
+#include "bandwidth.h"
+#include "statistics.h"
 #include <arch/sysreg.h>
 #include <bulkhead_layout.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 struct vcpu;
+struct shared_core;
 
 /* Reasons to interrupt another core (software-generated interrupt 0, the only one that EL2 uses). */
 enum cpu_request {
     CPU_REQUEST_VCPU_POWER = 1u << 0, /* the VCPU's power state or its domain's state changed */
     CPU_REQUEST_VGIC = 1u << 1,       /* virtual interrupts of the VCPU changed */
     CPU_REQUEST_CONSOLE = 1u << 2,    /* output waits for the console core */
+    CPU_REQUEST_BUDGETS = 1u << 3,    /* the regulator has published budgets */
 };
 
 struct cpu {
     uint64_t mpidr;             /* affinity fields */
-    struct vcpu *vcpu;          /* the VCPU pinned here, or NULL */
+    struct vcpu *vcpu;          /* whose registers are here, or NULL */
+    struct vcpu *pinned;        /* the only VCPU of this core, or NULL */
+    struct shared_core *shared; /* of a core with several, or NULL (shared_core.h) */
     struct status_core *status; /* this core's statistics page */
     uint32_t index;             /* into the manifest's cpus */
     _Atomic uint32_t requests;  /* cpu_request bits, set by other cores */
+    struct bandwidth bandwidth; /* of its VCPU */
+    struct statistics statistics;
 };
 
 /* The core that executes this. */

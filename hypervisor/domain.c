@@ -7,6 +7,7 @@
 #include "console.h"
 #include "cpu.h"
 #include "loader.h"
+#include "shared_core.h"
 #include "system.h"
 #include "vgic_model.h"
 
@@ -31,7 +32,8 @@ uint32_t domain_count(void)
     return system_manifest()->domains.count;
 }
 
-static void init_vcpus(struct domain *domain)
+/* False when the pool is exhausted. */
+static bool init_vcpus(struct domain *domain)
 {
     const struct manifest_vcpu *config = manifest_vcpus(system_manifest()) + domain->config->first_vcpu;
 
@@ -44,10 +46,18 @@ static void init_vcpus(struct domain *domain)
         vcpu->domain = domain;
         vcpu->index = i;
         vcpu->cpu = cpu;
+        if (cpu->vcpu != NULL) {
+            if (!shared_core_add(cpu, vcpu)) {
+                return false;
+            }
+            continue;
+        }
         cpu->vcpu = vcpu;
+        cpu->pinned = vcpu;
         cpu->status->domain = domain->index;
         cpu->status->vcpu = i;
     }
+    return true;
 }
 
 /* Virtual devices and the first VCPU as out of reset. No VCPU runs. */
@@ -77,12 +87,12 @@ static bool init_domain(struct domain *domain, uint32_t index)
     domain->dumps = (struct log_allowance){0};
     domain->lines = (struct log_allowance){0};
     if (!stage2_create(&domain->stage2, system_pool(), manifest, domain->config, index + 1) ||
-        !vgic_map_registers(&domain->stage2, system_pool())) {
+        !vgic_map_registers(&domain->stage2, system_pool()) || !init_vcpus(domain)) {
         return false;
     }
     system_status()->domains[index].vttbr = domain->stage2.vttbr;
-    init_vcpus(domain);
     vuart_init(domain);
+    bandwidth_share_init(domain);
     reset(domain);
     return true;
 }
@@ -251,6 +261,8 @@ static bool all_are_off(const struct domain *domain)
 bool domain_finish_restart(struct domain *domain)
 {
     struct status_domain *status = &system_status()->domains[domain->index];
+    struct cpu *self = this_cpu();
+    bool loaded;
     bool still;
 
     if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING) {
@@ -260,7 +272,11 @@ bool domain_finish_restart(struct domain *domain)
     if (any_is_on(domain) || !all_are_off(domain)) {
         return false;
     }
-    if (!loader_reload(domain)) { /* without the lock: it takes long */
+    bandwidth_share_renew(domain);
+    bandwidth_start(self);
+    loaded = loader_reload(domain); /* without the lock: it takes long; on the domain's account */
+    bandwidth_stop(self);
+    if (!loaded) {
         return false;
     }
     spin_lock(&domain->life);

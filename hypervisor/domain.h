@@ -6,6 +6,8 @@
 #ifndef BULKHEAD_DOMAIN_H
 #define BULKHEAD_DOMAIN_H
 
+#include "bandwidth_terms.h"
+#include "core/event_pool.h"
 #include "stage2.h"
 #include "vcpu.h"
 #include "vgic.h"
@@ -32,6 +34,8 @@ struct domain {
     struct stage2 stage2;
     struct vgic_domain vgic;
     struct vuart vuart;
+    struct event_pool share; /* of a budget that its VCPUs have together */
+    struct bandwidth_agreement agreement;
     uint32_t vcpu_count;
     struct vcpu *vcpus; /* vcpu_count of them, in order of their index */
 };

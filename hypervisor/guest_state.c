@@ -16,6 +16,7 @@
 #define HCR_FMO   (1ull << 3)
 #define HCR_IMO   (1ull << 4) /* physical interrupts to EL2, virtual ones to the guest */
 #define HCR_AMO   (1ull << 5)
+#define HCR_TWI   (1ull << 13) /* WFI: somebody else may have the core meanwhile */
 #define HCR_TID3  (1ull << 18) /* ID registers */
 #define HCR_TSC   (1ull << 19) /* SMC */
 #define HCR_TIDCP (1ull << 20) /* implementation-defined registers */
@@ -41,12 +42,6 @@
 #define CNTHCTL_EL1PCTEN (1ull << 0)
 #define CNTHCTL_EL1PCEN  (1ull << 1)
 
-#define PMCR_RESET_COUNTERS ((1ull << 1) | (1ull << 2)) /* and E = 0 */
-#define PMCR_N(pmcr)        ((pmcr) >> 11 & 0x1F)
-
-#define PMU_NONE                   0x0u
-#define PMU_IMPLEMENTATION_DEFINED 0xFu
-
 /* Fields of ID registers, by their lowest bit. */
 #define ID_FIELD(value, shift) ((value) >> (shift)&0xF)
 #define MMFR0_FGT              56
@@ -59,21 +54,6 @@
 
 #define SCTLR_EL1_RESET 0x30D00800ull
 #define MPIDR_RES1      (1ull << 31)
-
-/* Returns the value of MDCR_EL2.HPMN: all counters, because none at all is not allowed everywhere. */
-static uint64_t performance_monitors_reset(void)
-{
-    uint64_t version = (sysreg_read(ID_AA64DFR0_EL1) >> 8) & 0xF;
-
-    if (version == PMU_NONE || version == PMU_IMPLEMENTATION_DEFINED) {
-        return 0;
-    }
-    sysreg_write(PMCR_EL0, PMCR_RESET_COUNTERS);
-    sysreg_write(PMCNTENCLR_EL0, 0xFFFFFFFF);
-    sysreg_write(PMINTENCLR_EL1, 0xFFFFFFFF);
-    sysreg_write(PMOVSCLR_EL0, 0xFFFFFFFF);
-    return PMCR_N(sysreg_read(PMCR_EL0));
-}
 
 /* The OS lock keeps a guest's breakpoints from working while it is closed, as it is out of reset. Behind a
  * closed one software can turn on what is an external debugger's, MDSCR_EL1.HDE above all, and then halt the
@@ -103,30 +83,38 @@ static void newer_traps_reset(void)
     }
 }
 
-void guest_traps_init(void)
+void guest_traps_init(uint64_t monitors, bool shared)
 {
     newer_traps_reset();
     debug_locks_open();
     sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
                               HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK |
-                              HCR_API);
+                              HCR_API | (shared ? HCR_TWI : 0));
     sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA | CPTR_TAM);
     sysreg_write(HSTR_EL2, 0);
     sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);
     sysreg_write(VTCR_EL2, stage2_vtcr());
     sysreg_write(VPIDR_EL2, sysreg_read(MIDR_EL1));
-    sysreg_write(MDCR_EL2,
-                 MDCR_TPM | MDCR_TPMCR | MDCR_TDOSA | MDCR_TPMS | MDCR_TTRF | performance_monitors_reset());
+    sysreg_write(MDCR_EL2, MDCR_TPM | MDCR_TPMCR | MDCR_TDOSA | MDCR_TPMS | MDCR_TTRF | monitors);
     arch_isb();
+}
+
+bool guest_has_address_keys(void)
+{
+    return ((sysreg_read(ID_AA64ISAR1_EL1) & ISAR1_ADDRESS_KEYS) |
+            (sysreg_read(ID_AA64ISAR2_EL1) & ISAR2_ADDRESS_KEYS)) != 0;
+}
+
+bool guest_has_generic_key(void)
+{
+    return ((sysreg_read(ID_AA64ISAR1_EL1) & ISAR1_GENERIC_KEY) |
+            (sysreg_read(ID_AA64ISAR2_EL1) & ISAR2_GENERIC_KEY)) != 0;
 }
 
 /* Keys of pointer authentication, as far as the core has any. */
 static void keys_reset(void)
 {
-    uint64_t isar1 = sysreg_read(ID_AA64ISAR1_EL1);
-    uint64_t isar2 = sysreg_read(ID_AA64ISAR2_EL1);
-
-    if (((isar1 & ISAR1_ADDRESS_KEYS) | (isar2 & ISAR2_ADDRESS_KEYS)) != 0) {
+    if (guest_has_address_keys()) {
         sysreg_write(APIAKEYLO_EL1, 0);
         sysreg_write(APIAKEYHI_EL1, 0);
         sysreg_write(APIBKEYLO_EL1, 0);
@@ -136,16 +124,21 @@ static void keys_reset(void)
         sysreg_write(APDBKEYLO_EL1, 0);
         sysreg_write(APDBKEYHI_EL1, 0);
     }
-    if (((isar1 & ISAR1_GENERIC_KEY) | (isar2 & ISAR2_GENERIC_KEY)) != 0) {
+    if (guest_has_generic_key()) {
         sysreg_write(APGAKEYLO_EL1, 0);
         sysreg_write(APGAKEYHI_EL1, 0);
     }
 }
 
-void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
+void guest_identity_set(uint64_t vttbr, uint32_t vcpu_index)
 {
     sysreg_write(VTTBR_EL2, vttbr);
     sysreg_write(VMPIDR_EL2, MPIDR_RES1 | vcpu_index);
+}
+
+void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
+{
+    guest_identity_set(vttbr, vcpu_index);
     sysreg_write(CNTVOFF_EL2, 0);
     sysreg_write(CNTV_CTL_EL0, 0);
     sysreg_write(CNTP_CTL_EL0, 0);

@@ -6,6 +6,7 @@
 #include "hypercall.h"
 #include "cpu.h"
 #include "domain.h"
+#include "hypercall_bandwidth.h"
 #include "system.h"
 #include <arch/speculation.h>
 
@@ -52,7 +53,7 @@ static void serve(const struct vcpu *vcpu, uint64_t x[31])
 
 static bool is_of_managers(uint32_t function)
 {
-    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_MACHINE_END;
+    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_SAMPLES_STORE;
 }
 
 static void state(struct domain *domain, uint64_t x[31])
@@ -87,18 +88,36 @@ static void manage(uint64_t x[31])
         x[0] = 0;
         return;
     }
+    if (function == BH_HYPERCALL_SAMPLE_READ) {
+        hypercall_sample_read(x);
+        return;
+    }
+    if (function == BH_HYPERCALL_SAMPLES_STORE) {
+        hypercall_samples_store(x);
+        return;
+    }
     if (x[1] >= domain_count()) {
         x[0] = failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
         return;
     }
     domain = domain_at((uint32_t)(x[1] & arch_index_mask(x[1], domain_count())));
-    if (function == BH_HYPERCALL_DOMAIN_STATE) {
+    switch (function) {
+    case BH_HYPERCALL_DOMAIN_STATE:
         state(domain, x);
-    } else if (function == BH_HYPERCALL_DOMAIN_STOP) {
+        break;
+    case BH_HYPERCALL_DOMAIN_STOP:
         x[0] = 0;
         x[1] = domain_stop(domain);
-    } else {
+        break;
+    case BH_HYPERCALL_DOMAIN_RESTART:
         restart(domain, x);
+        break;
+    case BH_HYPERCALL_BUDGET_READ:
+        hypercall_budget_read(domain, x);
+        break;
+    default:
+        hypercall_budget_change(domain, x);
+        break;
     }
 }
 

@@ -7,6 +7,8 @@
 #include "clock.h"
 #include "console.h"
 #include "domain.h"
+#include "guest_pmu.h"
+#include "shared_core.h"
 #include "system.h"
 #include "trap.h"
 #include "vcpu.h"
@@ -22,16 +24,31 @@ static void complete(uint32_t intid)
     gic_deactivate(intid);
 }
 
+/* One of a shared core's VCPUs is concerned: nobody knows which. Not inlined: other cores would pay for it.
+ */
+static __attribute__((noinline)) void handle_shared_request(struct cpu *cpu, uint32_t requests)
+{
+    shared_core_look(cpu);
+    if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->vcpu != NULL) {
+        vgic_handle_request(cpu->vcpu);
+    }
+}
+
 static void handle_requests(struct cpu *cpu)
 {
     uint32_t requests = atomic_exchange_explicit(&cpu->requests, 0, memory_order_acq_rel);
 
-    if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->vcpu != NULL) {
-        vgic_handle_request(cpu->vcpu);
+    if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->pinned != NULL) {
+        vgic_handle_request(cpu->pinned);
+    } else if (cpu->shared != NULL) {
+        handle_shared_request(cpu, requests);
     }
     if ((requests & CPU_REQUEST_CONSOLE) != 0) {
         console_handle_request();
         system_finish_if_ending();
+    }
+    if ((requests & CPU_REQUEST_BUDGETS) != 0) {
+        bandwidth_published(cpu);
     }
     /* CPU_REQUEST_VCPU_POWER needs no work here: whoever took the interrupt looks at the VCPU's state next.
      */
@@ -41,7 +58,8 @@ static void handle_requests(struct cpu *cpu)
 static void handle_shared(struct cpu *cpu, uint32_t intid)
 {
     gic_end(intid);
-    if (cpu->vcpu != NULL && vgic_inject_spi_hw(cpu->vcpu->domain, intid)) {
+    if (cpu->pinned != NULL ? vgic_inject_spi_hw(cpu->pinned->domain, intid)
+                            : cpu->shared != NULL && shared_core_inject_spi(cpu, intid)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
         return;
     }
@@ -50,27 +68,39 @@ static void handle_shared(struct cpu *cpu, uint32_t intid)
     cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
 }
 
-static void handle_alarms(void)
+static void handle_alarms(struct cpu *cpu)
 {
     uint32_t due = clock_take_alarms();
 
+    if (cpu->shared != NULL) {
+        shared_core_look(cpu);
+    }
     if ((due & 1u << CLOCK_ALARM_RUN_LIMIT) != 0) {
         system_end(BH_END_REASON_RUN_LIMIT);
     }
     if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
         console_handle_request();
     }
+    if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
+        bandwidth_period(cpu);
+    }
 }
 
-static void dispatch(struct cpu *cpu, uint32_t intid)
+/* Completed first: a request that arrives while these are handled interrupts again. */
+static void take_requests(struct cpu *cpu)
+{
+    cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_IPI);
+    complete(EL2_SGI);
+    handle_requests(cpu);
+}
+
+/* False: the budget of the core's VCPU is spent, or another one may be due. */
+static bool dispatch(struct cpu *cpu, uint32_t intid)
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
 
     if (intid == EL2_SGI) {
-        /* Completed first: a request that arrives while these are handled interrupts again. */
-        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_IPI);
-        complete(intid);
-        handle_requests(cpu);
+        take_requests(cpu);
     } else if ((intid == platform->cntv_irq || intid == platform->cntp_irq) && cpu->vcpu != NULL) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_TIMER);
         gic_end(intid);
@@ -81,12 +111,29 @@ static void dispatch(struct cpu *cpu, uint32_t intid)
         complete(intid);
     } else if (intid == platform->uart_irq) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_CONSOLE);
+        if (cpu->shared != NULL) {
+            shared_core_look(cpu);
+        }
         console_irq();
         complete(intid);
+        return !cpu->bandwidth.throttled;
     } else if (intid == platform->cnthp_irq) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER);
-        handle_alarms();
+        handle_alarms(cpu);
         complete(intid);
+        return !cpu->bandwidth.throttled;
+    } else if (intid == cpu->bandwidth.irq) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_OVERFLOW);
+        if (cpu->shared != NULL) {
+            shared_core_look(cpu);
+        } else {
+            bandwidth_overflow(cpu);
+        }
+        if (cpu->vcpu != NULL) {
+            guest_pmu_overflow(cpu->vcpu);
+        }
+        complete(intid);
+        return !cpu->bandwidth.throttled;
     } else if (intid >= 32) {
         handle_shared(cpu, intid);
     } else {
@@ -95,6 +142,7 @@ static void dispatch(struct cpu *cpu, uint32_t intid)
         gic_disable(intid);
         gic_deactivate(intid);
     }
+    return true;
 }
 
 /* The most urgent interrupt; further ones interrupt again. */
@@ -114,16 +162,26 @@ bool trap_irq_short(void)
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_SPURIOUS);
         return true;
     }
-    dispatch(cpu, intid);
-    /* Whoever stops a VCPU of another core sends a request there; nothing else here stops one. */
-    return intid != EL2_SGI || vcpu_may_run(cpu->vcpu);
+    if (intid == EL2_SGI) { /* whoever stops a VCPU of another core sends a request there */
+        take_requests(cpu);
+        return vcpu_may_run(cpu->vcpu) && !cpu->bandwidth.throttled;
+    }
+    return dispatch(cpu, intid);
+}
+
+bool irq_handle_one(struct cpu *cpu)
+{
+    uint32_t intid = gic_acknowledge();
+
+    if (intid >= GIC_INTID_LIMIT) {
+        return false;
+    }
+    (void)dispatch(cpu, intid);
+    return true;
 }
 
 void irq_handle_all(struct cpu *cpu)
 {
-    uint32_t intid;
-
-    while ((intid = gic_acknowledge()) < GIC_INTID_LIMIT) {
-        dispatch(cpu, intid);
+    while (irq_handle_one(cpu)) {
     }
 }

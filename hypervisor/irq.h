@@ -7,10 +7,14 @@
 #define BULKHEAD_IRQ_H
 
 #include "cpu.h"
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Handles one interrupt that is pending on this core; false: there is none. */
+bool irq_handle_one(struct cpu *cpu);
 
 /* Handles everything that is pending on this core: where it waits at EL2. */
 void irq_handle_all(struct cpu *cpu);

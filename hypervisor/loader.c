@@ -15,7 +15,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define PAGE_MASK (BH_PAGE_BYTES - 1ull)
+#define PAGE_MASK       (BH_PAGE_BYTES - 1ull)
+#define LOOKED_UP_BYTES (16ull * BH_PAGE_BYTES) /* between interrupts, where nothing is mapped */
+#define PIECE_BYTES     1024u                 /* copied with interrupts masked: the source is slow */
 
 bool loader_can_reload(const struct manifest_domain *domain)
 {
@@ -32,13 +34,32 @@ bool loader_can_reload(const struct manifest_domain *domain)
 /* Cores that have windows open: a page at a time. */
 static _Atomic uint32_t at_work;
 
-/* Between two pages the core has other duties. Returns whether there is any sense in a next page; if so, it
- * may be opened. */
+static bool has_sense(const struct domain *domain)
+{
+    return !system_is_ending() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING;
+}
+
+/* Between two pages the core has other duties, one interrupt at a time as where a guest is throttled
+ * (vcpu_run.c), and waits if the budget to which the pages are charged is spent. Where VCPUs share the core
+ * they are charged to none. */
+static void attend(const struct domain *domain)
+{
+    struct cpu *cpu = this_cpu();
+
+    (void)irq_handle_one(cpu);
+    while (cpu->shared == NULL && cpu->bandwidth.throttled && has_sense(domain)) {
+        if (!irq_handle_one(cpu)) {
+            arch_wfi();
+        }
+    }
+}
+
+/* Returns whether there is any sense in a next page; if so, it may be opened. */
 static bool begin_page(const struct domain *domain)
 {
-    irq_handle_all(this_cpu());
+    attend(domain);
     atomic_fetch_add(&at_work, 1);
-    if (!system_is_ending() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
+    if (has_sense(domain)) {
         return true;
     }
     atomic_fetch_sub(&at_work, 1);
@@ -65,6 +86,9 @@ static bool clean_page(const struct domain *domain, uint64_t ipa)
     paddr_t pa;
 
     if (!ptable_find(system_pool(), domain->stage2.root, ipa, &pa)) {
+        if (ipa % LOOKED_UP_BYTES == 0) {
+            attend(domain);
+        }
         return true;
     }
     if (!begin_page(domain)) {
@@ -127,7 +151,7 @@ static bool load(const struct domain *domain, const struct manifest_image *image
     uint64_t source = boot_handover.load_address + image->offset;
 
     for (uint64_t done = 0; done < image->bytes;) {
-        uint64_t most = smallest(image->bytes - done, to_page_end(source + done));
+        uint64_t most = smallest(smallest(image->bytes - done, to_page_end(source + done)), PIECE_BYTES);
         struct placement place = placement_of(system_manifest(), domain->config, image->ipa + done, most);
         uint64_t bytes = smallest(place.bytes, to_page_end(place.pa.value));
 
@@ -136,6 +160,7 @@ static bool load(const struct domain *domain, const struct manifest_image *image
         }
         copy_piece(place.pa, paddr(source + done), bytes);
         end_page();
+        bandwidth_charge(this_cpu(), bytes / CACHE_LINE_BYTES); /* of the source: past the caches */
         done += bytes;
     }
     return true;

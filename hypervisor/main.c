@@ -9,6 +9,7 @@
 #include "domain.h"
 #include "guest_state.h"
 #include "refuse.h"
+#include "regulation.h"
 #include "system.h"
 #include "vcpu_run.h"
 #include "vgic.h"
@@ -47,13 +48,16 @@ static void init_machine(void)
     cpu_init_all();
     console_init(&manifest->platform, manifest->hypervisor.console_core, manifest->hypervisor.console_domain);
     gic_init(&manifest->platform);
-    if (!domain_init_all()) {
+    regulation_init();
+    if (!domain_init_all() || !statistics_init_all()) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
 }
 
 static void init_core(struct cpu *cpu)
 {
+    uint64_t monitors;
+
     sysreg_write(TPIDR_EL2, (uintptr_t)cpu);
     if (!gic_cpu_init(cpu->index, cpu->mpidr)) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.gicr_pa));
@@ -62,7 +66,10 @@ static void init_core(struct cpu *cpu)
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, cpus));
     }
     cpu_take_early_requests(cpu);
-    guest_traps_init();
+    if (!bandwidth_init(cpu, &monitors)) {
+        refuse(BH_MANIFEST_ERROR_COUNTER_MISSING, offsetof(struct manifest_header, cpus));
+    }
+    guest_traps_init(monitors, cpu->shared != NULL);
     if (cpu->index == system_manifest()->hypervisor.console_core) {
         gic_enable(system_manifest()->platform.cnthp_irq, cpu->mpidr);
         console_start();
@@ -92,9 +99,10 @@ static void announce(void)
 {
     const struct manifest_header *manifest = system_manifest();
 
-    console_log("%u domains on %u cores, %u colors, memory %lu of %lu KiB", domain_count(),
-                manifest->cpus.count, color_count(manifest_color_space(manifest)),
-                system_pool()->used * BH_PAGE_BYTES / 1024, system_pool()->frames * BH_PAGE_BYTES / 1024);
+    console_log("%u domain%s on %u core%s, %u colors, memory %lu of %lu KiB", domain_count(),
+                domain_count() == 1 ? "" : "s", manifest->cpus.count, manifest->cpus.count == 1 ? "" : "s",
+                color_count(manifest_color_space(manifest)), system_pool()->used * BH_PAGE_BYTES / 1024,
+                system_pool()->frames * BH_PAGE_BYTES / 1024);
 }
 
 /* The run limit is enforced by the console core, which also turns the machine off. */
@@ -122,6 +130,7 @@ void cpu_main(uint32_t index, struct guest_regs *regs)
     if (is_first) {
         start_other_cores(cpu);
         system_started();
+        bandwidth_terms_init_all(system_status()->started_at);
         announce();
         domain_start_all();
         atomic_store_explicit(&released, 1, memory_order_release);
@@ -131,5 +140,6 @@ void cpu_main(uint32_t index, struct guest_regs *regs)
         arch_wfe();
     }
     arm_run_limit(cpu);
+    bandwidth_set_epoch(cpu, system_status()->started_at);
     vcpu_wait(cpu, regs);
 }

@@ -84,7 +84,8 @@ static bool map_devices(struct pool *pool, paddr_t root, const struct manifest_h
 {
     const struct manifest_platform *platform = &manifest->platform;
 
-    if (!map_device(pool, root, platform->uart_pa, BH_PAGE_BYTES)) {
+    if (!map_device(pool, root, platform->uart_pa, BH_PAGE_BYTES) ||
+        (platform->utilization_pa != 0 && !map_device(pool, root, platform->utilization_pa, BH_PAGE_BYTES))) {
         return false;
     }
     if (platform->gic_version == BH_GIC_VERSION_GICV3) {

@@ -5,6 +5,7 @@
 #include "psci.h"
 #include "cpu.h"
 #include "domain.h"
+#include "shared_core.h"
 #include <arch/barrier.h>
 #include <arch/speculation.h>
 
@@ -109,7 +110,9 @@ static int64_t arch_features(uint32_t function)
  * downgraded to standby. */
 static int64_t cpu_suspend(struct vcpu *vcpu)
 {
-    if (!vgic_is_pending(vcpu)) {
+    if (vcpu->cpu->shared != NULL) {
+        shared_core_wait_for_interrupt(vcpu->cpu);
+    } else if (!vgic_is_pending(vcpu)) {
         arch_wfi();
     }
     return SUCCESS;

@@ -40,6 +40,10 @@ static const char reasons[][24] = {
     "board reserved",
     "board core",
     "board psci",
+    "budget",
+    "counter missing",
+    "scheduler",
+    "regulation",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

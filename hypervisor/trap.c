@@ -6,6 +6,7 @@
 #include "trap.h"
 #include "hypercall.h"
 #include "psci.h"
+#include "shared_core.h"
 #include "syndrome.h"
 #include "vcpu_run.h"
 #include <arch/sysreg.h>
@@ -75,7 +76,7 @@ static void trap_call(struct guest_regs *regs)
 static __attribute__((noinline)) bool call_short(struct cpu *cpu, struct guest_regs *regs)
 {
     trap_call(regs);
-    return vcpu_may_run(cpu->vcpu);
+    return vcpu_may_run(cpu->vcpu) && !cpu->bandwidth.throttled;
 }
 
 bool trap_sync_short(struct guest_regs *regs)
@@ -109,6 +110,9 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
 
     switch (esr_class(esr)) {
     case EC_HVC64:
+        if (cpu->bandwidth.throttled) { /* the short way has made it wait */
+            break;
+        }
         cpu_count_exit(cpu, BH_EXIT_REASON_HVC);
         trap_call(regs);
         break;
@@ -130,6 +134,9 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
     case EC_WFX:
         cpu_count_exit(cpu, BH_EXIT_REASON_WFX);
         trap_skip_instruction(esr);
+        if (cpu->shared != NULL) { /* nothing else traps it */
+            shared_core_wait_for_interrupt(cpu);
+        }
         break;
     case EC_FP:
     case EC_SVE:

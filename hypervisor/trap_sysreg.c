@@ -3,11 +3,13 @@
  * Trapped system registers: ID registers are masked, software-generated interrupts are virtual, set/way cache
  * maintenance does nothing, and what a guest is not given is undefined to it, as its ID registers say.
  */
+#include "guest_pmu.h"
 #include "id_registers.h"
 #include "syndrome.h"
 #include "trap.h"
 #include "vgic_model.h"
 
+#define DFR0       SYSREG_ENCODING(3u, 0u, 0u, 5u, 0u) /* ID_AA64DFR0_EL1 */
 #define ACTLR_EL1  SYSREG_ENCODING(3u, 0u, 1u, 0u, 1u)
 #define OSLAR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 0u, 4u)
 #define OSLSR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 1u, 4u)
@@ -47,6 +49,29 @@ static void undefined(struct cpu *cpu, enum bh_exit_reason reason)
     trap_inject_undefined();
 }
 
+/* Apart, as the next, so that the common ways stay short. */
+static __attribute__((noinline)) void name_monitors(const struct cpu *cpu, struct guest_regs *regs,
+                                                    uint32_t reg)
+{
+    set_guest_register(regs, reg, guest_register(regs, reg) | guest_pmu_dfr0(cpu->vcpu));
+}
+
+/* False: the guest has no such register. */
+static __attribute__((noinline)) bool access_monitors(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+{
+    uint32_t reg = esr_sysreg_register(esr);
+    uint64_t value = guest_register(regs, reg);
+
+    if (!guest_pmu_access(cpu->vcpu, esr_sysreg_encoding(esr), !esr_sysreg_is_read(esr), &value)) {
+        return false;
+    }
+    cpu_count_exit(cpu, BH_EXIT_REASON_PMU_REGISTER);
+    if (esr_sysreg_is_read(esr)) {
+        set_guest_register(regs, reg, value);
+    }
+    return true;
+}
+
 bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
     uint32_t encoding = esr_sysreg_encoding(esr);
@@ -61,6 +86,9 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
     } else if (read && is_id_register(encoding)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_ID_REGISTER);
         set_guest_register(regs, reg, id_register_value(encoding));
+        if (encoding == DFR0) {
+            name_monitors(cpu, regs, reg);
+        }
     } else if (!read && (encoding == DC_ISW || encoding == DC_CSW || encoding == DC_CISW)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_CACHE_SET_WAY);
     } else if (encoding == ACTLR_EL1) {
@@ -74,8 +102,10 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
             set_guest_register(regs, reg, encoding == OSLSR_EL1 ? OSLSR_OPEN : 0);
         }
     } else if (is_pmu_register(encoding)) {
-        undefined(cpu, BH_EXIT_REASON_PMU_REGISTER);
-        return true;
+        if (!domain_has_flag(cpu->vcpu->domain, BH_DOMAIN_FLAG_PMU) || !access_monitors(cpu, regs, esr)) {
+            undefined(cpu, BH_EXIT_REASON_PMU_REGISTER);
+            return true;
+        }
     } else if (is_debug_register(encoding)) {
         undefined(cpu, BH_EXIT_REASON_DEBUG_REGISTER);
         return true;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A virtual CPU. Pinned to one core for life; its EL1 state stays in the core's registers, so this is only
- * what EL2 itself needs.
+ * A virtual CPU. Pinned to one core for life; its EL1 state stays in the core's registers, unless several
+ * share the core (shared_core.h), so this is only what EL2 itself needs.
  */
 #ifndef BULKHEAD_VCPU_H
 #define BULKHEAD_VCPU_H
 
 #include "core/address.h"
+#include "guest_pmu.h"
 #include "spinlock.h"
 #include "vgic.h"
 #include <stdatomic.h>
@@ -37,6 +38,7 @@ struct vcpu {
     ipaddr_t entry;         /* where to start, valid in VCPU_STARTING */
     uint64_t boot_argument; /* x0 at the start */
     struct vgic_vcpu vgic;
+    struct guest_pmu pmu;
 };
 
 #endif

@@ -5,8 +5,10 @@
  */
 #include "vcpu_run.h"
 #include "clock.h"
+#include "guest_pmu.h"
 #include "guest_state.h"
 #include "irq.h"
+#include "shared_core.h"
 #include "system.h"
 #include "vgic.h"
 #include <arch/barrier.h>
@@ -23,7 +25,7 @@ static bool take_start(struct vcpu *vcpu)
            atomic_compare_exchange_strong(&vcpu->power, &expected, VCPU_ON);
 }
 
-static void start(struct cpu *cpu, struct guest_regs *regs)
+void vcpu_begin(struct cpu *cpu, struct guest_regs *regs)
 {
     struct vcpu *vcpu = cpu->vcpu;
 
@@ -33,6 +35,7 @@ static void start(struct cpu *cpu, struct guest_regs *regs)
     sysreg_write(ELR_EL2, vcpu->entry.value);
     sysreg_write(SPSR_EL2, SPSR_EL1H_MASKED);
     vgic_vcpu_reset(vcpu);
+    guest_pmu_reset(vcpu);
     arch_tlbi_local_all();
     arch_icache_invalidate_local();
     cpu->status->idle = 0;
@@ -50,16 +53,16 @@ static void go_off(struct vcpu *vcpu, uint32_t power)
     }
 }
 
-/* True if this core's VCPU is to be started now. */
-static bool has_start(struct vcpu *vcpu)
+void vcpu_went_off(struct vcpu *vcpu)
 {
-    uint32_t power;
+    go_off(vcpu, VCPU_STOPPING);
+}
 
-    if (vcpu == NULL) {
-        return false;
-    }
-    power =
-        atomic_load(&vcpu->power); /* before the state: what the domain's next life makes of it must stay */
+bool vcpu_take_start(struct vcpu *vcpu)
+{
+    /* Before the state: what the domain's next life makes of it must stay. */
+    uint32_t power = atomic_load(&vcpu->power);
+
     if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
         go_off(vcpu, power);
         if (vcpu->index != 0 || !domain_finish_restart(vcpu->domain)) {
@@ -69,22 +72,52 @@ static bool has_start(struct vcpu *vcpu)
     return take_start(vcpu);
 }
 
-void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
+/* Until the period ends or the VCPU is stopped. One interrupt at a time: with periods as short as their
+ * handling there is always one more. */
+static void wait_for_budget(struct cpu *cpu)
+{
+    while (cpu->bandwidth.throttled && vcpu_may_run(cpu->vcpu)) {
+        if (!irq_handle_one(cpu)) {
+            arch_wfi();
+        }
+    }
+}
+
+/* Puts the core's VCPU away, if it has one, and waits for its next start. */
+static void wait_for_start(struct cpu *cpu, struct guest_regs *regs)
 {
     if (cpu->vcpu != NULL) {
+        bandwidth_stop(cpu);
         vgic_vcpu_off(cpu->vcpu);
+        guest_pmu_reset(cpu->vcpu);
         if (arch_take_serror()) { /* of what it did last; its next life must not end with it */
             cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
         }
-        go_off(cpu->vcpu, VCPU_STOPPING);
+        vcpu_went_off(cpu->vcpu);
     }
     cpu->status->idle = 1;
     for (;;) {
         irq_handle_all(cpu);
-        if (has_start(cpu->vcpu)) {
-            start(cpu, regs);
+        if (cpu->vcpu != NULL && vcpu_take_start(cpu->vcpu)) {
+            vcpu_begin(cpu, regs);
+            bandwidth_start(cpu);
             return;
         }
         arch_wfi();
     }
+}
+
+void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
+{
+    if (cpu->shared != NULL) {
+        shared_core_settle(cpu, regs);
+        return;
+    }
+    do {
+        if (cpu->vcpu != NULL && vcpu_may_run(cpu->vcpu)) {
+            wait_for_budget(cpu);
+        } else {
+            wait_for_start(cpu, regs);
+        }
+    } while (!vcpu_may_run(cpu->vcpu) || cpu->bandwidth.throttled);
 }

@@ -125,8 +125,8 @@ void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick)
     for (uint32_t mask = kick; mask != 0;) {
         uint32_t i = vgic_next_bit(&mask);
 
-        if (!domain->vcpus[i].vgic.online) {
-            kick &= ~(1u << i); /* will see it when it starts */
+        if (!domain->vcpus[i].vgic.online && !domain->vcpus[i].vgic.waits) {
+            kick &= ~(1u << i); /* will see it when it starts, or has its core again */
         }
     }
     spin_unlock(&domain->vgic.lock);
@@ -168,9 +168,13 @@ static uint32_t put_away(struct vcpu *vcpu)
             }
         }
     }
-    vgic_lr_reset();
+    if (!vgic->parked) { /* else they are another VCPU's */
+        vgic_lr_reset();
+    }
     vgic->events = 0;
     vgic->online = false;
+    vgic->parked = false;
+    vgic->waits = false;
     reset_private(vcpu);
     return kick;
 }
@@ -246,9 +250,10 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
     return true;
 }
 
-void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level)
+/* `owner` is NULL for an SPI. */
+static void set_level(struct domain *domain, struct vcpu *owner, uint32_t intid, bool level)
 {
-    struct vgic_bank *bank = &domain->vgic.spis[intid / 32 - 1];
+    struct vgic_bank *bank = owner != NULL ? &owner->vgic.bank : &domain->vgic.spis[intid / 32 - 1];
     uint32_t bit = vgic_bit(intid);
     struct vcpu *here;
 
@@ -264,10 +269,21 @@ void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level)
     }
     this_cpu()->status->injected += level;
     /* A falling level must leave the list register too, a rising one waits there for the end of the last. */
-    vgic_finish(domain, here,
-                level && (bank->enabled & bit) == 0
-                    ? 0
-                    : vgic_concerned(domain, NULL, intid & ~31u, bit & (level ? ~0u : bank->resident), true));
+    vgic_finish(
+        domain, here,
+        level && (bank->enabled & bit) == 0
+            ? 0
+            : vgic_concerned(domain, owner, intid & ~31u, bit & (level ? ~0u : bank->resident), true));
+}
+
+void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level)
+{
+    set_level(domain, NULL, intid, level);
+}
+
+void vgic_set_private_level(struct vcpu *vcpu, uint32_t intid, bool level)
+{
+    set_level(vcpu->domain, vcpu, intid, level);
 }
 
 void vgic_send_sgi(struct vcpu *vcpu, uint32_t sgi, uint32_t targets)

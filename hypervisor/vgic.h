@@ -65,14 +65,17 @@ struct vgic_sgis {
 struct vgic_vcpu {
     struct vgic_bank bank; /* SGIs and PPIs */
     struct vgic_slot slots[VGIC_LR_MAX];
-    uint32_t slots_used; /* bit n: list register n was written and not looked at since */
-    uint32_t slots_mask; /* those that exist */
-    uint32_t events;     /* maintenance events asked for now */
-    uint32_t mirrored;   /* private interrupts that are enabled physically */
-    uint32_t timer_slot; /* the list register that was a VGIC_SLOT_TIMER last */
-    bool online;         /* the list registers are this VCPU's */
-    bool stale;          /* a resident interrupt was changed by a register write: look again */
-    bool asleep;         /* GICR_WAKER.ProcessorSleep */
+    uint32_t slots_used;                /* bit n: list register n was written and not looked at since */
+    uint32_t slots_mask;                /* those that exist */
+    uint32_t events;                    /* maintenance events asked for now */
+    uint32_t mirrored;                  /* private interrupts that are enabled physically */
+    uint32_t timer_slot;                /* the list register that was a VGIC_SLOT_TIMER last */
+    bool online;                        /* the list registers are this VCPU's */
+    bool stale;                         /* a resident interrupt was changed by a register write: look again */
+    bool asleep;                        /* GICR_WAKER.ProcessorSleep */
+    bool parked;                        /* on, but another VCPU has its core's registers (vgic_park.c) */
+    bool waits;                         /* its core must hear of the next interrupt, parked or not */
+    struct vgic_lr_interface interface; /* while it is parked */
     struct vgic_sgis sgis;
 };
 
@@ -147,6 +150,30 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid);
 /* Input line of an emulated level-triggered SPI. Any core; saying what is so already is always possible.
  * `intid` is an SPI below VGIC_INTID_LIMIT. */
 void vgic_set_spi_level(struct domain *domain, uint32_t intid, bool level);
+
+/* The same of an emulated private interrupt of this VCPU. On its core. */
+void vgic_set_private_level(struct vcpu *vcpu, uint32_t intid, bool level);
+
+/* Takes the VCPU's interrupts out of the core's list registers, and saves its virtual CPU interface: another
+ * VCPU gets them. Timers are off (guest_context_save()). Returns its private interrupts that are enabled
+ * physically, which stay so: vgic_unpark() or vgic_vcpu_inherit() of the next one takes them over. On its
+ * core. */
+uint32_t vgic_park(struct vcpu *vcpu);
+
+/* The reverse, before its timers are on again. `mirrored`: what vgic_park() of the one before returned, or 0.
+ */
+void vgic_unpark(struct vcpu *vcpu, uint32_t mirrored);
+
+/* The same for one that vgic_vcpu_reset() comes next for. */
+void vgic_vcpu_inherit(struct vcpu *vcpu, uint32_t mirrored);
+
+/* The VCPU wants to wait for an interrupt. False: there is one. Else its core gets a request when there is,
+ * until vgic_stop_waiting(). On its core. */
+bool vgic_wait(struct vcpu *vcpu);
+
+/* Whether there is an interrupt for a VCPU that waits. On its core. */
+bool vgic_has_come(struct vcpu *vcpu);
+void vgic_stop_waiting(struct vcpu *vcpu);
 
 /* Whether an interrupt waits in a list register, for which a WFI of the guest would not wait. On its core. */
 bool vgic_is_pending(struct vcpu *vcpu);

@@ -401,6 +401,44 @@ uint32_t vgic_update(struct vcpu *vcpu)
     return kick;
 }
 
+uint32_t vgic_withdraw(struct vcpu *vcpu)
+{
+    struct vgic_vcpu *vgic = &vcpu->vgic;
+    uint32_t used;
+    uint32_t kick = collect(vcpu);
+
+    if (vgic->events != 0) {
+        end_absent(vcpu);
+        vgic->events = 0;
+    }
+    used = vgic->slots_used;
+    kick |= vgic_recall(vcpu);
+    while (used != 0) {
+        vgic_lr_clear(vgic_next_bit(&used));
+    }
+    return kick;
+}
+
+bool vgic_any_due(struct vcpu *vcpu)
+{
+    uint32_t busy = busy_banks(&vcpu->domain->vgic);
+    const struct vgic_bank *bank = &vcpu->vgic.bank;
+    uint32_t due = vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->active & ~bank->resident;
+
+    while (due == 0 && busy != 0) {
+        uint32_t i = vgic_next_bit(&busy);
+
+        bank = &vcpu->domain->vgic.spis[i];
+        due = vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->active & ~bank->resident;
+        for (uint32_t mask = due; mask != 0;) {
+            uint32_t n = vgic_next_bit(&mask);
+
+            due &= targets(vcpu, (i + 1) * 32 + n) ? ~0u : ~(1u << n);
+        }
+    }
+    return due != 0;
+}
+
 uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid)
 {
     struct vgic_vcpu *vgic = &vcpu->vgic;
@@ -410,7 +448,7 @@ uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid)
         uint32_t kick = collect(vcpu);
         uint32_t free = vgic->slots_mask & ~vgic->slots_used;
 
-        if (free != 0 &&
+        if (free != 0 && targets(vcpu, intid) && /* not if it was routed away while it was resident */
             (forwarded(vcpu->domain, bank) & ~bank->resident & ~bank->active & vgic_bit(intid)) != 0) {
             put(vcpu, vgic_next_bit(&free), intid);
             return kick;

@@ -78,6 +78,12 @@ uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid);
 /* Moves all states out of the list registers, which are left as they are. On the VCPU's core. */
 uint32_t vgic_recall(struct vcpu *vcpu);
 
+/* Moves all states out of the list registers and empties them, for another VCPU. On the VCPU's core. */
+uint32_t vgic_withdraw(struct vcpu *vcpu);
+
+/* Whether any interrupt that is not in a list register could be taken by the VCPU now, but for priorities. */
+bool vgic_any_due(struct vcpu *vcpu);
+
 /* Pending or active interrupts of [first, first + 32) in this core's list registers; `state`: vgic_lr_flag.
  */
 uint32_t vgic_peek(struct vcpu *vcpu, uint32_t first, uint32_t state);

@@ -3,14 +3,16 @@
 // What each path into the hypervisor costs, in ticks of the counter; `bulkhead bench hypervisor` runs it
 // where a tick is an instruction. Reports for each path the first sample, which finds nothing prepared, and
 // minimum, median and maximum of the others. With one VCPU all paths of one; with two those between two, lazy
-// mapping, and at the end a restart of its own domain.
+// mapping, and at the end a restart of its own domain. With `budget` 1 what a budget of its domain costs it.
 #include <arch/path_probes.h>
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
 #include "guests/runtime/gic.h"
+#include "guests/runtime/manager.h"
 #include "guests/runtime/memory.h"
+#include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
 #include "guests/runtime/smp.h"
 #include "guests/runtime/start.h"
@@ -32,6 +34,7 @@ enum {
     sgi = 1,
     most_rows = 16,
     ahead_ticks = 4000,     // of a deadline, so that the probe waits before it comes
+    taken_ticks = 40,       // of a turn of a loop, and it was interrupted
     quiet_ticks = 10000000, // until what the hypervisor says at its start is on the wire
 };
 
@@ -243,6 +246,56 @@ static uint64_t touch_next(void)
     return probe_load(next);
 }
 
+// The first turn of a loop that takes at least so many ticks: the rest of it was EL2's.
+static uint64_t turn_of(uint64_t least_ticks)
+{
+    uint64_t before = timer_now();
+    uint64_t ticks;
+
+    do {
+        uint64_t now = timer_now();
+
+        ticks = now - before;
+        before = now;
+    } while (ticks < least_ticks);
+    return ticks;
+}
+
+static uint64_t turn(void)
+{
+    return turn_of(0);
+}
+
+// The next time that EL2 takes this core for `reason`, and not for `other_reason`.
+static uint64_t taken_for(uint32_t reason, uint32_t other_reason)
+{
+    uint64_t other_was, was, ticks;
+
+    do {
+        was = own_exits(reason);
+        other_was = own_exits(other_reason);
+        ticks = turn_of(taken_ticks);
+    } while (own_exits(reason) != was + 1 || own_exits(other_reason) != other_was);
+    return ticks;
+}
+
+static uint64_t period_interrupt(void)
+{
+    return taken_for(BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER, BH_EXIT_REASON_IRQ_OVERFLOW);
+}
+
+static uint64_t overflow_interrupt(void)
+{
+    return taken_for(BH_EXIT_REASON_IRQ_OVERFLOW, BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER);
+}
+
+// With a budget of which a part is drawn at each overflow, and that is never spent.
+static void measure_budget(void)
+{
+    measure("period_interrupt", period_interrupt, turn);
+    measure("overflow_interrupt", overflow_interrupt, turn);
+}
+
 static void measure_two(void)
 {
     struct restart *restart = (struct restart *)(uintptr_t)memory_arena().start;
@@ -272,7 +325,9 @@ void program_main(void)
     cpu_sync_context();
     while (timer_now() < start_counter() + quiet_ticks) {
     }
-    if (board()->cpu_count == 1) {
+    if (param("budget", 0) != 0) {
+        measure_budget();
+    } else if (board()->cpu_count == 1) {
         add_once("first_guest_instruction", start_counter() - probe_nothing_interrupted());
         measure_one();
     } else {

@@ -6,6 +6,7 @@
 #define BULKHEAD_GUESTS_MANAGER_H
 
 #include <bulkhead_layout.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct manager_answer {
@@ -18,6 +19,18 @@ struct manager_answer {
 struct manager_answer manager_state(uint64_t domain);
 struct manager_answer manager_stop(uint64_t domain);
 struct manager_answer manager_restart(uint64_t domain);
+
+// Budget of a domain: as it is, or was asked for last; and another one, from the beginning of a period on.
+struct manager_budget {
+    int64_t result;
+    uint64_t events; // of each period
+    uint64_t period_ns;
+    bool waits;    // for that beginning; of manager_budget() alone
+    uint64_t from; // counter value of it; of manager_change_budget() alone
+};
+
+struct manager_budget manager_budget(uint64_t domain);
+struct manager_budget manager_change_budget(uint64_t domain, uint64_t events, uint64_t period_ns);
 
 // Ends the run of all domains, the own one too; returns for a moment if it may.
 int64_t manager_end_machine(void);

@@ -69,6 +69,7 @@ SYSREG(OSDLR_EL1, 2, 0, 1, 3, 4)
 
 /* The same, of a guest's own debugger and pointer authentication */
 SYSREG(MDCCINT_EL1, 2, 0, 0, 2, 0)
+SYSREG(DBGCLAIMSET_EL1, 2, 0, 7, 8, 6)
 SYSREG(DBGCLAIMCLR_EL1, 2, 0, 7, 9, 6)
 SYSREG(APIAKEYLO_EL1, 3, 0, 2, 1, 0)
 SYSREG(APIAKEYHI_EL1, 3, 0, 2, 1, 1)
@@ -197,14 +198,18 @@ SYSREG(PMCR_EL0, 3, 3, 9, 12, 0)
 SYSREG(PMCNTENSET_EL0, 3, 3, 9, 12, 1)
 SYSREG(PMCNTENCLR_EL0, 3, 3, 9, 12, 2)
 SYSREG(PMOVSCLR_EL0, 3, 3, 9, 12, 3)
+SYSREG(PMSELR_EL0, 3, 3, 9, 12, 5)
 SYSREG(PMCEID0_EL0, 3, 3, 9, 12, 6)
 SYSREG(PMCEID1_EL0, 3, 3, 9, 12, 7)
 SYSREG(PMCCNTR_EL0, 3, 3, 9, 13, 0)
+SYSREG(PMXEVTYPER_EL0, 3, 3, 9, 13, 1)
+SYSREG(PMXEVCNTR_EL0, 3, 3, 9, 13, 2)
 SYSREG(PMUSERENR_EL0, 3, 3, 9, 14, 0)
 SYSREG(PMINTENSET_EL1, 3, 0, 9, 14, 1)
 SYSREG(PMINTENCLR_EL1, 3, 0, 9, 14, 2)
 SYSREG(PMOVSSET_EL0, 3, 3, 9, 14, 3)
 SYSREG(PMCCFILTR_EL0, 3, 3, 14, 15, 7)
+SYSREG(PMMIR_EL1, 3, 0, 9, 14, 6)
 /* Event counter n, and what it counts: one after the other */
 #define EVENT_COUNTER(n, counter, type, op2)                                                                 \
     SYSREG(PMEVCNTR##n##_EL0, 3, 3, 14, counter, op2)                                                        \

@@ -76,6 +76,12 @@ Manifest make_manifest(const Options &options)
         m.domains[i].first_irq = 2 * i;
         m.domains[i].irq_count = 2;
         m.domains[i].device_count = 0;
+        if ((options.flags[i] & BH_DOMAIN_FLAG_BUDGET) != 0) {
+            m.header.platform.traffic_event = 0x17; // as far as the fakes go, any event
+            m.domains[i].budget_events = 1000;
+            m.domains[i].budget_period_ns = 1'000'000;
+            m.domains[i].budget_chunk_events = i == 0 ? 60 : 0;
+        }
         m.vcpus[2 * i] = {i, i};
         m.vcpus[2 * i + 1] = {i, i + 2};
         m.segments[i] = {memory_ipa, memory_bytes, 0x50000000 + i * memory_bytes,
@@ -297,7 +303,7 @@ void Machine::enter(uint32_t core)
 
 void Machine::left(uint32_t core)
 {
-    runs_[core] = !ended() && cpu_at(core)->status->idle == 0;
+    runs_[core] = !ended() && cpu_at(core)->status->idle == 0 && !cpu_at(core)->bandwidth.throttled;
     if (fake_gic_guest_depth() == 0) {
         acknowledged_[core].clear();
     }
@@ -327,7 +333,8 @@ void Machine::judge(uint32_t core)
             const uint32_t power = domain_at(i)->vcpus[v].power;
 
             require(power != VCPU_CLAIMED && power <= VCPU_STOPPING, "a power state that nobody may see");
-            require(power != VCPU_ON || runs_[i + 2 * v], "a VCPU is on, and its core idles");
+            require(power != VCPU_ON || runs_[i + 2 * v] || cpu_at(i + 2 * v)->bandwidth.throttled,
+                    "a VCPU is on, and its core idles");
         }
         if (shadow_->stale[i] || Shadow::is_still(shadow_->domain[i], i, *hosted_)) {
             continue;

@@ -79,7 +79,7 @@ static void note(uint64_t past)
     }
 }
 
-/* The hypervisor knows this interrupt not yet: it turns it off. */
+/* No domain here has a budget, so the hypervisor expects no such interrupt and turns it off. */
 bool __wrap_trap_irq_short(void)
 {
     uint64_t past = sysreg_read(PMEVCNTR5_EL0);

@@ -22,7 +22,8 @@ def domain(name: str, program: str, cpus: list[int], **keys: Any) -> dict[str, A
 def built_from(directory: Path, *domains: dict[str, Any], miscolor: str | None = None, **keys: Any) -> Build:
     for_ns = keys.pop("for_ns", 0)
     target_dir = keys.pop("target_dir", None)
-    system = {"bulkhead": 1, "name": "system", "platform": "qemu-virt", "domains": list(domains), **keys}
+    platform = keys.pop("platform", "qemu-virt")
+    system = {"bulkhead": 1, "name": "system", "platform": platform, "domains": list(domains), **keys}
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "system.yaml"
     path.write_text(yaml.safe_dump(system, sort_keys=False))

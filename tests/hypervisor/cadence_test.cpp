@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver of the Cadence UART on a model of its transmit FIFO: what the console relies on when a full FIFO
-// makes it wait for the interrupt.
+// The driver of the Cadence UART: what the console relies on when a full FIFO makes it wait for the
+// interrupt, and when characters come.
 #include <gtest/gtest.h>
+
+#include "cadence_model.h"
 
 extern "C" {
 #include "arch/hosted/fake_registers.h"
@@ -10,57 +12,11 @@ extern "C" {
 #include <bulkhead_layout.h>
 }
 
+using namespace bulkhead_test;
+
 namespace {
 
 constexpr uint64_t base = 0xFF000000;
-constexpr uint32_t tx_empty = 1u << 3;
-constexpr uint32_t fifo_bytes = 64;
-
-struct Fifo {
-    uint32_t filled;
-    uint32_t status; // interrupt status: latched, cleared by ones
-    uint32_t mask;
-} fifo;
-
-bool read(uint64_t offset, unsigned, uint64_t *value)
-{
-    switch (offset) {
-    case 0x14:
-        *value = fifo.status;
-        return true;
-    case 0x2C:
-        *value = 1u << 1 | (fifo.filled == 0 ? 1u << 3 : 0) | (fifo.filled == fifo_bytes ? 1u << 4 : 0);
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool write(uint64_t offset, unsigned, uint64_t value)
-{
-    switch (offset) {
-    case 0x08:
-        fifo.mask |= static_cast<uint32_t>(value);
-        return true;
-    case 0x0C:
-        fifo.mask &= ~static_cast<uint32_t>(value);
-        return true;
-    case 0x14:
-        fifo.status &= ~static_cast<uint32_t>(value);
-        return true;
-    case 0x30:
-        fifo.filled++;
-        return true;
-    default:
-        return false;
-    }
-}
-
-void send_all()
-{
-    fifo.filled = 0;
-    fifo.status |= tx_empty;
-}
 
 class Cadence : public testing::Test {
 protected:
@@ -68,12 +24,21 @@ protected:
     {
         manifest_platform platform{};
 
-        fifo = {};
         fake_reset();
-        fake_map(base, 0x1000, read, write);
+        make_cadence(base);
         platform.uart_pa = base;
         platform.uart_clock_hz = 100000000;
         uart_init(&platform);
+    }
+
+    static uint32_t fill()
+    {
+        uint32_t taken = 0;
+
+        for (; uart_tx_ready(); taken++) {
+            uart_write('x');
+        }
+        return taken;
     }
 };
 
@@ -81,23 +46,37 @@ protected:
 
 TEST_F(Cadence, TakesAFifoFull)
 {
-    uint32_t taken = 0;
-
-    for (; uart_tx_ready(); taken++) {
-        uart_write('x');
-    }
-    EXPECT_EQ(taken, fifo_bytes);
+    EXPECT_EQ(fill(), kCadenceFifoBytes);
     EXPECT_TRUE(uart_tx_busy());
 }
 
 TEST_F(Cadence, AFifoThatIsEmptyAgainBeforeItsInterruptIsOnStillRaisesIt)
 {
-    send_all(); // of earlier: latched
-    while (uart_tx_ready()) {
-        uart_write('x');
-    }
-    EXPECT_EQ(fifo.status & tx_empty, 0u) << "not of what was written now";
-    send_all();
+    cadence_sends_all(); // of earlier: latched
+    fill();
     uart_enable_tx_irq(true);
-    EXPECT_EQ(fifo.status & fifo.mask & tx_empty, tx_empty) << "else nobody asks for the rest of the output";
+    EXPECT_FALSE(cadence_interrupts()) << "not of what was written now";
+    uart_enable_tx_irq(false);
+    cadence_sends_all();
+    uart_enable_tx_irq(true);
+    EXPECT_TRUE(cadence_interrupts()) << "else nobody asks for the rest of the output";
+}
+
+TEST_F(Cadence, InterruptsUntilAllThatWasReceivedIsRead)
+{
+    uart_enable_rx_irq(true);
+    EXPECT_FALSE(cadence_interrupts());
+    EXPECT_EQ(uart_read(), -1);
+    cadence_receives('a');
+    cadence_receives('b');
+    EXPECT_TRUE(cadence_interrupts());
+    EXPECT_EQ(uart_read(), 'a');
+    EXPECT_TRUE(cadence_interrupts()) << "there is one more";
+    EXPECT_EQ(uart_read(), 'b');
+    EXPECT_FALSE(cadence_interrupts());
+    EXPECT_EQ(uart_read(), -1);
+    cadence_receives('c');
+    uart_enable_rx_irq(false);
+    EXPECT_FALSE(cadence_interrupts());
+    EXPECT_EQ(uart_read(), 'c');
 }

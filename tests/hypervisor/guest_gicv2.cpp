@@ -27,7 +27,7 @@ void make_gic(struct manifest_platform &platform, uint32_t cores, uint32_t list_
 
 uint32_t routed_core(uint32_t intid)
 {
-    uint32_t targets = fake_mmio32(kGicd + 0x800 + (intid & ~3u)) >> intid % 4 * 8 & 0xFF;
+    uint32_t targets = fake_gic_distributor(0x800 + (intid & ~3u)) >> intid % 4 * 8 & 0xFF;
 
     return static_cast<uint32_t>(__builtin_ctz(targets));
 }
@@ -35,6 +35,7 @@ uint32_t routed_core(uint32_t intid)
 void Guest::open() const
 {
     write_dist(0, 0x3);
+    fake_gic_guest_open();
 }
 
 void Guest::route_spi(uint32_t intid, uint32_t vcpu) const

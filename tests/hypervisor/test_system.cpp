@@ -11,6 +11,7 @@
 extern "C" {
 #include "clock.h"
 #include "irq.h"
+#include "shared_core.h"
 #include "system.h"
 #include "trap.h"
 #include <arch/gic.h>
@@ -87,6 +88,7 @@ TestSystem::TestSystem(std::initializer_list<DomainSpec> domains, uint32_t list_
             vcpu.index = domain.vcpu_count++;
             vcpu.cpu = &machine->cpus[core];
             machine->cpus[core].vcpu = &vcpu;
+            machine->cpus[core].pinned = &vcpu;
         }
         vgic_domain_init(&domain);
         vuart_init(&domain);
@@ -379,6 +381,19 @@ uint32_t clock_take_alarms(void)
 const struct manifest_header *system_manifest(void)
 {
     return &machine->manifest;
+}
+
+// Nobody has a budget, or monitors, here.
+void bandwidth_overflow(struct cpu *) {}
+void bandwidth_period(struct cpu *) {}
+void bandwidth_published(struct cpu *) {}
+void guest_pmu_overflow(struct vcpu *) {}
+
+// No core of this machine is shared.
+void shared_core_look(struct cpu *) {}
+bool shared_core_inject_spi(const struct cpu *, uint32_t)
+{
+    return false;
 }
 
 void system_end(enum bh_end_reason) {}

@@ -380,6 +380,29 @@ TEST_F(Deliver, AnInterruptThatArrivesWhileItIsStillActiveElsewhereIsGivenBackWh
     EXPECT_THAT(second.take_all(), ElementsAre(kSpi));
 }
 
+TEST_F(Deliver, AnInterruptThatComesAgainAfterItWasRoutedNowhereWaitsForANewRoute)
+{
+    TestSystem system{two_vcpus({kSpi})};
+    Guest first(system, 0, 0);
+    const uint32_t no_such_vcpu = 5;
+
+    first.open();
+    first.enable_spi(kSpi);
+    system.run(0, 0);
+    fake_gic_raise(kSpi);
+    ASSERT_TRUE(system.take_interrupts());
+    ASSERT_EQ(first.acknowledge(), kSpi);
+    first.route_spi(kSpi, no_such_vcpu);
+    fake_gic_raise(kSpi);
+    first.end(kSpi);
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(first.take_all(), IsEmpty());
+    first.route_spi(kSpi, 0);
+    ASSERT_TRUE(system.settle());
+    EXPECT_THAT(first.take_all(), ElementsAre(kSpi));
+    EXPECT_FALSE(fake_gic_is_active(kSpi)) << "else the device is never heard of again";
+}
+
 TEST_F(Deliver, DisablingOnOneVcpuReachesTheListRegisterOfTheOther)
 {
     TestSystem system{two_vcpus()};

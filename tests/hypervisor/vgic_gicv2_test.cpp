@@ -293,11 +293,11 @@ TEST_F(Gicv2, TheDriverTargetsOneCoreAndKeepsItsNeighbours)
 
     gic_enable(100, 2);
     gic_enable(101, 3);
-    EXPECT_EQ(fake_mmio32(kGicd + kItargetsr + 100), 0x0804u);
+    EXPECT_EQ(fake_gic_distributor(kItargetsr + 100), 0x0804u);
     gic_enable(100, 1);
-    EXPECT_EQ(fake_mmio32(kGicd + kItargetsr + 100), 0x0802u);
+    EXPECT_EQ(fake_gic_distributor(kItargetsr + 100), 0x0802u);
     EXPECT_TRUE(fake_gic_is_enabled(100));
     gic_disable(100);
     EXPECT_FALSE(fake_gic_is_enabled(100));
-    EXPECT_EQ(fake_mmio32(kGicd), 1u) << "the group that this security state sees";
+    EXPECT_EQ(fake_gic_distributor(0), 1u) << "the group that this security state sees";
 }

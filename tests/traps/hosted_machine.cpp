@@ -10,6 +10,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -86,8 +87,22 @@ bool uart_write(uint64_t offset, unsigned, uint64_t value)
 // CPU_SUSPEND waits too, but is allowed to return at once.
 void leave_idle_loop()
 {
-    if (this_cpu()->status->idle != 0 || system_status()->phase == BH_PHASE_ENDED) {
+    if (this_cpu()->status->idle != 0 || this_cpu()->bandwidth.throttled ||
+        system_status()->phase == BH_PHASE_ENDED) {
         std::longjmp(idle, 1);
+    }
+}
+
+// Where somebody needs them: the other tests have a board without.
+void make_monitors(const manifest_header &manifest)
+{
+    const std::span domains(manifest_domains(&manifest), manifest.domains.count);
+    const bool needed = std::ranges::any_of(domains, [](const manifest_domain &domain) {
+        return (domain.flags & (BH_DOMAIN_FLAG_PMU | BH_DOMAIN_FLAG_BUDGET)) != 0;
+    });
+
+    if (needed) {
+        fake_pmu_init(6, 1, manifest_cpus(&manifest)[0].pmu_irq);
     }
 }
 
@@ -158,6 +173,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     }
     fake_reset();
     make_hosted_gic(manifest.platform, 4, list_registers);
+    make_monitors(manifest);
     fake_map(0x09000000, 0x1000, uart_read, uart_write);
     fake_hook_wfi(leave_idle_loop);
     board = {};
@@ -165,9 +181,6 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     std::memset(status_pages, 0, sizeof status_pages);
     copy_manifest(manifest);
     fake_set_core_sysreg(0, SYSREG_ID_CNTFRQ_EL0, 62500000);
-    for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {
-        clock_set_alarm(static_cast<enum clock_alarm>(alarm), 0);
-    }
 
     system_init();
     cpu_init_all();
@@ -177,20 +190,29 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     for (uint32_t i = 0; i < BH_MAX_DOMAINS; i++) {
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
-    booted_ = domain_init_all();
+    booted_ = domain_init_all() && statistics_init_all();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
         fake_set_core_sysreg(core, SYSREG_ID_CNTFRQ_EL0, 62500000);
         fake_switch_core(core);
         (void)gic_cpu_init(core, core);
         cpu_take_early_requests(this_cpu());
-        guest_traps_init();
+        for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {
+            clock_set_alarm(static_cast<enum clock_alarm>(alarm), 0);
+        }
+        uint64_t monitors = 0;
+        booted_ = bandwidth_init(this_cpu(), &monitors) && booted_;
+        guest_traps_init(monitors, this_cpu()->shared != nullptr);
         while (fake_gic_has_interrupt()) {
             irq_handle_all(this_cpu());
         }
     }
     fake_switch_core(0);
     system_started();
+    bandwidth_terms_init_all(system_status()->started_at);
+    for (uint32_t core = 0; core < 4; core++) {
+        bandwidth_set_epoch(cpu_at(core), system_status()->started_at);
+    }
     if (booted_) {
         domain_start_all();
     }
@@ -275,7 +297,7 @@ guest_regs &HostedMachine::on_core(uint32_t core)
     fake_switch_core(core);
     struct cpu *cpu = this_cpu();
 
-    if (cpu->vcpu != nullptr && !vcpu_may_run(cpu->vcpu)) {
+    if (cpu->vcpu == nullptr ? cpu->shared != nullptr : !vcpu_may_run(cpu->vcpu)) {
         run([&] { vcpu_wait(cpu, &regs_[core]); });
     }
     return regs_[core];

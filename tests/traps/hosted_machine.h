@@ -14,6 +14,7 @@
 extern "C" {
 #include "arch/hosted/fake_clock.h"
 #include "arch/hosted/fake_gic.h"
+#include "arch/hosted/fake_pmu.h"
 #include "arch/hosted/fake_registers.h"
 #include "boot.h"
 #include "cpu.h"

@@ -99,7 +99,7 @@ TEST_F(Hypercall, DiscoveryIsForEveryone)
         EXPECT_EQ(machine.hvc(BH_HYPERCALL_REVISION), BH_HYPERCALL_MAJOR);
         EXPECT_EQ(machine.hvc(BH_HYPERCALL_COUNT), BH_HYPERCALL_OWN_COUNT);
         EXPECT_EQ(machine.hvc(0x8600FF02), not_supported);
-        EXPECT_EQ(machine.hvc(BH_HYPERCALL_MACHINE_END + 1), not_supported);
+        EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLES_STORE + 1), not_supported);
         EXPECT_EQ(machine.hvc(0x86000000), not_supported) << "the 32-bit variant does not exist";
     }
 }
@@ -390,4 +390,136 @@ TEST_F(HypercallTwoManagers, EveryPromisedRestartHappensInAnyOrderOfThings)
     EXPECT_EQ(third, promised);
     EXPECT_GT(promised, 200u);
     EXPECT_EQ(system_status()->pool_used, system_pool()->used);
+}
+
+namespace {
+
+constexpr uint64_t first_events = 1000;
+constexpr uint64_t first_period_ns = 1'000'000;
+constexpr uint64_t ticks_of_period = 62500;
+
+class HypercallBudget : public Hypercall {
+protected:
+    HypercallBudget()
+        : Hypercall([](SampleManifest &m) {
+              m.header.platform.traffic_event = 0x17;
+              m.domains[victim].flags |= BH_DOMAIN_FLAG_BUDGET;
+              m.domains[victim].budget_events = first_events;
+              m.domains[victim].budget_period_ns = first_period_ns;
+          })
+    {
+    }
+
+    uint64_t change(uint64_t events, uint64_t period_ns, uint64_t domain = victim)
+    {
+        guest_regs &regs = machine.on_core(0);
+        const uint64_t result = machine.hvc(BH_HYPERCALL_BUDGET_CHANGE, domain, events, period_ns);
+        answer = regs.x[1];
+        return result;
+    }
+
+    void expect(uint64_t events, uint64_t period_ns, bool waits)
+    {
+        EXPECT_EQ(call(BH_HYPERCALL_BUDGET_READ), 0u);
+        EXPECT_EQ(answer, events);
+        EXPECT_EQ(second, period_ns);
+        EXPECT_EQ(third, uint64_t{waits});
+    }
+
+    // Period `number` begins on linux's first core.
+    void period_begins(uint64_t number)
+    {
+        fake_clock_set(number * ticks_of_period);
+        fake_switch_core(1);
+        fake_gic_raise(26); // CNTHP
+        machine.interrupt();
+    }
+};
+
+} // namespace
+
+TEST_F(HypercallBudget, IsReadAndChangedFromTheNextPeriodOn)
+{
+    expect(first_events, first_period_ns, false);
+    fake_clock_set(100);
+    ASSERT_EQ(change(2 * first_events, 2 * first_period_ns), 0u);
+    EXPECT_EQ(answer, ticks_of_period) << "the beginning of the next period";
+    expect(2 * first_events, 2 * first_period_ns, true);
+    const status_budget &seen = cpu_at(1)->status->budget;
+    fake_switch_core(1);
+    EXPECT_EQ(reservation_left(&cpu_at(1)->bandwidth.budget.reservation, 0), first_events);
+    period_begins(1);
+    EXPECT_EQ(reservation_left(&cpu_at(1)->bandwidth.budget.reservation, 0), 2 * first_events);
+    EXPECT_EQ(seen.limit_events, 2 * first_events);
+    EXPECT_EQ(seen.period_ticks, 2 * ticks_of_period);
+    EXPECT_EQ(seen.changes, 1u);
+    expect(2 * first_events, 2 * first_period_ns, false);
+    EXPECT_EQ(budget_deadline(&cpu_at(1)->bandwidth.budget), 3 * ticks_of_period);
+}
+
+TEST_F(HypercallBudget, WhatIsOutOfRangeIsRefusedAndChangesNothing)
+{
+    const std::pair<uint64_t, uint64_t> bad[] = {{uint64_t{1} << 40, first_period_ns},
+                                                 {~uint64_t{0}, first_period_ns},
+                                                 {first_events, 0},
+                                                 {first_events, 999},
+                                                 {first_events, 3'600'000'000'001},
+                                                 {first_events, ~uint64_t{0}}};
+    for (auto [events, period_ns] : bad) {
+        EXPECT_EQ(change(events, period_ns), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
+        expect(first_events, first_period_ns, false);
+    }
+    EXPECT_EQ(change(1, 1000, 2), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS)) << "no such domain";
+    EXPECT_EQ(change(0, first_period_ns), 0u) << "stands still";
+}
+
+TEST_F(HypercallBudget, IsForManagersAndForDomainsThatHaveOne)
+{
+    EXPECT_EQ(call(BH_HYPERCALL_BUDGET_READ, control), failed(BH_HYPERCALL_ERROR_NO_BUDGET));
+    EXPECT_EQ(change(1000, first_period_ns, control), failed(BH_HYPERCALL_ERROR_NO_BUDGET));
+    machine.on_core(1);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BUDGET_READ, victim), not_supported);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BUDGET_CHANGE, victim, 1 << 20, first_period_ns), not_supported);
+    expect(first_events, first_period_ns, false);
+}
+
+TEST_F(HypercallBudget, SamplesOfEachPeriodAreReadInOrderAndDropsAreCounted)
+{
+    guest_regs &regs = machine.on_core(0);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 1, 0), failed(BH_HYPERCALL_ERROR_NO_SAMPLE));
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 0, 0), failed(BH_HYPERCALL_ERROR_NO_SAMPLE))
+        << "core 0 has no budget";
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 4, 0), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
+    fake_switch_core(1);
+    fake_pmu_cause(0x17, FAKE_EL1, 300);
+    period_begins(1);
+    fake_pmu_cause(0x17, FAKE_EL1, 400);
+    period_begins(2);
+    machine.on_core(0);
+    ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 1, 0), 0u);
+    EXPECT_EQ(regs.x[1], 1u);
+    EXPECT_EQ(regs.x[2], 0u);
+    EXPECT_EQ(regs.x[3], ticks_of_period);
+    EXPECT_EQ(regs.x[4], victim) << "domain and VCPU";
+    EXPECT_EQ(regs.x[5], 300u);
+    EXPECT_EQ(regs.x[6], first_events);
+    ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 1, 1), 0u);
+    EXPECT_EQ(regs.x[5], 400u);
+    for (uint64_t position : {uint64_t{2}, uint64_t{3}, ~uint64_t{0}}) {
+        EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 1, position), failed(BH_HYPERCALL_ERROR_NO_SAMPLE));
+    }
+    for (uint64_t i = 3; i <= 800; i++) {
+        period_begins(i);
+    }
+    machine.on_core(0);
+    ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 1, 2), 0u);
+    EXPECT_GT(regs.x[2], 100u) << "dropped";
+    EXPECT_EQ(regs.x[3], regs.x[1] * ticks_of_period);
+    EXPECT_EQ(regs.x[1], 2 + regs.x[2] + 1);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLES_STORE, 2), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
+    ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLES_STORE, 0), 0u);
+    EXPECT_EQ(regs.x[1], 1u) << "they were written";
+    period_begins(801);
+    machine.on_core(0);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 1, 800), failed(BH_HYPERCALL_ERROR_NO_SAMPLE));
 }

@@ -109,11 +109,24 @@ TEST_F(Traps, WhatBelongsToTheMachineTraps)
 
 TEST_F(Traps, EventCountersAreThereForSomebodyAndNoneIsTouchedThatIsNotArms)
 {
+    constexpr uint64_t on = 1u << 7;    // HPME
+    constexpr uint64_t wide = 1u << 26; // HLP
     const struct {
         uint64_t version;
-        uint64_t hpmn;
-    } cases[] = {{0, 0}, {1, 6}, {6, 6}, {15, 0}};
-    for (auto [version, hpmn] : cases) {
+        bool counts;
+        uint32_t backup_events;
+        bool enough;
+        uint64_t mdcr;
+        uint64_t events = 1u << 0x17;
+    } cases[] = {
+        {0, false, 0, true, 0},         {1, false, 8, true, 6},     {6, false, 0, true, 6},
+        {15, false, 0, true, 0},        {0, true, 0, false, 0},     {15, true, 0, false, 0},
+        {1, true, 0, true, 5 | on},     {1, true, 8, true, 4 | on}, {6, true, 0, true, 5 | on | wide},
+        {1, true, 0, false, 0, 1u << 8}};
+    for (const auto &[version, counts, backup_events, enough, expected, events] : cases) {
+        struct pmu pmu = {};
+        const uint32_t wanted[PMU_COUNTERS] = {counts ? 0x17u : 0u, 0};
+        uint64_t mdcr = 0;
         fake_forget_writes();
         fake_hook_sysregs(
             [](sysreg_id id, uint64_t *value) {
@@ -122,13 +135,28 @@ TEST_F(Traps, EventCountersAreThereForSomebodyAndNoneIsTouchedThatIsNotArms)
             },
             nullptr);
         fake_set_sysreg(SYSREG_ID_ID_AA64DFR0_EL1, version << 8);
-        guest_traps_init();
-        EXPECT_EQ(fake_sysreg(SYSREG_ID_MDCR_EL2) & 0x1F, hpmn) << version;
+        fake_set_sysreg(SYSREG_ID_PMCEID0_EL0, events);
+        EXPECT_EQ(pmu_init(&pmu, wanted, backup_events, false, &mdcr), enough) << version << counts;
+        EXPECT_EQ(mdcr, expected) << version << counts;
+        guest_traps_init(mdcr, false);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MDCR_EL2) & (0x1F | on | wide), expected) << version << counts;
         bool touched = false;
         for (size_t i = 0; i < fake_write_count(); i++) {
             touched |= fake_write_at(i)->id == SYSREG_ID_PMCR_EL0;
         }
-        EXPECT_EQ(touched, hpmn != 0) << version;
+        EXPECT_EQ(touched, version != 0 && version != 15) << version << counts;
+        if (counts && enough) {
+            EXPECT_EQ(fake_sysreg(SYSREG_ID_PMXEVTYPER_EL0), 0x17u | 1u << 27) << "at EL2 too";
+            EXPECT_EQ(fake_sysreg(SYSREG_ID_PMINTENSET_EL1), (backup_events != 0 ? 3u : 1u) << pmu.counter);
+            uint64_t values[PMU_COUNTERS] = {1000, 0};
+            pmu_start(&pmu, values);
+            EXPECT_EQ(fake_sysreg(SYSREG_ID_PMXEVCNTR_EL0), 1000u);
+            EXPECT_EQ(fake_sysreg(SYSREG_ID_PMCNTENSET_EL0), (backup_events != 0 ? 3u : 1u) << pmu.counter);
+            values[0] = 0;
+            pmu_stop(&pmu, values);
+            EXPECT_EQ(values[0], 1000u);
+            EXPECT_EQ(fake_sysreg(SYSREG_ID_PMCNTENCLR_EL0), (backup_events != 0 ? 3u : 1u) << pmu.counter);
+        }
     }
 }
 
@@ -149,7 +177,7 @@ TEST_F(Traps, TheDebugRegistersAreOpenAndAGuestCannotLockThem)
     bool opened = false;
     fake_forget_writes();
     fake_set_sysreg(SYSREG_ID_OSLAR_EL1, 1);
-    guest_traps_init();
+    guest_traps_init(0, false);
     for (size_t i = 0; i < fake_write_count(); i++) {
         opened |= fake_write_at(i)->id == SYSREG_ID_OSLAR_EL1 && fake_write_at(i)->value == 0;
     }
@@ -345,7 +373,7 @@ TEST_F(Traps, TrapsOfNewerCoresAreKnownAfterTheStart)
         for (unsigned id : known) {
             fake_set_sysreg(static_cast<sysreg_id>(id), 0x5555);
         }
-        guest_traps_init();
+        guest_traps_init(0, false);
         for (unsigned id : known) {
             EXPECT_EQ(fake_sysreg(static_cast<sysreg_id>(id)), there ? 0u : 0x5555u) << id;
         }

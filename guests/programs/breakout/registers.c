@@ -93,6 +93,12 @@ static bool is_performance_monitor(struct group g, uint32_t n)
             (g.op1 == 0 && g.crn == 9 && crm_of(n) >= 9));
 }
 
+// A domain with `pmu: true` has monitors: those registers answer, and change nothing but its own counters.
+static bool has_monitors(void)
+{
+    return (sysreg_read(ID_AA64DFR0_EL1) >> 8 & 15) != 0;
+}
+
 // Limited-ordering regions are of physical addresses; partitions and their monitors are the machine's.
 static bool is_of_the_machine(struct group g, uint32_t n)
 {
@@ -106,7 +112,7 @@ static bool is_error_record(struct group g, uint32_t n)
 
 static bool must_be_undefined(struct group g, uint32_t n)
 {
-    return is_forbidden(g) || is_performance_monitor(g, n) || is_of_the_machine(g, n) ||
+    return is_forbidden(g) || (is_performance_monitor(g, n) && !has_monitors()) || is_of_the_machine(g, n) ||
            is_error_record(g, n);
 }
 
@@ -115,6 +121,8 @@ static enum outcome kind(struct group g, uint32_t n)
     if (g.op0 == 3 && g.op1 == 0 && g.crn == 0)
         return OUTCOME_MASKED;
     if (g.op0 == 3 && g.op1 == 0 && (g.crn == 12 || (g.crn == 4 && crm_of(n) == 6)))
+        return OUTCOME_EMULATED;
+    if (is_performance_monitor(g, n))
         return OUTCOME_EMULATED;
     if (g.op0 == 1 && g.crn == 7 && op2_of(n) == 2 && g.op1 == 0)
         return OUTCOME_EMULATED; // maintenance by set and way does nothing
@@ -226,6 +234,31 @@ static void look_for_the_core(uint32_t step)
         note(OUTCOME_MASKED, 1);
 }
 
+// The counters above PMCR_EL0.N are somebody else's: no bit of them may stay.
+static void take_more_counters(uint32_t step)
+{
+    const uint64_t all = 0xFFFFFFFF;
+    uint64_t own, seen;
+
+    (void)step;
+    if (!has_monitors())
+        return;
+    own = 1ull << 31 | ((1ull << (sysreg_read(PMCR_EL0) >> 11 & 31)) - 1);
+    sysreg_write(PMCR_EL0, all);
+    sysreg_write(PMCNTENSET_EL0, all);
+    sysreg_write(PMINTENSET_EL1, all);
+    sysreg_write(PMOVSSET_EL0, all);
+    seen = sysreg_read(PMCNTENSET_EL0) | sysreg_read(PMINTENSET_EL1) | sysreg_read(PMOVSSET_EL0);
+    sysreg_write(PMINTENCLR_EL1, all);
+    sysreg_write(PMOVSCLR_EL0, all);
+    sysreg_write(PMCNTENCLR_EL0, all);
+    sysreg_write(PMCR_EL0, 0);
+    if (seen != own)
+        note_through(seen);
+    else
+        note(OUTCOME_EMULATED, 1);
+}
+
 static const struct attempt attempts[] = {
     {"registers", "mrs-op0-2", steps_per_op0, read_debug, true},
     {"registers", "mrs-op0-3", steps_per_op0, read_system, true},
@@ -235,6 +268,7 @@ static const struct attempt attempts[] = {
     {"registers", "sysl", steps_per_op0, operate_with_answer, true},
     {"registers", "op0-0", steps_per_op0, unallocated, true},
     {"registers", "mpidr", 1, look_for_the_core, true},
+    {"registers", "counters", 1, take_more_counters, true},
 };
 
 const struct attempt_list attempts_registers = {attempts, sizeof(attempts) / sizeof(attempts[0])};

@@ -20,6 +20,7 @@
 #define GICD_ICENABLER  0x180u
 #define GICD_ISPENDR    0x200u
 #define GICD_ICPENDR    0x280u
+#define GICD_ISACTIVER  0x300u
 #define GICD_ICACTIVER  0x380u
 #define GICD_IPRIORITYR 0x400u
 #define GICD_ITARGETSR  0x800u
@@ -150,6 +151,11 @@ void gic_end(uint32_t intid)
 void gic_deactivate(uint32_t intid)
 {
     mmio_write32(at(gic.interface, GICC_DIR), acknowledged(intid));
+}
+
+void gic_activate(uint32_t intid)
+{
+    mmio_write32(at(gic.distributor, GICD_ISACTIVER), 1u << intid % 32);
 }
 
 void gic_enable(uint32_t intid, uint64_t mpidr)

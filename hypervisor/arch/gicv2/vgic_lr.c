@@ -94,6 +94,19 @@ uint32_t vgic_lr_eoi_count(void)
     return HCR_EOI_COUNT(mmio_read32(gich(GICH_HCR)));
 }
 
+void vgic_lr_save(struct vgic_lr_interface *interface)
+{
+    mmio_write32(gich(GICH_HCR), 0);
+    interface->control = mmio_read32(gich(GICH_VMCR));
+    interface->active[0] = mmio_read32(gich(GICH_APR));
+}
+
+void vgic_lr_load(const struct vgic_lr_interface *interface)
+{
+    mmio_write32(gich(GICH_VMCR), interface->control);
+    mmio_write32(gich(GICH_APR), interface->active[0]);
+}
+
 void vgic_lr_reset(void)
 {
     uint32_t count = vgic_lr_count();

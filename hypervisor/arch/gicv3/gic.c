@@ -20,6 +20,7 @@
 #define GIC_ICENABLER  0x0180u
 #define GIC_ISPENDR    0x0200u
 #define GIC_ICPENDR    0x0280u
+#define GIC_ISACTIVER  0x0300u
 #define GIC_ICACTIVER  0x0380u
 #define GIC_IPRIORITYR 0x0400u
 #define GIC_ICFGR      0x0C00u
@@ -215,6 +216,11 @@ void gic_deactivate(uint32_t intid)
 {
     sysreg_write(ICC_DIR_EL1, intid);
     arch_isb();
+}
+
+void gic_activate(uint32_t intid)
+{
+    mmio_write32(at(frame_of(intid), GIC_ISACTIVER), 1u << intid % 32);
 }
 
 void gic_enable(uint32_t intid, uint64_t mpidr)

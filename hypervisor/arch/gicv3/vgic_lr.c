@@ -108,25 +108,57 @@ uint32_t vgic_lr_eoi_count(void)
     return HCR_EOI_COUNT(sysreg_read(ICH_HCR_EL2));
 }
 
+static uint32_t preemption_bits(void)
+{
+    return ((uint32_t)sysreg_read(ICH_VTR_EL2) >> VTR_PREBITS_SHIFT & 7) + 1;
+}
+
+void vgic_lr_save(struct vgic_lr_interface *interface)
+{
+    uint32_t bits = preemption_bits();
+
+    sysreg_write(ICH_HCR_EL2, 0);
+    interface->control = (uint32_t)sysreg_read(ICH_VMCR_EL2);
+    interface->active[0] = (uint32_t)sysreg_read(ICH_AP0R0_EL2);
+    interface->active[1] = (uint32_t)sysreg_read(ICH_AP1R0_EL2);
+    if (bits > 5) { /* those that there are: IHI 0069, 12.4.1 */
+        interface->active[2] = (uint32_t)sysreg_read(ICH_AP0R1_EL2);
+        interface->active[3] = (uint32_t)sysreg_read(ICH_AP1R1_EL2);
+    }
+    if (bits > 6) {
+        interface->active[4] = (uint32_t)sysreg_read(ICH_AP0R2_EL2);
+        interface->active[5] = (uint32_t)sysreg_read(ICH_AP1R2_EL2);
+        interface->active[6] = (uint32_t)sysreg_read(ICH_AP0R3_EL2);
+        interface->active[7] = (uint32_t)sysreg_read(ICH_AP1R3_EL2);
+    }
+}
+
+void vgic_lr_load(const struct vgic_lr_interface *interface)
+{
+    uint32_t bits = preemption_bits();
+
+    sysreg_write(ICH_VMCR_EL2, interface->control);
+    sysreg_write(ICH_AP0R0_EL2, interface->active[0]);
+    sysreg_write(ICH_AP1R0_EL2, interface->active[1]);
+    if (bits > 5) {
+        sysreg_write(ICH_AP0R1_EL2, interface->active[2]);
+        sysreg_write(ICH_AP1R1_EL2, interface->active[3]);
+    }
+    if (bits > 6) {
+        sysreg_write(ICH_AP0R2_EL2, interface->active[4]);
+        sysreg_write(ICH_AP1R2_EL2, interface->active[5]);
+        sysreg_write(ICH_AP0R3_EL2, interface->active[6]);
+        sysreg_write(ICH_AP1R3_EL2, interface->active[7]);
+    }
+}
+
 void vgic_lr_reset(void)
 {
     uint32_t count = vgic_lr_count();
-    uint32_t preemption_bits = ((uint32_t)sysreg_read(ICH_VTR_EL2) >> VTR_PREBITS_SHIFT & 7) + 1;
+    static const struct vgic_lr_interface out_of_reset;
 
     sysreg_write(ICH_HCR_EL2, 0);
-    sysreg_write(ICH_VMCR_EL2, 0);
-    sysreg_write(ICH_AP0R0_EL2, 0);
-    sysreg_write(ICH_AP1R0_EL2, 0);
-    if (preemption_bits > 5) { /* those that there are: IHI 0069, 12.4.1 */
-        sysreg_write(ICH_AP0R1_EL2, 0);
-        sysreg_write(ICH_AP1R1_EL2, 0);
-    }
-    if (preemption_bits > 6) {
-        sysreg_write(ICH_AP0R2_EL2, 0);
-        sysreg_write(ICH_AP0R3_EL2, 0);
-        sysreg_write(ICH_AP1R2_EL2, 0);
-        sysreg_write(ICH_AP1R3_EL2, 0);
-    }
+    vgic_lr_load(&out_of_reset);
     for (uint32_t n = 0; n < count; n++) {
         write_lr(n, 0);
     }

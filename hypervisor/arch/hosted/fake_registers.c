@@ -28,6 +28,8 @@ static struct fake {
     uint32_t core;
     fake_sysreg_read_hook read;
     fake_sysreg_write_hook write;
+    fake_sysreg_read_hook read_monitors;
+    fake_sysreg_write_hook write_monitors;
     struct window windows[MAX_WINDOWS];
     size_t window_count;
     size_t window_last;            /* that an access was in: the next one mostly is too */
@@ -82,6 +84,12 @@ void fake_hook_sysregs(fake_sysreg_read_hook read, fake_sysreg_write_hook write)
     fake.write = write;
 }
 
+void fake_hook_monitors(fake_sysreg_read_hook read, fake_sysreg_write_hook write)
+{
+    fake.read_monitors = read;
+    fake.write_monitors = write;
+}
+
 static void log_write(struct fake_write entry)
 {
     entry.core = fake.core;
@@ -107,6 +115,9 @@ uint64_t hosted_sysreg_read(enum sysreg_id id)
     if (fake.read != NULL && fake.read(id, &value)) {
         return value;
     }
+    if (fake.read_monitors != NULL && fake.read_monitors(id, &value)) {
+        return value;
+    }
     return fake.registers[fake.core][id];
 }
 
@@ -114,7 +125,10 @@ void hosted_sysreg_write(enum sysreg_id id, uint64_t value)
 {
     fake.sysreg_accesses++;
     log_write((struct fake_write){.id = id, .bytes = 8, .value = value});
-    if (fake.write == NULL || !fake.write(id, value)) {
+    if (fake.write != NULL && fake.write(id, value)) {
+        return;
+    }
+    if (fake.write_monitors == NULL || !fake.write_monitors(id, value)) {
         fake.registers[fake.core][id] = value;
     }
 }
@@ -310,6 +324,18 @@ void arch_dcache_clean_invalidate_line(uintptr_t address)
 void arch_fp_clear(void)
 {
     fake.barriers[FAKE_FP_CLEAR]++;
+}
+
+void arch_fp_save(uint64_t words[ARCH_FP_WORDS])
+{
+    memset(words, 0, ARCH_FP_WORDS * sizeof words[0]);
+    fake.barriers[FAKE_FP_SAVE]++;
+}
+
+void arch_fp_load(const uint64_t words[ARCH_FP_WORDS])
+{
+    (void)words;
+    fake.barriers[FAKE_FP_LOAD]++;
 }
 
 /* Tests lay out physical memory at the addresses of their own objects. */

@@ -37,6 +37,8 @@ void fake_set_core_sysreg(uint32_t core, enum sysreg_id id, uint64_t value);
 typedef bool (*fake_sysreg_read_hook)(enum sysreg_id id, uint64_t *value);
 typedef bool (*fake_sysreg_write_hook)(enum sysreg_id id, uint64_t value);
 void fake_hook_sysregs(fake_sysreg_read_hook read, fake_sysreg_write_hook write);
+/* Asked after those: the performance monitors' (fake_pmu.h). */
+void fake_hook_monitors(fake_sysreg_read_hook read, fake_sysreg_write_hook write);
 
 /* Maps a window of device registers, zero at first. `offset` in hooks counts from `pa`. An access outside of
  * all windows counts as a fault (fake_faults()) and reads as zero. */
@@ -77,6 +79,8 @@ enum fake_barrier {
     FAKE_ICACHE_INVALIDATE_LOCAL,
     FAKE_DCACHE_LINE,
     FAKE_FP_CLEAR,
+    FAKE_FP_SAVE,
+    FAKE_FP_LOAD,
     FAKE_BARRIER_COUNT,
 };
 uint32_t fake_barriers(enum fake_barrier which);

@@ -46,6 +46,9 @@ void gic_end(uint32_t intid);
 /* Ends the active state, so that the interrupt can come again. Private ones: on their own core. */
 void gic_deactivate(uint32_t intid);
 
+/* Makes a private interrupt of the executing core active, as gic_acknowledge() and gic_end() leave it. */
+void gic_activate(uint32_t intid);
+
 /* Enables an interrupt. SPIs are first routed to the core with affinity `mpidr`, also if already enabled;
  * private interrupts are those of the executing core and ignore `mpidr`. */
 void gic_enable(uint32_t intid, uint64_t mpidr);

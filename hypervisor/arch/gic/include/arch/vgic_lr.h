@@ -54,6 +54,15 @@ uint32_t vgic_lr_eoi_count(void);
 /* The virtual CPU interface as out of reset and closed, every list register empty. */
 void vgic_lr_reset(void);
 
+/* What the virtual CPU interface keeps for a guest beside the list registers: its control, and the priorities
+ * of what is active. Saving closes it. */
+struct vgic_lr_interface {
+    uint32_t control;
+    uint32_t active[8];
+};
+void vgic_lr_save(struct vgic_lr_interface *interface);
+void vgic_lr_load(const struct vgic_lr_interface *interface);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The regulator of the cores' budgets (B5-B7): core/regulator.h between the memory controller's counters and
+ * the cores, which reach it through bandwidth.h. Without one in the manifest nothing here does anything.
+ */
+#ifndef BULKHEAD_REGULATION_H
+#define BULKHEAD_REGULATION_H
+
+#include "core/regulator_exchange.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cpu;
+
+/* First core, with its address space complete, before bandwidth_init() of any. */
+void regulation_init(void);
+
+/* Whether the core counts in intervals. */
+bool regulation_has(uint32_t core);
+
+/* Where members post and take. */
+struct regulator_exchange *regulation_exchange(void);
+
+/* `cpu` was the last one of an interval, whose collected sample this is: steps, publishes, and interrupts the
+ * other members. On that core, whose own budget is of the next interval already. */
+void regulation_complete(struct cpu *cpu, struct regulator_sample *sample);
+
+/* The parameters that were asked for last; others from the next step on. Any core. With an error, nothing
+ * changes. */
+void regulation_read(struct regulator_parameters *parameters);
+enum regulator_error regulation_change(const struct regulator_parameters *parameters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

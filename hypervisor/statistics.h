@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Samples of what a core did in each period, for whoever looks from outside or is a manager (B8): a ring in
+ * memory of the hypervisor for each core with a budget, which drops the oldest. Written by the core itself;
+ * reading takes no lock and disturbs nobody.
+ */
+#ifndef BULKHEAD_STATISTICS_H
+#define BULKHEAD_STATISTICS_H
+
+#include "core/sample_ring.h"
+#include <bulkhead_layout.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cpu;
+
+/* Of a core. */
+struct statistics {
+    struct sample_writer writer; /* no ring: nothing is written */
+    uint64_t events;             /* of its budget, and ticks throttled, at the last sample */
+    uint64_t throttled_ticks;
+};
+
+/* Makes the rings of cores whose VCPU has a budget. First core, when the domains are set up and before the
+ * pool is sealed. False: the pool is exhausted. */
+bool statistics_init_all(void);
+
+/* A period has ended for the core's budget, at `now_ticks`. On the core. */
+void statistics_period(struct cpu *cpu, uint64_t now_ticks);
+
+/* Whether samples are written from now on, on all cores; before it: whether they were. */
+bool statistics_store(bool stored);
+
+/* For a reader who has seen `*position` samples of a core: the next one, and how many were overwritten before
+ * it. False: there is none now. Any core. */
+bool statistics_read(const struct cpu *cpu, uint64_t *position, struct status_sample *sample,
+                     uint64_t *dropped);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds of budgets and the dynamic regulators under the hosted hypervisor (B3 to B7): a writer that streams
+past the caches is held, and what the real-time domain leaves of the DRAM is not wasted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.env.native import ensure_built
+from bulkhead.machine.hosted import run_hosted
+from bulkhead.run.status import BudgetStatus, SystemStatus, read_status
+
+from .systems import MS, built_from, domain
+
+FOR_MS = 20
+LINE = 64
+PERIODS_PER_S = 1000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    ensure_built(["host"], ["hosted_run", "hosted_guest_membomb", "hosted_guest_latency"])
+
+
+@dataclass(frozen=True)
+class Seen:
+    status: SystemStatus
+    answer: dict[str, Any]
+
+    def budget(self, core: int) -> BudgetStatus:
+        found = next(one.budget for one in self.status.cores if one.core == core)
+        assert found is not None
+        return found
+
+    def instructions(self, core: int) -> int:
+        return int(self.answer["cores"][core]["instructions"])
+
+    def lines(self, core: int) -> int:
+        """Between the caches and the DRAM, because of this core."""
+        return int(self.answer["cores"][core]["events"]["bus_access"])
+
+
+def run(directory: Path, *domains: dict[str, Any], **keys: Any) -> Seen:
+    build = built_from(directory, *domains, for_ns=FOR_MS * MS, **keys)
+    done = run_hosted(build, frames=build.status_pages)
+    assert done.answer["ending"] == "off", done.answer["trouble"]
+    status = read_status(build.layout, [done.frames[pa] for pa in build.status_pages])
+    assert isinstance(status, SystemStatus), status
+    return Seen(status, done.answer)
+
+
+def bomb(core: int, **keys: Any) -> dict[str, Any]:
+    """Writes lines one after the other, for ever."""
+    memory = [{"at": 0x4000_0000, "size": "64 MiB"}]
+    return domain("bomb", "membomb", [core], memory=memory, params={"iterations": 0}, **keys)
+
+
+def events(rate_mb_per_s: int) -> int:
+    return rate_mb_per_s * 10**6 // PERIODS_PER_S // LINE
+
+
+@pytest.mark.parametrize("platform", ["zcu102", "s32v234"])
+def test_b3_a_writer_that_streams_past_the_caches_is_held(tmp_path: Path, platform: str) -> None:
+    """Write-backs count; budgets of refills alone would not see it at all."""
+    budget = {"budget": "100 MB/s", "period": "1 ms"}
+    held = run(tmp_path / "sum", bomb(1, bandwidth=budget), platform=platform)
+    one, limit = held.budget(1), events(100)
+    assert one.throttled_periods >= FOR_MS - 2
+    assert one.max_per_period <= limit + limit // 32 + 32
+    assert held.lines(1) <= FOR_MS * (limit + limit // 32 + 32) + 2000, "with what was moved before the start"
+    unseen = run(tmp_path / "refills", bomb(1, bandwidth={**budget, "counts": "refills"}), platform=platform)
+    assert unseen.lines(1) > 1.3 * held.lines(1)
+    assert unseen.budget(1).throttled_periods == 0
+    assert unseen.budget(1).events < 0.1 * unseen.lines(1)
+
+
+def test_b3_reads_and_writes_have_a_budget_each(tmp_path: Path) -> None:
+    """Whichever is spent first stops it: here that of what is written."""
+    apart = {"read": "400 MB/s", "write": "50 MB/s", "period": "1 ms"}
+    seen = run(tmp_path, bomb(1, bandwidth=apart), platform="s32v234")
+    one = seen.budget(1)
+    assert one.throttled_periods >= FOR_MS - 2
+    assert one.events <= FOR_MS * (events(50) + 300)
+
+
+def test_b4_what_one_domain_leaves_another_one_draws(tmp_path: Path) -> None:
+    budget = {"budget": "100 MB/s", "period": "1 ms"}
+    idle = domain("idle", "busy", [0], bandwidth=dict(budget))
+    drawn = {}
+    for reclaim in (False, True):
+        regulation = {"policy": "static", "reclaim": reclaim}
+        seen = run(tmp_path / str(reclaim), idle, bomb(1, bandwidth=budget), regulation=regulation)
+        drawn[reclaim] = seen.budget(1).events
+    assert drawn[True] > 1.5 * drawn[False]
+    assert drawn[True] <= 2 * FOR_MS * (events(100) + 64)
+    given, taken = seen.budget(0).reclaim, seen.budget(1).reclaim
+    assert given is not None and taken is not None
+    assert given.given > 0 and taken.drawn > 0
+    assert given.violations == 0
+    real_time = {**idle, "criticality": "rt"}
+    seen = run(tmp_path / "rt", real_time, bomb(1, bandwidth=budget), regulation=regulation)
+    assert seen.budget(0).reclaim is None, "a real-time domain gives nothing away"
+    assert seen.budget(1).events <= 1.1 * drawn[False]
+
+
+def vision(core: int) -> dict[str, Any]:
+    memory = [{"at": 0x4000_0000, "size": "64 MiB"}]
+    return domain("vision", "latency", [core], criticality="rt", memory=memory, params={"iterations": 0})
+
+
+def test_b5_a_dynamic_regulator_spares_the_real_time_core_and_wastes_less(tmp_path: Path) -> None:
+    """On the chip of the published one: near its solo time, and more for the other than a static budget."""
+    on = {"platform": "s32v234", "isolation": {"llc": "none"}}
+    static = bomb(2, bandwidth={"budget": "50 MB/s", "period": "1 ms"})
+    dynamic = {"policy": "dynamic", "interval": "1 ms", "threshold": "80 %"}
+    alone = run(tmp_path / "alone", vision(0), **on)
+    beside = run(tmp_path / "none", vision(0), bomb(2), **on)
+    held = run(tmp_path / "static", vision(0), static, **on)
+    regulated = run(tmp_path / "dynamic", vision(0), bomb(2), regulation=dynamic, **on)
+    work = {name: one.instructions(0) / alone.instructions(0) for name, one in
+            (("none", beside), ("static", held), ("dynamic", regulated))}  # fmt: skip
+    assert work["dynamic"] > work["none"] + 0.02
+    assert work["dynamic"] > 0.97
+    assert regulated.lines(2) > 1.5 * held.lines(2)
+    found, limits = regulated.status.regulation, regulated.budget(2).limits
+    assert found is not None and limits is not None
+    assert (found.missed, found.given_up, found.unusable) == (0, 0, 0)
+    assert found.samples >= FOR_MS - 1
+    assert found.load_mean < 0.9
+    assert limits.least < limits.mean < limits.most

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// VCPUs of two domains on one core (B2): who has it when, that each finds its registers as it left them and
+// nothing of the other's, that its interrupts bring it back, and that the end of one is not the end of the
+// other.
+#include "hosted_machine.h"
+#include <array>
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "guest_context.h"
+#include "psci.h"
+#include "shared_core.h"
+#include "vgic.h"
+}
+
+using namespace bulkhead_test;
+
+namespace {
+
+constexpr uint32_t shared = 0;
+constexpr uint32_t elsewhere = 2;
+constexpr uint64_t esr_wfi = 0x01ull << 26 | 1u << 25;
+constexpr uint64_t hcr_twi = 1u << 13;
+constexpr uint32_t uart_spi = 33;
+
+// What a guest has in a core: guest_state_reset() gives each a value of its own at the start.
+constexpr std::array guests_registers{
+    SYSREG_ID_SCTLR_EL1,      SYSREG_ID_CPACR_EL1,     SYSREG_ID_TTBR0_EL1,     SYSREG_ID_TTBR1_EL1,
+    SYSREG_ID_TCR_EL1,        SYSREG_ID_MAIR_EL1,      SYSREG_ID_AMAIR_EL1,     SYSREG_ID_VBAR_EL1,
+    SYSREG_ID_ESR_EL1,        SYSREG_ID_FAR_EL1,       SYSREG_ID_AFSR0_EL1,     SYSREG_ID_AFSR1_EL1,
+    SYSREG_ID_PAR_EL1,        SYSREG_ID_ELR_EL1,       SYSREG_ID_SPSR_EL1,      SYSREG_ID_SP_EL0,
+    SYSREG_ID_SP_EL1,         SYSREG_ID_TPIDR_EL0,     SYSREG_ID_TPIDRRO_EL0,   SYSREG_ID_TPIDR_EL1,
+    SYSREG_ID_CONTEXTIDR_EL1, SYSREG_ID_CSSELR_EL1,    SYSREG_ID_CNTKCTL_EL1,   SYSREG_ID_MDSCR_EL1,
+    SYSREG_ID_MDCCINT_EL1,    SYSREG_ID_DBGBCR0_EL1,   SYSREG_ID_DBGBVR5_EL1,   SYSREG_ID_DBGWCR3_EL1,
+    SYSREG_ID_DBGWVR0_EL1,    SYSREG_ID_APIAKEYLO_EL1, SYSREG_ID_APDBKEYHI_EL1,
+};
+
+class SharedCore : public testing::Test {
+protected:
+    static void share(SampleManifest &m)
+    {
+        m.vcpus[1].core = shared; // of domain 1, whose other VCPU has core 3
+        m.domains[1].priority = 1;
+    }
+
+    void SetUp() override
+    {
+        fake_switch_core(shared);
+        fake_set_sysreg(SYSREG_ID_ID_AA64DFR0_EL1, 5 << 12 | 3 << 20); // six breakpoints, four watchpoints
+        fake_set_sysreg(SYSREG_ID_ID_AA64ISAR1_EL1, 1 << 8);           // keys for addresses
+    }
+
+    // What the guest leaves in its registers.
+    void fill(uint64_t mark)
+    {
+        guest_regs &regs = machine.regs(shared);
+        for (unsigned i = 0; i < 31; i++) {
+            regs.x[i] = mark + i;
+        }
+        for (size_t i = 0; i < guests_registers.size(); i++) {
+            fake_set_sysreg(guests_registers[i], mark + 0x100 + i);
+        }
+        fake_set_sysreg(SYSREG_ID_ELR_EL2, mark * 4);
+        fake_set_sysreg(SYSREG_ID_SPSR_EL2, 0x3C5);
+    }
+    void expect_filled(uint64_t mark)
+    {
+        const guest_regs &regs = machine.regs(shared);
+        for (unsigned i = 0; i < 31; i++) {
+            EXPECT_EQ(regs.x[i], mark + i);
+        }
+        for (size_t i = 0; i < guests_registers.size(); i++) {
+            EXPECT_EQ(fake_sysreg(guests_registers[i]), mark + 0x100 + i) << "register " << i;
+        }
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), mark * 4 + 4) << "behind its WFI";
+    }
+
+    uint32_t running() const
+    {
+        const struct vcpu *vcpu = cpu_at(shared)->vcpu;
+        return vcpu == nullptr ? BH_ALL_DOMAINS : vcpu->domain->index;
+    }
+    const status_vcpu &status(unsigned i) const { return cpu_at(shared)->status->shared[i]; }
+
+    void enable_uart_interrupt()
+    {
+        guest_regs &regs = machine.regs(shared);
+        for (auto [address, value] :
+             {std::pair{0x08000000ull, 2ull}, {0x08000084ull, ~0ull}, {0x08000104ull, 2ull}}) {
+            regs.x[1] = value;
+            machine.trap(esr_store(4, 1), address);
+        }
+    }
+    // A device of a domain that another core emulates.
+    void raise(uint32_t domain)
+    {
+        fake_switch_core(elsewhere);
+        vgic_set_spi_level(domain_at(domain), uart_spi, true);
+        fake_switch_core(shared);
+    }
+
+    HostedMachine machine{share};
+};
+
+} // namespace
+
+TEST_F(SharedCore, B2_TheHigherPriorityStartsAndAWfiIsItsEndForNow)
+{
+    machine.on_core(shared);
+    EXPECT_EQ(running(), 0u);
+    EXPECT_NE(fake_sysreg(SYSREG_ID_HCR_EL2) & hcr_twi, 0u);
+    machine.trap(esr_wfi);
+    EXPECT_EQ(running(), 1u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_VTTBR_EL2), machine.status(1).vttbr);
+    EXPECT_EQ(status(0).state, BH_VCPU_STATE_PAUSED);
+    EXPECT_EQ(status(0).blocks, 1u);
+    fake_switch_core(elsewhere);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) & hcr_twi, 0u) << "other cores wait by themselves";
+}
+
+TEST_F(SharedCore, B2_EachFindsItsOwnRegistersAndNothingOfTheOther)
+{
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    fill(0x1000);
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    for (size_t i = 1; i < guests_registers.size(); i++) { // all but SCTLR are zero out of reset
+        EXPECT_EQ(fake_sysreg(guests_registers[i]), 0u) << "register " << i;
+    }
+    EXPECT_EQ(machine.regs(shared).x[7], 0u);
+    fill(0x2000);
+    raise(0);
+    machine.interrupt();
+    ASSERT_EQ(running(), 0u);
+    expect_filled(0x1000);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_VTTBR_EL2), machine.status(0).vttbr);
+    fake_gic_guest_open();
+    EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi) << "and the interrupt that it waits for";
+    EXPECT_EQ(fake_barriers(FAKE_FP_SAVE), 2u);
+    EXPECT_EQ(fake_barriers(FAKE_FP_LOAD), 1u);
+    EXPECT_EQ(status(0).out_of_order, 0u);
+}
+
+TEST_F(SharedCore, B2_AnInterruptBeforeTheWfiKeepsTheCore)
+{
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    raise(0);
+    machine.trap(esr_wfi);
+    EXPECT_EQ(running(), 0u);
+    EXPECT_EQ(status(0).blocks, 0u);
+}
+
+TEST_F(SharedCore, B2_ACallThatMeansAWfiIsOne)
+{
+    machine.on_core(shared);
+    EXPECT_EQ(machine.exits(shared, BH_EXIT_REASON_HVC), 0u);
+    machine.hvc(0xC4000001); // CPU_SUSPEND
+    EXPECT_EQ(running(), 1u);
+    EXPECT_EQ(machine.exits(shared, BH_EXIT_REASON_HVC), 1u) << "made once";
+}
+
+TEST_F(SharedCore, B2_TheEndOfOneLeavesTheOther)
+{
+    machine.on_core(shared);
+    machine.hvc(0x84000008); // SYSTEM_OFF
+    EXPECT_EQ(machine.status(0).state, uint32_t{BH_DOMAIN_STATE_STOPPED});
+    EXPECT_EQ(running(), 1u);
+    EXPECT_EQ(status(0).state, BH_VCPU_STATE_RESET);
+    EXPECT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
+    machine.trap(esr_wfi);
+    EXPECT_TRUE(machine.waited()) << "nobody is left who could run";
+}
+
+TEST_F(SharedCore, B2_AnInterruptOfOneThatDoesNotWaitDisturbsNobody)
+{
+    machine.on_core(shared);
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    enable_uart_interrupt();
+    raise(1); // of the one that runs: its core hears of it
+    EXPECT_TRUE(fake_gic_has_interrupt());
+    machine.interrupt();
+    EXPECT_EQ(running(), 1u);
+    fake_gic_guest_open();
+    EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi);
+}
