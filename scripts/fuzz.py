@@ -24,14 +24,21 @@ from fuzzing.target import Limits, Outcome, known_targets, run_all
 DEFAULT_S = 60
 
 
+def positive(text: str) -> int:
+    """A number of at least 1; argparse makes its error of the exception's text."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
+    return int(text)
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument(
         "--target", action="append", choices=known_targets(), help="only this one; repeatable"
     )
-    parser.add_argument("--runs", type=int, help="executions of each target instead of a time")
-    parser.add_argument("--time", type=int, help="seconds for each target", dest="seconds")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at a time")
+    parser.add_argument("--runs", type=positive, help="executions of each target instead of a time")
+    parser.add_argument("--time", type=positive, help="seconds for each target", dest="seconds")
+    parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="targets at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser.parse_args()
 

@@ -25,9 +25,18 @@ PROOFS = ROOT / "proofs"
 DOCUMENT = ROOT / "docs" / "proofs.md"
 BEGIN = "<!-- written by scripts/prove.py -->\n"
 DIRECTORY = BUILD / "prove"
-CORE = ["color", "crc32", "manifest", "manifest_domains", "manifest_memory", "manifest_platform"]
-EVA_FILES = {"eva_color.c": ["core/color.c"], "eva_manifest.c": [f"core/{name}.c" for name in CORE]}
+MANIFEST = ["color", "crc32", "manifest", "manifest_domains", "manifest_memory", "manifest_platform"]
+BUDGET = ["budget", "event_pool", "period", "reclaim", "reservation", "reservation_parameters"]
+SCHEDULER = ["sched_fixed_priority", "sched_policy", "sched_round_robin", "vcpu_sched"]
+REGULATOR = ["regulated_core", "regulator", "regulator_exchange", "regulator_parameters", "regulator_share"]
+EVA_FILES = {
+    "eva_bandwidth.c": [*BUDGET, *SCHEDULER],
+    "eva_color.c": ["color"],
+    "eva_manifest.c": MANIFEST,
+    "eva_regulator.c": [*BUDGET, *REGULATOR, "sample_ring", "utilization"],
+}
 WP_FILES = ("proofs/wp_address.c", "core/crc32.c", "core/devicetree.c")
+SHARED = "-cpp-extra-args=-include proofs/shared_words.h"  # for EVA, instead of core/atomic.h
 FRAMA_C = ["frama-c", "-c11", "-machdep", "gcc_x86_64", f"-cpp-extra-args=-I. -Iproofs -I{DIRECTORY}"]
 # Each goal that is proved takes a second at most: a busy machine must not make one open.
 WP = ["-wp", "-wp-rte", "-wp-model", "Typed+cast", "-wp-literals", "-wp-prover", "cvc4", "-wp-timeout", "60"]
@@ -76,8 +85,8 @@ def frama_c(log: str, options: list[str]) -> str | None:
 
 
 def by_eva(file: Path, entry: str) -> list[Proof]:
-    options = ["-eva", "-eva-precision", "1", "-main", f"prove_{entry}", str(file.relative_to(ROOT))]
-    said = frama_c(f"{entry}.log", [*options, *EVA_FILES[file.name]])
+    options = [SHARED, "-eva", "-eva-precision", "1", "-main", f"prove_{entry}", str(file.relative_to(ROOT))]
+    said = frama_c(f"{entry}.log", [*options, *(f"core/{name}.c" for name in EVA_FILES[file.name])])
     reached = re.search(r"(\d+) statements reached", said or "")
     if said is None or reached is None:
         return [Proof(entry, "EVA", "", (), f"not analyzed: build/prove/{entry}.log")]

@@ -64,5 +64,16 @@ def test_performance_monitors_have_one_private_interrupt_or_a_line_for_each_core
     assert findings("zcu102", pmu={"interrupts": (175, 176)}) == ["pmu.interrupts"]
     assert findings("zcu102", pmu={"interrupts": (175,)}) == ["pmu.interrupts"]
     assert findings("zcu102", pmu={"interrupts": (23,)}) == []
+    assert findings("zcu102", pmu={"interrupts": (175, 176, 175, 178)}) == ["pmu.interrupts.2"]
+    assert findings("zcu102", pmu={"interrupts": (26,)}) == ["pmu.interrupts.0"]
+    uart = board("zcu102").uart
+    assert uart is not None
+    assert findings("zcu102", pmu={"interrupts": (175, uart.interrupt, 177, 178)}) == ["pmu.interrupts.1"]
     assert [board("zcu102").pmu_interrupt(core) for core in range(4)] == [175, 176, 177, 178]
     assert [board("qemu-virt").pmu_interrupt(core) for core in range(4)] == [23] * 4
+
+
+def test_a_device_has_no_interrupt_of_the_performance_monitors() -> None:
+    taken = board("qemu-virt").devices[0].interrupts[0]
+    lines = (taken + 1, taken + 2, taken, taken + 3)
+    assert findings("qemu-virt", pmu={"interrupts": lines}) == ["devices.0.interrupts.0"]

@@ -65,10 +65,47 @@ def test_every_name_of_the_format_is_known_and_what_is_not_enforced_is_said(tmp_
     assert loaded.problems == ()
     said = {notice.key for notice in loaded.notices}
     assert said == {
-        "regulation", "domains[1].bandwidth", "domains[2].bandwidth", "domains[2].table_placement",
-        "domains[2].priority", "broker", "flows",
+        "domains[2].table_placement", "domains[2].priority", "broker", "flows",
     }  # fmt: skip
     assert all(notice.code == "not-enforced" for notice in loaded.notices)
+
+
+def test_monitors_need_an_interrupt_that_the_platform_names(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+    assert load_system(path, ["domains[1].pmu=true"]).ok
+    loaded = load_system(path, ["domains[1].pmu=true", "platform=zynq7020"])
+    assert any(problem.code == "not-supported" and "pmu" in problem.text() for problem in loaded.problems)
+
+
+def test_a_budget_in_bytes_is_not_enforced_where_no_memory_event_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+    budgets = {"domains[1].bandwidth", "domains[2].bandwidth"}
+    for hosted, noted in ((False, budgets), (True, set()), (None, set())):
+        notices = load_system(path, hosted=hosted).notices
+        assert {notice.key for notice in notices if notice.key in budgets} == noted
+    in_events = load_system(path, ["domains[1].bandwidth={events: 1000}"], hosted=False).notices
+    assert {notice.key for notice in in_events if notice.key in budgets} == {"domains[2].bandwidth"}
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "key", "cause"),
+    [
+        ("{budget: 1 B/s}", "budget", "would never run"),
+        ("{budget: 1000 GB/s, period: 3600 s}", "budget", "in a period"),
+        ("{events: 10, period: 999 ns}", "period", "999 ns"),
+    ],
+)
+def test_budgets_that_nothing_could_enforce_are_refused(
+    tmp_path: Path, bandwidth: str, key: str, cause: str
+) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+    static = "regulation.policy=none"
+    (problem,) = load_system(path, [static, f"domains[1].bandwidth={bandwidth}"]).problems
+    assert problem.key == f"domains[1].bandwidth.{key}"
+    assert cause in problem.cause
 
 
 @pytest.mark.parametrize("name", ["mixed-criticality", "linux-smp", "passthrough"])
@@ -86,7 +123,8 @@ def test_overrides_reach_domains_by_name_and_by_position() -> None:
 
 
 def test_overrides_can_add_what_was_not_there() -> None:
-    loaded = load_system(EXAMPLE, ["expect.hog=stopped", "domains.hog.bandwidth={ budget: 1 MB/s }"])
+    bandwidth = "domains.hog.bandwidth={ budget: 1 MB/s }"
+    loaded = load_system(EXAMPLE, ["expect.hog=stopped", bandwidth], hosted=False)
     assert loaded.system is not None
     assert loaded.system.expect == {"hog": "stopped"}
     assert [notice.key for notice in loaded.notices] == ["domains[2].bandwidth"]

@@ -13,11 +13,12 @@ from bulkhead.config import dram as drams
 from bulkhead.config.load import load_platform, load_system
 from bulkhead.config.platform import Platform
 from bulkhead.config.timing import dram_clocks
+from bulkhead.machine.settings import settings_of
 from bulkhead.planning.plan import PlanningError, plan_memory
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "platforms").glob("*.yaml"))
-DESCRIBED_ONLY = ["mpam4", "rpi2", "s32v234", "stm32f767", "zcu104", "zynq7020"]
+DESCRIBED_ONLY = ["mpam4", "rpi2", "stm32f767", "zcu104", "zynq7020"]
 
 
 def platform(name: str) -> Platform:
@@ -96,6 +97,14 @@ def test_a_platform_without_a_place_for_the_hypervisor_says_why_and_plans_nothin
     assert one.not_bootable in str(refused.value)
 
 
+def test_a_controller_goes_by_score_or_by_turns() -> None:
+    by_score = settings_of(platform("s32v234"))["dram"]["how"]
+    assert by_score["arbitration"] == {"row_hit": 4, "direction": 2, "age": 1, "most": 15, "guard": 15}
+    by_turns = settings_of(platform("zcu102"))["dram"]["how"]
+    assert "arbitration" not in by_turns
+    assert set(by_turns) - set(by_score) == {"write_high", "write_low", "cap"}
+
+
 def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
     period = drams.period_ps(platform("zynq7020").dram)  # type: ignore[arg-type]
     assert round(float(period)) == 1876
@@ -131,6 +140,9 @@ def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
         ),
         ("zynq7020", "entries: 128, ways: 2", "entries: 128, ways: 3", "cores.tlb.l2.ways", "geometry"),
         ("zcu102", "    write_high: 24", "    write_high: 8", "dram.controller.write_high", "conflict"),
+        ("s32v234", "    spacing: 3\n", "    spacing: 3\n    cap: 4\n", "dram.controller.cap", "conflict"),
+        ("s32v234", "age: 1,", "age: 0,", "dram.controller.arbitration.age", "out-of-range"),
+        ("s32v234", "most: 15,", "most: 16,", "dram.controller.arbitration.most", "out-of-range"),
         ("zcu102", "  rows: 32768", "  rows: 8192", "dram.rows", "conflict"),
         ("zcu102", "  rows: 32768", "  rows: 32767", "dram.rows", "geometry"),
         ("zcu102", "  standard: DDR4", "  standard: DDR9", "dram.standard", "bad-value"),

@@ -18,19 +18,21 @@ from typer.testing import CliRunner
 from bulkhead.cli import build_app
 from bulkhead.env.paths import repository
 from bulkhead.experiments import runner
+from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.model import (
     BadExperiment,
     alone_jobs,
     experiment_names,
     load_experiment,
     points_of,
-    with_settings,
 )
 from bulkhead.experiments.output import write_output
+from bulkhead.experiments.override import with_settings
 from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
 from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
+from bulkhead.machine.budget_search import MB, smallest_budgets
 from bulkhead.machine.native import built_machine
 
 from ..machine.handmade_trace import READ, Record, write_trace
@@ -166,7 +168,8 @@ def test_nonsense_of_a_point_is_refused_with_part_and_key(
 @pytest.mark.parametrize(
     "setting",
     ["n_kib=[8", "n_kib=8..", "n_kib={a: 1}", "leave_out=-1", "leave_out=x", "platform=rpi3", "platform=[1]",
-     "iterations=1.5", "corun=2020-01-01", "n_kib=[]", "limit_mb_s=.inf", "n_kib", "=", "parts=[]"],
+     "iterations=1.5", "corun=2020-01-01", "n_kib=[]", "limit_mb_s=.inf", "n_kib", "=", "parts=[]",
+     "corun=nobody", "coloring=maybe", "corun=[alone, {a: 1}]"],
 )  # fmt: skip
 def test_nonsense_on_the_command_line_is_refused(setting: str) -> None:
     with pytest.raises(BadExperiment, match="--set"):
@@ -242,16 +245,19 @@ def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> 
     assert {"disparity", "tracking", "mser", "multi_ncut", "ndt_mapping", "euclidean_cluster"} <= rts
     assert pairs == {(rt, nrt) for rt in rts for nrt in {*rts, "membomb"} if rt != nrt}
     assert {len({part["core"] // 2 for part in one.job["parts"]}) for one in points} == {2}, "clusters"
-    with pytest.raises(BadExperiment, match=r"--only memguard: .*known: unregulated, disparity"):
+    with pytest.raises(BadExperiment, match=r"--only memguard: .*known: unregulated, static"):
         points_of(experiment, ("memguard",))
 
 
 def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> None:
     """Experiment 7 with small programs: beside a core that writes, one that waits for memory loses."""
-    experiment = with_settings(load_experiment("regulators"), ("rt=[latency, membomb]", "nrt=[membomb]"))
+    experiment = with_settings(
+        load_experiment("regulators"),
+        ("rt=[latency, membomb]", "nrt=[membomb]", "leave_out=1", "iterations=2"),
+    )
     small = tuple(part.model_copy(update={"params": {"size_kib": 512}}) for part in experiment.parts)
     experiment = experiment.model_copy(update={"parts": small})
-    points = points_of(experiment)
+    points = points_of(experiment, ("unregulated",))
     jobs = [(one.key, one.job) for one in points] + alone_jobs(points)
     assert [len(job["parts"]) for _, job in jobs] == [2, 1, 1]
     results = run_jobs(jobs, None, 2, "x")
@@ -260,6 +266,9 @@ def test_slowdowns_are_in_relation_to_the_same_work_alone(tmp_path: Path) -> Non
     assert 1.3 < row["rt_slowdown"] < 20
     assert len(row["nrt_slowdown"]) == 1
     alone = results[1]["programs"][0]["iterations"][1:]
+    dram = results[1]["dram"]
+    moved = dram["read_bytes"] + dram["written_bytes"]
+    assert row["rt_alone_mb_s"] == pytest.approx(moved * 1e6 / results[1]["simulated_ps"])
     assert row["rt_alone_ns"] == sum(time for _, time in alone) / len(alone) / 1000
     files = write_output(experiment, [row], tmp_path, ["x"], {})
     assert tmp_path / "rt_slowdown.png" in files
@@ -344,3 +353,132 @@ def test_the_command_lists_and_says_what_is_wrong() -> None:
     wrong = CliRunner().invoke(build_app(), ["experiment", "coloring", "--only", "nobody", "--json"])
     assert wrong.exit_code == 1
     assert "nobody" in json.loads(wrong.stdout)["reasons"][0]
+
+
+def regulators(*settings: str, only: tuple[str, ...] = ()) -> list[Any]:
+    return points_of(with_settings(load_experiment("regulators"), settings), only)
+
+
+def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:
+    """`--set regulation.threshold=50..100..5`, `.step`, `.interval`, `.bandwidth_threshold`."""
+    experiment = with_settings(load_experiment("regulators"), ["regulation.threshold=50..100..5"])
+    points = points_of(experiment, ("dynamic", "membomb"))
+    assert len(points) == 6 * 11
+    assert {one.job["regulation"]["threshold"] for one in points} == {f"{n} %" for n in range(50, 101, 5)}
+    drawn = [plot for plot in experiment.plots if plot.x == "regulation.threshold"]
+    assert [plot.kind for plot in drawn] == ["lines"]
+    for setting, key, values in (
+        ("regulation.step=5..15..5", "step", {"5 %", "10 %", "15 %"}),
+        ("regulation.interval=[500, 1000]", "interval", {"500 us", "1000 us"}),
+    ):
+        swept = regulators(setting, only=("dynamic", "membomb"))
+        assert {one.job["regulation"][key] for one in swept} == values
+    rates = regulators("regulation.bandwidth_threshold=900..1000..50", only=("dynamic-bandwidth", "membomb"))
+    assert {one.job["regulation"]["threshold"] for one in rates} == {"900 MB/s", "950 MB/s", "1000 MB/s"}
+    with pytest.raises(BadExperiment, match="no range"):
+        regulators("regulation.threshold=50..10")
+    with pytest.raises(BadExperiment, match=r"did you mean 'regulation\.threshold'"):
+        regulators("regulation.treshold=50")
+    with pytest.raises(BadExperiment, match=r"regulation\.threshold: '300 %' is out of range"):
+        regulators("regulation.threshold=300")
+
+
+def test_what_a_swept_value_does_not_change_is_the_same_job() -> None:
+    """Runs of it are made once."""
+    points = regulators("regulation.threshold=[60, 80]", only=("unregulated", "tracking", "membomb"))
+    assert len(points) == 2
+    assert points[0].job == points[1].job
+
+
+def test_each_policy_has_membomb_and_pairs_and_all_pairs_if_asked_for() -> None:
+    for policy in ("static", "dynamic-bandwidth", "dynamic"):
+        points = regulators(only=(policy,))
+        pairs = [(one.point["rt"], one.point["nrt"]) for one in points]
+        real = [(rt, nrt) for rt, nrt in pairs if nrt != "membomb"]
+        assert len(pairs) == 12
+        assert len({rt for rt, _ in real}) == len({nrt for _, nrt in real}) == 6
+        assert len(regulators("pairs=all", only=(policy,))) == 36
+
+
+def test_static_budgets_come_from_the_search_and_only_there() -> None:
+    experiment = load_experiment("regulators")
+    plain = points_of(experiment, ("static", "tracking", "membomb"))
+    (before,) = plain
+    assert before.job["parts"][0]["bandwidth"]["event"] == "BUS_ACCESS"
+
+    def slowdown(rate: int) -> float:
+        return 1.01 if rate >= 650 * MB else 1.2
+
+    def run(jobs: Any) -> list[dict[str, Any]]:
+        found = []
+        for key, job in jobs:
+            (part,) = job["parts"]
+            alone = key.startswith("alone-")
+            assert ("bandwidth" in part) != alone
+            rate = 0 if alone else int(part["bandwidth"]["budget"].split()[0])
+            time = round(10**9 * (1 if alone else slowdown(rate)))
+            found.append({"programs": [{"first_ps": 0, "iterations": [(0, time)]}]})
+        return found
+
+    budgets = find_budgets(experiment, plain, run)
+    assert budgets is not None
+    (point,) = points_of(experiment, ("static", "tracking", "membomb"), budgets)
+    assert [part["bandwidth"]["budget"] for part in point.job["parts"]] == ["650 MB/s", "300 MB/s"]
+    assert (point.point["budget.rt"], point.point["budget.nrt"]) == ("650 MB/s", "300 MB/s")
+    assert find_budgets(experiment, regulators(only=("dynamic", "membomb")), run) is None
+
+
+def test_the_search_asks_for_few_budgets_and_says_when_none_is_enough() -> None:
+    asked: list[str] = []
+
+    def run(jobs: Any) -> list[dict[str, Any]]:
+        asked.extend(key for key, _ in jobs)
+        times = [1000 if key.startswith("alone-") else 1000 + int("never" in key) * 500 for key, _ in jobs]
+        return [{"programs": [{"first_ps": 0, "iterations": [(0, time * 1000)]}]} for time in times]
+
+    job = {"platform": "s32v234", "parts": [{"name": "rt"}]}
+    found = smallest_budgets({"easy": job, "never": job}, run, bound=0.05, step=50 * MB, below=900 * MB)
+    assert found["easy"].budget == 50 * MB
+    assert found["never"].budget is None
+    assert len(asked) <= 2 + 2 * 5
+
+
+def test_equal_jobs_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = {"platform": "rpi2", "parts": [small_part()]}
+    made: list[int] = []
+    real = runner._Worker.run
+
+    def counted(self: Any, one: Any) -> Any:
+        made.append(1)
+        return real(self, one)
+
+    monkeypatch.setattr(runner._Worker, "run", counted)
+    first, second, other = run_jobs([("a", job), ("b", job), ("c", {**job, "seed": 2})], tmp_path, 1, "t")
+    assert first == second
+    assert other["digest"] != first["digest"] or other == first
+    assert len(made) == 2
+    assert run_jobs([("a", job), ("b", job)], tmp_path, 1, "t") == [first, first]
+    assert len(made) == 2
+
+
+def small_part() -> dict[str, Any]:
+    return {"name": "one", "core": 0, "memory_bytes": 65536, "kind": "read", "walks": 2, "instructions": 2}
+
+
+def test_time_series_are_tables_and_plots(tmp_path: Path) -> None:
+    experiment = with_settings(load_experiment("reservation"), ["n_kib=512", "walks=20"])
+    experiment = experiment.model_copy(
+        update={"series": tuple(one.model_copy(update={"where": {}}) for one in experiment.series)}
+    )
+    points = points_of(experiment, ("4 MB/s",))
+    results = run_jobs([(one.key, one.job) for one in points], None, 1, "t")
+    rows = rows_of(experiment, points, results)
+    files = write_output(experiment, rows, tmp_path, ["x"], {}, (points, results))
+    names = {file.name for file in files}
+    assert {"series.parquet", "series.csv", "series-1-lines_mb_s.svg"} <= names
+    table = polars.read_parquet(tmp_path / "series.parquet")
+    walker = table.filter(polars.col("part") == "walker")
+    assert walker.height >= 3
+    assert walker["limit_events"].to_list() == [62] * walker.height  # 4 MB/s in 1 ms
+    assert max(walker["lines_mb_s"].to_list()) < 8
+    assert min(walker["throttled"].to_list()) > 0.5

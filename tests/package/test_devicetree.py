@@ -57,7 +57,6 @@ def test_dtc_reads_it_without_a_warning_and_sees_the_whole_board(tmp_path: Path)
     ):
         assert piece in source, piece
     assert "cpu@2" not in source
-    assert "pmu" not in source, "guests may not use the PMU"
 
 
 def test_a_domain_without_a_console_has_no_uart(tmp_path: Path) -> None:
@@ -77,6 +76,12 @@ def test_a_passed_device_has_its_binding_with_interrupt_and_clock(tmp_path: Path
         'interrupts = <0x00 0x02 0x04>; clocks = <0x02>; clock-names = "apb_pclk"; };',
     ):
         assert piece in source, piece
+
+
+def test_monitors_have_a_node_only_where_they_are_given(tmp_path: Path) -> None:
+    assert "pmu" not in source_of(device_tree(BOARD), tmp_path)
+    tree = source_of(device_tree(replace(BOARD, pmu=True)), tmp_path)
+    assert 'pmu { compatible = "arm,armv8-pmuv3"; interrupts = <0x01 0x07 0x04>; };' in tree
 
 
 def test_the_clock_of_a_primecell_device_is_there_without_a_console(tmp_path: Path) -> None:

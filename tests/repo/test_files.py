@@ -21,6 +21,7 @@ DATA = ("tests/golden/", "examples/bad/", "LICENSES/")
 # Written in pieces, so that this file keeps its own rule.
 OF_ONE_MACHINE = re.compile("|".join(["/wo" + "rk/", "/tm" + "p/", "/ho" + "me/[a-z]"]))
 OF_ONE_REGISTRY = re.compile(r"\b(deb|snapshot)\.debian" + r"\.org|py" + r"pi\.org|python" + r"hosted\.org")
+OF_A_MERGE = re.compile(r"^(<{7}|>{7}|\|{7}) ")  # a line of equal signs can be an underline
 
 
 def name(file: Path) -> str:
@@ -108,5 +109,15 @@ def test_nothing_belongs_to_one_machine(pattern: re.Pattern[str], what: str) -> 
         if not name(file).startswith("LICENSES/") and file.name != "LICENSE"
         for number, line in enumerate(text.splitlines(), 1)
         if pattern.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_merge_is_unresolved() -> None:
+    found = [
+        f"{name(file)}:{number}"
+        for file, text in texts()
+        for number, line in enumerate(text.splitlines(), 1)
+        if OF_A_MERGE.match(line)
     ]
     assert not found, "\n".join(found)

@@ -32,6 +32,8 @@ def main() -> int:
         os.kill(os.getpid(), signal.SIGABRT)
     stopped: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
+    if script == "hang":
+        Path(request["frames_file"]).with_suffix(".hangs").touch()
     while script == "hang" and not stopped:
         time.sleep(0.01)
     say(console="00000] bulkhead: ready\n\u00e9\n", simulated_ps=4)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pexpect
+import pytest
 import yaml
 
 from bulkhead.config.load import load_system
@@ -41,9 +43,12 @@ EXAMPLES = ROOT / "examples"
 MS = 10**6
 S = 10**9
 MIB = 1 << 20
-PROMPT = "~ # "
+# A line gives way to others' while its domain pauses, as in a prompt, and goes on with a tag of its own.
+_TORN = r"(?:\r\n(?:\[[^\r\n]*\r\n)+?\[[^\]\s]+\+ +[0-9.]+\] )?"
+PROMPT = _TORN.join("~ # ")
 # Wall time after which a run counts as hung: nothing waits for it, so it allows for a busy machine.
 HUNG_S = 300.0
+_SHOWN_LINES = 12  # of a domain's console, where a test failed
 COMMAND = [sys.executable, "-m", "bulkhead.cli"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "dumb"}
 
@@ -158,6 +163,11 @@ def command(system: Path, directory: Path, *arguments: str) -> Run:
     return Run(json.loads(done.stdout), directory, exit_code=done.returncode)
 
 
+def mended(text: str) -> str:
+    """Without what other domains said in the midst of a line."""
+    return re.sub(_TORN, "", text)
+
+
 class Terminal:
     """`bulkhead run` with the console of a Linux domain on a terminal."""
 
@@ -176,9 +186,20 @@ class Terminal:
         )
 
     def wait_for_prompt(self) -> str:
-        """What came before it."""
-        self.child.expect_exact(PROMPT)
-        return self.child.before or ""
+        """What came before it, mended. Where none comes, the failure says what the run says of itself."""
+        if self.child.expect([PROMPT, pexpect.TIMEOUT]):
+            pytest.fail(f"no prompt within {HUNG_S:.0f} s\n{self._what_it_did()}", pytrace=False)
+        return mended(self.child.before or "")
+
+    def _what_it_did(self) -> str:
+        """The end of each domain's console, and of its VCPUs what the report has."""
+        run = self.leave()
+        parser = ConsoleParser(domain["name"] for domain in run.result["domains"])
+        parser.feed((self.directory / "console.log").read_bytes())
+        parser.finish()
+        for domain in run.result["domains"]:
+            domain["console"] = [*parser.domains[domain["name"]].lines][-_SHOWN_LINES:]
+        return json.dumps(run.result["domains"], indent=1)
 
     def ask(self, line: str) -> str:
         """Type a line at the prompt; what was shown until the next prompt."""

@@ -71,7 +71,7 @@ NONSENSE = [
     ("layout_hash", 1, "layout", 4),
     ("platform.gic_version", 7, "platform", 8),
     ("color_sets/0.word[1]", 1, "color set", 12),
-    ("vcpus/1.core", 0, "vcpu", 16),
+    ("vcpus/1.core", 4, "vcpu", 16),
     ("segments/0.ipa", 0x4000_0800, "segment", 17),
     ("images/0.ipa", 0x8000_0000, "image", 20),
     ("images/0.offset", 0x7000_0000, "image", 20),

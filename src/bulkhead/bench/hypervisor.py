@@ -15,6 +15,7 @@ from pathlib import Path
 from bulkhead.config.load import Loaded
 from bulkhead.config.platform import Platform
 from bulkhead.package.build import Build, Options, build_system
+from bulkhead.planning.budgets import counted_event
 from bulkhead.run.console import ConsoleParser, Line
 from bulkhead.run.emulator import Machine
 from bulkhead.run.session import Plan as SessionPlan
@@ -22,6 +23,13 @@ from bulkhead.run.session import run_session
 
 SYSTEM = Path("examples") / "paths.yaml"
 ONE_VCPU = ("isolation.llc=none", "domains.paths.cpus=[0]")
+# A budget that two VCPUs share, of which one is off: a sixteenth of it is drawn at each overflow, and there
+# is more of it than one VCPU can use in a period.
+BUDGET = (
+    "isolation.premap=all",
+    "domains.paths.bandwidth={events: 160000, period: 200 us}",
+    "domains.paths.params={budget: 1}",
+)
 GUEST = "paths"
 # One tick of the counter is 2 ns of virtual time, which is one instruction under -icount shift=1.
 _COUNTER_HZ = 500_000_000
@@ -42,6 +50,7 @@ class Way:
     what: str
     best_public: int | None = None  # instructions, of the best public hypervisor on the same emulator
     goal: int | None = None  # at most; half of that, unless a lower bound is known
+    budget: bool = False  # only where a budget is counted on the emulator
 
 
 WAYS = (
@@ -59,6 +68,8 @@ WAYS = (
     Way("timer_asleep", "virtual timer: deadline to handler, from WFI"),
     Way("maintenance", "end of a level interrupt, with its maintenance"),
     Way("lazy_map", "first touch of 64 KiB of colored memory"),
+    Way("period_interrupt", "end of a budget's period, in which nothing was spent", budget=True),
+    Way("overflow_interrupt", "overflow of a budget's counter, with more to draw", budget=True),
     Way("restart", "PSCI SYSTEM_RESET to the guest's first instruction"),
 )
 
@@ -152,10 +163,19 @@ def measure(
         built = build_system(loaded, place / "package", Options(seed=seed))
         found |= samples_of(_run(built, binary, place, seed))
         done(number)
-    missing = [way.key for way in WAYS if way.key not in found]
+    budgets = any(has_budget(loaded) for loaded in systems)
+    ways = [way for way in WAYS if budgets or not way.budget]
+    missing = [way.key for way in ways if way.key not in found]
     if missing:
         raise PathsError(f"the guest did not measure {', '.join(missing)}")
-    return Costs(tuple(Row(way, found[way.key]) for way in WAYS))
+    return Costs(tuple(Row(way, found[way.key]) for way in ways))
+
+
+def has_budget(loaded: Loaded) -> bool:
+    """A domain has one that the emulator's board counts."""
+    assert loaded.system is not None and loaded.platform is not None
+    limited = any(not domain.bandwidth.unlimited for domain in loaded.system.domains)
+    return limited and counted_event(loaded.platform, hosted=False) is not None
 
 
 def samples_of(lines: Sequence[str]) -> dict[str, Sample]:

@@ -48,7 +48,7 @@ def build(
     """Build a bootable image of a system."""
     from bulkhead.config.load import load_system
 
-    loaded = load_system(system, overrides or (), unprotected=unprotected)
+    loaded = load_system(system, overrides or (), unprotected=unprotected, hosted=False)
     raw = output is not None and output.suffix in RAW_SUFFIXES
     built, reasons = _build(loaded, seed, miscolor, in_place=not raw)
     image = None

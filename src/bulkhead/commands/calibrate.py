@@ -37,16 +37,21 @@ def calibrate(
     """Fit a platform's free parameters to its measured facts; 0 whether or not they are met."""
     from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import calibrate as library
+    from bulkhead.machine.facts import runs_workloads
     from bulkhead.machine.native import built_machine
 
+    if write and check_only:
+        raise typer.BadParameter("--check fits nothing that --write could write: one of the two")
     path, platform, reasons = load_named(name)
-    if platform is None or path is None:
+    if platform is not None and not platform.calibration:
+        reasons = [f"{name} has no measured facts to fit to (key calibration, docs/platforms.md)"]
+    if platform is None or path is None or not platform.calibration:
         if as_json:
             print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
         for reason in () if as_json else reasons:
             complain(f"error: {reason}")
         raise typer.Exit(1)
-    built_machine()
+    built_machine(workloads=runs_workloads(platform))
 
     def run(wanted: Any) -> list[dict[str, Any]]:
         return run_jobs([(f"{number}", job) for number, job in enumerate(wanted)], None, jobs, "calibrate")
@@ -87,7 +92,8 @@ def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
     path = platform_path(name, Path())
     if path is None:
         near = nearest_of(name, platform_names())
-        return None, None, [f"there is no platform '{name}'" + (f"; did you mean '{near}'?" if near else "")]
+        hint = f"; did you mean '{near}'?" if near else f" (known: {', '.join(platform_names())})"
+        return None, None, [f"there is no platform '{name}'{hint}"]
     platform, _, problems = load_platform(path)
     return path, platform, [problem.text() for problem in problems]
 

@@ -17,6 +17,7 @@ from bulkhead.commands.output import console, print_json, print_problems, result
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.config.problem import Problem
+    from bulkhead.planning.admission import Admission
     from bulkhead.planning.model import Plan
 
 
@@ -102,6 +103,8 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
 
 
 def _promised(plan: Plan) -> dict[str, Any]:
+    from bulkhead.planning.admission import admission_of
+
     cores = {core for domain in plan.domains for core in domain.cpus}
     return {
         "colors": plan.space.count if plan.space.bits else 0,
@@ -127,6 +130,19 @@ def _promised(plan: Plan) -> dict[str, Any]:
             for domain in plan.domains
         ],
         "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
+        "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
+    }
+
+
+def _bandwidth(found: Admission) -> dict[str, Any]:
+    return {
+        "guaranteed_bytes_per_s": found.guaranteed,
+        "bounded_bytes_per_s": found.bounded,
+        "overcommitted": found.exceeded,
+        "domains": [
+            {"name": one.domain, "bytes_per_s": one.bytes_per_s, "regulated": one.regulated}
+            for one in found.demands
+        ],
     }
 
 
@@ -141,6 +157,7 @@ def show_usage(title: str, plan: Plan) -> None:
     """The table of what was promised and what is left."""
     from rich.table import Table
 
+    from bulkhead.planning.admission import admission_of
     from bulkhead.units import colors_text, size_text
 
     table = Table(title=f"{title}: {plan.system.name} on {plan.platform.name}", title_justify="left")
@@ -173,6 +190,27 @@ def show_usage(title: str, plan: Plan) -> None:
     used = {core for domain in plan.domains for core in domain.cpus}
     left = [str(core) for core in range(plan.platform.cores.count) if core not in used]
     table.add_row("left", ", ".join(left) or "none", _colors_left(plan), "", "", "", "", "")
+    console().print(table)
+    found = admission_of(plan.system, plan.platform)
+    if any(one.bytes_per_s is not None for one in found.demands):
+        _show_bandwidth(found)
+
+
+def _show_bandwidth(found: Admission) -> None:
+    """What each domain may ask of the memory, against what that sustains."""
+    from rich.table import Table
+
+    table = Table(title="bandwidth of memory", title_justify="left")
+    table.add_column("domain", no_wrap=True)
+    table.add_column("MB/s", justify="right")
+    table.add_column("")
+    for one in found.demands:
+        rate = "unlimited" if one.bytes_per_s is None else f"{one.bytes_per_s / 1e6:.1f}"
+        table.add_row(one.domain, rate, "at the start: regulated" if one.regulated else "")
+    note = "more than is guaranteed: overcommit" if found.exceeded else ""
+    table.add_row("limits together", f"{found.bounded / 1e6:.1f}", note)
+    sustained = "not known" if found.guaranteed is None else f"{found.guaranteed / 1e6:.1f}"
+    table.add_row("guaranteed", sustained, "")
     console().print(table)
 
 

@@ -7,6 +7,7 @@ Points run side by side, each in a process of its own; what is done is kept, and
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -46,7 +47,8 @@ def experiment(
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
-    from bulkhead.experiments.model import BadExperiment, load_experiment, points_of, with_settings
+    from bulkhead.experiments.model import BadExperiment, load_experiment, points_of
+    from bulkhead.experiments.override import with_settings
     from bulkhead.experiments.runner import PointFailed
 
     if name is None:
@@ -59,7 +61,7 @@ def experiment(
     try:
         what = with_settings(load_experiment(name), settings or ())
         points = points_of(what, only or ())
-        rows, files, seconds, traces = _run(what, points, jobs, again, [name, *given])
+        rows, files, seconds, traces = _run(what, points, only or (), jobs, again, [name, *given])
     except (BadExperiment, PointFailed, ValueError) as error:
         if as_json:
             print_json(
@@ -87,14 +89,20 @@ def experiment(
 
 
 def _run(
-    what: Experiment, points: list[PointJob], workers: int | None, again: bool, arguments: list[str]
+    what: Experiment,
+    points: list[PointJob],
+    only: Sequence[str],
+    workers: int | None,
+    again: bool,
+    arguments: list[str],
 ) -> tuple[list[dict[str, Any]], list[str], float, list[Trace]]:
     import hashlib
     import shutil
 
     from bulkhead.config.locate import platform_path
     from bulkhead.env.paths import build_dir
-    from bulkhead.experiments.model import alone_jobs
+    from bulkhead.experiments.budgets import find_budgets
+    from bulkhead.experiments.model import alone_jobs, points_of
     from bulkhead.experiments.output import write_output
     from bulkhead.experiments.rows import rows_of
     from bulkhead.experiments.runner import run_jobs, runs_workloads
@@ -107,10 +115,18 @@ def _run(
     if again:
         shutil.rmtree(directory / "points", ignore_errors=True)
     begin = time.monotonic()
+    keep = directory / "points"
+
+    def search(wanted: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+        return run_jobs(wanted, keep, workers, f"{what.name}, budgets")
+
+    budgets = find_budgets(what, points, search)
+    if budgets is not None:
+        points, traces = with_traces(points_of(what, only, budgets))
     jobs = [(one.key, one.job) for one in points]
     if what.result == "slowdown":
         jobs += alone_jobs(points)
-    results = run_jobs(jobs, directory / "points", workers, what.name)
+    results = run_jobs(jobs, keep, workers, what.name)
     rows = rows_of(what, points, results)
     seconds = time.monotonic() - begin
     path = platform_path(what.platform)
@@ -122,7 +138,8 @@ def _run(
         "points": str(len(rows)),
         **{f"recorded program {trace.name}": trace.text() for trace in traces},
     }
-    files = write_output(what, rows, directory, ["./bulkhead", "experiment", *arguments], facts)
+    command = ["./bulkhead", "experiment", *arguments]
+    files = write_output(what, rows, directory, command, facts, (points, results))
     return rows, [str(file) for file in files], seconds, traces
 
 

@@ -18,13 +18,24 @@ def register(app: typer.Typer) -> None:
 
 def limits(
     name: Annotated[str, typer.Argument(metavar="PLATFORM", help="A platform's name, or a path.")],
+    rt: Annotated[
+        str | None,
+        typer.Option(metavar="WORKLOAD", help="Find its smallest static budget, too.", show_default=False),
+    ] = None,
+    slowdown: Annotated[
+        float, typer.Option(min=0.1, max=1000, metavar="PERCENT", help="What that budget may cost it.")
+    ] = 5,
+    step: Annotated[
+        int, typer.Option(min=1, max=100_000, metavar="MB/S", help="Budgets are multiples of it.")
+    ] = 50,
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure on the simulated machine what a platform's memory can sustain."""
+    """Measure on the simulated machine what a platform's memory can sustain, and what budgets can enforce."""
     from bulkhead.experiments.runner import PointFailed, run_jobs
+    from bulkhead.machine import enforcement
     from bulkhead.machine import limits as library
     from bulkhead.machine.native import built_machine
 
@@ -35,7 +46,7 @@ def limits(
         for reason in () if as_json else reasons:
             complain(f"error: {reason}")
         raise typer.Exit(1)
-    built_machine()
+    built_machine(workloads=rt is not None)
 
     def run(wanted: Any) -> list[dict[str, Any]]:
         return run_jobs(
@@ -44,6 +55,21 @@ def limits(
 
     try:
         found = library.sustained(platform, run)
+        worst = library.guaranteed(found, platform.cores.count)
+        periods = enforcement.periods(platform, run, worst.mb_per_s)
+        budgets = enforcement.budgets(platform, run, worst.mb_per_s)
+        static = (
+            None
+            if rt is None
+            else library.static_budget(
+                platform,
+                rt,
+                lambda wanted: run_jobs(wanted, None, jobs, f"limits {name}"),
+                bound=slowdown / 100,
+                step_mb_s=step,
+                guaranteed_mb_s=library.stated_guarantee(platform) or worst.mb_per_s,
+            )
+        )
     except (PointFailed, ValueError) as error:
         if as_json:
             print_json(result_object("limits", platform=name, verdict="error", reasons=[str(error)]))
@@ -51,7 +77,6 @@ def limits(
             complain(f"error: {error}")
         raise typer.Exit(1) from error
     peak = library.peak_mb_per_s(platform)
-    worst = library.guaranteed(found, platform.cores.count)
     if as_json:
         rows = [
             {"pattern": one.pattern, "cores": one.cores, "mb_s": one.mb_per_s, "utilization": one.utilization}
@@ -68,6 +93,12 @@ def limits(
                 guaranteed_pattern=worst.pattern,
                 guaranteed_cores=worst.cores,
                 rows=rows,
+                event=enforcement.event_of(platform),
+                periods=[_enforced(one) for one in periods],
+                smallest_period_ns=_field(enforcement.smallest(periods), "period_ns"),
+                budgets=[_enforced(one) for one in budgets],
+                smallest_budget_events=_field(enforcement.smallest(budgets), "events"),
+                static_budget=None if static is None else static.json(),
             )
         )
         return
@@ -76,6 +107,41 @@ def limits(
         f"peak {peak:,.0f} MB/s; guaranteed {worst.mb_per_s:,.0f} MB/s"
         f" ({worst.pattern}, {worst.cores} core{'s' if worst.cores != 1 else ''} busy)"
     )
+    _show_enforced("period", periods, enforcement.smallest(periods))
+    _show_enforced("budget", budgets, enforcement.smallest(budgets))
+    if static is not None:
+        console().print(static.text())
+
+
+def _enforced(one: Any) -> dict[str, Any]:
+    return {
+        "events": one.events,
+        "period_ns": one.period_ns,
+        "nominal_mb_s": one.nominal_mb_s,
+        "measured_mb_s": one.measured_mb_s,
+        "held": one.held,
+    }
+
+
+def _field(one: Any, key: str) -> int | None:
+    return None if one is None else int(getattr(one, key))
+
+
+def _show_enforced(what: str, tried: list[Any], smallest: Any) -> None:
+    from rich.table import Table
+
+    table = Table(title=f"the smallest {what} that is enforced: MB/s of each core", title_justify="left")
+    for heading in ("events", "period, us", "nominal", "measured", "held"):
+        table.add_column(heading, justify="right")
+    for one in tried:
+        cells = (f"{one.nominal_mb_s:,.2f}", f"{one.measured_mb_s:,.2f}", "yes" if one.held else "no")
+        table.add_row(str(one.events), f"{one.period_ns / 1000:g}", *cells)
+    console().print(table)
+    if smallest is None:
+        console().print(f"no {what} of these is enforced")
+        return
+    least = f"{smallest.events} events in {smallest.period_ns / 1000:g} us"
+    console().print(f"the smallest {what} that is enforced within 5 %: {least}")
 
 
 def _show(found: list[Any], cores: int) -> None:

@@ -39,6 +39,8 @@ def platforms(
             near = nearest_of(reference, platform_names())
             hint = f"; did you mean '{near}'?" if near else ""
             reasons.append(f"there is no platform '{reference}'{hint} (known: {', '.join(platform_names())})")
+            if not as_json:
+                complain(f"error: {reasons[-1]}")
             continue
         platform, _, problems = load_platform(path)
         reasons += [problem.text() for problem in problems]
@@ -55,9 +57,6 @@ def platforms(
         )
     elif name is None:
         _list(described)
-    elif not described:
-        for reason in reasons:
-            complain(f"error: {reason}")
     if reasons:
         raise typer.Exit(1)
 

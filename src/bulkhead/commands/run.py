@@ -21,6 +21,7 @@ from bulkhead.commands.output import commit, complain, print_json, print_problem
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.package.build import Build
+    from bulkhead.run.live import Live
     from bulkhead.run.session import Outcome
     from bulkhead.run.target import Options, Target
     from bulkhead.run.view import AttachedView, WatchingView
@@ -89,7 +90,7 @@ def run(
     from bulkhead.run.target import QEMU, Options
 
     _refuse_wrong_usage(on, observe, icount is True, boot, solo)
-    loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected)
+    loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, hosted=on != QEMU)
     options = Options(
         observe=observe and on == QEMU,
         for_ns=_duration(for_),
@@ -234,8 +235,12 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
 
 def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
     from bulkhead.run.conclude import conclude
+    from bulkhead.run.live import Live
 
-    outcome = _session(target, as_json=as_json, attach=attach)
+    live = Live(target)
+    outcome = _session(target, live, as_json=as_json, attach=attach)
+    if outcome.image is not None:
+        live.conclude(outcome.image.bytes_at)
     result = conclude(target, outcome, version=__version__, commit=commit())
     show(target, as_json=as_json)
     return result
@@ -253,7 +258,7 @@ def show(target: Target, *, as_json: bool) -> None:
         show_run(run_shown)
 
 
-def _session(target: Target, *, as_json: bool, attach: bool) -> Outcome:
+def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> Outcome:
     from bulkhead.run.prepare import frames_of
     from bulkhead.run.session import Plan, run_session
     from bulkhead.run.view import AttachedView, WatchingView
@@ -267,6 +272,8 @@ def _session(target: Target, *, as_json: bool, attach: bool) -> Outcome:
         frames=tuple(frames_of(target)),
         timeout_s=_timeout_s(target.options),
         attach=at_terminal,
+        # It takes time from a machine whose instructions count: only where there is something to follow.
+        look=live.look if any(domain.budget is not None for domain in target.domains) else None,
     )
     view: AbstractContextManager[AttachedView | WatchingView]
     if at_terminal:

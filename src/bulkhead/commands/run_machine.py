@@ -8,6 +8,7 @@ side as far as there are cores, and the times for an instruction are compared.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+_UNKNOWN_PROGRAM = re.compile(r"unknown target 'hosted_guest_([^']*)'")
+_NOTHING_KNOWN = "no program and no workload (`bulkhead workloads list`) of the simulated machine"
+
 
 def run_on_machine(
     loaded: Loaded, options: Options, directory: Path, *, solo: bool, as_json: bool
@@ -31,6 +35,7 @@ def run_on_machine(
     from bulkhead.commands.run import show
     from bulkhead.machine.stand_in import on_machine
     from bulkhead.run.conclude import conclude
+    from bulkhead.run.live import Live
     from bulkhead.run.simulator import run_simulation
     from bulkhead.run.view import WatchingView
 
@@ -41,6 +46,8 @@ def run_on_machine(
         return target
     with WatchingView(target.system, options.for_ns, show_lines=not as_json) as view:
         outcome = run_simulation(_plan(target), view)
+    if outcome.image is not None:
+        Live(target).conclude(outcome.image.bytes_at)
     alone: dict[str, SimulatedResult] = {}
     if solo and outcome.simulated is not None:
         found = _alone(loaded, options, directory)
@@ -53,6 +60,7 @@ def run_on_machine(
 
 
 def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
+    from bulkhead.env.errors import BuildFailed
     from bulkhead.env.native import ensure_built
     from bulkhead.machine.request import board_of
     from bulkhead.machine.settings import NotSimulated
@@ -70,7 +78,12 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
     except NotSimulated as error:
         return [str(error)]
     programs = [f"hosted_guest_{name}" for name in programs_of(loaded.system)]
-    ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.name}", *programs])
+    try:
+        ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.name}", *programs])
+    except BuildFailed as error:
+        if unknown := _UNKNOWN_PROGRAM.search(str(error)):
+            return [f"{loaded.file}: '{unknown[1]}' is {_NOTHING_KNOWN}"]
+        raise
     wanted = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0, hosted=True)
     try:
         built = build_system(loaded, directory / "package", wanted, miscolor=options.miscolor)

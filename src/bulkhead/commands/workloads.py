@@ -55,6 +55,9 @@ def compare_builds(
         given = {name: int(value, 0) for name, _, value in (each.partition("=") for each in parameters or ())}
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from error
+    chosen = {"small": 1, "iterations": 3, **given}
+    if chosen["iterations"] <= 0:
+        raise typer.BadParameter("iterations=0 has no end: give a number", param_hint="--set")
     build()
     known = workload_names()
     wanted = names or known
@@ -65,7 +68,7 @@ def compare_builds(
     if not reasons:
         try:
             with progress("compare builds") as update:
-                for row in compare(wanted, given or {"small": 1, "iterations": 3}):
+                for row in compare(wanted, chosen):
                     rows.append(row)
                     update(len(rows) / len(wanted), row.workload)
         except RecordingError as error:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from bulkhead.config.crosscheck_budgets import check_budgets
 from bulkhead.config.crosscheck_colors import check_colors
+from bulkhead.config.crosscheck_interrupts import check_interrupts
 from bulkhead.config.crosscheck_machine import check_machine
+from bulkhead.config.crosscheck_regulation import check_regulation
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Device, Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
@@ -18,10 +21,12 @@ from bulkhead.config.quantity import GIB
 from bulkhead.config.references import check_image
 from bulkhead.config.system import Domain, Region, System
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
+from bulkhead.planning.admission import check_admission
 from bulkhead.planning.space import llc_colored
 
 MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables are per granule
 MAX_GUEST_ADDRESS = 1 << 39
+SHORTEST_SLICE_NS, LONGEST_SLICE_NS = 10_000, 10**10  # as core/manifest_domains.c
 RESERVED_NAMES = ("bulkhead", "hypervisor", "nobody")
 
 Findings = Iterator[Finding]
@@ -34,26 +39,31 @@ def check_platform(platform: Platform) -> list[Finding]:
         _cores,
         _controller,
         _load_area,
-        _private_interrupts,
-        _pmu_interrupts,
+        check_interrupts,
         _caches,
         _device_names,
-        _device_interrupts,
     )
     return [*(finding for check in checks for finding in check(platform)), *check_machine(platform)]
 
 
 def check_system(system: System, platform: Platform) -> list[Finding]:
     """Everything about a system file that spans keys, on its platform."""
-    findings = [*_names(system), *_counts(system, platform), *_regulation(system), *_flows(system, platform)]
-    users: dict[int, str] = {}
+    findings = [
+        *_names(system),
+        *_counts(system, platform),
+        *_scheduler(system),
+        *check_regulation(system, platform),
+        *_flows(system, platform),
+    ]
     for index, domain in enumerate(system.domains):
         at: KeyPath = ("domains", index)
-        findings += _cpus(at, domain, platform, users)
+        findings += _cpus(at, domain, platform)
         findings += _regions(at, domain, platform)
         findings += _devices(at, domain, system, platform)
         findings += check_image(at, domain.image)
-    return findings + check_colors(system, platform)
+    findings += check_colors(system, platform)
+    findings += check_budgets(system, platform)
+    return findings + list(check_admission(system, platform))
 
 
 def _memory(platform: Platform) -> Findings:
@@ -129,36 +139,6 @@ def _load_area(platform: Platform) -> Findings:
             yield Finding(("load",), "overlap", f"the load area overlaps '{name}' at {start:#x}")
 
 
-def _private_interrupts(platform: Platform) -> Findings:
-    """The hypervisor tells private interrupts apart by number, and the guests' timers keep theirs."""
-    fixed = {"virtual": limits()["virtual_timer_intid"], "physical": limits()["physical_timer_intid"]}
-    seen: dict[int, str] = {}
-    for key in ("hypervisor", "virtual", "physical", "maintenance"):
-        intid: int = getattr(platform.timers, key)
-        path: KeyPath = ("timers", key)
-        if not 16 <= intid <= 31:
-            yield Finding(path, "out-of-range", f"INTID {intid} is not a private interrupt", "16 to 31")
-        elif intid != fixed.get(key, intid):
-            cause = f"the guests' {key} timer has another interrupt than {intid}"
-            yield Finding(path, "out-of-range", cause, str(fixed[key]))
-        elif intid in seen:
-            cause = f"INTID {intid} is already that of '{seen[intid]}'"
-            yield Finding(path, "duplicate-name", cause, "each interrupt once")
-        seen.setdefault(intid, key)
-
-
-def _pmu_interrupts(platform: Platform) -> Findings:
-    lines = platform.pmu.interrupts if platform.pmu is not None else ()
-    path: KeyPath = ("pmu", "interrupts")
-    if len(lines) not in (0, 1, platform.cores.count):
-        cause = f"has {len(lines)} entries for {platform.cores.count} cores"
-        yield Finding(path, "conflict", cause, "one private interrupt, or one line for each core")
-    elif len(lines) == 1 and platform.cores.count > 1 and lines[0] >= 32:
-        yield Finding(
-            path, "conflict", f"INTID {lines[0]} is one line for all cores", "one line for each core"
-        )
-
-
 def _caches(platform: Platform) -> Findings:
     for name, cache in platform.caches.items():
         try:
@@ -177,21 +157,6 @@ def _device_names(platform: Platform) -> Findings:
         if name in seen:
             yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{name}'")
         seen.add(name)
-
-
-def _device_interrupts(platform: Platform) -> Findings:
-    last = limits()["max_intid"] - 1
-    seen = {platform.uart.interrupt: "uart"} if platform.uart is not None else {}
-    for index, device in enumerate(platform.devices):
-        for number, intid in enumerate(device.interrupts):
-            path: KeyPath = ("devices", index, "interrupts", number)
-            if not 32 <= intid <= last:
-                cause = f"INTID {intid} is not a shared interrupt that a guest can have"
-                yield Finding(path, "out-of-range", cause, f"32 to {last}")
-            elif intid in seen:
-                cause = f"INTID {intid} is already that of '{seen[intid]}'"
-                yield Finding(path, "duplicate-name", cause, "each interrupt once")
-            seen.setdefault(intid, device.name)
 
 
 def _aligned(path: KeyPath, at: int, size: int) -> Findings:
@@ -255,7 +220,8 @@ def _counts(system: System, platform: Platform) -> Findings:
             )
 
 
-def _cpus(at: KeyPath, domain: Domain, platform: Platform, users: dict[int, str]) -> Findings:
+def _cpus(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
+    """A core may be several domains', but once in each."""
     for number, core in enumerate(domain.cpus):
         path: KeyPath = (*at, "cpus", number)
         if core >= platform.cores.count:
@@ -263,10 +229,12 @@ def _cpus(at: KeyPath, domain: Domain, platform: Platform, users: dict[int, str]
             yield Finding(path, "out-of-range", cause, f"0 to {platform.cores.count - 1}")
         elif core in domain.cpus[:number]:
             yield Finding(path, "duplicate-name", f"core {core} is listed twice", "each core once")
-        elif core in users:
-            cause = f"'{users[core]}' uses core {core}: sharing a core is not supported by this version"
-            yield Finding(path, "core-shared", cause, "cores that no other domain uses")
-        users.setdefault(core, domain.name)
+
+
+def _scheduler(system: System) -> Findings:
+    if not SHORTEST_SLICE_NS <= system.hypervisor.slice <= LONGEST_SLICE_NS:
+        cause = f"is {system.hypervisor.slice} ns"
+        yield Finding(("hypervisor", "slice"), "out-of-range", cause, "10 us to 10 s")
 
 
 def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
@@ -309,22 +277,6 @@ def _devices(at: KeyPath, domain: Domain, system: System, platform: Platform) ->
             if _overlap(region, device.at, device.at + (device.size or PAGE_BYTES)):
                 cause = f"overlaps memory[{region_number}] of '{domain.name}' at {device.at:#x}"
                 yield Finding(path, "overlap", f"device '{name}' {cause}")
-
-
-def _regulation(system: System) -> Findings:
-    regulation = system.regulation
-    if regulation is None:
-        return
-    is_bandwidth = isinstance(regulation.threshold, int)
-    wants_bandwidth = regulation.policy == "dynamic-bandwidth"
-    given = "threshold" in regulation.model_fields_set
-    if given and is_bandwidth != wants_bandwidth and regulation.policy != "none":
-        kind = "a bandwidth, as `2 GB/s`" if wants_bandwidth else "a share of DRAM utilization, as `80 %`"
-        cause = f"does not fit the policy '{regulation.policy}'"
-        yield Finding(("regulation", "threshold"), "conflict", cause, kind)
-    if wants_bandwidth and not given:
-        cause = "the policy 'dynamic-bandwidth' needs the key 'threshold'"
-        yield Finding(("regulation",), "missing-key", cause, "a bandwidth, as `2 GB/s`")
 
 
 def _flows(system: System, platform: Platform) -> Findings:

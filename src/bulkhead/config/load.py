@@ -24,8 +24,9 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
 from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
-from bulkhead.config.system import Isolation, System
+from bulkhead.config.system import UNLIMITED, Isolation, System
 from bulkhead.config.translate import translate
+from bulkhead.planning.budgets import CountedEvent, counted_event
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -53,10 +54,17 @@ class Loaded:
         return locate(finding, self.root, self.file)
 
 
-def load_system(path: str | Path, overrides: Sequence[str] = (), *, unprotected: bool = False) -> Loaded:
+def load_system(
+    path: str | Path,
+    overrides: Sequence[str] = (),
+    *,
+    unprotected: bool = False,
+    hosted: bool | None = None,
+) -> Loaded:
     """Load a system file and the platform that it names.
 
-    `overrides` are `key.path=value`, as of `--set`; `unprotected` turns isolation and regulation off.
+    `overrides` are `key.path=value`, as of `--set`; `unprotected` turns isolation, regulation and budgets
+    off. `hosted`: it will run on the simulated machine, or on the emulator; None: that is not known.
     """
     file = str(path)
     source = read_file(Path(path), file)
@@ -74,9 +82,12 @@ def load_system(path: str | Path, overrides: Sequence[str] = (), *, unprotected:
     system = system or repaired
     if system is not None and unprotected:
         off = {"isolation": Isolation(llc="none", banks="none", premap="none"), "regulation": None}
-        system = system.model_copy(update=off)
+        domains = tuple(d.model_copy(update={"bandwidth": UNLIMITED}) for d in system.domains)
+        system = system.model_copy(update={**off, "domains": domains})
     if system is not None:
-        notices = tuple(locate(finding, root, file) for finding in not_enforced(system))
+        notices = tuple(
+            locate(finding, root, file) for finding in not_enforced(system, _events(platform, hosted))
+        )
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}
             findings = [f for f in check_system(system, platform) if not _is_below(key_text(f.path), wrong)]
@@ -86,6 +97,13 @@ def load_system(path: str | Path, overrides: Sequence[str] = (), *, unprotected:
     unique = tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file != file, p.file, p.line, p.column)))
     platform_file = platform_source.file if platform_source else ""
     return Loaded(file, usable, platform, unique, notices, root, Path(path), platform_file, digest)
+
+
+def _events(platform: Platform | None, hosted: bool | None) -> list[CountedEvent]:
+    if platform is None:
+        return []
+    where = (False, True) if hosted is None else (hosted,)
+    return [event for on in where if (event := counted_event(platform, hosted=on)) is not None]
 
 
 def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None, Source, list[Problem]]:

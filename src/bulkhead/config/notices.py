@@ -7,23 +7,31 @@ them for enforced.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Domain, System
+from bulkhead.planning.budgets import CountedEvent
+from bulkhead.planning.regulation import budget_in, is_dynamic
 
 
-def not_enforced(system: System) -> list[Finding]:
-    """One notice for each key that has no effect yet."""
+def not_enforced(system: System, events: Sequence[CountedEvent]) -> list[Finding]:
+    """One notice for each key that has no effect yet. `events`: what can be counted where it may run."""
     notices: list[Finding] = []
 
     def note(path: KeyPath, what: str) -> None:
         notices.append(Finding(path, "not-enforced", f"{what}: not enforced by this version"))
 
-    if system.regulation is not None and system.regulation.policy != "none":
-        note(("regulation",), f"regulation policy '{system.regulation.policy}'")
+    regulated = is_dynamic(system)
+    if regulated and not any(event.bytes for event in events):
+        assert system.regulation is not None
+        cause = f"the regulation policy '{system.regulation.policy}': {_uncounted(events, 'static')}"
+        notices.append(Finding(("regulation", "policy"), "not-enforced", cause))
     for index, domain in enumerate(system.domains):
-        _note_domain(note, ("domains", index), domain)
+        _note_domain(note, ("domains", index), domain, system)
+        if not domain.bandwidth.unlimited and not any(budget_in(system, domain, event) for event in events):
+            cause = f"the bandwidth budget of '{domain.name}': {_uncounted(events, 'give `events`')}"
+            notices.append(Finding(("domains", index, "bandwidth"), "not-enforced", cause))
     if system.broker is not None:
         note(("broker",), "the broker")
     if system.flows:
@@ -31,10 +39,18 @@ def not_enforced(system: System) -> list[Finding]:
     return notices
 
 
-def _note_domain(note: Callable[[KeyPath, str], None], at: KeyPath, domain: Domain) -> None:
-    if not domain.bandwidth.unlimited:
-        note((*at, "bandwidth"), f"the bandwidth budget of '{domain.name}'")
+def _uncounted(events: Sequence[CountedEvent], instead: str) -> str:
+    if not events:
+        return "not enforced, no event is counted there that stands for memory traffic"
+    return f"not enforced, {events[0].name} is counted there, which stands for no bytes: {instead}"
+
+
+def _note_domain(note: Callable[[KeyPath, str], None], at: KeyPath, domain: Domain, system: System) -> None:
     if domain.priority != 0:
-        note((*at, "priority"), f"the priority of '{domain.name}' (no core is shared)")
+        others = {core for other in system.domains if other is not domain for core in other.cpus}
+        if not others.intersection(domain.cpus):
+            note((*at, "priority"), f"the priority of '{domain.name}', whose cores are its own")
+        elif system.hypervisor.scheduler == "round-robin":
+            note((*at, "priority"), f"the priority of '{domain.name}' under round robin")
     if domain.table_placement != "best-effort":
         note((*at, "table_placement"), f"the table placement of '{domain.name}'")

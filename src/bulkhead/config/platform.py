@@ -63,9 +63,29 @@ class Range(Section):
         return self.at + self.size
 
 
+EventName = Literal[
+    "INST_RETIRED",
+    "MEM_ACCESS",
+    "L2D_CACHE",
+    "L2D_CACHE_REFILL",
+    "L2D_CACHE_WB",
+    "L3D_CACHE_REFILL",
+    "L3D_CACHE_WB",
+    "BUS_ACCESS",
+]
+
+
+class StandIn(Section):
+    """What the emulator counts instead of memory traffic, which it does not know."""
+
+    name: EventName
+    backup: Annotated[int, Field(ge=0, le=1024)] = 0  # events later, a second counter overflows; 0: none
+
+
 class Emulator(Section):
     machine: Text
     cpu: Annotated[Text | None, Nullable, WithJsonSchema({"type": ["string", "null"]})] = None
+    event: StandIn | None = None
 
 
 class Cores(Section):
@@ -106,7 +126,7 @@ class Timers(Section):
 
 
 class TrafficEvent(Section):
-    name: Text
+    name: EventName
     bytes: Bytes
     counted_at: Text
 
@@ -114,7 +134,8 @@ class TrafficEvent(Section):
 class Pmu(Section):
     counters: Annotated[int, Field(ge=0, le=31)]
     interrupts: tuple[IntId, ...] = ()  # one private one, or one per core; none: not connected
-    traffic_event: TrafficEvent | None = None
+    traffic_event: TrafficEvent | None = None  # lines fetched
+    writeback_event: TrafficEvent | None = None  # lines written, of as many bytes
 
 
 class Cache(Section):
@@ -154,6 +175,22 @@ class Mapping(Section):
         return {name: getattr(self, name) for name in names}
 
 
+RegisterOffset = Annotated[int, Field(ge=0, le=0xFFC, multiple_of=4)]
+
+
+class UtilizationCounters(Section):
+    """Profiling counters of the memory controller: 32-bit registers in a page, at these offsets."""
+
+    at: Address
+    busy: RegisterOffset  # cycles in which something was to be done
+    cycles: RegisterOffset  # all of them
+    width: Annotated[int, Field(ge=16, le=32)] = 32  # bits of a counter
+    control: RegisterOffset
+    clear: Annotated[int, Field(ge=0, le=(1 << 32) - 1)]  # written to `control` first
+    enable: Annotated[int, Field(ge=0, le=(1 << 32) - 1)]  # and then this
+    simulated: bool = False  # only the simulated machine has them
+
+
 class Dram(Section):
     standard: Text
     speed: Annotated[int, Field(gt=0, le=100_000)]  # MT/s
@@ -168,6 +205,8 @@ class Dram(Section):
     timing: DramTiming | None = None
     controller: Controller = Controller()
     mapping: Mapping = Mapping()
+    utilization: UtilizationCounters | None = None
+    guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
 
 
 class Dma(Section):

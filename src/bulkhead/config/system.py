@@ -28,6 +28,7 @@ from bulkhead.config.quantity import (
 )
 
 MS = 10**6
+MB_PER_S = 10**6
 ColorIndex = Annotated[int, Field(ge=0, le=255)]
 Core = Annotated[int, Field(ge=0, le=63)]
 
@@ -55,8 +56,8 @@ def _step(value: object) -> object:
         raise problem("wrong-type", f"is {described(value)}", allowed)
     if value.strip()[:1].isdigit():
         amount = parse(value, SHARE_UNITS, "5 %", bare=False)
-        if not 0 < amount <= 1:
-            raise problem("out-of-range", f"'{value}' is out of range", "more than 0 % up to 100 %")
+        if not 0 < amount < 1:
+            raise problem("out-of-range", f"'{value}' is out of range", "more than 0 %, less than 100 %")
         return amount
     raise problem("bad-value", f"'{value[:40]}' is not known here", allowed)
 
@@ -116,6 +117,9 @@ class Hypervisor(Model):
     banks: Banks = AUTO_BANKS
     memory: Bytes | None = None  # of its own [what its tables need, at least 8 MiB]
     console: Console = Console()
+    # Of cores that several domains name.
+    scheduler: Literal["fixed-priority", "round-robin"] = "fixed-priority"
+    slice: Nanoseconds = 1 * MS  # after that time the next in turn
 
 
 class Isolation(Model):
@@ -136,6 +140,11 @@ class Regulation(Model):
         BeforeValidator(_step),
         WithJsonSchema({"type": "string", "examples": ["adaptive", "5 %"]}),
     ] = None  # None: adaptive
+    hold: Literal["keep", "decrease"] = "keep"  # below the threshold, while nobody is throttled
+    floor: BytesPerS = 1 * MB_PER_S  # of a regulated core
+    ceiling: BytesPerS | None = None  # of all regulated cores [the largest that can be counted]
+    saturation: BytesPerS | None = None  # limits of the other cores stay below, and leave the rest
+    samples: bool = False  # one of each interval is kept
     reclaim: bool = False
     overcommit: bool = False
 
@@ -176,15 +185,19 @@ class Bandwidth(WordModel):
     """What a domain may use of the memory system. Neither budget nor events: `unlimited`."""
 
     words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
-    one_of: ClassVar[tuple[str, ...]] = ("budget", "events")
+    one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read")
     budget: BytesPerS | None = None
+    read: BytesPerS | None = None  # with `counts: each`, together with `write`
+    write: BytesPerS | None = None
     events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
     per: Literal["domain", "vcpu"] = "domain"
     period: Nanoseconds = 1 * MS
+    counts: Literal["auto", "refills", "writebacks", "each", "sum"] = "auto"
+    slack: Annotated[int, Field(ge=0, le=(1 << 31) - 1)] | None = None  # of `sum`, in events
 
     @property
     def unlimited(self) -> bool:
-        return self.budget is None and self.events is None
+        return self.budget is None and self.events is None and self.read is None
 
 
 UNLIMITED = Bandwidth.model_validate("unlimited")
@@ -206,6 +219,7 @@ class Domain(Model):
     ] = {}
     devices: tuple[Name, ...] = ()
     manager: bool = False
+    pmu: bool = False  # performance monitors: all counters of its cores that the hypervisor does not need
     restart: Literal["never", "on-failure"] = "never"
     table_placement: Literal["best-effort", "ocm"] = "best-effort"
     workload: Name | None = None

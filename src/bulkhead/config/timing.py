@@ -188,6 +188,19 @@ class DramTiming(Section):
     rank_switch: DramTime = 0
 
 
+class Arbitration(Section):
+    """Queued reads and writes compete by score, at most 15; machine/dram/arbitration.h says how."""
+
+    row_hit: Annotated[int, Field(ge=0, le=15)]
+    direction: Annotated[int, Field(ge=0, le=15)]  # the same as of the last request served
+    age: Annotated[int, Field(ge=1, le=15)]  # for each lost arbitration
+    most: Annotated[int, Field(ge=0, le=15)]  # by age
+    guard: Annotated[int, Field(ge=0, le=255)]  # lost arbitrations beyond those, then a request goes first
+
+
+BY_TURNS = ("write_high", "write_low", "cap")  # what has no effect when a controller goes by score
+
+
 class Controller(Section):
     read_queue: Annotated[int, Field(ge=1, le=1024)] = 32
     write_queue: Annotated[int, Field(ge=1, le=1024)] = 32
@@ -195,6 +208,7 @@ class Controller(Section):
     write_low: Annotated[int, Field(ge=0, le=1024)] = 8
     cap: Annotated[int, Field(ge=1, le=1 << 20)] = 16
     page: Literal["open", "closed"] = "open"
+    arbitration: Arbitration | None = None  # instead of watermarks and cap
     guard: Annotated[int, Field(ge=0, le=256)] = 0  # clocks beyond tRP before another row is opened
     # clocks beyond tCCD between two bursts of one direction: what the controller needs for each
     spacing: Annotated[int, Field(ge=0, le=64)] = 0

@@ -28,8 +28,14 @@ def cache_dir() -> Path:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold an exclusive lock that other processes of this user respect; waits for them."""
+    """Hold an exclusive lock that other processes of this user respect; waits for them, and says so."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            from bulkhead.env.progress import progress
+
+            with progress(f"wait for another process, which has {file}"):
+                fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -13,6 +13,7 @@ from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import described
 from bulkhead.experiments.parts import references
+from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET
 from bulkhead.experiments.sweep import BadRange, is_value, values_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,26 @@ Findings = Iterator[Finding]
 
 # Keys of rows that a plot can draw, beside the point's own (rows.py).
 DRAWN = {
-    "walk-times": ("max_ns", "mean_ns", "walks", "evicted_by_others", "dram_utilization", "simulated_ns"),
-    "slowdown": ("rt_slowdown", "rt_alone_ns", "dram_utilization", "simulated_ns"),
+    "walk-times": (
+        "max_ns",
+        "mean_ns",
+        "min_ns",
+        "p99_ns",
+        "walks",
+        "evicted_by_others",
+        "dram_utilization",
+        "simulated_ns",
+    ),
+    "slowdown": (
+        "rt_slowdown",
+        "nrt_slowdown_mean",
+        "rt_alone_ns",
+        "rt_alone_mb_s",
+        "rt_mb_s",
+        "nrt_mb_s",
+        "dram_utilization",
+        "simulated_ns",
+    ),
 }
 WORDS = {"walk-times": (), "slowdown": ("rt", "nrt")}  # other keys of rows
 
@@ -33,6 +52,7 @@ def findings_of(experiment: Experiment) -> list[Finding]:
         *_platform(experiment),
         *_values(experiment),
         *_parts(experiment),
+        *_regulation(experiment),
         *_plots(experiment),
     ]
 
@@ -70,8 +90,8 @@ def _parts(experiment: Experiment) -> Findings:
     for number, part in enumerate(experiment.parts):
         for key, value in part.given().items():
             path: KeyPath = ("parts", number, key)
-            if key == "when":
-                for name in part.when:
+            if key in ("when", "bandwidth_when"):
+                for name in value:
                     if name not in known:
                         yield _unknown((*path, name), "value", name, known)
                 continue
@@ -90,6 +110,26 @@ def _parts(experiment: Experiment) -> Findings:
         yield Finding(("parts",), "conflict", cause, "exactly one")
 
 
+def _regulation(experiment: Experiment) -> Findings:
+    """Names in what limits parts, and in what chooses points."""
+    known = _names(experiment)
+    for number, choice in enumerate(experiment.regulation):
+        for key, value in choice.given().items():
+            names = choice.when if key == "when" else dict.fromkeys(references(value))
+            for name in names:
+                if name not in known:
+                    yield _unknown(("regulation", number, key), "value", name, known)
+    chosen = [("search", experiment.search.when)] if experiment.search is not None else []
+    chosen += [(f"without[{number}]", these) for number, these in enumerate(experiment.without)]
+    chosen += [(f"plots[{number}].where", plot.where) for number, plot in enumerate(experiment.plots)]
+    chosen += [(f"published[{number}].where", one.where) for number, one in enumerate(experiment.published)]
+    chosen += [(f"series[{number}].where", timed.where) for number, timed in enumerate(experiment.series)]
+    for where, values in chosen:
+        for name in values:
+            if name not in known:
+                yield _unknown((where,), "value", name, known)
+
+
 def _plots(experiment: Experiment) -> Findings:
     drawn, words = DRAWN[experiment.result], (*_names(experiment), *WORDS[experiment.result])
     for number, plot in enumerate(experiment.plots):
@@ -106,7 +146,8 @@ def _plots(experiment: Experiment) -> Findings:
 
 
 def _names(experiment: Experiment) -> list[str]:
-    return [*experiment.sweep, *(key for key in experiment.fixed if key not in experiment.sweep)]
+    found = [RT_BUDGET, NRT_BUDGET] if experiment.search is not None else []
+    return [*experiment.sweep, *(key for key in experiment.fixed if key not in experiment.sweep), *found]
 
 
 def _unknown(path: KeyPath, what: str, name: Any, known: Sequence[str]) -> Finding:

@@ -9,33 +9,33 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic_core import PydanticCustomError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
 from bulkhead.config.load import locate, validate
 from bulkhead.config.locate import data_root
-from bulkhead.config.problem import key_text, nearest_of
+from bulkhead.config.problem import nearest_of
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
 from bulkhead.experiments.check import findings_of
-from bulkhead.experiments.parts import Part, problems_of
+from bulkhead.experiments.parts import REFERENCE, Part, problems_of
+from bulkhead.experiments.regulated import Choice, Published, Search, Series, choice_at, is_at, with_budgets
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
+from bulkhead.machine.regulation import problems_of as regulation_problems
+from bulkhead.machine.regulation import without_no_budget
 
 Point = dict[str, Any]
 Job = dict[str, Any]
 
 MOST_ITERATIONS = 1 << 20
-_JOB_KEYS = ("when", "memory", "measured")
+_JOB_KEYS = ("when", "memory", "measured", "bandwidth_when")
 
 
 class Plot(Model):
@@ -47,6 +47,7 @@ class Plot(Model):
     series: tuple[Text, ...] = ()
     log: bool = False
     scale: float = 1.0  # what y is divided by
+    where: dict[Text, Any] = {}  # only rows with these values
 
 
 class Experiment(Model):
@@ -63,7 +64,13 @@ class Experiment(Model):
         0, ge=0, le=MOST_ITERATIONS
     )  # first walks or iterations that are not counted: caches are still cold
     iterations: int = Field(0, ge=0, le=MOST_ITERATIONS)  # of each workload that count; needed for slowdowns
+    wait_for: Literal["all", "measured"] = "all"  # whose iterations end a point
+    regulation: tuple[Choice, ...] = ()  # the first one that is meant for a point
+    search: Search | None = None  # of static budgets
+    without: tuple[dict[Text, Any], ...] = ()  # there are no points with these values
+    published: tuple[Published, ...] = ()
     plots: tuple[Plot, ...] = ()
+    series: tuple[Series, ...] = ()
     about: Text = "-"
 
 
@@ -102,48 +109,15 @@ def load_experiment(name: str) -> Experiment:
     return loaded
 
 
-def with_settings(experiment: Experiment, settings: Sequence[str]) -> Experiment:
-    """`--set key=value`: a swept or fixed value, or the platform; ranges as `8..512..8`."""
-    sweep, fixed = dict(experiment.sweep), dict(experiment.fixed)
-    changed: dict[str, Any] = {}
-    for setting in settings:
-        key, separator, text = setting.partition("=")
-        if not separator:
-            raise BadExperiment(f"--set {setting}: KEY=VALUE is needed")
-        value = _set_value(setting, text)
-        if key in sweep:
-            sweep[key] = value
-        elif key in fixed:
-            fixed[key] = value
-        elif key in ("platform", "leave_out", "iterations"):
-            changed[key] = value
-        else:
-            known = [*sweep, *fixed, "platform", "leave_out", "iterations"]
-            near = nearest_of(key, known)
-            hint = f"; did you mean '{near}'?" if near else ""
-            raise BadExperiment(f"--set {key}: the experiment has no such value{hint} ({', '.join(known)})")
-    made = experiment.model_copy(update={"sweep": sweep, "fixed": fixed, **changed})
-    try:
-        Experiment.model_validate({key: getattr(made, key) for key in Experiment.model_fields})
-    except ValidationError as error:
-        wrong = [f"--set {key_text(item['loc'])}: {item['msg']}" for item in error.errors(include_url=False)]
-        raise BadExperiment("\n".join(wrong)) from error
-    found = [f"--set {key_text(one.path)}: {one.cause}" for one in findings_of(made)]
-    if found:
-        raise BadExperiment("\n".join(found))
-    return made
+def points_of(
+    experiment: Experiment,
+    only: Sequence[str] = (),
+    budgets: Callable[[Point], dict[str, Any]] | None = None,
+) -> list[PointJob]:
+    """All points in the order of the file. `only`: those that have each of these values somewhere.
 
-
-def _set_value(setting: str, text: str) -> Any:
-    try:
-        value = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise BadExperiment(f"--set {setting}: the value cannot be read") from error
-    return Decimal(repr(value)) if isinstance(value, float) else value
-
-
-def points_of(experiment: Experiment, only: Sequence[str] = ()) -> list[PointJob]:
-    """All points in the order of the file. `only`: those that have each of these values somewhere."""
+    `budgets`: what the search of static ones found for a point (experiments/regulated.py).
+    """
     axes = {key: values_of(key, value) for key, value in experiment.sweep.items()}
     count = 1
     for values in axes.values():
@@ -152,7 +126,7 @@ def points_of(experiment: Experiment, only: Sequence[str] = ()) -> list[PointJob
         raise BadExperiment(f"{count} points: at most {MAX_POINTS} are possible")
     known = list(dict.fromkeys(word(value) for values in axes.values() for value in values))
     for wanted in only:
-        if wanted not in known:
+        if word(wanted) not in known:
             words = [one for one in known if not one.isdecimal()]
             numbers = ", or a swept number" if len(words) < len(known) else ""
             raise BadExperiment(
@@ -166,8 +140,11 @@ def points_of(experiment: Experiment, only: Sequence[str] = ()) -> list[PointJob
         differing = [point[key] for key in experiment.differ]
         if len(set(differing)) < len(differing):
             continue
-        if all(wanted in {word(point[key]) for key in axes} for wanted in only):
+        if any(is_at(these, point) for these in experiment.without):
+            continue
+        if all(word(wanted) in {word(point[key]) for key in axes} for wanted in only):
             key = key_of([point[axis] for axis in axes])
+            point = with_budgets(experiment.search, point, budgets)
             found.append(PointJob(key, point, _job(experiment, key, point)))
     return found
 
@@ -179,12 +156,18 @@ def alone_jobs(points: Sequence[PointJob]) -> list[tuple[str, Job]]:
 
 
 def alone_job(job: Job, part: Job) -> Job:
-    return {**job, "parts": [part]}
+    rest = {key: value for key, value in job.items() if key not in ("regulation", "iterations_of")}
+    return {**rest, "parts": [unlimited(part)]}
+
+
+def unlimited(part: Job) -> Job:
+    """The part without what limits it."""
+    return {key: value for key, value in part.items() if key not in ("bandwidth", "criticality")}
 
 
 def alone_key(part: Job) -> str:
     """Of one part's run by itself; all that the part says is in it."""
-    digest = hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(json.dumps(unlimited(part), sort_keys=True).encode()).hexdigest()[:8]
     return f"alone-{key_of([part['workload']])}-{digest}"
 
 
@@ -194,17 +177,32 @@ def measured_part(experiment: Experiment) -> str:
 
 def _job(experiment: Experiment, key: str, point: Point) -> Job:
     parts = [_point_part(part, key, point) for part in experiment.parts if _wanted(part, point)]
+    more: dict[str, Any] = {}
     if experiment.result == "slowdown":
         if experiment.iterations == 0 or not all("workload" in part for part in parts):
             raise BadExperiment("slowdowns need iterations, and a workload in each part")
-        more = {"iterations": experiment.iterations, "leave_out": experiment.leave_out}
-    else:
-        more = {}
-    return {"platform": experiment.platform, "parts": parts, **more}
+        more = {
+            "iterations": experiment.iterations,
+            "leave_out": experiment.leave_out,
+            "from_iterations": True,
+        }
+        if experiment.wait_for == "measured":
+            more["iterations_of"] = [measured_part(experiment)]
+    choice = choice_at(experiment.regulation, point)
+    if choice is not None:
+        given = {name: value for name, value in choice.given().items() if name != "when"}
+        more["regulation"] = _filled(given, point)
+    if choice is None or not str(more["regulation"]["policy"]).startswith("dynamic"):
+        parts = [without_no_budget(part) for part in parts]  # where nobody else would give one
+    made = {"platform": experiment.platform, "parts": parts, **more}
+    wrong = [f"point {key}, {what}" for what in regulation_problems(made)]
+    if wrong:
+        raise BadExperiment("\n".join(wrong))
+    return made
 
 
 def _wanted(part: Part, point: Point) -> bool:
-    return all(point.get(key) == plain(value) for key, value in part.when.items())
+    return is_at(part.when, point)
 
 
 def _point_part(part: Part, key: str, point: Point) -> dict[str, Any]:
@@ -221,6 +219,8 @@ def _point_part(part: Part, key: str, point: Point) -> dict[str, Any]:
 def _part(part: Part, point: Point) -> Iterator[tuple[str, Any]]:
     for key, value in part.given().items():
         if key == "colors" and not point.get("coloring", True):
+            continue
+        if key == "bandwidth" and not is_at(part.bandwidth_when, point):
             continue
         if key not in _JOB_KEYS:
             yield key, _filled(value, point)
@@ -239,4 +239,4 @@ def _filled(value: Any, point: Point) -> Any:
         return value
     if value.startswith("$") and value[1:] in point:
         return point[value[1:]]
-    return re.sub(r"\$(\w+)", lambda found: str(point[found[1]]), value)
+    return REFERENCE.sub(lambda found: str(point[found[1]]), value)

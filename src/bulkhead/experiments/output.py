@@ -16,9 +16,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from bulkhead.experiments.model import Experiment, Plot
+from bulkhead.experiments.model import Experiment, Plot, PointJob
+from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.rows import Row
+from bulkhead.experiments.series import drawing, table_of, write_series
+from bulkhead.experiments.sweep import word
 from bulkhead.report.style import PALETTE, svg
+
+Recorded = tuple[Sequence[PointJob], Sequence[dict[str, Any]]]
 
 _INCHES = (6.4, 3.6)
 _DPI = 150
@@ -31,8 +36,9 @@ def write_output(
     directory: Path,
     command: Sequence[str],
     facts: dict[str, str],
+    recorded: Recorded = ((), ()),
 ) -> list[Path]:
-    """The files, in the order in which people look at them."""
+    """The files, in the order in which people look at them. `recorded`: points, and their results."""
     directory.mkdir(parents=True, exist_ok=True)
     table = polars.DataFrame([_flat(row) for row in rows], infer_schema_length=None)
     parquet, csv, page = (directory / name for name in ("rows.parquet", "rows.csv", "report.html"))
@@ -40,12 +46,34 @@ def write_output(
     table.write_csv(csv)
     figures, images = [], []
     for plot in experiment.plots:
-        draw = _drawing(plot, rows)
+        meant = [row for row in rows if is_at(plot.where, row)]
+        if not meant:
+            continue
+        draw = _drawing(plot, meant)
         picture = svg(draw, _INCHES)
-        figures.append({"title": f"{plot.y_label} over {plot.x_label}", "svg": Markup(picture)})  # noqa: S704
-        images += _images(draw, picture, directory / plot.y)
+        title = ", ".join([f"{plot.y_label} over {plot.x_label}", *map(str, plot.where.values())])
+        figures.append({"title": title, "svg": Markup(picture)})  # noqa: S704
+        images += _images(draw, picture, directory / _file_name(plot, experiment.plots))
+    series = table_of(*recorded)
+    over_time = [] if series is None else write_series(experiment, recorded[0], series, directory)
+    for number, timed in enumerate(experiment.series if series is not None else ()):
+        assert series is not None
+        line = drawing(timed, recorded[0], series)
+        if line is not None:
+            picture = svg(line, _INCHES)
+            title = f"{timed.y_label} over time: {', '.join(str(value) for value in timed.where.values())}"
+            figures.append({"title": title, "svg": Markup(picture)})  # noqa: S704
+            images += _images(line, picture, directory / f"series-{number + 1}-{timed.y}")
     page.write_text(_page(experiment, table, figures, command, facts), encoding="utf-8")
-    return [page, parquet, csv, *images]
+    return [page, parquet, csv, *over_time, *images]
+
+
+def _file_name(plot: Plot, plots: Sequence[Plot]) -> str:
+    """By what is drawn, and over what where that is drawn more than once."""
+    same = [one for one in plots if one.y == plot.y]
+    if plot is same[0]:
+        return plot.y
+    return "-".join([plot.y, word(plot.x), *map(word, plot.where.values())]).replace(".", "_")
 
 
 def _drawing(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
@@ -18,7 +18,7 @@ from bulkhead.config.problem import key_text, quoted
 from bulkhead.config.quantity import Empty, described, problem
 
 LONGEST_RUN_PS = 10**14  # 100 s
-REFERENCE = re.compile(r"\$(\w+)", re.ASCII)
+REFERENCE = re.compile(r"\$(\w+(?:\.[A-Za-z_]\w*)*)", re.ASCII)
 
 
 def _filled(value: object) -> object:
@@ -47,6 +47,10 @@ class Part(Model):
     when: dict[Text, Any] = {}
     colors: Value = None
     pattern: Value = None
+    # As a domain's of a system file (machine/regulation.py):
+    criticality: Value = None
+    bandwidth: Value = None
+    bandwidth_when: dict[Text, Any] = {}  # only at points with these values
     # A program:
     workload: Value = None
     params: dict[Text, Value] = {}
@@ -74,6 +78,8 @@ class PointPart(Model):
     memory_bytes: Annotated[Number, Field(gt=0, le=1 << 40)]
     colors: tuple[Number, ...] | None = None
     pattern: Text | None = None
+    criticality: Literal["rt", "best-effort"] = "best-effort"
+    bandwidth: dict[str, Any] | str | None = None  # machine/regulation.py checks it
     workload: Text | None = None
     params: dict[Text, Number] = {}
     endless: bool = False

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bulkhead.experiments.model import Experiment, PointJob, alone_jobs, alone_key, measured_part
+from bulkhead.experiments.regulated import is_at
+from bulkhead.experiments.sweep import plain
+from bulkhead.machine.facts import MB, PS_PER_S, bandwidth
 from bulkhead.machine.programs import counted
 
 Row = dict[str, Any]
@@ -21,6 +24,20 @@ def rows_of(
     experiment: Experiment, points: Sequence[PointJob], results: Sequence[dict[str, Any]]
 ) -> list[Row]:
     """One row for each point, in their order. Behind the points' results are those of what runs alone."""
+    return [_beside_published(experiment, row) for row in _measured(experiment, points, results)]
+
+
+def _beside_published(experiment: Experiment, row: Row) -> Row:
+    found = {f"published_{one.y}": None for one in experiment.published}
+    for one in experiment.published:
+        if is_at(one.where, row):
+            found[f"published_{one.y}"] = plain(one.value)
+    return {**row, **found}
+
+
+def _measured(
+    experiment: Experiment, points: Sequence[PointJob], results: Sequence[dict[str, Any]]
+) -> list[Row]:
     if experiment.result == "slowdown":
         names = [key for key, _ in alone_jobs(points)]
         alone = dict(zip(names, results[len(points) :], strict=True))
@@ -42,6 +59,8 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
         **one.point,
         "max_ns": max(times) / PS_PER_NS,
         "mean_ns": sum(times) / len(times) / PS_PER_NS,
+        "min_ns": min(times) / PS_PER_NS,
+        "p99_ns": sorted(times)[-(-len(times) * 99 // 100) - 1] / PS_PER_NS,
         "walks": len(times),
         "evicted_by_others": lost,
         "dram_utilization": result["dram"]["utilization"],
@@ -58,27 +77,64 @@ def slowdowns(
     rt = next(i for i, part in enumerate(parts) if part["name"] == measured_part(experiment))
     nrt = [i for i in range(len(parts)) if i != rt]
     beside_ns = _mean_ns(experiment, result)
+    alone_mb_s = bandwidth(alone[alone_key(parts[rt])])
     alone_ns = [_mean_ns(experiment, alone[alone_key(part)])[0] for part in parts]
-    slowdown = [beside / by_itself for beside, by_itself in zip(beside_ns, alone_ns, strict=True)]
+    slowdown = [
+        None if beside is None or by_itself is None else beside / by_itself
+        for beside, by_itself in zip(beside_ns, alone_ns, strict=True)
+    ]
+    nrt_slowdown = [slowdown[i] for i in nrt]
+    known = [one for one in nrt_slowdown if one is not None]
     return {
         **one.point,
         "rt": parts[rt]["workload"],
         "nrt": [parts[i]["workload"] for i in nrt],
         "rt_slowdown": slowdown[rt],
-        "nrt_slowdown": [slowdown[i] for i in nrt],
+        "nrt_slowdown": nrt_slowdown,
+        "nrt_slowdown_mean": sum(known) / len(known) if known else None,
         "rt_alone_ns": alone_ns[rt],
+        "rt_alone_mb_s": alone_mb_s,
         "nrt_alone_ns": [alone_ns[i] for i in nrt],
+        "rt_mb_s": _core_mb_s(result, parts[rt]["core"]),
+        "nrt_mb_s": sum(_core_mb_s(result, parts[i]["core"]) for i in nrt),
+        "interrupt_ns": _interrupt_ns(result, parts[rt]["core"]),
+        "throttled": [_throttled(result, part["core"]) for part in parts],
         "dram_utilization": result["dram"]["utilization"],
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",
     }
 
 
-def _mean_ns(experiment: Experiment, result: dict[str, Any]) -> list[float]:
+def _core_mb_s(result: dict[str, Any], core: int) -> float:
+    """Of all lines that a core had fetched or written back."""
+    lines = result["cores"][core]["events"]["bus_access"]
+    return float(lines * result["line_bytes"] / MB * PS_PER_S / result["simulated_ps"])
+
+
+def _interrupt_ns(result: dict[str, Any], core: int) -> float | None:
+    """What an interrupt of the core's budget takes, on average; None if there was none."""
+    for one in result.get("regulation", {}).get("budgets", []):
+        taken = one["interrupts"]
+        count = taken["overflows"] + taken["periods"] + taken["messages"]
+        if one["core"] == core and count:
+            return float(taken["time_ps"] / count / PS_PER_NS)
+    return None
+
+
+def _throttled(result: dict[str, Any], core: int) -> float:
+    """Share of the time that a core waited for its next period."""
+    budgets = result.get("regulation", {}).get("budgets", [])
+    stopped = sum(one["throttled_ps"] for one in budgets if one["core"] == core)
+    return float(stopped / result["simulated_ps"])
+
+
+def _mean_ns(experiment: Experiment, result: dict[str, Any]) -> list[float | None]:
+    """None for who made none, where nobody waits for it."""
     found = counted(result["programs"], experiment.leave_out)
     for program, iterations in zip(result["programs"], found, strict=True):
-        if len(iterations) < experiment.iterations:
+        waited_for = experiment.wait_for == "all" or program["name"] == measured_part(experiment)
+        if waited_for and len(iterations) < experiment.iterations:
             raise ValueError(
                 f"'{program['name']}' made {len(iterations)} of {experiment.iterations} iterations"
             )
-    return [sum(one.time_ps for one in own) / len(own) / PS_PER_NS for own in found]
+    return [sum(one.time_ps for one in own) / len(own) / PS_PER_NS if own else None for own in found]

@@ -41,24 +41,25 @@ def run_jobs(
     found: dict[int, Result] = {}
     machine, workloads = _file_hash(module_path()), _file_hash(workload_image())
     hashes = [input_hash(job, machine + workloads * runs_workloads(job)) for _, job in jobs]
+    first = {one: index for index, one in reversed(list(enumerate(hashes)))}  # equal jobs are run once
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-        for index, (key, _) in enumerate(jobs):
-            kept = _kept(keep / f"{key}.json", hashes[index])
+        for index in first.values():
+            kept = _kept(keep / f"{jobs[index][0]}.json", hashes[index])
             if kept is not None:
                 found[index] = kept
-    waiting = [index for index in range(len(jobs)) if index not in found]
+    waiting = sorted(index for index in first.values() if index not in found)
     # Closed at once, whatever ends this: an exception's traceback would keep it and its processes alive.
     with (
-        progress(f"{title}: {len(waiting)} of {len(jobs)} points to run") as update,
+        progress(f"{title}: {len(waiting)} of {len(first)} points to run") as update,
         contextlib.closing(_run(waiting, jobs, workers)) as running,
     ):
         for index, result in running:
             found[index] = result
             if keep is not None:
                 _write(keep / f"{jobs[index][0]}.json", {"input": hashes[index], "result": result})
-            update(len(found) / len(jobs), jobs[index][0])
-    return [found[index] for index in range(len(jobs))]
+            update(len(found) / len(first), jobs[index][0])
+    return [found[first[one]] for one in hashes]
 
 
 def runs_workloads(job: Job) -> bool:

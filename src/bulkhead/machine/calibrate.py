@@ -69,14 +69,20 @@ class Checked:
         return (self.measured - nearest) / nearest
 
 
-def check(platform: Platform, run: Run, values: dict[Free, int] | None = None) -> list[Checked]:
-    """Each fact of the platform beside what the machine gives with these values of its free parameters."""
-    known = {fact.fact: measurement(platform, fact.fact) for fact in platform.calibration}
+def check(
+    platform: Platform, run: Run, values: dict[Free, int] | None = None, *, all_facts: bool = True
+) -> list[Checked]:
+    """Each fact of the platform beside what the machine gives with these values of its free parameters.
+
+    Without `all_facts` only what the parameters are fitted to.
+    """
+    facts = [fact for fact in platform.calibration if all_facts or not fact.compared]
+    known = {fact.fact: measurement(platform, fact.fact) for fact in facts}
     wanted: dict[Any, Measurement] = {one.job: one for one in known.values() if one is not None}
     changed = settings_for(platform, values or {})
     results = dict(zip(wanted, run([{**job(platform), "set": changed} for job in wanted]), strict=True))
     found = []
-    for fact in platform.calibration:
+    for fact in facts:
         one = known[fact.fact]
         found.append(Checked(fact, None if one is None else one.value(results[one.job])))
     return found
@@ -98,8 +104,8 @@ def fit(platform: Platform, run: Run) -> dict[Free, int]:
         return {}
 
     def cost(steps: tuple[int, ...]) -> float:
-        found = check(platform, run, _values(free, steps))
-        return sum(one.error**2 for one in found if not one.fact.compared)
+        found = check(platform, run, _values(free, steps), all_facts=False)
+        return sum(one.error**2 for one in found)
 
     # Of equally good ones the first: the least that is added to the data sheet.
     best = min(product(*(range(one.steps() + 1) for one in free)), key=cost)

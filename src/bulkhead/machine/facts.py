@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from bulkhead.config.platform import Platform
@@ -21,6 +22,7 @@ MB = 10**6
 PS_PER_S = 10**12
 WARM_PS = 2_000_000_000  # before anything is counted: by then the caches are full of lines that must go back
 WINDOW_PS = 1_000_000_000  # that is counted then
+KERNEL_MEMORY = 192 * MIB
 PERIOD_PS = 30_000_000  # of the published budgets
 LINE_REFILL = "l2d_refill"
 
@@ -59,6 +61,42 @@ def dependent_loads(platform: Platform) -> Job:
     return _job(platform, [_part("chase", 0, 4096, kind="chase", walks=200, instructions=1)])
 
 
+def untranslated_loads(platform: Platform) -> Job:
+    """The same with the TLB flushed before each, which forgets the instructions' page as well as the data's.
+
+    Tables have two levels, as Armv7-A's short descriptors.
+    """
+    tables = {"table_levels": 2, "table_bytes": 64 * 1024, "flush_tlb": True}
+    return _job(platform, [_part("chase", 0, 4096, kind="chase", walks=20, instructions=1, **tables)])
+
+
+# Workloads whose published programs were measured alone, at their own sizes but for what only repeats the
+# same work on the same memory and takes minutes: disparities beyond some, rounds of cutting.
+KERNELS: dict[str, dict[str, int]] = {
+    "ndt_mapping": {},
+    "multi_ncut": {"rounds": 1},
+    "disparity": {"shifts": 8},
+    "tracking": {},
+    "mser": {},
+    "euclidean_cluster": {},
+    "points2image": {},
+    "sift": {},
+    "stitch": {},
+    "texture_synthesis": {},
+}
+
+
+@cache
+def alone(workload: str) -> Callable[[Platform], Job]:
+    """A workload by itself on the first core, for one iteration; what it prepares is not counted."""
+
+    def job(platform: Platform) -> Job:
+        part = _part(workload, 0, KERNEL_MEMORY, workload=workload, params=KERNELS[workload])
+        return {**_job(platform, [part]), "iterations": 1, "from_iterations": True}
+
+    return job
+
+
 def bandwidth(result: Result) -> float:
     """What DRAM moved, in MB/s."""
     dram = result["dram"]
@@ -86,6 +124,7 @@ def _cycles_per_load(frequency_hz: int) -> Callable[[Result], float]:
 
 def measurement(platform: Platform, fact: str) -> Measurement | None:
     """How a fact is measured on the machine; None where there is no model for it."""
+    cycles_per_load = _cycles_per_load(platform.cores.frequency or 1)
     found = {
         "membomb-bandwidth": Measurement(sequential_writes, bandwidth),
         "membomb-ipc": Measurement(sequential_writes, instructions_per_cycle),
@@ -93,9 +132,18 @@ def measurement(platform: Platform, fact: str) -> Measurement | None:
         "guaranteed": Measurement(same_bank_writes, bandwidth),
         "ustress-saturation": Measurement(same_bank_writes, bandwidth),
         "ustress-refills": Measurement(same_bank_writes, refills_per_period),
-        "load-hit": Measurement(dependent_loads, _cycles_per_load(platform.cores.frequency or 1)),
+        "load-hit": Measurement(dependent_loads, cycles_per_load),
+        **{f"{name}-bandwidth": Measurement(alone(name), bandwidth) for name in KERNELS},
+        **{f"{name}-ipc": Measurement(alone(name), instructions_per_cycle) for name in KERNELS},
     }
+    if platform.cores.tlb is not None:
+        found["load-tlb-miss"] = Measurement(untranslated_loads, cycles_per_load)
     return found.get(fact)
+
+
+def runs_workloads(platform: Platform) -> bool:
+    """Are there facts that need the workloads' image?"""
+    return any(fact.fact.rpartition("-")[0] in KERNELS for fact in platform.calibration)
 
 
 def _job(platform: Platform, parts: list[Job]) -> Job:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a platform's memory can sustain (B10): by pattern and number of cores, and at worst.
 
-`bulkhead limits` calls it. Measured on the machine, so all of it is prediction; the search for budgets needs
-regulators that the machine does not run yet. What is counted begins when the caches are full: until then
-nothing is written back.
+`bulkhead limits` calls it. Measured on the machine, so all of it is prediction. What is counted begins when
+the caches are full: until then nothing is written back.
 """
 
 from __future__ import annotations
@@ -13,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bulkhead.config.platform import Platform
-from bulkhead.machine.facts import MB, PS_PER_S
+from bulkhead.machine.budget_search import Run as SearchRun
+from bulkhead.machine.budget_search import Searched, smallest_budgets
+from bulkhead.machine.facts import KERNEL_MEMORY, KERNELS, MB, PS_PER_S
 from bulkhead.machine.settings import settings_of
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
@@ -67,6 +68,74 @@ def guaranteed(found: Sequence[Sustained], cores: int) -> Sustained:
     """
     busy = [one for one in found if one.utilization >= SATURATED]
     return min(busy or [one for one in found if one.cores == cores], key=lambda one: one.mb_per_s)
+
+
+@dataclass(frozen=True)
+class StaticBudget:
+    """Of a real-time workload; others get what it leaves of the guaranteed bandwidth."""
+
+    workload: str
+    bound: float
+    guaranteed_mb_s: float
+    searched: Searched
+
+    def json(self) -> dict[str, Any]:
+        found = self.searched
+        budget = None if found.budget is None else found.budget // MB
+        return {
+            "workload": self.workload,
+            "slowdown_bound": 1 + self.bound,
+            "guaranteed_mb_s": self.guaranteed_mb_s,
+            "budget_mb_s": budget,
+            "others_mb_s": None if budget is None else self.guaranteed_mb_s - budget,
+            "alone_ns": found.alone_ns,
+            "tried": [
+                {"budget_mb_s": rate // MB, "slowdown": slowdown}
+                for rate, slowdown in sorted(found.slowdowns.items())
+            ],
+        }
+
+    def text(self) -> str:
+        rates = sorted(self.searched.slowdowns.items())
+        tried = ", ".join(f"{rate // MB} MB/s: {slowdown:.3f}" for rate, slowdown in rates)
+        if self.searched.budget is None:
+            return f"no static budget leaves {self.workload} within {1 + self.bound:g} times ({tried})"
+        budget = self.searched.budget // MB
+        left = f"leaves {self.guaranteed_mb_s - budget:,.0f} of {self.guaranteed_mb_s:,.0f} MB/s"
+        bound = f"within {1 + self.bound:g} times its time alone"
+        return f"{self.workload} is {bound} from {budget:,} MB/s on, which {left} to others ({tried})"
+
+
+def static_budget(
+    platform: Platform,
+    workload: str,
+    run: SearchRun,
+    *,
+    bound: float,
+    step_mb_s: int,
+    guaranteed_mb_s: float,
+) -> StaticBudget:
+    """The smallest one that leaves a workload within a bound of its time alone."""
+    part = {
+        "name": workload,
+        "core": 0,
+        "memory_bytes": KERNEL_MEMORY,
+        "workload": workload,
+        "params": KERNELS.get(workload, {}),
+        "bandwidth": {"event": "BUS_ACCESS"},
+    }
+    job = {"platform": platform.name, "parts": [part], "iterations": 1, "from_iterations": True}
+    below = int(guaranteed_mb_s) * MB
+    found = smallest_budgets({workload: job}, run, bound=bound, step=step_mb_s * MB, below=below)
+    return StaticBudget(workload, bound, guaranteed_mb_s, found[workload])
+
+
+def stated_guarantee(platform: Platform) -> float | None:
+    """What was measured on the board, if the platform's file has it."""
+    for fact in platform.calibration:
+        if fact.fact == "guaranteed" and fact.target is not None:
+            return float(fact.target)
+    return None
 
 
 def _mb_per_s(result: dict[str, Any]) -> float:

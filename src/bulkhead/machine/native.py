@@ -38,6 +38,9 @@ class Machine(Protocol):
     def trace(self, core: int, file: str, frames: list[int], replays: int, endless: bool) -> None:
         """Put a recorded program on a core, in frames of 4 KiB; 0 replays: without end."""
 
+    def regulate(self, description: str) -> None:
+        """Budgets and regulators (machine/regulation/settings.h), described as JSON, from now on."""
+
     def run(self, until_ps: int) -> str:
         """Until all walks that have an end are done ("stopped"), nothing is left ("idle"), or "reached"."""
 

@@ -20,10 +20,19 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.machine.interval import between
-from bulkhead.machine.native import load_machine
+from bulkhead.machine.native import Machine, load_machine
 from bulkhead.machine.patterns import same_bank
 from bulkhead.machine.placement import Placement
-from bulkhead.machine.programs import ProgramFailed, described, reason, run_iterations, start_program
+from bulkhead.machine.programs import (
+    ProgramFailed,
+    described,
+    reason,
+    run_iterations,
+    run_preparations,
+    start_program,
+)
+from bulkhead.machine.regulation import described as regulation_of
+from bulkhead.machine.regulation import is_limited
 from bulkhead.machine.settings import Settings, settings_of
 
 Job = dict[str, Any]
@@ -33,7 +42,16 @@ PAGE_BYTES = 4096
 SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
-_OWN_KEYS = ("name", "core", "colors", "memory_bytes", "pattern")
+_OWN_KEYS = (
+    "name",
+    "core",
+    "colors",
+    "memory_bytes",
+    "pattern",
+    "table_bytes",
+    "criticality",
+    "bandwidth",
+)
 
 
 class BadJob(ValueError):
@@ -57,21 +75,34 @@ def run_point(job: Job) -> Result:
         walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
         walk |= _places(part, settings, placement)
         machine.own(number + 1, walk["addresses"], PAGE_BYTES)
+        if "table_levels" in part:
+            frames = placement.pages(f"tables of {part['name']}", part["table_bytes"], part.get("colors"))
+            machine.own(number + 1, frames, PAGE_BYTES)
+            walk["table_frames"] = frames
         machine.walk(part["core"], json.dumps(walk))
+    limits = _limits(job, machine, placement) if is_limited(job) else None  # parts lie as without
     until = int(job.get("until_ps", LONGEST_PS))
     begin = int(job.get("from_ps", 0))
     before: Result | None = None
-    if begin:
+    if job.get("from_iterations", False):
+        begin = run_preparations(machine, until)
+        before = json.loads(machine.results())
+    if limits is not None:
+        machine.regulate(limits)
+    if begin and before is None:
         machine.run(min(begin, until))
         before = json.loads(machine.results())
     if wanted:
-        ending = run_iterations(machine, programs, wanted, int(job.get("leave_out", 0)), until)
+        waited_for = job.get("iterations_of", ())
+        leave_out = int(job.get("leave_out", 0))
+        ending = run_iterations(machine, programs, wanted, leave_out, until, begin, waited_for)
     else:
         ending = machine.run(until)
     found: Result = json.loads(machine.results())
     if before is not None:
         found = between(before, found)
     found["ending"] = ending
+    found["line_bytes"] = int(settings["cores"][0]["l1d"]["line_bytes"])
     found["programs"] = described(found["programs"], programs)
     for program in found["programs"]:
         if program["trouble"] or program["status"] != 0:
@@ -98,6 +129,17 @@ def job_settings(job: Job) -> Settings:
     for path, value in job.get("set", {}).items():
         _set(settings, path.split("."), path, value)
     return settings
+
+
+def _limits(job: Job, machine: Machine, placement: Placement) -> str:
+    """Budgets and regulators. EL2's data of a core are a page of its part's: its colors, its owner."""
+    platform = job_platform(job)
+    data = [platform.memory[0].at] * platform.cores.count
+    for number, part in enumerate(job["parts"]):
+        pages = placement.pages(f"EL2 for {part['name']}", PAGE_BYTES, part.get("colors"))
+        machine.own(number + 1, pages, PAGE_BYTES)
+        data[part["core"]] = pages[0]
+    return json.dumps(regulation_of(job, platform, data))
 
 
 def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> dict[str, Any]:

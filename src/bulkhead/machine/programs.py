@@ -80,9 +80,31 @@ def counted(programs: Sequence[Program], leave_out: int) -> list[list[Iteration]
     return [[one for one in own[leave_out:] if one.begin_ps >= together] for own in iterations]
 
 
-def run_iterations(machine: Machine, names: Sequence[str], wanted: int, leave_out: int, until_ps: int) -> str:
-    """Until each program has `wanted` iterations that count. Raises ProgramFailed where one cannot."""
+def run_preparations(machine: Machine, until_ps: int) -> int:
+    """Until each program iterates, or has ended; returns when that was seen."""
     now = 0
+    while now < until_ps:
+        now = min(until_ps, now + LOOK_PS)
+        if machine.run(now) != "reached":
+            break
+        if all(program["marks"] or program["ended"] for program in json.loads(machine.results())["programs"]):
+            break
+    return now
+
+
+def run_iterations(
+    machine: Machine,
+    names: Sequence[str],
+    wanted: int,
+    leave_out: int,
+    until_ps: int,
+    now: int = 0,
+    waited_for: Sequence[str] = (),
+) -> str:
+    """Until each program has `wanted` iterations that count. Raises ProgramFailed where one cannot.
+
+    `waited_for`: only these programs, if any.
+    """
     while now < until_ps:
         now = min(until_ps, now + LOOK_PS)
         ending = machine.run(now)
@@ -90,7 +112,8 @@ def run_iterations(machine: Machine, names: Sequence[str], wanted: int, leave_ou
         for program in programs:
             if program["ended"] or program["trouble"]:
                 raise ProgramFailed(f"'{program['name']}' ended: {reason(program)}")
-        if all(len(own) >= wanted for own in counted(programs, leave_out)):
+        done = [len(own) >= wanted for own in counted(programs, leave_out)]
+        if all(one for one, name in zip(done, names, strict=True) if not waited_for or name in waited_for):
             return "iterated"
         if ending != "reached":
             return ending

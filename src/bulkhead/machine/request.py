@@ -18,6 +18,7 @@ from bulkhead.package.build import Build
 
 Json = dict[str, Any]
 
+MMDC_PROFILE = (0x418, 0x41C, 0x410, 32)  # machine/devices/mmdc_profile.h
 FIRST_DOMAIN_OWNER = 2  # in the owners map: after nobody and the hypervisor
 
 
@@ -73,11 +74,24 @@ def board_of(platform: Platform) -> Json:
         "event_counters": platform.pmu.counters if platform.pmu is not None else 0,
         "overflow_irqs": [platform.pmu_interrupt(core) for core in range(platform.cores.count)],
         "mpidrs": platform.mpidrs(),
+        "dram_profile_pa": _dram_profile(platform),
         "entry_ps": costs.entry or 0,
         "exit_ps": costs.exit or 0,
         "barrier_ps": costs.barrier or 0,
         "dma": [_dma_of(platform.name, dma) for dma in platform.dma],
     }
+
+
+def _dram_profile(platform: Platform) -> int:
+    """Where the memory controller's profiling counters are, of the one kind that there is; 0: it has none."""
+    counters = platform.dram.utilization if platform.dram is not None else None
+    if counters is None:
+        return 0
+    if (counters.cycles, counters.busy, counters.control, counters.width) != MMDC_PROFILE:
+        raise NotSimulated(
+            f"platform '{platform.name}': the simulated machine has no such `dram.utilization`"
+        )
+    return counters.at
 
 
 def _dma_of(platform: str, dma: Dma) -> Json:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bulkhead.config import dram as drams
 from bulkhead.config.platform import Cache, Dram, Platform
-from bulkhead.config.timing import DramTiming, Prefetcher, TlbLevel
+from bulkhead.config.timing import BY_TURNS, DramTiming, Prefetcher, TlbLevel
 
 PICOSECONDS_PER_S = 10**12
 LOOKAHEAD_PS = 200_000  # where no cost of an interrupt is given: no interrupt crosses cores faster
@@ -220,5 +220,9 @@ def _timings(dram: Dram, timing: DramTiming) -> Settings:
 
 
 def _controller(dram: Dram) -> Settings:
-    names = ("read_queue", "write_queue", "write_high", "write_low", "cap", "page")
-    return {name: getattr(dram.controller, name) for name in names}
+    how = dram.controller
+    made: Settings = {name: getattr(how, name) for name in ("read_queue", "write_queue", "page")}
+    if how.arbitration is None:
+        return made | {name: getattr(how, name) for name in BY_TURNS}
+    scores = how.arbitration.model_dump(exclude={"source", "fitted"})
+    return made | {"arbitration": scores}

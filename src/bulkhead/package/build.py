@@ -20,6 +20,7 @@ from bulkhead.package.hypervisor import read_hypervisor
 from bulkhead.package.images import Surroundings, find_program, load_domain
 from bulkhead.package.memory import Loaded, regions_of
 from bulkhead.package.owners import observe_config, owners_map
+from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import plan_memory
 from bulkhead.schema import Layout, load_layout
@@ -124,7 +125,13 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
     errors.check()
 
     package = bundle(
-        plan, loaded, hypervisor, layout, run_for_ns=options.run_for_ns, in_place=options.in_place
+        plan,
+        loaded,
+        hypervisor,
+        layout,
+        run_for_ns=options.run_for_ns,
+        in_place=options.in_place,
+        event=counted_event(plan.platform, hosted=options.hosted),
     )
     pool_pages = plan.pool.pages(plan.space)
     first = hypervisor.status_offset // layout.constant("page_bytes")

@@ -15,6 +15,7 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.hypervisor import HypervisorImage, patched
 from bulkhead.package.manifest import PlacedPiece, pack_manifest
 from bulkhead.package.memory import Loaded, Piece, align_up, copied
+from bulkhead.planning.budgets import CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.schema import Layout
 
@@ -53,14 +54,18 @@ def bundle(
     *,
     run_for_ns: int = 0,
     in_place: bool = True,
+    event: CountedEvent | None = None,
 ) -> Package:
-    """The whole package. With `in_place`, images of uncolored domains are loaded where they belong."""
+    """The whole package. With `in_place`, images of uncolored domains are loaded where they belong.
+
+    `event`: what budgets count.
+    """
     pieces = [copied(images.pieces) for images in loaded]
     at_home = [in_place and _can_stay(plan, domain) for domain in plan.domains]
     manifest_offset = align_up(len(hypervisor.flat))
 
     def manifest_with(placed: list[list[PlacedPiece]]) -> bytes:
-        return pack_manifest(plan, loaded, placed, layout, run_for_ns=run_for_ns)
+        return pack_manifest(plan, loaded, placed, layout, run_for_ns=run_for_ns, event=event)
 
     # Its size depends on how many images there are, not on where: pack it once to know, once to keep.
     draft = manifest_with([[PlacedPiece(p.ipa, len(p.data), 0) for p in own] for own in pieces])

@@ -3,8 +3,8 @@
 
 Called by `images`, once per domain. The board is the emulator's `virt` reduced to what a domain has: its own
 memory and CPUs, the interrupt controller and the console at the platform's addresses, timers, PSCI by HVC,
-and the devices that are passed through to it. There is no PMU node, since guests may not use it. The same
-inputs give the same bytes."""
+the devices that are passed through to it, and performance monitors if it was given them. The same inputs
+give the same bytes."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _GICV3_DISTRIBUTOR_BYTES = 0x10000
 _GICV3_REDISTRIBUTOR_BYTES = 0x20000  # per CPU
 _GICV2_DISTRIBUTOR_BYTES = 0x1000
 _GICV2_INTERFACE_BYTES = 0x2000
+_PMU_PPI = 7  # INTID 23, whichever line it is of this board
 _UART_BYTES = 0x1000
 _RNG_SEED_BYTES = 64
 
@@ -63,6 +64,7 @@ class GuestBoard:
     gicc: int | None = None  # CPU interface: a GICv2
     console: Console | None = None
     devices: tuple[PassedDevice, ...] = ()
+    pmu: bool = False
     bus_clock_hz: int = 24_000_000  # of the clock that PrimeCell devices want named; nobody changes it
     cmdline: str | None = None
     initrd: tuple[int, int] | None = None  # (start, end)
@@ -82,6 +84,8 @@ def device_tree(board: GuestBoard) -> bytes:
     root.append(_cpus(board))
     root.append(_psci())
     root.append(_timer(board))
+    if board.pmu:
+        root.append(_pmu(board))
     root.append(_gic(board))
     if board.console is not None or any(map(_is_primecell, board.devices)):
         root.append(_clock(board.bus_clock_hz))
@@ -148,10 +152,21 @@ def _psci() -> fdt.Node:
 def _timer(board: GuestBoard) -> fdt.Node:
     node = fdt.Node("timer")
     _strings(node, "compatible", "arm,armv8-timer")
-    # GICv2's binding wants the CPUs that a private interrupt goes to; GICv3's has no such bits.
-    flags = _LEVEL_HIGH if board.gicc is None else _LEVEL_HIGH | ((1 << board.cpus) - 1) << 8
+    flags = _private_flags(board)
     _words(node, "interrupts", *(cell for ppi in _TIMER_PPIS for cell in (_PPI, ppi, flags)))
     node.append(fdt.Property("always-on"))  # a waiting VCPU's timer still fires
+    return node
+
+
+def _private_flags(board: GuestBoard) -> int:
+    """GICv2's binding wants the CPUs that a private interrupt goes to; GICv3's has no such bits."""
+    return _LEVEL_HIGH if board.gicc is None else _LEVEL_HIGH | ((1 << board.cpus) - 1) << 8
+
+
+def _pmu(board: GuestBoard) -> fdt.Node:
+    node = fdt.Node("pmu")
+    _strings(node, "compatible", "arm,armv8-pmuv3")
+    _words(node, "interrupts", _PPI, _PMU_PPI, _private_flags(board))
     return node
 
 

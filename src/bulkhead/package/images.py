@@ -78,6 +78,7 @@ def _board(
         entropy=f"{around.seed}/{around.system_name}/{domain.name}".encode(),
         console=console,
         devices=_described_devices(domain, platform),
+        pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,
         cmdline=domain.image.cmdline,
         initrd=initrd,

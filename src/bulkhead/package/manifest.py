@@ -16,7 +16,9 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
+from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.schema import Layout, LayoutError, Value
 
 _TABLE_ALIGN = 8
@@ -31,6 +33,28 @@ _TABLES = (
     ("images", "manifest_image", "max_images"),
     ("irqs", "manifest_irq", "max_irqs"),
     ("devices", "manifest_device", "max_devices"),
+)
+# Fields that are zero where there is no such thing.
+_UTILIZATION = tuple(
+    f"utilization_{name}" for name in ("pa", "busy", "cycles", "bits", "control", "clear", "enable")
+)
+_BUDGET = tuple(
+    f"budget_{name}"
+    for name in ("events", "period_ns", "chunk_events", "write_events", "slack_events", "counts")
+)
+_REGULATION = (
+    "policy",
+    "hold",
+    "threshold",
+    "step",
+    "members",
+    "regulated",
+    "store_samples",
+    "interval_ns",
+    "bandwidth_threshold_events",
+    "floor_events",
+    "ceiling_events",
+    "saturation_events",
 )
 
 Row = Mapping[str, Value]
@@ -73,8 +97,12 @@ def pack_manifest(
     layout: Layout,
     *,
     run_for_ns: int = 0,
+    event: CountedEvent | None = None,
 ) -> bytes:
-    """The manifest; `loaded` and `placed` have one entry per domain, in the plan's order."""
+    """The manifest; `loaded` and `placed` have one entry per domain, in the plan's order.
+
+    `event`: what budgets count; None: there are none.
+    """
     tables: dict[str, list[Row]] = {name: [] for name, _, _ in _TABLES}
     sets = _ColorSets(plan.space.count, layout.constant("color_set_words"))
     hypervisor = _hypervisor(plan, layout, sets.of(plan.pool.colors), run_for_ns)
@@ -84,14 +112,15 @@ def pack_manifest(
     ]
     tables["ram"] = [{"pa": r.at, "bytes": r.size} for r in plan.platform.memory]
     for domain, images, pieces in zip(plan.domains, loaded, placed, strict=True):
-        _add_domain(tables, plan, domain, images, pieces, sets, layout)
+        _add_domain(tables, plan, domain, images, pieces, sets, layout, event)
     tables["color_sets"] = sets.rows()
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
         "layout_hash": layout.hash,
-        "platform": _platform(plan.platform, plan.space.bits, layout),
+        "platform": _platform(plan.platform, plan.space.bits, layout, event),
         "hypervisor": hypervisor,
+        "regulation": _regulation(plan, layout, event),
     }
     try:
         return _assemble(header, tables, layout)
@@ -125,7 +154,7 @@ def _assemble(header: dict[str, Value], tables: Mapping[str, list[Row]], layout:
     return bytes(body)
 
 
-def _platform(platform: Platform, color_bits: int, layout: Layout) -> Row:
+def _platform(platform: Platform, color_bits: int, layout: Layout, event: CountedEvent | None) -> Row:
     gic, timers, uart = platform.interrupt_controller, platform.timers, platform.uart
     assert gic is not None, "only boards that boot come here"
     assert uart is not None
@@ -145,8 +174,53 @@ def _platform(platform: Platform, color_bits: int, layout: Layout) -> Row:
         "cntv_irq": timers.virtual,
         "cntp_irq": timers.physical,
         "maintenance_irq": timers.maintenance,
-        "reserved": 0,
+        "traffic_event": event.number if event else 0,
+        "overflow_backup_events": event.backup_events if event else 0,
+        "writeback_event": event.writeback_number if event else 0,
         "color_bits": color_bits,
+        **_utilization(platform, event),
+    }
+
+
+def _utilization(platform: Platform, event: CountedEvent | None) -> Row:
+    """Where no memory event is counted there is nothing to regulate, and perhaps no such counters."""
+    counters = platform.dram.utilization if platform.dram is not None else None
+    if counters is None or event is None or event.bytes is None:
+        return dict.fromkeys(_UTILIZATION, 0)
+    return {
+        "utilization_pa": counters.at,
+        "utilization_busy": counters.busy,
+        "utilization_cycles": counters.cycles,
+        "utilization_bits": counters.width,
+        "utilization_control": counters.control,
+        "utilization_clear": counters.clear,
+        "utilization_enable": counters.enable,
+    }
+
+
+def _regulation(plan: Plan, layout: Layout, event: CountedEvent | None) -> Row:
+    found = regulator_of(plan.system, plan.platform, event)
+    if found is None:
+        return {**dict.fromkeys(_REGULATION, 0), "budget_events": [0] * layout.constant("max_cores")}
+    unlimited = layout.constant("unlimited_events")
+    limits = found.budget_events
+    return {
+        "policy": layout.enum_value("regulation_policy", found.policy.replace("-", "_")),
+        "hold": layout.enum_value("regulation_hold", found.hold),
+        "threshold": found.threshold,
+        "step": found.step,
+        "members": sum(1 << core for core in found.members),
+        "regulated": sum(1 << core for core in found.regulated),
+        "store_samples": int(found.store_samples),
+        "interval_ns": found.interval_ns,
+        "bandwidth_threshold_events": found.bandwidth_threshold_events,
+        "floor_events": found.floor_events,
+        "ceiling_events": found.ceiling_events,
+        "saturation_events": found.saturation_events,
+        "budget_events": [
+            unlimited if (limit := limits.get(core, 0)) is None else limit
+            for core in range(layout.constant("max_cores"))
+        ],
     }
 
 
@@ -158,6 +232,8 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
         "pool_color_set": color_set,
         "console_core": _console_core(plan),
         "console_domain": layout.constant("all_domains") if focus is None else focus,
+        "scheduler": layout.enum_value("scheduler", plan.system.hypervisor.scheduler.replace("-", "_")),
+        "slice_ns": plan.system.hypervisor.slice,
         "run_for_ns": run_for_ns,
     }
 
@@ -183,13 +259,16 @@ def _configured(plan: Plan, domain: DomainPlan) -> Domain:
     return configured
 
 
-def _flags(domain: DomainPlan, configured: Domain, layout: Layout) -> int:
+def _flags(domain: DomainPlan, configured: Domain, budget: Budget | None, layout: Layout) -> int:
     chosen = {
         "realtime": domain.realtime,
         "premap": domain.premap,
         "console": configured.console,
         "manager": configured.manager,
         "restart_on_failure": configured.restart == "on-failure",
+        "budget": budget is not None,
+        "pmu": configured.pmu,
+        "reclaim": budget is not None and budget.reclaim,
     }
     return sum(layout.enum_value("domain_flag", name) for name, on in chosen.items() if on)
 
@@ -202,8 +281,10 @@ def _add_domain(
     pieces: Sequence[PlacedPiece],
     sets: _ColorSets,
     layout: Layout,
+    event: CountedEvent | None,
 ) -> None:
     configured = _configured(plan, domain)
+    budget = budget_in(plan.system, configured, event)
     first = {name: len(tables[name]) for name in ("vcpus", "segments", "images", "irqs", "devices")}
     tables["vcpus"] += [{"domain": domain.index, "core": core} for core in domain.cpus]
     tables["segments"] += [
@@ -220,12 +301,27 @@ def _add_domain(
         "entry_ipa": images.entry_ipa,
         "boot_argument": images.device_tree_ipa,
         "color_set": sets.of(domain.colors),
-        "flags": _flags(domain, configured, layout),
+        "flags": _flags(domain, configured, budget, layout),
     }
     for table, start in first.items():
         row[f"first_{table[:-1]}"] = start
         row[f"{table[:-1]}_count"] = len(tables[table]) - start
+    row |= _budget(budget, layout)
+    row["priority"] = configured.priority
     tables["domains"].append(row)
+
+
+def _budget(budget: Budget | None, layout: Layout) -> Row:
+    if budget is None:
+        return dict.fromkeys(_BUDGET, 0)
+    return {
+        "budget_events": layout.constant("unlimited_events") if budget.events is None else budget.events,
+        "budget_period_ns": budget.period_ns,
+        "budget_chunk_events": budget.chunk_events,
+        "budget_write_events": budget.write_events,
+        "budget_slack_events": budget.slack_events,
+        "budget_counts": layout.enum_value("budget_counts", budget.counts),
+    }
 
 
 def _add_devices(tables: dict[str, list[Row]], platform: Platform, configured: Domain) -> None:

@@ -46,6 +46,7 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         "manifest": limits()["max_manifest_bytes"],
         "stacks": cores * STACK_BYTES,
         "status": (1 + cores) * PAGE_BYTES,
+        "shared cores": (cores + sum(len(domain.cpus) for domain in system.domains)) * PAGE_BYTES,
         "console rings": len(system.domains) * CONSOLE_RING_BYTES,
         "stage-2 tables": PAGE_BYTES
         * sum(stage2_table_pages(domain, platform, colored=colored) for domain in system.domains),

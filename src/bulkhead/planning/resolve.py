@@ -42,6 +42,8 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     result["hypervisor"] = {
         **_promise(plan, plan.pool.colors),
         "memory": _size(plan.pool.bytes),
+        "scheduler": system.hypervisor.scheduler,
+        "slice": f"{system.hypervisor.slice} ns",
         **(
             {"console": {"default": system.hypervisor.console.default}}
             if system.hypervisor.console.default
@@ -123,13 +125,19 @@ def _regulation(system: System) -> dict[str, Any]:
     regulation = system.regulation
     assert regulation is not None
     threshold, step = regulation.threshold, regulation.step
-    result = {
+    result: dict[str, Any] = {
         "policy": regulation.policy,
         "interval": f"{regulation.interval} ns",
         "step": "adaptive" if step is None else _percent(step),
+        "hold": regulation.hold,
+        "floor": f"{regulation.floor} B/s",
+        "samples": regulation.samples,
         "reclaim": regulation.reclaim,
         "overcommit": regulation.overcommit,
     }
+    for key in ("ceiling", "saturation"):
+        if (rate := getattr(regulation, key)) is not None:
+            result[key] = f"{rate} B/s"
     if "threshold" in regulation.model_fields_set:
         result["threshold"] = _percent(threshold) if isinstance(threshold, Fraction) else f"{threshold} B/s"
     return result
@@ -139,6 +147,12 @@ def _bandwidth(bandwidth: Bandwidth) -> Any:
     if bandwidth.unlimited:
         return "unlimited"
     given: dict[str, Any] = {"per": bandwidth.per, "period": f"{bandwidth.period} ns"}
+    if bandwidth.counts != "auto":
+        given["counts"] = bandwidth.counts
+    if bandwidth.slack is not None:
+        given["slack"] = bandwidth.slack
+    if bandwidth.read is not None:
+        return {"read": f"{bandwidth.read} B/s", "write": f"{bandwidth.write} B/s", **given}
     if bandwidth.budget is not None:
         return {"budget": f"{bandwidth.budget} B/s", **given}
     return {"events": bandwidth.events, **given}

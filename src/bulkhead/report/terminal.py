@@ -33,6 +33,9 @@ def render_run(run: Run) -> Group:
     parts: list[RenderableType] = [Text(title, style="bold"), _domains(run)]
     if run.attempts:
         parts += [Text(""), _attempts(run)]
+    parts += [_budget(domain) for domain in run.domains if domain.get("events")]
+    if run.report.get("regulation"):
+        parts.append(Text.assemble(("· ", _DIM), regulation_text(run.report["regulation"])))
     parts += [_interference(found) for found in run.interference]
     parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
@@ -99,6 +102,60 @@ def attempts_by_class(attempts: list[dict[str, Any]]) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _budget(domain: dict[str, Any]) -> Text:
+    return Text.assemble(("· ", _DIM), (f"{domain.get('name')}: ", "bold"), budget_text(domain["events"]))
+
+
+def budget_text(events: dict[str, Any]) -> str:
+    """How a domain kept to its budget, in one sentence."""
+    shared = ", shared by its VCPUs" if events.get("shared") else ""
+    limits = [one for one in events["vcpus"] if "budget_mean" in one]
+    if limits:
+        least, most = min(one["budget_min"] for one in limits), max(one["budget_max"] for one in limits)
+        means = ", ".join(count(round(one["budget_mean"])) for one in limits)
+        budget = f"on average {means} ({count(least)} to {count(most)})"
+    elif events["budget"] is None:
+        budget = "any number of"
+    elif "write_budget" in events:
+        budget = f"{count(events['budget'])} and {count(events['write_budget'])}"
+    else:
+        budget = count(events["budget"])
+    latest = events.get("latest")
+    changed = (
+        f", changed {events['changes']} times to {count(latest['budget'])} in {duration(latest['period_ns'])}"
+        if latest
+        else ""
+    )
+    period = duration(events["period_ns"])
+    return (
+        f"{budget} {events['event']} in each {period}{shared}{changed}; "
+        f"at most {count(events['max_per_period'])} on a core, "
+        f"stopped in {count(events['throttled_periods'])} of {count(events['periods'])} periods"
+        + _reclaim_text(events["vcpus"])
+    )
+
+
+def _reclaim_text(vcpus: list[dict[str, Any]]) -> str:
+    given = [one for one in vcpus if "given" in one]
+    if not given:
+        return ""
+    sums = {key: sum(one[key] for one in given) for key in ("given", "drawn", "violations")}
+    gave, drew, missed = (count(number) for number in sums.values())
+    return f"; gave {gave}, drew {drew}, missed its own in {missed}"
+
+
+def regulation_text(found: dict[str, Any]) -> str:
+    """What the regulator did, in one sentence."""
+    together, load = found["global_events"], found["load"]
+    intervals = f"{count(found['intervals'])} intervals of {duration(found['interval_ns'])}"
+    return (
+        f"regulation {found['policy']}: {intervals}, {count(found['missed'])} missed, "
+        f"{count(found['late'])} late; together {count(round(together['mean']))} events "
+        f"({count(together['min'])} to {count(together['max'])}), "
+        f"load {load['mean']:.1%} ({load['min']:.1%} to {load['max']:.1%})"
+    )
 
 
 def _interference(found: dict[str, Any]) -> Text:

@@ -19,10 +19,12 @@ from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Promise, Window
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
+from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.run.boot import boot_by, in_one_piece
 from bulkhead.run.emulator import Machine
-from bulkhead.run.target import DomainTarget, Options, Target
+from bulkhead.run.target import MACHINE, DomainTarget, Options, Policy, Target
 
 _KIB = 1024
 _OBSERVER_RESULT = "observe-result.json"
@@ -76,6 +78,7 @@ def frames_of(target: Target) -> list[int]:
 
 def _target(loaded: Loaded, build: Build, options: Options, directory: Path, booted: Path) -> Target:
     plan = build.plan
+    event = counted_event(plan.platform, hosted=options.on == MACHINE)
     return Target(
         system=plan.system.name,
         system_file=loaded.file,
@@ -86,12 +89,14 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         layout=build.layout,
         status_frames=build.status_pages,
         promise=make_promise(plan),
-        domains=tuple(_domain(domain, plan) for domain in plan.domains),
+        domains=tuple(_domain(domain, plan, event) for domain in plan.domains),
         options=options,
         directory=directory,
+        policy=Policy(plan.system.hypervisor.scheduler, plan.system.hypervisor.slice),
         color_count=plan.space.count,
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,
+        regulator=regulator_of(plan.system, plan.platform, event),
         notices=tuple(notice.json() for notice in loaded.notices),
     )
 
@@ -118,13 +123,19 @@ def make_promise(plan: Plan) -> Promise:
     )
 
 
-def _domain(domain: DomainPlan, plan: Plan) -> DomainTarget:
+def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> DomainTarget:
+    configured = plan.system.domain(domain.name)
+    assert configured is not None
+    budget = budget_in(plan.system, configured, event)
     return DomainTarget(
         name=domain.name,
         cores=domain.cpus,
         realtime=domain.realtime,
         colors=tuple(sorted(domain.colors)) if domain.colors is not None else None,
         expected=plan.system.expect.get(domain.name),
+        budget=budget,
+        event=event.counted_as(budget.counts) if event and budget else None,
+        event_bytes=event.bytes if event and budget else None,
     )
 
 
@@ -155,6 +166,8 @@ def _hypervisor_devices(platform: Platform) -> tuple[Window, ...]:
     for at, name in ((gic.hypervisor, "GICH"), (gic.virtual_cpu, "GICV")):
         if at is not None:
             windows.append(Window(at, 8 * _KIB, name))
+    if platform.dram is not None and platform.dram.utilization is not None:
+        windows.append(Window(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller"))
     return tuple(windows)
 
 

@@ -23,6 +23,9 @@ _SENTENCES = {
     "board_reserved": f"{_BOARD} reserves memory for the firmware that the platform file must not give"
     " away (`reserved`)",
     "board_core": f"{_BOARD} does not have all cores of the platform file (`cores`)",
+    "counter_missing": "a core has no event counter for a budget, or does not count its event (an emulated"
+    " one counts instructions in counted time only: `--icount`)",
+    "regulation": "the manifest's regulation and the budgets of its cores do not fit each other",
     "board_psci": f"{_BOARD} has no PSCI of version 0.2 or later that is called by SMC",
 }
 _LEVEL_SENTENCE = "the firmware or boot loader must enter it at EL2, on a machine with virtualization"

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
+from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
 from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.refusal import explained
 from bulkhead.run.session import Outcome
+from bulkhead.run.shared_core import shared_cores, shared_reasons
 from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
 from bulkhead.run.target import DomainTarget, Target
 
@@ -55,6 +57,8 @@ def run_result(facts: Facts) -> Json:
     interfered = _interference(facts, domains, reasons)
     witnesses = _witnesses(facts, reasons)
     status = facts.status if isinstance(facts.status, SystemStatus) else None
+    shared = shared_cores(status, target.domains, target.policy) if status else []
+    reasons += shared_reasons(shared)
     return {
         "bulkhead": {"version": facts.version, "commit": facts.commit},
         "command": "run",
@@ -79,6 +83,7 @@ def run_result(facts: Facts) -> Json:
         "ended": facts.outcome.how,
         "guest_ns": _guest_ns(facts),
         "domains": domains,
+        **({"shared_cores": shared} if shared else {}),
         "attempts": attempts,
         "interference": interfered,
         "witnesses": witnesses,
@@ -96,8 +101,16 @@ def run_result(facts: Facts) -> Json:
             "granule_bytes": target.granule_bytes,
             "color_bits": f"{target.promise.color_bits:#x}",
         },
+        **_regulation(facts),
         **_simulated(facts),
     }
+
+
+def _regulation(facts: Facts) -> Json:
+    regulator, status = facts.target.regulator, facts.status
+    if regulator is None or isinstance(status, str) or status.regulation is None:
+        return {}
+    return {"regulation": regulation_of(regulator, status.regulation)}
 
 
 def _simulated(facts: Facts) -> Json:
@@ -157,7 +170,7 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
     target = facts.target.domains[index]
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     domain = status.domains[index] if status and index < len(status.domains) else None
-    cores = [core for core in status.cores if core.domain == index] if status else []
+    cores = [one for core in status.cores if (one := core.vcpu_of(index))] if status else []
     console = facts.outcome.console.domains[target.name] if facts.outcome.console else DomainConsole()
     state = _state(domain) if domain else "unknown"
     result: Json = {
@@ -173,6 +186,9 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
         "colors": _colors(facts.target, target.colors),
         "restarts": domain.restarts if domain else 0,
     }
+    if target.budget is not None:
+        result["events"] = events_of(target.budget, target.event, cores)
+        reasons += budget_reasons(target.name, target.budget, cores)
     if domain and state != "running":
         result |= _ending(domain)
     if facts.caches is not None:

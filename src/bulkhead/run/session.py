@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -27,6 +27,7 @@ from bulkhead.run.keys import KeyFilter, raw_mode
 
 _DRAIN_QUIET_S = 0.2  # the serial line is empty when nothing comes for so long after the shutdown
 _DRAIN_LIMIT_S = 5.0
+_LOOK_S = 0.2
 
 
 class View(Protocol):
@@ -63,6 +64,7 @@ class Plan:
     frames: tuple[int, ...]  # to read at the end
     timeout_s: float | None
     attach: bool
+    look: Callable[[Emulator], Awaitable[None]] | None = None  # at the machine while it runs
 
 
 def run_session(plan: Plan, view: View) -> Outcome:
@@ -98,7 +100,7 @@ class _Session:
         outcome.qemu_version = await emulator.version()
         with (self._plan.directory / "console.log").open("wb") as log:
             pump = asyncio.ensure_future(self._pump(emulator, log))
-            side = [asyncio.ensure_future(self._tick())]
+            side = [asyncio.ensure_future(self._tick()), asyncio.ensure_future(self._look(emulator))]
             try:
                 with self._keyboard(emulator):
                     await emulator.command("cont")
@@ -109,6 +111,8 @@ class _Session:
                 if outcome.how != "shutdown":
                     await emulator.command("stop")
                 await self._drain(pump)
+                side[1].cancel()
+                await asyncio.gather(side[1], return_exceptions=True)
                 scratch = self._plan.directory / "memory.tmp"
                 outcome.image = await memory.fetch(emulator, self._plan.frames, scratch)
                 await emulator.quit()
@@ -176,6 +180,12 @@ class _Session:
         while True:
             self._view.tick(self._parser)
             await asyncio.sleep(0.25)
+
+    async def _look(self, emulator: Emulator) -> None:
+        with contextlib.suppress(EmulatorError, OSError):  # whoever ends the run says why
+            while self._plan.look is not None:
+                await asyncio.sleep(_LOOK_S)
+                await self._plan.look(emulator)
 
     def _end(self, how: str, detail: str) -> None:
         if self._stop is not None and not self._stop.done():

@@ -13,6 +13,8 @@ from typing import Any
 
 from bulkhead.schema.layout import Layout
 
+LOAD_ONE = 1 << 16  # core/utilization.h
+
 
 @dataclass(frozen=True)
 class DomainStatus:
@@ -28,6 +30,80 @@ class DomainStatus:
 
 
 @dataclass(frozen=True)
+class LimitStatus:
+    """The budgets of a regulated core, in events, at the ends of its intervals."""
+
+    intervals: int
+    mean: float
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class ReclaimStatus:
+    """What a core gave to the others and drew; periods without what it was guaranteed."""
+
+    given: int
+    drawn: int
+    violations: int
+    shortfall: int
+
+
+@dataclass(frozen=True)
+class RegulationStatus:
+    """The regulator's steps: G in events, the load in 1/65536."""
+
+    samples: int
+    missed: int
+    given_up: int
+    unusable: int
+    changes: int
+    global_last: int
+    global_mean: float
+    global_min: int
+    global_max: int
+    load_mean: float
+    load_min: float
+    load_max: float
+
+
+@dataclass(frozen=True)
+class BudgetStatus:
+    """How a core's VCPU kept to its budget."""
+
+    events: int
+    periods: int
+    late_periods: int
+    throttled_periods: int
+    throttled_ns: int
+    overshoot_periods: int
+    overshoot_events: int
+    overshoot_max: int
+    max_per_period: int
+    limit: int  # events, of the latest period
+    period_ns: int
+    changes: int  # of these two, by managers
+    limits: LimitStatus | None = None  # of a regulated one
+    reclaim: ReclaimStatus | None = None  # of one that gives and draws
+
+
+@dataclass(frozen=True)
+class SharedVcpu:
+    """A VCPU that shares its core with others."""
+
+    domain: int
+    vcpu: int
+    state: str
+    priority: int
+    dispatches: int
+    blocks: int
+    run_ns: int
+    out_of_order: int  # dispatches while one of a higher priority was ready
+    periods_due: int  # that have ended by the clock
+    budget: BudgetStatus | None
+
+
+@dataclass(frozen=True)
 class CoreStatus:
     core: int
     domain: int
@@ -36,6 +112,21 @@ class CoreStatus:
     exits: dict[str, int]  # those that occurred
     injected: int
     list_register_full: int
+    budget: BudgetStatus | None = None  # None: it has none, or nothing of it was seen yet
+    samples_frame: int = 0  # of the pool: where its ring of samples begins
+    samples_bytes: int = 0  # 0: it has none
+    switches: int = 0  # from one VCPU to another
+    shared: tuple[SharedVcpu, ...] = ()  # then `domain`, `vcpu` and `budget` are nobody's
+
+    def vcpu_of(self, domain: int) -> CoreStatus | None:
+        """This core as the domain's VCPU sees it; None: it has none here. Where others share it, nobody knows
+        whose exits and interrupts the core has counted."""
+        if self.domain == domain:
+            return self
+        one = next((one for one in self.shared if one.domain == domain), None)
+        if one is None:
+            return None
+        return CoreStatus(self.core, domain, one.vcpu, one.state == "reset", {}, 0, 0, one.budget)
 
 
 @dataclass(frozen=True)
@@ -49,8 +140,11 @@ class SystemStatus:
     ttbr0_el2: int
     pool_frames: int
     pool_used: int
+    counter_hz: int = 0
+    started_at: int = 0  # counter value; 0: not yet
     domains: list[DomainStatus] = field(default_factory=list)
     cores: list[CoreStatus] = field(default_factory=list)
+    regulation: RegulationStatus | None = None  # None: nothing was regulated
 
 
 def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus | str:
@@ -78,6 +172,8 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
         ttbr0_el2=int(raw["ttbr0_el2"]),
         pool_frames=int(raw["pool_frames"]),
         pool_used=int(raw["pool_used"]),
+        counter_hz=hz,
+        started_at=start,
         domains=[
             DomainStatus(
                 state=_name(layout, "domain_state", d["state"]),
@@ -92,11 +188,32 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
             )
             for d in raw["domains"][:count]
         ],
-        cores=[core for page in pages[1:] if page is not None and (core := _core(layout, page))],
+        cores=[core for page in pages[1:] if page is not None and (core := _core(layout, page, hz))],
+        regulation=_regulation(raw["regulation"]),
     )
 
 
-def _core(layout: Layout, page: bytes) -> CoreStatus | None:
+def _regulation(raw: Mapping[str, Any]) -> RegulationStatus | None:
+    steps = int(raw["samples"])
+    if steps == 0:
+        return None
+    return RegulationStatus(
+        samples=steps,
+        missed=int(raw["missed"]),
+        given_up=int(raw["given_up"]),
+        unusable=int(raw["unusable"]),
+        changes=int(raw["changes"]),
+        global_last=int(raw["global_events"]),
+        global_mean=int(raw["global_sum_events"]) / steps,
+        global_min=int(raw["global_min_events"]),
+        global_max=int(raw["global_max_events"]),
+        load_mean=int(raw["load_sum"]) / steps / LOAD_ONE,
+        load_min=int(raw["load_min"]) / LOAD_ONE,
+        load_max=int(raw["load_max"]) / LOAD_ONE,
+    )
+
+
+def _core(layout: Layout, page: bytes, hz: int) -> CoreStatus | None:
     raw = _record(layout, "status_core", page)
     if raw["magic"] != layout.constant("status_magic"):
         return None
@@ -109,7 +226,60 @@ def _core(layout: Layout, page: bytes) -> CoreStatus | None:
         exits={names.get(i, f"reason_{i}"): int(n) for i, n in enumerate(raw["exits"]) if n},
         injected=int(raw["injected"]),
         list_register_full=int(raw["list_register_full"]),
+        budget=_budget(raw["budget"], hz),
+        samples_frame=int(raw["samples_frame"]),
+        samples_bytes=int(raw["samples_bytes"]),
+        switches=int(raw["switches"]),
+        shared=tuple(
+            SharedVcpu(
+                domain=int(one["domain"]),
+                vcpu=int(one["vcpu"]),
+                state=_name(layout, "vcpu_state", one["state"]),
+                priority=int(one["priority"]),
+                dispatches=int(one["dispatches"]),
+                blocks=int(one["blocks"]),
+                run_ns=int(one["run_ticks"]) * 10**9 // hz if hz else 0,
+                out_of_order=int(one["out_of_order"]),
+                periods_due=int(one["periods_due"]),
+                budget=_budget(one["budget"], hz),
+            )
+            for one in raw["shared"][: int(raw["shared_count"])]
+        ),
     )
+
+
+def _budget(raw: Mapping[str, Any], hz: int) -> BudgetStatus | None:
+    if not (raw["periods"] or raw["events"]) or not hz:
+        return None
+    return BudgetStatus(
+        events=int(raw["events"]),
+        periods=int(raw["periods"]),
+        late_periods=int(raw["late_periods"]),
+        throttled_periods=int(raw["throttled_periods"]),
+        throttled_ns=int(raw["throttled_ticks"]) * 10**9 // hz,
+        overshoot_periods=int(raw["overshoot_periods"]),
+        overshoot_events=int(raw["overshoot_events"]),
+        overshoot_max=int(raw["overshoot_max_events"]),
+        max_per_period=int(raw["period_max_events"]),
+        limit=int(raw["limit_events"]),
+        period_ns=-(-int(raw["period_ticks"]) * 10**9 // hz),
+        changes=int(raw["changes"]),
+        limits=_limits(raw),
+        reclaim=_reclaim(raw),
+    )
+
+
+def _limits(raw: Mapping[str, Any]) -> LimitStatus | None:
+    intervals = int(raw["limit_intervals"])
+    if intervals == 0:
+        return None
+    least, most = int(raw["limit_min_events"]), int(raw["limit_max_events"])
+    return LimitStatus(intervals, int(raw["limit_sum_events"]) / intervals, least, most)
+
+
+def _reclaim(raw: Mapping[str, Any]) -> ReclaimStatus | None:
+    found = (raw["given_events"], raw["drawn_events"], raw["violations"], raw["shortfall_events"])
+    return ReclaimStatus(*(int(one) for one in found)) if any(found) else None
 
 
 def _record(layout: Layout, name: str, page: bytes) -> Mapping[str, Any]:

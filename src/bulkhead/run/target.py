@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bulkhead.evidence.promise import Promise
+from bulkhead.planning.budgets import Budget
+from bulkhead.planning.regulation import RegulatorPlan
 from bulkhead.run.boot import ELF
 from bulkhead.run.emulator import Machine
 from bulkhead.schema.layout import Layout
@@ -28,6 +30,17 @@ class DomainTarget:
     realtime: bool = False
     colors: tuple[int, ...] | None = None
     expected: str | None = None  # an end that is not a failure: stopped, crashed
+    budget: Budget | None = None  # that is enforced
+    event: str | None = None  # what the budget counts
+    event_bytes: int | None = None  # that an event stands for
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Who runs on a core that VCPUs share."""
+
+    scheduler: str = "fixed-priority"
+    slice_ns: int = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -62,11 +75,13 @@ class Target:
     domains: tuple[DomainTarget, ...]
     options: Options
     directory: Path
+    policy: Policy = Policy()
     observer_result: Path | None = None
     color_count: int = 1
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
     request: dict[str, Any] = field(default_factory=dict)  # to the simulated machine (machine/hosted/run.h)
+    regulator: RegulatorPlan | None = None  # that steps
     notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
 
     @property

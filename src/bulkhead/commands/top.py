@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead top RUN`: a table of what the domains of a running system do, as long as it runs.
+
+Reads the small file that the run itself keeps up to date (`bulkhead.run.live`), so it disturbs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_REFRESH_S = 0.25
+_GONE_S = 10.0  # a run that has not written for so long has died
+
+
+def register(app: typer.Typer) -> None:
+    app.command("top")(top)
+
+
+def top(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SYSTEM|RUN", help="A system file (its latest run) or the directory of a run."
+        ),
+    ],
+    once: Annotated[
+        bool, typer.Option("--once", help="Show it once; that of a run that has ended, too.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Events against budgets, throttling and exits of each domain, live; Ctrl-C leaves."""
+    from bulkhead.run.find import NoRun, find_run
+    from bulkhead.run.live import LIVE_FILE
+
+    try:
+        file = find_run(target, LIVE_FILE) / LIVE_FILE
+        seen = _read(file)
+    except NoRun as error:
+        if as_json:
+            print_json(result_object("top", verdict="error", reasons=[str(error)]))
+        else:
+            complain(f"error: {error}")
+        raise typer.Exit(1) from None
+    if as_json:
+        print_json(result_object("top", verdict="ok", reasons=[], **seen))
+    elif once or seen["ended"]:
+        console().print(table_of(seen))
+    else:
+        _follow(file)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    from bulkhead.run.find import NoRun
+
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise NoRun(f"{file}: cannot be read ({error})") from None
+    assert isinstance(content, dict)
+    return content
+
+
+def _follow(file: Path) -> None:
+    from rich.live import Live
+
+    from bulkhead.run.find import NoRun
+
+    shown = console()
+    with Live(table_of(_read(file)), console=shown, auto_refresh=False) as live:
+        while True:
+            try:
+                seen = _read(file)
+                gone = time.time() - file.stat().st_mtime > _GONE_S
+            except (NoRun, OSError):
+                return
+            live.update(table_of(seen), refresh=True)
+            if seen["ended"] or gone:
+                return
+            time.sleep(_REFRESH_S)
+
+
+def table_of(seen: dict[str, Any]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from bulkhead.report.numbers import count, duration
+
+    clock = f", {seen['guest_s']:.2f} s" if seen["guest_s"] is not None else ""
+    state = "ended" if seen["ended"] else "running"
+    table = Table(
+        title=f"{seen['system']} on {seen['on']}: {state}{clock}", box=box.SIMPLE_HEAD, title_justify="left"
+    )
+    for name, justify in (
+        ("domain", "left"), ("cores", "left"), ("state", "left"), ("events", "right"),
+        ("budget", "right"), ("period", "right"), ("MB/s", "right"),
+        ("stopped", "right"), ("exits/s", "right"),
+    ):  # fmt: skip
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+
+    def number(value: float | None) -> str:
+        return "–" if value is None else count(round(value))
+
+    for row in seen["domains"]:
+        throttled = row.get("throttled")
+        table.add_row(
+            row["domain"],
+            ",".join(str(core) for core in row["cores"]),
+            row["state"],
+            number(row.get("events_per_period")),
+            number(row.get("budget")),
+            duration(row["period_ns"]) if "period_ns" in row else "–",
+            number(row.get("mb_per_s")),
+            "–" if throttled is None else f"{100 * throttled:.1f} %",
+            number(row["exits_per_s"]),
+        )
+    return table

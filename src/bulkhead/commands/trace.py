@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead trace RUN`: what a run's cores did in each period, as a file for Perfetto.
+
+Reads what `bulkhead run` left, of the emulator or of the simulated machine; runs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain, console, print_json, result_object
+
+
+def register(app: typer.Typer) -> None:
+    app.command("trace")(trace)
+
+
+def trace(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SYSTEM|RUN", help="A system file (its latest run) or the directory of a run."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The trace.",
+            show_default="trace.json in the run's directory",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a trace of who ran and who was throttled, for https://ui.perfetto.dev."""
+    from bulkhead.report.trace import trace_of
+    from bulkhead.run.find import NoRun, find_run
+    from bulkhead.run.samples import SAMPLES_FILE, NoSamples, read_samples
+
+    errors: list[str] = []
+    page: Path | None = None
+    content: dict[str, object] = {}
+    count = 0
+    try:
+        directory = find_run(target, SAMPLES_FILE)
+        run = read_samples(directory)
+        count = len(run["samples"])
+        page = output or directory / "trace.json"
+        content = trace_of(run)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    except (NoRun, NoSamples) as error:
+        errors.append(str(error))
+    except OSError as error:
+        errors.append(f"{page}: cannot be written: {error.strerror}")
+    if as_json:
+        result = result_object(
+            "trace",
+            verdict="error" if errors else "ok",
+            reasons=errors,
+            samples=count,
+            files=[] if errors else [str(page)],
+        )
+        print_json(result)
+    for text in errors if not as_json else ():
+        complain(f"error: {text}")
+    if errors:
+        raise typer.Exit(1)
+    if not as_json:
+        console().print(f"trace: {page}, {count} periods; open it at https://ui.perfetto.dev")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a bandwidth budget must keep to so that a counter and a timer can enforce it, and who may count.
+
+crosscheck.py calls this for each system file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.system import Bandwidth, Domain, System
+from bulkhead.planning.budgets import MOST_EVENTS, NS_PER_S, counted_event, counts_of, events_of_rate
+
+SHORTEST_PERIOD_NS = 1000  # as core/manifest_domains.c; a timer cannot do better anyway
+
+
+def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
+    for index, domain in enumerate(system.domains):
+        at: KeyPath = ("domains", index, "bandwidth")
+        if domain.pmu and not (platform.pmu is not None and platform.pmu.interrupts):
+            cause = f"platform '{platform.name}' does not say which interrupts its performance monitors have"
+            yield Finding(("domains", index, "pmu"), "not-supported", cause, "false")
+        if not domain.bandwidth.unlimited:
+            yield from _period(at, domain.bandwidth)
+            yield from _counts(at, domain, platform)
+            yield from _events(at, domain.bandwidth, platform)
+
+
+def _period(at: KeyPath, bandwidth: Bandwidth) -> Iterator[Finding]:
+    if bandwidth.period < SHORTEST_PERIOD_NS:
+        yield Finding((*at, "period"), "out-of-range", f"is {bandwidth.period} ns", "1 us or more")
+
+
+def _events(at: KeyPath, bandwidth: Bandwidth, platform: Platform) -> Iterator[Finding]:
+    event = counted_event(platform, hosted=True)
+    if event is None or event.bytes is None:
+        return
+    rates = {"budget": bandwidth.budget, "read": bandwidth.read, "write": bandwidth.write}
+    for key, rate in rates.items():
+        if rate is None:
+            continue
+        events = events_of_rate(rate, bandwidth.period, event)
+        if events == 0:
+            least = -(-event.bytes * NS_PER_S // bandwidth.period)
+            cause = f"is less than one event of {event.bytes} bytes in a period: the domain would never run"
+            yield Finding((*at, key), "out-of-range", cause, f"{least} B/s or more, or a longer period")
+        elif events > MOST_EVENTS:
+            yield Finding(
+                (*at, key), "out-of-range", f"is {events} events in a period", f"at most {MOST_EVENTS}"
+            )
+
+
+def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding]:
+    bandwidth = domain.bandwidth
+    event = counted_event(platform, hosted=True)
+    apart = bandwidth.read is not None or bandwidth.write is not None
+    if apart and (bandwidth.read is None or bandwidth.write is None):
+        missing = "write" if bandwidth.write is None else "read"
+        yield Finding(at, "missing-key", f"has no '{missing}'", "both read and write, or budget")
+    if apart != (bandwidth.counts == "each") and bandwidth.counts != "auto":
+        kind = "read and write budgets" if bandwidth.counts == "each" else "each"
+        yield Finding((*at, "counts"), "conflict", f"'{bandwidth.counts}' does not fit the budgets", kind)
+    if event is not None and counts_of(bandwidth, event) is None:
+        cause = f"platform '{platform.name}' does not count what is written back (`pmu.writeback_event`)"
+        yield Finding((*at, "read" if apart else "counts"), "not-on-platform", cause, "refills")
+    if bandwidth.slack is not None and (event is None or counts_of(bandwidth, event) != "sum"):
+        yield Finding((*at, "slack"), "conflict", "belongs to `counts: sum`", "no `slack`")
+    if apart and bandwidth.per == "domain" and len(domain.cpus) > 1:
+        yield Finding((*at, "per"), "conflict", "a budget for each of two counters cannot be shared", "vcpu")

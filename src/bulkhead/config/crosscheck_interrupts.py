@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose each interrupt of a board is: the hypervisor tells them apart by number, so none may be two things.
+
+crosscheck.py calls this for each platform file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.locate import limits
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+
+TIMERS = ("hypervisor", "virtual", "physical", "maintenance")
+FIRST_SHARED = 32
+
+Findings = Iterator[Finding]
+
+
+def check_interrupts(platform: Platform) -> Findings:
+    yield from _private_interrupts(platform)
+    yield from _pmu_interrupts(platform)
+    yield from _device_interrupts(platform)
+
+
+def _private_interrupts(platform: Platform) -> Findings:
+    """The hypervisor tells private interrupts apart by number, and the guests' timers keep theirs."""
+    fixed = {"virtual": limits()["virtual_timer_intid"], "physical": limits()["physical_timer_intid"]}
+    seen: dict[int, str] = {}
+    for key in TIMERS:
+        intid: int = getattr(platform.timers, key)
+        path: KeyPath = ("timers", key)
+        if not 16 <= intid <= 31:
+            yield Finding(path, "out-of-range", f"INTID {intid} is not a private interrupt", "16 to 31")
+        elif intid != fixed.get(key, intid):
+            cause = f"the guests' {key} timer has another interrupt than {intid}"
+            yield Finding(path, "out-of-range", cause, str(fixed[key]))
+        elif intid in seen:
+            cause = f"INTID {intid} is already that of '{seen[intid]}'"
+            yield Finding(path, "duplicate-name", cause, "each interrupt once")
+        seen.setdefault(intid, key)
+
+
+def _pmu_interrupts(platform: Platform) -> Findings:
+    lines = platform.pmu.interrupts if platform.pmu is not None else ()
+    path: KeyPath = ("pmu", "interrupts")
+    if len(lines) not in (0, 1, platform.cores.count):
+        cause = f"has {len(lines)} entries for {platform.cores.count} cores"
+        yield Finding(path, "conflict", cause, "one private interrupt, or one line for each core")
+    elif len(lines) == 1 and platform.cores.count > 1 and lines[0] >= FIRST_SHARED:
+        yield Finding(
+            path, "conflict", f"INTID {lines[0]} is one line for all cores", "one line for each core"
+        )
+    taken = _private_users(platform) | _uart_user(platform)
+    for number, intid in enumerate(lines):
+        if intid in taken:
+            cause = f"INTID {intid} is already that of '{taken[intid]}'"
+            yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
+        elif intid >= FIRST_SHARED:
+            taken[intid] = f"core {number}"
+
+
+def _device_interrupts(platform: Platform) -> Findings:
+    last = limits()["max_intid"] - 1
+    seen = _uart_user(platform)
+    if platform.pmu is not None:
+        seen |= dict.fromkeys(platform.pmu.interrupts, "pmu")
+    for index, device in enumerate(platform.devices):
+        for number, intid in enumerate(device.interrupts):
+            path: KeyPath = ("devices", index, "interrupts", number)
+            if not FIRST_SHARED <= intid <= last:
+                cause = f"INTID {intid} is not a shared interrupt that a guest can have"
+                yield Finding(path, "out-of-range", cause, f"32 to {last}")
+            elif intid in seen:
+                cause = f"INTID {intid} is already that of '{seen[intid]}'"
+                yield Finding(path, "duplicate-name", cause, "each interrupt once")
+            seen.setdefault(intid, device.name)
+
+
+def _private_users(platform: Platform) -> dict[int, str]:
+    return {getattr(platform.timers, key): key for key in TIMERS}
+
+
+def _uart_user(platform: Platform) -> dict[int, str]:
+    return {platform.uart.interrupt: "uart"} if platform.uart is not None else {}

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `regulation` must keep to so that the hypervisor can do it on this platform.
+
+crosscheck.py calls this for each system file. What a manifest could not hold is refused here, with the key
+that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.system import Domain, Regulation, System
+from bulkhead.planning.budgets import counted_event, events_of_rate
+from bulkhead.planning.regulation import (
+    DYNAMIC,
+    LONGEST_INTERVAL_NS,
+    MOST_GLOBAL_EVENTS,
+    SHORTEST_INTERVAL_NS,
+    RegulatorPlan,
+    bandwidth_threshold,
+    is_regulated,
+    regulator_of,
+)
+
+Findings = Iterator[Finding]
+_AT: KeyPath = ("regulation",)
+
+
+def check_regulation(system: System, platform: Platform) -> Findings:
+    regulation = system.regulation
+    if regulation is None or regulation.policy == "none":
+        return
+    wrong = [*_threshold(regulation, platform), *_interval(regulation)]
+    yield from wrong
+    if regulation.reclaim:
+        yield from _reclaim(system, regulation)
+    if regulation.policy not in DYNAMIC:
+        return
+    yield from _platform(regulation, platform)
+    yield from _domains(system, regulation)
+    found = regulator_of(system, platform, counted_event(platform, hosted=True))
+    if found is not None and not any(wrong):
+        yield from _bounds(system, regulation, found, platform)
+
+
+def _threshold(regulation: Regulation, platform: Platform) -> Findings:
+    wants_bandwidth = regulation.policy == "dynamic-bandwidth"
+    given = "threshold" in regulation.model_fields_set
+    if given and isinstance(regulation.threshold, int) != wants_bandwidth:
+        kind = "a bandwidth, as `2 GB/s`" if wants_bandwidth else "a share of DRAM utilization, as `80 %`"
+        cause = f"does not fit the policy '{regulation.policy}'"
+        yield Finding((*_AT, "threshold"), "conflict", cause, kind)
+    elif wants_bandwidth and bandwidth_threshold(regulation, platform) is None:
+        cause = "the policy 'dynamic-bandwidth' needs the key 'threshold'"
+        yield Finding(_AT, "missing-key", cause, "a bandwidth, as `2 GB/s`")
+
+
+def _interval(regulation: Regulation) -> Findings:
+    if not SHORTEST_INTERVAL_NS <= regulation.interval <= LONGEST_INTERVAL_NS:
+        yield Finding((*_AT, "interval"), "out-of-range", f"is {regulation.interval} ns", "10 us to 1 s")
+
+
+def _platform(regulation: Regulation, platform: Platform) -> Findings:
+    event = counted_event(platform, hosted=True)
+    if event is None or event.bytes is None:
+        cause = (
+            f"platform '{platform.name}' counts no event that stands for memory traffic, or has no interrupt"
+        )
+        yield Finding((*_AT, "policy"), "not-on-platform", cause, "none")
+    counters = platform.dram.utilization if platform.dram is not None else None
+    if regulation.policy == "dynamic" and counters is None:
+        cause = (
+            f"the memory controller of '{platform.name}' has no counters of busy cycles (`dram.utilization`)"
+        )
+        yield Finding((*_AT, "policy"), "not-on-platform", cause, "dynamic-bandwidth, static")
+
+
+def _domains(system: System, regulation: Regulation) -> Findings:
+    users: dict[int, int] = {}
+    for domain in system.domains:
+        for core in domain.cpus:
+            users[core] = users.get(core, 0) + 1
+    if not any(is_regulated(system, domain) for domain in system.domains):
+        cause = f"'{regulation.policy}' regulates best-effort domains, and there is none"
+        yield Finding(
+            (*_AT, "policy"), "conflict", cause, "static, or a domain with `criticality: best-effort`"
+        )
+    for index, domain in enumerate(system.domains):
+        at: KeyPath = ("domains", index)
+        counted = is_regulated(system, domain) or regulation.policy == "dynamic-bandwidth"
+        if not counted:
+            continue
+        if any(users[core] > 1 for core in domain.cpus):
+            cause = f"'{domain.name}' shares a core: its budget is its VCPUs' and cannot be regulated"
+            yield Finding((*at, "cpus"), "conflict", cause, "cores of its own, or the policy static")
+        yield from _bandwidth((*at, "bandwidth"), domain, regulation)
+    if regulation.reclaim:
+        cause = f"budgets of the policy '{regulation.policy}' are given away by the regulator already"
+        yield Finding((*_AT, "reclaim"), "conflict", cause, "false, or the policy static")
+
+
+def _bandwidth(at: KeyPath, domain: Domain, regulation: Regulation) -> Findings:
+    bandwidth = domain.bandwidth
+    if bandwidth.counts == "each" or bandwidth.read is not None:
+        cause = f"'{domain.name}' has two budgets, a regulator gives one"
+        yield Finding((*at, "counts"), "conflict", cause, "sum, refills, writebacks")
+    given = "period" in bandwidth.model_fields_set or (not bandwidth.unlimited and domain.criticality == "rt")
+    if given and bandwidth.period != regulation.interval:
+        cause = (
+            f"is {bandwidth.period} ns, and budgets are regulated in intervals of {regulation.interval} ns"
+        )
+        yield Finding((*at, "period"), "conflict", cause, "the interval")
+
+
+def _reclaim(system: System, regulation: Regulation) -> Findings:
+    """One pool: what is given in a period is drawn in the same one, for events of the same kind."""
+    if regulation.policy in DYNAMIC:
+        return
+    givers = [
+        (index, domain)
+        for index, domain in enumerate(system.domains)
+        if domain.criticality != "rt"
+        and not domain.bandwidth.unlimited
+        and (domain.bandwidth.per == "vcpu" or len(domain.cpus) == 1)
+        and domain.bandwidth.read is None
+    ]
+    for index, domain in givers[1:]:
+        for key in ("period", "counts"):
+            first = getattr(givers[0][1].bandwidth, key)
+            if getattr(domain.bandwidth, key) != first:
+                cause = f"differs from that of '{givers[0][1].name}', with whom it shares what is left over"
+                yield Finding(("domains", index, "bandwidth", key), "conflict", cause, f"{first}")
+
+
+def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platform: Platform) -> Findings:
+    """As core/regulator_parameters.c."""
+    regulated = {core: found.budget_events[core] or 0 for core in found.regulated}
+    for index, domain in enumerate(system.domains):
+        low = [core for core in domain.cpus if core in regulated and regulated[core] < found.floor_events]
+        if low:
+            cause = f"gives core {low[0]} of '{domain.name}' less at the start than `regulation.floor`"
+            yield Finding(("domains", index, "bandwidth"), "out-of-range", cause, "more, or a lower floor")
+    event = counted_event(platform, hosted=True)
+    assert event is not None
+    if events_of_rate(regulation.floor, regulation.interval, event) == 0:
+        cause = f"is less than one event of {event.bytes} bytes in an interval"
+        yield Finding((*_AT, "floor"), "out-of-range", cause, "more, or a longer interval")
+    if found.policy == "dynamic-bandwidth" and not 0 < found.bandwidth_threshold_events < 1 << 38:
+        cause = f"is {found.bandwidth_threshold_events} events of {event.bytes} bytes in an interval"
+        yield Finding((*_AT, "threshold"), "out-of-range", cause, "1 to 2^38 - 1 of them")
+    others = [events for core, events in found.budget_events.items() if core not in found.regulated]
+    limits = [events for events in others if events is not None]
+    ceiling = found.ceiling_events
+    if regulation.saturation is not None:
+        if len(limits) != len(others):
+            cause = "bounds the limits of the real-time domains, and one of them is unlimited"
+            yield Finding((*_AT, "saturation"), "conflict", cause, "a `bandwidth` for each real-time domain")
+            return
+        if sum(limits) >= found.saturation_events:
+            cause = "is reached by the limits of the real-time domains alone"
+            yield Finding((*_AT, "saturation"), "out-of-range", cause, "more, or lower limits")
+            return
+        ceiling = min(ceiling, found.saturation_events - sum(limits))
+    if sum(regulated.values()) > ceiling:
+        key = "ceiling" if ceiling == found.ceiling_events else "saturation"
+        cause = (
+            f"leaves {ceiling} events of an interval, the budgets at the start are {sum(regulated.values())}"
+        )
+        allowed = "more, or lower budgets" if ceiling < MOST_GLOBAL_EVENTS else "lower budgets"
+        yield Finding((*_AT, key), "out-of-range", cause, allowed)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--set KEY=VALUE` of an experiment: other values than its file has, or more of them.
+
+The command calls it between reading the file and making points; what is wrong is refused by its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from bulkhead.config.problem import key_text, nearest_of
+from bulkhead.experiments.check import findings_of
+from bulkhead.experiments.model import BadExperiment, Experiment, Plot
+from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of, word
+
+
+def with_settings(experiment: Experiment, settings: Sequence[str]) -> Experiment:
+    """`--set key=value`: a swept or fixed value, or the platform; ranges as `8..512..8`."""
+    sweep, fixed = dict(experiment.sweep), dict(experiment.fixed)
+    changed: dict[str, Any] = {}
+    more: list[str] = []  # fixed values that are swept now
+    for setting in settings:
+        key, separator, text = setting.partition("=")
+        if not separator:
+            raise BadExperiment(f"--set {setting}: KEY=VALUE is needed")
+        value = _set_value(setting, text)
+        if key in sweep:
+            sweep[key] = _swept_value(experiment, key, value)
+        elif key in fixed:
+            if len(_swept(key, value)) > 1:
+                sweep[key] = value
+                del fixed[key]
+                more.append(key)
+            else:
+                fixed[key] = value
+        elif key in ("platform", "leave_out", "iterations"):
+            changed[key] = value
+        else:
+            known = [*sweep, *fixed, "platform", "leave_out", "iterations"]
+            near = nearest_of(key, known)
+            hint = f"; did you mean '{near}'?" if near else ""
+            raise BadExperiment(f"--set {key}: the experiment has no such value{hint} ({', '.join(known)})")
+    made = experiment.model_copy(update={"sweep": sweep, "fixed": fixed, **changed})
+    made = made.model_copy(update={"plots": (*made.plots, *_plots_over(made, more))})
+    try:
+        Experiment.model_validate({key: getattr(made, key) for key in Experiment.model_fields})
+    except ValidationError as error:
+        wrong = [f"--set {key_text(item['loc'])}: {item['msg']}" for item in error.errors(include_url=False)]
+        raise BadExperiment("\n".join(wrong)) from error
+    found = [f"--set {key_text(one.path)}: {one.cause}" for one in findings_of(made)]
+    if found:
+        raise BadExperiment("\n".join(found))
+    return made
+
+
+def _swept(key: str, value: Any) -> list[Any]:
+    try:
+        return values_of(key, value)
+    except BadRange as error:
+        raise BadExperiment(f"--set {error}") from error
+
+
+def _plots_over(experiment: Experiment, keys: Sequence[str]) -> Iterator[Plot]:
+    """What the bars of a file show, over numbers that are swept instead of fixed."""
+    for key in keys:
+        if not all(isinstance(plain(value), (int, float)) for value in values_of(key, experiment.sweep[key])):
+            continue
+        several = [
+            name
+            for name, values in experiment.sweep.items()
+            if name != key and len(values_of(name, values)) > 1
+        ]
+        for plot in experiment.plots:
+            if plot.kind == "bars":
+                yield plot.model_copy(
+                    update={"kind": "lines", "x": key, "x_label": key, "series": tuple(several)}
+                )
+
+
+def _swept_value(experiment: Experiment, key: str, value: Any) -> Any:
+    """What no part takes as `$key` chooses between what the file knows, and nothing else."""
+    if any(f"${key}" in str(part.given()) + str(part.memory) for part in experiment.parts):
+        return value
+    known = [word(one) for one in values_of(key, experiment.sweep[key])]
+    for one in values_of(key, value):
+        if not is_value(one) or word(one) not in known:
+            raise BadExperiment(f"--set {key}: '{one}' is none of {', '.join(known)}")
+    return value
+
+
+def _set_value(setting: str, text: str) -> Any:
+    try:
+        value = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise BadExperiment(f"--set {setting}: the value cannot be read") from error
+    return Decimal(repr(value)) if isinstance(value, float) else value

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an experiment's file says of budgets and regulators: which policy at which points, where static
+budgets come from, and which time series are drawn.
+
+model.py puts it into jobs; machine/regulation.py says what the values mean. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from bulkhead.config.base import Model, Text
+from bulkhead.config.quantity import SHARE_UNITS, BytesPerS, parse, problem
+from bulkhead.experiments.parts import Value
+from bulkhead.experiments.sweep import values_of, word
+
+Point = dict[str, Any]
+
+MB = 10**6
+
+RT_BUDGET, NRT_BUDGET = "budget.rt", "budget.nrt"  # values of a point that the search finds
+
+
+def _margin(value: object) -> object:
+    amount = parse(value, SHARE_UNITS, "5 %", bare=False)
+    if not 0 < amount <= 10:
+        raise problem("out-of-range", f"'{value}' is out of range", "more than 0 % up to 1000 %")
+    return amount
+
+
+class Choice(Model):
+    """A job's `regulation`, at points with these values."""
+
+    when: dict[Text, Any] = {}
+    policy: Value
+    interval: Value = None
+    threshold: Value = None
+    step: Value = None
+    hold: Value = None
+    floor: Value = None
+    ceiling: Value = None
+    saturation: Value = None
+    samples: Value = None
+
+    def given(self) -> dict[str, Any]:
+        return {key: getattr(self, key) for key in Choice.model_fields if key in self.model_fields_set}
+
+
+class Search(Model):
+    """The smallest static budget of the measured part that leaves its slowdown alone within a bound; the
+    others share what is left of the guaranteed bandwidth."""
+
+    when: dict[Text, Any] = {}
+    guaranteed: BytesPerS
+    slowdown: Annotated[Fraction, BeforeValidator(_margin)]  # by so much at most
+    step: BytesPerS
+
+
+class Published(Model):
+    """A figure of somebody's board that rows with these values have beside their own."""
+
+    where: dict[Text, Any]
+    y: Text
+    value: Value
+    source: Text
+
+
+class Series(Model):
+    """A plot over time: a line for each point that has these values."""
+
+    where: dict[Text, Any]
+    y: Literal["utilization", "mb_s", "lines_mb_s", "limit_mb_s", "throttled"]
+    y_label: Text
+    core: Annotated[int, Field(ge=0, lt=64)] | None = None  # of y; none: the first that a part has
+    series: tuple[Text, ...] = ()
+    until_ms: Annotated[int, Field(gt=0)] | None = None
+
+
+def is_at(when: dict[str, Any], point: Point) -> bool:
+    """Has the point one of the wanted values for each key? A list is several."""
+    return all(
+        word(point[key]) in {word(one) for one in values_of(key, wanted)}
+        for key, wanted in when.items()
+        if key in point
+    )
+
+
+def rate_text(rate: int) -> str:
+    return f"{rate // MB} MB/s" if rate % MB == 0 else f"{rate} B/s"
+
+
+def choice_at(choices: Sequence[Choice], point: Point) -> Choice | None:
+    """The first one that is meant for the point."""
+    return next((one for one in choices if is_at(one.when, point)), None)
+
+
+def with_budgets(
+    search: Search | None, point: Point, find: Callable[[Point], dict[str, Any]] | None
+) -> Point:
+    """The point with the values that a search finds; before it has run they stand for any."""
+    if search is None:
+        return point
+    if not is_at(search.when, point):
+        return {**point, RT_BUDGET: None, NRT_BUDGET: None}
+    if find is None:
+        return {**point, **dict.fromkeys((RT_BUDGET, NRT_BUDGET), rate_text(search.guaranteed))}
+    return {**point, **find(point)}

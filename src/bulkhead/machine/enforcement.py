@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How short a period and how small a budget may be so that regulation still enforces it (B10): nominal
+against measured bandwidth.
+
+`bulkhead limits` calls it. Every core reads as fast as it can, each within the same budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bulkhead.config.platform import Platform
+from bulkhead.machine.facts import MB, PS_PER_S
+from bulkhead.machine.regulation import EVENTS, line_bytes
+
+Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
+
+TOLERANCE = 0.05  # of the nominal bandwidth, either way
+PERIODS_NS = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000)
+BUDGETS = (5_000, 2_000, 1_000, 500, 200, 100, 50, 20, 10, 5, 2, 1)
+PERIOD_NS = 1_000_000  # at which budgets are tried
+SHARE = 0.5  # of the guaranteed bandwidth: what all cores' budgets are together while periods are tried
+WARM_PS = 2_000_000_000
+WINDOW_PS = 20_000_000_000
+MEMORY = 4 << 20
+
+
+@dataclass(frozen=True)
+class Enforced:
+    """One budget of all cores and what came of it, per core."""
+
+    events: int
+    period_ns: int
+    nominal_mb_s: float
+    measured_mb_s: float
+
+    @property
+    def held(self) -> bool:
+        return abs(self.measured_mb_s - self.nominal_mb_s) <= TOLERANCE * self.nominal_mb_s
+
+
+def periods(platform: Platform, run: Run, guaranteed_mb_s: float) -> list[Enforced]:
+    """The same bandwidth in shorter and shorter periods."""
+    rate = guaranteed_mb_s * MB * SHARE / platform.cores.count
+    wanted = [(round(rate * period / 1e9 / line_bytes(platform)), period) for period in PERIODS_NS]
+    return _measured(platform, run, [(events, period) for events, period in wanted if events > 0])
+
+
+def budgets(platform: Platform, run: Run, guaranteed_mb_s: float) -> list[Enforced]:
+    """Smaller and smaller budgets in periods of 1 ms, of those that the memory can serve to all cores."""
+    most = guaranteed_mb_s * MB * PERIOD_NS / 1e9 / line_bytes(platform) / platform.cores.count
+    return _measured(platform, run, [(events, PERIOD_NS) for events in BUDGETS if events <= most])
+
+
+def smallest(tried: Sequence[Enforced]) -> Enforced | None:
+    """The last one before the first that is not held; they get smaller."""
+    found = None
+    for one in tried:
+        if not one.held:
+            break
+        found = one
+    return found
+
+
+def event_of(platform: Platform) -> str:
+    """What stands for the lines that a core reads from memory."""
+    traffic = platform.pmu.traffic_event if platform.pmu is not None else None
+    if traffic is not None and str(traffic.name) in EVENTS:
+        return str(traffic.name)
+    return "BUS_ACCESS"
+
+
+def _measured(platform: Platform, run: Run, wanted: Sequence[tuple[int, int]]) -> list[Enforced]:
+    results = run([_job(platform, events, period) for events, period in wanted])
+    line = line_bytes(platform)
+    found = []
+    for (events, period), result in zip(wanted, results, strict=True):
+        counted = EVENTS[event_of(platform)]
+        lines = sum(core["events"][counted] for core in result["cores"]) / platform.cores.count
+        found.append(
+            Enforced(
+                events,
+                period,
+                events * line / period * 1e9 / MB,
+                lines * line / MB * PS_PER_S / result["simulated_ps"],
+            )
+        )
+    return found
+
+
+def _job(platform: Platform, events: int, period: int) -> dict[str, Any]:
+    bandwidth = {"events": events, "period": f"{period} ns", "event": event_of(platform)}
+    parts = [
+        {
+            "name": f"core-{core}",
+            "core": core,
+            "memory_bytes": min(
+                MEMORY, sum(ram.size for ram in platform.memory) // (2 * platform.cores.count)
+            ),
+            "kind": "read",
+            "stride_bytes": line_bytes(platform),
+            "instructions": 2,
+            "walks": 0,
+            "bandwidth": bandwidth,
+        }
+        for core in range(platform.cores.count)
+    ]
+    return {
+        "platform": platform.name,
+        "parts": parts,
+        "from_ps": WARM_PS,
+        "until_ps": WARM_PS + WINDOW_PS,
+        "regulation": {"policy": "static", "samples": False},
+    }

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an interrupt of a budget costs where no hypervisor runs on the machine: as it would at EL2.
+
+Entry and exit are the platform's constants; the rest is instructions and lines of EL2's data, with their
+source. regulation.py puts them into what the machine's driver takes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bulkhead.config.platform import Platform
+
+# Assumed, of the order of the paths that `bulkhead bench hypervisor` counts (an interrupt that is forwarded
+# takes 100): acknowledging and ending the interrupt, the counter's and timer's registers, core/budget.h.
+OVERFLOW_INSTRUCTIONS = 400
+PERIOD_INSTRUCTIONS = 500
+STEP_INSTRUCTIONS = 1500  # the regulator's arithmetic, of one core in an interval
+MESSAGE_INSTRUCTIONS = 500
+
+# `struct bandwidth` and the statistics that it publishes (hypervisor/), the saved registers, stack: 16 lines
+# of 64 bytes.
+LINES = 16
+
+
+def cost_of(platform: Platform) -> dict[str, Any]:
+    costs = platform.costs
+    return {
+        "entry_ps": costs.entry or 0,
+        "exit_ps": costs.exit or 0,
+        "to_other_ps": costs.interrupt or 0,
+        "overflow_instructions": OVERFLOW_INSTRUCTIONS,
+        "period_instructions": PERIOD_INSTRUCTIONS,
+        "step_instructions": STEP_INSTRUCTIONS,
+        "message_instructions": MESSAGE_INSTRUCTIONS,
+        "lines": LINES,
+    }

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets of parts and the regulator above them: from a job's keys, named as in system files, to what the
+machine's driver takes (machine/regulation/settings.h).
+
+`point` calls it before it runs a job. Whatever is wrong is a ValueError that names the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from bulkhead.config.base import Model, Text
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import key_text
+from bulkhead.config.quantity import BytesPerS
+from bulkhead.config.system import Bandwidth, Regulation
+from bulkhead.machine.interrupt_cost import cost_of
+
+Job = dict[str, Any]
+_Model = TypeVar("_Model", bound=Model)
+
+PS_PER_NS = 1000
+NS_PER_S = 10**9
+ONE = 1 << 16  # of shares in core/regulator.h
+MOST_EVENTS = (1 << 30) - 1  # REGULATOR_MAX_EVENTS
+DEFAULT_BUDGET = 50_000_000  # bytes per s of a regulated core at first
+DEFAULT_SLACK = 16  # events
+
+# What the machine counts for an event of the architecture, and how many bytes of memory one stands for.
+EVENTS = {
+    "BUS_ACCESS": "bus_access",
+    "MEM_ACCESS": "memory_access",
+    "L1D_CACHE_REFILL": "l1d_refill",
+    "L2D_CACHE": "l2d_access",
+    "L2D_CACHE_REFILL": "l2d_refill",
+    "L2D_CACHE_WB": "l2d_write_back",
+}
+
+
+class BadRegulation(ValueError):
+    """A budget or a regulator that cannot be."""
+
+
+def _unlimited(value: object) -> object:
+    return None if value == "unlimited" else value
+
+
+class PartBandwidth(Bandwidth):
+    """Of a part, which is one VCPU."""
+
+    budget: Annotated[BytesPerS | None, BeforeValidator(_unlimited)] = None
+    events: Annotated[Annotated[int, Field(ge=0, le=1 << 62)] | None, BeforeValidator(_unlimited)] = None
+    write: BytesPerS | None = None  # of `each`: for write-backs; `budget` is for refills then
+    counts: Literal["refills", "writebacks", "each", "sum"] = "refills"
+    event: Text | None = None  # counted in the place of refills
+    slack: Annotated[int, Field(ge=0, le=1 << 20)] = DEFAULT_SLACK
+    suspend: bool = True  # false: what is spent stops nothing (for measuring the cost)
+
+
+class JobRegulation(Regulation):
+    """Who decides what budgets are."""
+
+    hold: Literal["keep", "decrease"] = "keep"
+    floor: BytesPerS = 1_000_000
+    ceiling: BytesPerS | None = None
+    saturation: BytesPerS | None = None
+    samples: bool = True  # the time series
+
+    @property
+    def dynamic(self) -> bool:
+        return self.policy in ("dynamic", "dynamic-bandwidth")
+
+
+def is_limited(job: Job) -> bool:
+    return "regulation" in job or any("bandwidth" in part for part in job["parts"])
+
+
+def problems_of(job: Job) -> list[str]:
+    """What is wrong with the keys of a job, without a platform."""
+    found = []
+    try:
+        _regulation(job)
+    except BadRegulation as error:
+        found.append(str(error))
+    for part in job["parts"]:
+        try:
+            _bandwidth(part)
+        except BadRegulation as error:
+            found.append(str(error))
+    return found
+
+
+def without_no_budget(part: Job) -> Job:
+    """A part whose `bandwidth` names no amount has none: so jobs that mean the same are the same."""
+    given = part.get("bandwidth")
+    amounts = (
+        [given.get(key) for key in ("budget", "events", "write")] if isinstance(given, dict) else [given]
+    )
+    if any(amount not in (None, "unlimited") for amount in amounts):
+        return part
+    return {key: value for key, value in part.items() if key != "bandwidth"}
+
+
+def described(job: Job, platform: Platform, data: Sequence[int]) -> dict[str, Any]:
+    """For Machine.regulate(). `data`: a page of EL2's for each core. Raises BadRegulation."""
+    regulation = _regulation(job)
+    budgets = []
+    for part in job["parts"]:
+        wanted = _bandwidth(part)
+        regulated = regulation.dynamic and part.get("criticality", "best-effort") == "best-effort"
+        if regulated and (wanted is None or wanted.unlimited):
+            given = wanted.model_dump() if wanted is not None else {}
+            wanted = PartBandwidth.model_construct(**{**given, "budget": DEFAULT_BUDGET})
+        if wanted is not None and (regulated or not wanted.unlimited):
+            budgets.append(_budget(part, wanted, regulation if regulated else None, platform))
+    made: dict[str, Any] = {
+        "budgets": budgets,
+        "cost": {**cost_of(platform), "data": list(data)},
+        "sample_ps": regulation.interval * PS_PER_NS if regulation.samples else 0,
+    }
+    if regulation.dynamic:
+        made["regulator"] = _regulator(regulation, platform)
+    return made
+
+
+def _budget(
+    part: Job, wanted: PartBandwidth, regulation: JobRegulation | None, platform: Platform
+) -> dict[str, Any]:
+    where = f"part '{part['name']}', bandwidth"
+    period = wanted.period if regulation is None else regulation.interval
+    refill, line = _event(platform, wanted.event, where)
+    kinds = {"refills": [refill], "writebacks": ["l2d_write_back"]}
+    events = kinds.get(wanted.counts, [refill, "l2d_write_back"])
+    limits = [_events_of(wanted.budget, wanted.events, period, line)]
+    if wanted.counts == "each":
+        limits.append(_events_of(wanted.write, None, period, line))
+    elif wanted.write is not None:
+        raise BadRegulation(f"{where}.write: only `counts: each` has it")
+    return {
+        "core": part["core"],
+        "kind": {"each": "each", "sum": "sum"}.get(wanted.counts, "one"),
+        "events": events,
+        "limits": limits,
+        "slack_events": wanted.slack if wanted.counts == "sum" else 0,
+        "period_ps": period * PS_PER_NS,
+        "regulated": regulation is not None,
+        "keep_running": not wanted.suspend,
+    }
+
+
+def _regulator(wanted: JobRegulation, platform: Platform) -> dict[str, Any]:
+    line = line_bytes(platform)
+    made: dict[str, Any] = {
+        "policy": wanted.policy,
+        "hold": wanted.hold,
+        "step": 0 if wanted.step is None else round(wanted.step * ONE),
+        "interval_ps": wanted.interval * PS_PER_NS,
+        "floor_events": max(1, wanted.floor * wanted.interval // (NS_PER_S * line)),
+        "ceiling_events": MOST_EVENTS,
+    }
+    if wanted.ceiling is not None:
+        made["ceiling_events"] = wanted.ceiling * wanted.interval // (NS_PER_S * line)
+    if wanted.saturation is not None:
+        made["saturation_events"] = wanted.saturation * wanted.interval // (NS_PER_S * line)
+    if (wanted.policy == "dynamic") != isinstance(wanted.threshold, Fraction):
+        raise BadRegulation(
+            "regulation.threshold: `dynamic` has a share of utilization, as `80 %`;"
+            " `dynamic-bandwidth` a rate, as `950 MB/s`"
+        )
+    if isinstance(wanted.threshold, Fraction):
+        made["threshold"] = round(wanted.threshold * ONE)
+    else:
+        made["bandwidth_threshold_events"] = wanted.threshold * wanted.interval // (NS_PER_S * line)
+    return made
+
+
+def _event(platform: Platform, name: str | None, where: str) -> tuple[str, int]:
+    """What the machine counts for it, and the bytes that one stands for."""
+    traffic = platform.pmu.traffic_event if platform.pmu is not None else None
+    if name is None and traffic is None:
+        raise BadRegulation(f"{where}: platform '{platform.name}' names no event of memory traffic")
+    wanted = name if name is not None else str(traffic.name) if traffic is not None else ""
+    if wanted not in EVENTS:
+        raise BadRegulation(f"{where}.event: '{wanted}' is none of {', '.join(EVENTS)}")
+    return EVENTS[wanted], line_bytes(platform)
+
+
+def line_bytes(platform: Platform) -> int:
+    return platform.l1d.line if platform.l1d is not None else 64
+
+
+def _events_of(rate: int | None, events: int | None, period_ns: int, line: int) -> int | None:
+    if rate is None:
+        return events
+    return rate * period_ns // (NS_PER_S * line)
+
+
+def _bandwidth(part: Job) -> PartBandwidth | None:
+    given = part.get("bandwidth")
+    if given is None or given == "unlimited":
+        return None
+    return _validated(PartBandwidth, given, f"part '{part['name']}', bandwidth")
+
+
+def _regulation(job: Job) -> JobRegulation:
+    return _validated(JobRegulation, job.get("regulation", {}), "regulation")
+
+
+def _validated(model: type[_Model], given: Any, where: str) -> _Model:
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        wrong = [f"{key_text((where, *one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
+        raise BadRegulation("; ".join(wrong)) from error

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether all budgets together are within what the memory sustains (B10): its guaranteed bandwidth.
+
+`check`, `plan` and `run` refuse what is not, unless `regulation.overcommit` allows it. Everything is in bytes
+per second on the memory's side: a budget of refills alone also lets as many dirty lines be written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding
+from bulkhead.config.system import Domain, System
+from bulkhead.planning.budgets import NS_PER_S, CountedEvent, counted_event
+from bulkhead.planning.regulation import budget_in, is_regulated
+
+MB = 10**6
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a domain may ask of the memory."""
+
+    domain: str
+    bytes_per_s: int | None  # None: nothing bounds it
+    regulated: bool  # only at the start: the regulator gives what is left
+
+
+@dataclass(frozen=True)
+class Admission:
+    demands: tuple[Demand, ...]
+    guaranteed: int | None  # bytes per s; None: the platform does not say
+    overcommit: bool
+
+    @property
+    def bounded(self) -> int:
+        """The sum of what is bounded."""
+        return sum(one.bytes_per_s for one in self.demands if one.bytes_per_s is not None)
+
+    @property
+    def exceeded(self) -> bool:
+        return self.guaranteed is not None and self.bounded > self.guaranteed
+
+
+def admission_of(system: System, platform: Platform) -> Admission:
+    """For the simulated machine and the board; an emulator has no bandwidth."""
+    event = counted_event(platform, hosted=True)
+    demands = tuple(
+        Demand(domain.name, _demand(system, domain, event), is_regulated(system, domain))
+        for domain in system.domains
+    )
+    guaranteed = platform.dram.guaranteed if platform.dram is not None else None
+    regulation = system.regulation
+    return Admission(demands, guaranteed, regulation is not None and regulation.overcommit)
+
+
+def check_admission(system: System, platform: Platform) -> Iterator[Finding]:
+    found = admission_of(system, platform)
+    if not found.exceeded or found.overcommit:
+        return
+    assert found.guaranteed is not None
+    parts = [f"{one.domain} {one.bytes_per_s / MB:.0f}" for one in found.demands if one.bytes_per_s]
+    cause = (
+        f"budgets of {found.bounded / MB:.0f} MB/s ({', '.join(parts)}) are more than the "
+        f"{found.guaranteed / MB:.0f} MB/s that '{platform.name}' sustains in its worst case"
+    )
+    yield Finding(("domains",), "overcommit", cause, "lower budgets, or `regulation: { overcommit: true }`")
+
+
+def _demand(system: System, domain: Domain, event: CountedEvent | None) -> int | None:
+    budget = budget_in(system, domain, event)
+    if budget is None or budget.events is None or event is None or event.bytes is None:
+        return None
+    if budget.counts == "writebacks":
+        return None  # what it fetches is not bounded
+    events = budget.events + budget.write_events
+    if budget.counts == "refills":
+        events *= 2
+    holders = len(domain.cpus) if budget.regulated or not budget.shared else 1
+    return events * event.bytes * holders * NS_PER_S // budget.period_ns

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a domain's bandwidth budget is in counted events of one period.
+
+A budget is enforced by event counters of each core, so bytes per second become events per period. The
+simulated machine counts the platform's own events; an emulator that counts no memory event has a stand-in.
+What a dynamic regulator makes of budgets is regulation.py's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bulkhead.config.platform import EventName, Platform
+from bulkhead.config.system import Bandwidth
+
+NS_PER_S = 10**9
+MOST_EVENTS = (1 << 40) - 1  # of a period: core/event_pool.h
+DRAWS = 8  # from a budget that VCPUs share, of each in a period: a chunk that is not used up is lost
+SLACK_PART = 32  # of the budget: how exact a sum is, for seven interrupts in a period at most
+
+# Common events (DDI 0487, D13.12) that can stand for memory traffic, and instructions.
+EVENT_NUMBERS: dict[EventName, int] = {
+    "INST_RETIRED": 0x08,
+    "MEM_ACCESS": 0x13,
+    "L2D_CACHE": 0x16,
+    "L2D_CACHE_REFILL": 0x17,
+    "L2D_CACHE_WB": 0x18,
+    "BUS_ACCESS": 0x19,
+    "L3D_CACHE_REFILL": 0x2A,
+    "L3D_CACHE_WB": 0x2C,
+}
+
+
+@dataclass(frozen=True)
+class CountedEvent:
+    """What budgets count where a system runs."""
+
+    name: str
+    number: int
+    bytes: int | None  # of an event; None: it stands for none, budgets must be given in events
+    backup_events: int = 0  # a second counter overflows so many events later; 0: there is none
+    writeback_name: str | None = None  # None: what is written back is not counted
+    writeback_number: int = 0
+
+    def counted_as(self, counts: str) -> str:
+        """The names of what a budget counts, for people."""
+        if counts == "refills" or self.writeback_name is None:
+            return self.name
+        joined = {"each": " and ", "sum": " + "}
+        return self.name + joined[counts] + self.writeback_name if counts in joined else self.writeback_name
+
+
+@dataclass(frozen=True)
+class Budget:
+    events: int | None  # None: it is counted, and has no limit
+    period_ns: int
+    chunk_events: int  # of one draw from the budget that the VCPUs share; 0: each has its own
+    counts: str = "refills"  # writebacks, each, sum
+    write_events: int = 0  # of each: `events` is for refills
+    slack_events: int = 0  # of sum
+    reclaim: bool = False  # gives what it does not need, and draws what others gave
+    regulated: bool = False  # it is the first one of each core, and changes
+
+    @property
+    def shared(self) -> bool:
+        return self.chunk_events != 0 and not self.reclaim
+
+
+def counted_event(platform: Platform, *, hosted: bool) -> CountedEvent | None:
+    """The events of the simulated machine (`hosted`) or of the emulator; None: none is counted there."""
+    pmu = platform.pmu
+    if pmu is None or not pmu.interrupts:
+        return None
+    if hosted:
+        event, back = pmu.traffic_event, pmu.writeback_event
+        if event is None:
+            return None
+        found = CountedEvent(event.name, EVENT_NUMBERS[event.name], event.bytes)
+        if back is None:
+            return found
+        return CountedEvent(found.name, found.number, found.bytes, 0, back.name, EVENT_NUMBERS[back.name])
+    stand_in = platform.emulator.event if platform.emulator is not None else None
+    if stand_in is None:
+        return None
+    return CountedEvent(stand_in.name, EVENT_NUMBERS[stand_in.name], None, stand_in.backup)
+
+
+def counts_of(bandwidth: Bandwidth, event: CountedEvent) -> str | None:
+    """refills, writebacks, each or sum; None: what is asked for is not counted there."""
+    if bandwidth.counts == "auto":
+        if bandwidth.read is not None:
+            return "each" if event.writeback_name is not None else None
+        return "sum" if event.writeback_name is not None else "refills"
+    return bandwidth.counts if event.writeback_name is not None or bandwidth.counts == "refills" else None
+
+
+def events_of_rate(bytes_per_s: int, period_ns: int, event: CountedEvent) -> int:
+    """Rounded down."""
+    assert event.bytes is not None
+    return bytes_per_s * period_ns // (NS_PER_S * event.bytes)
+
+
+def slack_of(bandwidth: Bandwidth, counts: str, events: int) -> int:
+    if counts != "sum":
+        return 0
+    return bandwidth.slack if bandwidth.slack is not None else max(1, events // SLACK_PART)
+
+
+def budget_of(
+    bandwidth: Bandwidth, vcpus: int, event: CountedEvent | None, *, reclaim: bool = False
+) -> Budget | None:
+    """None: the domain has no budget, or one that cannot be counted there."""
+    if bandwidth.unlimited or event is None:
+        return None
+    counts = counts_of(bandwidth, event)
+    if counts is None or (event.bytes is None and bandwidth.events is None):
+        return None
+    write_events = 0
+    if bandwidth.events is not None:
+        events = bandwidth.events
+    else:
+        rate = bandwidth.budget if bandwidth.read is None else bandwidth.read
+        assert rate is not None
+        events = events_of_rate(rate, bandwidth.period, event)
+        write_events = events_of_rate(bandwidth.write or 0, bandwidth.period, event)
+    shared = bandwidth.per == "domain" and vcpus > 1 and counts != "each"
+    reclaim = reclaim and not shared and counts != "each"
+    draws = DRAWS * (vcpus if shared else 1)
+    chunk = max(1, events // draws) if (shared or reclaim) and events else 0
+    slack = slack_of(bandwidth, counts, chunk if shared else events)
+    return Budget(events, bandwidth.period, chunk, counts, write_events, slack, reclaim)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `regulation` makes of all budgets of a system: who has which, and the regulator's parameters.
+
+Called for the manifest, for checks and for reports. Under a dynamic policy each core of a best-effort domain
+is regulated, with the interval as its period; what `bandwidth` says of it is where it starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import Bandwidth, Domain, Regulation, System
+from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counts_of, events_of_rate, slack_of
+
+INITIAL_BYTES_PER_S = 50 * 10**6  # of a regulated core that has no `bandwidth`
+DYNAMIC = ("dynamic", "dynamic-bandwidth")
+ONE = 1 << 16  # core/utilization.h
+MOST_GLOBAL_EVENTS = (1 << 30) - 1  # core/regulator_share.h
+SHORTEST_INTERVAL_NS = 10_000  # core/manifest_budgets.c, and the next
+LONGEST_INTERVAL_NS = 10**9
+
+
+@dataclass(frozen=True)
+class RegulatorPlan:
+    """core/regulator.h, with cores of the platform."""
+
+    policy: str
+    hold: str
+    threshold: int  # in 1/65536
+    step: int  # in 1/65536; 0: adaptive
+    bandwidth_threshold_events: int
+    interval_ns: int
+    members: frozenset[int]  # cores that count in intervals
+    regulated: frozenset[int]
+    budget_events: dict[int, int | None]  # by core that has a VCPU; None: unlimited
+    floor_events: int
+    ceiling_events: int
+    saturation_events: int
+    store_samples: bool
+
+
+def is_dynamic(system: System) -> bool:
+    return system.regulation is not None and system.regulation.policy in DYNAMIC
+
+
+def is_regulated(system: System, domain: Domain) -> bool:
+    """Its budgets change."""
+    return is_dynamic(system) and domain.criticality != "rt"
+
+
+def budget_in(system: System, domain: Domain, event: CountedEvent | None) -> Budget | None:
+    """The budget of one of the system's domains; None: it has none, or it cannot be counted there."""
+    if event is None or (is_dynamic(system) and event.bytes is None):
+        return budget_of(domain.bandwidth, len(domain.cpus), event)
+    regulation = system.regulation
+    if regulation is None or regulation.policy not in DYNAMIC:
+        reclaim = regulation is not None and regulation.reclaim and domain.criticality != "rt"
+        return budget_of(domain.bandwidth, len(domain.cpus), event, reclaim=reclaim)
+    if domain.criticality == "rt":
+        return _counted(regulation, domain, event)
+    return _first(regulation, domain, event)
+
+
+def _counted(regulation: Regulation, domain: Domain, event: CountedEvent) -> Budget | None:
+    """A real-time domain's: where its traffic is needed it is counted, even without a limit."""
+    if regulation.policy == "dynamic-bandwidth" and domain.bandwidth.unlimited:
+        return Budget(None, regulation.interval, 0, counts_of(domain.bandwidth, event) or "refills")
+    found = budget_of(domain.bandwidth, len(domain.cpus), event)
+    if found is None or regulation.policy == "dynamic":
+        return found
+    assert found.events is not None
+    return replace(found, events=_per_core(domain.bandwidth, domain, found.events), chunk_events=0)
+
+
+def _first(regulation: Regulation, domain: Domain, event: CountedEvent) -> Budget | None:
+    """A regulated domain's, of each of its cores."""
+    bandwidth = domain.bandwidth
+    counts = counts_of(bandwidth, event)
+    if counts is None or counts == "each":
+        return None
+    if bandwidth.unlimited:
+        events = events_of_rate(INITIAL_BYTES_PER_S, regulation.interval, event)
+    else:
+        if bandwidth.events is not None:
+            events = bandwidth.events
+        else:
+            assert bandwidth.budget is not None
+            events = events_of_rate(bandwidth.budget, regulation.interval, event)
+        events = _per_core(bandwidth, domain, events)
+    slack = slack_of(bandwidth, counts, events)
+    return Budget(events, regulation.interval, 0, counts, 0, slack, regulated=True)
+
+
+def _per_core(bandwidth: Bandwidth, domain: Domain, events: int) -> int:
+    return events // len(domain.cpus) if bandwidth.per == "domain" else events
+
+
+def _limit(system: System, domain: Domain, event: CountedEvent) -> int | None:
+    """Of one of its cores in an interval, rounded up."""
+    assert system.regulation is not None
+    budget = budget_in(system, domain, event)
+    if budget is None or budget.events is None:
+        return None
+    events = budget.events + budget.write_events
+    vcpus = len(domain.cpus) if budget.shared else 1
+    return -(-events * system.regulation.interval // (budget.period_ns * vcpus))
+
+
+def regulator_of(system: System, platform: Platform, event: CountedEvent | None) -> RegulatorPlan | None:
+    """The regulator's parameters; None: there is none, or it cannot count there."""
+    regulation = system.regulation
+    if regulation is None or regulation.policy not in DYNAMIC or event is None or event.bytes is None:
+        return None
+    by_utilization = regulation.policy == "dynamic"
+    regulated = frozenset(core for d in system.domains if is_regulated(system, d) for core in d.cpus)
+    all_cores = frozenset(core for domain in system.domains for core in domain.cpus)
+    if not regulated:
+        return None
+
+    def events_of(rate: int | None) -> int:
+        return events_of_rate(rate, regulation.interval, event) if rate is not None else 0
+
+    traffic = bandwidth_threshold(regulation, platform)
+    threshold = regulation.threshold if isinstance(regulation.threshold, Fraction) else Fraction(1)
+    ceiling = events_of(regulation.ceiling) or MOST_GLOBAL_EVENTS
+    return RegulatorPlan(
+        policy=regulation.policy,
+        hold=regulation.hold,
+        threshold=max(1, round(threshold * ONE)),
+        step=max(1, round(regulation.step * ONE)) if regulation.step is not None else 0,
+        bandwidth_threshold_events=0 if by_utilization else events_of(traffic),
+        interval_ns=regulation.interval,
+        members=regulated if by_utilization else all_cores,
+        regulated=regulated,
+        budget_events={core: _limit(system, d, event) for d in system.domains for core in d.cpus},
+        floor_events=max(1, events_of(regulation.floor)),
+        ceiling_events=min(ceiling, MOST_GLOBAL_EVENTS),
+        saturation_events=events_of(regulation.saturation),
+        store_samples=regulation.samples,
+    )
+
+
+def bandwidth_threshold(regulation: Regulation, platform: Platform) -> int | None:
+    """B_T in bytes/s; None: neither the system nor the platform says."""
+    if isinstance(regulation.threshold, int):
+        return regulation.threshold
+    return platform.dram.guaranteed if platform.dram is not None else None

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run's samples as a trace for Perfetto (or chrome://tracing): which VCPU had a core, when it was
+throttled, and what it counted.
+
+Called by `bulkhead trace`. The format is the JSON of Trace Event files: times in microseconds since the
+start, one track for each core, counters beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bulkhead.run.samples import Sample
+
+Json = dict[str, Any]
+_PID = 1
+
+
+def trace_of(run: Json) -> Json:
+    """The trace of what `read_samples` gives."""
+    samples: list[Sample] = run["samples"]
+    return {
+        "displayTimeUnit": "ns",
+        "otherData": {
+            "system": run["system"],
+            "on": run["on"],
+            "counted": {one["domain"]: one["event"] for one in run["domains"] if one["event"]},
+            "dropped": run["dropped"],
+        },
+        "traceEvents": [*_names(run), *_events(run, samples)],
+    }
+
+
+def _names(run: Json) -> Iterator[Json]:
+    yield _meta("process_name", 0, f"{run['system']} on {run['on']}")
+    for core in run["cores"]:
+        yield _meta("thread_name", core["core"], f"core {core['core']}")
+        yield {
+            "ph": "M",
+            "name": "thread_sort_index",
+            "pid": _PID,
+            "tid": core["core"],
+            "args": {"sort_index": core["core"]},
+        }
+
+
+def _meta(name: str, tid: int, value: str) -> Json:
+    return {"ph": "M", "name": name, "pid": _PID, "tid": tid, "args": {"name": value}}
+
+
+def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
+    """In the order of time on each core. A sample is of the period that ends with it."""
+    hz, start = run["counter_hz"], run["started_at"]
+    ended: dict[int, int] = {}  # core: end of the sample before
+
+    def us(ticks: int) -> float:
+        return float(round(ticks * 1e6 / hz, 3))
+
+    for sample in sorted(samples, key=lambda s: (s.core, s.time)):
+        begin = max(ended.get(sample.core, sample.time - sample.period_ticks), start)
+        throttled = min(sample.throttled_ticks, sample.time - begin)
+        ended[sample.core] = sample.time
+        if sample.time <= begin:
+            continue
+        where = {"pid": _PID, "tid": sample.core}
+        found = run["domains"][sample.domain] if sample.domain < len(run["domains"]) else {}
+        name = f"{found.get('domain', f'domain {sample.domain}')} VCPU {sample.vcpu}"
+        seen = {"events": sample.events, "budget of the next": sample.budget}
+        if sample.time - begin > throttled:
+            span = {"ts": us(begin - start), "dur": us(sample.time - begin - throttled), "args": seen}
+            yield {"ph": "X", "cat": "vcpu", "name": name} | span | where
+        if throttled:
+            span = {"ts": us(sample.time - throttled - start), "dur": us(throttled), "args": seen}
+            yield {"ph": "X", "cat": "throttled", "name": "throttled"} | span | where
+        yield {"ph": "i", "cat": "period", "name": "period", "s": "t", "ts": us(sample.time - start)} | where
+        yield from _counters(sample, found, us(begin - start), (sample.time - begin) / hz)
+
+
+def _counters(sample: Sample, found: Json, at: float, seconds: float) -> Iterator[Json]:
+    """Values of the period that begins at `at`."""
+
+    def counter(name: str, value: float) -> Json:
+        return {"ph": "C", "pid": _PID, "name": name, "ts": at, "args": {"value": value}}
+
+    yield counter(f"core {sample.core}: {found.get('event') or 'events'}", sample.events)
+    if found.get("event_bytes"):
+        rate = sample.events * found["event_bytes"] / seconds / 1e6
+        yield counter(f"core {sample.core}: MB/s", round(rate, 3))
+    if sample.global_events:
+        yield counter("G of the regulator", sample.global_events)
+        yield counter("utilization of the memory", round(sample.utilization / 65536, 4))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a domain kept to its budget: the object `events` of a run's result.
+
+Called by `result` with what the hypervisor wrote in its statistics pages. A domain's VCPUs are each on a
+core of their own; what they share is the budget, not the period's count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bulkhead.planning.budgets import Budget
+from bulkhead.planning.regulation import RegulatorPlan
+from bulkhead.run.status import BudgetStatus, CoreStatus, RegulationStatus
+
+Json = dict[str, object]
+
+
+def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) -> Json:
+    """The budget in each period, of all VCPUs together if `shared`; then sums and maxima over them.
+
+    `latest`: what a manager made of it.
+    """
+    vcpus = [core.budget for core in cores if core.budget is not None]
+    beyond = sum(one.overshoot_periods for one in vcpus)
+    last = max(vcpus, key=lambda one: one.changes, default=None)
+    changed = last is not None and last.changes > 0
+    return {
+        "event": event,
+        "budget": budget.events,
+        **({"write_budget": budget.write_events} if budget.counts == "each" else {}),
+        "period_ns": budget.period_ns,
+        "changes": last.changes if last is not None else 0,
+        **({"latest": {"budget": last.limit, "period_ns": last.period_ns}} if last and changed else {}),
+        "shared": budget.shared,
+        "events": sum(one.events for one in vcpus),
+        "max_per_period": max((one.max_per_period for one in vcpus), default=0),
+        "overshoot_max": max((one.overshoot_max for one in vcpus), default=0),
+        "overshoot_mean": sum(one.overshoot_events for one in vcpus) / beyond if beyond else 0.0,
+        "periods": sum(one.periods for one in vcpus),
+        "late_periods": sum(one.late_periods for one in vcpus),
+        "throttled_periods": sum(one.throttled_periods for one in vcpus),
+        "throttled_ns": sum(one.throttled_ns for one in vcpus),
+        "vcpus": [{"vcpu": core.vcpu, **_vcpu(core.budget)} for core in cores if core.budget is not None],
+    }
+
+
+def budget_reasons(name: str, budget: Budget, cores: Sequence[CoreStatus]) -> list[str]:
+    """Why the promise of events in each period was broken."""
+    late = sum(core.budget.late_periods for core in cores if core.budget is not None)
+    if not late:
+        return []
+    return [
+        f"domain {name}: {late} periods of its budget ended late; {budget.period_ns} ns are too short here"
+    ]
+
+
+def _vcpu(one: BudgetStatus) -> Json:
+    return {
+        "events": one.events,
+        "max_per_period": one.max_per_period,
+        "overshoot_max": one.overshoot_max,
+        "periods": one.periods,
+        "throttled_periods": one.throttled_periods,
+        "throttled_ns": one.throttled_ns,
+        **_limits(one),
+        **_reclaim(one),
+    }
+
+
+def _limits(one: BudgetStatus) -> Json:
+    """The budgets of a regulated core over time."""
+    if one.limits is None:
+        return {}
+    found = one.limits
+    return {"budget_min": found.least, "budget_mean": found.mean, "budget_max": found.most}
+
+
+def _reclaim(one: BudgetStatus) -> Json:
+    if one.reclaim is None:
+        return {}
+    found = one.reclaim
+    return {
+        "given": found.given,
+        "drawn": found.drawn,
+        "violations": found.violations,
+        "shortfall": found.shortfall,
+    }
+
+
+def regulation_of(regulator: RegulatorPlan, seen: RegulationStatus) -> Json:
+    """The object `regulation` of a run's result."""
+    return {
+        "policy": regulator.policy,
+        "interval_ns": regulator.interval_ns,
+        "intervals": seen.samples,
+        "missed": seen.missed,
+        "late": seen.given_up,
+        "unusable": seen.unusable,
+        "changes": seen.changes,
+        "global_events": {
+            "last": seen.global_last,
+            "mean": seen.global_mean,
+            "min": seen.global_min,
+            "max": seen.global_max,
+        },
+        "load": {"mean": seen.load_mean, "min": seen.load_min, "max": seen.load_max},
+    }

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run is doing now, for `bulkhead top`: read from the machine's memory while it runs, a few times a
+second, and left as a small file in the run's directory, so that any number of readers disturbs nobody.
+
+Called by the session, and once more at the end of a run, also of the simulated machine.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bulkhead.run import memory
+from bulkhead.run.emulator import Emulator
+from bulkhead.run.samples import Counted, Recorder, add_all, ring_frames, write_samples
+from bulkhead.run.status import CoreStatus, SystemStatus, read_status
+from bulkhead.run.target import Target
+
+LIVE_FILE = "live.json"
+_SCRATCH = "live.tmp"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What all rates are differences of."""
+
+    host_s: float
+    guest_ticks: int  # 0: nobody says
+    cores: dict[int, CoreStatus] = field(default_factory=dict)
+
+
+class Live:
+    """Follows one run."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._pool = [int(pa) for pa in target.promise.pool_frames]
+        self._recorder = Recorder(target.layout)
+        self._before = _Moment(time.monotonic(), 0)
+
+    async def look(self, emulator: Emulator) -> None:
+        """Of a machine that runs. Raises EmulatorError."""
+        scratch = self._target.directory / _SCRATCH
+        image = await memory.fetch(emulator, self._target.status_frames, scratch)
+        status = self._status(image.bytes_at)
+        if status is None:
+            return
+        rings = [pa for core in status.cores for pa in ring_frames(core, self._pool)]
+        if rings:
+            image.frames |= (await memory.fetch(emulator, rings, scratch)).frames
+        self._take(status, image.bytes_at, ended=False)
+
+    def conclude(self, bytes_at: Callable[[int], bytes | None]) -> None:
+        """Of a machine that stands still."""
+        status = self._status(bytes_at)
+        if status is None:
+            return
+        self._take(status, bytes_at, ended=True)
+        if any(core.samples_bytes for core in status.cores):
+            target = self._target
+            counted = [Counted(d.name, d.event, d.event_bytes) for d in target.domains]
+            write_samples(
+                target.directory, self._recorder, system=target.system, on=target.options.on, status=status,
+                counted=counted,
+            )  # fmt: skip
+
+    def _status(self, bytes_at: Callable[[int], bytes | None]) -> SystemStatus | None:
+        status = read_status(self._target.layout, [bytes_at(pa) for pa in self._target.status_frames])
+        return None if isinstance(status, str) else status
+
+    def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None], *, ended: bool) -> None:
+        add_all(self._recorder, status, self._pool, bytes_at)
+        last = max((sample.time for sample in self._recorder.samples), default=0)
+        now = _Moment(time.monotonic(), last, {core.core: core for core in status.cores})
+        content = live_table(self._target, status, self._before, now, ended=ended)
+        _replace(self._target.directory / LIVE_FILE, content)
+        self._before = now
+
+
+def live_table(target: Target, status: SystemStatus, before: _Moment, now: _Moment, *, ended: bool) -> Json:
+    """One row for each domain. Rates are of the guest's time where somebody says it, else of the host's."""
+    guest = now.guest_ticks > before.guest_ticks > 0 and status.counter_hz > 0
+    seconds = (
+        (now.guest_ticks - before.guest_ticks) / status.counter_hz if guest else now.host_s - before.host_s
+    )
+    since = (now.guest_ticks - status.started_at) / status.counter_hz if now.guest_ticks else None
+    rows = [_row(target, status, index, before, now, seconds) for index in range(len(target.domains))]
+    return {
+        "system": target.system,
+        "on": target.options.on,
+        "ended": ended,
+        "guest_s": since,
+        "window_s": seconds,
+        "window_clock": "guest" if guest else "host",
+        "domains": rows,
+    }
+
+
+def _row(
+    target: Target, status: SystemStatus, index: int, before: _Moment, now: _Moment, seconds: float
+) -> Json:
+    domain = target.domains[index]
+    cores = [core for core in now.cores.values() if core.domain == index]
+    old = {core.core: before.cores.get(core.core) for core in cores}
+    exits = _difference(cores, old, lambda core: sum(core.exits.values()))
+    row: Json = {
+        "domain": domain.name,
+        "state": status.domains[index].state if index < len(status.domains) else "absent",
+        "cores": [core.core for core in cores],
+        "exits_per_s": exits / seconds if seconds > 0 else None,
+    }
+    limited = [core for core in cores if core.budget is not None]
+    if not limited:
+        return row
+    periods = _difference(limited, old, lambda core: core.budget.periods if core.budget else 0)
+    events = _difference(limited, old, lambda core: core.budget.events if core.budget else 0)
+    throttled_ns = _difference(limited, old, lambda core: core.budget.throttled_ns if core.budget else 0)
+    budget = limited[0].budget
+    assert budget is not None
+    counted_ns = periods * budget.period_ns
+    rate = (
+        events * 1e9 * domain.event_bytes / (counted_ns / len(limited))
+        if domain.event_bytes and counted_ns
+        else None
+    )
+    return row | {
+        "event": domain.event,
+        "budget": budget.limit,
+        "period_ns": budget.period_ns,
+        "events_per_period": events / periods * len(limited) if periods else None,
+        "mb_per_s": rate / 1e6 if rate is not None else None,
+        "throttled": throttled_ns / counted_ns if counted_ns else None,
+        "changes": budget.changes,
+    }
+
+
+def _difference(
+    cores: Sequence[CoreStatus], old: dict[int, CoreStatus | None], value: Callable[[CoreStatus], int]
+) -> int:
+    total = 0
+    for core in cores:
+        was = old[core.core]
+        total += value(core) - (value(was) if was is not None else 0)
+    return total
+
+
+def _replace(path: Path, content: Json) -> None:
+    """Whole or not at all, for whoever reads at any time."""
+    scratch = path.with_suffix(".new")
+    scratch.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    scratch.replace(path)

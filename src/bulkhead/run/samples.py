@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each core with a budget did in each of its periods: samples from the hypervisor's rings, as they come.
+
+The rings (core/sample_ring.h) drop the oldest, so a run is looked at several times a second and once at its
+end. `bulkhead.run.live` fetches the memory, `bulkhead trace` reads the file that is left in the run's
+directory.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from bulkhead.run.status import CoreStatus, SystemStatus
+from bulkhead.schema.layout import Layout
+
+SAMPLES_FILE = "samples.json"
+FORMAT = 1
+_HEADER = struct.Struct("<4Q")  # capacity, words, begun, done
+_MOST = 1_000_000  # samples that are kept of a core: some hours of periods of 10 ms
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One period of one core's budget. Times are of the counter."""
+
+    core: int
+    time: int
+    domain: int
+    vcpu: int
+    events: int
+    budget: int
+    throttled_ticks: int
+    period_ticks: int
+    global_events: int
+    utilization: int  # in 1/65536
+
+
+FIELDS = tuple(field.name for field in fields(Sample))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the samples of a domain count."""
+
+    domain: str
+    event: str | None
+    event_bytes: int | None
+
+
+class NoSamples(Exception):
+    """There is nothing to read; the message is for the user."""
+
+
+class Recorder:
+    """Collects the samples of a run."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._seen: dict[int, int] = {}  # core: samples
+        self.samples: list[Sample] = []
+        self.dropped: dict[int, int] = {}
+
+    def add(self, core: int, ring: bytes) -> int:
+        """Take what is new in a core's ring. Returns how many. What is no ring is nothing."""
+        if len(ring) < _HEADER.size:
+            return 0
+        capacity, words, begun, done = _HEADER.unpack_from(ring)
+        size = self._layout.size("status_sample")
+        if words * 8 != size or capacity < 2 or _HEADER.size + capacity * size > len(ring) or done > begun:
+            return 0
+        first = max(self._seen.get(core, 0), begun - capacity, 0)
+        self.dropped[core] = self.dropped.get(core, 0) + first - self._seen.get(core, 0)
+        for position in range(first, done):
+            place = _HEADER.size + position % capacity * size
+            raw = self._layout.unpack("status_sample", ring[place : place + size])
+            self.samples.append(Sample(core, *(int(str(raw[name])) for name in FIELDS[1:])))
+        self._seen[core] = max(done, first)
+        del self.samples[:-_MOST]
+        return done - first if done > first else 0
+
+
+def ring_frames(core: CoreStatus, pool_frames: Sequence[int]) -> list[int]:
+    """Physical addresses of a core's ring, in order; none if it has no ring where one can be."""
+    count = -(-core.samples_bytes // 4096)
+    if core.samples_frame + count > len(pool_frames):
+        return []
+    return [int(pa) for pa in pool_frames[core.samples_frame : core.samples_frame + count]]
+
+
+def add_all(
+    recorder: Recorder,
+    status: SystemStatus,
+    pool_frames: Sequence[int],
+    bytes_at: Callable[[int], bytes | None],
+) -> None:
+    """The rings of all cores, from memory that has been fetched."""
+    for core in status.cores:
+        pages = [bytes_at(pa) for pa in ring_frames(core, pool_frames)]
+        if pages and all(page is not None for page in pages):
+            recorder.add(core.core, b"".join(page for page in pages if page is not None))
+
+
+def write_samples(
+    directory: Path,
+    recorder: Recorder,
+    *,
+    system: str,
+    on: str,
+    status: SystemStatus,
+    counted: Sequence[Counted],
+) -> None:
+    content: Json = {
+        "format": FORMAT,
+        "system": system,
+        "on": on,
+        "counter_hz": status.counter_hz,
+        "started_at": status.started_at,
+        "cores": [{"core": core.core, "domain": core.domain, "vcpu": core.vcpu} for core in status.cores],
+        "domains": [vars(one) for one in counted],
+        "dropped": {str(core): count for core, count in sorted(recorder.dropped.items()) if count},
+        "fields": list(FIELDS),
+        "samples": [list(astuple(sample)) for sample in recorder.samples],
+    }
+    (directory / SAMPLES_FILE).write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+def read_samples(directory: Path) -> Json:
+    """The file that write_samples() left, its samples as Sample. Raises NoSamples."""
+    path = directory / SAMPLES_FILE
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT or tuple(content["fields"]) != FIELDS or content["counter_hz"] <= 0:
+            raise NoSamples(f"{path}: written by another version: run the system again")
+        content["samples"] = [Sample(*(int(value) for value in row)) for row in content["samples"]]
+    except FileNotFoundError:
+        raise NoSamples(f"{directory} has no {SAMPLES_FILE}: run the system first") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NoSamples(f"{path}: cannot be read ({error})") from None
+    assert isinstance(content, dict)
+    return content

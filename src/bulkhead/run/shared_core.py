@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cores that VCPUs share promise, and whether a run kept it: the list `shared_cores` of its result.
+
+Called by `result` with what the hypervisor wrote in its statistics pages. What can only be seen there is
+counted there: periods by the clock beside those that the scheduler recharged, dispatches over the head of a
+VCPU of a higher priority that was ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bulkhead.run.status import CoreStatus, SharedVcpu, SystemStatus
+from bulkhead.run.target import DomainTarget, Policy
+
+Json = dict[str, object]
+
+# Most events beyond a budget: what EL2 itself causes on its longest way with interrupts masked, when the
+# overflow comes at its start. Instructions are all counted; of memory events, what it must fetch anew.
+LONGEST_WAY = 1000
+LONGEST_WAY_OF_MEMORY = 64
+
+
+def shared_cores(status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy) -> list[Json]:
+    return [_core(core, status, domains, policy) for core in status.cores if core.shared]
+
+
+def shared_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
+    """The promises that were broken."""
+    reasons = []
+    for core in found:
+        promises = core["promises"]
+        assert isinstance(promises, dict)
+        reasons += [
+            f"core {core['core']}: {broken}" for promise in promises.values() for broken in promise["broken"]
+        ]
+    return reasons
+
+
+def _core(core: CoreStatus, status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy) -> Json:
+    vcpus = [(one, domains[one.domain]) for one in core.shared if one.domain < len(domains)]
+    promises = {
+        "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain)],
+        "recharges": [text for one, domain in vcpus for text in _lost_recharges(one, domain, status)],
+    }
+    if policy.scheduler == "fixed-priority":
+        promises["priorities"] = [text for one, domain in vcpus for text in _out_of_order(one, domain)]
+    return {
+        "core": core.core,
+        "scheduler": policy.scheduler,
+        "slice_ns": policy.slice_ns,
+        "switches": core.switches,
+        "exit_reasons": dict(core.exits),
+        "vcpus": [_vcpu(one, domain) for one, domain in vcpus],
+        "promises": {name: {"kept": not broken, "broken": broken} for name, broken in promises.items()},
+    }
+
+
+def _vcpu(one: SharedVcpu, domain: DomainTarget) -> Json:
+    found: Json = {
+        "domain": domain.name,
+        "vcpu": one.vcpu,
+        "priority": one.priority,
+        "state": one.state,
+        "dispatches": one.dispatches,
+        "blocks": one.blocks,
+        "run_ns": one.run_ns,
+        "out_of_order": one.out_of_order,
+    }
+    if domain.budget is not None:
+        found |= {
+            "budget": domain.budget.events,
+            "period_ns": domain.budget.period_ns,
+            "max_per_period": one.budget.max_per_period if one.budget else 0,
+            "overshoot_max": one.budget.overshoot_max if one.budget else 0,
+            "periods": one.budget.periods if one.budget else 0,
+            "periods_due": one.periods_due,
+            "throttled_periods": one.budget.throttled_periods if one.budget else 0,
+        }
+    return found
+
+
+def _beyond_budget(one: SharedVcpu, domain: DomainTarget) -> list[str]:
+    if domain.budget is None or one.budget is None or one.budget.changes:  # by a manager: to which?
+        return []
+    assert domain.budget.events is not None, "only a regulated core counts without a limit"
+    events = domain.budget.events + domain.budget.write_events
+    slack = LONGEST_WAY if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
+    slack += domain.budget.slack_events
+    if one.budget.max_per_period <= events + slack:
+        return []
+    return [
+        f"{domain.name} had {one.budget.max_per_period} events in a period, of a budget of"
+        f" {events} and at most {slack} beyond it"
+    ]
+
+
+def _lost_recharges(one: SharedVcpu, domain: DomainTarget, status: SystemStatus) -> list[str]:
+    if domain.budget is None:
+        return []
+    recharged = one.budget.periods if one.budget else 0
+    due = one.periods_due
+    whole = status.domains[one.domain]
+    throughout = one.vcpu == 0 and whole.state == "running" and not whole.restarts
+    if status.guest_ns is not None and throughout and not (one.budget and one.budget.changes):
+        # It ran all the time: the last period may have ended in the run's last moment.
+        due = max(due, status.guest_ns // domain.budget.period_ns - 1)
+    return [] if recharged == due else [f"{domain.name} was recharged {recharged} times in {due} periods"]
+
+
+def _out_of_order(one: SharedVcpu, domain: DomainTarget) -> list[str]:
+    if not one.out_of_order:
+        return []
+    return [
+        f"{domain.name}, of priority {one.priority}, was chosen {one.out_of_order} times before one of a"
+        " higher priority"
+    ]

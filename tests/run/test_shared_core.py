@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run says of cores that VCPUs share (B2): from the cores' pages to promises that were kept or not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bulkhead.planning.budgets import Budget
+from bulkhead.run.shared_core import LONGEST_WAY, shared_cores, shared_reasons
+from bulkhead.run.status import BudgetStatus, CoreStatus, DomainStatus, SharedVcpu, SystemStatus
+from bulkhead.run.target import DomainTarget, Policy
+
+MS = 10**6
+EVENTS = 1000
+BUDGET = BudgetStatus(
+    events=5010, periods=5, late_periods=0, throttled_periods=4, throttled_ns=70, overshoot_periods=4,
+    overshoot_events=10, overshoot_max=6, max_per_period=1006, limit=1000, period_ns=MS, changes=0,
+)  # fmt: skip
+HIGH = SharedVcpu(
+    domain=0, vcpu=0, state="running", priority=0, dispatches=3, blocks=1, run_ns=9, out_of_order=0,
+    periods_due=5, budget=BUDGET,
+)  # fmt: skip
+LOW = replace(HIGH, domain=1, vcpu=1, priority=1, state="paused", budget=None, periods_due=0)
+RUNNING = DomainStatus("running", "none", 0, 0, None, 0, 0, 0, 0)
+TARGETS = (
+    DomainTarget("control", (0,), budget=Budget(EVENTS, MS, 0), event="INST_RETIRED"),
+    DomainTarget("linux", (1, 0)),
+)
+
+
+def found(*vcpus: SharedVcpu, policy: Policy | None = None, guest_ns: int = 5 * MS) -> list[dict[str, Any]]:
+    none = 0xFFFF_FFFF
+    core = CoreStatus(0, none, 0, False, {"wfx": 1}, 0, 0, None, switches=6, shared=vcpus)
+    alone = CoreStatus(1, 1, 0, False, {}, 0, 0)
+    status = SystemStatus(
+        phase="ended", end_reason="run_limit", refusal=0, refusal_name=None, refusal_offset=0,
+        guest_ns=guest_ns, ttbr0_el2=0, pool_frames=0, pool_used=0, domains=[RUNNING, RUNNING],
+        cores=[core, alone],
+    )  # fmt: skip
+    return shared_cores(status, TARGETS, policy or Policy())
+
+
+def test_a_core_that_kept_all() -> None:
+    (core,) = found(HIGH, LOW)
+    assert (core["core"], core["switches"], core["scheduler"]) == (0, 6, "fixed-priority")
+    assert [vcpu["domain"] for vcpu in core["vcpus"]] == ["control", "linux"]
+    assert core["vcpus"][0]["max_per_period"] == 1006
+    assert "budget" not in core["vcpus"][1]
+    assert {name: promise["kept"] for name, promise in core["promises"].items()} == {
+        "budgets": True,
+        "recharges": True,
+        "priorities": True,
+    }
+    assert shared_reasons([core]) == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "promise", "text"),
+    [
+        (
+            replace(HIGH, budget=replace(BUDGET, max_per_period=EVENTS + LONGEST_WAY + 1)),
+            "budgets",
+            "had 2001 events",
+        ),
+        (replace(HIGH, periods_due=6), "recharges", "recharged 5 times in 6"),
+        (replace(HIGH, out_of_order=2), "priorities", "2 times before"),
+    ],
+)
+def test_what_was_broken_is_said(broken: SharedVcpu, promise: str, text: str) -> None:
+    (core,) = found(broken, LOW)
+    assert [name for name, one in core["promises"].items() if not one["kept"]] == [promise]
+    (reason,) = shared_reasons([core])
+    assert reason.startswith("core 0: control") and text in reason
+
+
+def test_recharges_are_held_against_the_runs_time_too() -> None:
+    """If neither was counted any more."""
+    (core,) = found(HIGH, LOW, guest_ns=8 * MS)
+    assert shared_reasons([core]) == ["core 0: control was recharged 5 times in 7 periods"]
+
+
+def test_round_robin_promises_no_order() -> None:
+    (core,) = found(replace(HIGH, out_of_order=2), LOW, policy=Policy("round-robin", MS))
+    assert "priorities" not in core["promises"]
+
+
+def test_a_domain_sees_its_vcpu_of_a_shared_core() -> None:
+    core = CoreStatus(0, 0xFFFF_FFFF, 0, False, {"wfx": 9}, 5, 0, switches=6, shared=(HIGH, LOW))
+    one = core.vcpu_of(1)
+    assert one is not None
+    assert (one.core, one.vcpu, one.exits, one.budget) == (0, 1, {}, None)
+    assert core.vcpu_of(2) is None

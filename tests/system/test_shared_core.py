@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""VCPUs of several domains on one core of the emulator (B2): budgets, priorities, recharges, restarts.
+
+Instructions are counted, and stand in for memory events, so each run is the same every time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .harness import EXAMPLES, S, boot, command, domain, write_system
+
+pytestmark = [pytest.mark.emulator, pytest.mark.timeout(900), pytest.mark.req("B2")]
+
+EXAMPLE = EXAMPLES / "shared-core.yaml"
+FOR_S = 2
+# Longest way through EL2 with interrupts masked, of those that these guests take: instructions.
+LONGEST_WAY = 400
+
+
+def run_example(directory: Path, *options: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The run, and its shared core by domain."""
+    run = command(EXAMPLE, directory, "--for", f"{FOR_S}s", *options)
+    assert run.exit_code == 0, run.result["reasons"]
+    (core,) = run.result["shared_cores"]
+    return run.result, {"core": core, **{vcpu["domain"]: vcpu for vcpu in core["vcpus"]}}
+
+
+@pytest.mark.parametrize("platform", ["qemu-virt", "qemu-virt-gicv2"])
+def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
+    tmp_path: Path, platform: str
+) -> None:
+    result, seen = run_example(tmp_path, "--set", f"platform={platform}")
+    assert {name: one["kept"] for name, one in seen["core"]["promises"].items()} == {
+        "budgets": True,
+        "recharges": True,
+        "priorities": True,
+    }
+    for vcpu in seen["core"]["vcpus"]:
+        assert vcpu["periods"] == vcpu["periods_due"] == FOR_S * 10**9 // vcpu["period_ns"]
+        assert vcpu["max_per_period"] <= vcpu["budget"] + LONGEST_WAY
+        assert vcpu["out_of_order"] == 0
+    # The first is released by its own timer, and never late; the second has all that it may have, the last
+    # what is left.
+    report = next(d["report"] for d in result["domains"] if d["name"] == "control")
+    assert report["missed"] == 0
+    assert report["jitter_ns"]["max"] < 20_000, "a switch, whatever runs"
+    assert seen["filter"]["throttled_periods"] >= seen["filter"]["periods"] - 5
+    assert 0 < seen["batch"]["max_per_period"] < seen["batch"]["budget"]
+    assert seen["core"]["switches"] > FOR_S * 1000 * 2
+
+
+def test_round_robin_ignores_priorities(tmp_path: Path) -> None:
+    """Without budgets, two hogs have half of the core each, and the other one its slices between."""
+    options = [f"--set=domains[{n}].bandwidth=unlimited" for n in range(3)]
+    _, by_priority = run_example(tmp_path / "priority", *options)
+    _, by_turns = run_example(tmp_path / "turns", *options, "--set", "hypervisor.scheduler=round-robin")
+    assert by_priority["batch"]["run_ns"] == 0
+    assert by_turns["batch"]["run_ns"] == pytest.approx(by_turns["filter"]["run_ns"], rel=0.1)
+    assert "priorities" not in by_turns["core"]["promises"]
+
+
+def test_killed_at_random_beside_those_that_share_its_cores(tmp_path: Path) -> None:
+    """The victim has a VCPU on the core of both its manager and a witness; all have timers of their own."""
+    witness = domain(
+        "witness", "witness", 1, params={"step_us": 10000, "memory_kib": 1, "print_every": 10, "seed": 7}
+    )
+    victim = {**domain("victim", "busy", 1, params={"tick_us": 50}), "cpus": [1, 2]}
+    params = {"victim": 1, "rounds": 300, "seed": 42, "gap_us": 1500}
+    reaper = domain("reaper", "reaper", 1, manager=True, params=params)
+    system = write_system(
+        tmp_path, witness, victim, reaper, hypervisor={"slice": "300 us"}, expect={"reaper": "stopped"}
+    )
+    run = boot(system, tmp_path / "run", for_ns=60 * S, icount=True)
+    report = run.domain("reaper")["report"]
+    assert report is not None, run.lines("reaper")
+    assert (report["wrong"], report["restarts"]) == (0, 300)
+    assert run.domain("victim")["restarts"] == 300
+    assert run.domain("witness")["state"] == "running"
+    assert len(run.lines("witness")) > 10
+    assert run.result["verdict"] == "ok", run.result["reasons"]
