@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,9 +44,8 @@ EXAMPLES = ROOT / "examples"
 MS = 10**6
 S = 10**9
 MIB = 1 << 20
-# A line gives way to others' while its domain pauses, as in a prompt, and goes on with a tag of its own.
-_TORN = r"(?:\r\n(?:\[[^\r\n]*\r\n)+?\[[^\]\s]+\+ +[0-9.]+\] )?"
-PROMPT = _TORN.join("~ # ")
+_PROMPT = r"^~ # "  # of the shell
+_LOOK_S = 0.1  # between two looks at what was said
 # Wall time after which a run counts as hung: nothing waits for it, so it allows for a busy machine.
 HUNG_S = 300.0
 _SHOWN_LINES = 12  # of a domain's console, where a test failed
@@ -163,13 +163,20 @@ def command(system: Path, directory: Path, *arguments: str) -> Run:
     return Run(json.loads(done.stdout), directory, exit_code=done.returncode)
 
 
-def mended(text: str) -> str:
-    """Without what other domains said in the midst of a line."""
-    return re.sub(_TORN, "", text)
+def said(console: bytes, domain: str) -> str:
+    """What one domain has said: its lines, put together where others' lines tore them; the last may go on."""
+    parser = ConsoleParser([domain])
+    parser.feed(console)
+    parser.finish()
+    return "\n".join(parser.domains[domain].lines)
 
 
 class Terminal:
-    """`bulkhead run` with the console of a Linux domain on a terminal."""
+    """`bulkhead run` with the console of a Linux domain on a terminal.
+
+    What is typed goes in at the terminal. What a domain answers is read from the run's console log, where
+    each line says whose it is: on the terminal every domain's lines tear every other's.
+    """
 
     def __init__(self, system: Path, directory: Path, *arguments: str) -> None:
         self.directory = directory
@@ -184,27 +191,51 @@ class Terminal:
             env=ENVIRONMENT,
             dimensions=(50, 200),
         )
+        self._seen: dict[str, int] = {}  # by domain: bytes of the log that earlier answers have used up
+        self._asked = 0
 
-    def wait_for_prompt(self) -> str:
-        """What came before it, mended. Where none comes, the failure says what the run says of itself."""
-        if self.child.expect([PROMPT, pexpect.TIMEOUT]):
-            pytest.fail(f"no prompt within {HUNG_S:.0f} s\n{self._what_it_did()}", pytrace=False)
-        return mended(self.child.before or "")
+    def wait_for(self, pattern: str, domain: str = "linux") -> str:
+        """What the domain said since the last wait, when the pattern is in it (lines by `^` and `$`).
+
+        Where it never comes, the failure says what the run says of itself.
+        """
+        log = self.directory / "console.log"
+        until = time.monotonic() + HUNG_S
+        while time.monotonic() < until and self.child.isalive():
+            # Keeps what the command prints flowing; the command waits where nobody reads.
+            ended = self.child.expect([pexpect.TIMEOUT, pexpect.EOF], timeout=_LOOK_S)
+            console = log.read_bytes() if log.exists() else b""
+            text = said(console[self._seen.get(domain, 0) :], domain)
+            if re.search(pattern, text, re.MULTILINE):
+                self._seen[domain] = len(console)
+                return text
+            if ended:
+                break
+        pytest.fail(f"{domain}: no {pattern!r} within {HUNG_S:.0f} s\n{self._what_it_did()}", pytrace=False)
+
+    def wait_for_prompt(self, domain: str = "linux") -> str:
+        """What the domain said before the shell waits for a line."""
+        return self.wait_for(_PROMPT, domain)
 
     def _what_it_did(self) -> str:
         """The end of each domain's console, and of its VCPUs what the report has."""
-        run = self.leave()
-        parser = ConsoleParser(domain["name"] for domain in run.result["domains"])
-        parser.feed((self.directory / "console.log").read_bytes())
-        parser.finish()
+        run = self.leave() if self.child.isalive() else self.wait_for_end()
         for domain in run.result["domains"]:
-            domain["console"] = [*parser.domains[domain["name"]].lines][-_SHOWN_LINES:]
+            domain["console"] = said(run.console, domain["name"]).splitlines()[-_SHOWN_LINES:]
         return json.dumps(run.result["domains"], indent=1)
 
-    def ask(self, line: str) -> str:
-        """Type a line at the prompt; what was shown until the next prompt."""
+    def type(self, line: str) -> None:
         self.child.sendline(line)
-        return self.wait_for_prompt()
+
+    def ask(self, line: str, domain: str = "linux") -> str:
+        """Type a line at the prompt; what the command printed, without the echo of the line."""
+        self._asked += 1
+        # The echo of what is typed has the mark in two pieces, so that only the shell says it in one.
+        typed, mark = f"end''-{self._asked}", f"end-{self._asked}"
+        self.type(f"{line}; echo {typed}")
+        text = self.wait_for(rf"{mark}\n(?s:.*){_PROMPT}", domain)
+        before_mark = text.partition(f"{mark}\n")[0]
+        return before_mark.rpartition(typed)[2].strip()
 
     def leave(self) -> Run:
         """Ctrl-A x."""

@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests read from a terminal: text that other domains' lines interrupt."""
+"""What tests read of a domain: its own words, though other domains' lines tear them."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from tests.system.harness import PROMPT, mended
+from tests.system.harness import said
 
-OTHERS = "\r\n[control    8.050556] report {}\r\n[bulkhead   8.050557] a line\r\n"
+OTHERS = b"\r\n[control    8.050556] report {\r\n[bulkhead   8.050557] a line\r\n[control+   8.05057] }\r\n"
+PROMPT = b"~ # "
 
 
-@pytest.mark.parametrize("at", range(1, 4))
+@pytest.mark.parametrize("at", range(1, len(PROMPT)))
 def test_a_prompt_is_found_wherever_it_was_torn(at: int) -> None:
-    prompt = "~ # "
-    torn = f"[linux      8.212924] {prompt[:at]}{OTHERS}[linux+     8.212999] {prompt[at:]}"
-    assert re.search(PROMPT, torn)
-    assert not re.search(PROMPT, torn[:-1])
+    torn = b"[linux      8.212924] " + PROMPT[:at] + OTHERS + b"[linux+     8.212999] " + PROMPT[at:]
+    assert said(torn, "linux") == PROMPT.decode()
+    assert said(torn[:-1], "linux") == PROMPT[:-1].decode()
 
 
 def test_a_line_that_was_torn_is_one_again() -> None:
-    assert mended(f"[linux      8.212924] 53 Lev{OTHERS}[linux+     8.212999] el").endswith("] 53 Level")
-    two_lines = f"one line{OTHERS}[linux      8.3] the next"
-    assert mended(two_lines) == two_lines
+    torn = b"[linux      8.212924] 53 Lev" + OTHERS + b"[linux+     8.212999] el"
+    assert said(torn, "linux") == "53 Level"
+
+
+def test_a_line_between_the_pieces_of_anothers_is_kept() -> None:
+    console = (
+        b"[control    8.1] [114, \r\n[linux      8.2] the answer\r\n[control+   8.3] 115, 20]\r\n[linux      8.4] ~ # "
+    ).replace(b"8.", b"8.00000")
+    assert said(console, "linux") == "the answer\n~ # "

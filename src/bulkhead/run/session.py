@@ -162,6 +162,7 @@ class _Session:
         while data := await emulator.serial_in.read(65536):
             self._last_data = time.monotonic()
             log.write(data)
+            log.flush()  # it can be watched while the run goes on
             self._parser.feed(data)
             self._view.raw(data)
             if typed := typist.feed(data):

@@ -133,6 +133,7 @@ class _Simulation:
                 if text := last.get("console"):
                     data = text.encode("latin-1")
                     log.write(data)
+                    log.flush()  # it can be watched while the run goes on
                     self._parser.feed(data)
                     self._view.raw(data)
                 self._view.tick(self._parser)
