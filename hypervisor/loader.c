@@ -17,7 +17,7 @@
 
 #define PAGE_MASK       (BH_PAGE_BYTES - 1ull)
 #define LOOKED_UP_BYTES (16ull * BH_PAGE_BYTES) /* between interrupts, where nothing is mapped */
-#define PIECE_BYTES     1024u                 /* copied with interrupts masked: the source is slow */
+#define PIECE_BYTES     1024u                   /* copied with interrupts masked: the source is slow */
 
 bool loader_can_reload(const struct manifest_domain *domain)
 {
