@@ -115,6 +115,14 @@ def test_the_examples_promise_only_what_is_enforced(name: str) -> None:
     assert loaded.notices == ()
 
 
+def test_a_system_says_how_long_it_is_run() -> None:
+    loaded = load_system(EXAMPLES / "shared-core.yaml")
+    assert loaded.system is not None
+    assert loaded.system.run.for_ == 2 * 10**9
+    wrong = load_system(EXAMPLES / "shared-core.yaml", ("run.for=0 s",))
+    assert [problem.path for problem in wrong.problems] == ["run.for"]
+
+
 def test_overrides_reach_domains_by_name_and_by_position() -> None:
     loaded = load_system(EXAMPLE, ["domains.control.params.period_us=500", "domains.2.memory[0].size=64 MiB"])
     assert loaded.system is not None

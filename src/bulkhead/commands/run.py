@@ -93,7 +93,7 @@ def run(
     loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, hosted=on != QEMU)
     options = Options(
         observe=observe and on == QEMU,
-        for_ns=_duration(for_),
+        for_ns=_duration(for_, loaded),
         unprotected=unprotected,
         miscolor=miscolor,
         seed=seed,
@@ -138,13 +138,14 @@ def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str, solo: b
         )
 
 
-def _duration(text: str | None) -> int | None:
+def _duration(text: str | None, loaded: Loaded) -> int | None:
+    """What the command says, else what the system file says."""
     from pydantic import TypeAdapter, ValidationError
 
     from bulkhead.config.quantity import Nanoseconds
 
     if text is None:
-        return None
+        return loaded.system.run.for_ if loaded.system is not None else None
     try:
         return TypeAdapter[int](Nanoseconds).validate_python(text)
     except ValidationError as error:

@@ -258,6 +258,7 @@ class Run(Model):
     """How `bulkhead run` runs it when the command does not say."""
 
     icount: bool = False  # counted instructions are the time: the same run every time, on a busy host too
+    for_: Nanoseconds | None = Field(default=None, alias="for")  # guest time; without it until all end
 
 
 class System(Model):
