@@ -116,11 +116,11 @@ def test_the_examples_promise_only_what_is_enforced(name: str) -> None:
 
 
 def test_a_system_says_how_long_it_is_run() -> None:
-    loaded = load_system(EXAMPLES / "shared-core.yaml")
+    loaded = load_system(ROOT / "examples" / "shared-core.yaml")
     assert loaded.system is not None
     assert loaded.system.run.for_ == 2 * 10**9
-    wrong = load_system(EXAMPLES / "shared-core.yaml", ("run.for=0 s",))
-    assert [problem.path for problem in wrong.problems] == ["run.for"]
+    wrong = load_system(ROOT / "examples" / "shared-core.yaml", ("run.for=0 s",))
+    assert [problem.key for problem in wrong.problems] == ["run.for"]
 
 
 def test_overrides_reach_domains_by_name_and_by_position() -> None:

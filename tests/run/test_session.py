@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -11,12 +12,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bulkhead.run import emulator
 from bulkhead.run.console import ConsoleParser, Line
-from bulkhead.run.emulator import Machine
+from bulkhead.run.emulator import Emulator, Machine
 from bulkhead.run.session import Outcome, Plan, run_session
 
 FAKE = Path(__file__).with_name("fake_qemu.py")
@@ -114,6 +116,39 @@ def test_deaf_emulator_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(emulator, "ANSWER_TIMEOUT_S", 0.5)
     outcome = run(tmp_path, [["deaf", 0], ["shutdown", 0]])
     assert outcome.how == "failed" and "did not answer `pmemsave`" in outcome.detail
+
+
+@pytest.mark.parametrize("ticks", range(5))
+def test_who_is_cancelled_as_an_answer_comes_ends(ticks: int, tmp_path: Path) -> None:
+    """Otherwise whoever looks at a running machine looks for ever, and its run never ends."""
+
+    async def scenario() -> None:
+        answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+
+        class Channel:
+            async def execute(self, name: str, arguments: object) -> object:
+                return await asyncio.shield(answer)
+
+        nothing: Any = None
+        channel: Any = Channel()
+        emulator = Emulator(nothing, nothing, nothing, channel, nothing, tmp_path / "log")
+
+        async def look() -> None:
+            while True:
+                await emulator.command("look")
+                await asyncio.sleep(0)
+
+        looking = asyncio.ensure_future(look())
+        await asyncio.sleep(0.01)
+        answer.set_result(None)
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        looking.cancel()
+        done, _ = await asyncio.wait({looking}, timeout=1)
+        assert looking in done
+        assert looking.cancelled()
+
+    asyncio.run(scenario())
 
 
 def test_flood_is_taken_whole(tmp_path: Path) -> None:

@@ -83,7 +83,9 @@ class Emulator:
     async def command(self, name: str, arguments: dict[str, object] | None = None) -> object:
         """One QMP command; anything but its result is an EmulatorError."""
         try:
-            return await asyncio.wait_for(self.qmp.execute(name, arguments), ANSWER_TIMEOUT_S)
+            # Not wait_for: cancelled just as the answer comes, it forgets that it was (bpo-37658).
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                return await self.qmp.execute(name, arguments)
         except TimeoutError:
             message = f"the emulator did not answer `{name}` within {ANSWER_TIMEOUT_S:.0f} s"
             raise EmulatorError(message) from None

@@ -100,7 +100,9 @@ class _Session:
         outcome.qemu_version = await emulator.version()
         with (self._plan.directory / "console.log").open("wb") as log:
             pump = asyncio.ensure_future(self._pump(emulator, log))
-            side = [asyncio.ensure_future(self._tick()), asyncio.ensure_future(self._look(emulator))]
+            ended = asyncio.Event()
+            looking = asyncio.ensure_future(self._look(emulator, ended))
+            side = [asyncio.ensure_future(self._tick()), looking]
             try:
                 with self._keyboard(emulator):
                     await emulator.command("cont")
@@ -111,8 +113,8 @@ class _Session:
                 if outcome.how != "shutdown":
                     await emulator.command("stop")
                 await self._drain(pump)
-                side[1].cancel()
-                await asyncio.gather(side[1], return_exceptions=True)
+                ended.set()
+                await looking
                 scratch = self._plan.directory / "memory.tmp"
                 outcome.image = await memory.fetch(emulator, self._plan.frames, scratch)
                 await emulator.quit()
@@ -182,10 +184,14 @@ class _Session:
             self._view.tick(self._parser)
             await asyncio.sleep(0.25)
 
-    async def _look(self, emulator: Emulator) -> None:
+    async def _look(self, emulator: Emulator, ended: asyncio.Event) -> None:
+        """Until the machine has ended; a look that has begun is finished, so that no answer comes late."""
         with contextlib.suppress(EmulatorError, OSError):  # whoever ends the run says why
             while self._plan.look is not None:
-                await asyncio.sleep(_LOOK_S)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_S):
+                        await ended.wait()
+                        return
                 await self._plan.look(emulator)
 
     def _end(self, how: str, detail: str) -> None:
