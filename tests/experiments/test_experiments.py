@@ -404,7 +404,7 @@ def test_static_budgets_come_from_the_search_and_only_there() -> None:
     experiment = load_experiment("regulators")
     plain = points_of(experiment, ("static", "tracking", "membomb"))
     (before,) = plain
-    assert before.job["parts"][0]["bandwidth"]["event"] == "BUS_ACCESS"
+    assert before.job["parts"][0]["bandwidth"]["counts"] == "sum"
 
     def slowdown(rate: int) -> float:
         return 1.01 if rate >= 650 * MB else 1.2

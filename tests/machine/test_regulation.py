@@ -60,10 +60,20 @@ def test_a_part_reads_as_many_lines_as_its_budget_allows() -> None:
 
 
 def test_events_are_what_is_counted() -> None:
-    for event, counted in (("BUS_ACCESS", "bus_access"), ("MEM_ACCESS", "memory_access")):
-        limited = walker(0, kind="write", bandwidth={"events": 5000, "event": event})
+    """Four beats are a line. What EL2 itself reads in its interrupts comes on top: some lines a period."""
+    for event, counted, limit in (("BUS_ACCESS", "beats", 20_000), ("MEM_ACCESS", "memory_access", 5000)):
+        limited = walker(0, kind="write", bandwidth={"events": limit, "event": event})
         found = run_point(job(limited))
-        assert found["cores"][0]["events"][counted] == pytest.approx(40 * 5000, rel=0.02)
+        assert found["cores"][0]["events"][counted] == pytest.approx(40 * limit, rel=0.02)
+
+
+def test_a_rate_in_beats_is_the_rate_in_lines() -> None:
+    rates = [
+        run_point(job(walker(0, bandwidth={"budget": "64 MB/s", "event": event})))
+        for event in ("BUS_ACCESS", "L2D_CACHE_REFILL")
+    ]
+    beats, refills = (found["cores"][0]["events"]["l2d_refill"] for found in rates)
+    assert beats == pytest.approx(refills, rel=0.05)
 
 
 def test_a_sum_counts_refills_and_write_backs() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from bulkhead.config.platform import Platform
 from bulkhead.machine.facts import MB, PS_PER_S
-from bulkhead.machine.regulation import EVENTS, line_bytes
+from bulkhead.machine.regulation import EVENTS, counted_as, line_bytes
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
@@ -44,13 +44,13 @@ class Enforced:
 def periods(platform: Platform, run: Run, guaranteed_mb_s: float) -> list[Enforced]:
     """The same bandwidth in shorter and shorter periods."""
     rate = guaranteed_mb_s * MB * SHARE / platform.cores.count
-    wanted = [(round(rate * period / 1e9 / line_bytes(platform)), period) for period in PERIODS_NS]
+    wanted = [(round(rate * period / 1e9 / event_bytes(platform)), period) for period in PERIODS_NS]
     return _measured(platform, run, [(events, period) for events, period in wanted if events > 0])
 
 
 def budgets(platform: Platform, run: Run, guaranteed_mb_s: float) -> list[Enforced]:
     """Smaller and smaller budgets in periods of 1 ms, of those that the memory can serve to all cores."""
-    most = guaranteed_mb_s * MB * PERIOD_NS / 1e9 / line_bytes(platform) / platform.cores.count
+    most = guaranteed_mb_s * MB * PERIOD_NS / 1e9 / event_bytes(platform) / platform.cores.count
     return _measured(platform, run, [(events, PERIOD_NS) for events in BUDGETS if events <= most])
 
 
@@ -72,19 +72,23 @@ def event_of(platform: Platform) -> str:
     return "BUS_ACCESS"
 
 
+def event_bytes(platform: Platform) -> int:
+    """Of memory, for each of these events."""
+    return counted_as(platform, event_of(platform), "limits")[1]
+
+
 def _measured(platform: Platform, run: Run, wanted: Sequence[tuple[int, int]]) -> list[Enforced]:
     results = run([_job(platform, events, period) for events, period in wanted])
-    line = line_bytes(platform)
+    counted, size = counted_as(platform, event_of(platform), "limits")
     found = []
     for (events, period), result in zip(wanted, results, strict=True):
-        counted = EVENTS[event_of(platform)]
-        lines = sum(core["events"][counted] for core in result["cores"]) / platform.cores.count
+        mean = sum(core["events"][counted] for core in result["cores"]) / platform.cores.count
         found.append(
             Enforced(
                 events,
                 period,
-                events * line / period * 1e9 / MB,
-                lines * line / MB * PS_PER_S / result["simulated_ps"],
+                events * size / period * 1e9 / MB,
+                mean * size / MB * PS_PER_S / result["simulated_ps"],
             )
         )
     return found

@@ -11,10 +11,10 @@ from typing import Any
 
 from bulkhead.config.platform import Platform
 
-# Assumed, of the order of the paths that `bulkhead bench hypervisor` counts (an interrupt that is forwarded
-# takes 100): acknowledging and ending the interrupt, the counter's and timer's registers, core/budget.h.
-OVERFLOW_INSTRUCTIONS = 400
-PERIOD_INSTRUCTIONS = 500
+# As `bulkhead bench hypervisor` counts them (rows `overflow` and `period`, docs/benchmarks.md).
+OVERFLOW_INSTRUCTIONS = 484
+PERIOD_INSTRUCTIONS = 839
+# Assumed: no emulator has a memory controller whose utilization a bench could regulate by.
 STEP_INSTRUCTIONS = 1500  # the regulator's arithmetic, of one core in an interval
 MESSAGE_INSTRUCTIONS = 500
 

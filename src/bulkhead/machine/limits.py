@@ -122,7 +122,7 @@ def static_budget(
         "memory_bytes": KERNEL_MEMORY,
         "workload": workload,
         "params": KERNELS.get(workload, {}),
-        "bandwidth": {"event": "BUS_ACCESS"},
+        "bandwidth": {"counts": "sum"},
     }
     job = {"platform": platform.name, "parts": [part], "iterations": 1, "from_iterations": True}
     below = int(guaranteed_mb_s) * MB

@@ -26,13 +26,14 @@ _Model = TypeVar("_Model", bound=Model)
 PS_PER_NS = 1000
 NS_PER_S = 10**9
 ONE = 1 << 16  # of shares in core/regulator.h
+BEAT_BYTES = 16  # Cortex-A53: a beat between a core and what it shares with others
 MOST_EVENTS = (1 << 30) - 1  # REGULATOR_MAX_EVENTS
 DEFAULT_BUDGET = 50_000_000  # bytes per s of a regulated core at first
 DEFAULT_SLACK = 16  # events
 
-# What the machine counts for an event of the architecture, and how many bytes of memory one stands for.
+# What the machine counts for an event of the architecture: lines, but for BUS_ACCESS.
 EVENTS = {
-    "BUS_ACCESS": "bus_access",
+    "BUS_ACCESS": "beats",
     "MEM_ACCESS": "memory_access",
     "L1D_CACHE_REFILL": "l1d_refill",
     "L2D_CACHE": "l2d_access",
@@ -132,12 +133,12 @@ def _budget(
 ) -> dict[str, Any]:
     where = f"part '{part['name']}', bandwidth"
     period = wanted.period if regulation is None else regulation.interval
-    refill, line = _event(platform, wanted.event, where)
+    refill, size = counted_as(platform, wanted.event, where)
     kinds = {"refills": [refill], "writebacks": ["l2d_write_back"]}
     events = kinds.get(wanted.counts, [refill, "l2d_write_back"])
-    limits = [_events_of(wanted.budget, wanted.events, period, line)]
+    limits = [_events_of(wanted.budget, wanted.events, period, size)]
     if wanted.counts == "each":
-        limits.append(_events_of(wanted.write, None, period, line))
+        limits.append(_events_of(wanted.write, None, period, line_bytes(platform)))
     elif wanted.write is not None:
         raise BadRegulation(f"{where}.write: only `counts: each` has it")
     return {
@@ -178,7 +179,7 @@ def _regulator(wanted: JobRegulation, platform: Platform) -> dict[str, Any]:
     return made
 
 
-def _event(platform: Platform, name: str | None, where: str) -> tuple[str, int]:
+def counted_as(platform: Platform, name: str | None, where: str) -> tuple[str, int]:
     """What the machine counts for it, and the bytes that one stands for."""
     traffic = platform.pmu.traffic_event if platform.pmu is not None else None
     if name is None and traffic is None:
@@ -186,17 +187,17 @@ def _event(platform: Platform, name: str | None, where: str) -> tuple[str, int]:
     wanted = name if name is not None else str(traffic.name) if traffic is not None else ""
     if wanted not in EVENTS:
         raise BadRegulation(f"{where}.event: '{wanted}' is none of {', '.join(EVENTS)}")
-    return EVENTS[wanted], line_bytes(platform)
+    return EVENTS[wanted], BEAT_BYTES if EVENTS[wanted] == "beats" else line_bytes(platform)
 
 
 def line_bytes(platform: Platform) -> int:
     return platform.l1d.line if platform.l1d is not None else 64
 
 
-def _events_of(rate: int | None, events: int | None, period_ns: int, line: int) -> int | None:
+def _events_of(rate: int | None, events: int | None, period_ns: int, event_bytes: int) -> int | None:
     if rate is None:
         return events
-    return rate * period_ns // (NS_PER_S * line)
+    return rate * period_ns // (NS_PER_S * event_bytes)
 
 
 def _bandwidth(part: Job) -> PartBandwidth | None:
