@@ -3,20 +3,23 @@
  * The emulator's `virt` machine with GICv2 (QEMU, docs/system/arm/virt.rst; addresses from its device tree).
  */
 #include "platform_check.h"
+#include "gicv2_board.h"
 #include "pl011_early.h"
 
-#define GICD_PA 0x08000000u
-#define GICC_PA 0x08010000u
-#define GICH_PA 0x08030000u
-#define GICV_PA 0x08040000u
 #define UART_PA 0x09000000u
 
 bool platform_matches(const struct manifest_platform *platform)
 {
-    return platform->gic_version == BH_GIC_VERSION_GICV2 && platform->uart_type == BH_UART_TYPE_PL011 &&
-           platform->psci_method == BH_PSCI_METHOD_SMC && platform->gicd_pa == GICD_PA &&
-           platform->gicc_pa == GICC_PA && platform->gich_pa == GICH_PA && platform->gicv_pa == GICV_PA &&
-           platform->uart_pa == UART_PA;
+    static const struct gicv2_board board = {
+        .gicd_pa = 0x08000000u,
+        .gicc_pa = 0x08010000u,
+        .gich_pa = 0x08030000u,
+        .gicv_pa = 0x08040000u,
+        .uart_pa = UART_PA,
+        .uart_type = BH_UART_TYPE_PL011,
+    };
+
+    return gicv2_board_is(&board, platform);
 }
 
 void platform_early_write(char character)

@@ -4,12 +4,9 @@
  * repeat through 64 KiB each: from the last copy on, the two pages of a CPU interface follow one another.
  */
 #include "platform_check.h"
+#include "gicv2_board.h"
 #include <arch/mmio.h>
 
-#define GICD_PA      0xF9010000u
-#define GICC_PA      0xF902F000u
-#define GICH_PA      0xF9040000u
-#define GICV_PA      0xF906F000u
 #define UART_PA      0xFF000000u
 #define UART_CONTROL 0x00u
 #define UART_STATUS  0x2Cu
@@ -21,10 +18,16 @@
 
 bool platform_matches(const struct manifest_platform *platform)
 {
-    return platform->gic_version == BH_GIC_VERSION_GICV2 && platform->uart_type == BH_UART_TYPE_CADENCE &&
-           platform->psci_method == BH_PSCI_METHOD_SMC && platform->gicd_pa == GICD_PA &&
-           platform->gicc_pa == GICC_PA && platform->gich_pa == GICH_PA && platform->gicv_pa == GICV_PA &&
-           platform->uart_pa == UART_PA;
+    static const struct gicv2_board board = {
+        .gicd_pa = 0xF9010000u,
+        .gicc_pa = 0xF902F000u,
+        .gich_pa = 0xF9040000u,
+        .gicv_pa = 0xF906F000u,
+        .uart_pa = UART_PA,
+        .uart_type = BH_UART_TYPE_CADENCE,
+    };
+
+    return gicv2_board_is(&board, platform);
 }
 
 void platform_early_write(char character)
