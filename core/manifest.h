@@ -34,9 +34,13 @@ struct manifest_verdict manifest_check_board(const struct manifest_header *manif
 
 struct regulator_parameters;
 
-/* The parameters of an accepted manifest's regulator, with an interval of `interval_ticks`. */
-void manifest_regulator(const struct manifest_header *manifest, uint64_t interval_ticks,
+/* The regulator's parameters, with an interval of `interval_ticks`. */
+void manifest_regulator(const struct manifest_regulation *from, uint64_t interval_ticks,
                         struct regulator_parameters *parameters);
+
+/* Whether the manifest's regulator, with the manifest's members, may have these parameters. */
+bool manifest_regulation_is_sound(const struct manifest_header *manifest,
+                                  const struct manifest_regulation *regulation);
 
 /* Who owns a byte of [pa, pa + bytes): the place in the manifest of the pool, a segment or a device; NULL if
  * nobody does. Both are page-aligned. */

@@ -138,7 +138,6 @@ bool manifest_check_budget(struct manifest_check *check, const struct manifest_d
 static bool member_fits(const struct manifest_header *manifest, uint32_t core)
 {
     const struct manifest_regulation *regulation = &manifest->regulation;
-    bool regulated = (regulation->regulated >> core & 1) != 0;
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
@@ -152,8 +151,7 @@ static bool member_fits(const struct manifest_header *manifest, uint32_t core)
         if ((domain->flags & BH_DOMAIN_FLAG_BUDGET) == 0 ||
             domain->budget_period_ns != regulation->interval_ns || domain->budget_chunk_events != 0 ||
             domain->budget_counts == BH_BUDGET_COUNTS_EACH ||
-            domain->budget_events != regulation->budget_events[core] ||
-            (regulated && (domain->flags & BH_DOMAIN_FLAG_REALTIME) != 0)) {
+            domain->budget_events != regulation->budget_events[core]) {
             return false;
         }
     }
@@ -173,15 +171,60 @@ static bool is_zero(const struct manifest_regulation *regulation)
     return any == 0;
 }
 
-static bool regulation_fits(const struct manifest_header *manifest)
+static bool is_of_realtime(const struct manifest_header *manifest, uint32_t core)
 {
-    const struct manifest_regulation *regulation = &manifest->regulation;
+    for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
+        const struct manifest_vcpu *vcpu = &manifest_vcpus(manifest)[i];
+
+        if (vcpu->core == core &&
+            (manifest_domains(manifest)[vcpu->domain].flags & BH_DOMAIN_FLAG_REALTIME) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Utilization needs its counters; traffic is that of all cores with a VCPU. */
+static bool load_is_measured(const struct manifest_header *manifest,
+                             const struct manifest_regulation *regulation)
+{
+    if (regulation->policy == BH_REGULATION_POLICY_DYNAMIC) {
+        return manifest->platform.utilization_pa != 0;
+    }
+    if (regulation->policy == BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH) {
+        for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
+            if (!is_member(manifest, manifest_vcpus(manifest)[i].core)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool manifest_regulation_is_sound(const struct manifest_header *manifest,
+                                  const struct manifest_regulation *regulation)
+{
     struct regulator_parameters parameters;
 
-    if (regulation->members >> manifest->cpus.count != 0 ||
+    if (regulation->members != manifest->regulation.members || regulation->reserved != 0 ||
         (regulation->regulated & ~regulation->members) != 0 || regulation->store_samples > 1 ||
         regulation->interval_ns < SHORTEST_INTERVAL_NS || regulation->interval_ns > LONGEST_INTERVAL_NS ||
-        (regulation->policy == BH_REGULATION_POLICY_DYNAMIC && manifest->platform.utilization_pa == 0)) {
+        !load_is_measured(manifest, regulation)) {
+        return false;
+    }
+    for (uint32_t core = 0; core < manifest->cpus.count; core++) {
+        if ((regulation->regulated >> core & 1) != 0 && is_of_realtime(manifest, core)) {
+            return false;
+        }
+    }
+    /* Ticks are of a clock that is not known here: nothing else depends on them. */
+    manifest_regulator(regulation, regulation->interval_ns, &parameters);
+    return regulator_check(&parameters) == REGULATOR_ERROR_NONE;
+}
+
+static bool regulation_fits(const struct manifest_header *manifest)
+{
+    if (manifest->regulation.members >> manifest->cpus.count != 0) {
         return false;
     }
     for (uint32_t core = 0; core < manifest->cpus.count; core++) {
@@ -189,9 +232,7 @@ static bool regulation_fits(const struct manifest_header *manifest)
             return false;
         }
     }
-    /* Ticks are of a clock that is not known yet: nothing else depends on them. */
-    manifest_regulator(manifest, regulation->interval_ns, &parameters);
-    return regulator_check(&parameters) == REGULATOR_ERROR_NONE;
+    return manifest_regulation_is_sound(manifest, &manifest->regulation);
 }
 
 bool manifest_check_regulation(struct manifest_check *check)
@@ -204,11 +245,9 @@ bool manifest_check_regulation(struct manifest_check *check)
     return manifest_refuse(check, BH_MANIFEST_ERROR_REGULATION, regulation);
 }
 
-void manifest_regulator(const struct manifest_header *manifest, uint64_t interval_ticks,
+void manifest_regulator(const struct manifest_regulation *from, uint64_t interval_ticks,
                         struct regulator_parameters *parameters)
 {
-    const struct manifest_regulation *from = &manifest->regulation;
-
     *parameters = (struct regulator_parameters){
         .policy = (enum regulator_policy)from->policy,
         .hold = (enum regulator_hold)from->hold,

@@ -293,26 +293,29 @@ void bandwidth_overflow(struct cpu *cpu)
     publish(cpu);
 }
 
-static struct budget_action end_interval(struct cpu *cpu, const uint64_t readings[RESERVATION_COUNTERS])
+/* Whether the budget of the next interval is there already: else it comes with the others' request. */
+static bool end_interval(struct cpu *cpu, const uint64_t readings[RESERVATION_COUNTERS])
 {
     struct bandwidth *own = &cpu->bandwidth;
     struct regulator_sample sample;
+    bool last;
 
     note_limit(cpu);
-    if (regulated_timer(&own->regulated, clock_now(), readings, &sample)) {
+    last = regulated_timer(&own->regulated, clock_now(), readings, &sample);
+    if (last) {
         regulation_complete(cpu, &sample);
     }
-    return regulated_load(&own->regulated, clock_now());
+    act(cpu, regulated_load(&own->regulated, clock_now()));
+    return last;
 }
 
-static struct budget_action end_period(struct cpu *cpu, uint64_t now,
-                                       const uint64_t readings[RESERVATION_COUNTERS])
+static void end_period(struct cpu *cpu, uint64_t now, const uint64_t readings[RESERVATION_COUNTERS])
 {
     struct bandwidth *own = &cpu->bandwidth;
 
     budget_save(&own->budget, readings);
     (void)bandwidth_take_terms(cpu->vcpu->domain, &own->budget, &own->taken, now);
-    return budget_timer(&own->budget, now, readings);
+    act(cpu, budget_timer(&own->budget, now, readings));
 }
 
 void bandwidth_period(struct cpu *cpu)
@@ -320,12 +323,20 @@ void bandwidth_period(struct cpu *cpu)
     struct bandwidth *own = &cpu->bandwidth;
     uint64_t readings[RESERVATION_COUNTERS];
     uint64_t now = clock_now();
+    bool next_is_known = true;
 
     pmu_stop(&own->pmu, readings);
-    act(cpu, own->member ? end_interval(cpu, readings) : end_period(cpu, now, readings));
+    if (own->member) {
+        next_is_known = end_interval(cpu, readings);
+    } else {
+        end_period(cpu, now, readings);
+    }
     arm_period(cpu);
     publish(cpu);
     statistics_period(cpu, now);
+    if (next_is_known) {
+        statistics_next(cpu);
+    }
 }
 
 void bandwidth_published(struct cpu *cpu)
@@ -340,4 +351,6 @@ void bandwidth_published(struct cpu *cpu)
     budget_save(&own->budget, readings);
     act(cpu, regulated_load(&own->regulated, clock_now()));
     arm_period(cpu);
+    publish(cpu);
+    statistics_next(cpu);
 }

@@ -53,7 +53,7 @@ static void serve(const struct vcpu *vcpu, uint64_t x[31])
 
 static bool is_of_managers(uint32_t function)
 {
-    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_SAMPLES_STORE;
+    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_REGULATION_CHANGE;
 }
 
 static void state(struct domain *domain, uint64_t x[31])
@@ -78,22 +78,37 @@ static void restart(struct domain *domain, uint64_t x[31])
     x[1] = before;
 }
 
+/* Calls of managers that name no domain. False: it is another one. */
+static bool manage_system(uint64_t x[31])
+{
+    switch ((uint32_t)x[0]) {
+    case BH_HYPERCALL_MACHINE_END:
+        system_end(BH_END_REASON_MANAGER_REQUEST);
+        x[0] = 0;
+        return true;
+    case BH_HYPERCALL_SAMPLE_READ:
+        hypercall_sample_read(x);
+        return true;
+    case BH_HYPERCALL_SAMPLES_STORE:
+        hypercall_samples_store(x);
+        return true;
+    case BH_HYPERCALL_REGULATION_READ:
+        hypercall_regulation_read(x);
+        return true;
+    case BH_HYPERCALL_REGULATION_CHANGE:
+        hypercall_regulation_change(x);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void manage(uint64_t x[31])
 {
     uint32_t function = (uint32_t)x[0];
     struct domain *domain;
 
-    if (function == BH_HYPERCALL_MACHINE_END) {
-        system_end(BH_END_REASON_MANAGER_REQUEST);
-        x[0] = 0;
-        return;
-    }
-    if (function == BH_HYPERCALL_SAMPLE_READ) {
-        hypercall_sample_read(x);
-        return;
-    }
-    if (function == BH_HYPERCALL_SAMPLES_STORE) {
-        hypercall_samples_store(x);
+    if (manage_system(x)) {
         return;
     }
     if (x[1] >= domain_count()) {

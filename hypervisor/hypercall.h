@@ -16,7 +16,7 @@ extern "C" {
 #define HYPERCALL_OWNER_MASK       0x3F000000u
 #define HYPERCALL_OWNER_HYPERVISOR 0x06000000u
 
-/* A call to the hypervisor's own services. Works on x[0] to x[3] like psci_call(); what comes from the guest
+/* A call to the hypervisor's own services. Works on x[0] to x[17] at most; what comes from the guest
  * is checked here and nowhere else. */
 void hypercall_service(struct vcpu *vcpu, uint64_t x[31]);
 

@@ -8,9 +8,13 @@
 #include "clock.h"
 #include "cpu.h"
 #include "domain.h"
+#include "regulation.h"
 #include "system.h"
 #include <arch/speculation.h>
 #include <string.h>
+
+_Static_assert(sizeof(struct manifest_regulation) == BH_REGULATION_WORDS * sizeof(uint64_t),
+               "the registers of a call");
 
 static uint64_t failure(enum bh_hypercall_error error)
 {
@@ -75,4 +79,28 @@ void hypercall_sample_read(uint64_t x[31])
         x[1] = position;
         memcpy(&x[3], &sample, sizeof sample);
     }
+}
+
+void hypercall_regulation_read(uint64_t x[31])
+{
+    struct manifest_regulation parameters;
+
+    if (!regulation_read(&parameters)) {
+        x[0] = failure(BH_HYPERCALL_ERROR_NO_REGULATION);
+        return;
+    }
+    x[0] = 0;
+    memcpy(&x[1], &parameters, sizeof parameters);
+}
+
+void hypercall_regulation_change(uint64_t x[31])
+{
+    struct manifest_regulation parameters;
+
+    if (!regulation_read(&parameters)) {
+        x[0] = failure(BH_HYPERCALL_ERROR_NO_REGULATION);
+        return;
+    }
+    memcpy(&parameters, &x[1], sizeof parameters);
+    x[0] = regulation_change(&parameters) ? 0 : failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
 }

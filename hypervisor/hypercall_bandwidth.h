@@ -22,6 +22,10 @@ void hypercall_samples_store(uint64_t x[31]);
 /* Works on x[0] to x[10]. */
 void hypercall_sample_read(uint64_t x[31]);
 
+/* Work on x[0] to x[17]. */
+void hypercall_regulation_read(uint64_t x[31]);
+void hypercall_regulation_change(uint64_t x[31]);
+
 #ifdef __cplusplus
 }
 #endif

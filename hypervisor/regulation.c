@@ -8,12 +8,17 @@
 #include "core/regulated_core.h"
 #include "cpu.h"
 #include "spinlock.h"
+#include "statistics.h"
 #include "system.h"
 #include <arch/mmio.h>
+#include <stdatomic.h>
 
 static struct {
     struct spinlock lock;
+    struct manifest_regulation latest; /* asked for */
     struct regulator regulator;
+    _Atomic uint64_t outcome; /* of the latest step, for samples: G in events above 32 bits of U */
+    uint64_t lasts_ticks;     /* the interval that has begun: a change holds for those after it */
     struct regulator_exchange exchange;
     struct utilization_meter meter;
 } regulation;
@@ -88,14 +93,15 @@ void regulation_init(void)
     if (members() == 0) {
         return;
     }
-    manifest_regulator(system_manifest(), clock_ticks(system_manifest()->regulation.interval_ns),
-                       &parameters);
+    regulation.latest = system_manifest()->regulation;
+    manifest_regulator(&regulation.latest, clock_ticks(regulation.latest.interval_ns), &parameters);
+    regulation.lasts_ticks = parameters.interval_ticks;
     regulator_init(&regulation.regulator, &parameters);
     regulator_exchange_init(&regulation.exchange, first_members(), 0);
     start_counters();
 }
 
-/* For whoever looks from outside. */
+/* For samples, and for whoever looks from outside. */
 static void publish(void)
 {
     const struct regulator *from = &regulation.regulator;
@@ -103,6 +109,7 @@ static void publish(void)
     uint64_t events = from->global >> REGULATOR_FRACTION_BITS;
     bool first = to->samples == 0;
 
+    atomic_store_explicit(&regulation.outcome, events << 32 | from->last_load, memory_order_relaxed);
     to->samples = from->statistics.samples;
     to->missed = from->statistics.missed;
     to->given_up = regulation.exchange.given_up;
@@ -121,7 +128,8 @@ static void publish(void)
 static void fill_load(struct regulator_sample *sample)
 {
     sample->has_utilization = measure(&sample->utilization);
-    sample->elapsed_ticks = regulation.regulator.parameters.interval_ticks;
+    sample->elapsed_ticks = regulation.lasts_ticks;
+    regulation.lasts_ticks = regulation.regulator.parameters.interval_ticks;
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         sample->traffic_events += sample->accesses[i];
     }
@@ -141,19 +149,53 @@ void regulation_complete(struct cpu *cpu, struct regulator_sample *sample)
     }
 }
 
-void regulation_read(struct regulator_parameters *parameters)
+struct regulation_outcome regulation_latest(void)
 {
-    spin_lock(&regulation.lock);
-    *parameters = *regulator_latest(&regulation.regulator);
-    spin_unlock(&regulation.lock);
+    uint64_t both = atomic_load_explicit(&regulation.outcome, memory_order_relaxed);
+
+    return (struct regulation_outcome){.global_events = both >> 32, .load = (uint32_t)both};
 }
 
-enum regulator_error regulation_change(const struct regulator_parameters *parameters)
+bool regulation_read(struct manifest_regulation *parameters)
 {
-    enum regulator_error error;
-
+    if (members() == 0) {
+        return false;
+    }
     spin_lock(&regulation.lock);
-    error = regulator_change(&regulation.regulator, parameters);
+    *parameters = regulation.latest;
     spin_unlock(&regulation.lock);
-    return error;
+    parameters->store_samples = statistics_are_stored() ? 1 : 0;
+    return true;
+}
+
+/* What a manager says of cores that are not in the set holds for nobody. */
+static bool others_are_the_same(const struct manifest_regulation *parameters)
+{
+    for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
+        if (!regulation_has(i) &&
+            parameters->budget_events[i] != system_manifest()->regulation.budget_events[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool regulation_change(const struct manifest_regulation *parameters)
+{
+    struct regulator_parameters staged;
+    bool good;
+
+    if (members() == 0 || !others_are_the_same(parameters) ||
+        !manifest_regulation_is_sound(system_manifest(), parameters)) {
+        return false;
+    }
+    manifest_regulator(parameters, clock_ticks(parameters->interval_ns), &staged);
+    spin_lock(&regulation.lock);
+    good = regulator_change(&regulation.regulator, &staged) == REGULATOR_ERROR_NONE;
+    if (good) {
+        regulation.latest = *parameters;
+        (void)statistics_store(parameters->store_samples != 0);
+    }
+    spin_unlock(&regulation.lock);
+    return good;
 }

@@ -7,6 +7,7 @@
 #define BULKHEAD_REGULATION_H
 
 #include "core/regulator_exchange.h"
+#include <bulkhead_layout.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,10 +30,20 @@ struct regulator_exchange *regulation_exchange(void);
  * other members. On that core, whose own budget is of the next interval already. */
 void regulation_complete(struct cpu *cpu, struct regulator_sample *sample);
 
-/* The parameters that were asked for last; others from the next step on. Any core. With an error, nothing
- * changes. */
-void regulation_read(struct regulator_parameters *parameters);
-enum regulator_error regulation_change(const struct regulator_parameters *parameters);
+/* Of the latest step: G of the interval that has begun, and the load of the one before. Any core. */
+struct regulation_outcome {
+    uint64_t global_events;
+    uint32_t load; /* in 1/65536 */
+};
+
+struct regulation_outcome regulation_latest(void);
+
+/* The parameters that were asked for last. False: there is no regulator. Any core. */
+bool regulation_read(struct manifest_regulation *parameters);
+
+/* Others, from the next step on; whether samples are stored, from now on. False, and nothing changes: they
+ * are bad. Any core. */
+bool regulation_change(const struct manifest_regulation *parameters);
 
 #ifdef __cplusplus
 }

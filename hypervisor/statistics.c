@@ -5,6 +5,7 @@
 #include "statistics.h"
 #include "cpu.h"
 #include "domain.h"
+#include "regulation.h"
 #include "system.h"
 #include <stdatomic.h>
 #include <stddef.h>
@@ -42,7 +43,9 @@ static bool init(struct cpu *cpu)
 
 bool statistics_init_all(void)
 {
-    atomic_store(&discarded, 0);
+    const struct manifest_regulation *regulation = &system_manifest()->regulation;
+
+    (void)statistics_store(regulation->members == 0 || regulation->store_samples != 0);
     for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
         if (!init(cpu_at(i))) {
             return false;
@@ -56,29 +59,52 @@ bool statistics_store(bool stored)
     return atomic_exchange(&discarded, stored ? 0 : 1) == 0;
 }
 
+bool statistics_are_stored(void)
+{
+    return atomic_load_explicit(&discarded, memory_order_relaxed) == 0;
+}
+
 void statistics_period(struct cpu *cpu, uint64_t now_ticks)
 {
     struct statistics *own = &cpu->statistics;
     const struct status_budget *budget = &cpu->status->budget;
-    struct status_sample sample;
 
     if (own->writer.ring == NULL) {
         return;
     }
-    if (atomic_load_explicit(&discarded, memory_order_relaxed) == 0) {
-        sample = (struct status_sample){
+    statistics_next(cpu); /* of the period before, if it never came */
+    if (statistics_are_stored()) {
+        own->waits = true;
+        own->sample = (struct status_sample){
             .time = now_ticks,
             .domain = cpu->vcpu->domain->index,
             .vcpu = cpu->vcpu->index,
             .events = budget->events - own->events,
-            .budget = budget->limit_events,
             .throttled_ticks = budget->throttled_ticks - own->throttled_ticks,
-            .period_ticks = budget->period_ticks,
         };
-        sample_write(&own->writer, (const uint64_t *)(const void *)&sample);
     }
     own->events = budget->events;
     own->throttled_ticks = budget->throttled_ticks;
+}
+
+void statistics_next(struct cpu *cpu)
+{
+    struct statistics *own = &cpu->statistics;
+    struct status_sample *sample = &own->sample;
+    struct regulation_outcome outcome;
+
+    if (!own->waits) {
+        return;
+    }
+    own->waits = false;
+    sample->budget = cpu->status->budget.limit_events;
+    sample->period_ticks = cpu->status->budget.period_ticks;
+    if (cpu->bandwidth.member) {
+        outcome = regulation_latest();
+        sample->global_events = outcome.global_events;
+        sample->utilization = outcome.load;
+    }
+    sample_write(&own->writer, (const uint64_t *)(const void *)sample);
 }
 
 bool statistics_read(const struct cpu *cpu, uint64_t *position, struct status_sample *sample,

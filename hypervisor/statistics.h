@@ -23,17 +23,22 @@ struct statistics {
     struct sample_writer writer; /* no ring: nothing is written */
     uint64_t events;             /* of its budget, and ticks throttled, at the last sample */
     uint64_t throttled_ticks;
+    bool waits; /* a sample, for the budget of the next period */
+    struct status_sample sample;
 };
 
 /* Makes the rings of cores whose VCPU has a budget. First core, when the domains are set up and before the
  * pool is sealed. False: the pool is exhausted. */
 bool statistics_init_all(void);
 
-/* A period has ended for the core's budget, at `now_ticks`. On the core. */
+/* A period has ended for the core's budget, at `now_ticks`; the budget of the next one is known. That of a
+ * regulated core may come later than its period's end. On the core. */
 void statistics_period(struct cpu *cpu, uint64_t now_ticks);
+void statistics_next(struct cpu *cpu);
 
 /* Whether samples are written from now on, on all cores; before it: whether they were. */
 bool statistics_store(bool stored);
+bool statistics_are_stored(void);
 
 /* For a reader who has seen `*position` samples of a core: the next one, and how many were overwritten before
  * it. False: there is none now. Any core. */

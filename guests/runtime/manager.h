@@ -32,6 +32,29 @@ struct manager_budget {
 struct manager_budget manager_budget(uint64_t domain);
 struct manager_budget manager_change_budget(uint64_t domain, uint64_t events, uint64_t period_ns);
 
+// Parameters of the regulator of all budgets, as they were asked for last; and others, from the next interval
+// on, of which `members` must stay. The answer: 0 or a negated error, with which nothing changes.
+struct manager_regulation {
+    int64_t result;
+    struct manifest_regulation parameters;
+};
+
+struct manager_regulation manager_regulation(void);
+int64_t manager_change_regulation(const struct manifest_regulation *parameters);
+
+// What a core did in one period of its budget: the next of its samples for who has seen `seen` of them.
+struct manager_sample {
+    int64_t result;   // -BH_HYPERCALL_ERROR_NO_SAMPLE: none that is newer
+    uint64_t number;  // of samples, with this one: the next `seen`
+    uint64_t dropped; // of these overwritten, since `seen`
+    struct status_sample sample;
+};
+
+struct manager_sample manager_sample(uint64_t core, uint64_t seen);
+
+// Samples of all cores from now on, or none: 1 or 0 as it was before, or a negated error.
+int64_t manager_store_samples(bool stored);
+
 // Ends the run of all domains, the own one too; returns for a moment if it may.
 int64_t manager_end_machine(void);
 

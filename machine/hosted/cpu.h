@@ -64,7 +64,7 @@ public:
     void guest_wait(const void *where);
     void set_interrupt_mask(bool masked);
     void inject_undefined(std::uint64_t address);
-    [[nodiscard]] std::uint64_t *exchange(); // x0 to x3 of the guest, in EL2's copy of its registers
+    [[nodiscard]] std::uint64_t *exchange(); // x0 to x30 of the guest, in EL2's copy of its registers
     // What an access at an intermediate address costs in translation, with or without a result.
     void pay_translation(std::uint64_t ipa, access_kind kind);
     void invalidate_guest();

@@ -256,14 +256,14 @@ void guest_execute(enum guest_instruction which)
 
 void guest_invalidate_line(std::uint64_t) {}
 
-void guest_hvc(std::uint64_t x[4])
+void guest_hvc(std::uint64_t x[GUEST_CALL_REGISTERS])
 {
     cpu &core = current().running();
-    for (unsigned n = 0; n < 4; ++n) {
+    for (unsigned n = 0; n < GUEST_CALL_REGISTERS; ++n) {
         core.exchange()[n] = x[n];
     }
     core.leave({.syndrome = of_class(EC_HVC64), .resume = core.resume_address(__builtin_return_address(0))});
-    for (unsigned n = 0; n < 4; ++n) {
+    for (unsigned n = 0; n < GUEST_CALL_REGISTERS; ++n) {
         x[n] = core.exchange()[n];
     }
     core.take_interrupts();

@@ -4,8 +4,11 @@
 // exactly while its VCPU may run, whatever guests do to theirs.
 #include "machine.h"
 
+#include <bit>
+
 extern "C" {
 #include "bandwidth_terms.h"
+#include "regulation.h"
 }
 
 namespace {
@@ -32,6 +35,7 @@ Options options_for(uint8_t first)
     Options options = options_of(first);
 
     options.flags[0] |= BH_DOMAIN_FLAG_BUDGET | ((first & 0x20) != 0 ? uint32_t{BH_DOMAIN_FLAG_MANAGER} : 0u);
+    options.regulated = (first & 0x43) == 0x41;
     options.flags[1] |= BH_DOMAIN_FLAG_PMU | ((first & 0x40) != 0 ? uint32_t{BH_DOMAIN_FLAG_BUDGET} : 0u);
     return options;
 }
@@ -75,10 +79,51 @@ void use_monitors(Machine &machine, uint32_t core, Input &input)
     machine.trap(core, bulkhead_test::esr_sysreg(3, r.op1, r.crn, r.crm, r.op2, 1, read));
 }
 
+using Words = std::array<uint64_t, BH_REGULATION_WORDS>;
+
+Words parameters()
+{
+    manifest_regulation found{};
+
+    (void)regulation_read(&found);
+    return std::bit_cast<Words>(found);
+}
+
+// Parameters of the regulator: those that there are, but for some words. A refused change changes nothing.
+void change_regulation(Machine &machine, uint32_t core, Input &input)
+{
+    const bool manager = domain_has_flag(domain_at(core % domains), BH_DOMAIN_FLAG_MANAGER);
+    const Words before = parameters();
+    Words asked = before;
+
+    for (uint32_t count = input.u8() % 4; count > 0; count--) {
+        asked[input.u8() % asked.size()] = input.number();
+    }
+    if (machine.ended() || !machine.runs(core)) {
+        return;
+    }
+    for (uint32_t i = 3; i < asked.size(); i++) {
+        machine.set_register(core, 1 + i, asked[i]);
+    }
+    const uint64_t answer =
+        machine.call(core, false, BH_HYPERCALL_REGULATION_CHANGE, asked[0], asked[1], asked[2]);
+
+    if (machine.ended()) {
+        return;
+    }
+    require(parameters() == (manager && answer == 0 ? asked : before), "parameters that nobody asked for");
+    require(manager || answer != 0, "parameters of a guest that is no manager");
+}
+
 // A refused change changes nothing.
 void call(Machine &machine, uint32_t core, Input &input)
 {
-    const uint64_t function = function_first + input.u8() % 5;
+    const uint64_t function = function_first + input.u8() % 7;
+
+    if (function == BH_HYPERCALL_REGULATION_CHANGE) {
+        change_regulation(machine, core, input);
+        return;
+    }
     const uint64_t x1 = input.number();
     const uint64_t x2 = input.number();
     const uint64_t x3 = (x2 & 1) != 0 ? input.number() : 1000 * (1 + input.u16());

@@ -40,6 +40,24 @@ struct Manifest {
     struct manifest_irq irqs[4];
 };
 
+// All cores count in intervals; those of domain 1 are regulated, those of domain 0 have a limit.
+manifest_regulation regulation()
+{
+    manifest_regulation regulation{};
+
+    regulation.policy = BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH;
+    regulation.members = 0b1111;
+    regulation.regulated = 0b1010;
+    regulation.interval_ns = 1'000'000;
+    regulation.bandwidth_threshold_events = 4000;
+    regulation.floor_events = 10;
+    regulation.ceiling_events = 1 << 20;
+    for (uint32_t core = 0; core < cores; core++) {
+        regulation.budget_events[core] = 1000;
+    }
+    return regulation;
+}
+
 Manifest make_manifest(const Options &options)
 {
     static const std::unique_ptr<SampleManifest> sample = make_sample_manifest();
@@ -82,11 +100,17 @@ Manifest make_manifest(const Options &options)
             m.domains[i].budget_period_ns = 1'000'000;
             m.domains[i].budget_chunk_events = i == 0 ? 60 : 0;
         }
+        if (options.regulated) {
+            m.domains[i].budget_chunk_events = 0;
+        }
         m.vcpus[2 * i] = {i, i};
         m.vcpus[2 * i + 1] = {i, i + 2};
         m.segments[i] = {memory_ipa, memory_bytes, 0x50000000 + i * memory_bytes,
                          sample->segments[i].color_set, 0};
         m.images[i] = {0x1000, 0x20, memory_ipa, 0, 0};
+    }
+    if (options.regulated) {
+        m.header.regulation = regulation();
     }
     m.irqs[0] = {device_spis[0], 0};
     m.irqs[1] = {device_spis[1], 1};

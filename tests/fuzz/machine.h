@@ -34,6 +34,7 @@ struct Options {
     uint32_t list_registers = 4;
     uint32_t console_core = 1;
     std::array<uint32_t, domains> flags{}; // besides the console
+    bool regulated = false;                // domain 1, domain 0 is counted: both with the flag `budget`
 
     bool operator==(const Options &) const = default;
 };

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x85DD169Eu
+#define BH_LAYOUT_HASH 0x7EB42572u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -51,10 +51,13 @@
 #define BH_HYPERCALL_BUDGET_CHANGE 0xC6000005u /* x2 events (0: it stands still), x3 length of the period in ns. Answer: x1 counter value from which they hold */
 #define BH_HYPERCALL_SAMPLE_READ 0xC6000006u /* answer: x1 how many there were with it, x2 of these overwritten since x2, x3 to x10 the words of a status_sample */
 #define BH_HYPERCALL_SAMPLES_STORE 0xC6000007u /* answer: x1 what it was */
+#define BH_HYPERCALL_REGULATION_READ 0xC6000008u
+#define BH_HYPERCALL_REGULATION_CHANGE 0xC6000009u
+#define BH_REGULATION_WORDS 17u
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
-#define BH_HYPERCALL_OWN_COUNT 5u
+#define BH_HYPERCALL_OWN_COUNT 11u
 #define BH_HYPERCALL_MAJOR 1u
-#define BH_HYPERCALL_MINOR 0u
+#define BH_HYPERCALL_MINOR 1u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
 #define BH_HYPERCALL_UID_1 0x64616568u
 #define BH_HYPERCALL_UID_2 0x80u
@@ -164,8 +167,9 @@ enum bh_hypercall_error {
     BH_HYPERCALL_ERROR_NOT_LOADABLE = 3, /* its images were loaded in place: there is nothing to load them from again */
     BH_HYPERCALL_ERROR_NO_BUDGET = 4, /* the domain has none, so no counter of its cores is kept for it */
     BH_HYPERCALL_ERROR_NO_SAMPLE = 5, /* none that is newer, or never any of that core */
+    BH_HYPERCALL_ERROR_NO_REGULATION = 6, /* the system has no regulator */
 };
-#define BH_HYPERCALL_ERROR_COUNT 6u /* highest + 1 */
+#define BH_HYPERCALL_ERROR_COUNT 7u /* highest + 1 */
 
 enum bh_domain_end {
     BH_DOMAIN_END_NONE = 0,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from bulkhead.config.load import load_system
 from bulkhead.package.build import Build, Options, build_system
 
 MS = 10**6
+_TAG = re.compile(r"\[(\S+?)(\+?) +[\d.]+\] (.*)")
 
 
 def domain(name: str, program: str, cpus: list[int], **keys: Any) -> dict[str, Any]:
@@ -31,3 +33,13 @@ def built_from(directory: Path, *domains: dict[str, Any], miscolor: str | None =
     assert loaded.ok, loaded.problems
     options = Options(hosted=True, run_for_ns=for_ns, target_dir=target_dir)
     return build_system(loaded, directory / "package", options, miscolor=miscolor)
+
+
+def said(console: str, name: str) -> str:
+    """What a domain wrote: lines that gave way to others' are whole again."""
+    text = ""
+    for line in console.splitlines():
+        found = _TAG.match(line)
+        if found is not None and found[1] == name:
+            text += found[3] if found[2] else f"\n{found[3]}"
+    return text.lstrip("\n")

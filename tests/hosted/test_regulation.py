@@ -4,6 +4,8 @@ past the caches is held, and what the real-time domain leaves of the DRAM is not
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from bulkhead.env.native import ensure_built
 from bulkhead.machine.hosted import run_hosted
 from bulkhead.run.status import BudgetStatus, SystemStatus, read_status
 
-from .systems import MS, built_from, domain
+from .systems import MS, built_from, domain, said
 
 FOR_MS = 20
 LINE = 64
@@ -23,7 +25,9 @@ PERIODS_PER_S = 1000
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:
-    ensure_built(["host"], ["hosted_run", "hosted_guest_membomb", "hosted_guest_latency"])
+    ensure_built(
+        ["host"], ["hosted_run", "hosted_guest_membomb", "hosted_guest_latency", "hosted_guest_tuner"]
+    )
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,10 @@ def run(directory: Path, *domains: dict[str, Any], **keys: Any) -> Seen:
     return Seen(status, done.answer)
 
 
-def bomb(core: int, **keys: Any) -> dict[str, Any]:
+def bomb(core: int, name: str = "bomb", **keys: Any) -> dict[str, Any]:
     """Writes lines one after the other, for ever."""
     memory = [{"at": 0x4000_0000, "size": "64 MiB"}]
-    return domain("bomb", "membomb", [core], memory=memory, params={"iterations": 0}, **keys)
+    return domain(name, "membomb", [core], memory=memory, params={"iterations": 0}, **keys)
 
 
 def events(rate_mb_per_s: int) -> int:
@@ -132,3 +136,29 @@ def test_b5_a_dynamic_regulator_spares_the_real_time_core_and_wastes_less(tmp_pa
     assert found.samples >= FOR_MS - 1
     assert found.load_mean < 0.9
     assert limits.least < limits.mean < limits.most
+
+
+def test_b8_a_manager_changes_the_threshold_and_reads_what_comes_of_it(tmp_path: Path) -> None:
+    """The regulated core gets less under the lower one, by the samples that its manager reads and by its
+    traffic; what is bad is refused (`wrong`)."""
+    dynamic = {"policy": "dynamic", "interval": "1 ms", "threshold": "80 %"}
+    done: dict[int, dict[str, Any]] = {}
+    for percent in (80, 20):
+        params = {"core": 2, "after_ms": 12, "threshold_percent": percent, "settle_ms": 8, "end_ms": 40}
+        manager = domain("tuner", "tuner", [1], criticality="rt", manager=True, params=params)
+        build = built_from(
+            tmp_path / str(percent), vision(0), manager, bomb(2), bomb(3, "second"), regulation=dynamic,
+            platform="s32v234", isolation={"llc": "none"}, for_ns=55 * MS,
+        )  # fmt: skip
+        console = run_hosted(build).console
+        found = re.search(r"^report (.*)", said(console, "tuner"), re.MULTILINE)
+        assert found is not None, console
+        done[percent] = json.loads(found[1])
+        assert done[percent]["wrong"] == 0, console
+    before, after = done[20]["before"], done[20]["after"]
+    assert before == done[80]["before"]
+    assert before["samples"] >= 10
+    assert after["samples"] >= 10
+    assert after["events"] < 0.7 * done[80]["after"]["events"]
+    assert after["global"] < 0.7 * done[80]["after"]["global"]
+    assert after["utilization_percent"] < done[80]["after"]["utilization_percent"]

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from bulkhead.run.samples import read_samples
+
 MS = 10**6
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SYSTEM = {
@@ -137,3 +139,22 @@ def test_an_example_runs_and_keeps_its_promises(example: str, tmp_path: Path) ->
         assert one["llc"]["evicted_by_others"] == 0
     assert domain(result, "hog")["exit_reasons"]["irq_timer"] > 5
     assert domain(result, "hog")["slowdown"] == pytest.approx(1, abs=0.2)
+
+
+def test_b8_a_manager_of_the_regulator_and_what_top_and_trace_are_made_of(tmp_path: Path) -> None:
+    code, result = run_file(EXAMPLES / "tuned.yaml", tmp_path, "--for", "55ms")
+    assert code == 0, result["reasons"]
+    assert domain(result, "tuner")["report"]["wrong"] == 0
+    assert result["regulation"]["changes"] == 1
+    live = json.loads((tmp_path / "run" / "live.json").read_text())
+    assert live["regulation"] == {
+        "global": result["regulation"]["global_events"]["last"],
+        "load": round(result["regulation"]["load"]["mean"], 4),
+        "changes": 1,
+    }
+    kept = read_samples(tmp_path / "run")["samples"]
+    assert 4 <= result["regulation"]["intervals"] - len(kept) <= 6, "not stored for four of them"
+    assert {sample.core for sample in kept} == {2}
+    assert 0 < max(sample.global_events for sample in kept) <= result["regulation"]["global_events"]["max"]
+    assert all(sample.budget == sample.global_events for sample in kept), "the only one that is regulated"
+    assert 0 < max(sample.utilization for sample in kept) <= result["regulation"]["load"]["max"] * 65536

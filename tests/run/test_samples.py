@@ -24,19 +24,27 @@ STATUS = SystemStatus(
 )  # fmt: skip
 
 
-def entry(number: int, events: int = 10, throttled: int = 0) -> bytes:
+def entry(number: int, events: int = 10, throttled: int = 0, regulated: bool = False) -> bytes:
     values = {
         "time": 5000 + number * PERIOD, "domain": 0, "vcpu": 0, "events": events, "budget": 10,
-        "throttled_ticks": throttled, "period_ticks": PERIOD, "global_events": 0, "utilization": 0,
+        "throttled_ticks": throttled, "period_ticks": PERIOD,
+        "global_events": 100 * number if regulated else 0, "utilization": number * 4096 if regulated else 0,
     }  # fmt: skip
     return LAYOUT.pack("status_sample", values)
 
 
-def ring(done: int, *, begun: int | None = None, capacity: int = CAPACITY, throttled: int = 0) -> bytes:
+def ring(
+    done: int,
+    *,
+    begun: int | None = None,
+    capacity: int = CAPACITY,
+    throttled: int = 0,
+    regulated: bool = False,
+) -> bytes:
     size = LAYOUT.size("status_sample")
     entries = [bytes(size)] * CAPACITY
     for number in range(max(0, done - CAPACITY), done):
-        entries[number % CAPACITY] = entry(number + 1, throttled=throttled)
+        entries[number % CAPACITY] = entry(number + 1, throttled=throttled, regulated=regulated)
     return struct.pack("<4Q", capacity, size // 8, done if begun is None else begun, done) + b"".join(entries)
 
 
@@ -113,3 +121,23 @@ def test_the_trace_has_a_track_for_a_core_with_spans_that_fill_its_periods(tmp_p
     assert [e["ts"] for e in events if e["ph"] == "i"] == [1000, 2000, 3000]
     counters = {e["name"]: e["args"]["value"] for e in events if e["ph"] == "C"}
     assert counters == {"core 1: L2D_CACHE_REFILL": 10, "core 1: MB/s": 0.64}
+
+
+def test_the_trace_says_once_what_the_regulator_saw_and_did(tmp_path: Path) -> None:
+    """U of the period that ended, G of the one that begins."""
+    recorder = Recorder(LAYOUT)
+    for core in (1, 2):
+        recorder.add(core, ring(3, regulated=True))
+    write_samples(tmp_path, recorder, system="s", on="machine", status=STATUS, counted=[])
+    events = trace_of(read_samples(tmp_path))["traceEvents"]
+    values = [
+        (e["name"], e["ts"], e["args"]["value"]) for e in events if e["ph"] == "C" and "core" not in e["name"]
+    ]
+    assert values == [
+        value
+        for n in (1, 2, 3)
+        for value in (
+            ("utilization of the memory", (n - 1) * 1000, round(n / 16, 4)),
+            ("G of the regulator", n * 1000, 100 * n),
+        )
+    ]  # fmt: skip

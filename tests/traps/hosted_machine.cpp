@@ -19,6 +19,7 @@ extern "C" {
 #include "console.h"
 #include "guest_state.h"
 #include "irq.h"
+#include "regulation.h"
 #include "window.h"
 #include <arch/gic.h>
 
@@ -191,6 +192,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
     booted_ = domain_init_all() && statistics_init_all();
+    regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
         fake_set_core_sysreg(core, SYSREG_ID_CNTFRQ_EL0, 62500000);

@@ -107,6 +107,10 @@ def table_of(seen: dict[str, Any]) -> Table:
         ("stopped", "right"), ("exits/s", "right"),
     ):  # fmt: skip
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    regulation = seen.get("regulation")
+    if regulation is not None:
+        table.caption_justify = "left"
+        table.caption = f"regulator: G {count(regulation['global'])} events, load {regulation['load']:.0%}"
 
     def number(value: float | None) -> str:
         return "–" if value is None else count(round(value))

@@ -144,7 +144,7 @@ class Regulation(Model):
     floor: BytesPerS = 1 * MB_PER_S  # of a regulated core
     ceiling: BytesPerS | None = None  # of all regulated cores [the largest that can be counted]
     saturation: BytesPerS | None = None  # limits of the other cores stay below, and leave the rest
-    samples: bool = False  # one of each interval is kept
+    samples: bool = True  # one of each interval is kept
     reclaim: bool = False
     overcommit: bool = False
 

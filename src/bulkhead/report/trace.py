@@ -53,6 +53,9 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
     """In the order of time on each core. A sample is of the period that ends with it."""
     hz, start = run["counter_hz"], run["started_at"]
     ended: dict[int, int] = {}  # core: end of the sample before
+    teller = min(
+        (s.core for s in samples if s.global_events), default=None
+    )  # all say the same of the regulator
 
     def us(ticks: int) -> float:
         return float(round(ticks * 1e6 / hz, 3))
@@ -75,18 +78,20 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
             yield {"ph": "X", "cat": "throttled", "name": "throttled"} | span | where
         yield {"ph": "i", "cat": "period", "name": "period", "s": "t", "ts": us(sample.time - start)} | where
         yield from _counters(sample, found, us(begin - start), (sample.time - begin) / hz)
+        if sample.core == teller:
+            yield _counter(
+                "utilization of the memory", us(begin - start), round(sample.utilization / 65536, 4)
+            )
+            yield _counter("G of the regulator", us(sample.time - start), sample.global_events)
 
 
 def _counters(sample: Sample, found: Json, at: float, seconds: float) -> Iterator[Json]:
     """Values of the period that begins at `at`."""
-
-    def counter(name: str, value: float) -> Json:
-        return {"ph": "C", "pid": _PID, "name": name, "ts": at, "args": {"value": value}}
-
-    yield counter(f"core {sample.core}: {found.get('event') or 'events'}", sample.events)
+    yield _counter(f"core {sample.core}: {found.get('event') or 'events'}", at, sample.events)
     if found.get("event_bytes"):
         rate = sample.events * found["event_bytes"] / seconds / 1e6
-        yield counter(f"core {sample.core}: MB/s", round(rate, 3))
-    if sample.global_events:
-        yield counter("G of the regulator", sample.global_events)
-        yield counter("utilization of the memory", round(sample.utilization / 65536, 4))
+        yield _counter(f"core {sample.core}: MB/s", at, round(rate, 3))
+
+
+def _counter(name: str, at: float, value: float) -> Json:
+    return {"ph": "C", "pid": _PID, "name": name, "ts": at, "args": {"value": value}}

@@ -17,7 +17,7 @@ from typing import Any
 from bulkhead.run import memory
 from bulkhead.run.emulator import Emulator
 from bulkhead.run.samples import Counted, Recorder, add_all, ring_frames, write_samples
-from bulkhead.run.status import CoreStatus, SystemStatus, read_status
+from bulkhead.run.status import CoreStatus, RegulationStatus, SystemStatus, read_status
 from bulkhead.run.target import Target
 
 LIVE_FILE = "live.json"
@@ -33,6 +33,7 @@ class _Moment:
     host_s: float
     guest_ticks: int  # 0: nobody says
     cores: dict[int, CoreStatus] = field(default_factory=dict)
+    regulation: RegulationStatus | None = None
 
 
 class Live:
@@ -77,7 +78,7 @@ class Live:
     def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None], *, ended: bool) -> None:
         add_all(self._recorder, status, self._pool, bytes_at)
         last = max((sample.time for sample in self._recorder.samples), default=0)
-        now = _Moment(time.monotonic(), last, {core.core: core for core in status.cores})
+        now = _Moment(time.monotonic(), last, {core.core: core for core in status.cores}, status.regulation)
         content = live_table(self._target, status, self._before, now, ended=ended)
         _replace(self._target.directory / LIVE_FILE, content)
         self._before = now
@@ -99,7 +100,18 @@ def live_table(target: Target, status: SystemStatus, before: _Moment, now: _Mome
         "window_s": seconds,
         "window_clock": "guest" if guest else "host",
         "domains": rows,
+        "regulation": _regulation(before.regulation, now.regulation),
     }
+
+
+def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -> Json | None:
+    """G now, and the load since the look before."""
+    if now is None or now.samples == 0:
+        return None
+    old, old_sum = (before.samples, before.samples * before.load_mean) if before is not None else (0, 0.0)
+    steps = now.samples - old
+    load = (now.samples * now.load_mean - old_sum) / steps if steps > 0 else now.load_mean
+    return {"global": now.global_last, "load": round(load, 4), "changes": now.changes}
 
 
 def _row(

@@ -28,7 +28,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sample:
-    """One period of one core's budget. Times are of the counter."""
+    """One period of one core's budget. Times are of the counter; `budget`, `period_ticks` and `global_events`
+    are of the next period."""
 
     core: int
     time: int

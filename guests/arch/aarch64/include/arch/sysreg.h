@@ -99,26 +99,37 @@ static inline uint64_t cpu_hypervisor_call(uint64_t function, uint64_t a1, uint6
     return x0;
 }
 
-// One call with all four registers of arguments and answers.
-static inline void cpu_hypervisor_call_4(uint64_t x[4])
+// One call with all registers of arguments and answers, x0 to x17.
+#define CALL_REGISTERS 18
+
+static inline void cpu_hypervisor_call_all(uint64_t x[CALL_REGISTERS])
 {
-    uint64_t function = x[0], a1 = x[1], a2 = x[2], a3 = x[3];
-    register uint64_t x0 __asm__("x0") = function;
-    register uint64_t x1 __asm__("x1") = a1;
-    register uint64_t x2 __asm__("x2") = a2;
-    register uint64_t x3 __asm__("x3") = a3;
-    __asm__ volatile("hvc #0"
-                     : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
+    __asm__ volatile("ldp x0, x1, [%0]\n\t"
+                     "ldp x2, x3, [%0, #16]\n\t"
+                     "ldp x4, x5, [%0, #32]\n\t"
+                     "ldp x6, x7, [%0, #48]\n\t"
+                     "ldp x8, x9, [%0, #64]\n\t"
+                     "ldp x10, x11, [%0, #80]\n\t"
+                     "ldp x12, x13, [%0, #96]\n\t"
+                     "ldp x14, x15, [%0, #112]\n\t"
+                     "ldp x16, x17, [%0, #128]\n\t"
+                     "hvc #0\n\t"
+                     "stp x0, x1, [%0]\n\t"
+                     "stp x2, x3, [%0, #16]\n\t"
+                     "stp x4, x5, [%0, #32]\n\t"
+                     "stp x6, x7, [%0, #48]\n\t"
+                     "stp x8, x9, [%0, #64]\n\t"
+                     "stp x10, x11, [%0, #80]\n\t"
+                     "stp x12, x13, [%0, #96]\n\t"
+                     "stp x14, x15, [%0, #112]\n\t"
+                     "stp x16, x17, [%0, #128]"
                      :
-                     : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
-                       "x17", "memory");
-    x[0] = x0;
-    x[1] = x1;
-    x[2] = x2;
-    x[3] = x3;
+                     : "r"(x)
+                     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+                       "x14", "x15", "x16", "x17", "memory");
 }
 
-// The same to firmware.
+// One to firmware: up to three arguments, x0 is the answer.
 static inline uint64_t cpu_firmware_call(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
 {
     register uint64_t x0 __asm__("x0") = function;

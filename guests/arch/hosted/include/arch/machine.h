@@ -42,8 +42,9 @@ void guest_mmio_write(uint64_t address, unsigned bytes, uint64_t value);
 void guest_mmio_write_pair(uint64_t address, uint64_t first, uint64_t second);
 void guest_execute(enum guest_instruction which);
 void guest_invalidate_line(uint64_t address);
-// x0 to x3, in and out.
-void guest_hvc(uint64_t x[4]);
+// x0 onwards, in and out.
+#define GUEST_CALL_REGISTERS 18 /* x0 to x17 */
+void guest_hvc(uint64_t x[GUEST_CALL_REGISTERS]);
 void guest_smc(uint64_t x[4]);
 
 // Host address of guest-physical address 0, were it mapped.

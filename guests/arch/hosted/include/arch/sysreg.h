@@ -49,14 +49,16 @@ static inline void cpu_undefined_instruction(void)
     guest_execute(GUEST_UNDEFINED);
 }
 
-static inline void cpu_hypervisor_call_4(uint64_t x[4])
+#define CALL_REGISTERS GUEST_CALL_REGISTERS
+
+static inline void cpu_hypervisor_call_all(uint64_t x[CALL_REGISTERS])
 {
     guest_hvc(x);
 }
 
 static inline uint64_t cpu_hypervisor_call(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
 {
-    uint64_t x[4] = {function, a1, a2, a3};
+    uint64_t x[CALL_REGISTERS] = {function, a1, a2, a3};
 
     guest_hvc(x);
     return x[0];

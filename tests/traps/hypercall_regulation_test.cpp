@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of managers for the regulator's parameters (B8): read and changed whole, from the next interval on
+// for all cores; what is bad changes nothing.
+#include "hosted_machine.h"
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "regulation.h"
+}
+
+using namespace bulkhead_test;
+
+namespace {
+
+constexpr uint32_t control = 0; // the manager, on core 0: counted
+constexpr uint32_t linux_ = 1;  // on core 1: regulated; its other core, 3, is off
+constexpr uint64_t interval_ticks = 62500;
+constexpr uint32_t traffic = 0x17;
+constexpr uint32_t hypervisor_timer = 26;
+
+constexpr uint64_t failed(bh_hypercall_error error)
+{
+    return static_cast<uint64_t>(-static_cast<int64_t>(error));
+}
+
+using Words = std::array<uint64_t, BH_REGULATION_WORDS>;
+
+Words words_of(const manifest_regulation &from)
+{
+    return std::bit_cast<Words>(from);
+}
+
+void regulate(SampleManifest &m)
+{
+    m.header.platform.traffic_event = traffic;
+    for (manifest_domain &domain : m.domains) {
+        domain.flags |= BH_DOMAIN_FLAG_BUDGET;
+        domain.budget_period_ns = 1'000'000;
+    }
+    m.domains[control].flags |= BH_DOMAIN_FLAG_MANAGER;
+    m.domains[control].budget_events = BH_UNLIMITED_EVENTS;
+    m.domains[linux_].budget_events = 500;
+    manifest_regulation &regulation = m.header.regulation;
+    regulation.policy = BH_REGULATION_POLICY_DYNAMIC_BANDWIDTH;
+    regulation.bandwidth_threshold_events = 10000;
+    regulation.interval_ns = 1'000'000;
+    regulation.floor_events = 10;
+    regulation.ceiling_events = 1 << 20;
+    regulation.store_samples = 1;
+    regulation.members = 0b1011;
+    regulation.regulated = 0b1010;
+    regulation.budget_events[0] = BH_UNLIMITED_EVENTS;
+    regulation.budget_events[1] = regulation.budget_events[3] = 500;
+}
+
+class HypercallRegulation : public testing::Test {
+protected:
+    HypercallRegulation() : machine(regulate)
+    {
+        machine.on_core(1);
+        machine.on_core(0);
+        before = read();
+    }
+
+    manifest_regulation read()
+    {
+        guest_regs &regs = machine.on_core(0);
+        Words words{};
+
+        EXPECT_EQ(machine.hvc(BH_HYPERCALL_REGULATION_READ), 0u);
+        std::copy_n(regs.x + 1, words.size(), words.begin());
+        return std::bit_cast<manifest_regulation>(words);
+    }
+
+    uint64_t change(const manifest_regulation &to, uint32_t core = 0)
+    {
+        const Words words = words_of(to);
+        guest_regs &regs = machine.on_core(core);
+
+        std::copy(words.begin() + 3, words.end(), regs.x + 4);
+        return machine.hvc(BH_HYPERCALL_REGULATION_CHANGE, words[0], words[1], words[2]);
+    }
+
+    // The core's interval ends when `ticks` have passed since the start.
+    void interval_ends(uint32_t core, uint64_t ticks)
+    {
+        fake_clock_set(ticks);
+        fake_switch_core(core);
+        fake_gic_raise(hypervisor_timer);
+        machine.interrupt();
+    }
+
+    // Requests of others arrive.
+    void notice(uint32_t core)
+    {
+        fake_switch_core(core);
+        machine.interrupt();
+    }
+
+    static uint64_t limit(uint32_t core)
+    {
+        return cpu_at(core)->bandwidth.budget.reservation.parameters.limit_events[0];
+    }
+
+    HostedMachine machine;
+    manifest_regulation before{};
+};
+
+} // namespace
+
+TEST_F(HypercallRegulation, B8_IsReadAsTheManifestHasIt)
+{
+    EXPECT_EQ(words_of(before), words_of(system_manifest()->regulation));
+}
+
+TEST_F(HypercallRegulation, B8_AChangeHoldsForAllCoresFromTheSameInterval)
+{
+    manifest_regulation to = before;
+    to.policy = BH_REGULATION_POLICY_FIXED;
+    to.budget_events[0] = 2000;
+    to.budget_events[1] = 800;
+    ASSERT_EQ(change(to), 0u);
+    EXPECT_EQ(words_of(read()), words_of(to)) << "what was asked for last";
+    EXPECT_EQ(limit(0), BH_UNLIMITED_EVENTS);
+    EXPECT_EQ(limit(1), 500u);
+    interval_ends(0, interval_ticks);
+    EXPECT_EQ(limit(0), BH_UNLIMITED_EVENTS) << "core 1 is not there yet";
+    interval_ends(1, interval_ticks);
+    EXPECT_EQ(limit(1), 800u);
+    notice(0);
+    EXPECT_EQ(limit(0), 2000u);
+    EXPECT_EQ(system_status()->regulation.changes, 1u);
+}
+
+TEST_F(HypercallRegulation, B8_ALaterChangeReplacesOneThatWaits)
+{
+    manifest_regulation to = before;
+    to.policy = BH_REGULATION_POLICY_FIXED;
+    to.budget_events[1] = 800;
+    ASSERT_EQ(change(to), 0u);
+    to.budget_events[1] = 900;
+    ASSERT_EQ(change(to), 0u);
+    interval_ends(0, interval_ticks);
+    interval_ends(1, interval_ticks);
+    EXPECT_EQ(limit(1), 900u);
+    EXPECT_EQ(system_status()->regulation.changes, 1u);
+}
+
+TEST_F(HypercallRegulation, B8_AnotherIntervalBeginsForAllWithTheNextButOne)
+{
+    manifest_regulation to = before;
+    to.interval_ns *= 2;
+    ASSERT_EQ(change(to), 0u);
+    uint64_t ticks = interval_ticks;
+    for (const uint64_t length : {interval_ticks, 2 * interval_ticks, 2 * interval_ticks}) {
+        interval_ends(0, ticks);
+        interval_ends(1, ticks);
+        notice(0);
+        ticks += length;
+        for (uint32_t core : {0u, 1u}) {
+            EXPECT_EQ(budget_deadline(&cpu_at(core)->bandwidth.budget), ticks) << core;
+        }
+    }
+}
+
+TEST_F(HypercallRegulation, B8_TheTrafficOfAnIntervalIsComparedWithWhatItsLengthAllows)
+{
+    manifest_regulation to = before;
+    to.interval_ns *= 2;
+    to.bandwidth_threshold_events *= 2;
+    ASSERT_EQ(change(to), 0u);
+    uint64_t ticks = 0;
+    for (const uint64_t length : {interval_ticks, interval_ticks, 2 * interval_ticks}) {
+        ticks += length;
+        fake_switch_core(0);
+        fake_pmu_cause(traffic, FAKE_EL1, static_cast<uint32_t>(5000 * length / interval_ticks));
+        interval_ends(0, ticks);
+        interval_ends(1, ticks);
+        notice(0);
+        EXPECT_NEAR(regulation_latest().load, 32768, 1) << ticks << ": half of it, all the time";
+    }
+}
+
+TEST_F(HypercallRegulation, B8_WhatIsBadIsRefusedAndChangesNothing)
+{
+    const std::pair<const char *, std::function<void(manifest_regulation &)>> bad[] = {
+        {"an unknown policy", [](auto &r) { r.policy = 3; }},
+        {"utilization that nobody counts",
+         [](auto &r) {
+             r.policy = BH_REGULATION_POLICY_DYNAMIC;
+             r.threshold = 52429;
+         }},
+        {"an unknown hold", [](auto &r) { r.hold = 2; }},
+        {"a threshold of nothing", [](auto &r) { r.bandwidth_threshold_events = 0; }},
+        {"a step of all", [](auto &r) { r.step = 1 << 16; }},
+        {"other members", [](auto &r) { r.members = 0b0011; }},
+        {"a regulated core that is no member", [](auto &r) { r.regulated |= 0b0100; }},
+        {"a regulated real-time core",
+         [](auto &r) {
+             r.regulated |= 0b0001;
+             r.budget_events[0] = 500;
+         }},
+        {"no regulated core", [](auto &r) { r.regulated = 0; }},
+        {"samples of a third kind", [](auto &r) { r.store_samples = 2; }},
+        {"what nobody knows", [](auto &r) { r.reserved = 1; }},
+        {"an interval of a moment", [](auto &r) { r.interval_ns = 9999; }},
+        {"an interval without an end", [](auto &r) { r.interval_ns = ~uint64_t{0}; }},
+        {"no floor", [](auto &r) { r.floor_events = 0; }},
+        {"a floor above a budget", [](auto &r) { r.floor_events = 501; }},
+        {"a ceiling below the budgets", [](auto &r) { r.ceiling_events = 999; }},
+        {"a budget without a limit", [](auto &r) { r.budget_events[1] = BH_UNLIMITED_EVENTS; }},
+        {"limits at saturation",
+         [](auto &r) {
+             r.budget_events[0] = 5000;
+             r.saturation_events = 5000;
+         }},
+        {"a budget of a core that nobody counts", [](auto &r) { r.budget_events[2] = 1; }},
+        {"a budget of a core that is not there", [](auto &r) { r.budget_events[7] = 1; }},
+    };
+    for (const auto &[what, damage] : bad) {
+        manifest_regulation to = before;
+        damage(to);
+        EXPECT_EQ(change(to), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS)) << what;
+        EXPECT_EQ(words_of(read()), words_of(before)) << what;
+    }
+    interval_ends(0, interval_ticks);
+    interval_ends(1, interval_ticks);
+    EXPECT_EQ(system_status()->regulation.changes, 0u);
+    EXPECT_GT(limit(1), 0u);
+}
+
+TEST_F(HypercallRegulation, B8_IsForManagersAlone)
+{
+    machine.on_core(1);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_REGULATION_READ), failed(BH_HYPERCALL_ERROR_NOT_SUPPORTED));
+    manifest_regulation to = before;
+    to.hold = BH_REGULATION_HOLD_DECREASE;
+    EXPECT_EQ(change(to, 1), failed(BH_HYPERCALL_ERROR_NOT_SUPPORTED));
+    EXPECT_EQ(words_of(read()), words_of(before));
+}
+
+TEST_F(HypercallRegulation, B8_SamplesSayWhatTheRegulatorSawAndDid)
+{
+    fake_switch_core(0);
+    fake_pmu_cause(traffic, FAKE_EL1, 2500);
+    guest_regs &regs = machine.on_core(0);
+    interval_ends(0, interval_ticks);
+    machine.on_core(0);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 0, 0), failed(BH_HYPERCALL_ERROR_NO_SAMPLE))
+        << "the next budget is not known yet";
+    interval_ends(1, interval_ticks);
+    notice(0);
+    const uint64_t global = system_status()->regulation.global_events;
+    EXPECT_GT(global, 500u) << "the first interval lets it grow";
+    for (uint64_t core : {0u, 1u}) {
+        machine.on_core(0);
+        ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, core, 0), 0u) << core;
+        status_sample sample;
+        std::memcpy(&sample, regs.x + 3, sizeof sample);
+        EXPECT_EQ(sample.time, interval_ticks);
+        EXPECT_EQ(sample.events, core == 0 ? 2500u : 0u);
+        EXPECT_EQ(sample.budget, limit(static_cast<uint32_t>(core)));
+        EXPECT_EQ(sample.global_events, global);
+        EXPECT_EQ(sample.utilization, 65536u / 4);
+    }
+}
+
+TEST_F(HypercallRegulation, B8_AnIntervalThatNobodyCompletesHasASampleNevertheless)
+{
+    guest_regs &regs = machine.on_core(0);
+    interval_ends(0, interval_ticks); // core 1 is late
+    interval_ends(0, 2 * interval_ticks);
+    machine.on_core(0);
+    ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLE_READ, 0, 0), 0u);
+    EXPECT_EQ(regs.x[3], interval_ticks);
+}
+
+TEST_F(HypercallRegulation, B8_SamplesAreAParameterToo)
+{
+    manifest_regulation to = before;
+    to.store_samples = 0;
+    ASSERT_EQ(change(to), 0u);
+    EXPECT_EQ(read().store_samples, 0u);
+    guest_regs &regs = machine.on_core(0);
+    ASSERT_EQ(machine.hvc(BH_HYPERCALL_SAMPLES_STORE, 1), 0u);
+    EXPECT_EQ(regs.x[1], 0u);
+    EXPECT_EQ(read().store_samples, 1u);
+}
+
+TEST(HypercallNoRegulation, B8_IsNotThere)
+{
+    HostedMachine machine([](SampleManifest &m) { m.domains[control].flags |= BH_DOMAIN_FLAG_MANAGER; });
+    machine.on_core(0);
+    for (uint64_t function : {BH_HYPERCALL_REGULATION_READ, BH_HYPERCALL_REGULATION_CHANGE}) {
+        EXPECT_EQ(machine.hvc(function), failed(BH_HYPERCALL_ERROR_NO_REGULATION));
+    }
+}
