@@ -26,9 +26,10 @@ struct shared_vcpu {
     struct vcpu *vcpu;
     struct status_vcpu *status;
     struct period_grid grid; /* of its budget; length 0: it has none */
-    uint64_t first_period;   /* number of the one in which its current life began, on this grid */
+    uint64_t first_period;   /* number of the one in which its current life began, or the last one ended */
     uint64_t earlier_due;    /* periods of its earlier lives and grids */
     uint64_t entered_ticks;  /* when it was dispatched last */
+    bool begun;              /* had a life */
     bool fresh;              /* starts at its next dispatch: there is no context */
     struct guest_context context;
 };
@@ -214,11 +215,29 @@ static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
             cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
         }
     }
+    take_terms(own, now);
+    sched_timer(&own->sched, now); /* what has ended is its last life's */
     sched_stop(&own->sched, &one->sched, now);
     publish(one, now);
     one->earlier_due = one->status->periods_due;
     one->first_period = period_at(one, now);
     vcpu_went_off(one->vcpu);
+}
+
+/* What was left of the period in which it went off is its budget until that ends; so that period counts when
+ * it has, without those in which it was off. */
+static void begin_life(struct shared_core *own, struct shared_vcpu *one, uint64_t now)
+{
+    if (one->grid.length_ticks != 0) {
+        one->earlier_due += one->begun && period_at(one, now) != one->first_period;
+        if (bandwidth_take_terms(one->vcpu->domain, &one->sched.budget, &one->taken, now)) {
+            one->grid = one->sched.budget.reservation.parameters.grid;
+        }
+    }
+    one->begun = true;
+    one->fresh = true;
+    one->first_period = period_at(one, now);
+    (void)sched_start(&own->sched, &one->sched, now);
 }
 
 /* Those that were stopped, and those that start. */
@@ -233,11 +252,7 @@ static void follow_power(struct cpu *cpu)
             put_away(cpu, one, clock_now());
         }
         if (one->sched.state == SCHED_RESET && vcpu_take_start(one->vcpu)) {
-            uint64_t now = clock_now();
-
-            one->fresh = true;
-            one->first_period = period_at(one, now);
-            (void)sched_start(&own->sched, &one->sched, now);
+            begin_life(own, one, clock_now());
         }
     }
 }
