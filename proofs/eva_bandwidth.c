@@ -4,6 +4,7 @@
  * accept, then any calls in any order, with any counter values and any time.
  */
 #include "core/budget.h"
+#include "core/budget_terms.h"
 #include "core/vcpu_sched.h"
 #include "frama_c.h"
 
@@ -115,6 +116,25 @@ void prove_budget_with_pool(void)
     while (any_bool()) {
         any_call(&budget);
         event_pool_give(&pool, any_u64(), any_u64());
+    }
+}
+
+void prove_budget_terms(void)
+{
+    struct reservation_parameters parameters = any_parameters();
+    const struct budget_terms first = {any_u64(), any_u64(), any_u64(), {any_u64(), any_u64(), any_u64()}};
+    struct budget_agreement agreement;
+    struct budget budget = {0};
+
+    budget_agreement_init(&agreement, &first);
+    if (!is_good(&parameters) || !budget_init(&budget, &parameters, NULL)) {
+        return;
+    }
+    while (any_bool()) {
+        (void)budget_agreement_change(&agreement, any_u64(), any_u64(), any_u64(), any_u64(), any_u64());
+        (void)budget_agreement_latest(&agreement);
+        budget_take_terms(&budget, budget_agreement_at(&agreement, any_u64()), any_u64());
+        any_call(&budget);
     }
 }
 
