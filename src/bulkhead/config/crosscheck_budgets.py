@@ -26,6 +26,7 @@ def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
             yield from _period(at, domain.bandwidth)
             yield from _counts(at, domain, platform)
             yield from _events(at, domain.bandwidth, platform)
+    yield from _one_core(system, platform)
 
 
 def _period(at: KeyPath, bandwidth: Bandwidth) -> Iterator[Finding]:
@@ -69,3 +70,18 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
         yield Finding((*at, "slack"), "conflict", "belongs to `counts: sum`", "no `slack`")
     if apart and bandwidth.per == "domain" and len(domain.cpus) > 1:
         yield Finding((*at, "per"), "conflict", "a budget for each of two counters cannot be shared", "vcpu")
+
+
+def _one_core(system: System, platform: Platform) -> Iterator[Finding]:
+    """VCPUs that share a core share its counters, the first of which is of one event."""
+    event = counted_event(platform, hosted=True)
+    if event is None:
+        return
+    limited = [(n, d) for n, d in enumerate(system.domains) if not d.bandwidth.unlimited]
+    counts = {n: counts_of(d.bandwidth, event) for n, d in limited}
+    for n, domain in limited:
+        others = [d for m, d in limited if counts[m] != "writebacks" and set(d.cpus) & set(domain.cpus)]
+        if counts[n] == "writebacks" and others:
+            core = min(set(others[0].cpus) & set(domain.cpus))
+            cause = f"'writebacks' beside another kind of budget, of '{others[0].name}', on core {core}"
+            yield Finding(("domains", n, "bandwidth", "counts"), "conflict", cause, "sum, or another core")
