@@ -122,10 +122,17 @@ function(bulkhead_plain_test name)
     bulkhead_any_test(${name} OFF ${ARGN})
 endfunction()
 
-function(bulkhead_any_test name sanitized)
+# bulkhead_tests(NAME ...): objects that several of these programs have in common, as $<TARGET_OBJECTS:NAME>.
+function(bulkhead_tests name)
+    add_library(${name} OBJECT)
+    bulkhead_compile_tests(${name} ON ${ARGN})
+    target_link_libraries(${name} PRIVATE bulkhead_sanitizers)
+endfunction()
+
+function(bulkhead_compile_tests name sanitized)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
     find_package(GTest REQUIRED)
-    add_executable(${name} ${arg_SOURCES})
+    target_sources(${name} PRIVATE ${arg_SOURCES})
     set_target_properties(${name} PROPERTIES BULKHEAD_SANITIZED ${sanitized})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${arg_INCLUDE})
     target_compile_definitions(${name} PRIVATE ${arg_DEFINE})
@@ -133,6 +140,12 @@ function(bulkhead_any_test name sanitized)
     bulkhead_link(${name} PRIVATE ${arg_LINK})
     target_link_libraries(${name} PRIVATE GTest::gtest GTest::gmock GTest::gtest_main)
     target_precompile_headers(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>)
+endfunction()
+
+function(bulkhead_any_test name sanitized)
+    find_package(GTest REQUIRED)
+    add_executable(${name})
+    bulkhead_compile_tests(${name} ${sanitized} ${ARGN})
     add_test(NAME ${name}
         COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1
         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
