@@ -333,10 +333,7 @@ void bandwidth_period(struct cpu *cpu)
     }
     arm_period(cpu);
     publish(cpu);
-    statistics_period(cpu, now);
-    if (next_is_known) {
-        statistics_next(cpu);
-    }
+    statistics_period(cpu, now, next_is_known);
 }
 
 void bandwidth_published(struct cpu *cpu)

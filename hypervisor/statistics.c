@@ -64,7 +64,31 @@ bool statistics_are_stored(void)
     return atomic_load_explicit(&discarded, memory_order_relaxed) == 0;
 }
 
-void statistics_period(struct cpu *cpu, uint64_t now_ticks)
+static void write(struct cpu *cpu)
+{
+    struct statistics *own = &cpu->statistics;
+    struct status_sample *sample = &own->sample;
+
+    own->waits = false;
+    sample->budget = cpu->status->budget.limit_events;
+    sample->period_ticks = cpu->status->budget.period_ticks;
+    if (cpu->bandwidth.member) {
+        struct regulation_outcome outcome = regulation_latest();
+
+        sample->global_events = outcome.global_events;
+        sample->utilization = outcome.load;
+    }
+    sample_write(&own->writer, (const uint64_t *)(const void *)sample);
+}
+
+void statistics_next(struct cpu *cpu)
+{
+    if (cpu->statistics.waits) {
+        write(cpu);
+    }
+}
+
+void statistics_period(struct cpu *cpu, uint64_t now_ticks, bool next_is_known)
 {
     struct statistics *own = &cpu->statistics;
     const struct status_budget *budget = &cpu->status->budget;
@@ -74,37 +98,18 @@ void statistics_period(struct cpu *cpu, uint64_t now_ticks)
     }
     statistics_next(cpu); /* of the period before, if it never came */
     if (statistics_are_stored()) {
+        own->sample.time = now_ticks;
+        own->sample.domain = cpu->vcpu->domain->index;
+        own->sample.vcpu = cpu->vcpu->index;
+        own->sample.events = budget->events - own->events;
+        own->sample.throttled_ticks = budget->throttled_ticks - own->throttled_ticks;
         own->waits = true;
-        own->sample = (struct status_sample){
-            .time = now_ticks,
-            .domain = cpu->vcpu->domain->index,
-            .vcpu = cpu->vcpu->index,
-            .events = budget->events - own->events,
-            .throttled_ticks = budget->throttled_ticks - own->throttled_ticks,
-        };
+        if (next_is_known) {
+            write(cpu);
+        }
     }
     own->events = budget->events;
     own->throttled_ticks = budget->throttled_ticks;
-}
-
-void statistics_next(struct cpu *cpu)
-{
-    struct statistics *own = &cpu->statistics;
-    struct status_sample *sample = &own->sample;
-    struct regulation_outcome outcome;
-
-    if (!own->waits) {
-        return;
-    }
-    own->waits = false;
-    sample->budget = cpu->status->budget.limit_events;
-    sample->period_ticks = cpu->status->budget.period_ticks;
-    if (cpu->bandwidth.member) {
-        outcome = regulation_latest();
-        sample->global_events = outcome.global_events;
-        sample->utilization = outcome.load;
-    }
-    sample_write(&own->writer, (const uint64_t *)(const void *)sample);
 }
 
 bool statistics_read(const struct cpu *cpu, uint64_t *position, struct status_sample *sample,

@@ -31,9 +31,9 @@ struct statistics {
  * pool is sealed. False: the pool is exhausted. */
 bool statistics_init_all(void);
 
-/* A period has ended for the core's budget, at `now_ticks`; the budget of the next one is known. That of a
- * regulated core may come later than its period's end. On the core. */
-void statistics_period(struct cpu *cpu, uint64_t now_ticks);
+/* A period has ended for the core's budget, at `now_ticks`. If the budget of the next one is not known yet,
+ * as that of a regulated core may not be, statistics_next() is called when it is. On the core. */
+void statistics_period(struct cpu *cpu, uint64_t now_ticks, bool next_is_known);
 void statistics_next(struct cpu *cpu);
 
 /* Whether samples are written from now on, on all cores; before it: whether they were. */

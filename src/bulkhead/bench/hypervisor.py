@@ -22,6 +22,7 @@ from bulkhead.run.session import Plan as SessionPlan
 from bulkhead.run.session import run_session
 
 SYSTEM = Path("examples") / "paths.yaml"
+SHARED = Path("examples") / "paths-shared.yaml"  # two domains on one core, with budgets
 ONE_VCPU = ("isolation.llc=none", "domains.paths.cpus=[0]")
 # A budget that two VCPUs share, of which one is off: a sixteenth of it is drawn at each overflow, and there
 # is more of it than one VCPU can use in a period.
@@ -70,6 +71,7 @@ WAYS = (
     Way("lazy_map", "first touch of 64 KiB of colored memory"),
     Way("period_interrupt", "end of a budget's period, in which nothing was spent", budget=True),
     Way("overflow_interrupt", "overflow of a budget's counter, with more to draw", budget=True),
+    Way("vcpu_switch", "timer of a VCPU while another has its core: to handler", budget=True),
     Way("restart", "PSCI SYSTEM_RESET to the guest's first instruction"),
 )
 

@@ -36,7 +36,7 @@ def hypervisor(
     as_json: AsJson = False,
 ) -> None:
     """Instructions of each path into the hypervisor and back; 0 if measured, whether a goal is met or not."""
-    from bulkhead.bench.hypervisor import BUDGET, ONE_VCPU, SYSTEM
+    from bulkhead.bench.hypervisor import BUDGET, ONE_VCPU, SHARED, SYSTEM
     from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository
 
@@ -44,7 +44,8 @@ def hypervisor(
     file = str(repository() / SYSTEM)
     two, one = load_system(file, given), load_system(file, [*ONE_VCPU, *given])
     print_problems(two.notices, kind="notice")
-    measured = _measure_hypervisor(one, two, load_system(file, [*BUDGET, *given]), seed)
+    budgets = (load_system(file, [*BUDGET, *given]), load_system(str(repository() / SHARED), given))
+    measured = _measure_hypervisor(one, two, budgets, seed)
     error = isinstance(measured, list)
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
@@ -60,8 +61,11 @@ def hypervisor(
         raise typer.Exit(1)
 
 
-def _measure_hypervisor(one: Loaded, two: Loaded, budget: Loaded, seed: int) -> Costs | list[str]:
-    """A list holds the reasons why nothing was measured."""
+def _measure_hypervisor(
+    one: Loaded, two: Loaded, budgets: tuple[Loaded, Loaded], seed: int
+) -> Costs | list[str]:
+    """`budgets`: of two VCPUs on a core each, and of two that share one. A list holds the reasons why nothing
+    was measured."""
     from bulkhead.bench.hypervisor import PathsError, has_budget, measure, one_core
     from bulkhead.env.native import ensure_built
     from bulkhead.env.paths import build_dir
@@ -71,7 +75,8 @@ def _measure_hypervisor(one: Loaded, two: Loaded, budget: Loaded, seed: int) -> 
     from bulkhead.planning.plan import PlanningError
     from bulkhead.run.directory import run_directory
 
-    for loaded in (one, two, budget):
+    budget, shared = budgets
+    for loaded in (one, two, *budgets):
         if not loaded.ok or loaded.platform is None:
             return [problem.text() for problem in loaded.problems]
         if loaded.platform.emulator is None:
@@ -83,7 +88,7 @@ def _measure_hypervisor(one: Loaded, two: Loaded, budget: Loaded, seed: int) -> 
             run_directory(build_dir() / "run", "bench-hypervisor") as place,
             progress("measure the paths into the hypervisor") as update,
         ):
-            systems = (one_core(one), two, *([budget] if has_budget(budget) else []))
+            systems = (one_core(one), two, *([budget, one_core(shared)] if has_budget(budget) else []))
             return measure(
                 systems,
                 binary=binary,
