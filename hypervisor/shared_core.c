@@ -28,9 +28,10 @@ struct shared_vcpu {
     struct period_grid grid; /* of its budget; length 0: it has none */
     uint64_t first_period;   /* number of the one in which its current life began, or the last one ended */
     uint64_t earlier_due;    /* periods of its earlier lives and grids */
-    uint64_t entered_ticks;  /* when it was dispatched last */
-    bool begun;              /* had a life */
-    bool fresh;              /* starts at its next dispatch: there is no context */
+    struct statistics_seen seen;
+    uint64_t entered_ticks; /* when it was dispatched last */
+    bool begun;             /* had a life */
+    bool fresh;             /* starts at its next dispatch: there is no context */
     struct guest_context context;
 };
 
@@ -398,6 +399,7 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     for (uint32_t i = 0; i < own->count; i++) {
         if (own->vcpus[i]->sched.state != SCHED_RESET) {
             publish(own->vcpus[i], now);
+            statistics_shared(cpu, &own->vcpus[i]->seen, own->vcpus[i]->status, now);
         }
     }
     chosen = decision.vcpu != NULL ? of_sched(own, decision.vcpu) : NULL;

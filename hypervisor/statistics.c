@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "domain.h"
 #include "regulation.h"
+#include "shared_core.h"
 #include "system.h"
 #include <stdatomic.h>
 #include <stddef.h>
@@ -16,7 +17,8 @@ static _Atomic uint32_t discarded; /* bool */
 
 static bool has_budget(const struct cpu *cpu)
 {
-    return cpu->pinned != NULL && domain_has_flag(cpu->pinned->domain, BH_DOMAIN_FLAG_BUDGET);
+    return cpu->pinned != NULL ? domain_has_flag(cpu->pinned->domain, BH_DOMAIN_FLAG_BUDGET)
+                               : shared_core_counts(cpu) != 0;
 }
 
 static bool init(struct cpu *cpu)
@@ -25,7 +27,7 @@ static bool init(struct cpu *cpu)
     uint64_t first = pool->used;
     paddr_t frame;
 
-    cpu->statistics = (struct statistics){.events = 0};
+    cpu->statistics = (struct statistics){.waits = false};
     if (!has_budget(cpu)) {
         return true;
     }
@@ -64,52 +66,74 @@ bool statistics_are_stored(void)
     return atomic_load_explicit(&discarded, memory_order_relaxed) == 0;
 }
 
-static void write(struct cpu *cpu)
+/* What is known at the end of a period. */
+static void begin(struct status_sample *sample, const struct status_budget *budget,
+                  struct statistics_seen *seen, uint64_t now_ticks)
 {
-    struct statistics *own = &cpu->statistics;
-    struct status_sample *sample = &own->sample;
+    sample->time = now_ticks;
+    sample->events = budget->events - seen->events;
+    sample->throttled_ticks = budget->throttled_ticks - seen->throttled_ticks;
+    seen->events = budget->events;
+    seen->throttled_ticks = budget->throttled_ticks;
+}
 
-    own->waits = false;
-    sample->budget = cpu->status->budget.limit_events;
-    sample->period_ticks = cpu->status->budget.period_ticks;
+static void finish(struct cpu *cpu, struct status_sample *sample, const struct status_budget *budget)
+{
+    sample->budget = budget->limit_events;
+    sample->period_ticks = budget->period_ticks;
     if (cpu->bandwidth.member) {
         struct regulation_outcome outcome = regulation_latest();
 
         sample->global_events = outcome.global_events;
         sample->utilization = outcome.load;
     }
-    sample_write(&own->writer, (const uint64_t *)(const void *)sample);
+    sample_write(&cpu->statistics.writer, (const uint64_t *)(const void *)sample);
 }
 
 void statistics_next(struct cpu *cpu)
 {
-    if (cpu->statistics.waits) {
-        write(cpu);
+    struct statistics *own = &cpu->statistics;
+
+    if (own->waits) {
+        own->waits = false;
+        finish(cpu, &own->sample, &cpu->status->budget);
     }
 }
 
 void statistics_period(struct cpu *cpu, uint64_t now_ticks, bool next_is_known)
 {
     struct statistics *own = &cpu->statistics;
-    const struct status_budget *budget = &cpu->status->budget;
 
     if (own->writer.ring == NULL) {
         return;
     }
     statistics_next(cpu); /* of the period before, if it never came */
+    begin(&own->sample, &cpu->status->budget, &own->seen, now_ticks);
     if (statistics_are_stored()) {
-        own->sample.time = now_ticks;
         own->sample.domain = cpu->vcpu->domain->index;
         own->sample.vcpu = cpu->vcpu->index;
-        own->sample.events = budget->events - own->events;
-        own->sample.throttled_ticks = budget->throttled_ticks - own->throttled_ticks;
-        own->waits = true;
+        own->waits = !next_is_known;
         if (next_is_known) {
-            write(cpu);
+            finish(cpu, &own->sample, &cpu->status->budget);
         }
     }
-    own->events = budget->events;
-    own->throttled_ticks = budget->throttled_ticks;
+}
+
+void statistics_shared(struct cpu *cpu, struct statistics_seen *seen, const struct status_vcpu *vcpu,
+                       uint64_t now_ticks)
+{
+    struct status_sample *sample = &cpu->statistics.sample;
+
+    if (vcpu->budget.periods == seen->periods) {
+        return;
+    }
+    seen->periods = vcpu->budget.periods;
+    begin(sample, &vcpu->budget, seen, now_ticks);
+    if (statistics_are_stored()) {
+        sample->domain = vcpu->domain;
+        sample->vcpu = vcpu->vcpu;
+        finish(cpu, sample, &vcpu->budget);
+    }
 }
 
 bool statistics_read(const struct cpu *cpu, uint64_t *position, struct status_sample *sample,

@@ -18,23 +18,36 @@ extern "C" {
 
 struct cpu;
 
+struct status_vcpu;
+
+/* Of a budget, at its last sample. */
+struct statistics_seen {
+    uint64_t periods;
+    uint64_t events;
+    uint64_t throttled_ticks;
+};
+
 /* Of a core. */
 struct statistics {
     struct sample_writer writer; /* no ring: nothing is written */
-    uint64_t events;             /* of its budget, and ticks throttled, at the last sample */
-    uint64_t throttled_ticks;
+    struct statistics_seen seen;
     bool waits; /* a sample, for the budget of the next period */
     struct status_sample sample;
 };
 
-/* Makes the rings of cores whose VCPU has a budget. First core, when the domains are set up and before the
- * pool is sealed. False: the pool is exhausted. */
+/* Makes the rings of cores of which a VCPU has a budget. First core, when the domains are set up and before
+ * the pool is sealed. False: the pool is exhausted. */
 bool statistics_init_all(void);
 
 /* A period has ended for the core's budget, at `now_ticks`. If the budget of the next one is not known yet,
  * as that of a regulated core may not be, statistics_next() is called when it is. On the core. */
 void statistics_period(struct cpu *cpu, uint64_t now_ticks, bool next_is_known);
 void statistics_next(struct cpu *cpu);
+
+/* The same of a VCPU that shares the core, at `now_ticks`, if a period of its budget has ended since the last
+ * time. */
+void statistics_shared(struct cpu *cpu, struct statistics_seen *seen, const struct status_vcpu *vcpu,
+                       uint64_t now_ticks);
 
 /* Whether samples are written from now on, on all cores; before it: whether they were. */
 bool statistics_store(bool stored);

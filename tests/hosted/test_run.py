@@ -4,6 +4,7 @@ loses by the others. One system, run protected, unprotected and miscolored."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bulkhead.report.trace import trace_of
 from bulkhead.run.samples import read_samples
 
 MS = 10**6
@@ -158,3 +160,29 @@ def test_b8_a_manager_of_the_regulator_and_what_top_and_trace_are_made_of(tmp_pa
     assert 0 < max(sample.global_events for sample in kept) <= result["regulation"]["global_events"]["max"]
     assert all(sample.budget == sample.global_events for sample in kept), "the only one that is regulated"
     assert 0 < max(sample.utilization for sample in kept) <= result["regulation"]["load"]["max"] * 65536
+
+
+def test_b2_each_vcpu_of_a_shared_core_has_samples_of_its_own_periods(tmp_path: Path) -> None:
+    code, result = run_file(EXAMPLES / "shared-core.yaml", tmp_path)
+    assert code == 0, result["reasons"]
+    (core,) = result["shared_cores"]
+    assert all(promise["kept"] for promise in core["promises"].values())
+    kept = read_samples(tmp_path / "run")
+    for index, vcpu in enumerate(core["vcpus"]):
+        own = [sample for sample in kept["samples"] if sample.domain == index]
+        assert {sample.core for sample in own} == {core["core"]}
+        assert len(own) == vcpu["periods"] > 0
+        assert max(sample.events for sample in own) == vcpu["max_per_period"]
+        assert {sample.budget for sample in own} == {vcpu["budget"]}
+        lengths = {b.time - a.time for a, b in itertools.pairwise(own)}
+        assert all(abs(1 - length / own[0].period_ticks) < 0.05 for length in lengths)
+    rows = {row["domain"]: row for row in json.loads((tmp_path / "run" / "live.json").read_text())["domains"]}
+    assert rows["filter"]["events_per_period"] > rows["control"]["events_per_period"] > 0
+    assert rows["filter"]["exits_per_s"] is None, "of the core, not of the VCPU"
+    named = {
+        event["args"]["name"]: event["tid"]
+        for event in trace_of(kept)["traceEvents"]
+        if event["name"] == "thread_name"
+    }
+    assert {"core 1: control VCPU 0", "core 1: filter VCPU 0", "core 1: batch VCPU 0"} <= named.keys()
+    assert len(set(named.values())) == len(named)

@@ -15,6 +15,8 @@ from bulkhead.run.samples import Sample
 
 Json = dict[str, Any]
 _PID = 1
+_FIRST_SHARED = 1000  # track of the first VCPU that shares a core
+_MOST = 8  # domains, and VCPUs of each
 
 
 def trace_of(run: Json) -> Json:
@@ -34,15 +36,26 @@ def trace_of(run: Json) -> Json:
 
 def _names(run: Json) -> Iterator[Json]:
     yield _meta("process_name", 0, f"{run['system']} on {run['on']}")
-    for core in run["cores"]:
-        yield _meta("thread_name", core["core"], f"core {core['core']}")
-        yield {
-            "ph": "M",
-            "name": "thread_sort_index",
-            "pid": _PID,
-            "tid": core["core"],
-            "args": {"sort_index": core["core"]},
-        }
+    shared = sorted({(s.core, s.domain, s.vcpu) for s in run["samples"] if s.core in _shared(run)})
+    tracks = [(core["core"], f"core {core['core']}") for core in run["cores"]]
+    tracks += [(_track(run, *one), f"core {one[0]}: {_name(run, *one[1:])}") for one in shared]
+    for tid, name in tracks:
+        yield _meta("thread_name", tid, name)
+        yield {"ph": "M", "name": "thread_sort_index", "pid": _PID, "tid": tid, "args": {"sort_index": tid}}
+
+
+def _shared(run: Json) -> set[int]:
+    """Cores with VCPUs of several domains: there each has a track of its own."""
+    return {core["core"] for core in run["cores"] if core["shared"]}
+
+
+def _track(run: Json, core: int, domain: int, vcpu: int) -> int:
+    return _FIRST_SHARED + (core * _MOST + domain) * _MOST + vcpu if core in _shared(run) else core
+
+
+def _name(run: Json, domain: int, vcpu: int) -> str:
+    known = domain < len(run["domains"])
+    return f"{run['domains'][domain]['domain'] if known else f'domain {domain}'} VCPU {vcpu}"
 
 
 def _meta(name: str, tid: int, value: str) -> Json:
@@ -52,7 +65,7 @@ def _meta(name: str, tid: int, value: str) -> Json:
 def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
     """In the order of time on each core. A sample is of the period that ends with it."""
     hz, start = run["counter_hz"], run["started_at"]
-    ended: dict[int, int] = {}  # core: end of the sample before
+    ended: dict[int, int] = {}  # track: end of the sample before
     teller = min(
         (s.core for s in samples if s.global_events), default=None
     )  # all say the same of the regulator
@@ -61,14 +74,16 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
         return float(round(ticks * 1e6 / hz, 3))
 
     for sample in sorted(samples, key=lambda s: (s.core, s.time)):
-        begin = max(ended.get(sample.core, sample.time - sample.period_ticks), start)
+        track = _track(run, sample.core, sample.domain, sample.vcpu)
+        begin = max(ended.get(track, sample.time - sample.period_ticks), start)
         throttled = min(sample.throttled_ticks, sample.time - begin)
-        ended[sample.core] = sample.time
+        ended[track] = sample.time
         if sample.time <= begin:
             continue
-        where = {"pid": _PID, "tid": sample.core}
+        where = {"pid": _PID, "tid": track}
         found = run["domains"][sample.domain] if sample.domain < len(run["domains"]) else {}
-        name = f"{found.get('domain', f'domain {sample.domain}')} VCPU {sample.vcpu}"
+        name = _name(run, sample.domain, sample.vcpu)
+        place = f"core {sample.core}" + (f", {name}" if track != sample.core else "")
         seen = {"events": sample.events, "budget of the next": sample.budget}
         if sample.time - begin > throttled:
             span = {"ts": us(begin - start), "dur": us(sample.time - begin - throttled), "args": seen}
@@ -77,7 +92,7 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
             span = {"ts": us(sample.time - throttled - start), "dur": us(throttled), "args": seen}
             yield {"ph": "X", "cat": "throttled", "name": "throttled"} | span | where
         yield {"ph": "i", "cat": "period", "name": "period", "s": "t", "ts": us(sample.time - start)} | where
-        yield from _counters(sample, found, us(begin - start), (sample.time - begin) / hz)
+        yield from _counters(sample, place, found, us(begin - start), (sample.time - begin) / hz)
         if sample.core == teller:
             yield _counter(
                 "utilization of the memory", us(begin - start), round(sample.utilization / 65536, 4)
@@ -85,12 +100,12 @@ def _events(run: Json, samples: list[Sample]) -> Iterator[Json]:
             yield _counter("G of the regulator", us(sample.time - start), sample.global_events)
 
 
-def _counters(sample: Sample, found: Json, at: float, seconds: float) -> Iterator[Json]:
+def _counters(sample: Sample, place: str, found: Json, at: float, seconds: float) -> Iterator[Json]:
     """Values of the period that begins at `at`."""
-    yield _counter(f"core {sample.core}: {found.get('event') or 'events'}", at, sample.events)
+    yield _counter(f"{place}: {found.get('event') or 'events'}", at, sample.events)
     if found.get("event_bytes"):
         rate = sample.events * found["event_bytes"] / seconds / 1e6
-        yield _counter(f"core {sample.core}: MB/s", at, round(rate, 3))
+        yield _counter(f"{place}: MB/s", at, round(rate, 3))
 
 
 def _counter(name: str, at: float, value: float) -> Json:

@@ -118,14 +118,15 @@ def _row(
     target: Target, status: SystemStatus, index: int, before: _Moment, now: _Moment, seconds: float
 ) -> Json:
     domain = target.domains[index]
-    cores = [core for core in now.cores.values() if core.domain == index]
-    old = {core.core: before.cores.get(core.core) for core in cores}
+    cores = [one for core in now.cores.values() if (one := core.vcpu_of(index)) is not None]
+    old = {number: core.vcpu_of(index) for number, core in before.cores.items()}
     exits = _difference(cores, old, lambda core: sum(core.exits.values()))
+    shared = any(now.cores[core.core].shared for core in cores)  # whose exits those are, nobody knows
     row: Json = {
         "domain": domain.name,
         "state": status.domains[index].state if index < len(status.domains) else "absent",
         "cores": [core.core for core in cores],
-        "exits_per_s": exits / seconds if seconds > 0 else None,
+        "exits_per_s": exits / seconds if seconds > 0 and not shared else None,
     }
     limited = [core for core in cores if core.budget is not None]
     if not limited:
@@ -157,7 +158,7 @@ def _difference(
 ) -> int:
     total = 0
     for core in cores:
-        was = old[core.core]
+        was = old.get(core.core)
         total += value(core) - (value(was) if was is not None else 0)
     return total
 

@@ -123,7 +123,10 @@ def write_samples(
         "on": on,
         "counter_hz": status.counter_hz,
         "started_at": status.started_at,
-        "cores": [{"core": core.core, "domain": core.domain, "vcpu": core.vcpu} for core in status.cores],
+        "cores": [
+            {"core": core.core, "domain": core.domain, "vcpu": core.vcpu, "shared": bool(core.shared)}
+            for core in status.cores
+        ],
         "domains": [vars(one) for one in counted],
         "dropped": {str(core): count for core, count in sorted(recorder.dropped.items()) if count},
         "fields": list(FIELDS),
