@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Checks what a manifest says of budgets and of their regulation, so that what EL2 makes of it is accepted by
- * reservation_init(), reclaim_init() and regulated_init(). Part of manifest_check().
+ * reservation_init(), reclaim_init() and regulated_init(). Part of manifest_check();
+ * manifest_space_only.c is it where there are none.
  */
 #include "core/event_pool.h"
 #include "core/manifest_internal.h"
@@ -60,13 +61,6 @@ static bool counts_fit(const struct manifest_platform *platform, const struct ma
     }
 }
 
-static bool has_no_budget(const struct manifest_domain *domain)
-{
-    return (domain->budget_events | domain->budget_period_ns | domain->budget_chunk_events |
-            domain->budget_write_events | domain->budget_slack_events) == 0 &&
-           domain->budget_counts == 0 && (domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0;
-}
-
 /* Only what is in a regulator's set is counted without a limit. */
 static bool limit_fits(const struct manifest_domain *domain)
 {
@@ -121,7 +115,7 @@ bool manifest_check_budget(struct manifest_check *check, const struct manifest_d
         return manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->flags);
     }
     if ((domain->flags & BH_DOMAIN_FLAG_BUDGET) == 0) {
-        return has_no_budget(domain) ||
+        return manifest_has_no_budget(domain) ||
                manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
     }
     sound = manifest->platform.traffic_event != 0 && limit_fits(domain) &&
@@ -156,19 +150,6 @@ static bool member_fits(const struct manifest_header *manifest, uint32_t core)
         }
     }
     return found == 1;
-}
-
-static bool is_zero(const struct manifest_regulation *regulation)
-{
-    uint64_t any = regulation->policy | regulation->hold | regulation->threshold | regulation->step |
-                   regulation->regulated | regulation->store_samples | regulation->interval_ns |
-                   regulation->bandwidth_threshold_events | regulation->floor_events |
-                   regulation->ceiling_events | regulation->saturation_events;
-
-    for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
-        any |= regulation->budget_events[i];
-    }
-    return any == 0;
 }
 
 static bool is_of_realtime(const struct manifest_header *manifest, uint32_t core)
@@ -239,7 +220,8 @@ bool manifest_check_regulation(struct manifest_check *check)
 {
     const struct manifest_regulation *regulation = &check->manifest->regulation;
 
-    if (regulation->members == 0 ? is_zero(regulation) : regulation_fits(check->manifest)) {
+    if (regulation->members == 0 ? manifest_has_no_regulation(check->manifest)
+                                 : regulation_fits(check->manifest)) {
         return true;
     }
     return manifest_refuse(check, BH_MANIFEST_ERROR_REGULATION, regulation);

@@ -44,6 +44,7 @@ static const char reasons[][24] = {
     "counter missing",
     "scheduler",
     "regulation",
+    "not in image",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

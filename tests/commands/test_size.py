@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.commands.size import section_sizes, source_lines
-from bulkhead.env.paths import repository
+from bulkhead.commands.size import programs_of, section_sizes, source_lines
+from bulkhead.env.native import ensure_built
+from bulkhead.env.paths import build_dir, repository
 
 COMPILER = "aarch64-linux-gnu-gcc"
 SOURCE = """
@@ -45,6 +46,22 @@ def test_debug_information_is_no_part_of_the_size(program: Path) -> None:
     before = section_sizes(program)
     subprocess.run(["aarch64-linux-gnu-strip", "--strip-debug", program], check=True)
     assert section_sizes(program) == before
+
+
+def test_each_board_has_its_programs(program: Path, tmp_path: Path) -> None:
+    for place in ("a/bulkhead.elf", "a/bulkhead-space.elf", "b/bulkhead.elf"):
+        (tmp_path / "hypervisor" / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(program, tmp_path / "hypervisor" / place)
+    sizes = section_sizes(program)
+    assert programs_of(tmp_path) == {"a": {"full": sizes, "space": sizes}, "b": {"full": sizes}}
+
+
+def test_the_hypervisor_that_isolates_space_stays_below_64_kib() -> None:
+    ensure_built(["target"])
+    programs = programs_of(build_dir() / "target")
+    assert programs
+    for board, sizes in programs.items():
+        assert 0 < sizes["space"]["text"] < min(65_536, sizes["full"]["text"]), board
 
 
 def test_lines_are_counted_without_comments_and_blanks_by_directory() -> None:

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x7EB42572u
+#define BH_LAYOUT_HASH 0x9748BFEBu
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -223,8 +223,9 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_COUNTER_MISSING = 33, /* a core has too few event counters for a budget, or not its event */
     BH_MANIFEST_ERROR_SCHEDULER = 34, /* unknown, or a slice out of range */
     BH_MANIFEST_ERROR_REGULATION = 35, /* parameters out of range, or cores whose budgets cannot be regulated */
+    BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* a budget, regulation, monitors, or a shared core, and the image is one of space only */
 };
-#define BH_MANIFEST_ERROR_COUNT 36u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 37u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,

@@ -7,10 +7,12 @@ hypervisor and no code that could run; what the builder does with either is the 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +71,7 @@ def layout() -> Layout:
 
 @pytest.fixture(scope="session")
 def target_dir(tmp_path_factory: pytest.TempPathFactory, layout: Layout) -> Path:
-    """A build tree of the preset `target` with the stand-in hypervisor of platform `small`."""
+    """A build tree of the preset `target` with the stand-in as both hypervisors of platform `small`."""
     root = tmp_path_factory.mktemp("target")
     out = root / "hypervisor" / "small"
     out.mkdir(parents=True)
@@ -79,6 +81,7 @@ def target_dir(tmp_path_factory: pytest.TempPathFactory, layout: Layout) -> Path
     link = ["-nostdlib", "-static", "-Wl,--build-id=none", "-Wl,-z,max-page-size=4096", "-T", "hypervisor.ld"]
     command = ["aarch64-linux-gnu-gcc", *link, "-o", str(out / "bulkhead.elf"), "hypervisor.S"]
     subprocess.run(command, cwd=root, check=True)
+    shutil.copy(out / "bulkhead.elf", out / "bulkhead-space.elf")
     return root
 
 
@@ -209,7 +212,7 @@ class Builder:
     target_dir: Path
     out: Path
 
-    def __call__(self, plan: Plan, name: str = "out", **options: int) -> Build:
+    def __call__(self, plan: Plan, name: str = "out", **options: Any) -> Build:
         chosen = Options(target_dir=self.target_dir, **options)
         return build_plan(plan, self.images, self.out / name, chosen)
 

@@ -50,7 +50,8 @@ def checker(tmp_path_factory: pytest.TempPathFactory, layout: Layout) -> Path:
     (out / "bulkhead_layout.h").write_text(c_header(layout.schema, "manifest.yaml"))
     (out / "check.c").write_text(PROGRAM)
     root = repository()
-    sources = sorted(str(path) for path in root.glob("core/*.c"))
+    # All but what stands in place of another.
+    sources = sorted(str(path) for path in root.glob("core/*.c") if not path.stem.endswith("_space_only"))
     flags = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command = [
         "gcc",

@@ -260,14 +260,14 @@ class TestErrors:
 
     def test_a_missing_hypervisor_says_what_to_do(self, builder: Any, colored: Plan, tmp_path: Path) -> None:
         with pytest.raises(
-            PackageError, match=r"bulkhead\.elf: does not exist: build the preset `target` first"
+            PackageError, match=r"bulkhead-space\.elf: does not exist: build the preset `target` first"
         ):
             replace(builder, target_dir=tmp_path)(colored)
 
     def test_a_board_without_support_is_told_from_a_missing_build(
         self, builder: Any, colored: Plan, tmp_path: Path
     ) -> None:
-        other = tmp_path / "hypervisor" / "other-board" / "bulkhead.elf"
+        other = tmp_path / "hypervisor" / "other-board" / "bulkhead-space.elf"
         other.parent.mkdir(parents=True)
         other.touch()
         with pytest.raises(PackageError, match="only other-board has board support"):

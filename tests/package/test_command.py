@@ -53,7 +53,7 @@ def test_the_image_is_written_where_it_was_asked_for(file: Path, tmp_path: Path)
     answer = run(file, "-o", tmp_path / "image.elf")
     assert answer.exit_code == 0, answer.output
     assert (tmp_path / "image.elf").read_bytes()[:4] == b"\x7fELF"
-    assert "domains control, other" in answer.output
+    assert "hypervisor space, domains control, other" in answer.output
 
 
 def test_a_raw_image_boots_by_the_linux_protocol(file: Path, tmp_path: Path) -> None:
@@ -72,6 +72,7 @@ def test_json_has_the_common_keys_and_the_paths(file: Path) -> None:
     assert Path(result["image"]).stat().st_size > result["load_area_bytes"]
     assert Path(result["raw_image"]).stat().st_size == result["load_area_bytes"]
     assert result["miscolored_pa"] is not None
+    assert result["hypervisor"] == "space"
     assert [domain["name"] for domain in result["domains"]] == ["control", "other"]
 
 

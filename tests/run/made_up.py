@@ -161,6 +161,7 @@ class MadeUp:
             platform="qemu-virt",
             platform_sha256="ab" * 32,
             package_sha256="cd" * 32,
+            program="full",
             machine=Machine(Path("qemu"), "virt", "cortex-a53", 4, 1 << 30, Path("k")),
             layout=LAYOUT,
             status_frames=tuple(status_frames),

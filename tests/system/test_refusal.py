@@ -91,6 +91,34 @@ def test_sealed_nonsense_is_refused_by_name(
     expect_refusal(refused(system, tmp_path, damage), name, number)
 
 
+# What the hypervisor has not that the builder chose for a system that asks for nothing of time. A budget or
+# monitors on a core without their interrupt would be refused as such by the one that has them.
+OF_TIME = [
+    ("domains/1.flags", "budget"),
+    ("domains/1.flags", "reclaim"),
+    ("domains/1.flags", "pmu"),
+    ("regulation.members", None),
+    ("vcpus/1.core", None),
+]
+
+
+@pytest.mark.parametrize(("path", "flag"), OF_TIME, ids=[flag or path for path, flag in OF_TIME])
+def test_the_hypervisor_of_space_refuses_what_it_has_not(
+    system: Path, tmp_path: Path, path: str, flag: str | None
+) -> None:
+    def damage(manifest: bytes, built: Build) -> bytes:
+        assert built.program == "space"
+        offset, size = field_place(manifest, built.layout, path)
+        value = int.from_bytes(manifest[offset : offset + size], "little")
+        if flag is not None:
+            value |= built.layout.enum_value("domain_flag", flag)
+        else:  # a member; the other domain's core
+            value ^= 1
+        return patched_field(manifest, built.layout, path, value)
+
+    expect_refusal(refused(system, tmp_path, damage), "not in image", 36)
+
+
 def test_a_frame_with_two_owners_is_refused(system: Path, tmp_path: Path) -> None:
     """The second domain's memory is put where the first one's is, colors and all."""
 

@@ -72,7 +72,8 @@ def build(
         domains = ", ".join(domain.name for domain in built.plan.domains)
         also = f" (raw: {built.img})" if output is None and built.img is not None else ""
         console().print(
-            f"built {image}{also}: {built.package_bytes} bytes in the load area, domains {domains}",
+            f"built {image}{also}: {built.package_bytes} bytes in the load area,"
+            f" hypervisor {built.program}, domains {domains}",
             style="green",
         )
 
@@ -124,6 +125,7 @@ def _json(
             "image": str(image),
             "raw_image": str(built.img) if built.img is not None else None,
             "sha256": hashlib.sha256(image.read_bytes()).hexdigest(),
+            "hypervisor": built.program,
             "load_area_bytes": built.package_bytes,
             "load_pa": built.plan.load_area[0],
             "manifest": str(built.manifest),

@@ -5,10 +5,13 @@ What runs at EL2 is taken from the build itself: the sections of the linked prog
 headers that its object files were made from. No figure and no list of files is kept here.
 """
 
+from __future__ import annotations
+
 import json
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from elftools.elf.constants import SH_FLAGS
@@ -19,6 +22,9 @@ from rich.table import Table
 from bulkhead.commands.output import print_json, result_object
 from bulkhead.env import native
 from bulkhead.env.paths import build_dir, repository
+
+if TYPE_CHECKING:
+    from bulkhead.package.program import Program
 
 # Directories whose objects make the hypervisor; generated headers are not counted as written.
 WRITTEN = ("core", "hypervisor")
@@ -40,6 +46,17 @@ def section_sizes(elf: Path) -> dict[str, int]:
                 kind = "data" if flags & SH_FLAGS.SHF_WRITE else "rodata"
             sizes[kind] += section["sh_size"]
     return dict(sizes)
+
+
+def programs_of(tree: Path) -> dict[str, dict[Program, dict[str, int]]]:
+    """Sizes of each board's programs, as far as the build tree has them."""
+    from bulkhead.package.program import FILES
+
+    programs: dict[str, dict[Program, dict[str, int]]] = {}
+    for program, file in FILES.items():
+        for elf in sorted(tree.glob(f"hypervisor/*/{file}")):
+            programs.setdefault(elf.parent.name, {})[program] = section_sizes(elf)
+    return programs
 
 
 def compiled_sources(tree: Path) -> list[Path]:
@@ -70,7 +87,7 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
     """Size of the hypervisor: sections of its program, lines of its sources."""
     native.ensure_built(["target"])
     tree = build_dir() / "target"
-    programs = {elf.parent.name: section_sizes(elf) for elf in sorted(tree.glob("hypervisor/*/bulkhead.elf"))}
+    programs = programs_of(tree)
     lines = source_lines(compiled_sources(tree))
     total = sum(lines.values())
     if as_json:
@@ -78,20 +95,24 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
         print_json(result_object("size", verdict="ok", programs=programs, sloc=sloc))
         return
     console = Console()
-    table = Table("program", "text", "rodata", "text+rodata", "data", "bss", title="Bytes, as linked")
-    for name, sizes in programs.items():
-        code = sizes["text"] + sizes["rodata"]
-        columns = (sizes["text"], sizes["rodata"], code, sizes["data"], sizes["bss"])
-        table.add_row(name, *(f"{value:,}" for value in columns))
+    table = Table(
+        "board", "program", "text", "rodata", "text+rodata", "data", "bss", title="Bytes, as linked"
+    )
+    largest: dict[Program, int] = {}
+    for board, of_board in programs.items():
+        for program, sizes in of_board.items():
+            code = sizes["text"] + sizes["rodata"]
+            columns = (sizes["text"], sizes["rodata"], code, sizes["data"], sizes["bss"])
+            table.add_row(board, program, *(f"{value:,}" for value in columns))
+            largest[program] = max(sizes["text"], largest.get(program, 0))
     console.print(table)
     table = Table("directory", "SLOC", title="What runs at EL2, as written")
     for name, count in lines.items():
         table.add_row(name, f"{count:,}")
     table.add_row("total", f"{total:,}", end_section=True)
     console.print(table)
-    code_sizes = [sizes["text"] + sizes["rodata"] for sizes in programs.values()]
-    largest = max(code_sizes, default=0)
-    console.print(f"text + rodata at most {largest / 1024:.1f} KiB, {total:,} SLOC at EL2")
+    texts = ", ".join(f"{program} {text / 1024:.1f} KiB" for program, text in largest.items())
+    console.print(f"text at most: {texts}; {total:,} SLOC at EL2")
 
 
 def register(app: typer.Typer) -> None:

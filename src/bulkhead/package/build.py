@@ -20,6 +20,7 @@ from bulkhead.package.hypervisor import read_hypervisor
 from bulkhead.package.images import Surroundings, find_program, load_domain
 from bulkhead.package.memory import Loaded, regions_of
 from bulkhead.package.owners import observe_config, owners_map
+from bulkhead.package.program import FILES, FULL, Program, smallest_program
 from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import plan_memory
@@ -43,6 +44,7 @@ class Build:
     device_trees: dict[str, Path]  # by domain
     owners: Path
     observe: Path
+    program: Program  # which of the board's hypervisors
     hypervisor_elf: Path
     status_pages: tuple[int, ...]  # physical addresses: status_system, then status_core of each core
     pool_pages: Frames  # physical address of each of the hypervisor's frames, in virtual order
@@ -58,6 +60,7 @@ class Options:
     in_place: bool = True  # load images of uncolored domains where they belong
     target_dir: Path | None = None  # build tree of preset `target` [the checkout's]
     hosted: bool = False  # for the simulated machine: programs of `build/host/hosted`
+    program: Program | None = None  # the hypervisor [the smallest that has what the system asks for]
 
 
 def build_system(
@@ -110,7 +113,9 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
     options = options or Options()
     layout = load_layout()
     around = _surroundings(plan, base, options)
-    hypervisor_elf = around.target_dir / "hypervisor" / plan.platform.name / "bulkhead.elf"
+    event = counted_event(plan.platform, hosted=options.hosted)
+    program = options.program or (FULL if options.hosted else smallest_program(plan, event))
+    hypervisor_elf = around.target_dir / "hypervisor" / plan.platform.name / FILES[program]
 
     errors = Collector()
     loaded: list[Loaded] = []
@@ -131,7 +136,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
         layout,
         run_for_ns=options.run_for_ns,
         in_place=options.in_place,
-        event=counted_event(plan.platform, hosted=options.hosted),
+        event=event,
     )
     pool_pages = plan.pool.pages(plan.space)
     first = hypervisor.status_offset // layout.constant("page_bytes")
@@ -150,6 +155,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
         device_trees={domain.name: out_dir / f"{domain.name}.dtb" for domain in plan.domains},
         owners=out_dir / "owners.bin",
         observe=out_dir / "observe.json",
+        program=program,
         hypervisor_elf=hypervisor_elf,
         status_pages=status,
         pool_pages=pool_pages,

@@ -85,6 +85,7 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         platform=plan.platform.name,
         platform_sha256=loaded.platform_sha256,
         package_sha256=hashlib.sha256(booted.read_bytes()).hexdigest(),
+        program=build.program,
         machine=None,
         layout=build.layout,
         status_frames=build.status_pages,

@@ -26,6 +26,8 @@ _SENTENCES = {
     "counter_missing": "a core has no event counter for a budget, or does not count its event (an emulated"
     " one counts instructions in counted time only: `--icount`)",
     "regulation": "the manifest's regulation and the budgets of its cores do not fit each other",
+    "not_in_image": "the package has the hypervisor that isolates space only, and the system asks for a"
+    " budget, regulation, performance monitors or a core that domains share",
     "board_psci": f"{_BOARD} has no PSCI of version 0.2 or later that is called by SMC",
 }
 _LEVEL_SENTENCE = "the firmware or boot loader must enter it at EL2, on a machine with virtualization"

@@ -88,6 +88,7 @@ def run_result(facts: Facts) -> Json:
         "interference": interfered,
         "witnesses": witnesses,
         "hypervisor": {
+            "program": target.program,
             "phase": status.phase if status else None,
             "pool_frames": status.pool_frames if status else None,
             "pool_used": status.pool_used if status else None,

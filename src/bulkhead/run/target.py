@@ -68,6 +68,7 @@ class Target:
     platform: str
     platform_sha256: str
     package_sha256: str
+    program: str  # which of the board's hypervisors
     machine: Machine | None  # the emulated one; None: the simulated machine
     layout: Layout
     status_frames: tuple[int, ...]  # PA of the system's statistics page, then of each core's

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * What is not asked for is zero in a manifest: the check of that, for budgets and their regulation. Part of
+ * manifest_check().
+ */
+#include "core/manifest_internal.h"
+
+bool manifest_has_no_budget(const struct manifest_domain *domain)
+{
+    return (domain->budget_events | domain->budget_period_ns | domain->budget_chunk_events |
+            domain->budget_write_events | domain->budget_slack_events) == 0 &&
+           domain->budget_counts == 0 && (domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0;
+}
+
+bool manifest_has_no_regulation(const struct manifest_header *manifest)
+{
+    const struct manifest_regulation *regulation = &manifest->regulation;
+    uint64_t any = regulation->policy | regulation->hold | regulation->threshold | regulation->step |
+                   regulation->regulated | regulation->store_samples | regulation->interval_ns |
+                   regulation->bandwidth_threshold_events | regulation->floor_events |
+                   regulation->ceiling_events | regulation->saturation_events;
+
+    for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
+        any |= regulation->budget_events[i];
+    }
+    return any == 0;
+}

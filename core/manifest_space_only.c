@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The check of a manifest's time for a program that isolates space only: there must be none. It stands in
+ * place of manifest_budgets.c where hypervisor/space_only.c stands in place of what that is for. What it
+ * accepts, the other accepts as well.
+ */
+#include "core/manifest_internal.h"
+
+#define FLAGS_OF_TIME (BH_DOMAIN_FLAG_BUDGET | BH_DOMAIN_FLAG_RECLAIM | BH_DOMAIN_FLAG_PMU)
+
+bool manifest_check_budget(struct manifest_check *check, const struct manifest_domain *domain)
+{
+    if ((domain->flags & FLAGS_OF_TIME) != 0) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &domain->flags);
+    }
+    return manifest_has_no_budget(domain) ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
+}
+
+/* A core has one VCPU: who would choose among several? */
+static bool check_cores(struct manifest_check *check)
+{
+    const struct manifest_vcpu *vcpus = manifest_vcpus(check->manifest);
+    uint32_t taken = 0;
+
+    for (uint32_t i = 0; i < check->manifest->vcpus.count; i++) {
+        if ((taken >> vcpus[i].core & 1) != 0) {
+            return manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &vcpus[i]);
+        }
+        taken |= 1u << vcpus[i].core;
+    }
+    return true;
+}
+
+bool manifest_check_regulation(struct manifest_check *check)
+{
+    const struct manifest_regulation *regulation = &check->manifest->regulation;
+
+    if (regulation->members != 0) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, regulation);
+    }
+    if (!manifest_has_no_regulation(check->manifest)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_REGULATION, regulation);
+    }
+    return check_cores(check);
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of a board's two hypervisors a system boots with: the smaller one has no budgets, regulation, shared
+cores, samples and performance monitors of guests, and refuses a manifest that asks for one.
+
+Called by `build`. What is in which is decided by hypervisor/CMakeLists.txt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+from bulkhead.planning.budgets import CountedEvent
+from bulkhead.planning.model import Plan
+from bulkhead.planning.regulation import budget_in, regulator_of
+
+Program = Literal["full", "space"]
+
+FULL: Program = "full"
+SPACE: Program = "space"
+FILES: dict[Program, str] = {FULL: "bulkhead.elf", SPACE: "bulkhead-space.elf"}
+
+
+def smallest_program(plan: Plan, event: CountedEvent | None) -> Program:
+    """The smallest that has all that the manifest of `plan` asks for; `event`: what budgets count."""
+    return FULL if _asks_for_time(plan, event) else SPACE
+
+
+def _asks_for_time(plan: Plan, event: CountedEvent | None) -> bool:
+    system = plan.system
+    vcpus = Counter(core for domain in plan.domains for core in domain.cpus)
+    return (
+        any(domain.pmu or budget_in(system, domain, event) is not None for domain in system.domains)
+        or regulator_of(system, plan.platform, event) is not None
+        or any(count > 1 for count in vcpus.values())
+    )
