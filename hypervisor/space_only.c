@@ -124,6 +124,7 @@ void guest_pmu_reset(struct vcpu *vcpu)
     (void)vcpu;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
 bool guest_pmu_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64_t *value)
 {
     (void)vcpu;

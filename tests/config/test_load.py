@@ -82,10 +82,10 @@ def test_a_budget_in_bytes_is_not_enforced_where_no_memory_event_is_counted(tmp_
     path = tmp_path / "system.yaml"
     path.write_text(NORMATIVE)
     budgets = {"domains[1].bandwidth", "domains[2].bandwidth"}
-    for hosted, noted in ((False, budgets), (True, set()), (None, set())):
-        notices = load_system(path, hosted=hosted).notices
+    for emulated, noted in ((True, budgets), (False, set()), (None, set())):
+        notices = load_system(path, emulated=emulated).notices
         assert {notice.key for notice in notices if notice.key in budgets} == noted
-    in_events = load_system(path, ["domains[1].bandwidth={events: 1000}"], hosted=False).notices
+    in_events = load_system(path, ["domains[1].bandwidth={events: 1000}"], emulated=True).notices
     assert {notice.key for notice in in_events if notice.key in budgets} == {"domains[2].bandwidth"}
 
 
@@ -132,7 +132,7 @@ def test_overrides_reach_domains_by_name_and_by_position() -> None:
 
 def test_overrides_can_add_what_was_not_there() -> None:
     bandwidth = "domains.hog.bandwidth={ budget: 1 MB/s }"
-    loaded = load_system(EXAMPLE, ["expect.hog=stopped", bandwidth], hosted=False)
+    loaded = load_system(EXAMPLE, ["expect.hog=stopped", bandwidth], emulated=True)
     assert loaded.system is not None
     assert loaded.system.expect == {"hog": "stopped"}
     assert [notice.key for notice in loaded.notices] == ["domains[2].bandwidth"]

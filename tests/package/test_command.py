@@ -63,6 +63,23 @@ def test_a_raw_image_boots_by_the_linux_protocol(file: Path, tmp_path: Path) -> 
     assert b"text" * 40 in raw, "images of uncolored domains are inside too"
 
 
+def test_budgets_in_bytes_are_for_boards_which_count_memory(file: Path, target_dir: Path) -> None:
+    """The emulator of the board counts none: there the package has no budget, and the notice says so."""
+    hypervisors = paths.build_dir() / "target" / "hypervisor"
+    shutil.copytree(target_dir / "hypervisor" / "small", hypervisors / "zcu102")
+    budget = "domains.other.bandwidth={budget: 100 MB/s, period: 1 ms}"
+    board = ("--set", "platform=zcu102", "--set", budget)
+    emulated = run(file, *board)
+    assert emulated.exit_code == 0, emulated.output
+    assert "not-enforced" in emulated.output
+    assert "hypervisor space" in emulated.output
+    real = run(file, *board, "--on", "board")
+    assert real.exit_code == 0, real.output
+    assert "not-enforced" not in real.output
+    assert "hypervisor full" in real.output
+    assert run(file, "--on", "moon").exit_code == 2
+
+
 def test_json_has_the_common_keys_and_the_paths(file: Path) -> None:
     answer = run(file, "--json", "--seed", 5, "--miscolor", "other:3")
     assert answer.exit_code == 0, answer.output

@@ -177,7 +177,7 @@ def has_budget(loaded: Loaded) -> bool:
     """A domain has one that the emulator's board counts."""
     assert loaded.system is not None and loaded.platform is not None
     limited = any(not domain.bandwidth.unlimited for domain in loaded.system.domains)
-    return limited and counted_event(loaded.platform, hosted=False) is not None
+    return limited and counted_event(loaded.platform, emulated=True) is not None
 
 
 def samples_of(lines: Sequence[str]) -> dict[str, Sample]:

@@ -42,15 +42,26 @@ def build(
     overrides: Overrides = None,
     unprotected: Unprotected = False,
     miscolor: Miscolor = None,
+    on: Annotated[
+        str,
+        typer.Option(
+            "--on",
+            metavar="qemu|board",
+            help="Where it will run: the emulator counts no memory, so there other events are in budgets.",
+        ),
+    ] = "qemu",
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Build a bootable image of a system."""
     from bulkhead.config.load import load_system
 
-    loaded = load_system(system, overrides or (), unprotected=unprotected, hosted=False)
+    if on not in ("qemu", "board"):
+        raise typer.BadParameter(f"'{on}' is neither qemu nor board", param_hint="--on")
+
+    loaded = load_system(system, overrides or (), unprotected=unprotected, emulated=on == "qemu")
     raw = output is not None and output.suffix in RAW_SUFFIXES
-    built, reasons = _build(loaded, seed, miscolor, in_place=not raw)
+    built, reasons = _build(loaded, seed, miscolor, in_place=not raw, board=on == "board")
     image = None
     if built is not None:
         source = built.img if raw else built.elf
@@ -79,7 +90,7 @@ def build(
 
 
 def _build(
-    loaded: Loaded, seed: int, miscolor: str | None, *, in_place: bool
+    loaded: Loaded, seed: int, miscolor: str | None, *, in_place: bool, board: bool
 ) -> tuple[Build | None, list[str]]:
     """The build, or the reasons why there is none. What the environment lacks is an exception."""
     from bulkhead.env.native import ensure_built
@@ -95,7 +106,7 @@ def _build(
     try:
         with locked(directory / ".lock"):
             return build_system(
-                loaded, directory, Options(seed=seed, in_place=in_place), miscolor=miscolor
+                loaded, directory, Options(seed=seed, in_place=in_place, board=board), miscolor=miscolor
             ), []
     except PlanningError as error:
         return None, [loaded.locate(finding).text() for finding in error.findings]

@@ -90,7 +90,7 @@ def run(
     from bulkhead.run.target import QEMU, Options
 
     _refuse_wrong_usage(on, observe, icount is True, boot, solo)
-    loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, hosted=on != QEMU)
+    loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, emulated=on == QEMU)
     options = Options(
         observe=observe and on == QEMU,
         for_ns=_duration(for_, loaded),

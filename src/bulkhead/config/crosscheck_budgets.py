@@ -35,7 +35,7 @@ def _period(at: KeyPath, bandwidth: Bandwidth) -> Iterator[Finding]:
 
 
 def _events(at: KeyPath, bandwidth: Bandwidth, platform: Platform) -> Iterator[Finding]:
-    event = counted_event(platform, hosted=True)
+    event = counted_event(platform, emulated=False)
     if event is None or event.bytes is None:
         return
     rates = {"budget": bandwidth.budget, "read": bandwidth.read, "write": bandwidth.write}
@@ -55,7 +55,7 @@ def _events(at: KeyPath, bandwidth: Bandwidth, platform: Platform) -> Iterator[F
 
 def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding]:
     bandwidth = domain.bandwidth
-    event = counted_event(platform, hosted=True)
+    event = counted_event(platform, emulated=False)
     apart = bandwidth.read is not None or bandwidth.write is not None
     if apart and (bandwidth.read is None or bandwidth.write is None):
         missing = "write" if bandwidth.write is None else "read"
@@ -74,7 +74,7 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
 
 def _one_core(system: System, platform: Platform) -> Iterator[Finding]:
     """VCPUs that share a core share its counters, the first of which is of one event."""
-    event = counted_event(platform, hosted=True)
+    event = counted_event(platform, emulated=False)
     if event is None:
         return
     limited = [(n, d) for n, d in enumerate(system.domains) if not d.bandwidth.unlimited]

@@ -40,7 +40,7 @@ def check_regulation(system: System, platform: Platform) -> Findings:
         return
     yield from _platform(regulation, platform)
     yield from _domains(system, regulation)
-    found = regulator_of(system, platform, counted_event(platform, hosted=True))
+    found = regulator_of(system, platform, counted_event(platform, emulated=False))
     if found is not None and not any(wrong):
         yield from _bounds(system, regulation, found, platform)
 
@@ -63,7 +63,7 @@ def _interval(regulation: Regulation) -> Findings:
 
 
 def _platform(regulation: Regulation, platform: Platform) -> Findings:
-    event = counted_event(platform, hosted=True)
+    event = counted_event(platform, emulated=False)
     if event is None or event.bytes is None:
         cause = (
             f"platform '{platform.name}' counts no event that stands for memory traffic, or has no interrupt"
@@ -142,7 +142,7 @@ def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platfo
         if low:
             cause = f"gives core {low[0]} of '{domain.name}' less at the start than `regulation.floor`"
             yield Finding(("domains", index, "bandwidth"), "out-of-range", cause, "more, or a lower floor")
-    event = counted_event(platform, hosted=True)
+    event = counted_event(platform, emulated=False)
     assert event is not None
     if events_of_rate(regulation.floor, regulation.interval, event) == 0:
         cause = f"is less than one event of {event.bytes} bytes in an interval"

@@ -59,12 +59,13 @@ def load_system(
     overrides: Sequence[str] = (),
     *,
     unprotected: bool = False,
-    hosted: bool | None = None,
+    emulated: bool | None = None,
 ) -> Loaded:
     """Load a system file and the platform that it names.
 
     `overrides` are `key.path=value`, as of `--set`; `unprotected` turns isolation, regulation and budgets
-    off. `hosted`: it will run on the simulated machine, or on the emulator; None: that is not known.
+    off. `emulated`: it will run on the emulator, or on a board or the simulated machine; None: that is not
+    known.
     """
     file = str(path)
     source = read_file(Path(path), file)
@@ -86,7 +87,7 @@ def load_system(
         system = system.model_copy(update={**off, "domains": domains})
     if system is not None:
         notices = tuple(
-            locate(finding, root, file) for finding in not_enforced(system, _events(platform, hosted))
+            locate(finding, root, file) for finding in not_enforced(system, _events(platform, emulated))
         )
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}
@@ -99,11 +100,11 @@ def load_system(
     return Loaded(file, usable, platform, unique, notices, root, Path(path), platform_file, digest)
 
 
-def _events(platform: Platform | None, hosted: bool | None) -> list[CountedEvent]:
+def _events(platform: Platform | None, emulated: bool | None) -> list[CountedEvent]:
     if platform is None:
         return []
-    where = (False, True) if hosted is None else (hosted,)
-    return [event for on in where if (event := counted_event(platform, hosted=on)) is not None]
+    where = (True, False) if emulated is None else (emulated,)
+    return [event for on in where if (event := counted_event(platform, emulated=on)) is not None]
 
 
 def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None, Source, list[Problem]]:

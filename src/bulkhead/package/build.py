@@ -60,6 +60,7 @@ class Options:
     in_place: bool = True  # load images of uncolored domains where they belong
     target_dir: Path | None = None  # build tree of preset `target` [the checkout's]
     hosted: bool = False  # for the simulated machine: programs of `build/host/hosted`
+    board: bool = False  # for the board itself: budgets count memory, of which the emulator knows nothing
     program: Program | None = None  # the hypervisor [the smallest that has what the system asks for]
 
 
@@ -113,7 +114,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
     options = options or Options()
     layout = load_layout()
     around = _surroundings(plan, base, options)
-    event = counted_event(plan.platform, hosted=options.hosted)
+    event = counted_event(plan.platform, emulated=not (options.hosted or options.board))
     program = options.program or (FULL if options.hosted else smallest_program(plan, event))
     hypervisor_elf = around.target_dir / "hypervisor" / plan.platform.name / FILES[program]
 

@@ -46,7 +46,7 @@ class Admission:
 
 def admission_of(system: System, platform: Platform) -> Admission:
     """For the simulated machine and the board; an emulator has no bandwidth."""
-    event = counted_event(platform, hosted=True)
+    event = counted_event(platform, emulated=False)
     demands = tuple(
         Demand(domain.name, _demand(system, domain, event), is_regulated(system, domain))
         for domain in system.domains

@@ -66,12 +66,13 @@ class Budget:
         return self.chunk_events != 0 and not self.reclaim
 
 
-def counted_event(platform: Platform, *, hosted: bool) -> CountedEvent | None:
-    """The events of the simulated machine (`hosted`) or of the emulator; None: none is counted there."""
+def counted_event(platform: Platform, *, emulated: bool) -> CountedEvent | None:
+    """What budgets count: on the emulator a stand-in, on boards and the simulated machine events of memory;
+    None: nothing is counted there."""
     pmu = platform.pmu
     if pmu is None or not pmu.interrupts:
         return None
-    if hosted:
+    if not emulated:
         event, back = pmu.traffic_event, pmu.writeback_event
         if event is None:
             return None

@@ -78,7 +78,7 @@ def frames_of(target: Target) -> list[int]:
 
 def _target(loaded: Loaded, build: Build, options: Options, directory: Path, booted: Path) -> Target:
     plan = build.plan
-    event = counted_event(plan.platform, hosted=options.on == MACHINE)
+    event = counted_event(plan.platform, emulated=options.on != MACHINE)
     return Target(
         system=plan.system.name,
         system_file=loaded.file,
