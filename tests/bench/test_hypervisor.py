@@ -27,7 +27,7 @@ ALLOWED = {
     "timer": 90,
     "self_sgi": 385,
     "cross_sgi": 825,
-    "first_guest_instruction": 110_000,
+    "first_guest_instruction": 105_000,
     "psci_version_smc": 145,
     "gicd_isenabler_write": 300,
     "uart_flag_read": 235,

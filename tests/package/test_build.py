@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from bulkhead.config.system import Regulation
 from bulkhead.package.build import Build
 from bulkhead.package.errors import PackageError
 from bulkhead.package.manifest import manifest_crc
+from bulkhead.planning.budgets import CountedEvent
 from bulkhead.planning.model import Plan
 from bulkhead.schema import Layout
 
@@ -38,6 +40,13 @@ def table(layout: Layout, manifest: bytes, name: str, record: str) -> list[Any]:
     header: Any = layout.unpack("manifest_header", manifest)
     start, count = header[name]["offset"], header[name]["count"]
     return [layout.unpack(record, manifest, start + i * layout.size(record)) for i in range(count)]
+
+
+def seed(manifest: bytes) -> bytes:
+    """What the fuzz target begins with (tests/fuzz/manifest.cpp): to be sealed, its choices, and a manifest.
+
+    With one of another layout it would not come past the first checks."""
+    return bytes((n * 13) % 256 for n in range(17)) + manifest
 
 
 def guest_memory(build: Build, domain: int) -> dict[int, int]:
@@ -147,9 +156,24 @@ def test_a_sample_manifest_is_the_golden_one(
 ) -> None:
     manifest = builder(colored).manifest.read_bytes()
     golden("manifest.bin", manifest)
-    # What the fuzz target begins with (tests/fuzz/manifest.cpp): to be sealed, and its choices. With a seed
-    # of another layout it would not come past the first checks.
-    golden("../fuzz/seeds/manifest/colored", bytes((n * 13) % 256 for n in range(17)) + manifest)
+    golden("../fuzz/seeds/manifest/colored", seed(manifest))
+
+
+def test_the_fuzz_target_also_begins_with_a_regulated_one(
+    builder: Builds,
+    colored: Plan,
+    golden: Callable[[str, bytes], None],
+    monkeypatch: pytest.MonkeyPatch,
+    layout: Layout,
+) -> None:
+    lines = CountedEvent("L2D_CACHE_REFILL", 0x17, 64, writeback_name="L2D_CACHE_WB", writeback_number=0x18)
+    monkeypatch.setattr("bulkhead.package.build.counted_event", lambda *_, **__: lines)
+    regulation = Regulation.model_validate({"policy": "dynamic-bandwidth", "threshold": "1 GB/s"})
+    system = colored.system.model_copy(update={"regulation": regulation})
+    manifest = builder(replace(colored, system=system)).manifest.read_bytes()
+    header: Any = layout.unpack("manifest_header", manifest)
+    assert header["regulation"]["members"] == 0b111
+    golden("../fuzz/seeds/manifest/regulated", seed(manifest))
 
 
 class TestUncolored:
