@@ -46,7 +46,10 @@ def run(
     for_: Annotated[
         str | None,
         typer.Option(
-            "--for", metavar="T", help="Guest time to run, as `20s`.", show_default="until all end, or Ctrl-C"
+            "--for",
+            metavar="T",
+            help="Guest time to run, as `20s`.",
+            show_default="as the system file says, else until all end, or Ctrl-C",
         ),
     ] = None,
     unprotected: Unprotected = False,

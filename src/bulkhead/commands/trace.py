@@ -47,11 +47,12 @@ def trace(
     errors: list[str] = []
     page: Path | None = None
     content: dict[str, object] = {}
-    count = 0
+    count = dropped = 0
     try:
         directory = find_run(target, SAMPLES_FILE)
         run = read_samples(directory)
         count = len(run["samples"])
+        dropped = sum(run["dropped"].values())
         page = output or directory / "trace.json"
         content = trace_of(run)
         page.parent.mkdir(parents=True, exist_ok=True)
@@ -66,6 +67,7 @@ def trace(
             verdict="error" if errors else "ok",
             reasons=errors,
             samples=count,
+            dropped=dropped,
             files=[] if errors else [str(page)],
         )
         print_json(result)
@@ -74,4 +76,5 @@ def trace(
     if errors:
         raise typer.Exit(1)
     if not as_json:
-        console().print(f"trace: {page}, {count} periods; open it at https://ui.perfetto.dev")
+        lost = f" ({dropped} more were overwritten before they were read)" if dropped else ""
+        console().print(f"trace: {page}, {count} periods{lost}; open it at https://ui.perfetto.dev")
