@@ -38,7 +38,7 @@ ALLOWED = {
     "lazy_map": 3500,
     "period_interrupt": 825,
     "overflow_interrupt": 475,
-    "vcpu_switch": 2500,
+    "vcpu_switch": 2400,
     "restart": 17_500_000,
 }
 

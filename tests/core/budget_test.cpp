@@ -8,35 +8,13 @@ namespace {
 
 constexpr uint64_t MANY = uint64_t{1} << 40;
 
-// A core with a guest that causes events when it is told to, and a driver that reacts at once.
-struct core_under_test {
-    explicit core_under_test(const reservation_parameters &parameters)
-        : budget(budget_of(parameters)), counters(parameters.counter_bits)
+struct core_under_test : fake_core {
+    explicit core_under_test(const reservation_parameters &parameters) : fake_core(parameters.counter_bits)
     {
-        budget_start(&budget, 0);
-        runs = counters.obey(budget_load(&budget, 0));
+        start(budget_of(parameters));
     }
-
-    // Events one at a time, while it runs; returns how many there were.
-    uint64_t use(uint64_t events, uint64_t now)
-    {
-        uint64_t used = 0;
-        for (; used < events && runs; used++) {
-            counters.count(0, 1);
-            if (counters.overflowed()) {
-                runs = counters.obey(budget_overflow(&budget, now, counters.stop()));
-            }
-        }
-        return used;
-    }
-
-    void timer(uint64_t now) { runs = counters.obey(budget_timer(&budget, now, counters.stop())); }
 
     const reservation_statistics &statistics() const { return budget.reservation.statistics; }
-
-    ::budget budget;
-    fake_counters counters;
-    bool runs = false;
 };
 
 } // namespace

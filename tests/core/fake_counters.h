@@ -75,3 +75,34 @@ inline budget budget_of(const reservation_parameters &parameters, reclaim *recla
     }
     return made;
 }
+
+// A core with a guest that causes events when it is told to, and a driver that reacts at once.
+struct fake_core {
+    explicit fake_core(unsigned bits) : counters(bits) {}
+
+    void start(const ::budget &made)
+    {
+        budget = made;
+        budget_start(&budget, 0);
+        runs = counters.obey(budget_load(&budget, 0));
+    }
+
+    // Events one at a time, while it runs; returns how many there were.
+    uint64_t use(uint64_t events, uint64_t now)
+    {
+        uint64_t used = 0;
+        for (; used < events && runs; used++) {
+            counters.count(0, 1);
+            if (counters.overflowed()) {
+                runs = counters.obey(budget_overflow(&budget, now, counters.stop()));
+            }
+        }
+        return used;
+    }
+
+    void timer(uint64_t now) { runs = counters.obey(budget_timer(&budget, now, counters.stop())); }
+
+    ::budget budget{};
+    fake_counters counters;
+    bool runs = false;
+};

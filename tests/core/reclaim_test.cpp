@@ -13,33 +13,14 @@ namespace {
 constexpr uint64_t PERIOD = 1000;
 constexpr uint64_t MANY = uint64_t{1} << 40;
 
-struct core_with_pool {
-    core_with_pool(event_pool *pool, uint64_t limit, uint64_t chunk, bool gives) : counters(32)
+struct core_with_pool : fake_core {
+    core_with_pool(event_pool *pool, uint64_t limit, uint64_t chunk, bool gives) : fake_core(32)
     {
         EXPECT_TRUE(reclaim_init(&share, pool, limit, chunk, gives, false));
-        budget = budget_of(reservation_of(limit, PERIOD), &share);
-        budget_start(&budget, 0);
-        runs = counters.obey(budget_load(&budget, 0));
+        start(budget_of(reservation_of(limit, PERIOD), &share));
     }
-
-    uint64_t use(uint64_t events, uint64_t now)
-    {
-        uint64_t used = 0;
-        for (; used < events && runs; used++) {
-            counters.count(0, 1);
-            if (counters.overflowed()) {
-                runs = counters.obey(budget_overflow(&budget, now, counters.stop()));
-            }
-        }
-        return used;
-    }
-
-    void timer(uint64_t now) { runs = counters.obey(budget_timer(&budget, now, counters.stop())); }
 
     reclaim share{};
-    ::budget budget{};
-    fake_counters counters;
-    bool runs = false;
 };
 
 struct pooled_cores {
