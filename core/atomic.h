@@ -61,6 +61,12 @@ static inline void atomic_release_fence(void)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
+/* And stores before this are done before loads after it. */
+static inline void atomic_full_fence(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 #ifdef __cplusplus
 }
 #endif

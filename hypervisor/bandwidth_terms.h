@@ -6,7 +6,7 @@
 #define BULKHEAD_BANDWIDTH_TERMS_H
 
 #include "core/budget_terms.h"
-#include "spinlock.h"
+#include "core/spinlock.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include "domain.h"
 #include "format.h"
 #include "platform/common/uart.h"
-#include "spinlock.h"
+#include "core/spinlock.h"
 #include <arch/gic.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "core/regulated_core.h"
 #include "cpu.h"
-#include "spinlock.h"
+#include "core/spinlock.h"
 #include "statistics.h"
 #include "system.h"
 #include <arch/mmio.h>

@@ -8,7 +8,7 @@
 
 #include "core/address.h"
 #include "guest_pmu.h"
-#include "spinlock.h"
+#include "core/spinlock.h"
 #include "vgic.h"
 #include <stdatomic.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #ifndef BULKHEAD_VGIC_H
 #define BULKHEAD_VGIC_H
 
-#include "spinlock.h"
+#include "core/spinlock.h"
 #include <arch/vgic_lr.h>
 #include <bulkhead_layout.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "console_ring.h"
 #include "mmio_access.h"
-#include "spinlock.h"
+#include "core/spinlock.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
 #include <arch/gic.h>
 
 #include "cpu.h"
-#include "spinlock.h"
+#include "core/spinlock.h"
 #include <arch/barrier.h>
 #include <arch/mmio.h>
 #include <arch/vgic_lr.h>

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * What drivers send, and what they are owed. The broker's side is flow_exchange_next.c.
+ */
+#include "core/flow_exchange.h"
+
+#include "core/atomic.h"
+#include <stddef.h>
+
+#define PACKETS_PER_CALL 32u /* of a guest that sends what is given back at once */
+
+static uint32_t bit(uint32_t device)
+{
+    return 1u << device;
+}
+
+/* FLOW_END_…, or 0 if the device is no end of the flow. */
+static uint32_t end_of(const struct flow_path *path, uint32_t device)
+{
+    return path->source == device ? FLOW_END_SOURCE : path->destination == device ? FLOW_END_DESTINATION : 0;
+}
+
+static void deliver_answers(struct vsock_device *device)
+{
+    while (device->answer_count > 0 && vsock_device_deliver_header(device, &device->answers[0])) {
+        device->answer_count--;
+        for (uint32_t i = 0; i < device->answer_count; i++) {
+            device->answers[i] = device->answers[i + 1];
+        }
+    }
+}
+
+static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *device)
+{
+    struct vsock_header reset;
+
+    for (uint32_t i = 0; i < exchange->path_count; i++) {
+        struct flow_path *path = &exchange->paths[i];
+        uint32_t end = end_of(path, device->index);
+
+        if (end == 0 || (path->connections.owed & end) == 0) {
+            continue; /* whoever owes one now asks for another look */
+        }
+        spin_lock(&path->lock);
+        while (flow_connections_owed(&path->connections, end, &reset) &&
+               vsock_device_deliver_header(device, &reset)) {
+            flow_connections_paid(&path->connections, end, &reset);
+        }
+        spin_unlock(&path->lock);
+    }
+}
+
+/* The flow that a sound packet goes along, or NULL. Those that carry it onward come before those that carry
+ * it back. */
+static struct flow_path *path_of(struct flow_exchange *exchange, const struct vsock_header *header,
+                                 uint32_t *number, bool *reverse)
+{
+    struct flow_path *back = NULL;
+    bool is_back;
+
+    for (uint32_t i = 0; i < exchange->path_count; i++) {
+        struct flow_path *path = &exchange->paths[i];
+
+        if (!flow_connections_carry(&path->connections, header, &is_back)) {
+            continue;
+        }
+        if (!is_back) {
+            *number = i;
+            *reverse = false;
+            return path;
+        }
+        if (back == NULL) {
+            back = path;
+            *number = i;
+            *reverse = true;
+        }
+    }
+    return back;
+}
+
+static enum flow_decision decide(struct flow_path *path, const struct vsock_header *header, bool reverse)
+{
+    enum flow_decision decision;
+
+    spin_lock(&path->lock);
+    decision = flow_connections_take(&path->connections, header, reverse, path->most_bytes);
+    if (decision == FLOW_ANSWER_RESET || decision == FLOW_ABORT) {
+        path->refused++;
+    }
+    spin_unlock(&path->lock);
+    return decision;
+}
+
+static void enqueue(struct flow_path *path, struct vsock_device *device, struct vsock_packet *packet,
+                    uint64_t now)
+{
+    struct packet_pace *pace = packet->reverse ? &path->back : &path->there;
+    struct packet_key key = packet_pace_take(pace, now, packet->header.bytes != 0);
+
+    key.flow = packet->path;
+    key.receiver = packet->reverse ? path->source : path->destination;
+    packet->sent_at = now;
+    (void)vsock_device_queue(device, packet, &key);
+}
+
+static void answer(struct vsock_device *device, const struct vsock_packet *packet)
+{
+    struct vsock_header reset = vsock_reset_of(&packet->header);
+
+    vsock_device_return(device, packet);
+    if (packet->header.operation != VSOCK_RESET) {
+        vsock_device_answer(device, &reset);
+    }
+}
+
+static bool is_up(const struct flow_exchange *exchange, uint32_t device)
+{
+    return atomic_word_load(&exchange->devices[device]->up) != 0;
+}
+
+static void route(struct flow_exchange *exchange, struct vsock_device *device, struct vsock_packet *packet,
+                  uint64_t now, struct flow_effects *effects)
+{
+    struct flow_path *path = path_of(exchange, &packet->header, &packet->path, &packet->reverse);
+
+    if (path == NULL || (packet->header.operation == VSOCK_REQUEST && !is_up(exchange, path->destination))) {
+        answer(device, packet);
+        return;
+    }
+    switch (decide(path, &packet->header, packet->reverse)) {
+    case FLOW_FORWARD:
+        enqueue(path, device, packet, now);
+        effects->wake = true;
+        break;
+    case FLOW_ANSWER_RESET:
+        answer(device, packet);
+        break;
+    case FLOW_ABORT:
+        vsock_device_return(device, packet);
+        effects->look |= bit(path->source) | bit(path->destination);
+        break;
+    default:
+        vsock_device_return(device, packet);
+        break;
+    }
+}
+
+static bool take_one(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now,
+                     struct flow_effects *effects)
+{
+    struct vsock_packet packet;
+
+    switch (vsock_device_peek(device, &packet)) {
+    case VSOCK_SENT_PACKET:
+        route(exchange, device, &packet, now, effects);
+        return true;
+    case VSOCK_SENT_UNKNOWN:
+        answer(device, &packet);
+        return true;
+    case VSOCK_SENT_FOREIGN:
+        vsock_device_return(device, &packet);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64_t now,
+                          struct flow_effects *effects)
+{
+    struct vsock_device *device = exchange->devices[index];
+    uint32_t taken = 0;
+
+    spin_lock(&device->lock);
+    atomic_word_store(&device->up, virtio_device_runs(&device->mmio.device));
+    deliver_answers(device);
+    deliver_owed(exchange, device);
+    while (taken < PACKETS_PER_CALL && take_one(exchange, device, now, effects)) {
+        taken++;
+    }
+    spin_unlock(&device->lock);
+    effects->lines |= bit(index);
+    flow_exchange_lose_failed(exchange, effects);
+    effects->wake = true; /* there may be buffers that packets waited for */
+    if (taken == PACKETS_PER_CALL) {
+        effects->look |= bit(index); /* later, when others had their turn */
+    }
+}
+
+/* Packets for a device that is gone will not arrive, and one that was sent just now has begun a connection that
+ * nobody else ends. */
+static void forget_packets_for(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t receiver,
+                               struct flow_effects *effects)
+{
+    spin_lock(&sender->lock);
+    for (uint32_t place = sender->queue.count; place > 0; place--) {
+        uint32_t slot = sender->queue.order[place - 1];
+
+        if (sender->queue.keys[slot].receiver == receiver) {
+            const struct vsock_packet *packet = &sender->packets[slot];
+            struct flow_path *path = &exchange->paths[packet->path];
+
+            spin_lock(&path->lock);
+            flow_connections_abort(&path->connections, &packet->header, packet->reverse);
+            spin_unlock(&path->lock);
+            vsock_device_finish(sender, slot);
+            effects->lines |= bit(sender->index);
+            effects->look |= bit(sender->index);
+        }
+    }
+    spin_unlock(&sender->lock);
+}
+
+void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct flow_effects *effects)
+{
+    struct vsock_device *device = exchange->devices[index];
+
+    spin_lock(&device->lock);
+    vsock_device_lose(device);
+    spin_unlock(&device->lock);
+    for (uint32_t i = 0; i < exchange->path_count; i++) {
+        struct flow_path *path = &exchange->paths[i];
+        uint32_t end = end_of(path, index);
+
+        if (end != 0) {
+            spin_lock(&path->lock);
+            flow_connections_lose(&path->connections, end);
+            spin_unlock(&path->lock);
+            effects->look |= bit(path->source) | bit(path->destination);
+        }
+    }
+    effects->look &= ~bit(index);
+    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
+        if (exchange->devices[i] != NULL && i != index) {
+            forget_packets_for(exchange, exchange->devices[i], index, effects);
+        }
+    }
+}
+
+void flow_exchange_lose_failed(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
+        struct vsock_device *device = exchange->devices[i];
+        bool failed;
+
+        if (device == NULL || (effects->lines & bit(i)) == 0) {
+            continue;
+        }
+        spin_lock(&device->lock);
+        failed = device->failed;
+        device->failed = false;
+        spin_unlock(&device->lock);
+        if (failed) {
+            flow_exchange_lose(exchange, i, effects);
+        }
+    }
+}
+
+bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device)
+{
+    atomic_full_fence(); /* behind what flow_exchange_lose() did */
+    return (atomic_word_load_acquire(&exchange->busy) & bit(device)) != 0;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The broker's side of the exchange: transfers by deadline, one at a time.
+ */
+#include "core/flow_exchange.h"
+
+#include "core/atomic.h"
+#include <string.h>
+
+#define MEBIBYTE_SHIFT 20u
+
+static uint32_t bit(uint32_t device)
+{
+    return 1u << device;
+}
+
+/* The packet in hand, if it is still there. Under its sender's lock. */
+static struct vsock_packet *packet_in_hand(const struct flow_exchange *exchange)
+{
+    const struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+
+    return sender->life == hand->sender_life && sender->packets[hand->slot].serial == hand->serial
+               ? &sender->packets[hand->slot]
+               : NULL;
+}
+
+/* What the buffer in hand holds is delivered; nothing: it goes back. */
+static void put_buffer(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *receiver = exchange->devices[hand->receiver];
+
+    if (!hand->holds_buffer) {
+        return;
+    }
+    hand->holds_buffer = false;
+    hand->header.bytes = hand->filled_bytes;
+    spin_lock(&receiver->lock);
+    if (receiver->life == hand->receiver_life) {
+        if (hand->filled_bytes != 0) {
+            vsock_device_deliver(receiver, &hand->buffer, &hand->header);
+        } else {
+            vsock_device_return_buffer(receiver, &hand->buffer);
+        }
+        effects->lines |= bit(hand->receiver);
+    }
+    spin_unlock(&receiver->lock);
+    hand->filled_bytes = 0;
+}
+
+static void count(struct flow_path *path, const struct vsock_header *header, const struct packet_key *key,
+                  uint64_t now)
+{
+    struct flow_path_statistics *statistics = &path->statistics;
+    uint64_t latency = now - key->release;
+
+    if (header->bytes == 0) {
+        statistics->control_packets++;
+        return;
+    }
+    statistics->packets++;
+    statistics->bytes += header->bytes;
+    statistics->latency_total += latency;
+    if (latency > statistics->latency_most) {
+        statistics->latency_most = latency;
+    }
+    statistics->misses += latency > path->deadline_ticks;
+}
+
+/* The packet in `slot` is delivered. Under its sender's lock. */
+static void finish(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t slot, uint64_t now,
+                   struct flow_effects *effects)
+{
+    const struct vsock_packet *packet = &sender->packets[slot];
+
+    count(&exchange->paths[packet->path], &packet->header, &sender->queue.keys[slot], now);
+    vsock_device_finish(sender, slot);
+    effects->lines |= bit(sender->index);
+    effects->look |= bit(sender->index); /* there is room for what its driver sent meanwhile */
+}
+
+/* The transfer that was handed out is done. */
+static void complete(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+    struct vsock_packet *packet;
+    uint64_t capacity = hand->buffer.writable_bytes - VSOCK_HEADER_BYTES;
+    bool done = false;
+
+    hand->transfers = false;
+    atomic_word_store_release(&exchange->busy, 0);
+    spin_lock(&sender->lock);
+    packet = packet_in_hand(exchange);
+    if (packet != NULL) {
+        packet->done_bytes += hand->transfer.bytes;
+        hand->filled_bytes += hand->transfer.bytes;
+        done = packet->done_bytes == packet->header.bytes;
+    }
+    spin_unlock(&sender->lock);
+    if (packet == NULL) {
+        exchange->paths[hand->path].statistics.lost++;
+        hand->filled_bytes = 0; /* nobody waits for it */
+        put_buffer(exchange, effects);
+        return;
+    }
+    if (done || hand->filled_bytes == capacity) {
+        put_buffer(exchange, effects);
+    }
+    if (done) {
+        /* The receiver has it; only now the sender may use its buffer again. */
+        spin_lock(&sender->lock);
+        if (packet_in_hand(exchange) != NULL) {
+            finish(exchange, sender, hand->slot, now, effects);
+        }
+        spin_unlock(&sender->lock);
+    }
+}
+
+/* A packet that may go now. */
+struct choice {
+    struct packet_key key;
+    struct vsock_header header;
+    uint32_t sender;
+    uint32_t slot;
+    uint64_t serial;
+    uint64_t sender_life;
+};
+
+/* The earliest deadline over all queues. */
+static bool choose(struct flow_exchange *exchange, uint64_t now, uint32_t blocked, struct choice *best,
+                   uint64_t *until)
+{
+    bool found = false;
+
+    *until = PACKET_NEVER;
+    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
+        struct vsock_device *device = exchange->devices[i];
+        uint64_t release;
+        uint32_t slot;
+
+        if (device == NULL) {
+            continue;
+        }
+        spin_lock(&device->lock);
+        slot = packet_queue_first(&device->queue, now, blocked, &release);
+        if (slot != PACKET_NONE && (!found || device->queue.keys[slot].deadline < best->key.deadline)) {
+            *best = (struct choice){
+                .key = device->queue.keys[slot],
+                .header = device->packets[slot].header,
+                .sender = i,
+                .slot = slot,
+                .serial = device->packets[slot].serial,
+                .sender_life = device->life,
+            };
+            found = true;
+        }
+        spin_unlock(&device->lock);
+        *until = release < *until ? release : *until;
+    }
+    return found;
+}
+
+static bool is_in_hand(const struct flow_hand *hand, const struct choice *choice)
+{
+    return hand->holds_buffer && hand->sender == choice->sender && hand->serial == choice->serial &&
+           hand->sender_life == choice->sender_life;
+}
+
+/* A receive buffer for the choice. False: its receiver has none now. */
+static bool take_buffer(struct flow_exchange *exchange, const struct choice *choice,
+                        struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *receiver = exchange->devices[choice->key.receiver];
+    bool taken;
+
+    spin_lock(&receiver->lock);
+    taken = vsock_device_take_buffer(receiver, &hand->buffer);
+    hand->receiver_life = receiver->life;
+    spin_unlock(&receiver->lock);
+    effects->lines |= bit(choice->key.receiver);
+    if (taken) {
+        hand->holds_buffer = true;
+        hand->filled_bytes = 0;
+        hand->path = choice->key.flow;
+        hand->sender = choice->sender;
+        hand->slot = choice->slot;
+        hand->serial = choice->serial;
+        hand->sender_life = choice->sender_life;
+        hand->receiver = choice->key.receiver;
+        hand->header = choice->header;
+    }
+    return taken;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+/* The next piece of the packet in hand. False: one of its ends is gone. `busy` is said before both are asked
+ * whether they are still there, and flow_exchange_lose() asks in the other order. */
+static bool make_transfer(struct flow_exchange *exchange)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+    struct vsock_device *receiver = exchange->devices[hand->receiver];
+    const struct vsock_packet *packet;
+    uint64_t bytes = exchange->chunk_bytes;
+    uint64_t at;
+
+    atomic_word_store_release(&exchange->busy, bit(hand->sender) | bit(hand->receiver));
+    atomic_full_fence();
+    spin_lock(&sender->lock);
+    packet = packet_in_hand(exchange);
+    if (packet != NULL) {
+        bytes = at_most(bytes, packet->header.bytes - packet->done_bytes);
+        bytes =
+            at_most(bytes, virtqueue_chain_at(&packet->chain, VSOCK_HEADER_BYTES + packet->done_bytes, &at));
+        bytes = guest_memory_run(sender->memory, at, bytes, &hand->transfer.from);
+    }
+    spin_unlock(&sender->lock);
+    if (packet == NULL) {
+        return false;
+    }
+    spin_lock(&receiver->lock);
+    if (receiver->life != hand->receiver_life) {
+        bytes = 0;
+    } else {
+        bytes =
+            at_most(bytes, virtqueue_chain_at(&hand->buffer, VSOCK_HEADER_BYTES + hand->filled_bytes, &at));
+        bytes = guest_memory_run(receiver->memory, at, bytes, &hand->transfer.to);
+    }
+    spin_unlock(&receiver->lock);
+    hand->transfer.bytes = (uint32_t)bytes;
+    hand->transfer.source = hand->sender;
+    hand->transfer.destination = hand->receiver;
+    return bytes != 0;
+}
+
+/* A packet without payload needs no transfer: a header is delivered here. */
+static bool deliver_control(struct flow_exchange *exchange, const struct choice *choice, uint64_t now,
+                            struct flow_effects *effects)
+{
+    struct vsock_device *sender = exchange->devices[choice->sender];
+    struct vsock_device *receiver = exchange->devices[choice->key.receiver];
+    bool delivered;
+
+    spin_lock(&receiver->lock);
+    delivered = vsock_device_deliver_header(receiver, &choice->header);
+    spin_unlock(&receiver->lock);
+    effects->lines |= bit(choice->key.receiver);
+    if (!delivered) {
+        return false;
+    }
+    spin_lock(&sender->lock);
+    if (sender->life == choice->sender_life && sender->packets[choice->slot].serial == choice->serial) {
+        finish(exchange, sender, choice->slot, now, effects);
+    }
+    spin_unlock(&sender->lock);
+    return true;
+}
+
+/* What becomes of a choice. */
+static bool serve(struct flow_exchange *exchange, const struct choice *choice, uint64_t now,
+                  struct flow_effects *effects, enum flow_next *answer)
+{
+    struct flow_hand *hand = &exchange->hand;
+
+    if (!is_in_hand(hand, choice)) {
+        put_buffer(exchange, effects); /* a more urgent one comes first */
+        if (choice->header.bytes == 0) {
+            *answer = FLOW_NEXT_AGAIN;
+            return deliver_control(exchange, choice, now, effects);
+        }
+        if (!take_buffer(exchange, choice, effects)) {
+            return false;
+        }
+    }
+    if (!make_transfer(exchange)) {
+        atomic_word_store_release(&exchange->busy, 0);
+        exchange->paths[hand->path].statistics.lost++;
+        hand->filled_bytes = 0;
+        put_buffer(exchange, effects);
+        *answer = FLOW_NEXT_AGAIN;
+        return true;
+    }
+    hand->transfers = true;
+    hand->not_before =
+        now + ((hand->transfer.bytes * exchange->ticks_per_mebibyte + (1ull << MEBIBYTE_SHIFT) - 1) >>
+               MEBIBYTE_SHIFT);
+    *answer = FLOW_NEXT_TRANSFER;
+    return true;
+}
+
+/* A receiver that has had no buffer for so long does not read: whoever sends to others shall not wait for it.
+ */
+static void give_up(struct flow_exchange *exchange, const struct choice *choice, struct flow_effects *effects)
+{
+    struct vsock_device *sender = exchange->devices[choice->sender];
+    struct flow_path *path = &exchange->paths[choice->key.flow];
+    bool reverse = choice->key.receiver == path->source;
+
+    spin_lock(&sender->lock);
+    if (sender->life == choice->sender_life && sender->packets[choice->slot].serial == choice->serial) {
+        vsock_device_finish(sender, choice->slot);
+    }
+    spin_unlock(&sender->lock);
+    spin_lock(&path->lock);
+    flow_connections_abort(&path->connections, &choice->header, reverse);
+    spin_unlock(&path->lock);
+    path->statistics.lost++;
+    effects->lines |= bit(choice->sender);
+    effects->look |= bit(path->source) | bit(path->destination);
+}
+
+static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, struct flow_transfer *transfer,
+                              uint64_t *until, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+    enum flow_next answer = FLOW_NEXT_NOTHING;
+    struct choice choice;
+    uint64_t patient = PACKET_NEVER;
+    uint32_t blocked = 0;
+
+    if (hand->transfers) {
+        complete(exchange, now, effects);
+    }
+    if (now < hand->not_before) {
+        *until = hand->not_before;
+        return FLOW_NEXT_NOTHING;
+    }
+    while (choose(exchange, now, blocked, &choice, until)) {
+        if (serve(exchange, &choice, now, effects, &answer)) {
+            *transfer = hand->transfer;
+            return answer;
+        }
+        if (now > choice.key.deadline + exchange->patience_ticks) {
+            give_up(exchange, &choice, effects);
+            return FLOW_NEXT_AGAIN;
+        }
+        patient = at_most(patient, choice.key.deadline + exchange->patience_ticks + 1);
+        blocked |= bit(choice.key.receiver);
+    }
+    *until = at_most(*until, patient);
+    return FLOW_NEXT_NOTHING;
+}
+
+enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now,
+                                  struct flow_transfer *transfer, uint64_t *until,
+                                  struct flow_effects *effects)
+{
+    enum flow_next answer = next_of(exchange, now, transfer, until, effects);
+
+    flow_exchange_lose_failed(exchange, effects);
+    return answer;
+}
+
+void flow_exchange_stop(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+
+    atomic_word_store_release(&exchange->busy, 0);
+    hand->transfers = false;
+    hand->filled_bytes = 0;
+    put_buffer(exchange, effects);
+    memset(hand, 0, sizeof(*hand));
+}

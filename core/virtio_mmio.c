@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Registers of the MMIO transport, version 2 (virtio 1.2, 4.2.2).
+ */
+#include "core/virtio_mmio.h"
+
+#include <string.h>
+
+#define MAGIC   0x74726976u /* "virt" */
+#define VERSION 2u
+#define VENDOR  0x44484C42u /* "BLHD" */
+
+enum registers {
+    MAGIC_VALUE = 0x000,
+    VERSION_NUMBER = 0x004,
+    DEVICE_ID = 0x008,
+    VENDOR_ID = 0x00C,
+    DEVICE_FEATURES = 0x010,
+    DEVICE_FEATURES_SELECT = 0x014,
+    DRIVER_FEATURES = 0x020,
+    DRIVER_FEATURES_SELECT = 0x024,
+    QUEUE_SELECT = 0x030,
+    QUEUE_ENTRIES_MOST = 0x034,
+    QUEUE_ENTRIES = 0x038,
+    QUEUE_READY = 0x044,
+    QUEUE_NOTIFY = 0x050,
+    INTERRUPT_STATUS = 0x060,
+    INTERRUPT_ACKNOWLEDGE = 0x064,
+    STATUS = 0x070,
+    QUEUE_DESCRIPTORS_LOW = 0x080,
+    QUEUE_DESCRIPTORS_HIGH = 0x084,
+    QUEUE_DRIVER_LOW = 0x090,
+    QUEUE_DRIVER_HIGH = 0x094,
+    QUEUE_DEVICE_LOW = 0x0A0,
+    QUEUE_DEVICE_HIGH = 0x0A4,
+    SHARED_MEMORY_LENGTH_LOW = 0x0B0, /* to …_BASE_HIGH: all ones, there is none */
+    SHARED_MEMORY_BASE_HIGH = 0x0BC,
+    CONFIG_GENERATION = 0x0FC,
+};
+
+void virtio_mmio_init(struct virtio_mmio *mmio, uint32_t device_id, uint64_t offered, uint32_t queue_count)
+{
+    memset(mmio, 0, sizeof(*mmio));
+    virtio_device_init(&mmio->device, offered, queue_count);
+    mmio->device_id = device_id;
+}
+
+void virtio_mmio_reset(struct virtio_mmio *mmio)
+{
+    virtio_device_reset(&mmio->device);
+    mmio->device_features_select = 0;
+    mmio->driver_features_select = 0;
+    mmio->queue_select = 0;
+}
+
+static uint32_t half(uint64_t value, uint32_t select)
+{
+    return select > 1 ? 0 : (uint32_t)(value >> 32 * select);
+}
+
+static void set_half(uint64_t *word, uint32_t select, uint32_t value)
+{
+    if (select <= 1) {
+        *word = (*word & ~(0xFFFFFFFFull << 32 * select)) | (uint64_t)value << 32 * select;
+    }
+}
+
+static bool read_config(const struct virtio_mmio *mmio, uint32_t offset, uint32_t bytes, uint64_t *value)
+{
+    *value = 0;
+    if (offset + bytes <= mmio->config_bytes) {
+        memcpy(value, mmio->config + offset, bytes);
+    }
+    return true;
+}
+
+bool virtio_mmio_read(const struct virtio_mmio *mmio, uint32_t offset, uint32_t bytes, uint64_t *value)
+{
+    const struct virtio_device *device = &mmio->device;
+    bool selected = mmio->queue_select < device->queue_count;
+
+    if (offset >= VIRTIO_MMIO_CONFIG) {
+        return read_config(mmio, offset - VIRTIO_MMIO_CONFIG, bytes, value);
+    }
+    if (bytes != 4) {
+        return false;
+    }
+    switch (offset) {
+    case MAGIC_VALUE:
+        *value = MAGIC;
+        break;
+    case VERSION_NUMBER:
+        *value = VERSION;
+        break;
+    case DEVICE_ID:
+        *value = mmio->device_id;
+        break;
+    case VENDOR_ID:
+        *value = VENDOR;
+        break;
+    case DEVICE_FEATURES:
+        *value = half(device->offered, mmio->device_features_select);
+        break;
+    case QUEUE_ENTRIES_MOST:
+        *value = selected ? VIRTQUEUE_MOST_ENTRIES : 0;
+        break;
+    case QUEUE_READY:
+        *value = selected && device->queues[mmio->queue_select].ready;
+        break;
+    case INTERRUPT_STATUS:
+        *value = device->interrupts;
+        break;
+    case STATUS:
+        *value = device->status;
+        break;
+    default:
+        *value = offset >= SHARED_MEMORY_LENGTH_LOW && offset <= SHARED_MEMORY_BASE_HIGH ? UINT32_MAX : 0;
+        break;
+    }
+    return true;
+}
+
+/* A queue is set up while it is not ready; afterwards its places are fixed. */
+static void write_queue(struct virtqueue *queue, uint32_t offset, uint32_t value)
+{
+    if (queue->ready) {
+        return;
+    }
+    switch (offset) {
+    case QUEUE_ENTRIES:
+        queue->entries = value <= VIRTQUEUE_MOST_ENTRIES ? (uint16_t)value : 0;
+        break;
+    case QUEUE_DESCRIPTORS_LOW:
+    case QUEUE_DESCRIPTORS_HIGH:
+        set_half(&queue->descriptors, offset == QUEUE_DESCRIPTORS_HIGH, value);
+        break;
+    case QUEUE_DRIVER_LOW:
+    case QUEUE_DRIVER_HIGH:
+        set_half(&queue->available, offset == QUEUE_DRIVER_HIGH, value);
+        break;
+    case QUEUE_DEVICE_LOW:
+    case QUEUE_DEVICE_HIGH:
+        set_half(&queue->used, offset == QUEUE_DEVICE_HIGH, value);
+        break;
+    default:
+        break;
+    }
+}
+
+static void write_features(struct virtio_mmio *mmio, uint32_t value)
+{
+    if ((mmio->device.status & VIRTIO_STATUS_FEATURES_OK) == 0) {
+        set_half(&mmio->device.accepted, mmio->driver_features_select, value);
+    }
+}
+
+bool virtio_mmio_write(struct virtio_mmio *mmio, struct guest_memory *memory, uint32_t offset, uint32_t bytes,
+                       uint64_t wide, enum virtio_mmio_event *event, uint32_t *queue)
+{
+    struct virtio_device *device = &mmio->device;
+    uint32_t value = (uint32_t)wide;
+    uint32_t before = device->status;
+
+    *event = VIRTIO_MMIO_NOTHING;
+    if (offset >= VIRTIO_MMIO_CONFIG) {
+        return true; /* nothing of it is the driver's to write */
+    }
+    if (bytes != 4) {
+        return false;
+    }
+    switch (offset) {
+    case DEVICE_FEATURES_SELECT:
+        mmio->device_features_select = value;
+        break;
+    case DRIVER_FEATURES:
+        write_features(mmio, value);
+        break;
+    case DRIVER_FEATURES_SELECT:
+        mmio->driver_features_select = value;
+        break;
+    case QUEUE_SELECT:
+        mmio->queue_select = value;
+        break;
+    case QUEUE_READY:
+        virtio_device_set_ready(device, memory, mmio->queue_select, (value & 1) != 0);
+        break;
+    case QUEUE_NOTIFY:
+        if (value < device->queue_count) {
+            *queue = value;
+            *event = VIRTIO_MMIO_NOTIFIED;
+        }
+        break;
+    case INTERRUPT_ACKNOWLEDGE:
+        device->interrupts &= ~value;
+        break;
+    case STATUS:
+        virtio_device_set_status(device, value & 0xFF);
+        break;
+    default:
+        if (mmio->queue_select < device->queue_count) {
+            write_queue(&device->queues[mmio->queue_select], offset, value);
+        }
+        break;
+    }
+    if (device->status != before || device->stopping) {
+        *event = VIRTIO_MMIO_CHANGED;
+    }
+    return true;
+}

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exchange of packets between domains (F1, F2): what may pass, in which order, at whose cost, and what
+// remains when an end fails.
+#include "exchange_world.h"
+
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+
+namespace {
+
+using namespace bulkhead_test;
+
+constexpr uint32_t server = 5000;
+constexpr uint32_t client = 1024;
+constexpr uint32_t needs_reset = 64;
+
+std::vector<uint8_t> bytes_of(size_t count, uint8_t first = 1)
+{
+    std::vector<uint8_t> made(count);
+    std::iota(made.begin(), made.end(), first);
+    return made;
+}
+
+std::vector<uint16_t> operations(const std::vector<Received> &all)
+{
+    std::vector<uint16_t> found;
+    for (const Received &one : all) {
+        found.push_back(one.header.operation);
+    }
+    return found;
+}
+
+using Operations = std::vector<uint16_t>;
+
+struct FlowExchange : testing::Test {
+    World world{3};
+    SocketGuest &a = world.guest(0);
+    SocketGuest &b = world.guest(1);
+    SocketGuest &c = world.guest(2);
+
+    void send(SocketGuest &from, const SocketGuest &to, uint32_t from_port, uint32_t to_port,
+              vsock_operation operation, const std::vector<uint8_t> &payload = {})
+    {
+        ASSERT_TRUE(from.send(
+            from.header(to, from_port, to_port, operation, static_cast<uint32_t>(payload.size())), payload));
+        world.attend(from.device.index);
+    }
+
+    void connect(SocketGuest &from, SocketGuest &to, uint32_t port = server, uint32_t from_port = client)
+    {
+        send(from, to, from_port, port, VSOCK_REQUEST);
+        world.run();
+        ASSERT_EQ(operations(to.take()), Operations{VSOCK_REQUEST});
+        send(to, from, port, from_port, VSOCK_RESPONSE);
+        world.run();
+        ASSERT_EQ(operations(from.take()), Operations{VSOCK_RESPONSE});
+        from.reap();
+        to.reap();
+    }
+
+    static std::vector<uint8_t> stream(const std::vector<Received> &all)
+    {
+        std::vector<uint8_t> joined;
+        for (const Received &one : all) {
+            EXPECT_EQ(one.header.operation, VSOCK_PAYLOAD);
+            EXPECT_EQ(one.header.bytes, one.payload.size());
+            joined.insert(joined.end(), one.payload.begin(), one.payload.end());
+        }
+        return joined;
+    }
+};
+
+TEST_F(FlowExchange, f1_a_connection_carries_payload_and_ends)
+{
+    flow_path &path = world.path(0, 1, server);
+    connect(a, b);
+    const std::vector<uint8_t> payload = bytes_of(10'000);
+    send(a, b, client, server, VSOCK_PAYLOAD, payload);
+    world.run();
+    const std::vector<Received> got = b.take();
+    EXPECT_EQ(stream(got), payload);
+    EXPECT_GE(got.size(), 3u) << "split over buffers of 4096";
+    EXPECT_EQ(a.reap(), 1u);
+    EXPECT_NE(a.device.mmio.device.interrupts, 0u);
+    EXPECT_EQ(path.statistics.bytes, payload.size());
+    EXPECT_EQ(path.statistics.packets, 1u);
+
+    send(b, a, server, client, VSOCK_CREDIT_UPDATE);
+    send(a, b, client, server, VSOCK_SHUTDOWN);
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_CREDIT_UPDATE});
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_SHUTDOWN});
+    send(b, a, server, client, VSOCK_RESET);
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    send(a, b, client, server, VSOCK_PAYLOAD, payload);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET}) << "the connection is no more";
+}
+
+TEST_F(FlowExchange, f1_what_no_flow_allows_is_answered_with_a_reset)
+{
+    world.path(0, 1, server);
+    send(a, b, client, server + 1, VSOCK_REQUEST);
+    send(a, c, client, server, VSOCK_REQUEST);
+    send(b, a, client, server, VSOCK_REQUEST);
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(10));
+    send(a, b, client, server, VSOCK_RESET);
+    world.run();
+    EXPECT_EQ(operations(a.take()), (Operations{VSOCK_RESET, VSOCK_RESET, VSOCK_RESET}));
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+    EXPECT_TRUE(c.take().empty());
+    EXPECT_EQ(a.reap(), 4u);
+}
+
+TEST_F(FlowExchange, f1_what_a_connection_may_not_carry_ends_it_at_both_ends)
+{
+    world.path(0, 1, server, 4096);
+    connect(a, b);
+    send(b, a, server, client, VSOCK_PAYLOAD, bytes_of(10)); // against the flow
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+
+    connect(a, b);
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(4097)); // larger than declared
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(world.paths[0].refused, 2u);
+}
+
+TEST_F(FlowExchange, f1_thousands_of_connections_are_opened_and_closed_a_few_at_a_time)
+{
+    world.path(0, 1, server);
+    for (uint32_t i = 0; i < 3000; i++) {
+        connect(a, b, server, client + i);
+        send(a, b, client + i, server, VSOCK_RESET);
+        world.run();
+        ASSERT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+    }
+    for (uint32_t i = 0; i < FLOW_CONNECTIONS; i++) {
+        connect(a, b, server, i);
+    }
+    send(a, b, client, server, VSOCK_REQUEST);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET}) << "no room for another one";
+    send(a, b, 3, server, VSOCK_RESET);
+    world.run();
+    (void)b.take();
+    connect(a, b);
+}
+
+TEST_F(FlowExchange, f1_foreign_unknown_and_truncated_packets)
+{
+    world.path(0, 1, server);
+    connect(a, b);
+    vsock_header header = a.header(b, client, server, VSOCK_PAYLOAD, 3);
+    header.source_cid = c.cid;
+    ASSERT_TRUE(a.send(header, bytes_of(3)));
+    world.attend(0);
+    EXPECT_EQ(a.reap(), 1u);
+    EXPECT_TRUE(a.take().empty()) << "dropped";
+    EXPECT_EQ(a.device.foreign, 1u);
+
+    header = a.header(b, client, server, VSOCK_PAYLOAD, 3);
+    header.type = 2; // packets with boundaries: not offered
+    ASSERT_TRUE(a.send(header, bytes_of(3)));
+    world.attend(0);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+
+    header = a.header(b, client, server, VSOCK_PAYLOAD, 4);
+    ASSERT_TRUE(a.send(header, bytes_of(3)));
+    world.attend(0);
+    EXPECT_EQ(a.read(0x70) & needs_reset, needs_reset);
+    EXPECT_EQ(a.device.malformed, 1u);
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET}) << "its connections end cleanly";
+}
+
+TEST_F(FlowExchange, f1_a_malformed_queue_stops_that_device_alone)
+{
+    world.path(0, 1, server);
+    world.path(2, 1, server + 1);
+    connect(a, b);
+    connect(c, b, server + 1);
+    const std::vector<std::function<void()>> harms = {
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, a.memory.base - 1, 44, 0, 0); },
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, ~uint64_t{0} - 10, 44, 0, 0); },
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, a.memory.base, 0, 0, 0); },
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, a.memory.base, 44, 1, SocketGuest::entries); },
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, a.memory.base, 44, 1, 0); }, // in a circle
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, a.memory.base, 44, 4, 0); }, // indirect
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, a.memory.base, 44, 2, 0); }, // for the device to write
+        [&] { a.describe(VSOCK_QUEUE_TX, 0, a.memory.base, 43, 0, 0); }, // less than a header
+        [&] { a.make_available(VSOCK_QUEUE_TX, SocketGuest::entries); },
+        [&] {
+            for (uint32_t i = 0; i < SocketGuest::entries; i++) {
+                a.make_available(VSOCK_QUEUE_TX, 0); // more than there is room for
+            }
+        },
+    };
+    for (const auto &harm : harms) {
+        world.lose(0);
+        vsock_device_reset(&a.device);
+        EXPECT_EQ(a.read(0x70), 0u);
+        a.start();
+        world.attend(0);
+        (void)b.take();
+        harm();
+        a.make_available(VSOCK_QUEUE_TX, 0);
+        world.attend(0);
+        EXPECT_EQ(a.read(0x70) & needs_reset, needs_reset);
+        const std::vector<uint8_t> payload = bytes_of(5000);
+        send(c, b, client, server + 1, VSOCK_PAYLOAD, payload);
+        world.run();
+        EXPECT_EQ(stream(b.take()), payload) << "others go on";
+        c.reap();
+    }
+    EXPECT_EQ(a.device.malformed, harms.size());
+    EXPECT_EQ(c.device.malformed + b.device.malformed, 0u);
+}
+
+TEST_F(FlowExchange, f1_a_connection_to_a_domain_that_is_not_there_is_refused_at_once)
+{
+    world.path(0, 1, server);
+    world.lose(1);
+    send(a, b, client, server, VSOCK_REQUEST);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+}
+
+TEST_F(FlowExchange, f2_the_earliest_deadline_goes_first_and_comes_between_chunks)
+{
+    world.path(0, 2, server, 65536, 0, 10'000);
+    world.path(1, 2, server + 1, 65536, 0, 100);
+    connect(a, c);
+    connect(b, c, server + 1);
+    const std::vector<uint8_t> slow = bytes_of(16'000), urgent = bytes_of(3000, 77);
+    send(a, c, client, server, VSOCK_PAYLOAD, slow);
+    ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+    EXPECT_EQ(world.transfer.source, 0u);
+    send(b, c, client, server + 1, VSOCK_PAYLOAD, urgent);
+    ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+    EXPECT_EQ(world.transfer.source, 1u) << "not behind the rest of the large one";
+    world.run();
+    std::vector<uint8_t> got[2];
+    for (const Received &one : c.take()) {
+        std::vector<uint8_t> &of = got[one.header.destination_port - server];
+        of.insert(of.end(), one.payload.begin(), one.payload.end());
+    }
+    EXPECT_EQ(got[0], slow);
+    EXPECT_EQ(got[1], urgent);
+}
+
+TEST_F(FlowExchange, f2_who_sends_too_often_delays_itself_alone)
+{
+    world.path(0, 2, server, 4096, 1000, 500);
+    world.path(1, 2, server + 1, 4096, 1000, 800);
+    world.now = 10'000;
+    connect(a, c);
+    world.now = 20'000;
+    connect(b, c, server + 1);
+    world.now = 30'000;
+    for (int i = 0; i < 5; i++) {
+        send(a, c, client, server, VSOCK_PAYLOAD, bytes_of(100));
+    }
+    send(b, c, client, server + 1, VSOCK_PAYLOAD, bytes_of(200));
+    world.run();
+    EXPECT_EQ(c.take().size(), 2u) << "one of each";
+    EXPECT_EQ(world.until, 31'000u);
+    world.now = 30'999;
+    world.run();
+    EXPECT_TRUE(c.take().empty());
+    for (int i = 1; i < 5; i++) {
+        world.now = 30'000 + 1000u * static_cast<unsigned>(i);
+        world.run();
+        EXPECT_EQ(c.take().size(), 1u);
+    }
+    EXPECT_EQ(world.paths[0].statistics.misses, 0u);
+}
+
+TEST_F(FlowExchange, f2_a_stream_keeps_its_order_whatever_the_pace)
+{
+    world.path(0, 1, server, 4096, 1000, 500);
+    world.now = 10'000;
+    connect(a, b);
+    world.now = 20'000;
+    for (uint8_t i = 0; i < 4; i++) {
+        send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(10, i));
+    }
+    send(a, b, client, server, VSOCK_SHUTDOWN);
+    std::vector<Received> got;
+    for (int i = 0; i < 10; i++) {
+        world.run();
+        for (const Received &one : b.take()) {
+            got.push_back(one);
+        }
+        world.now += 1000;
+    }
+    ASSERT_EQ(got.size(), 5u);
+    for (uint8_t i = 0; i < 4; i++) {
+        EXPECT_EQ(got[i].payload, bytes_of(10, i));
+    }
+    EXPECT_EQ(got[4].header.operation, VSOCK_SHUTDOWN) << "not before what was sent before";
+}
+
+TEST_F(FlowExchange, f2_a_receiver_without_buffers_holds_up_nobody_else)
+{
+    world.path(0, 1, server);
+    world.path(0, 2, server + 1);
+    connect(a, b);
+    connect(a, c, server + 1);
+    for (int i = 0; i < 20; i++) { // into the buffers that are left; it reads, but gives no new ones
+        send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(4096));
+        world.run();
+        a.reap();
+        (void)b.take(false);
+    }
+    EXPECT_GT(a.device.queue.count, 0u);
+    send(a, c, client, server + 1, VSOCK_PAYLOAD, bytes_of(50));
+    world.run();
+    EXPECT_EQ(stream(c.take()), bytes_of(50));
+    const uint64_t delivered = world.paths[0].statistics.packets;
+    world.now += 200'000; // longer than anybody waits
+    world.run();
+    EXPECT_GT(world.paths[0].statistics.lost, 0u);
+    EXPECT_EQ(world.paths[0].statistics.packets, delivered);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    b.give_buffers(8);
+    world.attend(1);
+    world.run();
+    EXPECT_EQ(operations(b.take(false)).back(), VSOCK_RESET);
+}
+
+TEST_F(FlowExchange, f2_the_rate_of_transfers_is_limited)
+{
+    world.path(0, 1, server);
+    connect(a, b);
+    world.exchange.ticks_per_mebibyte = 1 << 20; // a tick a byte
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(9000));
+    uint64_t bytes = 0;
+    world.watch = [&](const flow_transfer &transfer) { bytes += transfer.bytes; };
+    const uint64_t start = world.now;
+    while (bytes < 9000) {
+        if (world.next() == FLOW_NEXT_NOTHING) {
+            world.now = world.until;
+        }
+        EXPECT_LE(bytes, world.now - start + 4096);
+    }
+    EXPECT_LT(stream(b.take()).size(), 9000u) << "the last transfer is not done";
+}
+
+TEST_F(FlowExchange, f2_the_memory_of_an_end_that_is_gone_is_touched_until_the_transfer_is_done)
+{
+    for (uint32_t lost : {0u, 1u}) {
+        World own(2);
+        own.path(0, 1, server);
+        SocketGuest &from = own.guest(0), &to = own.guest(1);
+        from.send(from.header(to, client, server, VSOCK_REQUEST));
+        own.attend(0);
+        own.run();
+        (void)to.take();
+        to.send(to.header(from, server, client, VSOCK_RESPONSE));
+        own.attend(1);
+        own.run();
+        (void)from.take();
+        from.send(from.header(to, client, server, VSOCK_PAYLOAD, 9000), bytes_of(9000));
+        own.attend(0);
+        ASSERT_EQ(own.next(), FLOW_NEXT_TRANSFER);
+        EXPECT_TRUE(flow_exchange_touches(&own.exchange, lost));
+        own.lose(lost);
+        EXPECT_TRUE(flow_exchange_touches(&own.exchange, lost));
+        own.run();
+        EXPECT_FALSE(flow_exchange_touches(&own.exchange, lost));
+        SocketGuest &survivor = own.guest(1 - lost);
+        const std::vector<Received> got = survivor.take();
+        ASSERT_EQ(operations(got), Operations{VSOCK_RESET}) << "a clean reset, and nothing half";
+        EXPECT_EQ(own.paths[0].statistics.packets, 0u);
+    }
+}
+
+// Streams between guests that fail at random. Payload says where it belongs: what survives arrives as it was
+// sent.
+class Survival {
+public:
+    Survival(uint64_t seed, uint32_t chunk_bytes) : random_(seed), world_(guests, chunk_bytes)
+    {
+        for (uint32_t i = 0; i < streams_.size(); i++) {
+            world_.path(ends[i].source, ends[i].destination, server + i, 65536, below(50), 100 + below(1000));
+        }
+    }
+
+    void step()
+    {
+        const auto i = static_cast<uint32_t>(below(streams_.size()));
+
+        if (streams_[i].state == State::closed) {
+            open(i);
+        } else if (streams_[i].state == State::open && below(2) == 0) {
+            send(i);
+        }
+        world_.now += below(60);
+        for (uint64_t j = below(4); j > 0; j--) {
+            world_.next();
+        }
+        if (below(100) == 0) {
+            fail(static_cast<uint32_t>(below(guests)));
+        }
+        read();
+    }
+
+    void finish()
+    {
+        for (int i = 0; i < 400; i++) {
+            world_.now += 1000;
+            world_.run();
+            read();
+        }
+        for (const Stream &stream : streams_) {
+            EXPECT_TRUE(stream.state != State::open || stream.sent.empty()) << "lost: " << stream.sent.size();
+        }
+    }
+
+    uint64_t received() const { return received_; }
+
+private:
+    static constexpr uint32_t guests = 4;
+    enum class State { closed, requested, open };
+    struct Ends {
+        uint32_t source, destination;
+    };
+    static constexpr std::array<Ends, 5> ends{{{0, 1}, {1, 0}, {2, 1}, {0, 2}, {3, 0}}};
+    struct Stream {
+        State state = State::closed;
+        uint32_t port = 0; // of the client: another one each time
+        uint8_t next = 0;
+        std::deque<uint8_t> sent;
+    };
+
+    uint64_t below(uint64_t limit) { return random_() % limit; }
+
+    void open(uint32_t i)
+    {
+        SocketGuest &from = world_.guest(ends[i].source);
+        const uint32_t port = next_port_++;
+
+        if (from.send(from.header(world_.guest(ends[i].destination), port, server + i, VSOCK_REQUEST))) {
+            streams_[i] = {
+                .state = State::requested, .port = port, .next = static_cast<uint8_t>(random_()), .sent = {}};
+            world_.attend(ends[i].source);
+        }
+    }
+
+    void send(uint32_t i)
+    {
+        SocketGuest &from = world_.guest(ends[i].source);
+        Stream &stream = streams_[i];
+        std::vector<uint8_t> payload(1 + below(12'000));
+        std::iota(payload.begin(), payload.end(), stream.next);
+        const vsock_header header = from.header(world_.guest(ends[i].destination), stream.port, server + i,
+                                                VSOCK_PAYLOAD, static_cast<uint32_t>(payload.size()));
+
+        if (from.send(header, payload, static_cast<uint32_t>(1000 + below(5000)))) {
+            stream.next = static_cast<uint8_t>(stream.next + payload.size());
+            stream.sent.insert(stream.sent.end(), payload.begin(), payload.end());
+            world_.attend(ends[i].source);
+        }
+    }
+
+    // A driver fails and starts again.
+    void fail(uint32_t lost)
+    {
+        world_.lose(lost);
+        while (flow_exchange_touches(&world_.exchange, lost)) {
+            world_.next();
+        }
+        vsock_device_reset(&world_.guest(lost).device);
+        world_.guest(lost).start();
+        world_.attend(lost);
+        for (uint32_t i = 0; i < streams_.size(); i++) {
+            if (ends[i].source == lost || ends[i].destination == lost) {
+                streams_[i].state = State::closed;
+            }
+        }
+    }
+
+    void read()
+    {
+        for (uint32_t reader = 0; reader < guests; reader++) {
+            world_.guest(reader).reap();
+            for (const Received &one : world_.guest(reader).take()) {
+                receive(reader, one);
+            }
+            world_.attend(reader);
+        }
+    }
+
+    void receive(uint32_t reader, const Received &one)
+    {
+        const bool is_client =
+            one.header.source_port >= server && one.header.source_port < server + ends.size();
+        const uint32_t i = (is_client ? one.header.source_port : one.header.destination_port) - server;
+        const uint32_t port = is_client ? one.header.destination_port : one.header.source_port;
+        Stream &stream = streams_.at(i);
+
+        if (one.header.operation == VSOCK_REQUEST) {
+            SocketGuest &own = world_.guest(reader);
+            own.send(own.header(world_.guest(ends[i].source), server + i, port, VSOCK_RESPONSE));
+        } else if (port != stream.port || stream.state == State::closed) {
+            return; // of an earlier one
+        } else if (one.header.operation == VSOCK_RESPONSE) {
+            stream.state = State::open;
+        } else if (one.header.operation == VSOCK_RESET) {
+            stream.state = State::closed;
+        } else {
+            ASSERT_LE(one.payload.size(), stream.sent.size()) << "more than was sent";
+            const auto end = stream.sent.begin() + static_cast<std::ptrdiff_t>(one.payload.size());
+            ASSERT_TRUE(std::equal(one.payload.begin(), one.payload.end(), stream.sent.begin()));
+            stream.sent.erase(stream.sent.begin(), end);
+            received_ += one.payload.size();
+        }
+    }
+
+    std::mt19937_64 random_;
+    World world_;
+    std::array<Stream, ends.size()> streams_;
+    uint32_t next_port_ = 100'000;
+    uint64_t received_ = 0;
+};
+
+TEST(FlowExchangeProperty, f2_nothing_is_lost_or_duplicated_while_others_die)
+{
+    for (uint64_t round = 0; round < 60; round++) {
+        SCOPED_TRACE(round);
+        Survival survival(round, round % 2 == 0 ? 4096 : 1000);
+        for (int step = 0; step < 800; step++) {
+            survival.step();
+            ASSERT_FALSE(testing::Test::HasFatalFailure());
+        }
+        survival.finish();
+        EXPECT_GT(survival.received(), 100'000u);
+    }
+}
+
+} // namespace
