@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define FLOW_MAX             64u
+#define FLOW_MAX             192u /* 64 flows, each with control packets in both directions */
 #define FLOW_MAX_DOMAINS     32u
 #define FLOW_HALF_NS_PER_S   2000000000ull
 #define FLOW_MAX_NS          (1ull << 40) /* of a period or deadline: 18 minutes */

@@ -30,6 +30,24 @@ static wide_t next_digit(const struct flow_set *set, uint64_t remainder[FLOW_MAX
     return sum;
 }
 
+/* a_i / P_i, rounded down. */
+static wide_t rate_of(const struct flow_task *task, uint64_t bytes_per_s, uint64_t *remainder)
+{
+    wide_t a = wide_product(task->fixed, bytes_per_s) + wide_product(task->bytes, FLOW_HALF_NS_PER_S);
+
+    return wide_divide(a, task->period, remainder);
+}
+
+void flow_load_rates(const struct flow_set *set, uint64_t bytes_per_s, uint64_t rates[FLOW_MAX])
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        uint64_t rest;
+
+        rates[i] = (uint64_t)rate_of(&set->tasks[i], bytes_per_s, &rest);
+        rates[i] += rest != 0;
+    }
+}
+
 static void measure(const struct flow_set *set, uint64_t bytes_per_s, struct load *load)
 {
     uint64_t remainder[FLOW_MAX];
@@ -38,9 +56,7 @@ static void measure(const struct flow_set *set, uint64_t bytes_per_s, struct loa
     wide_t left; /* b less what was summed up, in units of the last digit */
 
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct flow_task *task = &set->tasks[i];
-        wide_t a = wide_product(task->fixed, bytes_per_s) + wide_product(task->bytes, FLOW_HALF_NS_PER_S);
-        wide_t quotient = wide_divide(a, task->period, &remainder[i]);
+        wide_t quotient = rate_of(&set->tasks[i], bytes_per_s, &remainder[i]);
 
         whole += quotient;
         load->quotient[i] = (uint64_t)quotient; /* used only if the sum is at most b */
@@ -130,18 +146,60 @@ static uint64_t busy_bound(const struct flow_set *set, const struct load *load)
     return bound < FLOW_MAX_HORIZON ? (uint64_t)bound : FLOW_MAX_HORIZON;
 }
 
+static uint64_t horizon_limit(const struct flow_set *set)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct flow_task *task = &set->tasks[i];
+
+        longest = task->period > longest ? task->period : longest;
+        longest = task->first > longest ? task->first : longest;
+    }
+    return longest < FLOW_MAX_HORIZON / FLOW_MAX_LONGEST ? longest * FLOW_MAX_LONGEST : FLOW_MAX_HORIZON;
+}
+
 enum flow_load_verdict flow_load(const struct flow_set *set, uint64_t bytes_per_s, uint64_t *horizon)
 {
+    uint64_t limit = horizon_limit(set);
     struct load load;
 
     measure(set, bytes_per_s, &load);
-    if (load.verdict == FLOW_LOAD_OVER) {
-        *horizon = 0;
-    } else {
-        *horizon =
-            hyperperiod(set, load.verdict == FLOW_LOAD_FULL ? FLOW_MAX_HORIZON : busy_bound(set, &load));
+    *horizon = 0;
+    if (load.verdict != FLOW_LOAD_OVER) {
+        uint64_t bound = load.verdict == FLOW_LOAD_FULL ? limit : busy_bound(set, &load);
+
+        *horizon = hyperperiod(set, bound < limit ? bound : limit);
+        *horizon = *horizon < limit ? *horizon : FLOW_MAX_HORIZON;
     }
     return load.verdict;
+}
+
+uint64_t flow_load_decided_bandwidth(const struct flow_set *set, uint64_t from)
+{
+    uint64_t low = from; /* not decided */
+    uint64_t high = FLOW_MAX_BYTES_PER_S;
+    uint64_t horizon;
+
+    (void)flow_load(set, from, &horizon);
+    if (horizon < FLOW_MAX_HORIZON) {
+        return from;
+    }
+    (void)flow_load(set, high, &horizon);
+    if (horizon == FLOW_MAX_HORIZON) {
+        return 0;
+    }
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+
+        (void)flow_load(set, middle, &horizon);
+        if (horizon == FLOW_MAX_HORIZON) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return high;
 }
 
 uint64_t flow_load_bandwidth(const struct flow_set *set)

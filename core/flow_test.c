@@ -131,9 +131,18 @@ static void end(struct flow_test *test, enum flow_verdict verdict)
     test->verdict = verdict;
 }
 
+/* The last point that is not after t, in a piece that has to be looked at. */
+static uint64_t next_point(const struct flow_test *test, uint64_t t)
+{
+    uint64_t left = flow_pieces_left(&test->pieces, test->set, t);
+
+    return left != 0 ? point_until(test->set, left) : 0;
+}
+
 static void begin_below(struct flow_test *test, uint64_t horizon)
 {
-    test->at = point_until(test->set, horizon - 1);
+    flow_pieces_pass(&test->pieces, test->set, test->bytes_per_s);
+    test->at = next_point(test, horizon - 1);
     test->verdict = test->at > test->done ? FLOW_GOES_ON : FLOW_SCHEDULABLE;
 }
 
@@ -142,6 +151,7 @@ void flow_test_start(struct flow_test *test, const struct flow_set *set, uint64_
     uint64_t horizon;
 
     *test = (struct flow_test){.set = set, .bytes_per_s = bytes_per_s};
+    flow_pieces_init(&test->pieces, set);
     if (flow_load(set, bytes_per_s, &horizon) == FLOW_LOAD_OVER) {
         end(test, FLOW_OVERLOADED);
     } else if (horizon == FLOW_MAX_HORIZON) {
@@ -160,6 +170,7 @@ static uint64_t first_pass_end(const struct flow_set *set)
 void flow_test_start_search(struct flow_test *test, const struct flow_set *set)
 {
     *test = (struct flow_test){.set = set, .bytes_per_s = flow_load_bandwidth(set), .search = true};
+    flow_pieces_init(&test->pieces, set);
     if (test->bytes_per_s == 0) {
         end(test, FLOW_IMPOSSIBLE);
     } else {
@@ -170,6 +181,7 @@ void flow_test_start_search(struct flow_test *test, const struct flow_set *set)
 /* From the first pass, whose bandwidth the horizon needs, to the second, which ends where the first began. */
 static void pass_ended(struct flow_test *test)
 {
+    uint64_t decided;
     uint64_t horizon;
 
     if (!test->search || test->done != 0) {
@@ -177,12 +189,14 @@ static void pass_ended(struct flow_test *test)
         return;
     }
     test->done = first_pass_end(test->set);
-    (void)flow_load(test->set, test->bytes_per_s, &horizon);
-    if (horizon == FLOW_MAX_HORIZON) {
+    decided = flow_load_decided_bandwidth(test->set, test->bytes_per_s);
+    if (decided == 0) {
         end(test, FLOW_UNDECIDED);
-    } else {
-        begin_below(test, horizon);
+        return;
     }
+    test->bytes_per_s = decided;
+    (void)flow_load(test->set, decided, &horizon);
+    begin_below(test, horizon);
 }
 
 /* After a point that is in order. `done` is h(t), rounded down. */
@@ -191,7 +205,7 @@ static void step_down(struct flow_test *test, uint64_t done)
     uint64_t begin = piece_of(test->set, test->at);
     uint64_t upto = done < test->at ? done : test->at - 1;
 
-    test->at = point_until(test->set, upto >= begin ? upto : begin - 1);
+    test->at = next_point(test, upto >= begin ? upto : begin - 1);
     if (test->at <= test->done) {
         pass_ended(test);
     }
@@ -206,8 +220,10 @@ static void late(struct flow_test *test, struct demand demand, wide_t total)
 
         if (bytes_per_s == 0) {
             end(test, FLOW_IMPOSSIBLE);
+            return;
         }
         test->bytes_per_s = bytes_per_s; /* the same point again, which is now in order */
+        flow_pieces_pass(&test->pieces, test->set, bytes_per_s);
         return;
     }
     test->demand = (uint64_t)wide_divide(total, test->bytes_per_s, &rest);

@@ -12,6 +12,7 @@
 #define BULKHEAD_CORE_FLOW_TEST_H
 
 #include "core/flow.h"
+#include "core/flow_pieces.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +23,7 @@ enum flow_verdict {
     FLOW_SCHEDULABLE, /* every packet is notified in time */
     FLOW_OVERLOADED,  /* U' > 1 */
     FLOW_LATE,        /* the demand until `at` is more than that time */
-    FLOW_UNDECIDED,   /* U' is so near to 1 that 36 years would have to be looked at: refuse */
+    FLOW_UNDECIDED,   /* U' is so near to 1 that too much would have to be looked at (FLOW_MAX_LONGEST) */
     FLOW_IMPOSSIBLE, /* at no bandwidth up to FLOW_MAX_BYTES_PER_S: `at` is where, 0 if the load alone forbids
                         it */
 };
@@ -36,13 +37,14 @@ struct flow_test {
     uint64_t points; /* looked at until now */
     uint64_t done;   /* of a search: up to here its first pass has looked; 0 in that */
     bool search;     /* of the smallest bandwidth */
+    struct flow_pieces pieces;
 };
 
 /* Begins a test at a bandwidth of 1 to FLOW_MAX_BYTES_PER_S. The set must stay as it is. */
 void flow_test_start(struct flow_test *test, const struct flow_set *set, uint64_t bytes_per_s);
 
-/* Begins a search of the smallest bandwidth: where it ends with FLOW_SCHEDULABLE, `bytes_per_s` is that. A
- * point that is violated says how much it needs at least; those above, which were in order with less, stay
+/* Begins a search of the smallest bandwidth with which a test ends so: where it ends with FLOW_SCHEDULABLE,
+ * `bytes_per_s` is that. A point that is violated says how much it needs at least; those above, which were in order with less, stay
  * so. The points of the first periods, which need most as a rule, come first, because the horizon falls with
  * the bandwidth. */
 void flow_test_start_search(struct flow_test *test, const struct flow_set *set);

@@ -10,7 +10,7 @@ from pathlib import Path
 from checks.common import BUILD, ROOT, files, run
 from checks.compiled import Compilation, compilations, instrumented
 
-DIRECTORIES = ("core", "hypervisor", "guests", "machine", "observe")
+DIRECTORIES = ("bindings", "core", "hypervisor", "guests", "machine", "observe")
 
 
 def _user(header: Path, candidates: list[Compilation]) -> Compilation | None:

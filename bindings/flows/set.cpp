@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transform, test and search of core/ for one set; see the header.
+#include "bindings/flows/set.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace bulkhead::flows {
+
+namespace {
+
+constexpr std::uint64_t points_at_once = 1U << 16; // any number: nobody waits in between
+
+struct wording {
+    const char *code;
+    const char *text;
+};
+
+// In the order of enum flow_problem.
+constexpr std::array<wording, FLOW_PERIOD_SHORT + 1> wordings = {{
+    {"none", "no problem"},
+    {"too-many", "there is no flow, or there are more than the analysis takes"},
+    {"bad-chunk", "the chunk is 0 or too large"},
+    {"bad-costs", "a cost is too large, or a smallest one above the largest"},
+    {"bad-size", "the packet size is 0 or too large"},
+    {"bad-time", "the period or the deadline is 0 or too long"},
+    {"bad-sender", "there is no such sender"},
+    {"bad-transfers", "there are fewer transfers than chunks, or too many"},
+    {"deadline-short", "the deadline is not longer than the fixed parts of the path"},
+    {"period-short", "the period is not longer than the varying part of a send"},
+}};
+
+} // namespace
+
+refused::refused(flow_problem problem, std::uint32_t culprit)
+    : problem_(problem), culprit_(culprit),
+      text_("flow " + std::to_string(culprit) + ": " + wordings.at(problem).text)
+{
+}
+
+const char *refused::code() const noexcept
+{
+    return wordings[problem_].code; // NOLINT(cppcoreguidelines-pro-bounds-constant-array-index): an enumerator
+}
+
+const char *verdict_name(flow_verdict verdict)
+{
+    constexpr std::array<const char *, FLOW_IMPOSSIBLE + 1> names = {
+        "goes-on", "schedulable", "overloaded", "late", "undecided", "impossible"};
+    return names.at(verdict);
+}
+
+void check_rate(std::uint64_t bytes_per_s)
+{
+    if (bytes_per_s == 0 || bytes_per_s > FLOW_MAX_BYTES_PER_S) {
+        throw std::invalid_argument("the bandwidth is not 1 to " + std::to_string(FLOW_MAX_BYTES_PER_S) +
+                                    " bytes/s");
+    }
+}
+
+flow_verdict finish(flow_test &test)
+{
+    while (test.verdict == FLOW_GOES_ON) {
+        flow_test_run(&test, points_at_once);
+    }
+    return test.verdict;
+}
+
+flow_tasks::flow_tasks(const std::vector<::flow> &flows, const flow_costs &costs, std::uint32_t senders,
+                       std::uint64_t chunk_bytes)
+{
+    std::uint32_t culprit = 0;
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(flows.size(), FLOW_MAX + 1));
+    const flow_problem problem =
+        flow_transform(flows.data(), count, &costs, senders, chunk_bytes, &set_, &culprit);
+
+    if (problem != FLOW_OK) {
+        throw refused(problem, culprit);
+    }
+}
+
+static outcome ended(const flow_test &test)
+{
+    return {verdict_name(test.verdict), test.bytes_per_s, test.at, test.demand, test.points};
+}
+
+outcome flow_tasks::check(std::uint64_t bytes_per_s) const
+{
+    flow_test test;
+
+    check_rate(bytes_per_s);
+    flow_test_start(&test, &set_, bytes_per_s);
+    finish(test);
+    return ended(test);
+}
+
+outcome flow_tasks::smallest_bandwidth() const
+{
+    flow_test test;
+
+    flow_test_start_search(&test, &set_);
+    finish(test);
+    return ended(test);
+}
+
+std::optional<std::uint64_t> flow_tasks::slack(std::uint64_t bytes_per_s,
+                                               const std::vector<std::uint32_t> &members) const
+{
+    std::uint64_t shortest = UINT64_MAX;
+
+    for (const std::uint32_t member : members) {
+        if (member >= set_.count) {
+            throw std::invalid_argument("there is no task " + std::to_string(member));
+        }
+        shortest = std::min(shortest, set_.tasks[member].first);
+    }
+    check_rate(bytes_per_s);
+    if (members.empty()) {
+        throw std::invalid_argument("no task is named");
+    }
+    const auto holds = [&](std::uint64_t shift) {
+        flow_set shifted = set_;
+        flow_test test;
+
+        for (const std::uint32_t member : members) {
+            shifted.tasks[member].first = set_.tasks[member].first - shift;
+        }
+        flow_test_start(&test, &shifted, bytes_per_s);
+        return finish(test) == FLOW_SCHEDULABLE;
+    };
+    if (!holds(0)) {
+        return std::nullopt;
+    }
+    std::uint64_t low = 0;         // holds
+    std::uint64_t high = shortest; // does not: nothing can be due at once
+    while (high - low > 1) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        (holds(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
+} // namespace bulkhead::flows

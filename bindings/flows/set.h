@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One set of flows, transformed and ready to be tested. What is refused is an exception that names the flow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/flow.h"
+#include "core/flow_load.h"
+#include "core/flow_test.h"
+
+namespace bulkhead::flows {
+
+// Why a set is refused, and the flow whose fault it is.
+class refused : public std::exception {
+public:
+    refused(flow_problem problem, std::uint32_t culprit);
+    [[nodiscard]] const char *what() const noexcept override { return text_.c_str(); }
+    [[nodiscard]] const char *code() const noexcept;
+    [[nodiscard]] std::uint32_t culprit() const noexcept { return culprit_; }
+
+private:
+    flow_problem problem_;
+    std::uint32_t culprit_;
+    std::string text_;
+};
+
+// How a test or search ended; times in half nanoseconds, as in core/flow.h.
+struct outcome {
+    const char *verdict; // "schedulable", "overloaded", "late", "undecided", "impossible"
+    std::uint64_t bytes_per_s;
+    std::uint64_t at;
+    std::uint64_t demand;
+    std::uint64_t points;
+};
+
+class flow_tasks {
+public:
+    flow_tasks(const std::vector<::flow> &flows, const flow_costs &costs, std::uint32_t senders,
+               std::uint64_t chunk_bytes);
+
+    [[nodiscard]] const flow_set &tasks() const { return set_; }
+
+    // Throws std::invalid_argument unless 1 <= bytes_per_s <= FLOW_MAX_BYTES_PER_S.
+    [[nodiscard]] outcome check(std::uint64_t bytes_per_s) const;
+    [[nodiscard]] outcome smallest_bandwidth() const;
+
+    // By how many half ns the D' of all `members` together can be shorter with the set still schedulable; none
+    // if it is not. Throws std::invalid_argument for members that are not in the set.
+    [[nodiscard]] std::optional<std::uint64_t> slack(std::uint64_t bytes_per_s,
+                                                     const std::vector<std::uint32_t> &members) const;
+
+private:
+    flow_set set_{};
+};
+
+const char *verdict_name(flow_verdict verdict);
+void check_rate(std::uint64_t bytes_per_s);
+flow_verdict finish(flow_test &test);
+
+} // namespace bulkhead::flows
