@@ -19,9 +19,9 @@ enum flow_load_verdict {
 
 #define FLOW_MAX_HORIZON (1ull << 61) /* half ns: 36 years */
 
-/* How far demand is looked at, in times of the longest P' or D' - J' of a set. T* grows without bound where U'
- * comes near to 1; a set that needs more than this is refused, which costs a user no more than 1/65536 of the
- * broker's time. */
+/* How far demand is looked at, in times of the longest P' or D' - J' of a set. T* grows without bound where
+ * U' comes near to 1; a set that needs more than this is refused, which costs a user no more than 1/65536 of
+ * the broker's time. */
 #define FLOW_MAX_LONGEST (1ull << 16)
 
 /* U'(b) for 1 <= b <= FLOW_MAX_BYTES_PER_S; its cost is that of a few divisions for each flow. If it is not

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * In a piece, eta_i(t) <= (t - first_i + P'_i) / P'_i for the tasks that are due in it at all, so that the demand
- * is below Q + sum U'_i (t - first_i + P'_i). This line rises no faster than t, because U' <= 1: if it is below t
- * where the piece begins, it is in all of it.
+ * In a piece, eta_i(t) <= (t - first_i + P'_i) / P'_i for the tasks that are due in it at all, so that the
+ * demand is below Q + sum U'_i (t - first_i + P'_i). This line rises no faster than t, because U' <= 1: if it
+ * is below t where the piece begins, it is in all of it.
  */
 #include "core/flow_pieces.h"
 #include "core/flow_load.h"
@@ -28,13 +28,14 @@ void flow_pieces_init(struct flow_pieces *pieces, const struct flow_set *set)
 static void fill_blocking(const struct flow_pieces *pieces, const struct flow_set *set, uint64_t bytes_per_s,
                           wide_t blocking[FLOW_MAX])
 {
-    wide_t chunk = wide_product(set->dma_fixed, bytes_per_s) + wide_product(set->chunk_bytes, FLOW_HALF_NS_PER_S);
+    wide_t chunk =
+        wide_product(set->dma_fixed, bytes_per_s) + wide_product(set->chunk_bytes, FLOW_HALF_NS_PER_S);
     wide_t longest = 0;
 
     for (uint32_t i = set->count; i-- > 0;) {
         const struct flow_task *task = &set->tasks[pieces->order[i]];
-        wide_t last =
-            wide_product(task->block_fixed, bytes_per_s) + wide_product(task->block_bytes, FLOW_HALF_NS_PER_S);
+        wide_t last = wide_product(task->block_fixed, bytes_per_s) +
+                      wide_product(task->block_bytes, FLOW_HALF_NS_PER_S);
 
         blocking[i] = longest;
         longest = last > longest ? last : longest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The pieces of time between two neighbouring D' - J' of a set, in which the blocking Q is constant, and those of
- * them that need no look at their points: where a straight line above the demand stays below t. With most sets
- * only the first few pieces are left to the test (flow_test.h), the only caller.
+ * The pieces of time between two neighbouring D' - J' of a set, in which the blocking Q is constant, and
+ * those of them that need no look at their points: where a straight line above the demand stays below t. With
+ * most sets only the first few pieces are left to the test (flow_test.h), the only caller.
  */
 #ifndef BULKHEAD_CORE_FLOW_PIECES_H
 #define BULKHEAD_CORE_FLOW_PIECES_H

@@ -44,9 +44,9 @@ struct flow_test {
 void flow_test_start(struct flow_test *test, const struct flow_set *set, uint64_t bytes_per_s);
 
 /* Begins a search of the smallest bandwidth with which a test ends so: where it ends with FLOW_SCHEDULABLE,
- * `bytes_per_s` is that. A point that is violated says how much it needs at least; those above, which were in order with less, stay
- * so. The points of the first periods, which need most as a rule, come first, because the horizon falls with
- * the bandwidth. */
+ * `bytes_per_s` is that. A point that is violated says how much it needs at least; those above, which were in
+ * order with less, stay so. The points of the first periods, which need most as a rule, come first, because
+ * the horizon falls with the bandwidth. */
 void flow_test_start_search(struct flow_test *test, const struct flow_set *set);
 
 /* Looks at `points` points at most. */

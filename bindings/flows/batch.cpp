@@ -60,9 +60,8 @@ batch_results test_batch(const batch &sets, const flow_costs &costs, std::uint32
         }
         std::uint32_t culprit = 0;
         const clock::time_point begin = clock::now();
-        const flow_problem problem =
-            flow_transform(flows.data(), static_cast<std::uint32_t>(flows.size()), &costs, senders,
-                           chunk_bytes, &set, &culprit);
+        const flow_problem problem = flow_transform(flows.data(), static_cast<std::uint32_t>(flows.size()),
+                                                    &costs, senders, chunk_bytes, &set, &culprit);
         if (problem == FLOW_OK) {
             flow_test test;
             flow_test_start(&test, &set, bytes_per_s);

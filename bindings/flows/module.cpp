@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python module: sets of flows, one by one or many at once. Numbers cross as integers; whatever is refused is
-// a ValueError, of the kind Refused where one flow is to blame. Python is not held while core/ works.
+// The Python module: sets of flows, one by one or many at once. Numbers cross as integers; whatever is
+// refused is a ValueError, of the kind Refused where one flow is to blame. Python is not held while core/
+// works.
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -118,7 +119,8 @@ nb::dict test_many(const column &packet_bytes, const column &period_ns, const co
 NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the macro declares it
 {
     module.doc() = "core/'s analysis of flows.";
-    static nb::object refused_type; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): of the module
+    static nb::object
+        refused_type; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): of the module
     refused_type = nb::exception<refused>(module, "Refused", PyExc_ValueError);
     nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
         try {
@@ -140,20 +142,20 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
         .def_ro("demand", &outcome::demand)
         .def_ro("points", &outcome::points);
     nb::class_<flow_tasks>(module, "FlowSet")
-        .def("__init__",
-             [](flow_tasks *place, const std::vector<declared> &flows, const costs_by_name &costs,
-                std::uint32_t senders, std::uint64_t chunk_bytes) {
-                 new (place) flow_tasks(make_set(flows, costs, senders, chunk_bytes));
-             },
-             nb::arg("flows"), nb::arg("costs"), nb::arg("senders"), nb::arg("chunk_bytes"))
+        .def(
+            "__init__",
+            [](flow_tasks *place, const std::vector<declared> &flows, const costs_by_name &costs,
+               std::uint32_t senders, std::uint64_t chunk_bytes) {
+                new (place) flow_tasks(make_set(flows, costs, senders, chunk_bytes));
+            },
+            nb::arg("flows"), nb::arg("costs"), nb::arg("senders"), nb::arg("chunk_bytes"))
         .def("tasks", &tasks_of)
         .def_prop_ro("dma_fixed", [](const flow_tasks &set) { return set.tasks().dma_fixed; })
         .def("check", &flow_tasks::check, nb::arg("bytes_per_s"), nb::call_guard<nb::gil_scoped_release>())
-        .def("smallest_bandwidth", &flow_tasks::smallest_bandwidth,
-             nb::call_guard<nb::gil_scoped_release>())
+        .def("smallest_bandwidth", &flow_tasks::smallest_bandwidth, nb::call_guard<nb::gil_scoped_release>())
         .def("slack", &flow_tasks::slack, nb::arg("bytes_per_s"), nb::arg("members"),
              nb::call_guard<nb::gil_scoped_release>());
-    module.def("test_batch", &test_many, nb::arg("packet_bytes"), nb::arg("period_ns"), nb::arg("deadline_ns"),
-               nb::arg("sender"), nb::kw_only(), nb::arg("costs"), nb::arg("senders"), nb::arg("chunk_bytes"),
-               nb::arg("bytes_per_s"));
+    module.def("test_batch", &test_many, nb::arg("packet_bytes"), nb::arg("period_ns"),
+               nb::arg("deadline_ns"), nb::arg("sender"), nb::kw_only(), nb::arg("costs"), nb::arg("senders"),
+               nb::arg("chunk_bytes"), nb::arg("bytes_per_s"));
 }

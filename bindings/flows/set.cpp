@@ -40,13 +40,14 @@ refused::refused(flow_problem problem, std::uint32_t culprit)
 
 const char *refused::code() const noexcept
 {
-    return wordings[problem_].code; // NOLINT(cppcoreguidelines-pro-bounds-constant-array-index): an enumerator
+    return wordings[problem_]
+        .code; // NOLINT(cppcoreguidelines-pro-bounds-constant-array-index): an enumerator
 }
 
 const char *verdict_name(flow_verdict verdict)
 {
-    constexpr std::array<const char *, FLOW_IMPOSSIBLE + 1> names = {
-        "goes-on", "schedulable", "overloaded", "late", "undecided", "impossible"};
+    constexpr std::array<const char *, FLOW_IMPOSSIBLE + 1> names = {"goes-on", "schedulable", "overloaded",
+                                                                     "late",    "undecided",   "impossible"};
     return names.at(verdict);
 }
 

@@ -49,8 +49,8 @@ public:
     [[nodiscard]] outcome check(std::uint64_t bytes_per_s) const;
     [[nodiscard]] outcome smallest_bandwidth() const;
 
-    // By how many half ns the D' of all `members` together can be shorter with the set still schedulable; none
-    // if it is not. Throws std::invalid_argument for members that are not in the set.
+    // By how many half ns the D' of all `members` together can be shorter with the set still schedulable;
+    // none if it is not. Throws std::invalid_argument for members that are not in the set.
     [[nodiscard]] std::optional<std::uint64_t> slack(std::uint64_t bytes_per_s,
                                                      const std::vector<std::uint32_t> &members) const;
 

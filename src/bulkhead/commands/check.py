@@ -103,6 +103,7 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
 
 
 def _promised(plan: Plan) -> dict[str, Any]:
+    from bulkhead.commands.flows_view import flows_json
     from bulkhead.planning.admission import admission_of
 
     cores = {core for domain in plan.domains for core in domain.cpus}
@@ -131,6 +132,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
         ],
         "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
         "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
+        "flows": None if plan.flows is None else flows_json(plan.flows),
     }
 
 
@@ -157,6 +159,7 @@ def show_usage(title: str, plan: Plan) -> None:
     """The table of what was promised and what is left."""
     from rich.table import Table
 
+    from bulkhead.commands.flows_view import show_flows
     from bulkhead.planning.admission import admission_of
     from bulkhead.units import colors_text, size_text
 
@@ -194,6 +197,8 @@ def show_usage(title: str, plan: Plan) -> None:
     found = admission_of(plan.system, plan.platform)
     if any(one.bytes_per_s is not None for one in found.demands):
         _show_bandwidth(found)
+    if plan.flows is not None:
+        show_flows(plan.flows, "flows")
 
 
 def _show_bandwidth(found: Admission) -> None:

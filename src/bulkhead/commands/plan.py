@@ -59,6 +59,8 @@ def plan(
 
 
 def _json(checked: Checked) -> dict[str, Any]:
+    from bulkhead.commands.flows_view import flows_json
+
     loaded, planned = checked.loaded, checked.plan
     own: dict[str, Any] = {"errors": [problem.json() for problem in checked.problems]}
     if planned is not None:
@@ -85,6 +87,7 @@ def _json(checked: Checked) -> dict[str, Any]:
                 }
                 for domain in planned.domains
             ],
+            "flows": None if planned.flows is None else flows_json(planned.flows),
             "choices": [{"key": c.key, "value": c.value, "reason": c.reason} for c in planned.choices],
         }
     return result_object(

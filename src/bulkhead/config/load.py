@@ -121,11 +121,37 @@ def _platform_from(text: str, file: str) -> tuple[Platform | None, Source, list[
     problems = list(source.problems)
     if source.root is None:
         return None, source, problems
+    problems += _extend(source)
     platform, _, found = validate(source.root, Platform, file)
     problems += found
     if platform is not None:
         problems += [locate(finding, source.root, file) for finding in check_platform(platform)]
     return (platform if not problems else None), source, problems
+
+
+def _extend(source: Source) -> list[Problem]:
+    """Put the keys of the platform that this one extends beneath its own."""
+    root = source.root
+    node = root.value.get("extends") if root is not None and isinstance(root.value, dict) else None
+    if root is None or node is None or not isinstance(node.value, str):
+        return []  # the model reports what is no name
+    path = platform_path(node.value)
+    if path is None or "/" in node.value:
+        names = platform_names()
+        cause = f"there is no platform {quoted(node.value)}"
+        finding = Finding(
+            ("extends",), "unknown-name", cause, ", ".join(names), nearest_of(node.value, names)
+        )
+        return [locate(finding, root, source.file)]
+    base = read_file(path, path.name)
+    if base.root is None or not isinstance(base.root.value, dict):
+        return base.problems
+    if "extends" in base.root.value:
+        cause = f"'{node.value}' extends a platform itself"
+        return [locate(Finding(("extends",), "conflict", cause, "one that does not"), root, source.file)]
+    root.value = {**base.root.value, **root.value}
+    source.text += base.text  # both are what was loaded, and what its digest is of
+    return base.problems
 
 
 def locate(finding: Finding, root: Node | None, file: str) -> Problem:

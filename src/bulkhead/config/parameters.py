@@ -16,9 +16,9 @@ from typing import Any
 from bulkhead.config.platform import Platform
 from bulkhead.units import size_text
 
-_NOT_SHOWN = ("source", "sources", "platform", "name", "description", "fitted", "calibration")
+_NOT_SHOWN = ("source", "sources", "platform", "name", "extends", "description", "fitted", "calibration")
 _ADDRESSES = ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
-_SIZES = ("size", "page")
+_SIZES = ("size", "page", "chunk")
 _TIMES = (
     "request",
     "answer",
@@ -86,6 +86,10 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(path: str, key: str, value: Any) -> str:
+    if path.startswith("flow_costs.") and isinstance(value, int):
+        return f"{value} ns"
+    if key == "rate" and isinstance(value, int):
+        return f"{value / 10**6:g} MB/s"
     if key in _SIZES and isinstance(value, int):
         return size_text(value)
     if key in _ADDRESSES and isinstance(value, int) and value >= _LOWEST_ADDRESS:

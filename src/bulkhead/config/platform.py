@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
+from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
 from bulkhead.config.quantity import KIB, Address, Bytes, BytesPerS, Hertz, described, problem
 from bulkhead.config.timing import (
     Controller,
@@ -251,6 +252,7 @@ class Window:
 class Platform(Model):
     platform: FormatVersion
     name: Name
+    extends: Name | None = None  # the platform whose keys hold where this one has none of its own
     description: Text
     emulator: Emulator | None = None
     cores: Cores
@@ -270,10 +272,17 @@ class Platform(Model):
     dma: tuple[Dma, ...] = ()
     mpam: tuple[Any, ...] = ()
     overheads: dict[str, Any] = {}
+    flow_costs: FlowCosts | None = None
+    memory_budget: MemoryBudget | None = None
     interconnect: Interconnect | None = None
     costs: Costs = Costs()
     calibration: tuple[Fact, ...] = ()
     sources: dict[str, Text] = {}
+
+    @property
+    def board(self) -> str:
+        """The platform whose hypervisor it boots."""
+        return self.extends or self.name
 
     @property
     def llc(self) -> Cache | None:

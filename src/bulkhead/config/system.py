@@ -235,7 +235,7 @@ class Broker(Model):
         BeforeValidator(_auto_core),
         WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]}),
     ] = None
-    engine: Literal["cpu-copy", "dma"] = "cpu-copy"
+    engine: Literal["cpu-copy", "zdma"] = "cpu-copy"
     chunk: Bytes = 4096
     rate: Annotated[
         BytesPerS | None,
@@ -252,6 +252,8 @@ class Flow(Model):
     size: Bytes
     period: Nanoseconds
     deadline: Nanoseconds
+    # Of a packet, where its buffers do not allow one for each chunk.
+    transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
 
 
 class Run(Model):

@@ -116,7 +116,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
     around = _surroundings(plan, base, options)
     event = counted_event(plan.platform, emulated=not (options.hosted or options.board))
     program = options.program or (FULL if options.hosted else smallest_program(plan, event))
-    hypervisor_elf = around.target_dir / "hypervisor" / plan.platform.name / FILES[program]
+    hypervisor_elf = around.target_dir / "hypervisor" / plan.platform.board / FILES[program]
 
     errors = Collector()
     loaded: list[Loaded] = []

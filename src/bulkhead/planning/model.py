@@ -8,10 +8,14 @@ here decides or changes anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.geometry import ColorSpace, Frames
+
+if TYPE_CHECKING:
+    from bulkhead.planning.flows import FlowPlan
 
 __all__ = ["Choice", "ColorSpace", "DomainPlan", "Plan", "Pool", "Segment", "Usage"]
 
@@ -102,3 +106,4 @@ class Plan:
     choices: tuple[Choice, ...] = ()
     uncolored_free_bytes: int = 0  # of memory that anybody may have; 0 if memory is colored
     miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to
+    flows: FlowPlan | None = None  # None: there are none

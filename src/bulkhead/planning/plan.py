@@ -9,6 +9,7 @@ files always give the same plan.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
@@ -17,6 +18,7 @@ from bulkhead.config.system import Banks, Domain, Llc, System
 from bulkhead.geometry import ColorSpace, GeometryError
 from bulkhead.planning.allocate import Memory, Taken
 from bulkhead.planning.colors import HYPERVISOR, Assignment, Request, assign
+from bulkhead.planning.flows import plan_flows
 from bulkhead.planning.miscolor import miscolor as put_wrong
 from bulkhead.planning.model import Choice, DomainPlan, Plan, Pool, Segment, Usage
 from bulkhead.planning.pool import pool_bytes, pool_need
@@ -33,7 +35,7 @@ class PlanningError(Exception):
 
 
 def plan_memory(system: System, platform: Platform, *, miscolor: str | None = None) -> Plan:
-    """Decide everything about memory. Raises PlanningError if it does not fit.
+    """Decide everything about memory, and about flows. Raises PlanningError if it does not fit.
 
     `miscolor` ("domain" or "domain:page") is the test hook of miscolor.py.
     """
@@ -47,7 +49,16 @@ def plan_memory(system: System, platform: Platform, *, miscolor: str | None = No
     if platform.load is None:
         cause = f"platform '{platform.name}' has no load area: nothing can be booted on it"
         raise PlanningError([Finding(("platform",), "no-load-area", cause)])
-    return _Planner(system, platform, space, (platform.load.at, platform.load.size)).run(miscolor)
+    flows, findings = plan_flows(system, platform)
+    try:
+        plan = _Planner(system, platform, space, (platform.load.at, platform.load.size)).run(miscolor)
+    except PlanningError as error:
+        raise PlanningError(error.findings + findings) from error
+    if findings:
+        raise PlanningError(findings)
+    if flows is None:
+        return plan
+    return replace(plan, flows=flows, choices=plan.choices + flows.choices)
 
 
 class _Planner:

@@ -63,10 +63,10 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     if system.broker is not None:
         broker = system.broker
         result["broker"] = {
-            "cpu": "auto" if broker.cpu is None else broker.cpu,
+            "cpu": "auto" if plan.flows is None or plan.flows.cpu is None else plan.flows.cpu,
             "engine": broker.engine,
             "chunk": _size(broker.chunk),
-            "rate": "auto" if broker.rate is None else f"{broker.rate} B/s",
+            "rate": "auto" if plan.flows is None else f"{plan.flows.rate} B/s",
         }
     if system.flows:
         result["flows"] = [
@@ -78,6 +78,7 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
                 "size": _size(f.size),
                 "period": f"{f.period} ns",
                 "deadline": f"{f.deadline} ns",
+                **({} if f.transfers is None else {"transfers": f.transfers}),
             }
             for f in system.flows
         ]

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead flows check|min-bandwidth|min-period|sweep`: the analysis of flows between domains (F6).
+
+`check` and `min-bandwidth` take a system file, whether its platform boots or not; the others are about flows
+in general.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from bulkhead.commands.options import AsJson, Overrides, Seed, SystemFile
+from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.config.load import Loaded
+    from bulkhead.config.platform import Platform
+    from bulkhead.config.problem import Problem
+    from bulkhead.flows.model import FlowModel
+    from bulkhead.flows.sweep import Swept
+
+PlatformName = Annotated[str, typer.Option("--platform", metavar="PLATFORM", help="Whose costs.")]
+Size = Annotated[str, typer.Option(metavar="BYTES", help="Of a packet, as 4KiB.")]
+Bandwidth = Annotated[str, typer.Option(metavar="BYTES/S", help="Of the broker, as 148MB/s.")]
+Chunk = Annotated[str, typer.Option(metavar="BYTES", help="Of one transfer at most.")]
+
+
+def register(app: typer.Typer) -> None:
+    flows = typer.Typer(no_args_is_help=True, help="Analyze flows between domains.")
+    flows.command("check")(check)
+    flows.command("min-bandwidth")(min_bandwidth)
+    flows.command("min-period")(min_period)
+    flows.command("sweep")(sweep)
+    app.add_typer(flows, name="flows")
+
+
+def check(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
+    """Are the flows of a system schedulable, with how much slack; if not, where it fails, what would help."""
+    from bulkhead.commands.flows_view import flows_json, show_flows
+    from bulkhead.planning.flows import plan_flows
+
+    loaded = _load(file, overrides, "flows check", as_json)
+    assert loaded.system is not None
+    assert loaded.platform is not None
+    planned, findings = plan_flows(loaded.system, loaded.platform)
+    problems = [loaded.locate(finding) for finding in findings]
+    if as_json:
+        own = {} if planned is None else flows_json(planned)
+        print_json(_object("flows check", loaded, problems, schedulable=planned is not None, **own))
+    elif planned is not None:
+        show_flows(planned, f"{file}: {loaded.system.name} on {loaded.platform.name}")
+        console().print("schedulable", style="green")
+    else:
+        print_problems(problems)
+        console().print("not schedulable", style="red")
+    if planned is None:
+        raise typer.Exit(1)
+
+
+def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
+    """The smallest bandwidth of the broker with which the flows of a system are schedulable."""
+    from bulkhead.flows import analysis
+
+    loaded = _load(file, overrides, "flows min-bandwidth", as_json)
+    model, problems = _model(loaded)
+    found = analysis.smallest_bandwidth(model) if model is not None else None
+    if model is not None and found is None:
+        problems = _impossible(loaded)
+    if as_json:
+        own = {"bytes_per_s": found, "mb_per_s": None if found is None else found / 1e6}
+        print_json(_object("flows min-bandwidth", loaded, problems, **own))
+    elif found is not None:
+        assert model is not None
+        console().print(f"{found} B/s ({found / 1e6:.3f} MB/s), transfers {model.transfers_from}")
+        if model.costs.assumed is not None:
+            console().print(f"costs of the path are assumed: {model.costs.assumed}")
+    else:
+        print_problems(problems)
+    if found is None:
+        raise typer.Exit(1)
+
+
+def min_period(
+    size: Size,
+    bandwidth: Bandwidth,
+    platform: PlatformName = "zcu102-published",
+    chunk: Chunk = "4KiB",
+    senders: Annotated[int, typer.Option(min=1, max=32, help="Domains whose queues the broker has.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """The smallest period of one flow alone whose deadline is its period."""
+    from bulkhead.flows import analysis
+
+    command = "flows min-period"
+    used = _platform(platform, command, as_json)
+    assert used.flow_costs is not None
+    packet, rate, chunk_bytes = _bytes(size), _rate(bandwidth), _bytes(chunk)
+    try:
+        found = analysis.smallest_period(
+            used.flow_costs, packet, rate, chunk_bytes=chunk_bytes, senders=senders
+        )
+    except ValueError as error:
+        _no(command, platform, str(error), as_json)
+    if found is None:
+        _no(command, platform, "no period is long enough", as_json)
+    if as_json:
+        asked: dict[str, Any] = {
+            "size": packet,
+            "bytes_per_s": rate,
+            "chunk": chunk_bytes,
+            "senders": senders,
+        }
+        asked["costs_assumed"] = used.flow_costs.assumed
+        print_json(result_object(command, platform=used.name, verdict="ok", period_ns=found, **asked))
+        return
+    console().print(f"{found} ns ({found / 1000:.3f} us)")
+    if used.flow_costs.assumed is not None:
+        console().print(f"costs of the path are assumed: {used.flow_costs.assumed}")
+
+
+def sweep(
+    domains: Annotated[int, typer.Option(min=1, help="Senders are drawn from them.")] = 4,
+    flows: Annotated[int, typer.Option(min=1, help="Of a set.")] = 48,
+    size: Size = "12KiB",
+    bandwidth: Bandwidth = "500MB/s",
+    sets: Annotated[int, typer.Option(min=1, max=1_000_000, help="For each utilization.")] = 1000,
+    platform: PlatformName = "zcu102-published",
+    chunk: Chunk = "4KiB",
+    first: Annotated[float, typer.Option("--from", min=0.001, max=2, help="Lowest utilization.")] = 0.05,
+    last: Annotated[float, typer.Option("--to", min=0.001, max=2, help="Highest utilization.")] = 1.0,
+    step: Annotated[float, typer.Option(min=0.0001, max=2, help="Between two utilizations.")] = 0.05,
+    seed: Seed = 1,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Threads.", show_default="one for each core")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIRECTORY", help="For table and plot.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The share of random sets that is schedulable, by utilization, and the time of the analysis."""
+    import os
+
+    from bulkhead.commands.flows_view import show_sweep, write_sweep
+    from bulkhead.env.paths import build_dir
+    from bulkhead.env.progress import progress
+    from bulkhead.flows import sweep as library
+
+    command = "flows sweep"
+    used = _platform(platform, command, as_json)
+    assert used.flow_costs is not None
+    steps = int((last - first) / step + 1e-9) + 1 if last >= first else 0
+    utilizations = tuple(round(first + number * step, 6) for number in range(steps))
+    if not utilizations:
+        raise typer.BadParameter("--to is below --from")
+    packet, rate, chunk_bytes = _bytes(size), _rate(bandwidth), _bytes(chunk)
+    what = library.Sweep(used.flow_costs, domains, flows, packet, rate, sets, chunk_bytes, utilizations, seed)
+    try:
+        with progress("flows sweep") as update:
+            swept = library.run(what, jobs or os.cpu_count() or 1, update)
+    except ValueError as error:
+        _no(command, platform, str(error), as_json)
+    files = write_sweep(what, swept, output or build_dir() / "run" / "flows-sweep")
+    if as_json:
+        print_json(_sweep_json(what, swept, used, files))
+        return
+    show_sweep(swept)
+    console().print(f"analysis of a set: median {swept.median_us:.1f} us, longest {swept.longest_us:.1f} us")
+    console().print(f"wrote {', '.join(files)}")
+    if used.flow_costs.assumed is not None:
+        console().print(f"costs of the path are assumed: {used.flow_costs.assumed}")
+
+
+def _sweep_json(what: Any, swept: Swept, used: Platform, files: list[str]) -> dict[str, Any]:
+    assert used.flow_costs is not None
+    return result_object(
+        "flows sweep",
+        platform=used.name,
+        seed=what.seed,
+        verdict="ok",
+        domains=what.domains,
+        flows=what.flows,
+        size=what.packet_bytes,
+        bytes_per_s=what.bytes_per_s,
+        chunk=what.chunk_bytes,
+        sets=what.sets,
+        costs_assumed=used.flow_costs.assumed,
+        analysis_us={"median": swept.median_us, "max": swept.longest_us},
+        points=[point.json() for point in swept.points],
+        files=files,
+    )
+
+
+def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -> Loaded:
+    """A system with flows, or the end."""
+    from bulkhead.config.load import load_system
+    from bulkhead.config.problem import Finding
+
+    loaded = load_system(file, overrides or ())
+    problems = list(loaded.problems)
+    if loaded.system is not None and not loaded.system.flows:
+        problems.append(loaded.locate(Finding((), "no-flows", "has no flows", "the key `flows`")))
+    if problems:
+        if as_json:
+            print_json(_object(command, loaded, problems))
+        else:
+            print_problems(problems)
+        raise typer.Exit(1)
+    return loaded
+
+
+def _model(loaded: Loaded) -> tuple[FlowModel | None, list[Problem]]:
+    """The flows without their rate; or what is wrong with them."""
+    from bulkhead.planning.flows import flow_model
+
+    assert loaded.system is not None
+    assert loaded.platform is not None
+    model, findings = flow_model(loaded.system, loaded.platform)
+    return model, [loaded.locate(finding) for finding in findings]
+
+
+def _impossible(loaded: Loaded) -> list[Problem]:
+    """Why no bandwidth is enough, as `check` says it of a rate that is left open."""
+    from bulkhead.planning.flows import plan_flows
+
+    assert loaded.system is not None
+    assert loaded.system.broker is not None
+    assert loaded.platform is not None
+    open_rate = loaded.system.broker.model_copy(update={"rate": None})
+    system = loaded.system.model_copy(update={"broker": open_rate})
+    return [loaded.locate(finding) for finding in plan_flows(system, loaded.platform)[1]]
+
+
+def _object(command: str, loaded: Loaded, problems: list[Problem], **own: Any) -> dict[str, Any]:
+    return result_object(
+        command,
+        system=loaded.system.name if loaded.system else None,
+        platform=loaded.platform.name if loaded.platform else None,
+        verdict="error" if problems else "ok",
+        reasons=[problem.text() for problem in problems],
+        errors=[problem.json() for problem in problems],
+        platform_sha256=loaded.platform_sha256,
+        **own,
+    )
+
+
+def _platform(name: str, command: str, as_json: bool) -> Platform:
+    """One with costs of flows, or the end."""
+    from bulkhead.commands.calibrate import load_named
+
+    _, platform, reasons = load_named(name)
+    if platform is not None and platform.flow_costs is None:
+        reasons = [f"platform '{name}' does not say what a packet's path costs (`flow_costs`)"]
+    if reasons or platform is None:
+        _no(command, name, "; ".join(reasons), as_json)
+    return platform
+
+
+def _no(command: str, platform: str, reason: str, as_json: bool) -> NoReturn:
+    if as_json:
+        print_json(result_object(command, platform=platform, verdict="error", reasons=[reason]))
+    else:
+        complain(f"error: {reason}")
+    raise typer.Exit(1)
+
+
+def _bytes(text: str) -> int:
+    from bulkhead.config.quantity import BYTE_UNITS
+
+    return _amount(text, BYTE_UNITS, "4KiB")
+
+
+def _rate(text: str) -> int:
+    from bulkhead.config.quantity import RATE_UNITS
+
+    return _amount(text, RATE_UNITS, "148MB/s")
+
+
+def _amount(text: str, units: dict[str, int], example: str) -> int:
+    from pydantic_core import PydanticCustomError
+
+    from bulkhead.config.quantity import parse
+
+    try:
+        amount = parse(text, units, example, bare=False)
+    except PydanticCustomError as error:
+        context = error.context or {}
+        raise typer.BadParameter(f"{context.get('cause')}; allowed: {context.get('allowed')}") from error
+    if amount.denominator != 1 or amount < 1:
+        raise typer.BadParameter(f"'{text}' is not a positive whole number of bytes")
+    return int(amount)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How flows are shown: the broker's plan with the slack of each flow, and the curve of a sweep.
+
+`flows`, `check` and `plan` call this. It decides nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bulkhead.commands.output import console
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from bulkhead.flows.sweep import Sweep, Swept
+    from bulkhead.planning.flows import FlowPlan
+    from bulkhead.planning.memory_budget import MemoryUse
+
+PERCENT = 100
+SLACK_MEANING = (
+    "slack: by how much a deadline can be shorter, or a notification later, with all else as it is"
+)
+
+
+def flows_json(planned: FlowPlan) -> dict[str, Any]:
+    """The plan, and the tasks that were tested, so that anyone can test them again."""
+    model = planned.model
+    tasks = zip(model.members, model.make().tasks(), strict=True)
+    return {
+        "broker": {
+            "cpu": planned.cpu,
+            "engine": planned.broker.engine,
+            "chunk": planned.broker.chunk,
+            "rate_bytes_per_s": planned.rate,
+            "rate_auto": planned.broker.rate is None,
+            "register": None
+            if planned.register is None
+            else {"value": planned.register.value, "bytes_per_s": planned.register.bytes_per_s},
+            "senders": len(model.domains),
+        },
+        "flows": [
+            {
+                "name": flow.name,
+                "from": flow.from_,
+                "to": flow.to,
+                "size": flow.size,
+                "period_ns": flow.period,
+                "deadline_ns": flow.deadline,
+                "transfers": model.transfers_of(number),
+                "slack_ns": planned.checked.slack_ns[number],
+            }
+            for number, flow in enumerate(model.flows)
+        ],
+        "transfers": model.transfers_from,
+        "tasks_half_ns": [
+            {
+                "flow": model.flows[member.flow].name,
+                "kind": member.kind,
+                "sender": member.sender,
+                **dict(
+                    zip(("period", "first", "fixed", "bytes", "last_fixed", "last_bytes"), task, strict=False)
+                ),
+            }
+            for member, task in tasks
+        ],
+        "points": planned.checked.points,
+        "memory": None if planned.memory is None else _memory_json(planned.memory),
+        "remarks": list(planned.remarks),
+    }
+
+
+def _memory_json(memory: MemoryUse) -> dict[str, Any]:
+    return {
+        "utilization": float(memory.utilization),
+        "largest_rate_bytes_per_s": memory.largest_rate,
+        "limited_by": memory.limited_by,
+        "unbounded": list(memory.unbounded),
+        "parts": [
+            {
+                "name": part.name,
+                "bytes_per_s": float(part.bytes_per_s),
+                "utilization": float(part.utilization),
+            }
+            for part in memory.parts
+        ],
+    }
+
+
+def show_flows(planned: FlowPlan, title: str) -> None:
+    """The table of flows, and what it rests on."""
+    from rich.table import Table
+
+    from bulkhead.flows.analysis import time_text
+    from bulkhead.units import size_text
+
+    table = Table(title=title, title_justify="left")
+    table.add_column("flow", no_wrap=True)
+    table.add_column("between", no_wrap=True)
+    for heading in ("packet in transfers", "period", "deadline", "slack"):
+        table.add_column(heading, justify="right", no_wrap=heading != "packet in transfers")
+    for number, flow in enumerate(planned.model.flows):
+        times = (flow.period, flow.deadline, planned.checked.slack_ns[number])
+        table.add_row(
+            flow.name,
+            f"{flow.from_}, {flow.to}",
+            f"{size_text(flow.size)} in {planned.model.transfers_of(number)}",
+            *(time_text(time) for time in times),
+        )
+    console().print(table)
+    console().print(SLACK_MEANING)
+    core = "no core is free" if planned.cpu is None else f"core {planned.cpu}"
+    chosen = "chosen: the smallest that is enough" if planned.broker.rate is None else "as the file says"
+    rate = f"{planned.rate / 1e6:.3f} MB/s ({chosen})"
+    console().print(
+        f"broker: {core}, {planned.broker.engine}, {size_text(planned.broker.chunk)} chunks, {rate}"
+    )
+    if planned.register is not None:
+        console().print(f"regulator: {planned.register.value}, {planned.register.bytes_per_s / 1e6:.3f} MB/s")
+    if planned.memory is not None:
+        parts = ", ".join(f"{part.name} {float(part.utilization):.1%}" for part in planned.memory.parts)
+        most = f"the broker may have up to {planned.memory.largest_rate / 1e6:.1f} MB/s"
+        console().print(f"DRAM: {float(planned.memory.utilization):.1%} ({parts}); {most}")
+    for remark in planned.remarks:
+        console().print(f"note: {remark}")
+
+
+def show_sweep(swept: Swept) -> None:
+    from rich.table import Table
+
+    table = Table(title="schedulable sets by utilization", title_justify="left")
+    for heading in ("utilization", "schedulable", "95 %", "median, us", "longest, us"):
+        table.add_column(heading, justify="right")
+    for point in swept.points:
+        table.add_row(
+            f"{point.utilization:g}",
+            f"{point.ratio:.1%}",
+            f"{point.low:.1%} to {point.high:.1%}",
+            f"{point.median_us:.1f}",
+            f"{point.longest_us:.1f}",
+        )
+    console().print(table)
+
+
+def write_sweep(what: Sweep, swept: Swept, directory: Path) -> list[str]:
+    """A table and a plot; their names."""
+    from bulkhead.report.style import svg
+
+    directory.mkdir(parents=True, exist_ok=True)
+    table, plot = directory / "sweep.csv", directory / "sweep.svg"
+    rows = [point.json() for point in swept.points]
+    with table.open("w", newline="") as stream:
+        flat = [{key: row[key] for key in row if key != "analysis_us"} | row["analysis_us"] for row in rows]
+        writer = csv.DictWriter(stream, flat[0])
+        writer.writeheader()
+        writer.writerows(flat)
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        places = [point.utilization for point in swept.points]
+        low = [PERCENT * point.low for point in swept.points]
+        high = [PERCENT * point.high for point in swept.points]
+        axes.fill_between(places, low, high, alpha=0.3, linewidth=0)
+        axes.plot(places, [PERCENT * point.ratio for point in swept.points], marker=".")
+        axes.set_xlabel(f"utilization of {what.bytes_per_s / 1e6:g} MB/s by {what.flows} flows")
+        axes.set_ylabel(f"schedulable of {what.sets} sets, %")
+        axes.set_ylim(-2, 102)
+        axes.grid(axis="y")
+
+    plot.write_text(svg(draw, (6.4, 3.2)), "utf-8")
+    return [str(table), str(plot)]

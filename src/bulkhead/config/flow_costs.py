@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a platform file says of flows: what each part of a packet's path costs (F5), and what the DMA
+engine and the cores' budgets make of the DRAM (F3).
+
+platform.py puts these sections in their places; planning/flows.py and planning/memory_budget.py use them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from bulkhead.config.base import Text
+from bulkhead.config.quantity import (
+    TIME_UNITS,
+    Bytes,
+    BytesPerS,
+    Nanoseconds,
+    Share,
+    problem,
+    quantity_schema,
+    whole,
+)
+from bulkhead.config.timing import Section
+
+MAX_COST_NS = 1 << 24  # core/flow.h
+
+CostNs = Annotated[
+    int, BeforeValidator(whole(TIME_UNITS, "940 ns", "ns", 0, MAX_COST_NS)), quantity_schema("940 ns")
+]
+
+
+class CostPart(Section):
+    """One part of the path. The analysis needs the largest, and the smallest where sends vary."""
+
+    min: CostNs | None = None
+    avg: CostNs | None = None
+    max: CostNs
+    median: CostNs | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> CostPart:
+        low = self.min if self.min is not None else 0
+        for name in ("avg", "median"):
+            value = getattr(self, name)
+            if value is not None and not low <= value <= self.max:
+                raise problem("conflict", f"{name} is not between min and max")
+        if low > self.max:
+            raise problem("conflict", "min is above max")
+        return self
+
+
+class FlowCosts(Section):
+    """Every part of the path of a packet through the broker, by the table of F5."""
+
+    assumed: Text | None = None  # these are not measured on this platform: where they were, for every report
+    hypervisor_call: CostPart  # HC: entry and exit
+    transport: CostPart  # PT
+    parse: CostPart  # PP
+    queue_lock: CostPart  # QL
+    queue_insert: CostPart  # QI
+    find_place: CostPart  # QA, for each packet in the queue
+    queue_remove: CostPart  # QR
+    find_earliest: CostPart  # PS, for each domain
+    program_dma: CostPart  # PD
+    finalize: CostPart  # FT, with the IPI
+    dma_interrupt: CostPart  # IP
+    notify: CostPart  # BR: IPI and interrupt at the receiver
+
+    def parts(self) -> dict[str, CostPart]:
+        names = (name for name in FlowCosts.model_fields if name not in ("source", "fitted", "assumed"))
+        return {name: getattr(self, name) for name in names}
+
+    def analyzed(self) -> dict[str, int]:
+        """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
+        is 0, which is on the safe side."""
+        found = {f"{name}_max": part.max for name, part in self.parts().items()}
+        for name in ("hypervisor_call", "transport"):
+            found[f"{name}_min"] = self.parts()[name].min or 0
+        return found
+
+
+class CurvePoint(Section):
+    """DRAM utilization in the worst case, by a core that moves `rate` in each direction."""
+
+    rate: BytesPerS
+    utilization: Share
+
+
+class EngineRate(Section):
+    """What the DMA engine moves alone, in each direction, in chunks of this size: its whole utilization."""
+
+    chunk: Bytes
+    rate: BytesPerS
+
+
+class MeasuredRate(Section):
+    """The largest DMA rate that leaves cores be, of at most `refills` each in the shortest period."""
+
+    refills: Annotated[int, Field(ge=1, le=1 << 31)]
+    rate: BytesPerS
+
+
+class MemoryBudget(Section):
+    """F3: what cores and DMA cause together must fit."""
+
+    shortest_period: Nanoseconds  # of a budget that works
+    smallest_budget: Annotated[int, Field(ge=1, le=1 << 31)]  # refills of a period
+    cores: tuple[CurvePoint, ...] = Field(min_length=1)  # U_c, with straight lines between, from nothing
+    dma: tuple[EngineRate, ...] = Field(min_length=1)  # U_b
+    table: tuple[MeasuredRate, ...] = ()  # where contributions do not add up
+
+    @model_validator(mode="after")
+    def _rising(self) -> MemoryBudget:
+        for name, key in (("cores", "rate"), ("dma", "chunk"), ("table", "refills")):
+            values = [getattr(row, key) for row in getattr(self, name)]
+            if any(low >= high for low, high in pairwise(values)):
+                raise problem("conflict", f"the rows of {name} are not in the order of their {key}")
+        return self
+
+    def core_utilization(self, bytes_per_s: Fraction) -> Fraction:
+        """U_c of a core that moves so much in each direction; beyond the last point its line goes on."""
+        low_rate, low_use = Fraction(0), Fraction(0)
+        slope = Fraction(0)
+        for point in self.cores:
+            slope = (point.utilization - low_use) / (point.rate - low_rate)
+            if bytes_per_s <= point.rate:
+                break
+            low_rate, low_use = Fraction(point.rate), point.utilization
+        return low_use + (bytes_per_s - low_rate) * slope
+
+    def engine_rate(self, chunk_bytes: int) -> Fraction:
+        """What the engine moves alone: by the largest chunk of the curve that is not larger. Below the
+        first, a chunk is assumed to take as long as that one."""
+        fitting = [row for row in self.dma if row.chunk <= chunk_bytes]
+        if fitting:
+            return Fraction(fitting[-1].rate)
+        return Fraction(self.dma[0].rate * chunk_bytes, self.dma[0].chunk)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a set of flows at a bandwidth: is it schedulable, how much is left, or where it fails and
+which change would help (F4, F6).
+
+The verdicts are core/'s; here they are asked for and put in words. Nothing here rounds in the user's favour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from heapq import merge
+from itertools import count, islice
+
+from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.flows.model import FlowModel, blocking_at, packets_until, task_time
+from bulkhead.flows.native import FlowSet, Outcome, Task
+from bulkhead.flows.native import analysis as library
+
+EARLY_POINTS = 4000  # among them the first point that fails is looked for: it is the easiest to understand
+FARTHEST = 64  # times a flow's deadline or period: no change beyond is proposed
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the packets of one flow need until a point."""
+
+    flow: str
+    packets: int  # of data
+    controls: int
+    ns: float
+
+    def text(self) -> str:
+        data = f"{self.packets} packet{'s' if self.packets != 1 else ''}" if self.packets else ""
+        control = f"{self.controls} of control" if self.controls else ""
+        return " and ".join(part for part in (data, control) if part)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Packets that are due until `at_ns` after they were sent all at once need `demand_ns` of the broker."""
+
+    at_ns: float  # on the broker's clock: without what the path takes before and after it
+    demand_ns: float
+    asked: tuple[Asked, ...]
+    blocked_by: str | None  # the flow of which a transfer was under way
+    blocking_ns: float
+
+    def text(self) -> str:
+        """In words."""
+        parts = [f"{one.flow} {time_text(one.ns)} for {one.text()}" for one in self.asked]
+        if self.blocked_by is not None:
+            parts.append(f"{self.blocked_by} {time_text(self.blocking_ns)} for a transfer that is under way")
+        return (
+            f"if all flows send at once, packets that are due within {time_text(self.at_ns)} of the broker's "
+            f"time need {time_text(self.demand_ns)} of it ({', '.join(parts)})"
+        )
+
+
+@dataclass(frozen=True)
+class Change:
+    """One value that, changed alone, makes the set schedulable, and the nearest that does."""
+
+    key: str  # "broker.rate", "flows[0].deadline"
+    flow: str | None
+    now: int
+    needed: int
+
+    def text(self) -> str:
+        if self.flow is None:
+            return f"rate: {self.needed} B/s ({self.needed / 1e6:.2f} MB/s)"
+        return f"{self.key.rpartition('.')[2]} of {self.flow}: {self.needed} ns ({time_text(self.needed)})"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One set at one bandwidth."""
+
+    bytes_per_s: int
+    verdict: str  # of core/flow_test.h
+    points: int
+    slack_ns: tuple[float, ...] = ()  # by flow, where it is schedulable
+    violation: Violation | None = None
+
+    @property
+    def schedulable(self) -> bool:
+        return self.verdict == "schedulable"
+
+
+def check(model: FlowModel, bytes_per_s: int, made: FlowSet | None = None) -> Checked:
+    """Test a set. Raises ValueError for one that cannot be transformed."""
+    flow_set = made or model.make()
+    outcome = flow_set.check(bytes_per_s)
+    if outcome.verdict == "schedulable":
+        slack = tuple(_slack(flow_set, bytes_per_s, model.of_flow(n)) for n in range(len(model.flows)))
+        return Checked(bytes_per_s, outcome.verdict, outcome.points, slack)
+    violation = _violation(model, flow_set, outcome) if outcome.verdict == "late" else None
+    return Checked(bytes_per_s, outcome.verdict, outcome.points, violation=violation)
+
+
+def schedulable(model: FlowModel, bytes_per_s: int) -> bool:
+    """Only that; a set that cannot be transformed is not."""
+    try:
+        return model.make().check(bytes_per_s).verdict == "schedulable"
+    except library().Refused:
+        return False
+
+
+def smallest_bandwidth(model: FlowModel) -> int | None:
+    """The smallest bandwidth that `check` finds schedulable; None: there is none."""
+    outcome = model.make().smallest_bandwidth()
+    return outcome.bytes_per_s if outcome.verdict == "schedulable" else None
+
+
+def load(model: FlowModel, bytes_per_s: int) -> float:
+    """U' of the set, for reports."""
+    return sum(_quotient(*task_time(task, bytes_per_s)) / task[0] for task in model.make().tasks())
+
+
+def changes(model: FlowModel, bytes_per_s: int) -> list[Change]:
+    """Single changes after which the set is schedulable, the bandwidth first, then from small to large."""
+    found = []
+    try:
+        needed = smallest_bandwidth(model)
+    except library().Refused:
+        needed = None
+    if needed is not None and needed > bytes_per_s:
+        found.append(Change("broker.rate", None, bytes_per_s, needed))
+    others = []
+    for number, flow in enumerate(model.flows):
+        for key in ("deadline", "period"):
+            now = getattr(flow, key)
+
+            def fits(value: int, number: int = number, key: str = key) -> bool:
+                return schedulable(model.with_flow(number, **{key: value}), bytes_per_s)
+
+            value = smallest_above(now, min(now * FARTHEST, library().MAX_NS), fits)
+            if value is not None:
+                others.append(Change(f"flows[{number}].{key}", flow.name, now, value))
+    return found + sorted(others, key=lambda one: one.needed / one.now)
+
+
+def smallest_period(
+    costs: FlowCosts, size: int, bytes_per_s: int, *, chunk_bytes: int = 4096, senders: int = 1
+) -> int | None:
+    """The smallest period of one flow alone whose deadline is its period, in whole ns; None: there is none.
+
+    Raises ValueError for what no flow may have.
+    """
+    core = library()
+
+    def fits(period: int) -> bool:
+        try:
+            made = core.FlowSet(((size, period, period, 0, 0),), costs.analyzed(), senders, chunk_bytes)
+        except core.Refused as refused:
+            if refused.args[1] not in ("deadline-short", "period-short"):
+                raise
+            return False
+        return made.check(bytes_per_s).verdict == "schedulable"
+
+    return smallest_above(0, core.MAX_NS, fits)
+
+
+def smallest_above(low: int, most: int, fits: Callable[[int], bool]) -> int | None:
+    """The smallest value above `low`, up to `most`, for which `fits`, if it stays so above."""
+    high = max(low, 1)
+    while not fits(high):
+        if high >= most:
+            return None
+        low, high = high, min(high * 2, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _slack(flow_set: FlowSet, bytes_per_s: int, members: list[int]) -> float:
+    found = flow_set.slack(bytes_per_s, members)
+    assert found is not None, "the set is schedulable"
+    return found / 2
+
+
+def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violation:
+    tasks, b = flow_set.tasks(), outcome.bytes_per_s
+    at = outcome.at
+    for early in islice(_points(tasks), EARLY_POINTS):
+        if early >= at:
+            break
+        if _demand(tasks, model.chunk_bytes, flow_set.dma_fixed, early, b) > early * b:
+            at = early
+            break
+    asked = []
+    for number, flow in enumerate(model.flows):
+        own = model.of_flow(number)
+        packets = [packets_until(tasks[task], at) for task in own]
+        need = sum(_quotient(*task_time(tasks[t], b, n)) for t, n in zip(own, packets, strict=True))
+        if any(packets):
+            asked.append(Asked(flow.name, packets[0], sum(packets[1:]), need / 2))
+    blocking, blocker = blocking_at(tasks, flow_set.dma_fixed, model.chunk_bytes, at, b)
+    return Violation(
+        at_ns=at / 2,
+        demand_ns=_demand(tasks, model.chunk_bytes, flow_set.dma_fixed, at, b) / b / 2,
+        asked=tuple(asked),
+        blocked_by=model.flows[model.members[blocker].flow].name if blocker >= 0 else None,
+        blocking_ns=blocking / b / 2,
+    )
+
+
+def _points(tasks: list[Task]) -> Iterator[int]:
+    """T, in increasing order."""
+    return merge(*(count(task[1], task[0]) for task in tasks))
+
+
+def _demand(tasks: list[Task], chunk_bytes: int, dma_fixed: int, at: int, b: int) -> int:
+    """(Q(t, b) + sum DBF_i(t, b)) b."""
+    total = sum(task_time(task, b, packets_until(task, at))[0] for task in tasks)
+    return total + blocking_at(tasks, dma_fixed, chunk_bytes, at, b)[0]
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    return numerator / denominator
+
+
+def time_text(ns: float) -> str:
+    """`1500` as `1.5 us`, for people."""
+    return f"{ns / 1000:,.1f} us" if ns < 10**6 else f"{ns / 10**6:,.4g} ms"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flows of a system as the analysis takes them: each with its reserved control packets.
+
+Connect, credit, reset and shutdown are packets, too: every flow reserves one transfer of a header per period
+and direction for them (F2), with the flow's own deadline. So a flow is three tasks: its data, its sender's
+control packets, its receiver's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.config.system import Flow
+from bulkhead.flows.native import Declared, FlowSet, Task, analysis
+
+HEADER_BYTES = 44  # struct virtio_vsock_hdr: VIRTIO 1.2, 5.10.6
+HALF_NS_PER_S = 2 * 10**9
+
+KINDS = ("data", "control of the sender", "control of the receiver")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One task of the analysis."""
+
+    flow: int  # number in the file
+    kind: str  # of KINDS
+    sender: str
+
+
+@dataclass(frozen=True)
+class FlowModel:
+    """All flows through one broker."""
+
+    flows: tuple[Flow, ...]
+    costs: FlowCosts
+    chunk_bytes: int
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """Those that send: each has a queue."""
+        return tuple(dict.fromkeys(name for flow in self.flows for name in (flow.from_, flow.to)))
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        return tuple(
+            Member(number, kind, flow.to if kind == KINDS[2] else flow.from_)
+            for number, flow in enumerate(self.flows)
+            for kind in KINDS
+        )
+
+    def of_flow(self, number: int) -> list[int]:
+        """The numbers of its tasks."""
+        return [task for task, member in enumerate(self.members) if member.flow == number]
+
+    def declared(self) -> list[Declared]:
+        queue = {name: number for number, name in enumerate(self.domains)}
+        found: list[Declared] = []
+        for member in self.members:
+            flow = self.flows[member.flow]
+            data = member.kind == KINDS[0]
+            size, transfers = (flow.size, flow.transfers or 0) if data else (HEADER_BYTES, 0)
+            found.append((size, flow.period, flow.deadline, transfers, queue[member.sender]))
+        return found
+
+    def make(self) -> FlowSet:
+        """Raises ValueError, Refused of the module where one flow is to blame."""
+        costs = self.costs.analyzed()
+        return analysis().FlowSet(self.declared(), costs, len(self.domains), self.chunk_bytes)
+
+    def with_flow(self, number: int, **changes: int) -> FlowModel:
+        """With other values of one flow."""
+        flows = list(self.flows)
+        flows[number] = flows[number].model_copy(update=changes)
+        return replace(self, flows=tuple(flows))
+
+    def transfers_of(self, number: int) -> int:
+        """n_i: of its data."""
+        flow = self.flows[number]
+        return flow.transfers or -(-flow.size // self.chunk_bytes)
+
+    @property
+    def transfers_from(self) -> str:
+        """Which n_i were used, for people."""
+        given = sum(flow.transfers is not None for flow in self.flows)
+        plain = "by chunk (contiguous buffers, RX buffers of a chunk or more)"
+        if given == 0:
+            return plain
+        return (
+            "as the file says" if given == len(self.flows) else f"as the file says for {given}, else {plain}"
+        )
+
+
+def task_time(task: Task, bytes_per_s: int, packets: int = 1) -> tuple[int, int]:
+    """C' of so many packets in half ns, as a numerator and its denominator b."""
+    return packets * (task[2] * bytes_per_s + task[3] * HALF_NS_PER_S), bytes_per_s
+
+
+def packets_until(task: Task, at: int) -> int:
+    """eta(t)."""
+    return 1 + (at - task[1]) // task[0] if at >= task[1] else 0
+
+
+def blocking_at(
+    tasks: Sequence[Task], dma_fixed: int, chunk_bytes: int, at: int, bytes_per_s: int
+) -> tuple[int, int]:
+    """Q(t, b) b, and the task whose transfer that is; (0, -1): none."""
+    longest = (0, -1)
+    chunk = dma_fixed * bytes_per_s + chunk_bytes * HALF_NS_PER_S
+    for number, task in enumerate(tasks):
+        if task[1] > at:
+            last = task[4] * bytes_per_s + task[5] * HALF_NS_PER_S
+            own = max(last, chunk) if task[6] else last
+            longest = max(longest, (own, number), key=lambda one: one[0])
+    return longest

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which share of random sets of flows is schedulable, by utilization, and how long the analysis takes (F6).
+
+Sets are drawn as is usual for such curves: utilizations by UUniFast, periods from U_i = (C / b) / P_i,
+senders uniformly, deadlines as long as periods. They are plain flows, without reserved control packets. The
+same seed gives the same sets, however they are shared out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.flows.native import Analysis, analysis
+
+NS_PER_S = 10**9
+SETS_AT_ONCE = 100
+Z_95 = 1.959964  # of the normal distribution, for an interval of 95 %
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is drawn, and how often."""
+
+    costs: FlowCosts
+    domains: int
+    flows: int
+    packet_bytes: int
+    bytes_per_s: int
+    sets: int  # for each point
+    chunk_bytes: int
+    utilizations: tuple[float, ...]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """All sets of one utilization."""
+
+    utilization: float
+    sets: int
+    schedulable: int
+    undecided: int
+    low: float  # of the interval of 95 % around the ratio
+    high: float
+    median_us: float  # of the analysis of one set
+    longest_us: float
+
+    @property
+    def ratio(self) -> float:
+        return self.schedulable / self.sets
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "utilization": self.utilization,
+            "sets": self.sets,
+            "schedulable": self.schedulable,
+            "undecided": self.undecided,
+            "ratio": self.ratio,
+            "ratio_low": self.low,
+            "ratio_high": self.high,
+            "analysis_us": {"median": self.median_us, "max": self.longest_us},
+        }
+
+
+@dataclass(frozen=True)
+class Swept:
+    points: tuple[Point, ...]
+    median_us: float
+    longest_us: float
+
+
+def run(sweep: Sweep, workers: int, report: Callable[[float, str], None]) -> Swept:
+    """Every point. Raises ValueError for settings that no set can have."""
+    import joblib
+
+    core = analysis()
+    _check(sweep, core)
+    parts = [
+        (number, first)
+        for number in range(len(sweep.utilizations))
+        for first in range(0, sweep.sets, SETS_AT_ONCE)
+    ]
+    # core/ works without Python's lock: threads are enough, and start at once.
+    pool = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered")
+    found: dict[int, list[dict[str, NDArray[Any]]]] = {
+        number: [] for number in range(len(sweep.utilizations))
+    }
+    results = pool(joblib.delayed(_part)(core, sweep, *part) for part in parts)
+    for done, (number, result) in enumerate(results, 1):
+        found[number].append(result)
+        report(done / len(parts), f"utilization {sweep.utilizations[number]:g}")
+    points = tuple(_point(sweep, number, rows) for number, rows in found.items())
+    took = np.concatenate([row["analysis_ns"] for rows in found.values() for row in rows]) / 1000
+    return Swept(points, float(np.median(took)), float(took.max()))
+
+
+def draw(sweep: Sweep, number: int, first: int, count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Periods in ns (rounded down) and senders of some sets of one point, a row for each set."""
+    random = np.random.default_rng((sweep.seed, number, first))
+    shares = uunifast(random, count, sweep.flows, sweep.utilizations[number])
+    with np.errstate(divide="ignore"):
+        exact = sweep.packet_bytes / sweep.bytes_per_s * NS_PER_S / shares
+    periods = np.clip(exact, 1, analysis().MAX_NS).astype(np.uint64)
+    senders = random.integers(0, sweep.domains, periods.shape).astype(np.uint64)
+    return periods, senders
+
+
+def uunifast(random: np.random.Generator, sets: int, tasks: int, total: float) -> NDArray[np.float64]:
+    """Utilizations that add up to `total`, uniformly distributed.
+
+    Bini and Buttazzo, Measuring the performance of schedulability tests, Real-Time Systems 30, 2005.
+    """
+    left = np.full(sets, total)
+    shares = np.empty((sets, tasks))
+    for task in range(tasks - 1):
+        after = left * random.random(sets) ** (1 / (tasks - 1 - task))
+        shares[:, task] = left - after
+        left = after
+    shares[:, -1] = left
+    return shares
+
+
+def _part(core: Analysis, sweep: Sweep, number: int, first: int) -> tuple[int, dict[str, NDArray[Any]]]:
+    periods, senders = draw(sweep, number, first, min(SETS_AT_ONCE, sweep.sets - first))
+    found = core.test_batch(
+        np.full(periods.shape, sweep.packet_bytes, dtype=np.uint64),
+        periods,
+        periods,
+        senders,
+        costs=sweep.costs.analyzed(),
+        senders=sweep.domains,
+        chunk_bytes=sweep.chunk_bytes,
+        bytes_per_s=sweep.bytes_per_s,
+    )
+    return number, found
+
+
+def _point(sweep: Sweep, number: int, rows: list[dict[str, NDArray[Any]]]) -> Point:
+    schedulable = int(sum(int(row["schedulable"].sum()) for row in rows))
+    undecided = int(sum(int(row["undecided"].sum()) for row in rows))
+    took = np.concatenate([row["analysis_ns"] for row in rows]) / 1000
+    low, high = interval(schedulable, sweep.sets)
+    us = float(np.median(took)), float(took.max())
+    return Point(sweep.utilizations[number], sweep.sets, schedulable, undecided, low, high, *us)
+
+
+def interval(hits: int, tries: int) -> tuple[float, float]:
+    """Of 95 %, by Wilson's score, which is right at 0 and 1, too."""
+    ratio, square = hits / tries, Z_95**2
+    middle = (ratio + square / (2 * tries)) / (1 + square / tries)
+    half = Z_95 / (1 + square / tries) * sqrt(ratio * (1 - ratio) / tries + square / (4 * tries**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _check(sweep: Sweep, core: Analysis) -> None:
+    for what, value, most in (
+        ("flows", sweep.flows, core.MAX_FLOWS),
+        ("domains", sweep.domains, core.MAX_DOMAINS),
+        ("bytes of a packet", sweep.packet_bytes, core.MAX_BYTES),
+        ("bytes/s", sweep.bytes_per_s, core.MAX_BYTES_PER_S),
+    ):
+        if not 1 <= value <= most:
+            raise ValueError(f"{value} {what}: 1 to {most} are possible")

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flows that cannot even be transformed into tasks (F4): what core/ refuses, at its key of the system file,
+with the nearest value that it would take.
+
+planning/flows.py calls this.
+"""
+
+from __future__ import annotations
+
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.flows.analysis import smallest_above
+from bulkhead.flows.model import KINDS, FlowModel
+from bulkhead.flows.native import analysis as library
+
+_FIXED = {
+    "deadline": "the fixed parts of the path, which no bandwidth makes shorter",
+    "period": "the part of a send that varies",
+}
+
+
+def refusal(refused: ValueError, model: FlowModel) -> Finding:
+    """Where in the file, and how far it is."""
+    if len(refused.args) < 3:
+        return Finding(("flows",), "out-of-range", str(refused))
+    _, code, task = refused.args
+    if code == "too-many":
+        most = library().MAX_FLOWS // len(KINDS)
+        return Finding(("flows",), "limit", f"{len(model.flows)} flows are too many", f"at most {most}")
+    if code == "bad-chunk":
+        return Finding(("broker", "chunk"), "out-of-range", f"is {model.chunk_bytes} bytes", "up to 4 GiB")
+    if code == "bad-sender":
+        most = library().MAX_DOMAINS
+        cause = f"flows join {len(model.domains)} domains"
+        return Finding(("flows",), "limit", cause, f"at most {most}")
+    number = model.members[task].flow
+    flow = model.flows[number]
+    at: KeyPath = ("flows", number)
+    if code == "bad-size":
+        return Finding((*at, "size"), "out-of-range", f"is {flow.size} bytes", "1 B to 4 GiB")
+    if code == "bad-time":
+        key = "period" if flow.period > library().MAX_NS else "deadline"
+        cause = f"is {getattr(flow, key)} ns"
+        return Finding((*at, key), "out-of-range", cause, f"up to {library().MAX_NS} ns (18 minutes)")
+    if code == "bad-transfers":
+        least = -(-flow.size // model.chunk_bytes)
+        key = "transfers" if flow.transfers is not None else "size"
+        cause = f"{flow.transfers or least} transfers of a packet of {flow.size} bytes"
+        return Finding(
+            (*at, key), "out-of-range", cause, f"{least} to {1 << 20} in chunks of {model.chunk_bytes}"
+        )
+    key = "deadline" if code == "deadline-short" else "period"
+    need = _least(model, number, key)
+    cause = f"{getattr(flow, key)} ns are not longer than {_FIXED[key]}"
+    return Finding((*at, key), code, cause, None if need is None else f"at least {need} ns for that alone")
+
+
+def _least(model: FlowModel, number: int, key: str) -> int | None:
+    """The smallest value that can be transformed, all else as it is."""
+
+    def fits(value: int) -> bool:
+        try:
+            model.with_flow(number, **{key: value}).make()
+        except library().Refused as refused:
+            return bool(model.members[refused.args[2]].flow != number)
+        return True
+
+    now = int(getattr(model.flows[number], key))
+    return smallest_above(now, library().MAX_NS, fits)

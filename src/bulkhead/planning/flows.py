@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans what a system's flows leave open and says whether they can be kept: the broker's rate (F4), the
+regulator's register, and the memory's part in it (F3).
+
+`check`, `plan` and the builder ask, through plan_memory; `flows check` directly, for platforms that boot
+nothing, too. The verdicts are those of core/'s test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.system import Broker, System
+from bulkhead.config.timing import Regulator
+from bulkhead.flows import analysis
+from bulkhead.flows.model import FlowModel
+from bulkhead.flows.native import analysis as library
+from bulkhead.planning.flow_refusal import refusal
+from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
+from bulkhead.planning.model import Choice
+
+if TYPE_CHECKING:
+    from bulkhead.flows.native import FlowSet
+
+PS_PER_S = 10**12
+REGISTER_BITS = 12  # of a QoS-400 rate: 1 to 4095 in 1/4096 transactions a clock
+SHOWN_CHANGES = 3
+
+
+@dataclass(frozen=True)
+class EngineRegister:
+    """The QoS-400 regulator before the DMA engine."""
+
+    value: int
+    bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """The broker's and the flows' parameters with nothing left open."""
+
+    model: FlowModel
+    broker: Broker
+    cpu: int | None  # None: no core is free
+    rate: int  # bytes/s
+    checked: analysis.Checked
+    register: EngineRegister | None
+    memory: MemoryUse | None
+    choices: tuple[Choice, ...]
+    remarks: tuple[str, ...]  # what the verdict rests on
+
+
+def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, list[Finding]]:
+    """What is analyzed, whatever the rate; or why it cannot be; neither where there are no flows."""
+    if not system.flows or system.broker is None:
+        return None, []
+    costs = platform.flow_costs
+    if costs is None:
+        cause = f"platform '{platform.name}' does not say what a packet's path costs (`flow_costs`)"
+        allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
+        return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
+    model = FlowModel(system.flows, costs, system.broker.chunk)
+    try:
+        model.make()
+    except ValueError as refused:
+        return None, [refusal(refused, model)]
+    return model, []
+
+
+def plan_flows(system: System, platform: Platform) -> tuple[FlowPlan | None, list[Finding]]:
+    """The plan, or what keeps the flows from being kept; neither where there are no flows."""
+    model, findings = flow_model(system, platform)
+    if model is None or system.broker is None:
+        return None, findings
+    wrong = list(_broker(system.broker, platform))
+    if wrong:
+        return None, wrong
+    return _Planner(system, platform, system.broker, model, model.make()).run()
+
+
+class _Planner:
+    def __init__(
+        self, system: System, platform: Platform, broker: Broker, model: FlowModel, made: FlowSet
+    ) -> None:
+        self.system, self.platform, self.broker = system, platform, broker
+        self.model, self.made = model, made
+        self.choices: list[Choice] = []
+
+    def run(self) -> tuple[FlowPlan | None, list[Finding]]:
+        rate = self._rate()
+        if rate is None:
+            return None, [self._impossible()]
+        checked = analysis.check(self.model, rate, self.made)
+        if not checked.schedulable:
+            return None, [self._late(checked)]
+        register = self._register(rate)
+        if self.broker.engine == "zdma" and register is None:
+            cause = f"{rate} B/s are more than the regulator of '{self.platform.name}' can be set to"
+            return None, [Finding(("broker", "rate"), "out-of-range", cause)]
+        given = rate if register is None else -int(-register.bytes_per_s // 1)
+        memory = memory_use(self.system, self.platform, given, self.broker.engine, self.broker.chunk)
+        findings = list(self._memory(memory)) if memory is not None else []
+        if findings:
+            return None, findings
+        cpu = self._cpu()
+        return (
+            FlowPlan(
+                self.model,
+                self.broker,
+                cpu,
+                rate,
+                checked,
+                register,
+                memory,
+                tuple(self.choices),
+                tuple(_remarks(self.model, self.platform, memory, self.system)),
+            ),
+            [],
+        )
+
+    def _rate(self) -> int | None:
+        if self.broker.rate is not None:
+            return self.broker.rate
+        found = analysis.smallest_bandwidth(self.model)
+        if found is not None:
+            why = "the smallest bandwidth with which every packet is notified in time"
+            self.choices.append(Choice("broker.rate", f"{found} B/s", why))
+        return found
+
+    def _register(self, rate: int) -> EngineRegister | None:
+        """The smallest value that is enough."""
+        regulator = _regulator(self.platform)
+        if self.broker.engine != "zdma" or regulator is None:
+            return None
+        clock_hz = PS_PER_S // regulator.clock
+        value = -(-rate * (1 << REGISTER_BITS) // (regulator.transaction * clock_hz))
+        if value >= 1 << REGISTER_BITS:
+            return None
+        got = value * regulator.transaction * clock_hz / (1 << REGISTER_BITS)
+        why = f"the smallest value with at least {rate} B/s: {got / 1e6:.3f} MB/s"
+        self.choices.append(Choice("broker.rate register", str(value), why))
+        return EngineRegister(value, got)
+
+    def _cpu(self) -> int | None:
+        if self.broker.cpu is not None:
+            return self.broker.cpu
+        used = {core for domain in self.system.domains for core in domain.cpus}
+        free = [core for core in range(self.platform.cores.count) if core not in used]
+        if free:
+            self.choices.append(Choice("broker.cpu", str(free[0]), "a core that no domain has"))
+        return free[0] if free else None
+
+    def _memory(self, memory: MemoryUse) -> Iterator[Finding]:
+        regulation = self.system.regulation
+        if regulation is not None and regulation.overcommit:
+            return
+        for number, cause in below_workable(self.system, self.platform):
+            path: KeyPath = ("domains", number, "bandwidth")
+            yield Finding(path, "budget-not-workable", f"{cause} on '{self.platform.name}'")
+        allowed = "a budget, or `regulation: { overcommit: true }`"
+        for number, domain in enumerate(self.system.domains):
+            if domain.name in memory.unbounded:
+                cause = f"nothing bounds the traffic of '{domain.name}': what the broker gets is not certain"
+                yield Finding(("domains", number, "bandwidth"), "memory-unbounded", cause, allowed)
+        if memory.unbounded or memory.fits:
+            return
+        parts = ", ".join(f"{one.name} {float(one.utilization):.1%}" for one in memory.parts)
+        if memory.limited_by == "table":
+            reason = "with the largest of these budgets, cores were measured to be unaffected up to"
+        else:
+            reason = f"with {parts} of the DRAM in use, the budgets leave"
+        needs = f"the broker needs {float(memory.rate) / 1e6:.2f} MB/s"
+        cause = f"{needs}: {reason} {memory.largest_rate / 1e6:.2f} MB/s"
+        change = "lower budgets, longer periods or deadlines of flows, or `regulation: { overcommit: true }`"
+        yield Finding(("broker", "rate"), "memory-budget", cause, change)
+
+    def _late(self, checked: analysis.Checked) -> Finding:
+        rate = checked.bytes_per_s
+        if checked.violation is not None:
+            cause = checked.violation.text()
+        elif checked.verdict == "overloaded":
+            used = analysis.load(self.model, rate)
+            cause = f"the flows need {used:.1%} of the broker's time at {rate / 1e6:.2f} MB/s"
+        else:
+            cause = f"the load at {rate} B/s is too near to 100 % to be decided"
+        found = analysis.changes(self.model, rate)
+        return Finding(("broker", "rate"), f"flows-{checked.verdict}", cause, _allowed(found))
+
+    def _impossible(self) -> Finding:
+        most = library().MAX_BYTES_PER_S
+        checked = analysis.check(self.model, most, self.made)
+        if checked.violation is not None:
+            cause = checked.violation.text()
+        else:
+            cause = f"the fixed costs alone need {analysis.load(self.model, most):.1%} of the broker's time"
+        cause = f"the flows cannot be scheduled at any bandwidth: {cause}"
+        return Finding(("flows",), "flows-impossible", cause, _allowed(analysis.changes(self.model, most)))
+
+
+def _allowed(changes: list[analysis.Change]) -> str:
+    if not changes:
+        return "longer periods or deadlines, or fewer flows: no single change is enough"
+    return ", or ".join(one.text() for one in changes[:SHOWN_CHANGES])
+
+
+def _regulator(platform: Platform) -> Regulator | None:
+    engines = [one.name for one in platform.dma if one.type == "zdma"]
+    regulators = platform.interconnect.regulators if platform.interconnect is not None else ()
+    return next((one for one in regulators if one.master in engines), None)
+
+
+def _broker(broker: Broker, platform: Platform) -> Iterator[Finding]:
+    most = library().MAX_BYTES_PER_S
+    if broker.rate is not None and broker.rate > most:
+        yield Finding(("broker", "rate"), "out-of-range", f"is {broker.rate} B/s", f"up to {most} B/s")
+    if broker.engine == "zdma" and _regulator(platform) is None:
+        cause = f"platform '{platform.name}' describes no DMA engine of this kind with a regulator"
+        yield Finding(("broker", "engine"), "not-on-platform", cause, "cpu-copy")
+
+
+def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, system: System) -> Iterator[str]:
+    costs: FlowCosts = model.costs
+    if costs.assumed is not None:
+        yield f"costs of the path are assumed, not measured on '{platform.name}': {costs.assumed}"
+    yield f"transfers of a packet: {model.transfers_from}"
+    if memory is None:
+        yield f"the memory's part is not checked: '{platform.name}' has no `memory_budget`"
+    elif system.regulation is not None and system.regulation.overcommit:
+        yield "the memory's part is not enforced: `regulation: { overcommit: true }`"
