@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test fuzz prove advice lint format size clean
+.PHONY: help demo test fuzz prove advice lint format size linux clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -42,5 +42,8 @@ format: ## rewrite C, C++ and Python sources as the formatters want them
 size: ## size of the hypervisor: bytes as linked, lines as written
 	@./bulkhead size
 
+linux: ## the kernel module build/linux/bulkhead.ko, for the kernel that guests boot
+	@./bulkhead linux-module
+
 clean: ## remove what was built; downloads and the Python environment stay
-	@rm -rf build/host build/target build/fuzz build/run build/logs build/lint build/mypy build/test-results
+	@rm -rf build/host build/target build/fuzz build/linux build/run build/logs build/lint build/mypy build/test-results

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.env.linux import busybox, linux_kernel
+from bulkhead.env.linux_headers import linux_headers
 from bulkhead.env.native import ensure_built
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.env.uboot import u_boot
@@ -38,7 +39,7 @@ def build(preset: str) -> Count:
 
 def fetch() -> Count:
     try:
-        for path in (qemu_binary(), linux_kernel(), busybox(), u_boot()):
+        for path in (qemu_binary(), linux_kernel(), *linux_headers(), busybox(), u_boot()):
             print(path)
     except MissingTool as missing:
         print(missing)

@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
         (tmp_path / name).symlink_to(real)
     program(tmp_path, "id", "echo 1000")
     program(tmp_path, "python3", "exit 0")
-    for name in ("gcc", "g++", "cmake", "ninja", "git"):
+    for name in ("gcc", "g++", "cmake", "ninja", "git", "make"):
         program(tmp_path, name, "exit 1")
     return tmp_path
 

@@ -13,7 +13,7 @@ import pytest
 from checks.common import ROOT, files
 
 SOURCES = (".c", ".h", ".S", ".ld", ".cpp", ".hpp", ".py", ".sh", ".cmake", ".yaml", ".toml")
-NAMED_SOURCES = ("CMakeLists.txt", "Makefile", "bulkhead", "setup", "demo", "run")
+NAMED_SOURCES = ("CMakeLists.txt", "Kbuild", "Makefile", "bulkhead", "setup", "demo", "run")
 LARGEST_BYTES = 1 << 20
 # Inputs and expected outputs of tests are data, and licence texts are what they are.
 DATA = ("tests/golden/", "examples/bad/", "LICENSES/")
@@ -59,7 +59,7 @@ def opening(file: Path) -> list[str]:
 
 
 def expected_licence(file: Path) -> str:
-    shared = name(file).startswith(("core/", "schema/"))
+    shared = name(file).startswith(("core/", "linux/", "schema/"))
     return "Apache-2.0 OR GPL-2.0-only" if shared else "Apache-2.0"
 
 

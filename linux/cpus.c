@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The only place that knows which CPUs there are. A CPU that counters cannot be had for is not brought
+ * online, or, at load, the module is not loaded.
+ */
+#include "cpus.h"
+#include "regulation.h"
+
+static struct cpus_choice chosen;
+static struct regulated_cpu cpus[REGULATOR_MAX_CORES];
+
+struct regulated_cpu *cpus_at(unsigned int cpu)
+{
+    return cpu < REGULATOR_MAX_CORES && (chosen.members >> cpu & 1) != 0 ? &cpus[cpu] : NULL;
+}
+
+int cpus_online(unsigned int cpu)
+{
+    struct regulated_cpu *own = cpus_at(cpu);
+    int error;
+
+    if (own == NULL) {
+        return 0;
+    }
+    error = counters_open(&own->counters, cpu, &chosen.counters, regulated_cpu_overflowed, own);
+    if (error != 0) {
+        pr_err("CPU %u: %s (%d)\n", cpu,
+               error == -EBUSY ? "no event counter is free" : "there is no counter of the event", error);
+        return error;
+    }
+    local_irq_disable();
+    regulated_cpu_begin(own);
+    local_irq_enable();
+    return 0;
+}
+
+int cpus_offline(unsigned int cpu)
+{
+    struct regulated_cpu *own = cpus_at(cpu);
+
+    if (own == NULL || !own->started) {
+        return 0;
+    }
+    local_irq_disable();
+    regulated_cpu_end(own);
+    local_irq_enable();
+    hrtimer_cancel(&own->timer);
+    counters_close(&own->counters);
+    irq_work_sync(&own->overflow);
+    return 0;
+}
+
+int cpus_init(const struct cpus_choice *choice)
+{
+    bool sum = choice->counters.count > 1;
+    struct reservation_parameters parameters = {
+        .kind = sum ? RESERVATION_SUM : RESERVATION_ONE,
+        .counter_bits = COUNTERS_BITS,
+        .slack_events = sum ? choice->slack_events : 0,
+        .grid = regulation_grid(),
+        .keep_running = choice->keep_running,
+    };
+
+    chosen = *choice;
+    for (u32 i = 0; i < REGULATOR_MAX_CORES; i++) {
+        struct regulated_cpu *own = cpus_at(i);
+
+        if (own == NULL) {
+            continue;
+        }
+        if (samples_init(&own->samples) != 0) {
+            cpus_exit();
+            return -ENOMEM;
+        }
+        parameters.limit_events[0] = regulation_budget(i);
+        regulated_cpu_init(own, i, &parameters);
+    }
+    return 0;
+}
+
+static void nothing(void *argument) {}
+
+void cpus_exit(void)
+{
+    /* Messages that are under way arrive, and their handlers return. */
+    on_each_cpu(nothing, NULL, 1);
+    synchronize_rcu();
+    for (u32 i = 0; i < REGULATOR_MAX_CORES; i++) {
+        samples_free(&cpus[i].samples);
+    }
+}
+
+bool cpus_statistics(unsigned int cpu, struct cpus_statistics *statistics)
+{
+    const struct regulated_cpu *own = cpus_at(cpu);
+
+    if (own == NULL) {
+        return false;
+    }
+    *statistics = (struct cpus_statistics){
+        .reservation = own->budget.reservation.statistics,
+        .limit_events = own->budget.reservation.granted_events[0],
+        .gave_way = own->gave_way,
+        .uncounted = own->counters.uncounted,
+        .started = own->started,
+        .throttled = own->throttled,
+    };
+    return true;
+}
+
+bool cpus_samples(unsigned int cpu, struct sample_reader *reader)
+{
+    const struct regulated_cpu *own = cpus_at(cpu);
+
+    return own != NULL && samples_reader(&own->samples, reader);
+}

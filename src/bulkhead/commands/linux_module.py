@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead linux-module`: the kernel module bulkhead.ko, for exactly the kernel that guests boot.
+
+Fetches that kernel's headers where they are missing. Loads nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain, console, print_json, result_object
+
+
+def register(app: typer.Typer) -> None:
+    app.command("linux-module")(linux_module)
+
+
+def linux_module(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="build/linux"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build the Linux module: budgets and regulators of a Linux host's CPUs."""
+    from bulkhead.env.linux_headers import kernel_release
+    from bulkhead.package.linux_module import build_linux_module
+
+    module = build_linux_module()
+    reasons = _copy(module, output) if output is not None else []
+    made = output if output is not None and not reasons else module
+    if as_json:
+        verdict = "error" if reasons else "ok"
+        print_json(
+            result_object(
+                "linux-module", verdict=verdict, reasons=reasons, module=str(made), kernel=kernel_release()
+            )
+        )
+    for reason in () if as_json else reasons:
+        complain(f"error: {reason}")
+    if reasons:
+        raise typer.Exit(1)
+    if not as_json:
+        console().print(f"built {made} for Linux {kernel_release()}", style="green")
+
+
+def _copy(module: Path, output: Path) -> list[str]:
+    try:
+        shutil.copyfile(module, output)
+    except shutil.SameFileError:
+        return []
+    except OSError as error:
+        return [f"{output}: cannot be written: {error.strerror}"]
+    return []

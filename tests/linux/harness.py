@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boots the guests' Linux alone on the emulator, with the module in its RAM disk and a script of checks.
+
+Under counted time an instruction is an event that the emulator's PMU counts, and a run is the same each time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from bulkhead.env.linux import busybox, linux_kernel
+from bulkhead.env.qemu import qemu_binary
+from bulkhead.images.initrd import make_initrd
+
+HERE = Path(__file__).parent
+TIMEOUT_S = 300.0
+# A PCI device that is nothing but memory: its second BAR stands in for a memory controller's registers.
+DEVICE = ("-object", "memory-backend-ram,id=shared,size=1M", "-device", "ivshmem-plain,memdev=shared")
+
+
+def make_ramdisk(module: Path, checks: str) -> bytes:
+    """A RAM disk whose first program runs `checks` and turns the machine off."""
+    init = (HERE / "init.sh").read_text()
+    extra = {"/bulkhead.ko": module.read_bytes(), "/checks.sh": checks.encode()}
+    return make_initrd(busybox().read_bytes(), init, extra)
+
+
+def boot(ramdisk: bytes, directory: Path, *, cpus: int, arguments: tuple[str, ...] = ()) -> str:
+    """What Linux said on its console until it turned the machine off."""
+    initrd = directory / "initrd"
+    initrd.write_bytes(ramdisk)
+    command = [
+        *(str(qemu_binary()), "-machine", "virt,gic-version=3", "-cpu", "cortex-a53", "-smp", str(cpus)),
+        *("-m", "512M", "-display", "none", "-audio", "none", "-nic", "none", "-monitor", "none"),
+        *("-icount", "shift=1,sleep=off", "-seed", "0", "-no-reboot", "-serial", "stdio"),
+        *("-kernel", str(linux_kernel()), "-initrd", str(initrd), *arguments),
+        *("-append", "console=ttyAMA0 quiet loglevel=1 panic=-1"),
+    ]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False
+    )
+    console = done.stdout.decode(errors="replace").replace("\r\n", "\n")
+    (directory / "console.log").write_text(console)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return console
+
+
+def answers(console: str) -> dict[str, list[str]]:
+    """Lines by the question (`@@ name`) that they answer. The script has come to its end."""
+    found: dict[str, list[str]] = {}
+    name = None
+    for line in console.splitlines():
+        if line.startswith("@@"):
+            name = line.removeprefix("@@").strip()
+            assert name not in found, f"asked twice: {name}"
+            found[name] = []
+        elif name is not None:
+            found[name].append(line)
+    assert "" in found, f"the checks did not come to their end:\n{console[-2000:]}"
+    return found

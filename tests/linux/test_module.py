@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Linux module on an unmodified kernel (B8, B9): it limits, is told what to do, goes without a trace.
+
+One boot for all: checks.sh asks, the tests look at the answers. An instruction is an event, and a CPU's
+count has those of the other CPU in it, which does nothing while a loop is measured.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from bulkhead.env.linux_headers import kernel_release
+from bulkhead.package.linux_module import build_linux_module
+
+from .harness import DEVICE, HERE, answers, boot, make_ramdisk
+
+pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(900)]
+
+# What a loop in user mode costs besides: the way from the overflow to the thread that holds the CPU.
+OVERSHOOT_EVENTS = 12_000
+UNLIMITED = None
+Answers = dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A line of the file `samples`."""
+
+    cpu: int
+    interval: int
+    time_ns: int
+    periods: int
+    events: int
+    limit: int | None
+    throttled_ns: int
+    global_events: int
+    load_permille: int
+
+
+def samples(lines: list[str]) -> list[Sample]:
+    found = []
+    for line in lines:
+        if re.match(r"[01] \d", line):
+            found.append(
+                Sample(*(UNLIMITED if word == "unlimited" else int(word) for word in line.split()))  # type: ignore[arg-type]
+            )
+    assert found, lines[:5]
+    return found
+
+
+def values(lines: list[str]) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def busy(lines: list[str]) -> list[Sample]:
+    """Intervals in which CPU 0 had more to do than it was allowed to, and did it in user mode.
+
+    A program's start and end are ways through the kernel that nothing interrupts: the overshoot of those
+    intervals is what the way is long. They are the first and the last.
+    """
+    found = [sample for sample in samples(lines) if sample.throttled_ns > 0]
+    assert len(found) > 100, f"{len(found)} of {len(lines)} intervals were throttled"
+    return found[len(found) // 10 : -len(found) // 5]
+
+
+@pytest.fixture(scope="module")
+def module() -> Path:
+    return build_linux_module()
+
+
+@pytest.fixture(scope="module")
+def asked(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    ramdisk = make_ramdisk(module, (HERE / "checks.sh").read_text())
+    return answers(boot(ramdisk, tmp_path_factory.mktemp("linux"), cpus=2, arguments=DEVICE))
+
+
+def test_b9_the_module_is_core_and_its_driver_for_the_guests_kernel(module: Path) -> None:
+    with module.open("rb") as file:
+        elf = ELFFile(file)
+        info = elf.get_section_by_name(".modinfo").data().decode().split("\0")
+        functions = {symbol.name for symbol in elf.get_section_by_name(".symtab").iter_symbols()}
+    assert any(line.startswith(f"vermagic={kernel_release()} ") for line in info)
+    assert "license=GPL" in info
+    assert {"budget_overflow", "regulated_timer", "regulator_step", "sample_write"} <= functions
+
+
+def test_b8_bad_parameters_at_load_leave_nothing_behind(asked: Answers) -> None:
+    lines = asked["refused-loads"]
+    assert len(lines) > 20
+    assert [line for line in lines if not line.rstrip().endswith("; no more")] == []
+    said = dict(line.split(": ", 1) for line in lines)
+    assert said["events=0x08 parameters=policy=dynamic"].startswith("No such device")
+    others = [
+        text
+        for name, text in said.items()
+        if name not in ("events=0x17", "events=0x08 parameters=policy=dynamic")
+    ]
+    assert all(text.startswith("Invalid argument") for text in others)
+
+
+def test_b1_an_event_that_the_cpu_does_not_count_is_refused(asked: Answers) -> None:
+    """A counter of it would stay 0, and the budget never be spent."""
+    assert any(line.startswith("events=0x17: ") and "loaded" not in line for line in asked["refused-loads"])
+    assert any("CPU 0: there is no counter of the event" in line for line in asked["dmesg"])
+
+
+def test_b8_all_parameters_have_a_file(asked: Answers) -> None:
+    parameters = values(asked["parameters"])
+    assert set(parameters) | {"parameters", "samples", "status"} == set(asked["load"][0].split())
+    assert parameters["policy"] == "none"
+    assert parameters["budgets"] == "0:unlimited,1:unlimited"
+    assert parameters["threshold_permille"] == "800"
+    assert [line.split()[0] for line in asked["threads"]] == ["bulkhead/0", "bulkhead/1"]
+
+
+def test_b8_bad_values_are_refused_and_change_nothing(asked: Answers) -> None:
+    lines = asked["refused"]
+    assert len(lines) > 30
+    assert [line for line in lines if not line.endswith(": refused: Invalid argument")] == []
+
+
+def test_b5_dynamic_without_a_source_of_utilization_is_refused_and_says_why(asked: Answers) -> None:
+    first, *said = asked["refused-dynamic"]
+    assert first == "refused: No such device"
+    assert any("policy dynamic: nothing tells how busy the memory is" in line for line in said)
+
+
+def test_b8_what_is_read_can_be_written(asked: Answers) -> None:
+    assert asked["round-trip"] == ["taken", "the same"]
+
+
+def test_without_a_policy_all_is_counted_and_nothing_limited(asked: Answers) -> None:
+    status = values(asked["free-status"])
+    assert int(status["cpu0.events"]) > 100_000_000
+    assert status["cpu0.limit_events"] == "unlimited"
+    assert status["cpu0.throttled_periods"] == status["cpu0.uncounted"] == "0"
+
+
+@pytest.mark.parametrize(("name", "budget"), [("static-samples", 100_000), ("twice-samples", 200_000)])
+def test_b1_no_period_has_more_than_budget_and_overshoot(asked: Answers, name: str, budget: int) -> None:
+    limited = [sample for sample in busy(asked[name]) if sample.limit == budget]
+    assert all(sample.periods == 1 for sample in limited)
+    assert max(sample.events for sample in limited) <= budget + OVERSHOOT_EVENTS
+    assert mean(sample.events for sample in limited) >= budget, "it gets what it was promised"
+
+
+def test_b1_overshoot_is_reported(asked: Answers) -> None:
+    status = values(asked["static-status"])
+    most = max(sample.events for sample in busy(asked["static-samples"])) - 100_000
+    assert int(status["cpu0.overshoot_max_events"]) >= most > 0
+    assert int(status["cpu0.throttled_periods"]) >= int(status["cpu0.overshoot_periods"]) > 0
+    assert status["cpu1.throttled_periods"] == "0"
+
+
+def test_b1_twice_the_budget_does_twice_the_work(asked: Answers) -> None:
+    """As the loop counts its own turns."""
+    free = int(asked["free"][-1])
+    once, twice = int(asked["static"][-1]), int(asked["twice"][-1])
+    assert 1.9 < twice / once < 2.2
+    assert 0.17 < once / free < 0.22, "a fifth of what it can do in a period"
+
+
+def test_b1_periods_do_not_drift(asked: Answers) -> None:
+    found = busy(asked["static-samples"])
+    first, last = found[0], found[-1]
+    assert last.time_ns - first.time_ns == pytest.approx(
+        (last.interval - first.interval) * 1_000_000, abs=20_000
+    )
+
+
+def test_b8_a_change_holds_for_all_cpus_from_the_same_interval_on(asked: Answers) -> None:
+    found = samples(asked["atomic"])
+    for limits in ((600_001, 600_002), (1_200_001, 1_200_002)):
+        starts = [
+            min(sample.interval for sample in found if (sample.cpu, sample.limit) == (cpu, limit))
+            for cpu, limit in enumerate(limits)
+        ]
+        assert starts[0] == starts[1]
+    times = [sample.time_ns for sample in found if sample.limit == 1_200_001]
+    assert mean(after - before for before, after in pairwise(times[1:])) == pytest.approx(2_000_000, rel=0.01)
+
+
+def test_b6_traffic_stays_at_its_threshold(asked: Answers) -> None:
+    """CPU 1 sleeps, but each CPU's count is of both: so it is twice what CPU 0 does."""
+    found = [sample for sample in samples(asked["bandwidth-samples"]) if sample.cpu == 0]
+    begun = next(sample.interval for sample in found if sample.limit == 20_000)
+    settled = [sample for sample in found if begun + 100 <= sample.interval < begun + 250]
+    assert len(settled) == 150
+    assert 2 * mean(sample.events for sample in settled) == pytest.approx(400_000, rel=0.05)
+    limits = [sample.limit or 0 for sample in found if begun + 5 <= sample.interval < begun + 25]
+    assert limits == sorted(limits), "a throttled CPU's budget grows"
+    assert limits[-1] > 1.5 * limits[0]
+
+
+def test_b5_budgets_follow_the_memorys_utilization(asked: Answers) -> None:
+    taken, high, low = asked["utilization"]
+    assert taken == "taken"
+    load, events = map(int, high.split()[1:3])
+    assert load == pytest.approx(900, abs=2)
+    assert events < 450_000, "above the threshold they shrink"
+    load_after, events_after = map(int, low.split()[1:3])
+    assert load_after == pytest.approx(300, abs=2)
+    assert events_after > 2 * events, "below it, and throttled, they grow"
+
+
+def test_b8_the_ring_drops_the_oldest_and_says_how_many(asked: Answers) -> None:
+    lines = asked["drops"]
+    dropped = {int(line.split()[2]): int(line.split()[4]) for line in lines if "dropped" in line}
+    assert set(dropped) == {0, 1}
+    assert all(count > 400 for count in dropped.values())
+    intervals = [sample.interval for sample in samples(lines[1:]) if sample.cpu == 0]
+    gaps = [after - before for before, after in pairwise(intervals)]
+    assert gaps.count(1) == len(gaps) or sorted(gaps)[-2] == 1, "one gap at most, where they were dropped"
+
+
+def test_b8_samples_are_stored_only_while_they_are_wanted(asked: Answers) -> None:
+    assert asked["not-stored"] == ["taken"]
+    assert asked["stored"][0] == "taken"
+    assert int(asked["stored"][1]) > 90
+
+
+def test_a_cpu_goes_and_comes_while_it_is_throttled(asked: Answers) -> None:
+    lines = asked["hotplug"]
+    assert lines[0] == "taken"
+    assert lines[1:7] == [f"{turn}: {state}" for turn in (1, 2, 3) for state in ("0 1", "1 0-1")]
+    assert int(lines[-1].removeprefix("throttled: ")) > 150
+
+
+def test_removal_ends_throttling_and_leaves_nothing(asked: Answers) -> None:
+    left, turns = asked["removed"]
+    assert left == "no more"
+    assert int(turns) > 0.9 * int(asked["free"][-1])
+    assert asked["again"] == ["no more"] * 5
+
+
+def test_b3_a_budget_of_a_sum_is_kept(asked: Answers) -> None:
+    limited = busy(asked["sum-samples"])
+    assert {sample.limit for sample in limited} == {400_000}
+    assert max(sample.events for sample in limited) <= 400_000 + 4 * OVERSHOOT_EVENTS
+    assert mean(sample.events for sample in limited) >= 400_000
+
+
+def test_measuring_stops_nothing(asked: Answers) -> None:
+    status = values(asked["measured"])
+    assert int(status["cpu0.overshoot_periods"]) > 100
+    assert status["cpu0.throttled_periods"] == "0"
+
+
+def test_the_kernel_has_nothing_to_complain_of(asked: Answers) -> None:
+    bad = re.compile(r"WARNING|BUG|Call trace|Oops|stall|lockup|scheduling while|inconsistent|RT throttling")
+    assert [line for line in asked["dmesg"] if bad.search(line)] == []
