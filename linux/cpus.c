@@ -8,6 +8,7 @@
 
 static struct cpus_choice chosen;
 static struct regulated_cpu cpus[REGULATOR_MAX_CORES];
+static bool released;
 
 struct regulated_cpu *cpus_at(unsigned int cpu)
 {
@@ -19,7 +20,7 @@ int cpus_online(unsigned int cpu)
     struct regulated_cpu *own = cpus_at(cpu);
     int error;
 
-    if (own == NULL) {
+    if (own == NULL || READ_ONCE(released)) {
         return 0;
     }
     error = counters_open(&own->counters, cpu, &chosen.counters, regulated_cpu_overflowed, own);
@@ -29,20 +30,29 @@ int cpus_online(unsigned int cpu)
         return error;
     }
     local_irq_disable();
-    regulated_cpu_begin(own);
+    if (!READ_ONCE(released)) {
+        regulated_cpu_begin(own);
+    }
     local_irq_enable();
     return 0;
+}
+
+static void end_if_started(struct regulated_cpu *own)
+{
+    if (own->started) {
+        regulated_cpu_end(own);
+    }
 }
 
 int cpus_offline(unsigned int cpu)
 {
     struct regulated_cpu *own = cpus_at(cpu);
 
-    if (own == NULL || !own->started) {
+    if (own == NULL || own->counters.perf_count == 0) {
         return 0;
     }
     local_irq_disable();
-    regulated_cpu_end(own);
+    end_if_started(own);
     local_irq_enable();
     hrtimer_cancel(&own->timer);
     counters_close(&own->counters);
@@ -76,6 +86,21 @@ int cpus_init(const struct cpus_choice *choice)
         regulated_cpu_init(own, i, &parameters);
     }
     return 0;
+}
+
+static void release(void *argument)
+{
+    struct regulated_cpu *own = cpus_at(smp_processor_id());
+
+    if (own != NULL) {
+        end_if_started(own);
+    }
+}
+
+void cpus_release(void)
+{
+    WRITE_ONCE(released, true);
+    on_each_cpu(release, NULL, 1);
 }
 
 static void nothing(void *argument) {}

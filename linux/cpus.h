@@ -28,6 +28,10 @@ struct cpus_statistics {
 /* After regulation_init(). -ENOMEM. May sleep. */
 int cpus_init(const struct cpus_choice *choice);
 
+/* Ends counting and limiting on all CPUs at once, for good, without any of them having to run a thread: one
+ * whose budget is too small for that would not. Each is still to go offline. May sleep. */
+void cpus_release(void);
+
 /* When no CPU is started: nothing of them is used any more. May sleep. */
 void cpus_exit(void);
 

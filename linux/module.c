@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The module's life: its parameters at load, the order in which its parts begin, and the opposite order in
- * which they end. Budgets hold from cpus_online() to cpus_offline(), on each CPU.
+ * which they end. Budgets hold from cpus_online() to cpus_release() or cpus_offline(), on each CPU.
  */
 #include "cpus.h"
 #include "files.h"
@@ -177,6 +177,7 @@ static int __init bulkhead_init(void)
 static void __exit bulkhead_exit(void)
 {
     files_exit();
+    cpus_release();
     cpuhp_remove_state(hotplug_state);
     throttle_exit();
     cpus_exit();

@@ -216,6 +216,16 @@ for turn in 1 2 3 4 5; do
     left
 done
 
+# Less than the kernel's way back to a program: nothing but interrupts runs there any more.
+say stuck
+load_with "policy=static budgets=0:500"
+spin 0
+sleep 0.2
+value status cpu0.throttled_periods
+rmmod bulkhead
+left
+hush
+
 # Two counters of cycles, for one of which an overflow never goes unnoticed.
 say sum
 insmod /bulkhead.ko events=0x11,0x11 slack_events=64 cpus=0 'parameters="policy=static budgets=0:400000"'

@@ -240,6 +240,12 @@ def test_removal_ends_throttling_and_leaves_nothing(asked: Answers) -> None:
     assert asked["again"] == ["no more"] * 5
 
 
+def test_removal_frees_a_cpu_that_could_run_no_thread(asked: Answers) -> None:
+    periods, left = asked["stuck"]
+    assert int(periods) > 150
+    assert left == "no more"
+
+
 def test_b3_a_budget_of_a_sum_is_kept(asked: Answers) -> None:
     limited = busy(asked["sum-samples"])
     assert {sample.limit for sample in limited} == {400_000}
