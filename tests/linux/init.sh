@@ -51,4 +51,5 @@ hush() {
 
 . /checks.sh
 echo "@@"
+sleep 0.5 # until all of that is out
 poweroff -f

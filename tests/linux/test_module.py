@@ -8,7 +8,6 @@ count has those of the other CPU in it, which does nothing while a loop is measu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
@@ -19,55 +18,16 @@ from elftools.elf.elffile import ELFFile
 from bulkhead.env.linux_headers import kernel_release
 from bulkhead.package.linux_module import build_linux_module
 
-from .harness import DEVICE, HERE, answers, boot, make_ramdisk
+from .harness import DEVICE, HERE, OVERSHOOT_EVENTS, answers, boot, make_ramdisk
+from .samples import busy, samples
 
 pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(900)]
 
-# What a loop in user mode costs besides: the way from the overflow to the thread that holds the CPU.
-OVERSHOOT_EVENTS = 12_000
-UNLIMITED = None
 Answers = dict[str, list[str]]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A line of the file `samples`."""
-
-    cpu: int
-    interval: int
-    time_ns: int
-    periods: int
-    events: int
-    limit: int | None
-    throttled_ns: int
-    global_events: int
-    load_permille: int
-
-
-def samples(lines: list[str]) -> list[Sample]:
-    found = []
-    for line in lines:
-        if re.match(r"[01] \d", line):
-            found.append(
-                Sample(*(UNLIMITED if word == "unlimited" else int(word) for word in line.split()))  # type: ignore[arg-type]
-            )
-    assert found, lines[:5]
-    return found
 
 
 def values(lines: list[str]) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
-
-
-def busy(lines: list[str]) -> list[Sample]:
-    """Intervals in which CPU 0 had more to do than it was allowed to, and did it in user mode.
-
-    A program's start and end are ways through the kernel that nothing interrupts: the overshoot of those
-    intervals is what the way is long. They are the first and the last.
-    """
-    found = [sample for sample in samples(lines) if sample.throttled_ns > 0]
-    assert len(found) > 100, f"{len(found)} of {len(lines)} intervals were throttled"
-    return found[len(found) // 10 : -len(found) // 5]
 
 
 @pytest.fixture(scope="module")
