@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -116,6 +117,37 @@ def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
     assert result["notices"] == [notice]
     for text in (shown(run, 120), unescape(render([run]))):
         assert "domains[1].bandwidth: the budget of 'linux': not enforced by this version" in text
+
+
+def shared_core(broken: list[str]) -> dict[str, object]:
+    promises = {"budgets": [], "recharges": broken, "priorities": []}
+    return {
+        "core": 1, "scheduler": "fixed-priority", "slice_ns": 0, "switches": 1200,
+        "exit_reasons": {"wfx": 40_000}, "vcpus": [{"domain": "control", "run_ns": 5 * 10**9}],
+        "promises": {name: {"kept": not why, "broken": why} for name, why in promises.items()},
+    }  # fmt: skip
+
+
+def test_promises_of_shared_cores_are_shown(isolated: Run) -> None:
+    """B2: not in the JSON result alone; and nobody knows whose the exits of such a core are."""
+    vcpus = [{"vcpu": 0, "core": 1, "exits": None}]
+    events = {
+        "event": "INST_RETIRED", "budget": 1000, "period_ns": 10**6, "shared": False, "vcpus": [],
+        "max_per_period": 1006, "overshoot_max": 6, "throttled_periods": 3, "periods": 9,
+    }  # fmt: skip
+    domain = isolated.domains[0] | {"vcpus": vcpus, "events": events}
+    for broken, words in (
+        ([], "shared (fixed-priority): budgets, recharges and priorities kept; had the core: control 25.0%;"),
+        (["late"], "shared (fixed-priority): budgets and priorities kept; recharges broken; had the core"),
+    ):
+        report = isolated.report | {"domains": [domain], "shared_cores": [shared_core(broken)]}
+        run = replace(isolated, report=report)
+        for text in (shown(run, 200), unescape(render([run]))):
+            assert words in text
+            assert "1\u202f200 switches, 2\u202f000 exits/s" in text
+            assert "1\u202f000 INST_RETIRED in each 1 ms; at most 1\u202f006 on a core" in text
+        (row,) = (line for line in shown(run, 200).splitlines() if line.startswith("control"))
+        assert "–" in row, "of its exits"
 
 
 def test_command_to_repeat(unprotected: Run) -> None:

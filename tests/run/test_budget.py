@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bulkhead.planning.budgets import Budget
-from bulkhead.report.terminal import budget_text
+from bulkhead.report.sentences import budget_text
 from bulkhead.run.budget import budget_reasons, events_of
 from bulkhead.run.status import BudgetStatus, CoreStatus
 
@@ -34,13 +34,13 @@ def test_counts_of_cores_are_added_and_maxima_taken() -> None:
     ]  # fmt: skip
     text = budget_text(found)
     assert "L2D_CACHE_REFILL in each 1 ms; at most 1" in text
-    assert "stopped in 8 of 10 periods" in text
+    assert "6 beyond a period's budget, stopped in 8 of 10 periods" in text
 
 
 def test_nothing_was_seen_yet() -> None:
     found = events_of(replace(BUDGET, chunk_events=10), "BUS_ACCESS", [core(0, None)])
     assert (found["events"], found["max_per_period"], found["overshoot_mean"]) == (0, 0, 0.0)
-    assert "shared by its VCPUs" in budget_text(found)
+    assert "shared by its VCPUs; no period of it has ended" in budget_text(found)
 
 
 def test_periods_that_were_missed_break_the_promise() -> None:
@@ -54,4 +54,6 @@ def test_what_a_manager_made_of_it_is_said() -> None:
     found = events_of(BUDGET, "BUS_ACCESS", [core(0, ONE), core(1, changed)])
     assert (found["budget"], found["changes"]) == (1000, 3)
     assert found["latest"] == {"budget": 2000, "period_ns": 500_000}
-    assert "changed 3 times to 2 000 in 500 µs" in budget_text(found).replace("\u202f", " ")
+    text = budget_text(found).replace("\u202f", " ")
+    assert "changed 3 times to 2 000 in 500 µs" in text
+    assert "at most 1 006 on a core, 6 beyond a period's budget" in text, "not the 1,994 left of the latest"

@@ -76,6 +76,15 @@ def test_what_was_broken_is_said(broken: SharedVcpu, promise: str, text: str) ->
     assert reason.startswith("core 0: control") and text in reason
 
 
+def test_a_changed_budget_is_judged_by_what_held_in_the_period() -> None:
+    """2,000 events are none too many while a manager's budget is 2,000; EL2 says what was beyond it."""
+    changed = replace(BUDGET, changes=1, max_per_period=2006)
+    assert shared_reasons(found(replace(HIGH, budget=changed), LOW)) == []
+    beyond = replace(changed, overshoot_max=LONGEST_WAY + 1)
+    (reason,) = shared_reasons(found(replace(HIGH, budget=beyond), LOW))
+    assert "1001 events beyond the budget of a period" in reason
+
+
 def test_recharges_are_held_against_the_runs_time_too() -> None:
     """If neither was counted any more."""
     (core,) = found(HIGH, LOW, guest_ns=8 * MS)
@@ -91,5 +100,5 @@ def test_a_domain_sees_its_vcpu_of_a_shared_core() -> None:
     core = CoreStatus(0, 0xFFFF_FFFF, 0, False, {"wfx": 9}, 5, 0, switches=6, shared=(HIGH, LOW))
     one = core.vcpu_of(1)
     assert one is not None
-    assert (one.core, one.vcpu, one.exits, one.budget) == (0, 1, {}, None)
+    assert (one.core, one.vcpu, one.attributed, one.budget) == (0, 1, False, None)
     assert core.vcpu_of(2) is None

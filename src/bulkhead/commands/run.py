@@ -243,9 +243,9 @@ def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
 
     live = Live(target)
     outcome = _session(target, live, as_json=as_json, attach=attach)
-    if outcome.image is not None:
-        live.conclude(outcome.image.bytes_at)
     result = conclude(target, outcome, version=__version__, commit=commit())
+    if outcome.image is not None:
+        live.conclude(outcome.image.bytes_at, result["guest_ns"])
     show(target, as_json=as_json)
     return result
 

@@ -46,8 +46,6 @@ def run_on_machine(
         return target
     with WatchingView(target.system, options.for_ns, show_lines=not as_json) as view:
         outcome = run_simulation(_plan(target), view)
-    if outcome.image is not None:
-        Live(target).conclude(outcome.image.bytes_at)
     alone: dict[str, SimulatedResult] = {}
     if solo and outcome.simulated is not None:
         found = _alone(loaded, options, directory)
@@ -55,6 +53,8 @@ def run_on_machine(
             return found
         alone = found
     result = conclude(target, outcome, version=__version__, commit=commit(), solo=alone)
+    if outcome.image is not None:
+        Live(target).conclude(outcome.image.bytes_at, result["guest_ns"])
     show(target, as_json=as_json)
     return result
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _REFRESH_S = 0.25
-_GONE_S = 10.0  # a run that has not written for so long has died
+_QUIET_S = 2.0  # a run that has not written for so long may have died
+_WIDTH = 80  # columns of the table, where nobody says how many there are
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +46,7 @@ def top(
 
     try:
         file = find_run(target, LIVE_FILE) / LIVE_FILE
-        seen = _read(file)
+        seen = _look(file)
     except NoRun as error:
         if as_json:
             print_json(result_object("top", verdict="error", reasons=[str(error)]))
@@ -54,8 +55,10 @@ def top(
         raise typer.Exit(1) from None
     if as_json:
         print_json(result_object("top", verdict="ok", reasons=[], **seen))
-    elif once or seen["ended"]:
-        console().print(table_of(seen))
+    elif once or seen["state"] != "running":
+        shown = console()
+        shown.width = max(shown.width, _WIDTH)
+        shown.print(table_of(seen))
     else:
         _follow(file)
 
@@ -71,42 +74,64 @@ def _read(file: Path) -> dict[str, Any]:
     return content
 
 
+def _look(file: Path) -> dict[str, Any]:
+    """What the file says, and whether its run still runs, has ended, or died without a word.
+
+    A run that writes is not asked for its lock, so that none that starts finds it taken.
+    """
+    from bulkhead.run.directory import is_in_use
+
+    seen = _read(file)
+    try:
+        quiet = time.time() - file.stat().st_mtime > _QUIET_S
+    except OSError:
+        quiet = False
+    died = quiet and not is_in_use(file.parent)
+    return seen | {"state": "ended" if seen["ended"] else "died" if died else "running"}
+
+
 def _follow(file: Path) -> None:
     from rich.live import Live
 
     from bulkhead.run.find import NoRun
 
     shown = console()
-    with Live(table_of(_read(file)), console=shown, auto_refresh=False) as live:
+    with Live(table_of(_look(file)), console=shown, auto_refresh=False) as live:
         while True:
             try:
-                seen = _read(file)
-                gone = time.time() - file.stat().st_mtime > _GONE_S
-            except (NoRun, OSError):
+                seen = _look(file)
+            except NoRun:
                 return
             live.update(table_of(seen), refresh=True)
-            if seen["ended"] or gone:
+            if seen["state"] != "running":
                 return
             time.sleep(_REFRESH_S)
 
 
+_STATES = {
+    "running": "running",
+    "ended": "ended, means of the whole run",
+    "died": "its process died; what was seen last",
+}
+
+
 def table_of(seen: dict[str, Any]) -> Table:
+    """At most 80 columns wide with ordinary names and numbers; a long name takes more lines."""
     from rich import box
     from rich.table import Table
 
     from bulkhead.report.numbers import count, duration
 
     clock = f", {seen['guest_s']:.2f} s" if seen["guest_s"] is not None else ""
-    state = "ended" if seen["ended"] else "running"
     table = Table(
-        title=f"{seen['system']} on {seen['on']}: {state}{clock}", box=box.SIMPLE_HEAD, title_justify="left"
-    )
-    for name, justify in (
-        ("domain", "left"), ("cores", "left"), ("state", "left"), ("events", "right"),
-        ("budget", "right"), ("period", "right"), ("MB/s", "right"),
-        ("stopped", "right"), ("exits/s", "right"),
-    ):  # fmt: skip
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        title=f"{seen['system']} on {seen['on']}{clock}: {_STATES[seen['state']]}",
+        box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 0), pad_edge=False, show_edge=False,
+    )  # fmt: skip
+    table.add_column("domain", overflow="fold")
+    table.add_column("cores", overflow="fold")
+    table.add_column("state", no_wrap=True)
+    for name in ("events", "budget", "period", "MB/s", "stopped", "exits/s"):
+        table.add_column(name, justify="right", no_wrap=True)
     regulation = seen.get("regulation")
     if regulation is not None:
         table.caption_justify = "left"
@@ -120,7 +145,7 @@ def table_of(seen: dict[str, Any]) -> Table:
         table.add_row(
             row["domain"],
             ",".join(str(core) for core in row["cores"]),
-            row["state"],
+            _state(row["state"], seen["state"]),
             number(row.get("events_per_period")),
             number(row.get("budget")),
             duration(row["period_ns"]) if "period_ns" in row else "–",
@@ -129,3 +154,8 @@ def table_of(seen: dict[str, Any]) -> Table:
             number(row["exits_per_s"]),
         )
     return table
+
+
+def _state(of_domain: str, of_run: str) -> str:
+    """Nothing runs any more after the run."""
+    return "ran" if of_domain == "running" and of_run != "running" else of_domain

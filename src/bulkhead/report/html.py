@@ -16,7 +16,15 @@ from markupsafe import Markup
 
 from bulkhead.report import numbers, plots
 from bulkhead.report.load import Run
-from bulkhead.report.terminal import attempts_by_class, interference_text, witness_text
+from bulkhead.report.sentences import (
+    budget_text,
+    interference_text,
+    regulation_text,
+    shared_core_kept,
+    shared_core_text,
+    witness_text,
+)
+from bulkhead.report.terminal import attempts_by_class
 
 _TEMPLATE = "page.html.j2"
 
@@ -85,7 +93,20 @@ def _shown(run: Run) -> dict[str, Any]:
             {"held": found.get("held"), "domain": found.get("domain"), "text": interference_text(found)}
             for found in run.interference
         ],
-        "rates": {domain["name"]: _exit_rate(run, domain) for domain in run.domains},
+        "rates": {
+            domain["name"]: numbers.exit_rate(domain.get("vcpus", []), run.report.get("guest_ns"))
+            for domain in run.domains
+        },
+        "shared_cores": [
+            {"kept": shared_core_kept(core), "core": core["core"], "text": shared_core_text(core, run)}
+            for core in run.shared_cores
+        ],
+        "budgets": [
+            {"domain": domain["name"], "text": budget_text(domain["events"])}
+            for domain in run.domains
+            if domain.get("events")
+        ],
+        "regulation": regulation_text(found) if (found := run.report.get("regulation")) else None,
         "witnesses": [
             {
                 "name": name,
@@ -97,11 +118,6 @@ def _shown(run: Run) -> dict[str, Any]:
             for name, found in witnesses.items()
         ],
     }
-
-
-def _exit_rate(run: Run, domain: dict[str, Any]) -> str:
-    exits = sum(vcpu.get("exits", 0) for vcpu in domain.get("vcpus", []))
-    return numbers.rate(exits, run.report.get("guest_ns"))
 
 
 def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:

@@ -70,6 +70,11 @@ class Run:
     def interference(self) -> list[Json]:
         return list(self.report.get("interference", []))
 
+    @property
+    def shared_cores(self) -> list[Json]:
+        """Cores that VCPUs of several domains share, with what is promised of each."""
+        return list(self.report.get("shared_cores", []))
+
     def witness(self, name: str) -> Json | None:
         found = self.report.get("witnesses", {}).get(name)
         return found if isinstance(found, dict) else None

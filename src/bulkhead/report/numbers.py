@@ -31,6 +31,12 @@ def rate(events: int, ns: Any) -> str:
     return f"{per_s:.1f}" if per_s < 10 else count(round(per_s))
 
 
+def exit_rate(vcpus: list[dict[str, Any]], ns: Any) -> str:
+    """Exits per second of a domain; a dash if it shares a core, where nobody knows whose they are."""
+    exits = [vcpu.get("exits", 0) for vcpu in vcpus]
+    return rate(sum(exits), ns) if None not in exits else "–"
+
+
 def ranges(numbers: list[int]) -> str:
     """0-2, 5."""
     found: list[list[int]] = []

@@ -14,7 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from bulkhead.report.load import Run
-from bulkhead.report.numbers import count, duration, ranges, rate
+from bulkhead.report.numbers import count, duration, exit_rate, ranges
+from bulkhead.report.sentences import (
+    budget_text,
+    interference_text,
+    regulation_text,
+    shared_core_kept,
+    shared_core_text,
+    witness_text,
+)
 
 _FILE_WIDTH = 120  # columns when nobody says how many there are
 _GOOD, _BAD, _DIM = "green", "bold red", "dim"
@@ -34,6 +42,7 @@ def render_run(run: Run) -> Group:
     if run.attempts:
         parts += [Text(""), _attempts(run)]
     parts += [_budget(domain) for domain in run.domains if domain.get("events")]
+    parts += [_shared_core(core, run) for core in run.shared_cores]
     if run.report.get("regulation"):
         parts.append(Text.assemble(("· ", _DIM), regulation_text(run.report["regulation"])))
     parts += [_interference(found) for found in run.interference]
@@ -108,54 +117,9 @@ def _budget(domain: dict[str, Any]) -> Text:
     return Text.assemble(("· ", _DIM), (f"{domain.get('name')}: ", "bold"), budget_text(domain["events"]))
 
 
-def budget_text(events: dict[str, Any]) -> str:
-    """How a domain kept to its budget, in one sentence."""
-    shared = ", shared by its VCPUs" if events.get("shared") else ""
-    limits = [one for one in events["vcpus"] if "budget_mean" in one]
-    if limits:
-        least, most = min(one["budget_min"] for one in limits), max(one["budget_max"] for one in limits)
-        means = ", ".join(count(round(one["budget_mean"])) for one in limits)
-        budget = f"on average {means} ({count(least)} to {count(most)})"
-    elif events["budget"] is None:
-        budget = "any number of"
-    elif "write_budget" in events:
-        budget = f"{count(events['budget'])} and {count(events['write_budget'])}"
-    else:
-        budget = count(events["budget"])
-    latest = events.get("latest")
-    changed = (
-        f", changed {events['changes']} times to {count(latest['budget'])} in {duration(latest['period_ns'])}"
-        if latest
-        else ""
-    )
-    period = duration(events["period_ns"])
-    return (
-        f"{budget} {events['event']} in each {period}{shared}{changed}; "
-        f"at most {count(events['max_per_period'])} on a core, "
-        f"stopped in {count(events['throttled_periods'])} of {count(events['periods'])} periods"
-        + _reclaim_text(events["vcpus"])
-    )
-
-
-def _reclaim_text(vcpus: list[dict[str, Any]]) -> str:
-    given = [one for one in vcpus if "given" in one]
-    if not given:
-        return ""
-    sums = {key: sum(one[key] for one in given) for key in ("given", "drawn", "violations")}
-    gave, drew, missed = (count(number) for number in sums.values())
-    return f"; gave {gave}, drew {drew}, missed its own in {missed}"
-
-
-def regulation_text(found: dict[str, Any]) -> str:
-    """What the regulator did, in one sentence."""
-    together, load = found["global_events"], found["load"]
-    intervals = f"{count(found['intervals'])} intervals of {duration(found['interval_ns'])}"
-    return (
-        f"regulation {found['policy']}: {intervals}, {count(found['missed'])} missed, "
-        f"{count(found['late'])} late; together {count(round(together['mean']))} events "
-        f"({count(together['min'])} to {count(together['max'])}), "
-        f"load {load['mean']:.1%} ({load['min']:.1%} to {load['max']:.1%})"
-    )
+def _shared_core(core: dict[str, Any], run: Run) -> Text:
+    mark = ("✓ ", _GOOD) if shared_core_kept(core) else ("✗ ", _BAD)
+    return Text.assemble(mark, (f"core {core['core']}: ", "bold"), shared_core_text(core, run))
 
 
 def _interference(found: dict[str, Any]) -> Text:
@@ -164,25 +128,14 @@ def _interference(found: dict[str, Any]) -> Text:
     return Text.assemble(mark, (f"{found.get('domain')}: ", "bold"), interference_text(found))
 
 
-def interference_text(found: dict[str, Any]) -> str:
-    """What a real-time domain measured before and during an attack, in one sentence."""
-    exits = "the same" if found.get("held") else "not the same (" + ", ".join(found["differing"]) + ")"
-    jitter = []
-    for key, when in (("before", "before the attack"), ("after", "during it")):
-        summary = found[key]["jitter_ns"]
-        jitter.append(f"{when}: mean {duration(summary['mean'])}, max {duration(summary['max'])}")
-    return f"exits of its core per release {exits} before and during the attack; jitter {'; '.join(jitter)}"
-
-
 def _row(domain: dict[str, Any], guest_ns: object, observed: bool, compared: bool) -> list[RenderableType]:
     state = str(domain.get("state"))
     style = {"running": _GOOD, "crashed": _BAD}.get(state, "yellow")
-    exits = sum(vcpu.get("exits", 0) for vcpu in domain.get("vcpus", []))
     cells: list[RenderableType] = [
         Text(str(domain.get("name")), style="bold" if domain.get("criticality") == "rt" else ""),
         Text(state, style=style),
         Text(duration(domain.get("ready_ns"))),
-        Text(rate(exits, guest_ns)),
+        Text(exit_rate(domain.get("vcpus", []), guest_ns)),
     ]
     if observed:
         cells += _llc(domain.get("llc") or {})
@@ -211,23 +164,6 @@ def _witness(run: Run, name: str) -> Text | None:
     verdict = str(witness.get("verdict"))
     mark = {"held": ("✓", _GOOD), "nothing promised": ("·", "yellow")}.get(verdict, ("✗", _BAD))
     return Text.assemble((f"{mark[0]} ", mark[1]), (f"{name}: ", "bold"), witness_text(name, witness))
-
-
-def witness_text(name: str, witness: dict[str, Any]) -> str:
-    """What a witness says, in one sentence."""
-    if witness.get("verdict") == "missing":
-        return f"no statement ({witness.get('reason')})"
-    if name in ("observer", "machine"):
-        evicted = count(witness.get("evicted_by_others"))
-        tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
-        return f"{evicted} cache lines of domains evicted by others{tail}"
-    what = "color and owner" if witness.get("colored") else "owner"
-    later = f" ({count(planned)} more not mapped yet)" if (planned := witness.get("frames_planned")) else ""
-    return (
-        f"{what} of {count(witness.get('frames_checked'))} mapped frames{later} and "
-        f"{count(witness.get('tables_checked'))} table frames checked, "
-        f"{count(witness.get('findings_total'))} wrong"
-    )
 
 
 def _verdict(run: Run) -> Text:

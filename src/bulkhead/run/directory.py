@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a run's files go, and that two runs at once never share a directory.
 
-Called by the commands `run` and `bench`. A later run of the same kind replaces an earlier one's files; a
-directory that is not a run's is never emptied, because it may hold what somebody needs.
+Called by the commands `run`, `bench` and `top`. A later run of the same kind replaces an earlier one's
+files; a directory that is not a run's is never emptied, because it may hold what somebody needs.
 """
 
 from __future__ import annotations
@@ -39,6 +39,18 @@ def run_directory(parent: Path, name: str) -> Iterator[Path]:
             yield directory
             return
     raise NotUsable(f"{parent / name}: {_MOST_AT_ONCE} runs at once")
+
+
+def is_in_use(directory: Path) -> bool:
+    """Whether a run has the directory now. It has until its process ends, however that ends."""
+    try:
+        with (directory / _LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once, by the closing
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _lock_file(directory: Path) -> TextIO:

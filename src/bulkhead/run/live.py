@@ -36,6 +36,18 @@ class _Moment:
     regulation: RegulationStatus | None = None
 
 
+@dataclass(frozen=True)
+class Window:
+    """A span of a run: how long it was, and the cores at its beginning (none: at the run's)."""
+
+    seconds: float | None  # None: nobody says
+    clock: str  # whose seconds: `guest` or `host`
+    guest_s: float | None  # of the run until its end
+    before: dict[int, CoreStatus] = field(default_factory=dict)
+    regulation_before: RegulationStatus | None = None
+    ended: bool = False
+
+
 class Live:
     """Follows one run."""
 
@@ -55,14 +67,15 @@ class Live:
         rings = [pa for core in status.cores for pa in ring_frames(core, self._pool)]
         if rings:
             image.frames |= (await memory.fetch(emulator, rings, scratch)).frames
-        self._take(status, image.bytes_at, ended=False)
+        self._take(status, image.bytes_at)
 
-    def conclude(self, bytes_at: Callable[[int], bytes | None]) -> None:
-        """Of a machine that stands still."""
+    def conclude(self, bytes_at: Callable[[int], bytes | None], guest_ns: int | None) -> None:
+        """Of a machine that stands still, after so much time of the guest: the means of the whole run."""
         status = self._status(bytes_at)
         if status is None:
             return
-        self._take(status, bytes_at, ended=True)
+        add_all(self._recorder, status, self._pool, bytes_at)
+        self._write(status, _whole(guest_ns))
         if any(core.samples_bytes for core in status.cores):
             target = self._target
             counted = [Counted(d.name, d.event, d.event_bytes) for d in target.domains]
@@ -75,32 +88,48 @@ class Live:
         status = read_status(self._target.layout, [bytes_at(pa) for pa in self._target.status_frames])
         return None if isinstance(status, str) else status
 
-    def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None], *, ended: bool) -> None:
+    def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> None:
         add_all(self._recorder, status, self._pool, bytes_at)
         last = max((sample.time for sample in self._recorder.samples), default=0)
         now = _Moment(time.monotonic(), last, {core.core: core for core in status.cores}, status.regulation)
-        content = live_table(self._target, status, self._before, now, ended=ended)
-        _replace(self._target.directory / LIVE_FILE, content)
+        self._write(status, _since(status, self._before, now))
         self._before = now
 
+    def _write(self, status: SystemStatus, window: Window) -> None:
+        _replace(self._target.directory / LIVE_FILE, live_table(self._target, status, window))
 
-def live_table(target: Target, status: SystemStatus, before: _Moment, now: _Moment, *, ended: bool) -> Json:
-    """One row for each domain. Rates are of the guest's time where somebody says it, else of the host's."""
-    guest = now.guest_ticks > before.guest_ticks > 0 and status.counter_hz > 0
-    seconds = (
-        (now.guest_ticks - before.guest_ticks) / status.counter_hz if guest else now.host_s - before.host_s
+
+def _since(status: SystemStatus, before: _Moment, now: _Moment) -> Window:
+    """Since the look before: of the guest's time where somebody says it, else of the host's."""
+    hz = status.counter_hz
+    guest = now.guest_ticks > before.guest_ticks > 0 and hz > 0
+    ticks = now.guest_ticks - before.guest_ticks
+    return Window(
+        seconds=ticks / hz if guest else now.host_s - before.host_s,
+        clock="guest" if guest else "host",
+        guest_s=(now.guest_ticks - status.started_at) / hz if now.guest_ticks and hz else None,
+        before=before.cores,
+        regulation_before=before.regulation,
     )
-    since = (now.guest_ticks - status.started_at) / status.counter_hz if now.guest_ticks else None
-    rows = [_row(target, status, index, before, now, seconds) for index in range(len(target.domains))]
+
+
+def _whole(guest_ns: int | None) -> Window:
+    """All of a run that has ended."""
+    seconds = guest_ns / 1e9 if guest_ns is not None else None
+    return Window(seconds=seconds, clock="guest", guest_s=seconds, ended=True)
+
+
+def live_table(target: Target, status: SystemStatus, window: Window) -> Json:
+    """One row for each domain, with what it did in the window."""
     return {
         "system": target.system,
         "on": target.options.on,
-        "ended": ended,
-        "guest_s": since,
-        "window_s": seconds,
-        "window_clock": "guest" if guest else "host",
-        "domains": rows,
-        "regulation": _regulation(before.regulation, now.regulation),
+        "ended": window.ended,
+        "guest_s": window.guest_s,
+        "window_s": window.seconds,
+        "window_clock": window.clock,
+        "domains": [_row(target, status, index, window) for index in range(len(target.domains))],
+        "regulation": _regulation(window.regulation_before, status.regulation),
     }
 
 
@@ -114,19 +143,17 @@ def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -
     return {"global": now.global_last, "load": round(load, 4), "changes": now.changes}
 
 
-def _row(
-    target: Target, status: SystemStatus, index: int, before: _Moment, now: _Moment, seconds: float
-) -> Json:
+def _row(target: Target, status: SystemStatus, index: int, window: Window) -> Json:
     domain = target.domains[index]
-    cores = [one for core in now.cores.values() if (one := core.vcpu_of(index)) is not None]
-    old = {number: core.vcpu_of(index) for number, core in before.cores.items()}
+    cores = [one for core in status.cores if (one := core.vcpu_of(index)) is not None]
+    old = {number: core.vcpu_of(index) for number, core in window.before.items()}
     exits = _difference(cores, old, lambda core: sum(core.exits.values()))
-    shared = any(now.cores[core.core].shared for core in cores)  # whose exits those are, nobody knows
+    known = all(core.attributed for core in cores)
     row: Json = {
         "domain": domain.name,
         "state": status.domains[index].state if index < len(status.domains) else "absent",
         "cores": [core.core for core in cores],
-        "exits_per_s": exits / seconds if seconds > 0 and not shared else None,
+        "exits_per_s": exits / window.seconds if window.seconds and known else None,
     }
     limited = [core for core in cores if core.budget is not None]
     if not limited:

@@ -307,9 +307,9 @@ def _vcpu(core: CoreStatus) -> Json:
     return {
         "vcpu": core.vcpu,
         "core": core.core,
-        "exits": sum(core.exits.values()),
-        "injected": core.injected,
-        "list_register_full": core.list_register_full,
+        "exits": sum(core.exits.values()) if core.attributed else None,
+        "injected": core.injected if core.attributed else None,
+        "list_register_full": core.list_register_full if core.attributed else None,
         "idle": core.idle,
     }
 

@@ -81,17 +81,28 @@ def _vcpu(one: SharedVcpu, domain: DomainTarget) -> Json:
 
 
 def _beyond_budget(one: SharedVcpu, domain: DomainTarget) -> list[str]:
-    if domain.budget is None or one.budget is None or one.budget.changes:  # by a manager: to which?
+    if domain.budget is None or one.budget is None:
         return []
     assert domain.budget.events is not None, "only a regulated core counts without a limit"
     events = domain.budget.events + domain.budget.write_events
     slack = LONGEST_WAY if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
     slack += domain.budget.slack_events
+    if one.budget.changes:  # by a manager: which one held in that period, the hypervisor alone knows
+        return _beyond_changed(one.budget.overshoot_max, slack, domain)
     if one.budget.max_per_period <= events + slack:
         return []
     return [
         f"{domain.name} had {one.budget.max_per_period} events in a period, of a budget of"
         f" {events} and at most {slack} beyond it"
+    ]
+
+
+def _beyond_changed(overshoot: int, slack: int, domain: DomainTarget) -> list[str]:
+    if overshoot <= slack:
+        return []
+    return [
+        f"{domain.name} had {overshoot} events beyond the budget of a period, of which at most {slack} are"
+        " the hypervisor's own"
     ]
 
 

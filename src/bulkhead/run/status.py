@@ -117,6 +117,7 @@ class CoreStatus:
     samples_bytes: int = 0  # 0: it has none
     switches: int = 0  # from one VCPU to another
     shared: tuple[SharedVcpu, ...] = ()  # then `domain`, `vcpu` and `budget` are nobody's
+    attributed: bool = True  # whose exits and interrupts these are is known
 
     def vcpu_of(self, domain: int) -> CoreStatus | None:
         """This core as the domain's VCPU sees it; None: it has none here. Where others share it, nobody knows
@@ -126,7 +127,9 @@ class CoreStatus:
         one = next((one for one in self.shared if one.domain == domain), None)
         if one is None:
             return None
-        return CoreStatus(self.core, domain, one.vcpu, one.state == "reset", {}, 0, 0, one.budget)
+        return CoreStatus(
+            self.core, domain, one.vcpu, one.state == "reset", {}, 0, 0, one.budget, attributed=False
+        )
 
 
 @dataclass(frozen=True)

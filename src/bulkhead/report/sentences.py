@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run's result says in one sentence each: budgets, shared cores, the regulator, witnesses.
+
+Called by the terminal's report and the page, so that both say the same. Decides nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bulkhead.report.load import Run
+from bulkhead.report.numbers import count, duration, rate
+
+
+def budget_text(events: dict[str, Any]) -> str:
+    """How a domain kept to its budget, in one sentence."""
+    shared = ", shared by its VCPUs" if events.get("shared") else ""
+    limits = [one for one in events["vcpus"] if "budget_mean" in one]
+    if limits:
+        least, most = min(one["budget_min"] for one in limits), max(one["budget_max"] for one in limits)
+        means = ", ".join(count(round(one["budget_mean"])) for one in limits)
+        budget = f"on average {means} ({count(least)} to {count(most)})"
+    elif events["budget"] is None:
+        budget = "any number of"
+    elif "write_budget" in events:
+        budget = f"{count(events['budget'])} and {count(events['write_budget'])}"
+    else:
+        budget = count(events["budget"])
+    latest = events.get("latest")
+    changed = (
+        f", changed {_times(events['changes'])} to {count(latest['budget'])} in "
+        f"{duration(latest['period_ns'])}"
+        if latest
+        else ""
+    )
+    period = duration(events["period_ns"])
+    return f"{budget} {events['event']} in each {period}{shared}{changed}; " + _kept_text(events)
+
+
+def _kept_text(events: dict[str, Any]) -> str:
+    if not events["periods"]:
+        return "no period of it has ended"
+    return (
+        f"at most {count(events['max_per_period'])} on a core, "
+        f"{_beyond_text(events['overshoot_max'])}, "
+        f"stopped in {count(events['throttled_periods'])} of {count(events['periods'])} periods"
+        + _reclaim_text(events["vcpus"])
+    )
+
+
+def _beyond_text(overshoot: int) -> str:
+    """Against the budget that held in the period: the hypervisor counts that, whoever changes it."""
+    return f"{count(overshoot)} beyond a period's budget" if overshoot else "never beyond a period's budget"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{count(number)} times"
+
+
+def _reclaim_text(vcpus: list[dict[str, Any]]) -> str:
+    given = [one for one in vcpus if "given" in one]
+    if not given:
+        return ""
+    sums = {key: sum(one[key] for one in given) for key in ("given", "drawn", "violations")}
+    gave, drew, missed = (count(number) for number in sums.values())
+    return f"; gave {gave}, drew {drew}, missed its own in {missed}"
+
+
+def regulation_text(found: dict[str, Any]) -> str:
+    """What the regulator did, in one sentence."""
+    together, load = found["global_events"], found["load"]
+    intervals = f"{count(found['intervals'])} intervals of {duration(found['interval_ns'])}"
+    return (
+        f"regulation {found['policy']}: {intervals}, {count(found['missed'])} missed, "
+        f"{count(found['late'])} late; together {count(round(together['mean']))} events "
+        f"({count(together['min'])} to {count(together['max'])}), "
+        f"load {load['mean']:.1%} ({load['min']:.1%} to {load['max']:.1%})"
+    )
+
+
+def shared_core_kept(core: dict[str, Any]) -> bool:
+    """Whether all that is promised of a shared core was kept."""
+    return all(promise["kept"] for promise in core["promises"].values())
+
+
+def shared_core_text(core: dict[str, Any], run: Run) -> str:
+    """The promises of a core that VCPUs share, and what each of them had of it."""
+    guest_ns = run.report.get("guest_ns")
+    promises = core["promises"]
+    said = [
+        f"{_listed(names)} {word}"
+        for word, kept in (("kept", True), ("broken", False))
+        if (names := [name for name, promise in promises.items() if promise["kept"] is kept])
+    ]
+    ran = ", ".join(f"{vcpu['domain']} {_share(vcpu['run_ns'], guest_ns)}" for vcpu in core["vcpus"])
+    exits = rate(sum(core["exit_reasons"].values()), guest_ns)
+    return (
+        f"shared ({core['scheduler']}): {'; '.join(said)}; had the core: {ran}; "
+        f"{count(core['switches'])} switches, {exits} exits/s"
+    )
+
+
+def _share(ns: int, of_ns: Any) -> str:
+    return f"{ns / of_ns:.1%}" if isinstance(of_ns, int) and of_ns > 0 else duration(ns)
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def interference_text(found: dict[str, Any]) -> str:
+    """What a real-time domain measured before and during an attack, in one sentence."""
+    exits = "the same" if found.get("held") else "not the same (" + ", ".join(found["differing"]) + ")"
+    jitter = []
+    for key, when in (("before", "before the attack"), ("after", "during it")):
+        summary = found[key]["jitter_ns"]
+        jitter.append(f"{when}: mean {duration(summary['mean'])}, max {duration(summary['max'])}")
+    return f"exits of its core per release {exits} before and during the attack; jitter {'; '.join(jitter)}"
+
+
+def witness_text(name: str, witness: dict[str, Any]) -> str:
+    """What a witness says, in one sentence."""
+    if witness.get("verdict") == "missing":
+        return f"no statement ({witness.get('reason')})"
+    if name in ("observer", "machine"):
+        evicted = count(witness.get("evicted_by_others"))
+        tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
+        return f"{evicted} cache lines of domains evicted by others{tail}"
+    what = "color and owner" if witness.get("colored") else "owner"
+    later = f" ({count(planned)} more not mapped yet)" if (planned := witness.get("frames_planned")) else ""
+    return (
+        f"{what} of {count(witness.get('frames_checked'))} mapped frames{later} and "
+        f"{count(witness.get('tables_checked'))} table frames checked, "
+        f"{count(witness.get('findings_total'))} wrong"
+    )
