@@ -16,6 +16,7 @@ from typing import Any
 
 from bulkhead.run import memory
 from bulkhead.run.emulator import Emulator
+from bulkhead.run.pace import MOST_S, Pace
 from bulkhead.run.samples import Counted, Recorder, add_all, ring_frames, write_samples
 from bulkhead.run.status import CoreStatus, RegulationStatus, SystemStatus, read_status
 from bulkhead.run.target import Target
@@ -56,18 +57,20 @@ class Live:
         self._pool = [int(pa) for pa in target.promise.pool_frames]
         self._recorder = Recorder(target.layout)
         self._before = _Moment(time.monotonic(), 0)
+        self._rings: list[int] = []  # their frames, once they are known
+        self._pace = Pace()
+        self._looked_s = self._before.host_s
 
-    async def look(self, emulator: Emulator) -> None:
-        """Of a machine that runs. Raises EmulatorError."""
-        scratch = self._target.directory / _SCRATCH
-        image = await memory.fetch(emulator, self._target.status_frames, scratch)
+    async def look(self, emulator: Emulator) -> float:
+        """Of a machine that runs. Returns in how many seconds to look again. Raises EmulatorError."""
+        wanted = [*self._target.status_frames, *self._rings]
+        began_s = time.monotonic()
+        image = await memory.fetch(emulator, wanted, self._target.directory / _SCRATCH)
         status = self._status(image.bytes_at)
-        if status is None:
-            return
-        rings = [pa for core in status.cores for pa in ring_frames(core, self._pool)]
-        if rings:
-            image.frames |= (await memory.fetch(emulator, rings, scratch)).frames
-        self._take(status, image.bytes_at)
+        came = self._take(status, image.bytes_at) if status is not None else 0
+        interval_s = self._pace.next(came, self._recorder.capacity, began_s - self._looked_s)
+        self._looked_s = began_s
+        return max(0.0, began_s + interval_s - time.monotonic())
 
     def conclude(self, bytes_at: Callable[[int], bytes | None], guest_ns: int | None) -> None:
         """Of a machine that stands still, after so much time of the guest: the means of the whole run."""
@@ -88,12 +91,19 @@ class Live:
         status = read_status(self._target.layout, [bytes_at(pa) for pa in self._target.status_frames])
         return None if isinstance(status, str) else status
 
-    def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> None:
+    def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> int:
+        """Returns how many samples came on the core with most of them."""
+        self._rings = [pa for core in status.cores for pa in ring_frames(core, self._pool)]
+        seen = dict(self._recorder.seen)
         add_all(self._recorder, status, self._pool, bytes_at)
-        last = max((sample.time for sample in self._recorder.samples), default=0)
-        now = _Moment(time.monotonic(), last, {core.core: core for core in status.cores}, status.regulation)
-        self._write(status, _since(status, self._before, now))
-        self._before = now
+        now = _Moment(
+            time.monotonic(), self._recorder.latest, {core.core: core for core in status.cores},
+            status.regulation,
+        )  # fmt: skip
+        if now.host_s - self._before.host_s >= MOST_S:
+            self._write(status, _since(status, self._before, now))
+            self._before = now
+        return max((n - seen.get(core, 0) for core, n in self._recorder.seen.items()), default=0)
 
     def _write(self, status: SystemStatus, window: Window) -> None:
         _replace(self._target.directory / LIVE_FILE, live_table(self._target, status, window))

@@ -15,6 +15,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema.layout import Layout
 
@@ -63,8 +65,10 @@ class Recorder:
     """Collects the samples of a run."""
 
     def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._seen: dict[int, int] = {}  # core: samples
+        self._entry = _entry(layout)
+        self.seen: dict[int, int] = {}  # core: samples, those that were overwritten too
+        self.capacity = 0  # of a ring
+        self.latest = 0  # time of the last one
         self.samples: list[Sample] = []
         self.dropped: dict[int, int] = {}
 
@@ -73,18 +77,32 @@ class Recorder:
         if len(ring) < _HEADER.size:
             return 0
         capacity, words, begun, done = _HEADER.unpack_from(ring)
-        size = self._layout.size("status_sample")
+        size = self._entry.itemsize
         if words * 8 != size or capacity < 2 or _HEADER.size + capacity * size > len(ring) or done > begun:
             return 0
-        first = max(self._seen.get(core, 0), begun - capacity, 0)
-        self.dropped[core] = self.dropped.get(core, 0) + first - self._seen.get(core, 0)
-        for position in range(first, done):
-            place = _HEADER.size + position % capacity * size
-            raw = self._layout.unpack("status_sample", ring[place : place + size])
-            self.samples.append(Sample(core, *(int(str(raw[name])) for name in FIELDS[1:])))
-        self._seen[core] = max(done, first)
+        seen = self.seen.get(core, 0)
+        first = max(seen, begun - capacity, 0)
+        self.dropped[core] = self.dropped.get(core, 0) + first - seen
+        entries = np.frombuffer(ring, self._entry, capacity, _HEADER.size)
+        new = entries[np.arange(first, max(done, first)) % capacity]
+        self.samples += [Sample(core, *entry) for entry in new.tolist()]
+        self.latest = max(self.latest, int(new["time"].max(initial=0)))
+        self.seen[core], self.capacity = max(done, first), capacity
         del self.samples[:-_MOST]
         return done - first if done > first else 0
+
+
+def _entry(layout: Layout) -> np.dtype[np.void]:
+    """One sample in a ring, with the fields that are kept."""
+    places = [layout.locate("status_sample", name) for name in FIELDS[1:]]
+    return np.dtype(
+        {
+            "names": list(FIELDS[1:]),
+            "formats": [f"<u{field.bytes}" for _, field in places],
+            "offsets": [offset for offset, _ in places],
+            "itemsize": layout.size("status_sample"),
+        }
+    )
 
 
 def ring_frames(core: CoreStatus, pool_frames: Sequence[int]) -> list[int]:

@@ -27,7 +27,6 @@ from bulkhead.run.keys import KeyFilter, raw_mode
 
 _DRAIN_QUIET_S = 0.2  # the serial line is empty when nothing comes for so long after the shutdown
 _DRAIN_LIMIT_S = 5.0
-_LOOK_S = 0.2
 
 
 class View(Protocol):
@@ -64,7 +63,7 @@ class Plan:
     frames: tuple[int, ...]  # to read at the end
     timeout_s: float | None
     attach: bool
-    look: Callable[[Emulator], Awaitable[None]] | None = None  # at the machine while it runs
+    look: Callable[[Emulator], Awaitable[float]] | None = None  # at the machine while it runs; pause in s
 
 
 def run_session(plan: Plan, view: View) -> Outcome:
@@ -186,13 +185,14 @@ class _Session:
 
     async def _look(self, emulator: Emulator, ended: asyncio.Event) -> None:
         """Until the machine has ended; a look that has begun is finished, so that no answer comes late."""
+        pause_s = 0.0
         with contextlib.suppress(EmulatorError, OSError):  # whoever ends the run says why
             while self._plan.look is not None:
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_S):
+                    async with asyncio.timeout(pause_s):
                         await ended.wait()
                         return
-                await self._plan.look(emulator)
+                pause_s = await self._plan.look(emulator)
 
     def _end(self, how: str, detail: str) -> None:
         if self._stop is not None and not self._stop.done():
