@@ -17,6 +17,8 @@ from bulkhead import cli
 from bulkhead.commands import setup, size
 from bulkhead.env import linux, native, qemu
 from bulkhead.env.errors import BuildFailed, MissingTool
+from bulkhead.machine import native as machine_native
+from bulkhead.recording import compare
 
 
 @pytest.mark.parametrize(
@@ -89,3 +91,16 @@ def test_results_of_every_command_have_the_common_keys(
         assert end.value.code == 0
         assert (result["command"], result["verdict"], result["reasons"]) == (command, "ok", [])
         assert set(result["bulkhead"]) == {"version", "commit"}
+
+
+def test_limits_of_a_workload_that_is_not_there_measures_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(native, "ensure_built", lambda *_: None)
+    monkeypatch.setattr(compare, "workload_names", lambda: ["disparity", "sift"])
+    monkeypatch.setattr(machine_native, "built_machine", lambda **_: pytest.fail("built"))
+    monkeypatch.setattr(sys, "argv", ["bulkhead", "limits", "s32v234", "--rt", "nope"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 1
+    assert "there is no workload 'nope'; known are disparity, sift" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import pytest
 from bulkhead.config.load import load_system
 from bulkhead.config.override import apply_override
 from bulkhead.config.source import Source, parse_text
+from bulkhead.planning.admission import admission_of
 from bulkhead.planning.plan import plan_memory
 from bulkhead.planning.resolve import resolved_text
 
@@ -63,11 +64,44 @@ def test_every_name_of_the_format_is_known_and_what_is_not_enforced_is_said(tmp_
     path.write_text(NORMATIVE)
     loaded = load_system(path)
     assert loaded.problems == ()
-    said = {notice.key for notice in loaded.notices}
+    notices = [notice for notice in loaded.notices if notice.code != "not-checked"]
+    said = {notice.key for notice in notices}
     assert said == {
         "domains[2].table_placement", "domains[2].priority", "broker", "flows",
     }  # fmt: skip
-    assert all(notice.code == "not-enforced" for notice in loaded.notices)
+    assert all(notice.code == "not-enforced" for notice in notices)
+
+
+def test_budgets_that_are_held_against_no_figure_are_noticed(tmp_path: Path) -> None:
+    """B10: without `dram.guaranteed` every budget is admitted; an emulator has no bandwidth to share."""
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+
+    def noticed(*overrides: str, emulated: bool | None = None) -> list[str]:
+        found = load_system(path, overrides, emulated=emulated).notices
+        return [notice.cause for notice in found if notice.code == "not-checked"]
+
+    (cause,) = noticed()
+    assert "400 MB/s together" in cause and "'qemu-virt' has no `dram.guaranteed`" in cause
+    assert noticed(emulated=False) == [cause]
+    assert noticed(emulated=True) == []
+    unlimited = [f"domains.{name}.bandwidth=unlimited" for name in ("linux", "hog")]
+    assert noticed(*unlimited, "regulation.policy=static") == []
+    assert noticed("platform=zcu102") == []
+
+
+def test_admission_names_its_figure_and_where_that_is_from(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+    loaded = load_system(path, ["platform=zcu102", "domains.hog.bandwidth={budget: 900 MB/s}"])
+    (problem,) = [problem for problem in loaded.problems if problem.code == "overcommit"]
+    assert "960 MB/s" in problem.cause and "`dram.guaranteed`; published" in problem.cause
+    regulated = load_system(ROOT / "examples" / "regulated.yaml")
+    assert regulated.system is not None and regulated.platform is not None
+    found = admission_of(regulated.system, regulated.platform)
+    assert found.guaranteed == 950 * 10**6
+    assert found.source.startswith("published")
+    assert found.simulated == pytest.approx(849e6, rel=0.01)
 
 
 def test_monitors_need_an_interrupt_that_the_platform_names(tmp_path: Path) -> None:

@@ -139,6 +139,8 @@ def _promised(plan: Plan) -> dict[str, Any]:
 def _bandwidth(found: Admission) -> dict[str, Any]:
     return {
         "guaranteed_bytes_per_s": found.guaranteed,
+        "guaranteed_source": found.source or None,
+        "simulated_bytes_per_s": found.simulated,
         "bounded_bytes_per_s": found.bounded,
         "overcommitted": found.exceeded,
         "domains": [
@@ -214,8 +216,14 @@ def _show_bandwidth(found: Admission) -> None:
         table.add_row(one.domain, rate, "at the start: regulated" if one.regulated else "")
     note = "more than is guaranteed: overcommit" if found.exceeded else ""
     table.add_row("limits together", f"{found.bounded / 1e6:.1f}", note)
-    sustained = "not known" if found.guaranteed is None else f"{found.guaranteed / 1e6:.1f}"
-    table.add_row("guaranteed", sustained, "")
+    if found.guaranteed is None:
+        table.add_row("guaranteed", "not known", "budgets are not checked: no `dram.guaranteed`")
+    else:
+        source = f"`dram.guaranteed` of {found.platform}" + (f": {found.source}" if found.source else "")
+        table.add_row("guaranteed", f"{found.guaranteed / 1e6:.1f}", source)
+    if found.simulated is not None:
+        what = f"not used: the simulated machine's, of `calibrate {found.platform}`"
+        table.add_row("  simulated", f"{found.simulated / 1e6:.1f}", what)
     console().print(table)
 
 

@@ -46,6 +46,12 @@ def limits(
         for reason in () if as_json else reasons:
             complain(f"error: {reason}")
         raise typer.Exit(1)
+    if rt is not None and (unknown := _unknown_workload(rt)):
+        if as_json:
+            print_json(result_object("limits", platform=name, verdict="error", reasons=[unknown]))
+        else:
+            complain(f"error: {unknown}")
+        raise typer.Exit(1)
     built_machine(workloads=rt is not None)
 
     def run(wanted: Any) -> list[dict[str, Any]]:
@@ -77,6 +83,7 @@ def limits(
             complain(f"error: {error}")
         raise typer.Exit(1) from error
     peak = library.peak_mb_per_s(platform)
+    stated = library.stated_guarantee(platform)
     if as_json:
         rows = [
             {"pattern": one.pattern, "cores": one.cores, "mb_s": one.mb_per_s, "utilization": one.utilization}
@@ -92,6 +99,7 @@ def limits(
                 guaranteed_mb_s=worst.mb_per_s,
                 guaranteed_pattern=worst.pattern,
                 guaranteed_cores=worst.cores,
+                guaranteed_stated_mb_s=stated,
                 rows=rows,
                 event=enforcement.event_of(platform),
                 periods=[_enforced(one) for one in periods],
@@ -107,10 +115,25 @@ def limits(
         f"peak {peak:,.0f} MB/s; guaranteed {worst.mb_per_s:,.0f} MB/s"
         f" ({worst.pattern}, {worst.cores} core{'s' if worst.cores != 1 else ''} busy)"
     )
+    if stated is None:
+        console().print("the platform's file states none (`dram.guaranteed`): `check` admits every budget")
+    else:
+        used = "`check`, `plan` and --rt go by that"
+        console().print(f"the platform's file states {stated:,.0f} MB/s (`dram.guaranteed`): {used}")
     _show_enforced("period", periods, enforcement.smallest(periods))
     _show_enforced("budget", budgets, enforcement.smallest(budgets))
     if static is not None:
         console().print(static.text())
+
+
+def _unknown_workload(name: str) -> str | None:
+    """Said before minutes of measuring."""
+    from bulkhead.env.native import ensure_built
+    from bulkhead.recording.compare import workload_names
+
+    ensure_built(["host"], ["workload"])
+    known = workload_names()
+    return None if name in known else f"there is no workload '{name}'; known are {', '.join(known)}"
 
 
 def _enforced(one: Any) -> dict[str, Any]:

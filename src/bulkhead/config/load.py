@@ -26,6 +26,7 @@ from bulkhead.config.quantity import Empty, described
 from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
 from bulkhead.config.system import UNLIMITED, Isolation, System
 from bulkhead.config.translate import translate
+from bulkhead.planning.admission import not_admitted
 from bulkhead.planning.budgets import CountedEvent, counted_event
 
 M = TypeVar("M", bound=BaseModel)
@@ -86,9 +87,10 @@ def load_system(
         domains = tuple(d.model_copy(update={"bandwidth": UNLIMITED}) for d in system.domains)
         system = system.model_copy(update={**off, "domains": domains})
     if system is not None:
-        notices = tuple(
-            locate(finding, root, file) for finding in not_enforced(system, _events(platform, emulated))
-        )
+        noticed = not_enforced(system, _events(platform, emulated))
+        if platform is not None and emulated is not True:  # an emulator has no bandwidth to share
+            noticed += not_admitted(system, platform)
+        notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}
             findings = [f for f in check_system(system, platform) if not _is_below(key_text(f.path), wrong)]

@@ -46,7 +46,7 @@ class Parameter:
 
 
 def parameters(platform: Platform) -> list[Parameter]:
-    """Every value of the file, in its order, with the source of the innermost section that has one."""
+    """Every value of the file, in its order, with its own source or that of the innermost section with one."""
     dumped = platform.model_dump(exclude_none=True, exclude_defaults=True)
     return list(_of("", dumped, "", platform.sources))
 
@@ -73,7 +73,7 @@ def _of(prefix: str, section: dict[str, Any], source: str, sources: dict[str, st
             for number, item in enumerate(value):
                 yield from _of(f"{path}[{number}]", item, source, sources)
         elif value not in ((), {}):
-            where = source or sources.get(path, "")
+            where = sources.get(path) or source
             yield Parameter(path, _plain(value), _shown(path, key, value), where, key in fitted)
 
 

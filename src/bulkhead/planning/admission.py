@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bulkhead.config.parameters import parameters
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
@@ -33,6 +34,9 @@ class Admission:
     demands: tuple[Demand, ...]
     guaranteed: int | None  # bytes per s; None: the platform does not say
     overcommit: bool
+    platform: str
+    source: str = ""  # of `guaranteed`, as the platform's file says
+    simulated: int | None = None  # bytes per s that the simulated machine has of it, by calibration
 
     @property
     def bounded(self) -> int:
@@ -53,7 +57,26 @@ def admission_of(system: System, platform: Platform) -> Admission:
     )
     guaranteed = platform.dram.guaranteed if platform.dram is not None else None
     regulation = system.regulation
-    return Admission(demands, guaranteed, regulation is not None and regulation.overcommit)
+    fact = next((one for one in platform.calibration if one.fact == "guaranteed"), None)
+    return Admission(
+        demands,
+        guaranteed,
+        regulation is not None and regulation.overcommit,
+        platform.name,
+        next((one.source for one in parameters(platform) if one.key == "dram.guaranteed"), ""),
+        int(fact.measured * MB) if fact is not None and fact.measured is not None else None,
+    )
+
+
+def not_admitted(system: System, platform: Platform) -> Iterator[Finding]:
+    """That budgets were held against nothing, because the platform states nothing. A notice."""
+    found = admission_of(system, platform)
+    if found.guaranteed is None and found.bounded:
+        cause = (
+            f"budgets of {found.bounded / MB:.0f} MB/s together: not checked against what memory sustains, "
+            f"platform '{platform.name}' has no `dram.guaranteed`"
+        )
+        yield Finding(("domains",), "not-checked", cause)
 
 
 def check_admission(system: System, platform: Platform) -> Iterator[Finding]:
@@ -64,7 +87,8 @@ def check_admission(system: System, platform: Platform) -> Iterator[Finding]:
     parts = [f"{one.domain} {one.bytes_per_s / MB:.0f}" for one in found.demands if one.bytes_per_s]
     cause = (
         f"budgets of {found.bounded / MB:.0f} MB/s ({', '.join(parts)}) are more than the "
-        f"{found.guaranteed / MB:.0f} MB/s that '{platform.name}' sustains in its worst case"
+        f"{found.guaranteed / MB:.0f} MB/s that '{platform.name}' sustains in its worst case "
+        f"(`dram.guaranteed`; {found.source})"
     )
     yield Finding(("domains",), "overcommit", cause, "lower budgets, or `regulation: { overcommit: true }`")
 
