@@ -19,6 +19,7 @@ from bulkhead.env import linux, native, qemu
 from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.machine import native as machine_native
 from bulkhead.recording import compare
+from bulkhead.run import samples
 
 
 @pytest.mark.parametrize(
@@ -104,3 +105,70 @@ def test_limits_of_a_workload_that_is_not_there_measures_nothing(
         cli.main()
     assert end.value.code == 1
     assert "there is no workload 'nope'; known are disparity, sift" in capsys.readouterr().err
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def ended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[object, str]:
+    """The exit code, and the error stream without the frame that usage errors have."""
+    monkeypatch.setattr(sys, "argv", ["bulkhead", *arguments])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return end.value.code, " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+def test_watching_and_budgets_exclude_each_other_before_anything_is_started(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(native, "ensure_built", lambda *_: pytest.fail("built"))
+    run = ("run", str(EXAMPLES / "throttled.yaml"), "--observe", "--directory", str(tmp_path / "run"))
+    code, said = ended(monkeypatch, capsys, *run)
+    assert code == 2
+    assert "cannot be combined with the budget of hog" in said and "--on machine" in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_board_that_is_only_simulated_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = str(EXAMPLES / "regulated.yaml")
+    code, said = ended(monkeypatch, capsys, "run", file, "--directory", str(tmp_path / "run"))
+    assert code == 1
+    assert f"it is simulated, `bulkhead run {file} --on machine`" in said
+
+
+@pytest.mark.parametrize("command", ["trace", "build"])
+def test_an_output_without_a_name_is_wrong_usage(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = ended(monkeypatch, capsys, command, str(EXAMPLES / "throttled.yaml"), "-o", "")
+    assert code == 2
+    assert "--output: names no file" in said
+
+
+def test_a_trace_makes_no_directories(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    content = {
+        "format": samples.FORMAT, "system": "s", "on": "qemu", "counter_hz": 1, "started_at": 0, "cores": [],
+        "domains": [], "dropped": {}, "fields": samples.FIELDS, "samples": [],
+    }  # fmt: skip
+    (tmp_path / samples.SAMPLES_FILE).write_text(json.dumps(content))
+    wanted = tmp_path / "elsewhere" / "trace.json"
+    code, said = ended(monkeypatch, capsys, "trace", str(tmp_path), "-o", str(wanted))
+    assert code == 1
+    assert f"error: {wanted}: cannot be written: No such file or directory" in said
+    assert not wanted.parent.exists()
+
+
+def test_each_of_several_errors_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    system = (EXAMPLES / "throttled.yaml").read_text()
+    (tmp_path / "s.yaml").write_text(system.replace("cpus: [1]", "cpus: [99]").replace("premap", "prmap"))
+    code, said = ended(monkeypatch, capsys, "top", str(tmp_path / "s.yaml"))
+    assert code == 1
+    assert said.count("error: ") == said.count("s.yaml:") == 2

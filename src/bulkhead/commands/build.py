@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.options import AsJson, Miscolor, Overrides, Seed, SystemFile, Unprotected
+from bulkhead.commands.options import (
+    AsJson,
+    Miscolor,
+    Overrides,
+    Seed,
+    SystemFile,
+    Unprotected,
+    refuse_no_file,
+)
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
@@ -59,6 +67,7 @@ def build(
     if on not in ("qemu", "board"):
         raise typer.BadParameter(f"'{on}' is neither qemu nor board", param_hint="--on")
 
+    refuse_no_file(output, "--output")
     loaded = load_system(system, overrides or (), unprotected=unprotected, emulated=on == "qemu")
     raw = output is not None and output.suffix in RAW_SUFFIXES
     built, reasons = _build(loaded, seed, miscolor, in_place=not raw, board=on == "board")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain, console, print_json, result_object
+from bulkhead.commands.output import complain, complain_of, console, print_json, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
@@ -61,9 +61,10 @@ def calibrate(
         checked = library.check(platform, run, values)
     except (PointFailed, ValueError) as error:
         if as_json:
-            print_json(result_object("calibrate", platform=name, verdict="error", reasons=[str(error)]))
+            reasons = str(error).splitlines()
+            print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
         else:
-            complain(f"error: {error}")
+            complain_of(error)
         raise typer.Exit(1) from error
     if write:
         library.write(path, values, checked)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import commit, complain, console, print_json, result_object, version_text
+from bulkhead.commands.output import commit, complain_of, console, print_json, result_object, version_text
 
 if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, PointJob
@@ -68,7 +68,7 @@ def experiment(
                 result_object("experiment", on="machine", verdict="error", reasons=str(error).split("\n"))
             )
         else:
-            complain(f"error: {error}")
+            complain_of(error)
         raise typer.Exit(1) from error
     if as_json:
         found: dict[str, Any] = {

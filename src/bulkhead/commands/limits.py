@@ -9,7 +9,7 @@ import typer
 
 from bulkhead.commands.calibrate import load_named
 from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain, console, print_json, result_object
+from bulkhead.commands.output import complain, complain_of, console, print_json, result_object
 
 
 def register(app: typer.Typer) -> None:
@@ -78,9 +78,10 @@ def limits(
         )
     except (PointFailed, ValueError) as error:
         if as_json:
-            print_json(result_object("limits", platform=name, verdict="error", reasons=[str(error)]))
+            reasons = str(error).splitlines()
+            print_json(result_object("limits", platform=name, verdict="error", reasons=reasons))
         else:
-            complain(f"error: {error}")
+            complain_of(error)
         raise typer.Exit(1) from error
     peak = library.peak_mb_per_s(platform)
     stated = library.stated_guarantee(platform)

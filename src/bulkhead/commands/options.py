@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,8 +26,14 @@ Miscolor = Annotated[
     str | None,
     typer.Option(
         metavar="DOMAIN[:PAGE]",
-        help="Put one frame into wrong colors: a test of the witnesses.",
+        help="Put one granule (one frame or more) into a wrong color: a test of the witnesses.",
         show_default=False,
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")]
+
+
+def refuse_no_file(output: Path | None, given: str) -> None:
+    """An option that names a file has a name: an empty one is a variable that was not set."""
+    if output is not None and not output.name:
+        raise typer.BadParameter("names no file", param_hint=given)

@@ -84,6 +84,12 @@ def complain(text: str) -> None:
     typer.echo(text, err=True)
 
 
+def complain_of(error: object) -> None:
+    """An exception's text: each of its lines is an error of its own."""
+    for line in str(error).splitlines():
+        complain(f"error: {line}")
+
+
 def print_problems(problems: Iterable[Problem], *, kind: str = "error") -> None:
     """One line each, on the error stream."""
     for problem in problems:

@@ -76,7 +76,7 @@ def record(
             own |= {"unseen_zeroings": counts.unseen_zeroings, "threads_left_out": counts.threads_left_out}
             _warn(counts, code)
         except RecordingError as error:
-            reasons = [str(error)]
+            reasons = str(error).splitlines()
     if as_json:
         print_json(result_object("record", verdict="error" if reasons else "ok", reasons=reasons, **own))
     elif not reasons:

@@ -7,6 +7,7 @@ Options and their meaning only; the work is in `bulkhead.run`, the witnesses in 
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -106,6 +107,7 @@ def run(
         overrides=tuple(overrides or ()),
         on=on,
     )
+    _refuse_uncounted(loaded, options)
     print_problems(loaded.notices, kind="notice")
     result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json, solo=solo)
     if as_json:
@@ -137,6 +139,26 @@ def _refuse_wrong_usage(on: str, observe: bool, icount: bool, boot: str, solo: b
     if observe and icount:
         raise typer.BadParameter(
             "cannot be combined with --icount: cores are told apart only when each has its own thread",
+            param_hint="--observe",
+        )
+
+
+def _refuse_uncounted(loaded: Loaded, options: Options) -> None:
+    """Budgets on the emulator are of instructions, which it counts in counted time only; that has one thread
+    for all cores."""
+    from bulkhead.planning.budgets import counted_event
+    from bulkhead.planning.regulation import budget_in
+
+    if not options.observe or loaded.system is None or loaded.platform is None:
+        return
+    event = counted_event(loaded.platform, emulated=True)
+    limited = [one.name for one in loaded.system.domains if budget_in(loaded.system, one, event) is not None]
+    if limited:
+        raise typer.BadParameter(
+            f"cannot be combined with the budget of {', '.join(limited)}: the emulator counts the "
+            "instructions that stand in for events in counted time only, in which cores are not told apart. "
+            "Leave budgets out (`--set domains.NAME.bandwidth=unlimited`), or use --on machine, where evictions are always "
+            "counted",
             param_hint="--observe",
         )
 
@@ -211,7 +233,7 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
 
     assert loaded.platform is not None
     if loaded.platform.emulator is None:
-        return [f"platform '{loaded.platform.name}' is not one that the emulator has"]
+        return [f"platform '{loaded.platform.name}' is not one that the emulator has" + _instead(loaded)]
     binary = qemu_binary()
     ensure_built(["target"])
     plugin = None
@@ -235,6 +257,19 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
         return make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
     except NotBootable as error:
         return [str(error)]
+
+
+def _instead(loaded: Loaded) -> str:
+    """What else there is for a board that is not emulated."""
+    from bulkhead.machine.request import board_of
+    from bulkhead.machine.settings import NotSimulated
+
+    assert loaded.platform is not None
+    try:
+        board_of(loaded.platform)
+    except NotSimulated:
+        return ""
+    return f": it is simulated, `bulkhead run {shlex.quote(loaded.file)} --on machine`"
 
 
 def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:

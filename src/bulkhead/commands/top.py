@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bulkhead.commands.options import AsJson
-from bulkhead.commands.output import complain, console, print_json, result_object
+from bulkhead.commands.output import complain_of, console, print_json, result_object
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,9 +49,9 @@ def top(
         seen = _look(file)
     except NoRun as error:
         if as_json:
-            print_json(result_object("top", verdict="error", reasons=[str(error)]))
+            print_json(result_object("top", verdict="error", reasons=str(error).splitlines()))
         else:
-            complain(f"error: {error}")
+            complain_of(error)
         raise typer.Exit(1) from None
     if as_json:
         print_json(result_object("top", verdict="ok", reasons=[], **seen))

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bulkhead.commands.options import AsJson
+from bulkhead.commands.options import AsJson, refuse_no_file
 from bulkhead.commands.output import complain, console, print_json, result_object
 
 
@@ -44,6 +44,7 @@ def trace(
     from bulkhead.run.find import NoRun, find_run
     from bulkhead.run.samples import SAMPLES_FILE, NoSamples, read_samples
 
+    refuse_no_file(output, "--output")
     errors: list[str] = []
     page: Path | None = None
     content: dict[str, object] = {}
@@ -55,10 +56,9 @@ def trace(
         dropped = sum(run["dropped"].values())
         page = output or directory / "trace.json"
         content = trace_of(run)
-        page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(json.dumps(content) + "\n", encoding="utf-8")
     except (NoRun, NoSamples) as error:
-        errors.append(str(error))
+        errors += str(error).splitlines()
     except OSError as error:
         errors.append(f"{page}: cannot be written: {error.strerror}")
     if as_json:

@@ -46,7 +46,7 @@ class Parameter:
 
 
 def parameters(platform: Platform) -> list[Parameter]:
-    """Every value of the file, in its order, with its own source or that of the innermost section with one."""
+    """Every value of the file, in its order, with its own source or its innermost section's that has one."""
     dumped = platform.model_dump(exclude_none=True, exclude_defaults=True)
     return list(_of("", dumped, "", platform.sources))
 

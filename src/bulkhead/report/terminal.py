@@ -6,6 +6,7 @@ Called by the commands `run` and `report`. Prints to standard output and decides
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -49,8 +50,15 @@ def render_run(run: Run) -> Group:
     parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
+    parts.append(Text.assemble(("· ", _DIM), ("results: ", "bold"), _place(run.directory)))
     parts.append(_verdict(run))
     return Group(*parts)
+
+
+def _place(directory: Path) -> str:
+    """As short as it can be typed here."""
+    here = Path.cwd()
+    return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
 
 
 def _domains(run: Run) -> Table:
