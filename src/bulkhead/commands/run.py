@@ -157,8 +157,8 @@ def _refuse_uncounted(loaded: Loaded, options: Options) -> None:
         raise typer.BadParameter(
             f"cannot be combined with the budget of {', '.join(limited)}: the emulator counts the "
             "instructions that stand in for events in counted time only, in which cores are not told apart. "
-            "Leave budgets out (`--set domains.NAME.bandwidth=unlimited`), or use --on machine, where evictions are always "
-            "counted",
+            "Leave budgets out (`--set domains.NAME.bandwidth=unlimited`), or use --on machine, where "
+            "evictions are always counted",
             param_hint="--observe",
         )
 
