@@ -3,7 +3,6 @@
 // refused is a ValueError, of the kind Refused where one flow is to blame. Python is not held while core/
 // works.
 #include <map>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -12,7 +11,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -151,7 +150,8 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
             nb::arg("flows"), nb::arg("costs"), nb::arg("senders"), nb::arg("chunk_bytes"))
         .def("tasks", &tasks_of)
         .def_prop_ro("dma_fixed", [](const flow_tasks &set) { return set.tasks().dma_fixed; })
-        .def("check", &flow_tasks::check, nb::arg("bytes_per_s"), nb::call_guard<nb::gil_scoped_release>())
+        .def("check", &flow_tasks::check, nb::arg("bytes_per_s"), nb::arg("points") = UINT64_MAX,
+             nb::call_guard<nb::gil_scoped_release>())
         .def("smallest_bandwidth", &flow_tasks::smallest_bandwidth, nb::call_guard<nb::gil_scoped_release>())
         .def("slack", &flow_tasks::slack, nb::arg("bytes_per_s"), nb::arg("members"),
              nb::call_guard<nb::gil_scoped_release>());

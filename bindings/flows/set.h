@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/flow.h"
@@ -31,7 +31,7 @@ private:
 
 // How a test or search ended; times in half nanoseconds, as in core/flow.h.
 struct outcome {
-    const char *verdict; // "schedulable", "overloaded", "late", "undecided", "impossible"
+    const char *verdict; // "schedulable", "overloaded", "late", "undecided", "impossible", "goes-on"
     std::uint64_t bytes_per_s;
     std::uint64_t at;
     std::uint64_t demand;
@@ -46,13 +46,15 @@ public:
     [[nodiscard]] const flow_set &tasks() const { return set_; }
 
     // Throws std::invalid_argument unless 1 <= bytes_per_s <= FLOW_MAX_BYTES_PER_S.
-    [[nodiscard]] outcome check(std::uint64_t bytes_per_s) const;
+    // Ends with "goes-on" if `points` do not suffice.
+    [[nodiscard]] outcome check(std::uint64_t bytes_per_s, std::uint64_t points) const;
     [[nodiscard]] outcome smallest_bandwidth() const;
 
-    // By how many half ns the D' of all `members` together can be shorter with the set still schedulable;
-    // none if it is not. Throws std::invalid_argument for members that are not in the set.
-    [[nodiscard]] std::optional<std::uint64_t> slack(std::uint64_t bytes_per_s,
-                                                     const std::vector<std::uint32_t> &members) const;
+    // By how many half ns the D' of all `members` together can be shorter with the set, which is schedulable,
+    // still so; and whether that is all, or the points that may be looked at did not suffice to say. Throws
+    // std::invalid_argument for members that are not in the set.
+    [[nodiscard]] std::pair<std::uint64_t, bool> slack(std::uint64_t bytes_per_s,
+                                                       const std::vector<std::uint32_t> &members) const;
 
 private:
     flow_set set_{};

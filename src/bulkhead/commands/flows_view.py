@@ -51,6 +51,7 @@ def flows_json(planned: FlowPlan) -> dict[str, Any]:
                 "deadline_ns": flow.deadline,
                 "transfers": model.transfers_of(number),
                 "slack_ns": planned.checked.slack_ns[number],
+                "slack_exact": planned.checked.slack_exact[number],
             }
             for number, flow in enumerate(model.flows)
         ],
@@ -102,12 +103,15 @@ def show_flows(planned: FlowPlan, title: str) -> None:
     for heading in ("packet in transfers", "period", "deadline", "slack"):
         table.add_column(heading, justify="right", no_wrap=heading != "packet in transfers")
     for number, flow in enumerate(planned.model.flows):
-        times = (flow.period, flow.deadline, planned.checked.slack_ns[number])
+        least = "" if planned.checked.slack_exact[number] else "at least "
+        slack = least + time_text(planned.checked.slack_ns[number])
         table.add_row(
             flow.name,
             f"{flow.from_}, {flow.to}",
             f"{size_text(flow.size)} in {planned.model.transfers_of(number)}",
-            *(time_text(time) for time in times),
+            time_text(flow.period),
+            time_text(flow.deadline),
+            slack,
         )
     console().print(table)
     console().print(SLACK_MEANING)

@@ -19,7 +19,7 @@ from bulkhead.config.platform import Device, Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import GIB
 from bulkhead.config.references import check_image
-from bulkhead.config.system import Domain, Region, System
+from bulkhead.config.system import Domain, Flow, Region, System
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
 from bulkhead.planning.admission import check_admission
 from bulkhead.planning.space import llc_colored
@@ -298,6 +298,12 @@ def _flows(system: System, platform: Platform) -> Findings:
                 (*at, "name"), "duplicate-name", f"a second flow is named '{flow.name}'", "each name once"
             )
         seen.add(flow.name)
+        same = next((f for f in system.flows[:number] if _connection(f) == _connection(flow)), None)
+        if same is not None:
+            cause = (
+                f"flow '{same.name}' goes from '{flow.from_}' to '{flow.to}' with port {flow.port} already"
+            )
+            yield Finding((*at, "port"), "duplicate-name", cause, "another port")
         for key, name in (("from", flow.from_), ("to", flow.to)):
             if name not in names:
                 yield _unknown((*at, key), name, names)
@@ -308,3 +314,8 @@ def _flows(system: System, platform: Platform) -> Findings:
                 f"flow '{flow.name}' goes from '{flow.to}' to itself",
                 "another domain",
             )
+
+
+def _connection(flow: Flow) -> tuple[str, str, int]:
+    """What a packet is told apart by."""
+    return flow.from_, flow.to, flow.port

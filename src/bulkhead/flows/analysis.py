@@ -18,6 +18,8 @@ from bulkhead.flows.native import FlowSet, Outcome, Task
 from bulkhead.flows.native import analysis as library
 
 EARLY_POINTS = 4000  # among them the first point that fails is looked for: it is the easiest to understand
+POINTS_OF_A_TRY = 1 << 13  # while a change is looked for: a value that needs more is not proposed
+POINTS_OF_CHANGES = 1 << 17  # then no more changes are looked for
 FARTHEST = 64  # times a flow's deadline or period: no change beyond is proposed
 
 
@@ -80,6 +82,7 @@ class Checked:
     verdict: str  # of core/flow_test.h
     points: int
     slack_ns: tuple[float, ...] = ()  # by flow, where it is schedulable
+    slack_exact: tuple[bool, ...] = ()  # else it is at least that: near a load of 1 it takes too long to say
     violation: Violation | None = None
 
     @property
@@ -92,8 +95,9 @@ def check(model: FlowModel, bytes_per_s: int, made: FlowSet | None = None) -> Ch
     flow_set = made or model.make()
     outcome = flow_set.check(bytes_per_s)
     if outcome.verdict == "schedulable":
-        slack = tuple(_slack(flow_set, bytes_per_s, model.of_flow(n)) for n in range(len(model.flows)))
-        return Checked(bytes_per_s, outcome.verdict, outcome.points, slack)
+        found = [flow_set.slack(bytes_per_s, model.of_flow(n)) for n in range(len(model.flows))]
+        slack, exact = tuple(half_ns / 2 for half_ns, _ in found), tuple(all_of_it for _, all_of_it in found)
+        return Checked(bytes_per_s, outcome.verdict, outcome.points, slack, exact)
     violation = _violation(model, flow_set, outcome) if outcome.verdict == "late" else None
     return Checked(bytes_per_s, outcome.verdict, outcome.points, violation=violation)
 
@@ -127,16 +131,25 @@ def changes(model: FlowModel, bytes_per_s: int) -> list[Change]:
     if needed is not None and needed > bytes_per_s:
         found.append(Change("broker.rate", None, bytes_per_s, needed))
     others = []
+    spent = 0
     for number, flow in enumerate(model.flows):
         for key in ("deadline", "period"):
             now = getattr(flow, key)
 
             def fits(value: int, number: int = number, key: str = key) -> bool:
-                return schedulable(model.with_flow(number, **{key: value}), bytes_per_s)
+                nonlocal spent
+                try:
+                    made = model.with_flow(number, **{key: value}).make()
+                except library().Refused:
+                    return False
+                outcome = made.check(bytes_per_s, POINTS_OF_A_TRY)
+                spent += outcome.points
+                return outcome.verdict == "schedulable"
 
-            value = smallest_above(now, min(now * FARTHEST, library().MAX_NS), fits)
-            if value is not None:
-                others.append(Change(f"flows[{number}].{key}", flow.name, now, value))
+            if spent < POINTS_OF_CHANGES:
+                value = smallest_above(now, min(now * FARTHEST, library().MAX_NS), fits)
+                if value is not None:
+                    others.append(Change(f"flows[{number}].{key}", flow.name, now, value))
     return found + sorted(others, key=lambda one: one.needed / one.now)
 
 
@@ -172,12 +185,6 @@ def smallest_above(low: int, most: int, fits: Callable[[int], bool]) -> int | No
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
-
-
-def _slack(flow_set: FlowSet, bytes_per_s: int, members: list[int]) -> float:
-    found = flow_set.slack(bytes_per_s, members)
-    assert found is not None, "the set is schedulable"
-    return found / 2
 
 
 def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violation:

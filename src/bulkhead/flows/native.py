@@ -35,7 +35,7 @@ Task = tuple[int, int, int, int, int, int, bool]  # struct flow_task of core/flo
 class Outcome(Protocol):
     """How a test or a search ended (core/flow_test.h)."""
 
-    verdict: str  # schedulable, overloaded, late, undecided, impossible
+    verdict: str  # schedulable, overloaded, late, undecided, impossible; goes-on: of too few points
     bytes_per_s: int
     at: int
     demand: int
@@ -49,11 +49,11 @@ class FlowSet(Protocol):
 
     def tasks(self) -> list[Task]: ...
 
-    def check(self, bytes_per_s: int) -> Outcome: ...
+    def check(self, bytes_per_s: int, points: int = ...) -> Outcome: ...
 
     def smallest_bandwidth(self) -> Outcome: ...
 
-    def slack(self, bytes_per_s: int, members: Sequence[int]) -> int | None: ...
+    def slack(self, bytes_per_s: int, members: Sequence[int]) -> tuple[int, bool]: ...
 
 
 class Analysis(Protocol):

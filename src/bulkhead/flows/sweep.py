@@ -156,7 +156,7 @@ def interval(hits: int, tries: int) -> tuple[float, float]:
     ratio, square = hits / tries, Z_95**2
     middle = (ratio + square / (2 * tries)) / (1 + square / tries)
     half = Z_95 / (1 + square / tries) * sqrt(ratio * (1 - ratio) / tries + square / (4 * tries**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return (middle - half if hits else 0.0), (middle + half if hits < tries else 1.0)
 
 
 def _check(sweep: Sweep, core: Analysis) -> None:

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""F4, F6: what the tool says of a set: slack, the smallest bandwidth and period, the changes it proposes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.config.system import Flow
+from bulkhead.flows import analysis
+from bulkhead.flows.model import HEADER_BYTES, FlowModel
+
+from . import oracle
+
+EASY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+
+
+def published() -> FlowCosts:
+    path = platform_path("zcu102-published")
+    assert path is not None
+    platform, _, _ = load_platform(path)
+    assert platform is not None
+    assert platform.flow_costs is not None
+    return platform.flow_costs
+
+
+COSTS = published()
+DOMAINS = ("alpha", "beta", "gamma")
+
+
+@st.composite
+def models(draw: st.DrawFn, late: bool = False) -> FlowModel:
+    """Systems with a few flows whose deadlines are within their periods."""
+    flows = []
+    for number in range(draw(st.integers(1, 4))):
+        source, sink = draw(st.permutations(DOMAINS))[:2]
+        period = draw(st.integers(100_000, 20_000_000))
+        deadline = draw(st.integers(40_000 if late else 80_000, period))
+        values = {"name": f"f{number}", "from": source, "to": sink, "port": number}
+        times = {"period": period, "deadline": deadline}
+        flows.append(Flow.model_construct(**values, from_=source, size=draw(st.integers(1, 40_000)), **times))
+    return FlowModel(tuple(flows), COSTS, draw(st.sampled_from([1024, 4096, 16384])))
+
+
+@pytest.mark.req("F6")
+def test_the_smallest_period_is_what_the_formulas_give_by_hand() -> None:
+    """One flow of one transfer: D' - J' must hold C', where D' = P - Os_max - O_r."""
+    dma = 71 + 949 + 949 + 828 + 2646
+    packet = (142 + 101 + 30) + (142 + 40)
+    lost = Fraction(949, 2) + 757 + 1460 - Fraction(949, 2) + 1161 + packet
+    exact = lost + dma + packet + Fraction(4096 * 10**9, 148_000_000)
+    assert analysis.smallest_period(COSTS, 4096, 148_000_000) == -(-exact // 1) == 37407
+
+
+@pytest.mark.req("F6")
+@pytest.mark.parametrize(
+    ("size", "chunk", "senders"), [(1, 4096, 1), (4096, 512, 4), (65536, 4096, 2), (9000, 4096, 8)]
+)
+def test_a_flow_of_the_smallest_period_is_schedulable_and_of_one_ns_less_is_not(
+    size: int, chunk: int, senders: int
+) -> None:
+    b = 200_000_000
+    period = analysis.smallest_period(COSTS, size, b, chunk_bytes=chunk, senders=senders)
+    assert period is not None
+    for value, expected in ((period, True), (period - 1, False)):
+        tasks = oracle.transform([oracle.Declared(size, value, value, 0)], senders, chunk)
+        assert oracle.schedulable(tasks, b) == expected
+
+
+@pytest.mark.req("F2")
+def test_each_flow_reserves_a_header_in_both_directions() -> None:
+    flow = Flow.model_validate(
+        {
+            "name": "f",
+            "from": "alpha",
+            "to": "beta",
+            "port": 1,
+            "size": 4096,
+            "period": "1 ms",
+            "deadline": "1 ms",
+        }
+    )
+    model = FlowModel((flow,), COSTS, 4096)
+    assert model.declared() == [
+        (4096, 10**6, 10**6, 0, 0),
+        (HEADER_BYTES, 10**6, 10**6, 0, 0),
+        (HEADER_BYTES, 10**6, 10**6, 0, 1),
+    ]
+    assert model.domains == ("alpha", "beta")
+
+
+@pytest.mark.req("F4", "F6")
+@EASY
+@given(models())
+def test_the_smallest_bandwidth_is_what_a_binary_search_over_the_test_finds(model: FlowModel) -> None:
+    found = analysis.smallest_bandwidth(model)
+    low, high = 0, 1 << 40
+    assume(found is not None)
+    assert analysis.check(model, high).schedulable
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if analysis.check(model, middle).schedulable else (middle, high)
+    assert found == high
+
+
+@pytest.mark.req("F4")
+@EASY
+@given(models(), st.integers(1, 10**9), st.integers(1, 10**9))
+def test_more_bandwidth_does_no_harm(model: FlowModel, less: int, more: int) -> None:
+    if analysis.schedulable(model, less):
+        assert analysis.schedulable(model, less + more)
+
+
+@pytest.mark.req("F4")
+@EASY
+@given(models(late=True), st.integers(10**6, 10**9), st.data())
+def test_a_longer_deadline_within_the_period_does_no_harm(
+    model: FlowModel, b: int, data: st.DataObject
+) -> None:
+    number = data.draw(st.integers(0, len(model.flows) - 1))
+    flow = model.flows[number]
+    longer = data.draw(st.integers(flow.deadline, flow.period))
+    if analysis.schedulable(model, b):
+        assert analysis.schedulable(model.with_flow(number, deadline=longer), b)
+
+
+@pytest.mark.req("F6")
+@EASY
+@given(models(), st.integers(10**6, 10**9))
+def test_slack_is_the_largest_reduction_of_a_deadline(model: FlowModel, b: int) -> None:
+    assume(analysis.schedulable(model, b))
+    checked = analysis.check(model, b)
+    for number, (slack, exact) in enumerate(zip(checked.slack_ns, checked.slack_exact, strict=True)):
+        shortest = model.flows[number].deadline - int(slack)
+        assert analysis.schedulable(model.with_flow(number, deadline=shortest), b)
+        assert not exact or not analysis.schedulable(model.with_flow(number, deadline=shortest - 1), b)
+
+
+@pytest.mark.req("F6")
+@EASY
+@given(models(late=True), st.integers(10**5, 10**8))
+def test_each_proposed_change_alone_is_enough_and_no_smaller_one_is(model: FlowModel, b: int) -> None:
+    assume(not analysis.schedulable(model, b))
+    for change in analysis.changes(model, b):
+        for value, expected in ((change.needed, True), (change.needed - 1, False)):
+            if change.flow is None:
+                assert analysis.schedulable(model, value) == expected
+                continue
+            number = int(change.key.removeprefix("flows[").partition("]")[0])
+            changed = model.with_flow(number, **{change.key.rpartition(".")[2]: value})
+            assert analysis.schedulable(changed, b) == expected or value > model.flows[number].period
+
+
+@pytest.mark.req("F6")
+@EASY
+@given(models(late=True), st.integers(10**6, 10**8))
+def test_the_violated_point_is_one(model: FlowModel, b: int) -> None:
+    try:
+        checked = analysis.check(model, b)
+    except ValueError:
+        assume(False)
+        return
+    assume(checked.violation is not None)
+    violation = checked.violation
+    assert violation is not None
+    assert violation.demand_ns > violation.at_ns
+    parts = sum(one.ns for one in violation.asked) + violation.blocking_ns
+    assert parts == pytest.approx(violation.demand_ns, rel=1e-6)
+    assert (violation.blocked_by is None) == (violation.blocking_ns == 0)
+
+
+@pytest.mark.req("F4")
+def test_a_set_whose_load_is_too_near_to_1_is_refused_and_the_search_stays_away() -> None:
+    """Flows whose deadlines are their periods, which have no common multiple soon: the load decides."""
+    flows = []
+    for number in range(5):
+        period = 1_000_003 + 210_011 * number
+        values = {"name": f"f{number}", "port": number, "size": 10_000 + 1000 * number}
+        ends = {"from_": "alpha", "to": "beta"}
+        flows.append(Flow.model_construct(**values, **ends, period=period, deadline=period))
+    model = FlowModel(tuple(flows), COSTS, 4096)
+    found = analysis.smallest_bandwidth(model)
+    assert found is not None
+    assert analysis.check(model, found).schedulable
+    assert analysis.check(model, found - 1).verdict == "undecided"
+    assert 1 - 1 / 65536 < analysis.load(model, found) < 1, "no more than that is lost"
+    assert not all(analysis.check(model, found).slack_exact)

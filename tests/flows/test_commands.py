@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `flows ...`: exit codes, the JSON object, what is written, and that `check` says the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bulkhead.cli import build_app
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = str(ROOT / "examples" / "flows.yaml")
+COMMON = {"bulkhead", "command", "system", "platform", "on", "seed", "verdict", "reasons"}
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout
+
+
+def run_json(*arguments: object) -> tuple[int, dict[str, Any]]:
+    code, text = run(*arguments, "--json")
+    result = json.loads(text)
+    assert set(result) >= COMMON
+    return code, result
+
+
+@pytest.mark.req("F4", "F6")
+def test_the_example_needs_what_min_bandwidth_says_to_the_byte() -> None:
+    code, found = run_json("flows", "min-bandwidth", EXAMPLE)
+    assert code == 0
+    b = found["bytes_per_s"]
+    assert run("flows", "check", EXAMPLE, "--set", f"broker.rate={b} B/s")[0] == 0
+    code, refused = run_json("flows", "check", EXAMPLE, "--set", f"broker.rate={b - 1} B/s")
+    assert code == 1
+    assert not refused["schedulable"]
+    assert f"{b} B/s" in refused["reasons"][0]
+    _, checked = run_json("check", EXAMPLE)
+    assert checked["files"][0]["promised"]["flows"]["broker"]["rate_bytes_per_s"] == b
+    _, planned = run_json("plan", EXAMPLE)
+    assert planned["flows"]["broker"]["rate_bytes_per_s"] == b
+    assert next(one for one in planned["choices"] if one["key"] == "broker.rate")["value"] == f"{b} B/s"
+
+
+@pytest.mark.req("F6")
+def test_check_shows_slack_and_what_the_verdict_rests_on() -> None:
+    code, text = run("flows", "check", EXAMPLE)
+    assert code == 0
+    for word in ("camera", "slack", "assumed", "transfers", "memory", "schedulable"):
+        assert word in text
+    _, result = run_json("flows", "check", EXAMPLE)
+    assert len(result["flows"]) == 6
+    assert len(result["tasks_half_ns"]) == 18
+    assert all(flow["slack_ns"] >= 0 for flow in result["flows"])
+
+
+def test_a_resolved_plan_has_the_rate_and_plans_to_the_same(tmp_path: Path) -> None:
+    resolved = tmp_path / "resolved.yaml"
+    assert run("plan", EXAMPLE, "-o", resolved)[0] == 0
+    assert "rate: auto" not in resolved.read_text()
+    assert run_json("flows", "check", resolved)[1]["flows"] == run_json("flows", "check", EXAMPLE)[1]["flows"]
+
+
+@pytest.mark.req("F6")
+def test_min_period() -> None:
+    arguments = ("--platform", "zcu102-published", "--size", "4KiB", "--bandwidth", "148MB/s")
+    code, result = run_json("flows", "min-period", *arguments)
+    assert (code, result["period_ns"]) == (0, 37407)
+    code, result = run_json("flows", "min-period", *arguments, "--senders", "3", "--chunk", "1 KiB")
+    assert (code, result["period_ns"]) == (0, 37407 + 3 * (71 + 949 + 949 + 828 + 2646) + 4 * 2 * 71)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (("min-period", "--size", "4KiB"), 2, ""),
+        (("min-period", "--size", "4 cows", "--bandwidth", "1 MB/s"), 2, ""),
+        (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu12"), 1, "zcu102"),
+        (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu102"), 1, "flow_costs"),
+        (("min-period", "--size", "5GiB", "--bandwidth", "148MB/s"), 1, "size"),
+        (("check", str(ROOT / "examples" / "mixed-criticality.yaml")), 1, "no flows"),
+        (("min-bandwidth", str(ROOT / "examples" / "bad" / "flow-impossible.yaml")), 1, "any bandwidth"),
+        (("min-bandwidth", str(ROOT / "examples" / "bad" / "flow-deadline-short.yaml")), 1, "fixed parts"),
+        (("check", "nowhere.yaml"), 1, "no such file"),
+        (("sweep", "--flows", "1000"), 1, "are possible"),
+    ],
+)
+def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], code: int, word: str) -> None:
+    assert run("flows", *arguments)[0] == code
+    if code == 1:
+        _, result = run_json("flows", *arguments)
+        assert result["verdict"] == "error"
+        assert any(word in reason for reason in result["reasons"]), result["reasons"]
+
+
+@pytest.mark.req("F6")
+def test_sweep_writes_a_table_and_a_plot(tmp_path: Path) -> None:
+    arguments = ("--sets", 50, "--flows", 10, "--from", 0.5, "--to", 0.6, "-o", tmp_path)
+    code, result = run_json("flows", "sweep", *arguments)
+    assert code == 0
+    assert [point["utilization"] for point in result["points"]] == [0.5, 0.55, 0.6]
+    assert all(point["ratio_low"] <= point["ratio"] <= point["ratio_high"] for point in result["points"])
+    assert set(result["analysis_us"]) == {"median", "max"}
+    assert (tmp_path / "sweep.csv").read_text().count("\n") == 4
+    assert "<svg" in (tmp_path / "sweep.svg").read_text()

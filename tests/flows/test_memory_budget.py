@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""F3: cores and broker together within what the DRAM bears, and the regulator's register."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.config.load import load_system
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import System
+from bulkhead.planning.flows import FlowPlan, plan_flows
+from bulkhead.planning.memory_budget import memory_use
+
+ROOT = Path(__file__).parents[2]
+TEXT = """
+bulkhead: 1
+name: budget
+platform: zcu102-published
+domains:
+  - name: one
+    cpus: [0]
+    image: { elf: guests/hog.elf }
+    memory: [{ at: 0x40000000, size: 16 MiB }]
+    bandwidth: { budget: 240 MB/s, period: 1 ms }
+  - name: two
+    cpus: [1]
+    image: { elf: guests/hog.elf }
+    memory: [{ at: 0x40000000, size: 16 MiB }]
+    bandwidth: { budget: 120 MB/s, period: 1 ms, counts: refills }
+broker: { engine: zdma }
+flows:
+  - { name: f, from: one, to: two, port: 1, size: 4 KiB, period: 1 ms, deadline: 500 us }
+"""
+
+
+def loaded(tmp_path: Path, *overrides: str) -> tuple[System, Platform]:
+    file = tmp_path / "system.yaml"
+    file.write_text(TEXT)
+    found = load_system(file, overrides)
+    assert found.system is not None, [problem.text() for problem in found.problems]
+    assert found.platform is not None
+    return found.system, found.platform
+
+
+def planned(system: System, platform: Platform) -> FlowPlan:
+    plan, findings = plan_flows(system, platform)
+    assert plan is not None, findings
+    return plan
+
+
+@pytest.mark.req("F3")
+def test_utilizations_add_up(tmp_path: Path) -> None:
+    """240 MB/s both counted are a quarter of 960; 120 MB/s of refills may write back as much: another one."""
+    use = memory_use(*loaded(tmp_path), 500_000_000, "zdma", 4096)
+    assert use is not None
+    parts = {part.name: part.utilization for part in use.parts}
+    assert parts["one"] == pytest.approx(1 / 4, rel=1e-3)
+    assert parts["two"] == pytest.approx(1 / 4, rel=1e-3)
+    assert parts["broker"] == Fraction(500, 2000)
+    assert use.fits
+    assert use.largest_rate == int((1 - parts["one"] - parts["two"]) * 2_000_000_000)
+
+
+@pytest.mark.req("F3")
+@pytest.mark.parametrize(
+    ("engine", "chunk", "full"),
+    [
+        ("zdma", 4096, 2000),
+        ("zdma", 65536, 3190),
+        ("zdma", 12288, 2440),
+        ("zdma", 1024, 500),
+        ("cpu-copy", 4096, 240),
+    ],
+)
+def test_what_the_broker_may_have_depends_on_chunk_and_engine(
+    tmp_path: Path, engine: str, chunk: int, full: int
+) -> None:
+    """A core that copies fetches both buffers: half of the 480 MB/s of refills."""
+    use = memory_use(*loaded(tmp_path), 10**6, engine, chunk)
+    assert use is not None
+    assert use.parts[0].utilization == Fraction(1, full)
+
+
+@pytest.mark.req("F3")
+def test_one_byte_more_than_is_left_does_not_fit(tmp_path: Path) -> None:
+    system, platform = loaded(tmp_path)
+    use = memory_use(system, platform, 10**6, "zdma", 4096)
+    assert use is not None
+    for rate, fits in ((use.largest_rate, True), (use.largest_rate + 1, False)):
+        again = memory_use(system, platform, rate, "zdma", 4096)
+        assert again is not None
+        assert again.fits == fits
+        assert (again.utilization <= 1) == fits
+
+
+@pytest.mark.req("F3")
+def test_a_measured_table_goes_before_the_sum(tmp_path: Path) -> None:
+    """Both budgets are of 120 MB/s in each direction: 56.25 refills of 64 bytes in 30 us."""
+    system, platform = loaded(tmp_path)
+    rows: Any = [{"refills": 56, "rate": "900 MB/s"}, {"refills": 57, "rate": "700 MB/s"}]
+    curves = platform.memory_budget
+    assert curves is not None
+    made = type(curves).model_validate(
+        {**curves.model_dump(exclude={"table", "cores", "dma"}), "shortest_period": "30 us",
+         "cores": ({"rate": "480 MB/s", "utilization": "100 %"},),
+         "dma": ({"chunk": 4096, "rate": "2000 MB/s"},), "table": tuple(rows)}
+    )  # fmt: skip
+    use = memory_use(system, platform.model_copy(update={"memory_budget": made}), 10**6, "zdma", 4096)
+    assert use is not None
+    assert (use.largest_rate, use.limited_by) == (700_000_000, "table")
+
+
+@pytest.mark.req("F2", "F3")
+def test_the_register_is_the_smallest_that_is_enough(tmp_path: Path) -> None:
+    """A step is 128 bytes * 0.5 GHz / 2^12 = 15.625 MB/s."""
+    plan = planned(*loaded(tmp_path))
+    assert plan.register is not None
+    assert plan.register.bytes_per_s == plan.register.value * 15_625_000
+    assert plan.register.bytes_per_s >= plan.rate > (plan.register.value - 1) * 15_625_000
+    assert plan.memory is not None
+    assert plan.memory.rate == plan.register.bytes_per_s, "what the regulator lets through is what counts"
+    for rate, value in (("15625 kB/s", 1), ("15625001 B/s", 2), ("1000 MB/s", 64)):
+        register = planned(*loaded(tmp_path, f"broker.rate={rate}")).register
+        assert register is not None
+        assert register.value == value
+
+
+@pytest.mark.req("F4")
+def test_an_open_rate_is_the_smallest_and_is_said(tmp_path: Path) -> None:
+    system, platform = loaded(tmp_path)
+    plan = planned(system, platform)
+    assert [choice.value for choice in plan.choices if choice.key == "broker.rate"] == [f"{plan.rate} B/s"]
+    assert planned(*loaded(tmp_path, f"broker.rate={plan.rate} B/s")).checked.schedulable
+    found, findings = plan_flows(*loaded(tmp_path, f"broker.rate={plan.rate - 1} B/s"))
+    assert found is None
+    assert findings[0].allowed is not None
+    assert f"{plan.rate} B/s" in findings[0].allowed
+
+
+@pytest.mark.req("F3")
+def test_overcommit_is_said(tmp_path: Path) -> None:
+    system, platform = loaded(tmp_path, "regulation={overcommit: true}", "domains.0.bandwidth=unlimited")
+    plan = planned(system, platform)
+    assert any("overcommit" in remark for remark in plan.remarks)
+    assert plan.memory is not None
+    assert plan.memory.unbounded == ("one",)
+
+
+@pytest.mark.req("F5")
+def test_assumed_costs_are_said_and_are_the_published_ones(tmp_path: Path) -> None:
+    """No figure of its own may slip into a table that claims to be the published one."""
+    there = loaded(tmp_path, "platform=qemu-virt", "broker.engine=cpu-copy")
+    plan = planned(*there)
+    assert any("assumed" in remark for remark in plan.remarks)
+    published = loaded(tmp_path)[1].flow_costs
+    assert published is not None
+    assert published.assumed is None
+    assert there[1].flow_costs is not None
+    assert there[1].flow_costs.parts() == published.parts()
+    assert replace(plan.model, costs=published).declared() == plan.model.declared()
