@@ -25,7 +25,7 @@ struct batch_results {
     std::vector<std::uint8_t> refused; // by the transformation: a deadline below the fixed parts, ...
     std::vector<std::uint8_t> undecided;
     std::vector<std::uint64_t> points;      // looked at
-    std::vector<std::uint64_t> analysis_ns; // transformation and test
+    std::vector<std::uint64_t> analysis_ns; // transformation and test, of processor time
 };
 
 // Throws std::invalid_argument if spans differ in length, or for anything that no set may have (too many
