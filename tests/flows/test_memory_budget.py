@@ -151,6 +151,21 @@ def test_overcommit_is_said(tmp_path: Path) -> None:
     assert plan.memory.unbounded == ("one",)
 
 
+@pytest.mark.req("F3")
+def test_without_isolation_budgets_are_not_asked_for(tmp_path: Path) -> None:
+    """`--unprotected` takes all budgets away: that alone refuses nothing."""
+    file = tmp_path / "system.yaml"
+    file.write_text(TEXT)
+    found = load_system(file, unprotected=True)
+    assert found.system is not None
+    assert found.platform is not None
+    assert any("isolation is off" in remark for remark in planned(found.system, found.platform).remarks)
+    open_ended = loaded(tmp_path, "domains.0.bandwidth=unlimited", "domains.1.bandwidth=unlimited")
+    plan, findings = plan_flows(*open_ended)
+    assert plan is None
+    assert {finding.code for finding in findings} == {"memory-unbounded"}
+
+
 @pytest.mark.req("F5")
 def test_assumed_costs_are_said_and_are_the_published_ones(tmp_path: Path) -> None:
     """No figure of its own may slip into a table that claims to be the published one."""

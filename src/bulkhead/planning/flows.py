@@ -156,8 +156,7 @@ class _Planner:
         return free[0] if free else None
 
     def _memory(self, memory: MemoryUse) -> Iterator[Finding]:
-        regulation = self.system.regulation
-        if regulation is not None and regulation.overcommit:
+        if _not_held(self.system) is not None:
             return
         for number, cause in below_workable(self.system, self.platform):
             path: KeyPath = ("domains", number, "bandwidth")
@@ -230,5 +229,14 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     yield f"transfers of a packet: {model.transfers_from}"
     if memory is None:
         yield f"the memory's part is not checked: '{platform.name}' has no `memory_budget`"
-    elif system.regulation is not None and system.regulation.overcommit:
-        yield "the memory's part is not enforced: `regulation: { overcommit: true }`"
+    elif (why := _not_held(system)) is not None:
+        yield f"the memory's part is not enforced: {why}"
+
+
+def _not_held(system: System) -> str | None:
+    """Why the memory's part is only reported, if the user wants it so."""
+    if system.regulation is not None and system.regulation.overcommit:
+        return "`regulation: { overcommit: true }`"
+    isolation = system.isolation
+    off = {isolation.llc, isolation.banks, isolation.premap} == {"none"} and system.regulation is None
+    return "isolation is off" if off and all(one.bandwidth.unlimited for one in system.domains) else None
