@@ -141,6 +141,7 @@ static enum hrtimer_restart interval_ended(struct hrtimer *timer)
     if (!own->started) {
         return HRTIMER_NORESTART;
     }
+    own->gave_way += own->trailing;
     stop_counters(own, readings);
     now_ns = ktime_get_ns();
     if (regulated_timer(&own->core, now_ns, readings, &sample)) {

@@ -29,7 +29,7 @@ struct regulated_cpu {
     struct samples samples;
     u64 seen_events; /* at the end of the interval before */
     u64 seen_throttled_ns;
-    u64 gave_way; /* times that others ran while it was throttled */
+    u64 gave_way; /* times that others ran while it was throttled, to the interval's end or in between */
 } ____cacheline_aligned;
 
 /* Sets up all but counters and samples. The parameters' budget and grid are the regulator's; on any CPU. */

@@ -226,6 +226,15 @@ rmmod bulkhead
 left
 hush
 
+# The kernel's own limit of real-time threads: a CPU that is throttled nearly always is not held all the time.
+say rt-limit
+load_with "policy=static budgets=0:10000"
+spin 0
+sleep 2.5
+hush
+cat $B/status
+rmmod bulkhead
+
 # Two counters of cycles, for one of which an overflow never goes unnoticed.
 say sum
 insmod /bulkhead.ko events=0x11,0x11 slack_events=64 cpus=0 'parameters="policy=static budgets=0:400000"'
