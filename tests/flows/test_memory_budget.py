@@ -131,6 +131,19 @@ def test_the_register_is_the_smallest_that_is_enough(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("F4")
+@pytest.mark.parametrize(("count", "fits"), [(64, True), (65, False)])
+def test_as_many_flows_as_the_analysis_takes(tmp_path: Path, count: int, fits: bool) -> None:
+    system, platform = loaded(tmp_path)
+    values = {"size": 64, "period": 10**9, "deadline": 10**9}
+    flows = [system.flows[0].model_copy(update={**values, "name": f"f{n}", "port": n}) for n in range(count)]
+    plan, findings = plan_flows(system.model_copy(update={"flows": tuple(flows)}), platform)
+    assert (plan is not None) == fits
+    assert [(one.path, one.code, one.allowed) for one in findings] == (
+        [] if fits else [(("flows",), "limit", "at most 64")]
+    )
+
+
+@pytest.mark.req("F4")
 def test_an_open_rate_is_the_smallest_and_is_said(tmp_path: Path) -> None:
     system, platform = loaded(tmp_path)
     plan = planned(system, platform)
