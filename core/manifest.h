@@ -71,6 +71,7 @@ MANIFEST_TABLE(segments, segments, manifest_segment)
 MANIFEST_TABLE(images, images, manifest_image)
 MANIFEST_TABLE(irqs, irqs, manifest_irq)
 MANIFEST_TABLE(devices, devices, manifest_device)
+MANIFEST_TABLE(flows, flows, manifest_flow)
 #undef MANIFEST_TABLE
 
 static inline const struct color_set *manifest_color_set(const struct manifest_header *manifest,

@@ -58,7 +58,12 @@ bool manifest_is_kept(const struct manifest_platform *platform, uint64_t pa, uin
 bool manifest_check_budget(struct manifest_check *check, const struct manifest_domain *domain);
 bool manifest_check_regulation(struct manifest_check *check);
 
-/* manifest_nothing.c: every field of a budget, or of the regulation, is zero. */
+/* manifest_flows.c: flows, sockets and the broker; domains and devices have been checked. Or
+ * manifest_space_only.c: that there are none. */
+bool manifest_check_flows(struct manifest_check *check);
+
+/* manifest_nothing.c: every field of a budget, of the regulation, or of flows is zero. */
+bool manifest_has_no_flows(const struct manifest_header *manifest);
 bool manifest_has_no_budget(const struct manifest_domain *domain);
 bool manifest_has_no_regulation(const struct manifest_header *manifest);
 

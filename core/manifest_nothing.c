@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What is not asked for is zero in a manifest: the check of that, for budgets and their regulation. Part of
- * manifest_check().
+ * What is not asked for is zero in a manifest: the check of that, for budgets, their regulation and flows.
+ * Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 
@@ -24,4 +24,17 @@ bool manifest_has_no_regulation(const struct manifest_header *manifest)
         any |= regulation->budget_events[i];
     }
     return any == 0;
+}
+
+bool manifest_has_no_flows(const struct manifest_header *manifest)
+{
+    const struct manifest_broker *broker = &manifest->broker;
+    uint64_t any = broker->domain | broker->chunk_bytes | broker->bytes_per_s | broker->patience_ns;
+
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        const struct manifest_domain *domain = &manifest_domains(manifest)[i];
+
+        any |= domain->socket_ipa | domain->socket_cid | domain->socket_irq;
+    }
+    return any == 0 && manifest->flows.count == 0;
 }

@@ -17,6 +17,17 @@ bool manifest_check_budget(struct manifest_check *check, const struct manifest_d
            manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
 }
 
+bool manifest_check_flows(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (manifest->flows.count != 0) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &manifest->flows);
+    }
+    return manifest_has_no_flows(manifest) ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_FLOW, &manifest->broker);
+}
+
 /* A core has one VCPU: who would choose among several? */
 static bool check_cores(struct manifest_check *check)
 {

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "console.h"
 #include "cpu.h"
+#include "flows.h"
 #include "loader.h"
 #include "shared_core.h"
 #include "system.h"
@@ -67,6 +68,7 @@ static void reset(struct domain *domain)
 
     vgic_domain_init(domain);
     vuart_reset(domain);
+    flows_domain_reset(domain);
     for (uint32_t i = 0; i < domain->config->irq_count; i++) {
         (void)vgic_add_spi_hw(domain, irqs[i].intid, irqs[i].vcpu);
     }
@@ -123,6 +125,9 @@ static bool any_domain_runs(void)
     for (uint32_t i = 0; i < domain_count(); i++) {
         uint32_t state = atomic_load(&domains[i].state);
 
+        if (flows_is_broker(&domains[i])) {
+            continue; /* it lives as long as those that it serves */
+        }
         if (state == BH_DOMAIN_STATE_RUNNING || state == BH_DOMAIN_STATE_RESTARTING) {
             return true;
         }
@@ -157,6 +162,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
         if (before == BH_DOMAIN_STATE_RUNNING) {
             status->ended_at = clock_now();
             vgic_domain_stop(domain);
+            flows_domain_stopped(domain);
         }
         if (end != BH_DOMAIN_END_NONE) {
             status->end = end;
@@ -269,7 +275,7 @@ bool domain_finish_restart(struct domain *domain)
         return false;
     }
     /* Only a VCPU that runs turns on another: once none does, what is off stays off. */
-    if (any_is_on(domain) || !all_are_off(domain)) {
+    if (any_is_on(domain) || !all_are_off(domain) || flows_touch(domain)) {
         return false;
     }
     bandwidth_share_renew(domain);

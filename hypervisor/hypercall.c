@@ -6,6 +6,7 @@
 #include "hypercall.h"
 #include "cpu.h"
 #include "domain.h"
+#include "flows.h"
 #include "hypercall_bandwidth.h"
 #include "system.h"
 #include <arch/speculation.h>
@@ -140,6 +141,8 @@ void hypercall_service(struct vcpu *vcpu, uint64_t x[31])
 {
     if (domain_has_flag(vcpu->domain, BH_DOMAIN_FLAG_MANAGER) && is_of_managers((uint32_t)x[0])) {
         manage(x);
+    } else if ((uint32_t)x[0] == BH_HYPERCALL_BROKER_NEXT && flows_is_broker(vcpu->domain)) {
+        flows_broker_next(vcpu, x);
     } else {
         serve(vcpu, x);
     }

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "console.h"
 #include "domain.h"
+#include "flows.h"
 #include "guest_pmu.h"
 #include "shared_core.h"
 #include "system.h"
@@ -49,6 +50,9 @@ static void handle_requests(struct cpu *cpu)
     }
     if ((requests & CPU_REQUEST_BUDGETS) != 0) {
         bandwidth_published(cpu);
+    }
+    if ((requests & CPU_REQUEST_FLOWS) != 0) {
+        flows_attend(cpu);
     }
     /* CPU_REQUEST_VCPU_POWER needs no work here: whoever took the interrupt looks at the VCPU's state next.
      */

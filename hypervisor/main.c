@@ -7,6 +7,7 @@
 #include "console.h"
 #include "cpu.h"
 #include "domain.h"
+#include "flows.h"
 #include "guest_state.h"
 #include "refuse.h"
 #include "regulation.h"
@@ -49,7 +50,7 @@ static void init_machine(void)
     console_init(&manifest->platform, manifest->hypervisor.console_core, manifest->hypervisor.console_domain);
     gic_init(&manifest->platform);
     regulation_init();
-    if (!domain_init_all() || !statistics_init_all()) {
+    if (!domain_init_all() || !flows_init_all() || !statistics_init_all()) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
 }

@@ -45,6 +45,7 @@ static const char reasons[][24] = {
     "scheduler",
     "regulation",
     "not in image",
+    "flow",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

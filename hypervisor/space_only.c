@@ -6,6 +6,7 @@
  * only such a manifest leads to is never called, and says so.
  */
 #include "cpu.h"
+#include "flows.h"
 #include "guest_pmu.h"
 #include "hypercall_bandwidth.h"
 #include "regulation.h"
@@ -175,4 +176,58 @@ bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid)
     (void)cpu;
     (void)intid;
     return false;
+}
+
+/* flows.h: there are none. */
+bool flows_init_all(void)
+{
+    return true;
+}
+
+bool flows_is_broker(const struct domain *domain)
+{
+    (void)domain;
+    return false;
+}
+
+bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset)
+{
+    (void)domain;
+    (void)page;
+    (void)offset;
+    return false;
+}
+
+bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
+{
+    (void)vcpu;
+    (void)access;
+    return false;
+}
+
+void flows_attend(struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
+{
+    (void)vcpu;
+    (void)x;
+}
+
+void flows_domain_stopped(struct domain *domain)
+{
+    (void)domain;
+}
+
+bool flows_touch(const struct domain *domain)
+{
+    (void)domain;
+    return false;
+}
+
+void flows_domain_reset(struct domain *domain)
+{
+    (void)domain;
 }

@@ -63,6 +63,23 @@ bool stage2_map_device(const struct stage2 *stage2, struct pool *pool, uint64_t 
     return ptable_map(pool, stage2->root, ipa, pa, bytes, S2_DEVICE);
 }
 
+bool stage2_map_window(const struct stage2 *stage2, struct pool *pool, const struct manifest_segment *segment,
+                       uint64_t window)
+{
+    struct color_range range = manifest_segment_range(stage2->manifest, segment);
+    uint64_t granule = range.space.bits == 0 ? segment->bytes : color_granule_bytes(range.space);
+
+    for (uint64_t offset = 0; offset < segment->bytes; offset += granule) {
+        uint64_t bytes = segment->bytes - offset < granule ? segment->bytes - offset : granule;
+        paddr_t pa = color_at(&range, offset);
+
+        if (!ptable_map(pool, stage2->root, window + pa.value, pa, bytes, S2_MEMORY | S2_EXECUTE_NEVER)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
                    const struct manifest_domain *domain, uint32_t vmid)
 {

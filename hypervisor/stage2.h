@@ -27,6 +27,11 @@ bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manife
 bool stage2_map_device(const struct stage2 *stage2, struct pool *pool, uint64_t ipa, paddr_t pa,
                        uint64_t bytes);
 
+/* Maps the frames of another domain's segment, each at `window` + its physical address. While it is built;
+ * false when the pool is exhausted. */
+bool stage2_map_window(const struct stage2 *stage2, struct pool *pool, const struct manifest_segment *segment,
+                       uint64_t window);
+
 /* Memory that one fault maps: the aligned block around it, as far as the domain has it. */
 #define STAGE2_LAZY_BYTES 0x10000u
 

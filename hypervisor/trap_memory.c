@@ -4,6 +4,7 @@
  * place where an access of a guest is decoded; devices see only what has been checked here.
  */
 #include "console.h"
+#include "flows.h"
 #include "mmio_access.h"
 #include "syndrome.h"
 #include "system.h"
@@ -28,14 +29,23 @@ static uint64_t extended(uint64_t value, uint64_t esr)
     return value;
 }
 
+/* Which device an address is of. */
+enum device {
+    DEVICE_GIC,
+    DEVICE_UART,
+    DEVICE_SOCKET,
+};
+
 /* Devices do nothing if they return false. */
-static bool perform(struct cpu *cpu, bool is_uart, enum vgic_frame frame, struct mmio_access *access)
+static bool perform(struct cpu *cpu, enum device device, enum vgic_frame frame, struct mmio_access *access)
 {
-    if (is_uart) {
-        if (!vuart_access(cpu->vcpu, access)) {
+    if (device != DEVICE_GIC) {
+        if (device == DEVICE_UART ? !vuart_access(cpu->vcpu, access)
+                                  : !flows_device_access(cpu->vcpu, access)) {
             return false;
         }
-        cpu_count_exit(cpu, BH_EXIT_REASON_UART_ACCESS);
+        cpu_count_exit(cpu,
+                       device == DEVICE_UART ? BH_EXIT_REASON_UART_ACCESS : BH_EXIT_REASON_SOCKET_ACCESS);
         return true;
     }
     if (!vgic_frame_access(cpu->vcpu, frame, access)) {
@@ -47,7 +57,7 @@ static bool perform(struct cpu *cpu, bool is_uart, enum vgic_frame frame, struct
 }
 
 /* One access to a device, which begins `offset` bytes before. */
-static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, bool is_uart,
+static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, enum device device,
                           enum vgic_frame frame, uint64_t offset)
 {
     struct mmio_access access;
@@ -65,7 +75,7 @@ static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr
 
         access.value = guest_register(regs, esr_transfer_register(esr)) & mask;
     }
-    if ((offset & (access.bytes - 1)) != 0 || !perform(cpu, is_uart, frame, &access)) {
+    if ((offset & (access.bytes - 1)) != 0 || !perform(cpu, device, frame, &access)) {
         return false;
     }
     if (!access.write) {
@@ -112,10 +122,13 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
         return true;
     }
     if (frame != VGIC_FRAME_NONE) {
-        return device_access(cpu, regs, esr, false, frame, offset + in_page);
+        return device_access(cpu, regs, esr, DEVICE_GIC, frame, offset + in_page);
     }
     if (uart_is_at(domain, page, &offset)) {
-        return device_access(cpu, regs, esr, true, frame, offset + in_page);
+        return device_access(cpu, regs, esr, DEVICE_UART, frame, offset + in_page);
+    }
+    if (flows_device_at(domain, page, &offset)) {
+        return device_access(cpu, regs, esr, DEVICE_SOCKET, frame, offset + in_page);
     }
     return map_lazily(cpu, page);
 }
@@ -129,7 +142,8 @@ static bool is_device(const struct domain *domain, uint64_t page)
 {
     uint64_t offset;
 
-    return vgic_frame_at(domain, page, &offset) != VGIC_FRAME_NONE || uart_is_at(domain, page, &offset);
+    return vgic_frame_at(domain, page, &offset) != VGIC_FRAME_NONE || uart_is_at(domain, page, &offset) ||
+           flows_device_at(domain, page, &offset);
 }
 
 static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64_t esr,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Windows: pages of EL2's address space, a few per core, through which a core reaches physical memory that is
- * not the hypervisor's, for as long as it must. Only loading a domain's images again needs that.
+ * not the hypervisor's, for as long as it must: to load a domain's images again, and to look at the queues
+ * of its socket device.
  */
 #ifndef BULKHEAD_WINDOW_H
 #define BULKHEAD_WINDOW_H
@@ -10,10 +11,13 @@
 #include "pool.h"
 #include <stdint.h>
 
+#define WINDOWS_KEPT 8u
+
 enum window {
     WINDOW_SOURCE,      /* read past the caches: leaves no lines in anybody's colors */
     WINDOW_DESTINATION, /* cached, as the domain itself sees it */
-    WINDOW_COUNT,
+    WINDOW_KEPT,        /* the first of WINDOWS_KEPT, for guest_memory.c: cached, and left open */
+    WINDOW_COUNT = WINDOW_KEPT + WINDOWS_KEPT,
 };
 
 /* Prepares the tables at boot. False when the pool is exhausted. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Guests, exchange and broker in one; see the header.
 #include "exchange_world.h"
 
 #include <gtest/gtest.h>

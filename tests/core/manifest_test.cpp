@@ -275,6 +275,49 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("device over the domain's memory", DEVICE, m.devices[0].ipa = 0x40000000),
         BAD("device that wraps", DEVICE, m.devices[0].bytes = ~0xFFFull)));
 
+#define BAD_FLOW(what, change) BAD(what, FLOW, give_flows(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    Flows, BadManifest,
+    testing::Values(BAD("a broker without flows", FLOW, m.header.broker.chunk_bytes = 4096),
+                    BAD("a socket without flows", FLOW, m.domains[0].socket_cid = 3),
+                    BAD_FLOW("a broker that is no domain", m.header.broker.domain = 3),
+                    BAD_FLOW("a broker with a socket", m.domains[2].socket_cid = 9),
+                    BAD_FLOW("a broker without a line", m.domains[2].socket_irq = 0),
+                    BAD_FLOW("a broker with memory behind its window", m.segments[3].ipa = BH_BROKER_WINDOW),
+                    BAD_FLOW("no chunk", m.header.broker.chunk_bytes = 63),
+                    BAD_FLOW("an endless chunk", m.header.broker.chunk_bytes = BH_MOST_CHUNK_BYTES + 1),
+                    BAD_FLOW("a rate of all", m.header.broker.bytes_per_s = ~0ull),
+                    BAD_FLOW("endless patience", m.header.broker.patience_ns = ~0ull),
+                    BAD_FLOW("a flow to nowhere", m.flows[0].destination = 3),
+                    BAD_FLOW("a flow to the broker", m.flows[0].destination = 2),
+                    BAD_FLOW("a flow to itself", m.flows[0].destination = 0),
+                    BAD_FLOW("any port", m.flows[0].port = 0xFFFFFFFF),
+                    BAD_FLOW("two flows to one port", m.flows[1] = m.flows[0]),
+                    BAD_FLOW("empty packets", m.flows[0].packet_bytes = 0),
+                    BAD_FLOW("packets that no driver sends", m.flows[0].packet_bytes = 65537),
+                    BAD_FLOW("no period", m.flows[0].period_ns = 0),
+                    BAD_FLOW("an endless deadline", m.flows[0].deadline_ns = ~0ull),
+                    BAD_FLOW("more time in the queue than there is", m.flows[0].queued_ns = 2'000'001),
+                    BAD_FLOW("a host's CID", m.domains[0].socket_cid = 2),
+                    BAD_FLOW("a CID twice", m.domains[0].socket_cid = m.domains[1].socket_cid),
+                    BAD_FLOW("a socket in half a page", m.domains[0].socket_ipa += 8),
+                    BAD_FLOW("a socket over memory", m.domains[0].socket_ipa = 0x40001000),
+                    BAD_FLOW("a socket over a device", m.domains[1].socket_ipa = 0x0A000000),
+                    BAD_FLOW("a socket over the distributor", m.domains[0].socket_ipa = 0x08000000),
+                    BAD_FLOW("a socket with the console's line", m.domains[0].socket_irq = 33),
+                    BAD_FLOW("a socket with a device's line", m.domains[1].socket_irq = 48),
+                    BAD_FLOW("a socket with a private line", m.domains[1].socket_irq = 27),
+                    BAD_FLOW("an end without a CID", m.domains[1].socket_cid = 0)));
+
+TEST(Manifest, F1_AcceptsFlows)
+{
+    auto sample = make_sample_manifest();
+    give_flows(*sample);
+    const manifest_verdict verdict = sample->check();
+    EXPECT_EQ(verdict.error, BH_MANIFEST_ERROR_NONE) << "at " << verdict.offset;
+}
+
 TEST(Manifest, RefusesAFlippedBitAnywhere)
 {
     auto sample = make_sample_manifest();

@@ -68,6 +68,11 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.images = table(m, m.images);
     m.header.irqs = table(m, m.irqs);
     m.header.devices = table(m, m.devices);
+    m.header.flows = table(m, m.flows);
+    m.header.domains.count = 2; // without a broker
+    m.header.vcpus.count = 3;
+    m.header.segments.count = 3;
+    m.header.flows.count = 0;
     for (uint32_t i = 0; i < 4; i++) {
         m.cpus[i].mpidr = i;
         m.cpus[i].pmu_irq = 23;
@@ -102,4 +107,35 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.devices[0] = {0x0A000000, 0x0A000000, 0x1000};
     m.seal();
     return sample;
+}
+
+void give_flows(SampleManifest &m)
+{
+    m.header.domains.count = 3;
+    m.header.vcpus.count = 4;
+    m.header.segments.count = 4;
+    m.header.flows.count = 2;
+    m.color_sets[1].word[0] = 0x03;
+    m.domains[2] = domain("broker", 1);
+    m.domains[2].flags = 0;
+    m.domains[2].first_vcpu = 3;
+    m.domains[2].vcpu_count = 1;
+    m.domains[2].first_segment = 3;
+    m.domains[2].segment_count = 1;
+    m.domains[2].first_image = 2;
+    m.domains[2].first_irq = 1;
+    m.domains[2].first_device = 1;
+    m.vcpus[3] = {2, 2};
+    m.segments[3] = {0x40000000, 0x100000, 0x60000000, 1, 0};
+    for (uint32_t i = 0; i < 3; i++) {
+        m.domains[i].socket_irq = 60;
+        if (i != 2) {
+            m.domains[i].socket_ipa = 0x0B000000;
+            m.domains[i].socket_cid = 3 + i;
+        }
+    }
+    m.header.broker = {2, 4096, 0, 1'000'000'000};
+    m.flows[0] = {0, 1, 5000, 65536, 1'000'000, 2'000'000, 1'900'000};
+    m.flows[1] = {1, 0, 5000, 64, 1'000'000, 2'000'000, 1'900'000};
+    m.seal();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small valid manifest to start from: two domains on two cores of a colored board. Tests change fields and
-// seal it again.
+// A small valid manifest to start from: two domains on two cores of a colored board, and room for a broker
+// and flows between them. Tests change fields and seal it again.
 #pragma once
 
 #include "core/manifest.h"
@@ -12,12 +12,13 @@ struct SampleManifest {
     struct manifest_cpu cpus[4];
     struct manifest_ram ram[1];
     struct color_set_record color_sets[3];
-    struct manifest_domain domains[2];
-    struct manifest_vcpu vcpus[3];
-    struct manifest_segment segments[3];
+    struct manifest_domain domains[3];
+    struct manifest_vcpu vcpus[4];
+    struct manifest_segment segments[4];
     struct manifest_image images[2];
     struct manifest_irq irqs[1];
     struct manifest_device devices[1];
+    struct manifest_flow flows[2];
 
     static constexpr uint64_t package_bytes = 0x100000;
 
@@ -35,3 +36,6 @@ table_ref table(const Manifest &whole, const Record (&records)[N])
 }
 
 std::unique_ptr<SampleManifest> make_sample_manifest();
+
+// Gives it a broker on core 2, and flows there and back between its two domains.
+void give_flows(SampleManifest &m);

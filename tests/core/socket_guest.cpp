@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The driver's side of the queues, and a memory in pieces; see the header.
 #include "socket_guest.h"
 
 #include <algorithm>

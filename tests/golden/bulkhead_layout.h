@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x9748BFEBu
+#define BH_LAYOUT_HASH 0xB96A45CEu
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -34,6 +34,9 @@
 #define BH_PHYSICAL_TIMER_INTID 30u
 #define BH_GUEST_PMU_INTID 23u /* of the monitors of a guest with the flag `pmu`, virtually */
 #define BH_MAX_COLOR_SETS 32u
+#define BH_MAX_FLOWS 32u
+#define BH_MOST_CHUNK_BYTES 1048576u /* of a transfer between domains */
+#define BH_BROKER_WINDOW 0x4000000000ull /* where the broker finds physical address 0: memory of domains with a socket, and no other */
 #define BH_COLOR_SET_WORDS 4u /* 256 colors: LLC color bits and bank bits together */
 #define BH_MAX_MANIFEST_BYTES 65536u
 #define BH_NAME_BYTES 32u
@@ -54,8 +57,9 @@
 #define BH_HYPERCALL_REGULATION_READ 0xC6000008u
 #define BH_HYPERCALL_REGULATION_CHANGE 0xC6000009u
 #define BH_REGULATION_WORDS 17u
+#define BH_HYPERCALL_BROKER_NEXT 0xC6000020u
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
-#define BH_HYPERCALL_OWN_COUNT 11u
+#define BH_HYPERCALL_OWN_COUNT 12u
 #define BH_HYPERCALL_MAJOR 1u
 #define BH_HYPERCALL_MINOR 1u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
@@ -133,6 +137,13 @@ enum bh_regulation_hold {
     BH_REGULATION_HOLD_DECREASE = 1,
 };
 #define BH_REGULATION_HOLD_COUNT 2u /* highest + 1 */
+
+enum bh_broker_answer {
+    BH_BROKER_ANSWER_TRANSFER = 0,
+    BH_BROKER_ANSWER_AGAIN = 1,
+    BH_BROKER_ANSWER_NOTHING = 2,
+};
+#define BH_BROKER_ANSWER_COUNT 3u /* highest + 1 */
 
 enum bh_phase {
     BH_PHASE_BOOT = 0,
@@ -223,9 +234,10 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_COUNTER_MISSING = 33, /* a core has too few event counters for a budget, or not its event */
     BH_MANIFEST_ERROR_SCHEDULER = 34, /* unknown, or a slice out of range */
     BH_MANIFEST_ERROR_REGULATION = 35, /* parameters out of range, or cores whose budgets cannot be regulated */
-    BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* a budget, regulation, monitors, or a shared core, and the image is one of space only */
+    BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* flows, a budget, regulation, monitors, or a shared core, and the image is one of space only */
+    BH_MANIFEST_ERROR_FLOW = 37, /* ends, port, sizes or times that cannot be; a socket, or a broker, that is missing */
 };
-#define BH_MANIFEST_ERROR_COUNT 37u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 38u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,
@@ -254,8 +266,9 @@ enum bh_exit_reason {
     BH_EXIT_REASON_IRQ_UNEXPECTED = 23,
     BH_EXIT_REASON_CACHE_SET_WAY = 24,
     BH_EXIT_REASON_IRQ_OVERFLOW = 25, /* an event counter of a budget */
+    BH_EXIT_REASON_SOCKET_ACCESS = 26,
 };
-#define BH_EXIT_REASON_COUNT 26u /* highest + 1 */
+#define BH_EXIT_REASON_COUNT 27u /* highest + 1 */
 
 struct table_ref { /* where a table of records lies, from the start of the manifest */
     uint32_t offset;
@@ -327,6 +340,13 @@ struct manifest_regulation {
     uint64_t budget_events[8]; /* by core: of regulated ones the first, of others their limit or unlimited_events */
 };
 
+struct manifest_broker {
+    uint32_t domain;
+    uint32_t chunk_bytes; /* of a transfer */
+    uint64_t bytes_per_s; /* of all transfers; 0: as fast as they go */
+    uint64_t patience_ns; /* so long after its deadline a packet waits for a receive buffer */
+};
+
 struct manifest_header {
     uint32_t magic;
     uint32_t version;
@@ -337,6 +357,7 @@ struct manifest_header {
     struct manifest_platform platform;
     struct manifest_hypervisor hypervisor;
     struct manifest_regulation regulation;
+    struct manifest_broker broker;
     struct table_ref cpus;
     struct table_ref ram;
     struct table_ref color_sets;
@@ -346,6 +367,7 @@ struct manifest_header {
     struct table_ref images;
     struct table_ref irqs;
     struct table_ref devices;
+    struct table_ref flows;
 };
 
 struct manifest_cpu {
@@ -386,6 +408,9 @@ struct manifest_domain {
     uint64_t budget_slack_events; /* of budget_counts sum: how exact it is */
     uint32_t budget_counts; /* budget_counts */
     uint32_t priority; /* of its VCPUs on a core that they share with others'; 0 is the highest */
+    uint64_t socket_ipa;
+    uint32_t socket_cid;
+    uint32_t socket_irq;
 };
 
 struct manifest_vcpu {
@@ -420,6 +445,16 @@ struct manifest_device { /* pass-through registers */
     uint64_t bytes;
 };
 
+struct manifest_flow {
+    uint32_t source; /* domains */
+    uint32_t destination;
+    uint32_t port; /* at the destination */
+    uint32_t packet_bytes; /* payload, at most */
+    uint64_t period_ns; /* least time between two packets */
+    uint64_t deadline_ns; /* until the destination is notified */
+    uint64_t queued_ns; /* of it, what is left when the packet is in the queue */
+};
+
 struct status_domain {
     uint32_t state;
     uint32_t end; /* domain_end of the last end: a restart leaves it */
@@ -448,6 +483,17 @@ struct status_regulation {
     uint32_t load_max;
 };
 
+struct status_flow {
+    uint64_t packets; /* with payload, delivered */
+    uint64_t bytes;
+    uint64_t control_packets;
+    uint64_t misses; /* delivered later than the deadline, counted from the release */
+    uint64_t latency_max_ticks; /* from release to notification */
+    uint64_t latency_sum_ticks;
+    uint64_t lost; /* packets on their way when one end was reset */
+    uint64_t refused; /* connections and packets that the flow does not allow */
+};
+
 struct status_system {
     uint32_t magic;
     uint32_t version;
@@ -465,6 +511,7 @@ struct status_system {
     uint64_t pool_used;
     struct status_regulation regulation;
     struct status_domain domains[8];
+    struct status_flow flows[32];
 };
 
 struct status_budget {
@@ -605,7 +652,13 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, ceiling_events) == 56u, "m
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, saturation_events) == 64u, "manifest_regulation.saturation_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, budget_events) == 72u, "manifest_regulation.budget_events");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 416u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 24u, "size of manifest_broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, domain) == 0u, "manifest_broker.domain");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, chunk_bytes) == 4u, "manifest_broker.chunk_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_broker.bytes_per_s");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, patience_ns) == 16u, "manifest_broker.patience_ns");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 448u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -615,15 +668,17 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_he
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 160u, "manifest_header.hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 208u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 344u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 352u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 360u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 368u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 376u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 384u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 392u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 400u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 408u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 344u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 368u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 376u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 384u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 392u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 400u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 408u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 416u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 424u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 432u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 440u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -637,7 +692,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, bytes) == 8u, "manifest_ram.bytes
 BH_LAYOUT_ASSERT(sizeof(struct color_set_record) == 32u, "size of color_set_record");
 BH_LAYOUT_ASSERT(offsetof(struct color_set_record, word) == 0u, "color_set_record.word");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 144u, "size of manifest_domain");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 160u, "size of manifest_domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, name) == 0u, "manifest_domain.name");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, entry_ipa) == 32u, "manifest_domain.entry_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, boot_argument) == 40u, "manifest_domain.boot_argument");
@@ -660,6 +715,9 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_write_events) == 120u, 
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_slack_events) == 128u, "manifest_domain.budget_slack_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_counts) == 136u, "manifest_domain.budget_counts");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, priority) == 140u, "manifest_domain.priority");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_ipa) == 144u, "manifest_domain.socket_ipa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 152u, "manifest_domain.socket_cid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 156u, "manifest_domain.socket_irq");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
@@ -688,6 +746,15 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_device, ipa) == 0u, "manifest_device.i
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device, pa) == 8u, "manifest_device.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device, bytes) == 16u, "manifest_device.bytes");
 
+BH_LAYOUT_ASSERT(sizeof(struct manifest_flow) == 40u, "size of manifest_flow");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, source) == 0u, "manifest_flow.source");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, destination) == 4u, "manifest_flow.destination");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, port) == 8u, "manifest_flow.port");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, packet_bytes) == 12u, "manifest_flow.packet_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, period_ns) == 16u, "manifest_flow.period_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, deadline_ns) == 24u, "manifest_flow.deadline_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, queued_ns) == 32u, "manifest_flow.queued_ns");
+
 BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 64u, "size of status_domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, state) == 0u, "status_domain.state");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, end) == 4u, "status_domain.end");
@@ -714,7 +781,17 @@ BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_sum) == 72u, "status_re
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_min) == 80u, "status_regulation.load_min");
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_max) == 84u, "status_regulation.load_max");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 680u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_flow) == 64u, "size of status_flow");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, packets) == 0u, "status_flow.packets");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, bytes) == 8u, "status_flow.bytes");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, control_packets) == 16u, "status_flow.control_packets");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, misses) == 24u, "status_flow.misses");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_max_ticks) == 32u, "status_flow.latency_max_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_sum_ticks) == 40u, "status_flow.latency_sum_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, lost) == 48u, "status_flow.lost");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, refused) == 56u, "status_flow.refused");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 2728u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");
@@ -731,6 +808,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_frames) == 64u, "status_sys
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_used) == 72u, "status_system.pool_used");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 80u, "status_system.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 168u, "status_system.domains");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 680u, "status_system.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 160u, "size of status_budget");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, events) == 0u, "status_budget.events");

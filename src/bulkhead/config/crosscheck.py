@@ -21,6 +21,7 @@ from bulkhead.config.quantity import GIB
 from bulkhead.config.references import check_image
 from bulkhead.config.system import Domain, Flow, Region, System
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
+from bulkhead.planning import broker
 from bulkhead.planning.admission import check_admission
 from bulkhead.planning.space import llc_colored
 
@@ -290,6 +291,8 @@ def _flows(system: System, platform: Platform) -> Findings:
     ):
         cause = f"platform '{platform.name}' has no core {system.broker.cpu}"
         yield Finding(("broker", "cpu"), "out-of-range", cause, f"auto, or 0 to {platform.cores.count - 1}")
+    if system.flows:
+        yield from broker.findings(system, platform)
     seen: set[str] = set()
     for number, flow in enumerate(system.flows):
         at: KeyPath = ("flows", number)

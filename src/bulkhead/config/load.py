@@ -27,6 +27,7 @@ from bulkhead.config.source import Node, Source, parse_text, read_file, read_tex
 from bulkhead.config.system import UNLIMITED, Isolation, System
 from bulkhead.config.translate import translate
 from bulkhead.planning.admission import not_admitted
+from bulkhead.planning.broker import with_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
 
 M = TypeVar("M", bound=BaseModel)
@@ -97,6 +98,8 @@ def load_system(
             problems += [locate(finding, root, file) for finding in findings]
     digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
     usable = system if not problems else None
+    if usable is not None and platform is not None:
+        usable = with_broker(usable, platform)
     unique = tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file != file, p.file, p.line, p.column)))
     platform_file = platform_source.file if platform_source else ""
     return Loaded(file, usable, platform, unique, notices, root, Path(path), platform_file, digest)

@@ -32,10 +32,8 @@ def not_enforced(system: System, events: Sequence[CountedEvent]) -> list[Finding
         if not domain.bandwidth.unlimited and not any(budget_in(system, domain, event) for event in events):
             cause = f"the bandwidth budget of '{domain.name}': {_uncounted(events, 'give `events`')}"
             notices.append(Finding(("domains", index, "bandwidth"), "not-enforced", cause))
-    if system.broker is not None:
-        note(("broker",), "the broker")
-    if system.flows:
-        note(("flows",), f"{len(system.flows)} flow{'s' if len(system.flows) > 1 else ''}")
+    if system.broker is not None and not system.flows:
+        note(("broker",), "the broker, without a flow")
     return notices
 
 

@@ -116,6 +116,13 @@ class Uart(Section):
     clock: Hertz | None = None
 
 
+class Socket(Section):
+    """Where guests see their socket device, which is emulated: nothing of the board is there."""
+
+    at: Address
+    interrupt: IntId
+
+
 class Timers(Section):
     """INTIDs of the architected private interrupts."""
 
@@ -263,6 +270,7 @@ class Platform(Model):
     not_bootable: Text | None = None  # why the hypervisor cannot run here: it is described for its memory
     interrupt_controller: InterruptController | None = None
     uart: Uart | None = None
+    socket: Socket | None = None
     timers: Timers = Timers()
     psci: Literal["smc", "none"] = "smc"
     pmu: Pmu | None = None
@@ -302,9 +310,11 @@ class Platform(Model):
         return lines[0] if len(lines) == 1 else lines[core] if lines else 0
 
     def device_windows(self) -> tuple[Window, ...]:
-        """Where guests see the interrupt controller and the console."""
+        """Where guests see the interrupt controller, the console and their socket device."""
         gic = self.interrupt_controller
         found = [Window("uart", self.uart.at, 4 * KIB)] if self.uart is not None else []
+        if self.socket is not None:
+            found.append(Window("socket device", self.socket.at, 4 * KIB))
         if gic is None:
             return tuple(found)
         if gic.type == "gicv3":

@@ -37,6 +37,15 @@ class DomainPromise:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """What flows between domains need: broker and hypervisor reach the memory of their ends."""
+
+    broker: str  # a domain
+    window: int  # guest-physical address there of physical address 0
+    frames: Words  # of all ends, ascending
+
+
+@dataclass(frozen=True)
 class Promise:
     """The whole system. With `color_bits` = 0 memory is not colored, and only ownership is checked."""
 
@@ -47,6 +56,7 @@ class Promise:
     ram: tuple[Window, ...]
     load_area: Window | None
     hypervisor_devices: tuple[Window, ...]
+    exchange: Exchange | None = None
 
 
 def within(addresses: Words, windows: tuple[Window, ...]) -> NDArray[np.bool_]:

@@ -110,6 +110,7 @@ class _Checker:
         self._devices(where, "IPA", ipa[~is_ram], pa[~is_ram], domain.devices)
         ipa, pa = ipa[is_ram], pa[is_ram]
         self.witness.frames_checked += len(pa)
+        ipa, pa = self._without_window(domain, ipa, pa)
         self._colors(where, "IPA", ipa, pa, domain.colors)
         wrong = ~np.isin(pa, domain.frames)
         self._add(
@@ -122,6 +123,28 @@ class _Checker:
             ),
         )
         return np.unique(pa)
+
+    def _without_window(self, domain: DomainPromise, ipa: Words, pa: Words) -> tuple[Words, Words]:
+        """What the domain maps for itself; the broker has the memory of flows' ends behind its window, each
+        frame at its place there."""
+        exchange = self.promise.exchange
+        if exchange is None or exchange.broker != domain.name:
+            return ipa, pa
+        window = np.uint64(exchange.window)
+        behind = ipa >= window
+        right = behind & (ipa - window == pa) & np.isin(pa, exchange.frames)
+        wrong = behind & ~right
+        where = f"domain {domain.name}"
+        self._add(
+            "frame_of_no_flow",
+            where,
+            pa[wrong],
+            (
+                f"{where}: IPA {source:#x} -> PA {target:#x}: {self._owner_of(target)}, at which no flow ends"
+                for source, target in _pairs(ipa[wrong], pa[wrong])
+            ),
+        )
+        return ipa[~behind], pa[~behind]
 
     def still_to_be_mapped(self, domain: DomainPromise, mapped: Words) -> None:
         """Frames that a first access will map (lazily): their colors are promised just as well."""
@@ -150,6 +173,8 @@ class _Checker:
         is_ram = within(pa, self.promise.ram)
         self._devices(where, "VA", va[~is_ram], pa[~is_ram], self.promise.hypervisor_devices)
         self.witness.frames_checked += int(is_ram.sum())
+        if self.promise.exchange is not None:
+            is_ram &= ~np.isin(pa, self.promise.exchange.frames)  # windows into the queues of sockets
         self._colors(where, "VA", va[is_ram], pa[is_ram], self.promise.hypervisor_colors)
         foreign = is_ram & ~np.isin(pa, self.promise.pool_frames)
         self._add(

@@ -8,7 +8,7 @@ directory only."""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bulkhead.config.load import Loaded as LoadedSystem
@@ -18,9 +18,10 @@ from bulkhead.package.bundle import bundle
 from bulkhead.package.errors import Collector
 from bulkhead.package.hypervisor import read_hypervisor
 from bulkhead.package.images import Surroundings, find_program, load_domain
-from bulkhead.package.memory import Loaded, regions_of
+from bulkhead.package.memory import Loaded, Region, regions_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
+from bulkhead.planning.broker import BROKER, cids_of, parameters_of, windows_of
 from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import plan_memory
@@ -85,7 +86,19 @@ def build_system(
 
 def _surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
     target_dir = options.target_dir or paths.build_dir() / ("host/hosted" if options.hosted else "target")
-    return Surroundings(plan.platform, base, target_dir, options.seed, plan.system.name, options.hosted)
+    system = plan.system
+    around = Surroundings(plan.platform, base, target_dir, options.seed, system.name, options.hosted)
+    if not system.flows:
+        return around
+    cids = cids_of(system)
+    windows = tuple(
+        Region(region.at, region.size)
+        for region in windows_of(plan.platform, load_layout().constant("broker_window"))
+    )
+    params = {
+        domain.name: parameters_of(system, plan.platform, domain.name, cids) for domain in system.domains
+    }
+    return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params)
 
 
 def programs_of(build: Build, base: Path, options: Options) -> list[Path]:

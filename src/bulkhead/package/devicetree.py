@@ -29,12 +29,21 @@ _GICV2_DISTRIBUTOR_BYTES = 0x1000
 _GICV2_INTERFACE_BYTES = 0x2000
 _PMU_PPI = 7  # INTID 23, whichever line it is of this board
 _UART_BYTES = 0x1000
+_SOCKET_BYTES = 0x200
 _RNG_SEED_BYTES = 64
 
 
 @dataclass(frozen=True)
 class Console:
     """A PL011."""
+
+    at: int
+    intid: int
+
+
+@dataclass(frozen=True)
+class Socket:
+    """A virtio socket device behind an MMIO transport."""
 
     at: int
     intid: int
@@ -63,6 +72,8 @@ class GuestBoard:
     gicr: int | None = None  # redistributors: a GICv3
     gicc: int | None = None  # CPU interface: a GICv2
     console: Console | None = None
+    socket: Socket | None = None
+    windows: tuple[Region, ...] = ()  # of the broker: where it sees the memory of others
     devices: tuple[PassedDevice, ...] = ()
     pmu: bool = False
     bus_clock_hz: int = 24_000_000  # of the clock that PrimeCell devices want named; nobody changes it
@@ -79,7 +90,7 @@ def device_tree(board: GuestBoard) -> bytes:
     _strings(root, "model", "bulkhead,domain")
     _words(root, "interrupt-parent", _PHANDLE_GIC)
     root.append(_chosen(board))
-    for region in board.memory:
+    for region in (*board.memory, *board.windows):
         root.append(_memory(region))
     root.append(_cpus(board))
     root.append(_psci())
@@ -91,6 +102,8 @@ def device_tree(board: GuestBoard) -> bytes:
         root.append(_clock(board.bus_clock_hz))
     if board.console is not None:
         root.append(_uart(board.console))
+    if board.socket is not None:
+        root.append(_socket(board.socket))
     for device in board.devices:
         root.append(_device(device))
     root.append(_bulkhead(board.params))
@@ -203,6 +216,15 @@ def _uart(console: Console) -> fdt.Node:
     _words(node, "interrupts", _SPI, console.intid - _FIRST_SPI, _LEVEL_HIGH)
     _words(node, "clocks", _PHANDLE_CLOCK, _PHANDLE_CLOCK)
     _strings(node, "clock-names", "uartclk", "apb_pclk")
+    return node
+
+
+def _socket(socket: Socket) -> fdt.Node:
+    node = fdt.Node(f"virtio_mmio@{socket.at:x}")
+    _strings(node, "compatible", "virtio,mmio")
+    _quads(node, "reg", socket.at, _SOCKET_BYTES)
+    _words(node, "interrupts", _SPI, socket.intid - _FIRST_SPI, _LEVEL_HIGH)
+    node.append(fdt.Property("dma-coherent"))
     return node
 
 

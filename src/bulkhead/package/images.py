@@ -6,14 +6,15 @@ file), chooses the loader, and gives every error the domain's name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bulkhead.config.platform import Device, Platform
 from bulkhead.config.system import Domain
 from bulkhead.env import paths
 from bulkhead.package.bare_metal import load_bare_metal
-from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree
+from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, Socket, device_tree
 from bulkhead.package.errors import PackageError, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
@@ -35,6 +36,12 @@ class Surroundings:
     seed: int
     system_name: str
     hosted: bool = False  # programs are those for the simulated machine
+    broker: str | None = None  # the domain that moves what flows between others
+    windows: tuple[Region, ...] = ()  # where the broker sees the memory of others
+    cids: Mapping[str, int] = field(default_factory=dict)  # of domains with a socket
+    flow_params: Mapping[str, Mapping[str, int]] = field(
+        default_factory=dict
+    )  # what programs must know of them
 
 
 def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
@@ -68,6 +75,9 @@ def _board(
     console = None
     if domain.console:
         console = Console(uart.at, uart.interrupt)
+    socket = None
+    if domain.name in around.cids and platform.socket is not None:
+        socket = Socket(platform.socket.at, platform.socket.interrupt)
     return GuestBoard(
         memory=memory,
         cpus=len(domain.cpus),
@@ -77,12 +87,14 @@ def _board(
         gicc=gic.cpu_interface,
         entropy=f"{around.seed}/{around.system_name}/{domain.name}".encode(),
         console=console,
+        socket=socket,
+        windows=around.windows if domain.name == around.broker else (),
         devices=_described_devices(domain, platform),
         pmu=domain.pmu,
         bus_clock_hz=uart.clock or DEFAULT_UART_CLOCK_HZ,
         cmdline=domain.image.cmdline,
         initrd=initrd,
-        params=domain.params,
+        params={**around.flow_params.get(domain.name, {}), **domain.params},
     )
 
 

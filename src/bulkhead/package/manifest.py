@@ -16,6 +16,7 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
+from bulkhead.planning.broker import PATIENCE_NS, cids_of, is_broker, queued_ns
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -33,6 +34,7 @@ _TABLES = (
     ("images", "manifest_image", "max_images"),
     ("irqs", "manifest_irq", "max_irqs"),
     ("devices", "manifest_device", "max_devices"),
+    ("flows", "manifest_flow", "max_flows"),
 )
 # Fields that are zero where there is no such thing.
 _UTILIZATION = tuple(
@@ -114,6 +116,7 @@ def pack_manifest(
     for domain, images, pieces in zip(plan.domains, loaded, placed, strict=True):
         _add_domain(tables, plan, domain, images, pieces, sets, layout, event)
     tables["color_sets"] = sets.rows()
+    tables["flows"] = _flows(plan)
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
@@ -121,6 +124,7 @@ def pack_manifest(
         "platform": _platform(plan.platform, plan.space.bits, layout, event),
         "hypervisor": hypervisor,
         "regulation": _regulation(plan, layout, event),
+        "broker": _broker(plan),
     }
     try:
         return _assemble(header, tables, layout)
@@ -238,6 +242,48 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
     }
 
 
+def _broker(plan: Plan) -> Row:
+    broker = plan.system.broker
+    if not plan.system.flows or broker is None:
+        return {"domain": 0, "chunk_bytes": 0, "bytes_per_s": 0, "patience_ns": 0}
+    index = next(domain.index for domain in plan.domains if is_broker(plan.system, domain.name))
+    return {
+        "domain": index,
+        "chunk_bytes": broker.chunk,
+        "bytes_per_s": plan.flows.rate if plan.flows is not None else broker.rate or 0,
+        "patience_ns": PATIENCE_NS,
+    }
+
+
+def _flows(plan: Plan) -> list[Row]:
+    index = {domain.name: domain.index for domain in plan.domains}
+    return [
+        {
+            "source": index[flow.from_],
+            "destination": index[flow.to],
+            "port": flow.port,
+            "packet_bytes": flow.size,
+            "period_ns": flow.period,
+            "deadline_ns": flow.deadline,
+            "queued_ns": queued_ns(flow, plan.platform),
+        }
+        for flow in plan.system.flows
+    ]
+
+
+def _socket(plan: Plan, name: str) -> Row:
+    """A domain's device; the broker has its interrupt alone."""
+    cid = cids_of(plan.system).get(name)
+    socket = plan.platform.socket
+    if socket is None or (cid is None and not is_broker(plan.system, name)):
+        return {"socket_ipa": 0, "socket_cid": 0, "socket_irq": 0}
+    return {
+        "socket_ipa": 0 if cid is None else socket.at,
+        "socket_cid": cid or 0,
+        "socket_irq": socket.interrupt,
+    }
+
+
 def _console_core(plan: Plan) -> int:
     """First core of a domain that is not real-time, best one with a console: the UART costs it time."""
     relaxed = [domain for domain in plan.domains if not domain.realtime]
@@ -308,6 +354,7 @@ def _add_domain(
         row[f"{table[:-1]}_count"] = len(tables[table]) - start
     row |= _budget(budget, layout)
     row["priority"] = configured.priority
+    row |= _socket(plan, domain.name)
     tables["domains"].append(row)
 
 

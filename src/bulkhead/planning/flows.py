@@ -20,6 +20,7 @@ from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
+from bulkhead.planning.broker import core_of, shares_core_with
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.model import Choice
@@ -147,13 +148,14 @@ class _Planner:
         return EngineRegister(value, got)
 
     def _cpu(self) -> int | None:
-        if self.broker.cpu is not None:
-            return self.broker.cpu
-        used = {core for domain in self.system.domains for core in domain.cpus}
-        free = [core for core in range(self.platform.cores.count) if core not in used]
-        if free:
-            self.choices.append(Choice("broker.cpu", str(free[0]), "a core that no domain has"))
-        return free[0] if free else None
+        core = core_of(self.system, self.platform)
+        if self.broker.cpu is None and core is not None:
+            beside = shares_core_with(self.system, core)
+            why = (
+                f"shared with {', '.join(beside)}: no core is free" if beside else "a core that no domain has"
+            )
+            self.choices.append(Choice("broker.cpu", str(core), why))
+        return core
 
     def _memory(self, memory: MemoryUse) -> Iterator[Finding]:
         if _not_held(self.system) is not None:

@@ -12,11 +12,14 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.system import Domain, System
 from bulkhead.geometry import PAGE_BYTES
+from bulkhead.planning.broker import cids_of
+from bulkhead.planning.space import space_for
 
 DEFAULT_POOL_BYTES = 8 * MIB
 IMAGE_BYTES = 256 * KIB
 STACK_BYTES = 16 * KIB  # per core
 CONSOLE_RING_BYTES = 64 * KIB  # per domain
+SOCKET_BYTES = 16 * KIB  # per domain with a socket: its device
 BLOCK_BYTES = 2 * MIB  # what one last-level table maps
 
 
@@ -51,11 +54,27 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
         "stage-2 tables": PAGE_BYTES
         * sum(stage2_table_pages(domain, platform, colored=colored) for domain in system.domains),
     }
+    if system.flows:
+        ends = [domain for domain in system.domains if domain.name in cids_of(system)]
+        need["socket devices"] = len(ends) * SOCKET_BYTES
+        need["broker's tables"] = PAGE_BYTES * sum(
+            _window_pages(platform, domain, space_for(system, platform).count if colored else 1)
+            for domain in ends
+        )
     # Its own tables map the pool by pages, and a handful of device registers.
     own_tables = 16 + _touched(0, sum(need.values()) + DEFAULT_POOL_BYTES, BLOCK_BYTES)
     need["own tables"] = own_tables * PAGE_BYTES
     need["slack"] = sum(need.values()) // 4 + 256 * KIB
     return need
+
+
+def _window_pages(platform: Platform, domain: Domain, colors: int) -> int:
+    """Table pages through which the broker sees a domain's memory, which is spread where it is colored."""
+    everywhere = sum(_touched(ram.at, ram.at + ram.size, BLOCK_BYTES) for ram in platform.memory)
+    blocks = 2 * len(domain.memory) + domain.memory_bytes // BLOCK_BYTES
+    # One color of many is so much further apart; what `auto` will give is not known yet: an eighth, at least.
+    given = len(domain.llc.colors) if domain.llc.colors is not None else max(1, colors // 8)
+    return min(everywhere, blocks * max(1, colors // given)) + 8 * len(platform.memory)
 
 
 def pool_bytes(system: System, platform: Platform, *, colored: bool) -> int:

@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarint import HexCapsInt
 
 from bulkhead.config.system import Bandwidth, Image, System
+from bulkhead.planning.broker import is_broker
 from bulkhead.planning.model import Plan
 from bulkhead.units import size_text
 
@@ -59,7 +60,11 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     }
     if system.regulation is not None:
         result["regulation"] = _regulation(system)
-    result["domains"] = [_domain(plan, index, beside, target) for index in range(len(system.domains))]
+    result["domains"] = [
+        _domain(plan, index, beside, target)
+        for index, domain in enumerate(system.domains)
+        if not is_broker(system, domain.name)
+    ]
     if system.broker is not None:
         broker = system.broker
         result["broker"] = {

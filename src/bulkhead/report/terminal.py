@@ -46,6 +46,8 @@ def render_run(run: Run) -> Group:
     parts += [_shared_core(core, run) for core in run.shared_cores]
     if run.report.get("regulation"):
         parts.append(Text.assemble(("· ", _DIM), regulation_text(run.report["regulation"])))
+    if run.report.get("flows"):
+        parts += [Text(""), _flows(run.report["flows"])]
     parts += [_interference(found) for found in run.interference]
     parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
@@ -85,6 +87,27 @@ def _domains(run: Run) -> Table:
         cells = [Text("hypervisor"), blank, blank, blank, *_llc(hypervisor["llc"])]
         cells += [blank] if compared else []
         table.add_row(*cells, _colors(hypervisor.get("colors")), style=_DIM)
+    return table
+
+
+def _flows(flows: list[dict[str, Any]]) -> Table:
+    table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
+    for name in ("flow", "from", "to"):
+        table.add_column(name, no_wrap=True)
+    for name in ("packets", "bytes", "latency", "at most", "deadline", "late", "lost", "refused"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for flow in flows:
+        latencies = [flow["latency_mean_ns"], flow["latency_max_ns"]]
+        table.add_row(
+            flow["name"],
+            flow["from"],
+            f"{flow['to']}:{flow['port']}",
+            count(flow["packets"]),
+            count(flow["bytes"]),
+            *("–" if ns is None else duration(ns) for ns in latencies),
+            duration(flow["deadline_ns"]),
+            *(count(flow[key]) for key in ("misses", "lost", "refused")),
+        )
     return table
 
 

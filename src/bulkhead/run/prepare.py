@@ -16,15 +16,16 @@ import numpy as np
 from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
-from bulkhead.evidence.promise import DomainPromise, Promise, Window
+from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, Window
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
+from bulkhead.planning.broker import BROKER, cids_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.run.boot import boot_by, in_one_piece
 from bulkhead.run.emulator import Machine
-from bulkhead.run.target import MACHINE, DomainTarget, Options, Policy, Target
+from bulkhead.run.target import MACHINE, DomainTarget, FlowTarget, Options, Policy, Target
 
 _KIB = 1024
 _OBSERVER_RESULT = "observe-result.json"
@@ -98,6 +99,9 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,
         regulator=regulator_of(plan.system, plan.platform, event),
+        flows=tuple(
+            FlowTarget(f.name, f.from_, f.to, f.port, f.size, f.period, f.deadline) for f in plan.system.flows
+        ),
         notices=tuple(notice.json() for notice in loaded.notices),
     )
 
@@ -121,7 +125,21 @@ def make_promise(plan: Plan) -> Promise:
         ram=tuple(Window(ram.at, ram.size, "RAM") for ram in plan.platform.memory),
         load_area=Window(load_pa, load_bytes, "load area"),
         hypervisor_devices=_hypervisor_devices(plan.platform),
+        exchange=_exchange(plan),
     )
+
+
+def _exchange(plan: Plan) -> Exchange | None:
+    if not plan.system.flows:
+        return None
+    ends = cids_of(plan.system)
+    frames = [
+        segment.pages(plan.space)
+        for domain in plan.domains
+        if domain.name in ends
+        for segment in domain.segments
+    ]
+    return Exchange(BROKER, limits()["broker_window"], np.sort(np.concatenate(frames)))
 
 
 def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> DomainTarget:

@@ -14,6 +14,7 @@ from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
 from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
+from bulkhead.run.flows import flow_reasons, flows_json
 from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.refusal import explained
 from bulkhead.run.session import Outcome
@@ -59,6 +60,8 @@ def run_result(facts: Facts) -> Json:
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     shared = shared_cores(status, target.domains, target.policy) if status else []
     reasons += shared_reasons(shared)
+    flows = flows_json(target.flows, status.flows) if status else []
+    reasons += flow_reasons(target.flows, status.flows, options.on) if status else []
     return {
         "bulkhead": {"version": facts.version, "commit": facts.commit},
         "command": "run",
@@ -84,6 +87,7 @@ def run_result(facts: Facts) -> Json:
         "guest_ns": _guest_ns(facts),
         "domains": domains,
         **({"shared_cores": shared} if shared else {}),
+        **({"flows": flows} if flows else {}),
         "attempts": attempts,
         "interference": interfered,
         "witnesses": witnesses,

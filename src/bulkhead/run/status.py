@@ -133,6 +133,20 @@ class CoreStatus:
 
 
 @dataclass(frozen=True)
+class FlowStatus:
+    """What of a flow was delivered, and how late."""
+
+    packets: int
+    bytes: int
+    control_packets: int
+    misses: int
+    latency_max_ns: int
+    latency_sum_ns: int
+    lost: int
+    refused: int
+
+
+@dataclass(frozen=True)
 class SystemStatus:
     phase: str
     end_reason: str
@@ -148,6 +162,7 @@ class SystemStatus:
     domains: list[DomainStatus] = field(default_factory=list)
     cores: list[CoreStatus] = field(default_factory=list)
     regulation: RegulationStatus | None = None  # None: nothing was regulated
+    flows: list[FlowStatus] = field(default_factory=list)  # as many as there can be, in order
 
 
 def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus | str:
@@ -193,6 +208,20 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
         ],
         cores=[core for page in pages[1:] if page is not None and (core := _core(layout, page, hz))],
         regulation=_regulation(raw["regulation"]),
+        flows=[_flow(one, hz) for one in raw["flows"]],
+    )
+
+
+def _flow(raw: Mapping[str, Any], hz: int) -> FlowStatus:
+    return FlowStatus(
+        packets=int(raw["packets"]),
+        bytes=int(raw["bytes"]),
+        control_packets=int(raw["control_packets"]),
+        misses=int(raw["misses"]),
+        latency_max_ns=int(raw["latency_max_ticks"]) * 10**9 // hz if hz else 0,
+        latency_sum_ns=int(raw["latency_sum_ticks"]) * 10**9 // hz if hz else 0,
+        lost=int(raw["lost"]),
+        refused=int(raw["refused"]),
     )
 
 

@@ -36,6 +36,19 @@ class DomainTarget:
 
 
 @dataclass(frozen=True)
+class FlowTarget:
+    """One flow between domains, as the system file has it."""
+
+    name: str
+    source: str
+    destination: str
+    port: int
+    packet_bytes: int
+    period_ns: int
+    deadline_ns: int
+
+
+@dataclass(frozen=True)
 class Policy:
     """Who runs on a core that VCPUs share."""
 
@@ -83,6 +96,7 @@ class Target:
     miscolored_pa: int | None = None
     request: dict[str, Any] = field(default_factory=dict)  # to the simulated machine (machine/hosted/run.h)
     regulator: RegulatorPlan | None = None  # that steps
+    flows: tuple[FlowTarget, ...] = ()
     notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
 
     @property

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Checks flows between domains: their ends, the sockets there and the broker. Part of manifest_check(); runs
+ * after domains, memory and devices are known to be sound.
+ */
+#include "core/manifest_internal.h"
+
+#define LEAST_CHUNK_BYTES  64u
+#define MOST_PACKET_BYTES  65536u
+#define MOST_NS            (1ull << 40)
+#define MOST_BYTES_PER_S   (1ull << 40)
+#define LEAST_CID          3u /* 0 to 2 have a meaning of their own */
+#define MOST_CID           0xFFFFFFFEu
+#define ANY_PORT           0xFFFFFFFFu
+#define FIRST_SHARED_INTID 32u
+
+static bool refuse(struct manifest_check *check, const void *place)
+{
+    return manifest_refuse(check, BH_MANIFEST_ERROR_FLOW, place);
+}
+
+/* The line is an emulated one: no device of the domain has it, nor its console. */
+static bool irq_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    const struct manifest_irq *irqs = manifest_irqs(manifest) + domain->first_irq;
+
+    if (domain->socket_irq < FIRST_SHARED_INTID || domain->socket_irq >= BH_MAX_INTID ||
+        domain->socket_irq == manifest->platform.uart_irq) {
+        return false;
+    }
+    for (uint32_t i = 0; i < domain->irq_count; i++) {
+        if (irqs[i].intid == domain->socket_irq) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The registers lie where the guest has nothing else. */
+static bool place_is_sound(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+    const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
+    uint64_t at = domain->socket_ipa;
+
+    if (!is_page_aligned(at) || !range_within(at, BH_PAGE_BYTES, 0, MANIFEST_IPA_LIMIT) ||
+        manifest_in_device_window(&manifest->platform, manifest->cpus.count, at, BH_PAGE_BYTES)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if (ranges_overlap(at, BH_PAGE_BYTES, segments[i].ipa, segments[i].bytes)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < domain->device_count; i++) {
+        if (ranges_overlap(at, BH_PAGE_BYTES, devices[i].ipa, devices[i].bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The broker sees the memory of a domain with a socket behind its window. */
+static bool memory_is_in_reach(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        struct color_range range = manifest_segment_range(manifest, &segments[i]);
+
+        if (color_at(&range, segments[i].bytes - 1).value >= MANIFEST_IPA_LIMIT - BH_BROKER_WINDOW) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_socket(struct manifest_check *check, const struct manifest_domain *domain)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (domain->socket_cid == 0) {
+        return (domain->socket_ipa == 0 && domain->socket_irq == 0) || refuse(check, &domain->socket_ipa);
+    }
+    if (domain->socket_cid < LEAST_CID || domain->socket_cid > MOST_CID) {
+        return refuse(check, &domain->socket_cid);
+    }
+    for (const struct manifest_domain *other = manifest_domains(manifest); other < domain; other++) {
+        if (other->socket_cid == domain->socket_cid) {
+            return refuse(check, &domain->socket_cid);
+        }
+    }
+    if (!place_is_sound(manifest, domain)) {
+        return refuse(check, &domain->socket_ipa);
+    }
+    if (!irq_is_sound(manifest, domain)) {
+        return refuse(check, &domain->socket_irq);
+    }
+    return memory_is_in_reach(manifest, domain) || refuse(check, &domain->first_segment);
+}
+
+/* Nothing of its own is behind its window. */
+static bool check_broker_domain(struct manifest_check *check, const struct manifest_domain *domain)
+{
+    const struct manifest_header *manifest = check->manifest;
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+    const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
+
+    if (domain->socket_cid != 0 || domain->socket_ipa != 0 || !irq_is_sound(manifest, domain)) {
+        return refuse(check, &domain->socket_ipa);
+    }
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if (segments[i].ipa + segments[i].bytes > BH_BROKER_WINDOW) {
+            return refuse(check, &segments[i]);
+        }
+    }
+    for (uint32_t i = 0; i < domain->device_count; i++) {
+        if (devices[i].ipa + devices[i].bytes > BH_BROKER_WINDOW) {
+            return refuse(check, &devices[i]);
+        }
+    }
+    return true;
+}
+
+static bool check_broker(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+    const struct manifest_broker *broker = &manifest->broker;
+
+    if (broker->domain >= manifest->domains.count || broker->chunk_bytes < LEAST_CHUNK_BYTES ||
+        broker->chunk_bytes > BH_MOST_CHUNK_BYTES || broker->bytes_per_s > MOST_BYTES_PER_S ||
+        broker->patience_ns > MOST_NS) {
+        return refuse(check, broker);
+    }
+    return true;
+}
+
+static bool is_end(const struct manifest_header *manifest, uint32_t domain)
+{
+    return domain < manifest->domains.count && manifest_domains(manifest)[domain].socket_cid != 0;
+}
+
+static bool is_time(uint64_t ns)
+{
+    return ns != 0 && ns <= MOST_NS;
+}
+
+static bool check_flow(struct manifest_check *check, const struct manifest_flow *flow)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (!is_end(manifest, flow->source) || !is_end(manifest, flow->destination) ||
+        flow->source == flow->destination || flow->port == ANY_PORT || flow->packet_bytes == 0 ||
+        flow->packet_bytes > MOST_PACKET_BYTES || !is_time(flow->period_ns) || !is_time(flow->deadline_ns) ||
+        flow->queued_ns == 0 || flow->queued_ns > flow->deadline_ns) {
+        return refuse(check, flow);
+    }
+    for (const struct manifest_flow *other = manifest_flows(manifest); other < flow; other++) {
+        if (other->source == flow->source && other->destination == flow->destination &&
+            other->port == flow->port) {
+            return refuse(check, flow);
+        }
+    }
+    return true;
+}
+
+bool manifest_check_flows(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (manifest->flows.count == 0) {
+        return manifest_has_no_flows(manifest) || refuse(check, &manifest->broker);
+    }
+    if (!check_broker(check)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        const struct manifest_domain *domain = &manifest_domains(manifest)[i];
+
+        if (i == manifest->broker.domain ? !check_broker_domain(check, domain)
+                                         : !check_socket(check, domain)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < manifest->flows.count; i++) {
+        if (!check_flow(check, &manifest_flows(manifest)[i])) {
+            return false;
+        }
+    }
+    return true;
+}

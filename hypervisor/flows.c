@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Socket devices and the broker's calls. Everything is called with interrupts masked, and does bounded work.
+ */
+#include "flows.h"
+#include "clock.h"
+#include "core/flow_exchange.h"
+#include "cpu.h"
+#include "domain.h"
+#include "guest_memory.h"
+#include "ptable.h"
+#include "stage2.h"
+#include "system.h"
+#include "vgic.h"
+#include <arch/barrier.h>
+#include <string.h>
+
+/* A driver that stops its device waits so long for the transfer that may be under way; then it must ask
+ * again.
+ */
+#define STOP_NS 2000000ull
+
+_Static_assert(BH_MAX_DOMAINS <= FLOW_EXCHANGE_DEVICES && BH_MAX_FLOWS <= FLOW_EXCHANGE_PATHS,
+               "one device for each domain");
+
+static struct flow_exchange exchange;
+static struct flow_path paths[BH_MAX_FLOWS];
+static struct guest_memory memories[BH_MAX_DOMAINS];
+
+static const struct manifest_broker *broker_of_manifest(void)
+{
+    return &system_manifest()->broker;
+}
+
+static bool there_are_flows(void)
+{
+    return system_manifest()->flows.count != 0;
+}
+
+static struct vsock_device *device_of(const struct domain *domain)
+{
+    return exchange.devices[domain->index];
+}
+
+/* A device takes two or three frames: one after the other, which the pool is linearly. */
+static struct vsock_device *allocate_device(void)
+{
+    struct pool *pool = system_pool();
+    paddr_t first;
+    paddr_t frame;
+
+    if (!pool_allocate(pool, &first)) {
+        return NULL;
+    }
+    for (uint64_t bytes = BH_PAGE_BYTES; bytes < sizeof(struct vsock_device); bytes += BH_PAGE_BYTES) {
+        if (!pool_allocate(pool, &frame)) {
+            return NULL;
+        }
+    }
+    return pool_pointer(pool, first);
+}
+
+static bool init_device(struct domain *domain)
+{
+    struct vsock_device *device = allocate_device();
+
+    if (device == NULL) {
+        return false;
+    }
+    memories[domain->index].domain = domain;
+    vsock_device_init(device, &memories[domain->index], domain->index, domain->config->socket_cid);
+    exchange.devices[domain->index] = device;
+    return true;
+}
+
+/* The broker finds a domain's memory where it is physically, behind BH_BROKER_WINDOW. */
+static bool show_to_broker(struct domain *broker, const struct domain *domain)
+{
+    const struct manifest_header *manifest = system_manifest();
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->config->first_segment;
+
+    for (uint32_t i = 0; i < domain->config->segment_count; i++) {
+        if (!stage2_map_window(&broker->stage2, system_pool(), &segments[i], BH_BROKER_WINDOW)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void init_path(struct flow_path *path, const struct manifest_flow *flow)
+{
+    uint64_t period = clock_ticks(flow->period_ns);
+    uint64_t queued = clock_ticks(flow->queued_ns);
+
+    memset(path, 0, sizeof(*path));
+    path->source = flow->source;
+    path->destination = flow->destination;
+    path->most_bytes = flow->packet_bytes;
+    path->deadline_ticks = clock_ticks(flow->deadline_ns);
+    path->there.period_ticks = period;
+    path->there.deadline_ticks = queued;
+    path->back = path->there;
+    flow_connections_init(&path->connections, domain_at(flow->source)->config->socket_cid,
+                          domain_at(flow->destination)->config->socket_cid, flow->port);
+}
+
+bool flows_init_all(void)
+{
+    const struct manifest_broker *broker = broker_of_manifest();
+    const struct manifest_flow *flows = manifest_flows(system_manifest());
+
+    if (!there_are_flows()) {
+        return true;
+    }
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        struct domain *domain = domain_at(i);
+
+        if (domain->config->socket_cid != 0 &&
+            (!init_device(domain) || !show_to_broker(domain_at(broker->domain), domain))) {
+            return false;
+        }
+    }
+    exchange.paths = paths;
+    exchange.path_count = system_manifest()->flows.count;
+    for (uint32_t i = 0; i < exchange.path_count; i++) {
+        init_path(&paths[i], &flows[i]);
+    }
+    exchange.chunk_bytes = broker->chunk_bytes;
+    exchange.patience_ticks = clock_ticks(broker->patience_ns);
+    if (broker->bytes_per_s != 0) {
+        exchange.ticks_per_mebibyte =
+            ((1ull << 20) * clock_hz() + broker->bytes_per_s - 1) / broker->bytes_per_s;
+    }
+    return true;
+}
+
+/* Interrupt lines as the devices have them now. */
+static void set_lines(uint32_t lines)
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        struct vsock_device *device = exchange.devices[i];
+
+        if ((lines >> i & 1) != 0 && device != NULL) {
+            spin_lock(&device->lock);
+            vgic_set_spi_level(domain_at(i), domain_at(i)->config->socket_irq,
+                               vsock_device_interrupts(device));
+            spin_unlock(&device->lock);
+        }
+    }
+}
+
+/* An event for a broker that waits for one, and its line for one that waits for interrupts. */
+static void wake_broker(void)
+{
+    struct domain *broker = domain_at(broker_of_manifest()->domain);
+
+    vgic_set_spi_level(broker, broker->config->socket_irq, true);
+    arch_sev();
+}
+
+static void obey(const struct flow_effects *effects)
+{
+    set_lines(effects->lines);
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        if ((effects->look >> i & 1) != 0) {
+            cpu_send_request(domain_at(i)->vcpus[0].cpu, CPU_REQUEST_FLOWS);
+        }
+    }
+    if (effects->wake) {
+        wake_broker();
+    }
+}
+
+static void attend(const struct domain *domain)
+{
+    struct flow_effects effects = {0};
+
+    flow_exchange_attend(&exchange, domain->index, clock_now(), &effects);
+    obey(&effects);
+}
+
+void flows_attend(struct cpu *cpu)
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        if (exchange.devices[i] != NULL && domain_at(i)->vcpus[0].cpu == cpu) {
+            attend(domain_at(i));
+        }
+    }
+}
+
+bool flows_is_broker(const struct domain *domain)
+{
+    return there_are_flows() && domain->index == broker_of_manifest()->domain;
+}
+
+bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset)
+{
+    *offset = page - domain->config->socket_ipa;
+    return *offset < BH_PAGE_BYTES && domain->config->socket_cid != 0;
+}
+
+static void lose(const struct domain *domain)
+{
+    struct flow_effects effects = {0};
+
+    flow_exchange_lose(&exchange, domain->index, &effects);
+    obey(&effects);
+}
+
+/* The driver has stopped its device. When it sees that in the status, it may use its buffers for other
+ * things: not before the transfer is done that may be under way. */
+static void stop(struct domain *domain)
+{
+    uint64_t until = clock_now() + clock_ticks(STOP_NS);
+
+    lose(domain);
+    while (flow_exchange_touches(&exchange, domain->index)) {
+        if (clock_now() > until) {
+            return;
+        }
+    }
+    flows_domain_reset(domain);
+}
+
+static void after_write(struct domain *domain, enum virtio_mmio_event event, bool stopping)
+{
+    if (stopping) {
+        stop(domain);
+    } else if (event != VIRTIO_MMIO_NOTHING) {
+        attend(domain);
+    }
+}
+
+/* The rest of a page behind the registers reads as zero. */
+bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
+{
+    struct domain *domain = vcpu->domain;
+    struct vsock_device *device = device_of(domain);
+    enum virtio_mmio_event event = VIRTIO_MMIO_NOTHING;
+    bool stopping;
+    uint32_t queue;
+    bool done;
+
+    if (access->offset >= VIRTIO_MMIO_BYTES) {
+        access->value = 0;
+        return true;
+    }
+    spin_lock(&device->lock);
+    if (access->write) {
+        done = virtio_mmio_write(&device->mmio, device->memory, (uint32_t)access->offset, access->bytes,
+                                 access->value, &event, &queue);
+    } else {
+        done = virtio_mmio_read(&device->mmio, (uint32_t)access->offset, access->bytes, &access->value);
+    }
+    stopping = device->mmio.device.stopping;
+    vgic_set_spi_level(domain, domain->config->socket_irq, vsock_device_interrupts(device));
+    spin_unlock(&device->lock);
+    if (done) {
+        after_write(domain, event, stopping);
+    }
+    return done;
+}
+
+/* Domains that start again wait until nothing touches their memory. */
+static void tell_restarting(const struct flow_transfer *transfer)
+{
+    const uint32_t ends[] = {transfer->source, transfer->destination};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct domain *domain = domain_at(ends[i]);
+
+        if (atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
+            cpu_send_request(domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
+        }
+    }
+}
+
+static void publish_statistics(void)
+{
+    struct status_flow *status = system_status()->flows;
+
+    for (uint32_t i = 0; i < exchange.path_count; i++) {
+        const struct flow_path_statistics *from = &paths[i].statistics;
+
+        status[i] = (struct status_flow){
+            .packets = from->packets,
+            .bytes = from->bytes,
+            .control_packets = from->control_packets,
+            .misses = from->misses,
+            .latency_max_ticks = from->latency_most,
+            .latency_sum_ticks = from->latency_total,
+            .lost = from->lost,
+            .refused = paths[i].refused,
+        };
+    }
+}
+
+void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
+{
+    struct domain *broker = vcpu->domain;
+    struct flow_effects effects = {0};
+    struct flow_transfer before = exchange.hand.transfer;
+    struct flow_transfer transfer;
+    uint64_t until;
+
+    /* Before it looks: what comes afterwards wakes it. */
+    vgic_set_spi_level(broker, broker->config->socket_irq, false);
+    switch (flow_exchange_next(&exchange, clock_now(), &transfer, &until, &effects)) {
+    case FLOW_NEXT_TRANSFER:
+        x[1] = BH_BROKER_ANSWER_TRANSFER;
+        x[2] = transfer.from;
+        x[3] = transfer.to;
+        x[4] = transfer.bytes;
+        break;
+    case FLOW_NEXT_AGAIN:
+        x[1] = BH_BROKER_ANSWER_AGAIN;
+        break;
+    default:
+        x[1] = BH_BROKER_ANSWER_NOTHING;
+        x[2] = until;
+        break;
+    }
+    x[0] = 0;
+    tell_restarting(&before);
+    publish_statistics();
+    obey(&effects);
+}
+
+void flows_domain_stopped(struct domain *domain)
+{
+    struct flow_effects effects = {0};
+    struct vsock_device *device;
+
+    if (!there_are_flows()) {
+        return;
+    }
+    if (flows_is_broker(domain)) {
+        flow_exchange_stop(&exchange, &effects);
+        obey(&effects);
+        return;
+    }
+    device = device_of(domain);
+    if (device != NULL) {
+        spin_lock(&device->lock);
+        virtio_device_set_status(&device->mmio.device, 0);
+        spin_unlock(&device->lock);
+        lose(domain);
+    }
+}
+
+bool flows_touch(const struct domain *domain)
+{
+    return there_are_flows() && flow_exchange_touches(&exchange, domain->index);
+}
+
+void flows_domain_reset(struct domain *domain)
+{
+    struct vsock_device *device = device_of(domain);
+
+    if (device == NULL) {
+        return;
+    }
+    spin_lock(&device->lock);
+    vsock_device_reset(device);
+    vgic_set_spi_level(domain, domain->config->socket_irq, false);
+    spin_unlock(&device->lock);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Flows between domains at EL2: socket devices, the broker's calls, and what happens to both when a domain
+ * ends. The policy is core/flow_exchange.h; here are traps, interrupts and the memory behind addresses.
+ */
+#ifndef BULKHEAD_FLOWS_H
+#define BULKHEAD_FLOWS_H
+
+#include "mmio_access.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cpu;
+struct domain;
+struct vcpu;
+
+/* Makes devices and flows of the manifest, and gives the broker the memory of their ends. First core, when
+ * all domains are set up and before the pool is sealed. False: the pool is exhausted. */
+bool flows_init_all(void);
+
+/* Whether it is the broker. */
+bool flows_is_broker(const struct domain *domain);
+
+/* Whether guest-physical page `page` is the domain's socket device; `*offset`: of it within. */
+bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset);
+
+/* An access to it by one of the domain's VCPUs. False: of a size that it does not have. */
+bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access);
+
+/* CPU_REQUEST_FLOWS arrived: something is to be done for the core's domain. */
+void flows_attend(struct cpu *cpu);
+
+/* BH_HYPERCALL_BROKER_NEXT. */
+void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31]);
+
+/* The domain does not run any more: its connections end. Any core, in the step to that state. */
+void flows_domain_stopped(struct domain *domain);
+
+/* Whether a transfer may still touch the domain's memory. If so its core of VCPU 0 gets a request later. */
+bool flows_touch(const struct domain *domain);
+
+/* Its device out of reset, for a domain that starts again. While nothing touches its memory. */
+void flows_domain_reset(struct domain *domain);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

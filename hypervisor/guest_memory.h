@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A domain's memory for devices that EL2 emulates (core/guest_memory.h).
+ */
+#ifndef BULKHEAD_GUEST_MEMORY_H
+#define BULKHEAD_GUEST_MEMORY_H
+
+#include "core/guest_memory.h"
+#include "domain.h"
+
+struct guest_memory {
+    const struct domain *domain;
+};
+
+#endif

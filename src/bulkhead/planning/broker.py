@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The broker as a domain: who moves what flows between domains is a bare-metal program on a core of its own.
+
+A system file with flows says what the broker does, not that there is such a domain: it is added when the file
+is loaded (`with_broker`), so that everything that is done for domains is done for it. CIDs of the others'
+sockets follow from their order. Used by config/load, the planner and the builder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding
+from bulkhead.config.quantity import GIB, KIB, MIB
+from bulkhead.config.system import AUTO_LLC, Domain, Flow, Image, Llc, Region, System
+from bulkhead.units import size_text
+
+BROKER = "broker"
+MOST_PACKET_BYTES = 64 * KIB  # what the stock driver of Linux sends at most
+PATIENCE_NS = 1_000_000_000  # a receiver that has had no buffer for so long does not read
+_FIRST_CID = 3  # 0 to 2 have a meaning of their own
+_MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
+
+
+def core_of(system: System, platform: Platform) -> int | None:
+    """The broker's core: the one that the file names, else the last that no domain has, else the last that
+    only best-effort domains have, which it shares with them; None: there is none."""
+    others = [domain for domain in system.domains if domain.name != BROKER]
+    taken = {core for domain in others for core in domain.cpus}
+    real_time = {core for domain in others if domain.criticality == "rt" for core in domain.cpus}
+    if system.broker is not None and system.broker.cpu is not None:
+        return None if system.broker.cpu in real_time else system.broker.cpu
+    for unwanted in (taken, real_time):
+        left = [core for core in range(platform.cores.count) if core not in unwanted]
+        if left:
+            return left[-1]
+    return None
+
+
+def shares_core_with(system: System, core: int) -> list[str]:
+    """Domains that the broker shares its core with: then its costs are not those that were measured."""
+    return [domain.name for domain in system.domains if domain.name != BROKER and core in domain.cpus]
+
+
+def findings(system: System, platform: Platform) -> list[Finding]:
+    """Why the broker of a system with flows cannot be."""
+    found = []
+    if system.broker is not None and core_of(system, platform) is None:
+        if system.broker.cpu is not None:
+            which = f"core {system.broker.cpu} has"
+        else:
+            which = f"all {platform.cores.count} cores have"
+        cause = f"{which} a real-time domain, and the broker needs one of its own"
+        found.append(Finding(("broker", "cpu"), "conflict", cause, "a core that no real-time domain names"))
+    if platform.socket is None:
+        cause = f"platform '{platform.name}' does not say where guests see a socket device"
+        found.append(Finding(("flows",), "missing-key", cause, "the key 'socket' in the platform file"))
+    for index, domain in enumerate(system.domains):
+        if domain.name == BROKER:
+            cause = "the name is that of the domain that moves what flows between domains"
+            found.append(Finding(("domains", index, "name"), "bad-name", cause, "another name"))
+    for index, flow in enumerate(system.flows):
+        if flow.size > MOST_PACKET_BYTES:
+            cause = f"packets of {size_text(flow.size)} are larger than a socket's driver sends"
+            allowed = f"1 B to {size_text(MOST_PACKET_BYTES)}"
+            found.append(Finding(("flows", index, "size"), "out-of-range", cause, allowed))
+    return found
+
+
+def with_broker(system: System, platform: Platform) -> System:
+    """A checked system, with the broker as its last domain if there are flows."""
+    core = core_of(system, platform)
+    if not system.flows or core is None:
+        return system
+    # It is the hypervisor's hand: where the file gives that its colors, they are the broker's, too.
+    colors = system.hypervisor.llc.colors
+    broker = Domain(
+        name=BROKER,
+        criticality="rt",
+        cpus=(core,),
+        image=Image(elf="guests/broker.elf"),
+        memory=(_MEMORY,),
+        llc=AUTO_LLC if colors is None else Llc(colors=colors),
+        console=False,
+    )
+    return system.model_copy(update={"domains": (*system.domains, broker)})
+
+
+def is_broker(system: System, name: str) -> bool:
+    return name == BROKER and bool(system.flows)
+
+
+def cids_of(system: System) -> dict[str, int]:
+    """CID of each domain that a flow begins or ends at."""
+    ends = {name for flow in system.flows for name in (flow.from_, flow.to)}
+    return {
+        domain.name: _FIRST_CID + index for index, domain in enumerate(system.domains) if domain.name in ends
+    }
+
+
+def windows_of(platform: Platform, window: int) -> tuple[Region, ...]:
+    """Where the broker sees the memory of others, rounded to what a guest's tables map: not all is there."""
+    regions = []
+    for memory in platform.memory:
+        start = memory.at // GIB * GIB
+        end = -(-(memory.at + memory.size) // GIB) * GIB
+        regions.append(Region.model_validate({"at": window + start, "size": end - start}))
+    return tuple(regions)
+
+
+def queued_ns(flow: Flow, platform: Platform) -> int:
+    """D': what of a flow's deadline is left in the queue, without what comes before and after (F5)."""
+    costs = platform.flow_costs
+    if costs is None:
+        return flow.deadline
+    return max(1, flow.deadline - costs.transport.max - costs.notify.max)
+
+
+def parameters_of(system: System, platform: Platform, name: str, cids: Mapping[str, int]) -> dict[str, int]:
+    """What a bare-metal program must know of its flows: its own CID, and of each flow the other end's and the
+    port, named after the flow; of the first that it sends along or receives from, under plain names, too."""
+    if is_broker(system, name) and platform.socket is not None:
+        return {"interrupt": platform.socket.interrupt}
+    if name not in cids:
+        return {}
+    found = {"socket_cid": cids[name]}
+    for flow in system.flows:
+        if name in (flow.from_, flow.to):
+            other = flow.to if name == flow.from_ else flow.from_
+            found |= {f"{flow.name}_cid": cids[other], f"{flow.name}_port": flow.port}
+    for flow in reversed(system.flows):
+        if name == flow.from_:
+            found |= {"send_cid": cids[flow.to], "send_port": flow.port, "send_bytes": flow.size}
+        elif name == flow.to:
+            found["receive_port"] = flow.port
+    return found
