@@ -109,6 +109,8 @@ bool flows_init_all(void)
     const struct manifest_broker *broker = broker_of_manifest();
     const struct manifest_flow *flows = manifest_flows(system_manifest());
 
+    memset(&exchange, 0, sizeof(exchange));
+    guest_memory_init();
     if (!there_are_flows()) {
         return true;
     }
@@ -357,7 +359,7 @@ void flows_domain_reset(struct domain *domain)
 {
     struct vsock_device *device = device_of(domain);
 
-    if (device == NULL) {
+    if (device == NULL || domain->config->socket_cid == 0) { /* none yet, or none at all */
         return;
     }
     spin_lock(&device->lock);

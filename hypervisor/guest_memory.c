@@ -46,6 +46,11 @@ static struct kept {
     char *pointer;
 } kept[BH_MAX_CORES][WINDOWS_KEPT];
 
+void guest_memory_init(void)
+{
+    memset(kept, 0, sizeof(kept));
+}
+
 static char *open_page(uint64_t page)
 {
     uint32_t place = page / BH_PAGE_BYTES % WINDOWS_KEPT;

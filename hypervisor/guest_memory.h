@@ -12,4 +12,7 @@ struct guest_memory {
     const struct domain *domain;
 };
 
+/* No window is open. First core, before any guest's memory is looked at. */
+void guest_memory_init(void);
+
 #endif

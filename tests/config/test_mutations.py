@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -174,6 +174,7 @@ def test_damaged_text_gives_precise_errors(tmp_path: Path, data: st.DataObject) 
 
 
 @settings(SLOW_OK, max_examples=100)
+@example(data=b"\r\xc3\x80")  # YAML's second line, of a file that has one
 @given(data=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
 def test_noise_is_refused(tmp_path: Path, data: bytes) -> None:
     assert check_bytes(tmp_path, data) != ()

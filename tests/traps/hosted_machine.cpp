@@ -17,6 +17,7 @@
 extern "C" {
 #include "clock.h"
 #include "console.h"
+#include "flows.h"
 #include "guest_state.h"
 #include "irq.h"
 #include "regulation.h"
@@ -191,7 +192,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     for (uint32_t i = 0; i < BH_MAX_DOMAINS; i++) {
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
-    booted_ = domain_init_all() && statistics_init_all();
+    booted_ = domain_init_all() && flows_init_all() && statistics_init_all();
     regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));

@@ -189,7 +189,7 @@ class _Builder:
 
     def problem(self, line: int, column: int, code: str, cause: str, allowed: str | None = None) -> None:
         path = [*self.parts, *self._next_part()]
-        line = self.fixed_line or max(1, min(line, self.last_line))
+        line = self._line(line)
         self.source.problems.append(
             Problem(self.source.file, line, column, key_text(tuple(path)), code, cause, allowed)
         )
@@ -244,7 +244,11 @@ class _Builder:
         return [key[0]] if key is not None else []
 
     def _node(self, value: Any, line: int, column: int) -> Node:
-        return Node(value, self.source.file, self.fixed_line or line, column)
+        return Node(value, self.source.file, self._line(line), column)
+
+    def _line(self, line: int) -> int:
+        """A line that there is: YAML ends lines also where nobody else does, as at a carriage return alone."""
+        return self.fixed_line or max(1, min(line, self.last_line))
 
     def _check_markers(self, event: Any, line: int, column: int) -> None:
         if event.anchor is not None:

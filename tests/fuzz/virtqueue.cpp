@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Target `virtqueue`: three guests write anything into the registers of their socket devices, into their
+// queues and packets; a broker moves what comes of it. Nothing outside of a guest's memory is looked at,
+// nobody who has no flow gets a byte, a device that was fed nonsense asks for a reset and the others go on.
+#include "input.h"
+#include "require.h"
+
+#include "core/flow_exchange.h"
+
+#include <array>
+#include <cstring>
+
+using bulkhead_fuzz::Input;
+using bulkhead_fuzz::require;
+
+namespace {
+
+constexpr uint32_t guest_count = 3; // the third one has no flow
+constexpr uint64_t base = 0x4000'0000;
+constexpr uint64_t memory_bytes = 0x4000;
+constexpr uint64_t run_bytes = 0x1000;
+constexpr uint64_t apart = uint64_t{1} << 32; // guests, physically
+constexpr uint64_t area_bytes = 0x800;        // of a queue
+constexpr uint16_t entries = 8;
+
+} // namespace
+
+struct guest_memory {
+    std::array<uint8_t, memory_bytes> bytes;
+    uint64_t physical;
+    const vsock_device *device;
+};
+
+extern "C" {
+
+bool guest_memory_owns(const guest_memory *, uint64_t at, uint64_t bytes)
+{
+    return at >= base && at - base < memory_bytes && bytes <= memory_bytes - (at - base);
+}
+
+bool guest_memory_read(guest_memory *memory, uint64_t at, void *to, uint32_t bytes)
+{
+    if (!guest_memory_owns(memory, at, bytes)) {
+        return false;
+    }
+    std::memcpy(to, memory->bytes.data() + (at - base), bytes);
+    return true;
+}
+
+bool guest_memory_write(guest_memory *memory, uint64_t at, const void *from, uint32_t bytes)
+{
+    require((memory->device->mmio.device.status & VIRTIO_STATUS_DRIVER_OK) != 0,
+            "the memory of a guest whose driver does not run is written to");
+    if (!guest_memory_owns(memory, at, bytes)) {
+        return false;
+    }
+    std::memcpy(memory->bytes.data() + (at - base), from, bytes);
+    return true;
+}
+
+uint64_t guest_memory_run(const guest_memory *memory, uint64_t at, uint64_t most, uint64_t *physical)
+{
+    require(guest_memory_owns(memory, at, most), "a transfer of what the guest does not own");
+    *physical = memory->physical + (at - base);
+    return most < run_bytes - at % run_bytes ? most : run_bytes - at % run_bytes;
+}
+}
+
+namespace {
+
+class World {
+public:
+    World()
+    {
+        for (uint32_t i = 0; i < guest_count; i++) {
+            memories_[i].bytes.fill(0);
+            memories_[i].physical = (i + 1) * apart;
+            memories_[i].device = &devices_[i];
+            vsock_device_init(&devices_[i], &memories_[i], i, 3 + i);
+            exchange_.devices[i] = &devices_[i];
+        }
+        flow(paths_[0], 0, 1);
+        flow(paths_[1], 1, 0);
+        exchange_.paths = paths_.data();
+        exchange_.path_count = static_cast<uint32_t>(paths_.size());
+        exchange_.chunk_bytes = 512;
+        exchange_.patience_ticks = 10'000;
+    }
+
+    void step(Input &input)
+    {
+        const uint8_t what = input.u8();
+        const uint32_t guest = input.u8() % guest_count;
+
+        switch (what % 10) {
+        case 0:
+            access(guest, input.u16() % VIRTIO_MMIO_BYTES, input);
+            break;
+        case 1:
+            start(guest);
+            break;
+        case 2:
+            describe(guest, input);
+            break;
+        case 3:
+            offer(guest, input.u8() % VSOCK_QUEUES, input.u8());
+            break;
+        case 4:
+            packet(guest, input);
+            break;
+        case 5:
+            poke(guest, input);
+            break;
+        case 6:
+            attend(guest);
+            break;
+        case 7:
+            now_ += input.u16();
+            break;
+        case 8:
+            lose(guest);
+            break;
+        default:
+            next();
+            break;
+        }
+        judge();
+    }
+
+private:
+    void flow(flow_path &path, uint32_t source, uint32_t destination)
+    {
+        path = {};
+        path.source = source;
+        path.destination = destination;
+        path.most_bytes = 4096;
+        path.deadline_ticks = 100;
+        path.there.period_ticks = path.back.period_ticks = 10;
+        path.there.deadline_ticks = path.back.deadline_ticks = 100;
+        flow_connections_init(&path.connections, 3 + source, 3 + destination, 7);
+    }
+
+    static uint64_t area(uint32_t queue) { return base + queue * area_bytes; }
+
+    template <typename T> void put(uint32_t guest, uint64_t at, T value)
+    {
+        std::memcpy(memories_[guest].bytes.data() + (at - base), &value, sizeof value);
+    }
+
+    template <typename T> T get(uint32_t guest, uint64_t at)
+    {
+        T value;
+        std::memcpy(&value, memories_[guest].bytes.data() + (at - base), sizeof value);
+        return value;
+    }
+
+    void write(uint32_t guest, uint32_t offset, uint64_t value, uint32_t bytes = 4)
+    {
+        virtio_mmio_event event{};
+        uint32_t queue = 0;
+        vsock_device &device = devices_[guest];
+
+        if (!virtio_mmio_write(&device.mmio, &memories_[guest], offset, bytes, value, &event, &queue)) {
+            return;
+        }
+        if (device.mmio.device.stopping) {
+            lose(guest);
+        } else if (event != VIRTIO_MMIO_NOTHING) {
+            require(queue < VSOCK_QUEUES, "a queue that there is not");
+            attend(guest);
+        }
+    }
+
+    void access(uint32_t guest, uint32_t offset, Input &input)
+    {
+        const uint32_t bytes = 1u << input.u8() % 4;
+        uint64_t value = 0;
+
+        offset &= ~(bytes - 1);
+        (void)virtio_mmio_read(&devices_[guest].mmio, offset, bytes, &value);
+        require(bytes == 8 || value >> 8 * bytes == 0, "a register is wider than what was read");
+        value = input.number();
+        write(guest, offset, bytes == 8 ? value : value & ((uint64_t{1} << 8 * bytes) - 1), bytes);
+    }
+
+    // As a sound driver does it, so that what comes next gets deeper.
+    void start(uint32_t guest)
+    {
+        write(guest, 0x70, 0);
+        write(guest, 0x70, 3);
+        write(guest, 0x24, 1);
+        write(guest, 0x20, 1);
+        write(guest, 0x70, 11);
+        for (uint32_t queue = 0; queue < VSOCK_QUEUES; queue++) {
+            const uint64_t places[] = {area(queue), area(queue) + 0x200, area(queue) + 0x400};
+
+            std::memset(memories_[guest].bytes.data() + queue * area_bytes, 0, area_bytes);
+            write(guest, 0x30, queue);
+            write(guest, 0x38, entries);
+            for (uint32_t i = 0; i < 3; i++) {
+                write(guest, 0x80 + 16 * i, static_cast<uint32_t>(places[i]));
+                write(guest, 0x84 + 16 * i, places[i] >> 32);
+            }
+            write(guest, 0x44, 1);
+        }
+        write(guest, 0x70, 15);
+    }
+
+    void descriptor(uint32_t guest, uint32_t queue, uint32_t index, uint64_t at, uint32_t bytes,
+                    uint16_t flags, uint16_t next)
+    {
+        const uint64_t place = area(queue) + index % entries * 16;
+
+        put(guest, place, at);
+        put(guest, place + 8, bytes);
+        put(guest, place + 12, flags);
+        put(guest, place + 14, next);
+    }
+
+    void describe(uint32_t guest, Input &input)
+    {
+        const uint32_t queue = input.u8() % VSOCK_QUEUES;
+        const uint32_t index = input.u8();
+        const uint8_t kind = input.u8();
+        const uint64_t at = (kind & 1) != 0 ? input.number() : base + 0x1800 + input.u16() % 0x2800;
+        const uint32_t bytes = (kind & 2) != 0 ? static_cast<uint32_t>(input.number()) : input.u16() % 0x800;
+        const uint16_t flags = (kind & 4) != 0 ? input.u16() : input.u8() & 3;
+
+        descriptor(guest, queue, index, at, bytes, flags,
+                   (kind & 8) != 0 ? input.u16() : input.u8() % entries);
+    }
+
+    void offer(uint32_t guest, uint32_t queue, uint16_t head)
+    {
+        const uint64_t ring = area(queue) + 0x200;
+        const auto index = get<uint16_t>(guest, ring + 2);
+
+        put(guest, ring + 4 + index % entries * 2, static_cast<uint16_t>(head % (entries + 1)));
+        put(guest, ring + 2, static_cast<uint16_t>(index + 1));
+    }
+
+    // A packet that may be right: to send, or a buffer.
+    void packet(uint32_t guest, Input &input)
+    {
+        const uint16_t head = input.u8() % entries;
+        const uint64_t at = base + 0x1800 + head * uint64_t{0x400};
+
+        if ((input.u8() & 1) != 0) {
+            descriptor(guest, VSOCK_QUEUE_RX, head, at, 0x400, 2, 0);
+            offer(guest, VSOCK_QUEUE_RX, head);
+            return;
+        }
+        vsock_header header{};
+        header.source_cid = 3 + guest;
+        header.destination_cid = 3 + input.u8() % 4;
+        header.source_port = input.u8() % 9;
+        header.destination_port = input.u8() % 9;
+        header.type = VSOCK_TYPE_STREAM;
+        header.operation = input.u8() % 9;
+        header.bytes = header.operation == VSOCK_PAYLOAD ? input.u16() % 0x400 : 0;
+        put(guest, at, header);
+        descriptor(guest, VSOCK_QUEUE_TX, head, at, 0x400, 0, 0);
+        offer(guest, VSOCK_QUEUE_TX, head);
+    }
+
+    void poke(uint32_t guest, Input &input)
+    {
+        const uint64_t at = input.u16() % (memory_bytes - sizeof(uint64_t));
+
+        put(guest, base + at, input.number());
+    }
+
+    void attend(uint32_t guest)
+    {
+        flow_effects effects{};
+
+        flow_exchange_attend(&exchange_, guest, now_, &effects);
+        obey(effects);
+    }
+
+    void obey(const flow_effects &effects)
+    {
+        require((effects.look | effects.lines) >> guest_count == 0, "a device that there is not");
+        for (uint32_t i = 0; i < guest_count; i++) {
+            if ((effects.look >> i & 1) != 0) {
+                flow_effects more{}; // what these lead to comes with a later step
+                flow_exchange_attend(&exchange_, i, now_, &more);
+            }
+        }
+    }
+
+    void lose(uint32_t guest)
+    {
+        flow_effects effects{};
+
+        virtio_device_set_status(&devices_[guest].mmio.device, 0);
+        flow_exchange_lose(&exchange_, guest, &effects);
+        obey(effects);
+        for (int i = 0; flow_exchange_touches(&exchange_, guest); i++) {
+            require(i < 2, "a transfer that does not end");
+            next();
+        }
+        vsock_device_reset(&devices_[guest]);
+    }
+
+    void next()
+    {
+        flow_effects effects{};
+        flow_transfer transfer{};
+        uint64_t until = 0;
+
+        if (flow_exchange_next(&exchange_, now_, &transfer, &until, &effects) == FLOW_NEXT_TRANSFER) {
+            require(transfer.bytes != 0 && transfer.bytes <= exchange_.chunk_bytes,
+                    "a transfer of another size");
+            require(transfer.source + transfer.destination == 1, "a transfer that no flow allows");
+            copy(transfer);
+        }
+        obey(effects);
+    }
+
+    uint8_t *place(uint64_t physical, uint32_t guest, uint32_t bytes)
+    {
+        const uint64_t at = physical - memories_[guest].physical;
+
+        require(at < memory_bytes && bytes <= memory_bytes - at, "a transfer outside of its guest's memory");
+        return memories_[guest].bytes.data() + at;
+    }
+
+    void copy(const flow_transfer &transfer)
+    {
+        const uint8_t *from = place(transfer.from, transfer.source, transfer.bytes);
+
+        std::memmove(place(transfer.to, transfer.destination, transfer.bytes), from, transfer.bytes);
+    }
+
+    void judge()
+    {
+        for (const vsock_device &device : devices_) {
+            require(device.queue.count <= PACKET_QUEUE_SLOTS, "more packets than there is room for");
+            require(device.answer_count <= VSOCK_ANSWERS, "more resets than there is room for");
+            for (uint32_t i = 1; i < device.queue.count; i++) {
+                require(device.queue.keys[device.queue.order[i - 1]].deadline <=
+                            device.queue.keys[device.queue.order[i]].deadline,
+                        "packets out of order");
+            }
+        }
+        require(exchange_.hand.transfers || exchange_.busy == 0, "memory is touched by nobody");
+        require(devices_[2].queue.count == 0, "a packet of a guest without a flow");
+    }
+
+    std::array<guest_memory, guest_count> memories_{};
+    std::array<vsock_device, guest_count> devices_{};
+    std::array<flow_path, 2> paths_{};
+    flow_exchange exchange_{};
+    uint64_t now_ = 1;
+};
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    Input input(data, bytes);
+    World world;
+
+    while (!input.empty()) {
+        world.step(input);
+    }
+    return 0;
+}

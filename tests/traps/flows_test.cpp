@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows between domains through EL2's real entry points (F1, F2): socket devices by trapped accesses, the
+// broker by its calls, and what becomes of both when a domain ends.
+#include "hosted_machine.h"
+
+#include "core/flow_exchange.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "flows.h"
+#include "placement.h"
+}
+
+using namespace bulkhead_test;
+
+namespace {
+
+constexpr uint32_t control = 0, linux_ = 1, broker = 2; // domains, and their first cores
+constexpr uint64_t device = 0x0B000000;
+constexpr uint64_t memory = 0x40000000;
+constexpr uint64_t queue_bytes = 0x1000;
+constexpr uint64_t buffers = memory + 0x10000;
+constexpr uint64_t buffer_bytes = 0x1000;
+constexpr uint16_t entries = 8;
+constexpr uint32_t port = 5000, client = 1024;
+constexpr uint64_t not_supported =
+    static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_NOT_SUPPORTED));
+
+// The driver of one domain, on its first core.
+class Driver {
+public:
+    Driver(HostedMachine &machine, uint32_t domain) : machine_(machine), domain_(domain) {}
+
+    uint64_t read(uint32_t offset, unsigned bytes = 4)
+    {
+        guest_regs &regs = machine_.on_core(domain_);
+        machine_.trap(esr_load(bytes, 1), device + offset);
+        return regs.x[1];
+    }
+
+    void write(uint32_t offset, uint64_t value)
+    {
+        machine_.on_core(domain_).x[1] = value;
+        machine_.trap(esr_store(4, 1), device + offset);
+    }
+
+    // Where a guest-physical address is, by the manifest.
+    char *at(uint64_t ipa)
+    {
+        const uint64_t pa = physical(ipa);
+        return machine_.page(pa & ~uint64_t{0xFFF}).data() + (pa & 0xFFF);
+    }
+
+    uint64_t physical(uint64_t ipa)
+    {
+        return placement_of(system_manifest(), domain_at(domain_)->config, ipa, 1).pa.value;
+    }
+
+    template <typename T> void put(uint64_t ipa, T value) { std::memcpy(at(ipa), &value, sizeof value); }
+    template <typename T> T get(uint64_t ipa)
+    {
+        T value;
+        std::memcpy(&value, at(ipa), sizeof value);
+        return value;
+    }
+
+    static uint64_t queue(uint32_t number) { return memory + number * queue_bytes; }
+    static uint64_t buffer(uint32_t number, uint32_t index)
+    {
+        return buffers + (number * 8 + index) * buffer_bytes;
+    }
+
+    void start()
+    {
+        write(0x70, 0);
+        write(0x70, 3);
+        write(0x24, 1);
+        write(0x20, 1);
+        write(0x70, 11);
+        for (uint32_t number = 0; number < VSOCK_QUEUES; number++) {
+            std::memset(at(queue(number)), 0, queue_bytes);
+            write(0x30, number);
+            write(0x38, entries);
+            for (uint32_t i = 0; i < 3; i++) {
+                write(0x80 + 16 * i, queue(number) + i * 0x400);
+                write(0x84 + 16 * i, 0);
+            }
+            write(0x44, 1);
+        }
+        write(0x70, 15);
+    }
+
+    void offer(uint32_t number, uint16_t index, uint32_t bytes, uint16_t flags)
+    {
+        const uint64_t place = queue(number) + index * 16u;
+        const uint64_t ring = queue(number) + 0x400;
+
+        put(place, buffer(number, index));
+        put(place + 8, bytes);
+        put(place + 12, flags);
+        const auto next = get<uint16_t>(ring + 2);
+        put(ring + 4 + next % entries * 2u, index);
+        put(ring + 2, static_cast<uint16_t>(next + 1));
+    }
+
+    void give_buffers()
+    {
+        for (uint16_t i = 0; i < entries; i++) {
+            offer(VSOCK_QUEUE_RX, i, buffer_bytes, 2);
+        }
+        write(0x50, VSOCK_QUEUE_RX);
+    }
+
+    void send(const Driver &to, uint32_t from_port, uint32_t to_port, vsock_operation operation,
+              uint32_t bytes = 0)
+    {
+        vsock_header header{};
+        header.source_cid = 3 + domain_;
+        header.destination_cid = 3 + to.domain_;
+        header.source_port = from_port;
+        header.destination_port = to_port;
+        header.type = VSOCK_TYPE_STREAM;
+        header.operation = static_cast<uint16_t>(operation);
+        header.bytes = bytes;
+        put(buffer(VSOCK_QUEUE_TX, sent_), header);
+        offer(VSOCK_QUEUE_TX, sent_, VSOCK_HEADER_BYTES + bytes, 0);
+        sent_ = static_cast<uint16_t>((sent_ + 1) % entries);
+        write(0x50, VSOCK_QUEUE_TX);
+    }
+
+    uint16_t used(uint32_t number) { return get<uint16_t>(queue(number) + 0x800 + 2); }
+
+    // The n-th packet that was delivered.
+    vsock_header received(uint16_t n)
+    {
+        const auto head = get<uint32_t>(queue(VSOCK_QUEUE_RX) + 0x800 + 4 + n % entries * 8u);
+        return get<vsock_header>(buffer(VSOCK_QUEUE_RX, head));
+    }
+
+private:
+    HostedMachine &machine_;
+    uint32_t domain_;
+    uint16_t sent_ = 0;
+};
+
+struct Flows : testing::Test {
+    HostedMachine machine{[](SampleManifest &m) { give_flows(m); }};
+    Driver sender{machine, control};
+    Driver receiver{machine, linux_};
+
+    uint64_t next()
+    {
+        machine.on_core(broker);
+        EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), 0u);
+        settle();
+        return machine.on_core(broker).x[1];
+    }
+
+    // Requests of other cores are taken.
+    void settle()
+    {
+        for (uint32_t core = 0; core < 3; core++) {
+            machine.on_core(core);
+            while (fake_gic_has_interrupt()) {
+                machine.interrupt();
+            }
+        }
+    }
+
+    // As the broker's program does it.
+    void run()
+    {
+        for (uint64_t answer = next(); answer != BH_BROKER_ANSWER_NOTHING; answer = next()) {
+            if (answer == BH_BROKER_ANSWER_TRANSFER) {
+                copy();
+            }
+        }
+    }
+
+    void copy()
+    {
+        const guest_regs &regs = machine.on_core(broker);
+        for (uint64_t i = 0; i < regs.x[4]; i++) {
+            machine.page((regs.x[3] + i) & ~uint64_t{0xFFF})[(regs.x[3] + i) & 0xFFF] =
+                machine.page((regs.x[2] + i) & ~uint64_t{0xFFF})[(regs.x[2] + i) & 0xFFF];
+        }
+    }
+
+    void connect()
+    {
+        sender.start();
+        sender.give_buffers();
+        receiver.start();
+        receiver.give_buffers();
+        sender.send(receiver, client, port, VSOCK_REQUEST);
+        run();
+        ASSERT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u);
+        receiver.send(sender, port, client, VSOCK_RESPONSE);
+        run();
+        ASSERT_EQ(sender.received(0).operation, VSOCK_RESPONSE);
+    }
+};
+
+TEST_F(Flows, F1_ADomainFindsItsDevice)
+{
+    EXPECT_EQ(sender.read(0x000), 0x74726976u);
+    EXPECT_EQ(sender.read(0x004), 2u);
+    EXPECT_EQ(sender.read(0x008), VSOCK_DEVICE_ID);
+    EXPECT_EQ(sender.read(0x100, 8), 3u);
+    EXPECT_EQ(receiver.read(0x100), 4u);
+    EXPECT_EQ(sender.read(0xF00), 0u) << "behind its registers";
+    EXPECT_EQ(machine.exits(control, BH_EXIT_REASON_SOCKET_ACCESS), 5u);
+    EXPECT_EQ(machine.status(control).state, BH_DOMAIN_STATE_RUNNING);
+}
+
+TEST_F(Flows, F1_TheBrokerHasNoDeviceAndOthersHaveNoBroker)
+{
+    machine.on_core(broker);
+    machine.trap(esr_load(4, 1), device);
+    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_CRASHED);
+    machine.on_core(control);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), not_supported);
+}
+
+TEST_F(Flows, F2_PayloadGoesFromBufferToBuffer)
+{
+    connect();
+    std::memset(sender.at(sender.buffer(VSOCK_QUEUE_TX, 1) + VSOCK_HEADER_BYTES), 'x', 100);
+    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
+    const guest_regs &regs = machine.on_core(broker);
+    EXPECT_EQ(regs.x[2], sender.physical(sender.buffer(VSOCK_QUEUE_TX, 1)) + VSOCK_HEADER_BYTES);
+    EXPECT_EQ(regs.x[3], receiver.physical(receiver.buffer(VSOCK_QUEUE_RX, 1)) + VSOCK_HEADER_BYTES);
+    EXPECT_EQ(regs.x[4], 100u);
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u) << "not before it is there";
+    copy();
+    run();
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 2u);
+    EXPECT_EQ(receiver.received(1).bytes, 100u);
+    EXPECT_EQ(*receiver.at(receiver.buffer(VSOCK_QUEUE_RX, 1) + VSOCK_HEADER_BYTES + 99), 'x');
+    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), 2u);
+    EXPECT_EQ(system_status()->flows[0].packets, 1u);
+    EXPECT_EQ(system_status()->flows[0].bytes, 100u);
+    EXPECT_EQ(receiver.read(0x60), 1u) << "an interrupt";
+    receiver.write(0x64, 1);
+    EXPECT_EQ(receiver.read(0x60), 0u);
+}
+
+TEST_F(Flows, F1_AQueueThatCannotBeStopsTheDeviceAndNothingElse)
+{
+    connect();
+    sender.put(sender.queue(VSOCK_QUEUE_TX), uint64_t{0x3FFFF000}); // not its own
+    sender.offer(VSOCK_QUEUE_TX, 0, 44, 0);
+    sender.put(sender.queue(VSOCK_QUEUE_TX), uint64_t{0x3FFFF000});
+    sender.write(0x50, VSOCK_QUEUE_TX);
+    settle();
+    EXPECT_EQ(sender.read(0x70), 15u | VIRTIO_STATUS_NEEDS_RESET);
+    EXPECT_EQ(sender.read(0x60), 1u | VIRTIO_INTERRUPT_CONFIG);
+    EXPECT_EQ(receiver.received(1).operation, VSOCK_RESET) << "the other end hears of it";
+    EXPECT_EQ(machine.status(control).state, BH_DOMAIN_STATE_RUNNING);
+    sender.start();
+    EXPECT_EQ(sender.read(0x70), 15u);
+}
+
+TEST_F(Flows, F2_ADomainThatEndsIsTouchedUntilTheTransferIsDone)
+{
+    connect();
+    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
+    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    machine.on_core(linux_);
+    EXPECT_EQ(domain_stop(domain_at(linux_)), BH_DOMAIN_STATE_RUNNING);
+    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    machine.on_core(broker);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), 0u);
+    EXPECT_FALSE(flows_touch(domain_at(linux_)));
+    machine.on_core(control);
+    while (fake_gic_has_interrupt()) {
+        machine.interrupt();
+    }
+    EXPECT_EQ(sender.received(1).operation, VSOCK_RESET);
+    EXPECT_EQ(system_status()->flows[0].packets, 0u);
+    EXPECT_EQ(system_status()->flows[0].lost, 1u);
+}
+
+TEST_F(Flows, F2_TheMachineEndsWhenNobodyIsLeftWhoSends)
+{
+    machine.on_core(control);
+    domain_end(domain_at(control), BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_SYSTEM_OFF);
+    EXPECT_FALSE(system_is_ending());
+    machine.on_core(linux_);
+    domain_end(domain_at(linux_), BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_SYSTEM_OFF);
+    EXPECT_TRUE(system_is_ending()) << "the broker serves nobody";
+}
+
+} // namespace
