@@ -227,7 +227,7 @@ private:
         const uint16_t flags = (kind & 4) != 0 ? input.u16() : input.u8() & 3;
 
         descriptor(guest, queue, index, at, bytes, flags,
-                   (kind & 8) != 0 ? input.u16() : input.u8() % entries);
+                   (kind & 8) != 0 ? input.u16() : static_cast<uint16_t>(input.u8() % entries));
     }
 
     void offer(uint32_t guest, uint32_t queue, uint16_t head)

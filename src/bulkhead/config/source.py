@@ -247,7 +247,7 @@ class _Builder:
         return Node(value, self.source.file, self._line(line), column)
 
     def _line(self, line: int) -> int:
-        """A line that there is: YAML ends lines also where nobody else does, as at a carriage return alone."""
+        """A line that there is: YAML ends lines also where nobody else does, as at a lone carriage return."""
         return self.fixed_line or max(1, min(line, self.last_line))
 
     def _check_markers(self, event: Any, line: int, column: int) -> None:
