@@ -8,6 +8,7 @@
 #define LEAST_CHUNK_BYTES  64u
 #define MOST_PACKET_BYTES  65536u
 #define MOST_NS            (1ull << 40)
+#define LEAST_BYTES_PER_S  1000u
 #define MOST_BYTES_PER_S   (1ull << 40)
 #define LEAST_CID          3u /* 0 to 2 have a meaning of their own */
 #define MOST_CID           0xFFFFFFFEu
@@ -129,6 +130,7 @@ static bool check_broker(struct manifest_check *check)
 
     if (broker->domain >= manifest->domains.count || broker->chunk_bytes < LEAST_CHUNK_BYTES ||
         broker->chunk_bytes > BH_MOST_CHUNK_BYTES || broker->bytes_per_s > MOST_BYTES_PER_S ||
+        (broker->bytes_per_s != 0 && broker->bytes_per_s < LEAST_BYTES_PER_S) ||
         broker->patience_ns > MOST_NS) {
         return refuse(check, broker);
     }

@@ -5,6 +5,7 @@
 #include "flows.h"
 #include "clock.h"
 #include "core/flow_exchange.h"
+#include "core/spinlock.h"
 #include "cpu.h"
 #include "domain.h"
 #include "guest_memory.h"
@@ -26,6 +27,7 @@ _Static_assert(BH_MAX_DOMAINS <= FLOW_EXCHANGE_DEVICES && BH_MAX_FLOWS <= FLOW_E
 static struct flow_exchange exchange;
 static struct flow_path paths[BH_MAX_FLOWS];
 static struct guest_memory memories[BH_MAX_DOMAINS];
+static struct spinlock broker_lock; /* of what the broker has in hand: it calls, and somebody may end it */
 
 static const struct manifest_broker *broker_of_manifest(void)
 {
@@ -178,6 +180,9 @@ static void attend(const struct domain *domain)
     struct flow_effects effects = {0};
 
     flow_exchange_attend(&exchange, domain->index, clock_now(), &effects);
+    for (uint32_t i = 0; i < exchange.path_count; i++) {
+        system_status()->flows[i].refused = paths[i].refused;
+    }
     obey(&effects);
 }
 
@@ -255,9 +260,13 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
         done = virtio_mmio_read(&device->mmio, (uint32_t)access->offset, access->bytes, &access->value);
     }
     stopping = device->mmio.device.stopping;
+    if (stopping && !access->write && !flow_exchange_touches(&exchange, domain->index)) {
+        vsock_device_reset(device); /* it asks whether the reset is done, which took long */
+        access->value = 0;
+    }
     vgic_set_spi_level(domain, domain->config->socket_irq, vsock_device_interrupts(device));
     spin_unlock(&device->lock);
-    if (done) {
+    if (done && access->write) {
         after_write(domain, event, stopping);
     }
     return done;
@@ -284,30 +293,49 @@ static void publish_statistics(void)
     for (uint32_t i = 0; i < exchange.path_count; i++) {
         const struct flow_path_statistics *from = &paths[i].statistics;
 
-        status[i] = (struct status_flow){
-            .packets = from->packets,
-            .bytes = from->bytes,
-            .control_packets = from->control_packets,
-            .misses = from->misses,
-            .latency_max_ticks = from->latency_most,
-            .latency_sum_ticks = from->latency_total,
-            .lost = from->lost,
-            .refused = paths[i].refused,
-        };
+        status[i].packets = from->packets;
+        status[i].bytes = from->bytes;
+        status[i].control_packets = from->control_packets;
+        status[i].misses = from->misses;
+        status[i].latency_max_ticks = from->latency_most;
+        status[i].latency_sum_ticks = from->latency_total;
+        status[i].lost = from->lost;
     }
+}
+
+/* One that is being ended gets nothing any more. */
+static enum flow_next next_of(const struct domain *broker, struct flow_transfer *transfer, uint64_t *until,
+                              struct flow_effects *effects)
+{
+    enum flow_next answer = FLOW_NEXT_NOTHING;
+    struct flow_transfer before;
+
+    *until = PACKET_NEVER;
+    spin_lock(&broker_lock);
+    before = exchange.hand.transfer;
+    if (atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING) {
+        bool ends_one = exchange.hand.transfers;
+
+        answer = flow_exchange_next(&exchange, clock_now(), transfer, until, effects);
+        if (ends_one || effects->lines != 0) {
+            publish_statistics();
+        }
+    }
+    spin_unlock(&broker_lock);
+    tell_restarting(&before);
+    return answer;
 }
 
 void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
 {
     struct domain *broker = vcpu->domain;
     struct flow_effects effects = {0};
-    struct flow_transfer before = exchange.hand.transfer;
     struct flow_transfer transfer;
     uint64_t until;
 
     /* Before it looks: what comes afterwards wakes it. */
     vgic_set_spi_level(broker, broker->config->socket_irq, false);
-    switch (flow_exchange_next(&exchange, clock_now(), &transfer, &until, &effects)) {
+    switch (next_of(broker, &transfer, &until, &effects)) {
     case FLOW_NEXT_TRANSFER:
         x[1] = BH_BROKER_ANSWER_TRANSFER;
         x[2] = transfer.from;
@@ -323,21 +351,24 @@ void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
         break;
     }
     x[0] = 0;
-    tell_restarting(&before);
-    publish_statistics();
     obey(&effects);
 }
 
 void flows_domain_stopped(struct domain *domain)
 {
     struct flow_effects effects = {0};
+    struct flow_transfer before;
     struct vsock_device *device;
 
     if (!there_are_flows()) {
         return;
     }
     if (flows_is_broker(domain)) {
+        spin_lock(&broker_lock);
+        before = exchange.hand.transfer;
         flow_exchange_stop(&exchange, &effects);
+        spin_unlock(&broker_lock);
+        tell_restarting(&before);
         obey(&effects);
         return;
     }

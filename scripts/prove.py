@@ -25,7 +25,15 @@ PROOFS = ROOT / "proofs"
 DOCUMENT = ROOT / "docs" / "proofs.md"
 BEGIN = "<!-- written by scripts/prove.py -->\n"
 DIRECTORY = BUILD / "prove"
-MANIFEST = ["color", "crc32", "manifest", "manifest_board", "manifest_budgets", "manifest_domains"]
+MANIFEST = [
+    "color",
+    "crc32",
+    "manifest",
+    "manifest_board",
+    "manifest_budgets",
+    "manifest_domains",
+    "manifest_flows",
+]
 MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform"]
 BUDGET = ["budget", "budget_terms", "event_pool", "period", "reclaim", "reservation"]
 BUDGET += ["reservation_parameters"]

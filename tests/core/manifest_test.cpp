@@ -288,6 +288,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD_FLOW("no chunk", m.header.broker.chunk_bytes = 63),
                     BAD_FLOW("an endless chunk", m.header.broker.chunk_bytes = BH_MOST_CHUNK_BYTES + 1),
                     BAD_FLOW("a rate of all", m.header.broker.bytes_per_s = ~0ull),
+                    BAD_FLOW("a rate of next to nothing", m.header.broker.bytes_per_s = 999),
                     BAD_FLOW("endless patience", m.header.broker.patience_ns = ~0ull),
                     BAD_FLOW("a flow to nowhere", m.flows[0].destination = 3),
                     BAD_FLOW("a flow to the broker", m.flows[0].destination = 2),

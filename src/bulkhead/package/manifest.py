@@ -16,7 +16,7 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
-from bulkhead.planning.broker import PATIENCE_NS, cids_of, is_broker, queued_ns
+from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, is_broker, queued_ns
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -250,7 +250,7 @@ def _broker(plan: Plan) -> Row:
     return {
         "domain": index,
         "chunk_bytes": broker.chunk,
-        "bytes_per_s": plan.flows.rate if plan.flows is not None else broker.rate or 0,
+        "bytes_per_s": max(plan.flows.rate, LEAST_RATE) if plan.flows is not None else broker.rate or 0,
         "patience_ns": PATIENCE_NS,
     }
 

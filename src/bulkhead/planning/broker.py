@@ -17,6 +17,7 @@ from bulkhead.units import size_text
 
 BROKER = "broker"
 MOST_PACKET_BYTES = 64 * KIB  # what the stock driver of Linux sends at most
+LEAST_RATE = 1000  # bytes/s that the hypervisor takes (core/manifest_flows.c)
 PATIENCE_NS = 1_000_000_000  # a receiver that has had no buffer for so long does not read
 _FIRST_CID = 3  # 0 to 2 have a meaning of their own
 _MEMORY = Region.model_validate({"at": 0x4000_0000, "size": 4 * MIB})
