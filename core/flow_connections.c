@@ -32,13 +32,18 @@ static uint32_t client_port_of(const struct vsock_header *header, bool reverse)
     return reverse ? header->destination_port : header->source_port;
 }
 
+static bool is_alive(uint32_t state)
+{
+    return state == FLOW_CONNECTION_REQUESTED || state == FLOW_CONNECTION_OPEN;
+}
+
 /* FLOW_CONNECTIONS: there is none. */
 static uint32_t find(const struct flow_connections *connections, uint32_t client_port)
 {
     uint32_t i = 0;
 
-    while (i < FLOW_CONNECTIONS && (connections->entries[i].state == FLOW_CONNECTION_NONE ||
-                                    connections->entries[i].client_port != client_port)) {
+    while (i < FLOW_CONNECTIONS &&
+           (!is_alive(connections->entries[i].state) || connections->entries[i].client_port != client_port)) {
         i++;
     }
     return i;
@@ -105,7 +110,7 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
         return header->operation == VSOCK_RESET ? FLOW_DROP : FLOW_ANSWER_RESET;
     }
     if (header->operation == VSOCK_RESET) {
-        end(connections, i, 0);
+        connections->entries[i].state = FLOW_CONNECTION_ENDING;
         return FLOW_FORWARD;
     }
     if (!may_carry(header, reverse, connections->entries[i].state, most_bytes)) {
@@ -130,12 +135,32 @@ void flow_connections_lose(struct flow_connections *connections, uint32_t lost)
     connections->owed &= ~lost;
 }
 
+static void end_ending(struct flow_connections *connections, uint32_t client_port, uint32_t owed)
+{
+    for (uint32_t i = 0; i < FLOW_CONNECTIONS; i++) {
+        if (connections->entries[i].state == FLOW_CONNECTION_ENDING &&
+            connections->entries[i].client_port == client_port) {
+            end(connections, i, owed);
+            return;
+        }
+    }
+}
+
+void flow_connections_delivered(struct flow_connections *connections, const struct vsock_header *reset,
+                                bool reverse)
+{
+    end_ending(connections, client_port_of(reset, reverse), 0);
+}
+
 void flow_connections_abort(struct flow_connections *connections, const struct vsock_header *header,
                             bool reverse)
 {
-    uint32_t i = find(connections, client_port_of(header, reverse));
+    uint32_t client_port = client_port_of(header, reverse);
+    uint32_t i = find(connections, client_port);
 
-    if (i != FLOW_CONNECTIONS) {
+    if (header->operation == VSOCK_RESET) {
+        end_ending(connections, client_port, reverse ? FLOW_END_SOURCE : FLOW_END_DESTINATION);
+    } else if (i != FLOW_CONNECTIONS) {
         end(connections, i, FLOW_END_SOURCE | FLOW_END_DESTINATION);
     }
 }

@@ -20,6 +20,7 @@ enum flow_connection_state {
     FLOW_CONNECTION_NONE,
     FLOW_CONNECTION_REQUESTED,
     FLOW_CONNECTION_OPEN,
+    FLOW_CONNECTION_ENDING, /* its reset is on its way to the other end; no packet is of it any more */
 };
 
 struct flow_connections {
@@ -63,7 +64,12 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
 /* One end, FLOW_END_…, is not there any more: the other end of each connection is owed a reset. */
 void flow_connections_lose(struct flow_connections *connections, uint32_t end);
 
-/* Both ends of the connection that a packet is of are owed a reset. */
+/* A reset of one end has reached the other. */
+void flow_connections_delivered(struct flow_connections *connections, const struct vsock_header *reset,
+                                bool reverse);
+
+/* A packet is not delivered: both ends of its connection are owed a reset, or, if it is one, the other end.
+ */
 void flow_connections_abort(struct flow_connections *connections, const struct vsock_header *header,
                             bool reverse);
 

@@ -73,8 +73,14 @@ static void finish(struct flow_exchange *exchange, struct vsock_device *sender, 
                    struct flow_effects *effects)
 {
     const struct vsock_packet *packet = &sender->packets[slot];
+    struct flow_path *path = &exchange->paths[packet->path];
 
-    count(&exchange->paths[packet->path], &packet->header, &sender->queue.keys[slot], now);
+    count(path, &packet->header, &sender->queue.keys[slot], now);
+    if (packet->header.operation == VSOCK_RESET) {
+        spin_lock(&path->lock);
+        flow_connections_delivered(&path->connections, &packet->header, packet->reverse);
+        spin_unlock(&path->lock);
+    }
     vsock_device_finish(sender, slot);
     effects->lines |= bit(sender->index);
     effects->look |= bit(sender->index); /* there is room for what its driver sent meanwhile */

@@ -394,14 +394,40 @@ static bool take_received(void)
     return taken;
 }
 
-struct socket *socket_connect(uint64_t cid, uint32_t port)
+bool socket_poll(void)
+{
+    bool sent = reap_sent();
+
+    return take_received() || sent;
+}
+
+struct socket *socket_ask(uint64_t cid, uint32_t port)
 {
     struct socket *socket = new_socket(cid, driver.next_port++, port);
 
+    if (socket != NULL) {
+        socket->state = socket_connecting;
+        send_control(socket, VSOCK_REQUEST);
+    }
+    return socket;
+}
+
+bool socket_is_open(const struct socket *socket)
+{
+    return socket->state == socket_open;
+}
+
+bool socket_has_ended(const struct socket *socket)
+{
+    return socket->state == socket_ended || socket->state == socket_reset;
+}
+
+struct socket *socket_connect(uint64_t cid, uint32_t port)
+{
+    struct socket *socket = socket_ask(cid, port);
+
     if (socket == NULL)
         return NULL;
-    socket->state = socket_connecting;
-    send_control(socket, VSOCK_REQUEST);
     while (socket->state == socket_connecting)
         wait();
     if (socket->state == socket_open)
@@ -410,20 +436,27 @@ struct socket *socket_connect(uint64_t cid, uint32_t port)
     return NULL;
 }
 
+struct socket *socket_accept_asked(uint32_t port)
+{
+    for (uint32_t i = 0; i < most_sockets; i++) {
+        struct socket *socket = &driver.sockets[i];
+
+        if (socket->state == socket_asked && socket->own_port == port) {
+            socket->state = socket_open;
+            send_control(socket, VSOCK_RESPONSE);
+            return socket;
+        }
+    }
+    return NULL;
+}
+
 struct socket *socket_accept(uint32_t port)
 {
-    for (;;) {
-        for (uint32_t i = 0; i < most_sockets; i++) {
-            struct socket *socket = &driver.sockets[i];
+    struct socket *socket;
 
-            if (socket->state == socket_asked && socket->own_port == port) {
-                socket->state = socket_open;
-                send_control(socket, VSOCK_RESPONSE);
-                return socket;
-            }
-        }
+    while ((socket = socket_accept_asked(port)) == NULL)
         wait();
-    }
+    return socket;
 }
 
 static size_t credit(const struct socket *socket)
@@ -436,6 +469,28 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static uint32_t send_payload(struct socket *socket, const void *data, size_t bytes)
+{
+    struct vsock_header header = header_of(socket, VSOCK_PAYLOAD, bytes);
+    uint32_t pair = send_packet(&header, data);
+
+    socket->sent += (uint32_t)bytes;
+    return pair;
+}
+
+bool socket_offer(struct socket *socket, const void *data, size_t bytes, uint32_t *pair)
+{
+    if (socket->state != socket_open || credit(socket) < bytes || driver.free_pairs == 0)
+        return false;
+    *pair = send_payload(socket, data, bytes);
+    return true;
+}
+
+bool socket_is_sent(uint32_t pair)
+{
+    return (driver.free_pairs >> pair & 1) != 0;
+}
+
 bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t packet_bytes)
 {
     const uint8_t *at = data;
@@ -443,17 +498,13 @@ bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t p
 
     while (bytes > 0 && socket->state == socket_open) {
         size_t piece = smaller(bytes, packet_bytes);
-        struct vsock_header header;
 
-        (void)take_received();
-        (void)reap_sent();
+        (void)socket_poll();
         if (credit(socket) < piece) {
             wait();
             continue;
         }
-        header = header_of(socket, VSOCK_PAYLOAD, piece);
-        pairs |= (uint16_t)(1u << send_packet(&header, at));
-        socket->sent += (uint32_t)piece;
+        pairs |= (uint16_t)(1u << send_payload(socket, at, piece));
         at += piece;
         bytes -= piece;
     }
@@ -463,16 +514,10 @@ bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t p
     return bytes == 0 && socket->state != socket_reset;
 }
 
-size_t socket_receive(struct socket *socket, void *data, size_t bytes)
+size_t socket_take(struct socket *socket, void *data, size_t bytes)
 {
     uint8_t *to = data;
 
-    (void)take_received();
-    while (socket->received == socket->taken) {
-        if (socket->state != socket_open)
-            return 0;
-        wait();
-    }
     bytes = smaller(bytes, socket->received - socket->taken);
     for (size_t i = 0; i < bytes; i++)
         to[i] = socket->bytes[(socket->taken + i) % window_bytes];
@@ -482,19 +527,35 @@ size_t socket_receive(struct socket *socket, void *data, size_t bytes)
     return bytes;
 }
 
+size_t socket_receive(struct socket *socket, void *data, size_t bytes)
+{
+    (void)take_received();
+    while (socket->received == socket->taken) {
+        if (socket->state != socket_open)
+            return 0;
+        wait();
+    }
+    return socket_take(socket, data, bytes);
+}
+
 bool socket_was_reset(const struct socket *socket)
 {
     return socket->state == socket_reset;
 }
 
+void socket_forget(struct socket *socket)
+{
+    if (socket->state == socket_ended)
+        send_control(socket, VSOCK_RESET); // the other end has asked for it
+    socket->state = socket_free;
+}
+
 void socket_close(struct socket *socket)
 {
-    if (socket->state == socket_ended) {
-        send_control(socket, VSOCK_RESET); // the other end has asked for it
-    } else if (socket->state == socket_open) {
+    if (socket->state == socket_open) {
         send_control(socket, VSOCK_SHUTDOWN);
         while (socket->state != socket_reset)
             wait();
     }
-    socket->state = socket_free;
+    socket_forget(socket);
 }

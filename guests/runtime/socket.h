@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stream sockets between domains: a driver of the virtio socket device (virtio 1.2, 5.10) behind the MMIO
-// transport. A few connections at a time; calls wait until they are done, with interrupts taken meanwhile.
-// Programs pass interrupts on to socket_interrupt().
+// transport. A few connections at a time. Most calls wait until they are done, with interrupts taken
+// meanwhile; those below are for programs with several connections, and do not. Programs pass interrupts on
+// to socket_interrupt().
 #ifndef BULKHEAD_GUESTS_SOCKET_H
 #define BULKHEAD_GUESTS_SOCKET_H
 
@@ -35,5 +36,28 @@ bool socket_was_reset(const struct socket *socket);
 
 // Closes it at both ends and forgets it.
 void socket_close(struct socket *socket);
+
+// Takes in what has come. True: there was something.
+bool socket_poll(void);
+
+// Asks for a connection. NULL: there are too many. It is open when the other end has accepted, and ended if
+// that has refused.
+struct socket *socket_ask(uint64_t cid, uint32_t port);
+bool socket_is_open(const struct socket *socket);
+bool socket_has_ended(const struct socket *socket);
+
+// As socket_accept(), of those that have been asked for. NULL: none.
+struct socket *socket_accept_asked(uint32_t port);
+
+// Sends one packet. False: not now, the other end has no room or the device no descriptor. `data` is the
+// device's until socket_is_sent(*pair).
+bool socket_offer(struct socket *socket, const void *data, size_t bytes, uint32_t *pair);
+bool socket_is_sent(uint32_t pair);
+
+// As socket_receive(), of what is there. 0: nothing.
+size_t socket_take(struct socket *socket, void *data, size_t bytes);
+
+// Forgets one that has ended.
+void socket_forget(struct socket *socket);
 
 #endif

@@ -83,6 +83,7 @@ const void *symbol(std::string_view name)
         CALL(guest_hvc),
         CALL(guest_smc),
         CALL(guest_memory_base),
+        CALL(guest_memory_at),
     };
 #undef CALL
     const auto found = std::ranges::find(calls, name, &named::name);

@@ -79,7 +79,8 @@ void cpu::resolve(const fault &what)
                                  system_.hypervisor().describe(what.code)));
     }
     // Beyond its window is beyond all that stage 2 maps.
-    const std::uint64_t ipa = what.ipa.value_or(what.address & ((std::uint64_t{1} << 39) - 1));
+    const std::uint64_t ipa =
+        what.ipa ? space_->ipa_at(*what.ipa) : what.address & ((std::uint64_t{1} << 39) - 1);
     map_page(ipa, what.kind, resume_address(reinterpret_cast<const void *>(what.code)));
 }
 
@@ -89,7 +90,7 @@ int cpu::enter_guest(guest_regs &regs)
 {
     regs_ = &regs;
     const std::uint64_t vmid = state_[SYSREG_ID_VTTBR_EL2] >> 48;
-    space_ = system_.guest_space(vmid);
+    space_ = system_.space_of(vmid);
     if (space_ == nullptr) {
         system_.give_up("a guest is entered whose VMID no domain has");
     }
@@ -130,7 +131,7 @@ void cpu::start_guest()
 {
     system_.vcpu_starts(state_[SYSREG_ID_VTTBR_EL2] >> 48, id());
     guest_->on = std::make_unique<fiber>([this]() -> fiber & {
-        enter(guest_->runs, *space_);
+        enter(guest_->runs, space_->pages());
         run_guest();
         return *el2_;
     });
@@ -314,10 +315,34 @@ std::uint64_t *cpu::exchange()
 // Addresses of text are those of the link, which no guest memory has.
 std::uint64_t cpu::resume_address(const void *return_address) const
 {
-    const auto window_start = reinterpret_cast<std::uint64_t>(space_->host(space_->layout().first));
+    const auto window_start = reinterpret_cast<std::uint64_t>(space_->host(space_->own_first()));
     return return_address == nullptr
                ? link_low
                : reinterpret_cast<std::uint64_t>(return_address) - window_start + link_window;
+}
+
+// The whole neighbourhood: the next pages come next. Of others' memory a page: it has two users from now on,
+// whose accesses are ordered, and that takes the host time.
+void cpu::map_around(std::uint64_t ipa, const translation &page)
+{
+    const bool others = space_->is_others(ipa);
+    const std::uint64_t span = others ? page_bytes : 2u << 20;
+    std::uint64_t first = ipa & ~(span - 1);
+    std::uint64_t end = first + span;
+    if (!others) {
+        first = std::max(first, space_->own_first());
+        end = std::min(end, space_->own_end());
+    }
+    auto runs = stage2().runs(system_.memory(), first, end - first);
+    for (mapping_run &run : runs) {
+        run.ipa = space_->in_window(run.ipa);
+        if (others) {
+            system_.share_page(run.pa);
+        }
+    }
+    if (auto bad = space_->pages().map(runs, {.writable = stage2_writable(page.attributes)})) {
+        system_.give_up(bad->reason);
+    }
 }
 
 void cpu::map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume)
@@ -328,15 +353,7 @@ void cpu::map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume)
             if (system_.memory().offset_of(page->pa, {1}) == ram::absent) {
                 system_.give_up("a guest's program uses a device as memory");
             }
-            // The whole neighbourhood: the next pages come next.
-            constexpr std::uint64_t span = 2u << 20;
-            std::uint64_t first = std::max(ipa & ~(span - 1), space_->layout().first);
-            const std::uint64_t end =
-                std::min((ipa & ~(span - 1)) + span, space_->layout().first + space_->layout().bytes.value);
-            const auto runs = stage2().runs(system_.memory(), first, end - first);
-            if (auto bad = space_->map(runs, {.writable = stage2_writable(page->attributes)})) {
-                system_.give_up(bad->reason);
-            }
+            map_around(ipa, *page);
             return;
         }
         const auto &fault = std::get<walk_fault>(found);

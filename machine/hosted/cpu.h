@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "machine/core.h"
+#include "machine/hosted/guest_space.h"
 #include "machine/hosted/registers.h"
 #include "machine/hosted/tables.h"
 #include "machine/mmu.h"
@@ -68,7 +69,7 @@ public:
     // What an access at an intermediate address costs in translation, with or without a result.
     void pay_translation(std::uint64_t ipa, access_kind kind);
     void invalidate_guest();
-    [[nodiscard]] window *space() const { return space_; }
+    [[nodiscard]] guest_space *space() const { return space_; }
     [[nodiscard]] tables stage2() const;
     [[nodiscard]] std::uint64_t resume_address(const void *return_address) const;
 
@@ -78,6 +79,7 @@ private:
     void enter(execution &what, const window &space);
     // Makes a page of the guest's memory accessible, through EL2 if it must; returns with it mapped.
     void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);
+    void map_around(std::uint64_t ipa, const translation &page);
     void run_guest();
     void start_guest();
     [[nodiscard]] translation_regime guest_regime() const;
@@ -108,7 +110,7 @@ private:
     std::map<std::uint64_t, guest> guests_; // by VMID
     guest *guest_ = nullptr;                // the one that was entered last
     guest_regs *regs_ = nullptr;
-    window *space_ = nullptr;
+    guest_space *space_ = nullptr;
     std::uint64_t pstate_ = 0;
     int kind_ = 0;
 };

@@ -129,8 +129,9 @@ void arch_sev(void)
 void arch_tlbi_local_all(void)
 {
     barrier();
-    if (window *space = current().guest_space(current().running().state()[SYSREG_ID_VTTBR_EL2] >> 48)) {
-        space->unmap(space->layout().first, space->layout().bytes);
+    if (hosted::guest_space *space =
+            current().space_of(current().running().state()[SYSREG_ID_VTTBR_EL2] >> 48)) {
+        space->pages().unmap(space->own_first(), space->pages().layout().bytes);
     }
     current().running().invalidate_translations();
 }

@@ -284,6 +284,11 @@ void guest_smc(std::uint64_t x[4])
 
 std::uint64_t guest_memory_base(void)
 {
-    const window &space = *current().running().space();
-    return reinterpret_cast<std::uint64_t>(space.host(space.layout().first)) - space.layout().first;
+    const hosted::guest_space &space = *current().running().space();
+    return reinterpret_cast<std::uint64_t>(space.host(space.own_first())) - space.own_first();
+}
+
+std::uint64_t guest_memory_at(std::uint64_t ipa)
+{
+    return reinterpret_cast<std::uint64_t>(current().running().space()->host(ipa));
 }

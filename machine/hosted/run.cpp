@@ -271,7 +271,8 @@ prepared prepare(const json &request)
     what.pool_bytes = request.at("pool_bytes");
     what.hypervisor = files.at(request.at("hypervisor"));
     for (const json &domain : request.at("domains")) {
-        what.domains.push_back({files.at(domain.at("program")), domain.at("memory_end")});
+        what.domains.push_back(
+            {files.at(domain.at("program")), domain.at("memory_end"), domain.at("others_at")});
     }
     auto whole = system::make(std::get<settings>(wanted), board_of(request.at("board")), std::move(what));
     if (const auto *bad = std::get_if<refusal>(&whole)) {

@@ -9,6 +9,7 @@
 #include <stdatomic.h> // hypervisor/arch/hosted: C's words for C++
 
 #include "hypervisor/image.h"
+#include "hypervisor/window.h"
 #include "machine/hosted/calls.h"
 #include "machine/hosted/cpu.h"
 #include "machine/hosted/entry_point.h"
@@ -17,9 +18,8 @@
 namespace bulkhead::machine::hosted {
 namespace {
 
-constexpr std::uint64_t guest_first_ipa = 0x40000000; // guests/arch/hosted: where the link's window is
-constexpr std::uint64_t window_va = 0x6000000000;     // hypervisor/arch/hosted/window.c
-constexpr std::uint64_t window_pages = 16;
+constexpr std::uint64_t window_va = 0x6000000000; // hypervisor/arch/hosted/window.c
+constexpr std::uint64_t window_pages = std::uint64_t{BH_MAX_CORES} * WINDOW_COUNT;
 constexpr std::uint8_t owner_hypervisor = 1;
 constexpr std::uint8_t owner_first_domain = 2;
 constexpr std::uint64_t psci_version = 0x84000000;
@@ -112,15 +112,14 @@ std::optional<refusal> system::make_spaces()
     }
     hypervisor_ = std::make_unique<instance>(std::get<instance>(std::move(placed)));
     for (const contents::domain &domain : contents_.domains) {
-        const std::uint64_t size = up_to_pages(domain.memory_end - guest_first_ipa);
-        auto guest_space = window::make(
-            *memory_, {.first = guest_first_ipa, .bytes = {size}, .below = image::below(), .above = {0}});
-        if (auto *bad = std::get_if<refusal>(&guest_space)) {
+        auto seen = guest_space::make(*memory_, {machine_->ram().base(), machine_->ram().size()},
+                                      domain.memory_end, domain.others_at);
+        if (auto *bad = std::get_if<refusal>(&seen)) {
             return std::move(*bad);
         }
         guest &made = guests_.emplace_back();
-        made.space = std::make_unique<window>(std::get<window>(std::move(guest_space)));
-        auto program = instance::place(*domain.program, *made.space, symbol);
+        made.space = std::get<std::unique_ptr<guest_space>>(std::move(seen));
+        auto program = instance::place(*domain.program, made.space->pages(), symbol);
         if (auto *bad = std::get_if<refusal>(&program)) {
             return std::move(*bad);
         }
@@ -253,6 +252,9 @@ void system::map_el2_window(std::uint64_t va)
     const auto found = mapped.walk(*memory_, page);
     if (const auto *one = std::get_if<translation>(&found)) {
         const mapping_run run{here, one->pa, {page_bytes}};
+        if ((page - window_va) / page_bytes % WINDOW_COUNT >= WINDOW_KEPT) {
+            share_page(one->pa); // of a guest that goes on meanwhile
+        }
         if (auto bad = el2_space_->map({&run, 1}, {.writable = stage1_writable(one->attributes)})) {
             give_up(bad->reason);
         }
@@ -287,7 +289,7 @@ cpu &system::running()
     return *cpus_[machine_->timeline().running()->id().value];
 }
 
-window *system::guest_space(std::uint64_t vmid)
+guest_space *system::space_of(std::uint64_t vmid)
 {
     // VMID 0 is nobody's.
     return vmid >= 1 && vmid <= guests_.size() ? guests_[vmid - 1].space.get() : nullptr;
@@ -310,6 +312,14 @@ void system::vcpu_starts(std::uint64_t vmid, core_id where)
         machine_->share(phys_addr{machine_->ram().base().value + frame * page_bytes},
                         {static_cast<std::uint64_t>(end - first) * page_bytes}, true);
         first = std::find(end, owners.end(), owner);
+    }
+}
+
+void system::share_page(phys_addr page)
+{
+    const frames::frame *known = machine_->ram().find(page);
+    if (known != nullptr && !known->shared) {
+        machine_->share(page, {page_bytes}, true);
     }
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/hosted/guest_space.h"
 #include "machine/hosted/monitors.h"
 #include "machine/hosted/peripherals.h"
 #include "machine/hosted/sysregs.h"
@@ -39,6 +40,7 @@ struct contents {
     struct domain {
         std::shared_ptr<const image> program;
         std::uint64_t memory_end = 0; // one past its highest IPA
+        std::uint64_t others_at = 0;  // IPA of physical address 0, of a broker (machine/hosted/guest_space.h)
     };
     std::vector<domain> domains;
 };
@@ -88,9 +90,11 @@ public:
     [[nodiscard]] const board_settings &board() const { return board_; }
     [[nodiscard]] window &el2_space() { return *el2_space_; }
     [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
-    [[nodiscard]] window *guest_space(std::uint64_t vmid);
+    [[nodiscard]] guest_space *space_of(std::uint64_t vmid);
     // The accesses of a domain whose VCPUs are on several cores must be ordered, even where they hit.
     void vcpu_starts(std::uint64_t vmid, core_id where);
+    // So must those to a page that a domain shares with EL2 on another core, or with the broker.
+    void share_page(phys_addr page);
     [[nodiscard]] std::byte *physical(std::uint64_t pa); // as EL2 sees memory with its MMU off
     [[nodiscard]] std::byte *el2_pointer(std::uint64_t va);
     [[nodiscard]] std::uint64_t el2_address(std::uint64_t in_window) const; // the reverse
@@ -122,7 +126,7 @@ private:
     std::unique_ptr<window> el2_space_;
     std::unique_ptr<instance> hypervisor_;
     struct guest {
-        std::unique_ptr<window> space;
+        std::unique_ptr<guest_space> space;
         std::unique_ptr<instance> program;
         std::uint64_t cores = 0; // bit n: a VCPU of it was started on core n
     };

@@ -38,7 +38,7 @@ void cpu::translation_on()
 void cpu::translate(std::uint64_t address, access_kind kind)
 {
     if (in_guest_) {
-        pay_translation(address, kind);
+        pay_translation(space_->ipa_at(address), kind);
     } else {
         (void)mmu_->translate(el2_regime_, system_.el2_address(address), kind);
     }

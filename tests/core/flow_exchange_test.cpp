@@ -379,6 +379,21 @@ TEST_F(FlowExchange, f2_the_memory_of_an_end_that_is_gone_is_touched_until_the_t
     }
 }
 
+TEST_F(FlowExchange, f1_who_waits_for_a_reset_gets_one_even_if_its_sender_is_gone)
+{
+    world.path(0, 1, server);
+    connect(a, b);
+    send(a, b, client, server, VSOCK_SHUTDOWN);
+    world.run();
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_SHUTDOWN});
+    send(b, a, server, client, VSOCK_RESET);
+    world.lose(1); // before the broker has seen it
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{}) << "one is enough";
+}
+
 // Streams between guests that fail at random. Payload says where it belongs: what survives arrives as it was
 // sent.
 class Survival {

@@ -15,6 +15,7 @@ from bulkhead.config.platform import Dma, InterruptController, Platform
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.settings import NotSimulated, settings_of
 from bulkhead.package.build import Build
+from bulkhead.planning.broker import is_broker
 
 Json = dict[str, Any]
 
@@ -28,6 +29,7 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
     Raises NotSimulated.
     """
     plan = build.plan
+    window = build.layout.constant("broker_window")
     return {
         "settings": settings_of(
             plan.platform, seed=build.seed or 1, owners=FIRST_DOMAIN_OWNER + len(plan.domains)
@@ -42,6 +44,7 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
             {
                 "program": str(program),
                 "memory_end": max(segment.ipa + segment.bytes for segment in domain.segments),
+                "others_at": window if is_broker(plan.system, domain.name) else 0,
             }
             for domain, program in zip(plan.domains, programs, strict=True)
         ],

@@ -119,7 +119,9 @@ def queued_ns(flow: Flow, platform: Platform) -> int:
 
 def parameters_of(system: System, platform: Platform, name: str, cids: Mapping[str, int]) -> dict[str, int]:
     """What a bare-metal program must know of its flows: its own CID, and of each flow the other end's and the
-    port, named after the flow; of the first that it sends along or receives from, under plain names, too."""
+    port, named after the flow; of the first that it sends along or receives from, under plain names, too;
+    and, for programs that use all of them, of each that begins there (`out0_...`) or ends there (`in0_...`).
+    """
     if is_broker(system, name) and platform.socket is not None:
         return {"interrupt": platform.socket.interrupt}
     if name not in cids:
@@ -134,4 +136,10 @@ def parameters_of(system: System, platform: Platform, name: str, cids: Mapping[s
             found |= {"send_cid": cids[flow.to], "send_port": flow.port, "send_bytes": flow.size}
         elif name == flow.to:
             found["receive_port"] = flow.port
-    return found
+    out = [flow for flow in system.flows if flow.from_ == name]
+    into = [flow for flow in system.flows if flow.to == name]
+    found |= {"flows_out": len(out), "flows_in": len(into)}
+    for number, flow in enumerate(out):
+        values = {"cid": cids[flow.to], "port": flow.port, "bytes": flow.size, "period_ns": flow.period}
+        found |= {f"out{number}_{key}": value for key, value in values.items()}
+    return found | {f"in{number}_port": flow.port for number, flow in enumerate(into)}

@@ -94,10 +94,10 @@ def _flows(flows: list[dict[str, Any]]) -> Table:
     table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     for name in ("flow", "from", "to"):
         table.add_column(name, no_wrap=True)
-    for name in ("packets", "bytes", "latency", "at most", "deadline", "late", "lost", "refused"):
+    for name in ("packets", "bytes", "latency", "at most", "bound", "deadline", "late", "lost", "refused"):
         table.add_column(name, justify="right", no_wrap=True)
     for flow in flows:
-        latencies = [flow["latency_mean_ns"], flow["latency_max_ns"]]
+        latencies = [flow[key] for key in ("latency_mean_ns", "latency_max_ns", "bound_ns")]
         table.add_row(
             flow["name"],
             flow["from"],

@@ -45,6 +45,7 @@ def _one(target: FlowTarget, status: FlowStatus) -> Json:
         "control_packets": status.control_packets,
         "latency_mean_ns": status.latency_sum_ns // status.packets if status.packets else None,
         "latency_max_ns": status.latency_max_ns if status.packets else None,
+        "bound_ns": target.bound_ns,
         "misses": status.misses,
         "lost": status.lost,
         "refused": status.refused,

@@ -7,6 +7,7 @@ Called by the command `run`. What the plan promises is restated here in the term
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +101,8 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         miscolored_pa=plan.miscolored_pa,
         regulator=regulator_of(plan.system, plan.platform, event),
         flows=tuple(
-            FlowTarget(f.name, f.from_, f.to, f.port, f.size, f.period, f.deadline) for f in plan.system.flows
+            FlowTarget(f.name, f.from_, f.to, f.port, f.size, f.period, f.deadline, _bound_ns(plan, number))
+            for number, f in enumerate(plan.system.flows)
         ),
         notices=tuple(notice.json() for notice in loaded.notices),
     )
@@ -127,6 +129,13 @@ def make_promise(plan: Plan) -> Promise:
         hypervisor_devices=_hypervisor_devices(plan.platform),
         exchange=_exchange(plan),
     )
+
+
+def _bound_ns(plan: Plan, flow: int) -> int | None:
+    """The shortest deadline of a flow that the analysis would still keep, rounded up."""
+    if plan.flows is None or not plan.flows.checked.schedulable:
+        return None
+    return math.ceil(plan.system.flows[flow].deadline - plan.flows.checked.slack_ns[flow])
 
 
 def _exchange(plan: Plan) -> Exchange | None:

@@ -46,6 +46,7 @@ class FlowTarget:
     packet_bytes: int
     period_ns: int
     deadline_ns: int
+    bound_ns: int | None = None  # what the analysis guarantees; None: the flows were not analyzed
 
 
 @dataclass(frozen=True)

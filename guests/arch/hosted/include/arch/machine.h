@@ -49,6 +49,8 @@ void guest_smc(uint64_t x[4]);
 
 // Host address of guest-physical address 0, were it mapped.
 uint64_t guest_memory_base(void);
+// Host address of any guest-physical address, were it mapped: those behind BH_BROKER_WINDOW lie elsewhere.
+uint64_t guest_memory_at(uint64_t address);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,7 @@ static inline void mmu_map_executable(uint64_t address)
 
 static inline uint64_t mmu_virtual(uint64_t physical)
 {
-    return guest_memory_base() + physical;
+    return guest_memory_at(physical);
 }
 
 static inline uint64_t mmu_physical(const void *pointer)

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traffic along all flows that begin or end at its domain: of each that begins here a packet a period, of
+// each that ends here whatever comes. Parameters: of the flows in order, given by the tool, `flows_out` and,
+// for each n, `out<n>_cid`, `_port`, `_bytes`, `_period_ns`; `flows_in` and `in<n>_port`. Further `packets`
+// [0: without end] of each flow, `hurry` [1]: sends so many times as often as was declared, `after_ms` [0]:
+// sends so long after its start. In the end it says of each flow how much it was and its CRC-32.
+#include "core/crc32.h"
+#include "guests/runtime/board.h"
+#include "guests/runtime/console.h"
+#include "guests/runtime/gic.h"
+#include "guests/runtime/memory.h"
+#include "guests/runtime/params.h"
+#include "guests/runtime/program.h"
+#include "guests/runtime/socket.h"
+#include "guests/runtime/timer.h"
+
+#include <arch/sysreg.h>
+
+enum { most_flows = 8, piece_bytes = 4096, ms_per_s = 1000 };
+
+static struct outgoing {
+    struct socket *socket;
+    uint64_t cid;
+    uint32_t port;
+    uint64_t bytes; // of a packet
+    uint64_t period;
+    uint64_t next; // ticks
+    uint8_t *packet;
+    uint32_t pair; // that the packet before is behind
+    uint64_t sent; // packets
+    uint32_t crc;
+    uint64_t skipped; // releases: the packet before was not yet sent, or there was no room
+    bool ended;
+} outgoing[most_flows];
+
+static struct incoming {
+    struct socket *socket;
+    uint32_t port;
+    uint64_t received;
+    uint32_t crc;
+    bool ended;
+} incoming[most_flows];
+
+static struct {
+    uint32_t out, in;
+    uint64_t packets;
+    uint64_t retry; // ticks between two attempts to connect
+} traffic;
+
+static uint8_t piece[piece_bytes];
+
+void program_interrupt(uint32_t intid)
+{
+    if (intid == board()->virtual_timer_intid)
+        timer_stop();
+    else
+        socket_interrupt(intid);
+}
+
+// "<kind><n>_<key>", as the tool names it.
+static uint64_t param_of(const char *kind, uint32_t n, const char *key)
+{
+    char name[32];
+    size_t at = 0;
+
+    while (*kind != '\0')
+        name[at++] = *kind++;
+    name[at++] = (char)('0' + n);
+    name[at++] = '_';
+    while (*key != '\0')
+        name[at++] = *key++;
+    name[at] = '\0';
+    return param(name, 0);
+}
+
+static bool init_outgoing(struct outgoing *flow, uint32_t n, struct memory_area *arena, uint64_t start)
+{
+    flow->cid = param_of("out", n, "cid");
+    flow->port = (uint32_t)param_of("out", n, "port");
+    flow->bytes = param_of("out", n, "bytes");
+    flow->period = param_of("out", n, "period_ns") * timer_frequency() / 1000000000u / param("hurry", 1);
+    flow->next = start;
+    flow->packet = (uint8_t *)arena->start;
+    if (arena->bytes < flow->bytes)
+        return false;
+    for (uint64_t i = 0; i < flow->bytes; i++)
+        flow->packet[i] = (uint8_t)(i * 7 + n);
+    arena->start += flow->bytes;
+    arena->bytes -= flow->bytes;
+    return true;
+}
+
+static bool init(void)
+{
+    struct memory_area arena = memory_arena();
+    uint64_t start;
+
+    traffic.out = (uint32_t)param("flows_out", 0);
+    traffic.in = (uint32_t)param("flows_in", 0);
+    traffic.packets = param("packets", 0);
+    traffic.retry = timer_frequency() / ms_per_s;
+    if (traffic.out + traffic.in > most_flows) {
+        console_printf("traffic: more than %u flows\n", (unsigned)most_flows);
+        return false;
+    }
+    if (!socket_init()) {
+        console_write("traffic: there is no socket device\n");
+        return false;
+    }
+    gic_enable_private(board()->virtual_timer_intid);
+    start = timer_now() + param("after_ms", 0) * timer_frequency() / ms_per_s;
+    for (uint32_t n = 0; n < traffic.out; n++)
+        if (!init_outgoing(&outgoing[n], n, &arena, start)) {
+            console_write("traffic: too little memory\n");
+            return false;
+        }
+    for (uint32_t n = 0; n < traffic.in; n++)
+        incoming[n].port = (uint32_t)param_of("in", n, "port");
+    return true;
+}
+
+static bool is_sent(const struct outgoing *flow)
+{
+    return flow->sent == 0 || socket_is_sent(flow->pair);
+}
+
+// One packet, of which no other has the same bytes: its number is in it.
+static void send(struct outgoing *flow)
+{
+    uint64_t number = flow->sent;
+
+    for (uint32_t i = 0; i < sizeof(number) && i < flow->bytes; i++)
+        flow->packet[i] = (uint8_t)(number >> 8 * i);
+    if (!socket_offer(flow->socket, flow->packet, flow->bytes, &flow->pair)) {
+        flow->skipped++;
+        return;
+    }
+    flow->crc = crc32_update(flow->crc, flow->packet, flow->bytes);
+    flow->sent++;
+}
+
+static void end(struct outgoing *flow)
+{
+    flow->ended = true;
+    socket_close(flow->socket);
+    flow->socket = NULL;
+}
+
+// What is due of a flow by `now`; when it must be looked at again at the latest.
+static uint64_t attend_outgoing(struct outgoing *flow, uint64_t now)
+{
+    bool all = traffic.packets != 0 && flow->sent == traffic.packets;
+
+    if (flow->ended || (all && !is_sent(flow)))
+        return UINT64_MAX;
+    if (all) {
+        end(flow);
+        return UINT64_MAX;
+    }
+    if (now < flow->next)
+        return flow->next;
+    if (flow->socket != NULL && socket_has_ended(flow->socket)) {
+        socket_forget(flow->socket); // refused, or nobody is there any more: again, later
+        flow->socket = NULL;
+        flow->next = now + traffic.retry;
+        return flow->next;
+    }
+    if (flow->socket == NULL) {
+        flow->socket = socket_ask(flow->cid, flow->port);
+        flow->next = now + traffic.retry;
+        return flow->next;
+    }
+    if (!socket_is_open(flow->socket))
+        return UINT64_MAX;
+    if (is_sent(flow))
+        send(flow);
+    else
+        flow->skipped++;
+    flow->next = now - flow->next < flow->period ? flow->next + flow->period : now + flow->period;
+    return flow->next;
+}
+
+static void attend_incoming(struct incoming *flow)
+{
+    size_t bytes;
+
+    if (flow->socket == NULL && !flow->ended)
+        flow->socket = socket_accept_asked(flow->port);
+    if (flow->socket == NULL)
+        return;
+    while ((bytes = socket_take(flow->socket, piece, sizeof(piece))) != 0) {
+        flow->crc = crc32_update(flow->crc, piece, bytes);
+        flow->received += bytes;
+    }
+    if (socket_has_ended(flow->socket)) {
+        socket_forget(flow->socket);
+        flow->socket = NULL;
+        flow->ended = traffic.packets != 0;
+    }
+}
+
+static bool has_ended(void)
+{
+    for (uint32_t n = 0; n < traffic.out; n++)
+        if (!outgoing[n].ended)
+            return false;
+    for (uint32_t n = 0; n < traffic.in; n++)
+        if (!incoming[n].ended)
+            return false;
+    return true;
+}
+
+static void run(void)
+{
+    while (!has_ended()) {
+        uint64_t next = UINT64_MAX;
+
+        do {
+            uint64_t now = timer_now();
+
+            next = UINT64_MAX;
+            for (uint32_t n = 0; n < traffic.in; n++)
+                attend_incoming(&incoming[n]);
+            for (uint32_t n = 0; n < traffic.out; n++) {
+                uint64_t at = attend_outgoing(&outgoing[n], now);
+
+                next = at < next ? at : next;
+            }
+        } while (socket_poll());
+        if (has_ended())
+            return;
+        if (next != UINT64_MAX)
+            timer_set(next);
+        cpu_wait_for_interrupt();
+        cpu_unmask_interrupts();
+        cpu_mask_interrupts();
+        timer_stop();
+    }
+}
+
+static void report(void)
+{
+    console_write("report {");
+    for (uint32_t n = 0; n < traffic.out; n++)
+        console_printf("\"sent%u\": %lu, \"sent%u_crc\": %u, \"skipped%u\": %lu, ", n,
+                       outgoing[n].sent * outgoing[n].bytes, n, outgoing[n].crc, n, outgoing[n].skipped);
+    for (uint32_t n = 0; n < traffic.in; n++)
+        console_printf("\"received%u\": %lu, \"received%u_crc\": %u, ", n, incoming[n].received, n,
+                       incoming[n].crc);
+    console_printf("\"flows\": %u}\n", traffic.out + traffic.in);
+}
+
+void program_main(void)
+{
+    if (!init())
+        return;
+    console_write("bulkhead: ready\n");
+    run();
+    report();
+}

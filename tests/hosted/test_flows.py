@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flows on the simulated machine (F1, F2): what is sent arrives, in time by the analysis (F4), whatever else
+is sent, and every run is the same run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from .systems import MS, domain
+
+KIB = 1024
+US = 1000
+CHUNK = 4 * KIB
+
+
+def system(*pairs: tuple[str, int, dict[str, Any]], **broker: Any) -> dict[str, Any]:
+    """For each (name, bytes that are sent, flow): one domain sends as fast as it can, another receives."""
+    domains: list[dict[str, Any]] = []
+    flows = []
+    for number, (name, total, flow) in enumerate(pairs):
+        sender = domain(f"{name}-from", "socket_source", [number], params={"total": total})
+        receiver = domain(f"{name}-to", "socket_sink", [number + len(pairs)], params={"times": 1})
+        domains += [sender, receiver]
+        flows.append({"name": name, "from": f"{name}-from", "to": f"{name}-to", "port": 5000, **flow})
+    return {
+        "bulkhead": 1,
+        "name": "flows",
+        "platform": "qemu-virt",
+        "isolation": {"llc": "none"},
+        "domains": domains,
+        "broker": {"chunk": CHUNK, **broker},
+        "flows": flows,
+        "expect": {one["name"]: "stopped" for one in domains},
+    }
+
+
+def run(directory: Path, wanted: dict[str, Any], **expected: Any) -> dict[str, Any]:
+    directory.mkdir(exist_ok=True)
+    path = directory / "system.yaml"
+    path.write_text(yaml.safe_dump(wanted, sort_keys=False))
+    arguments = ["run", str(path), "--on", "machine", "--for", "400ms", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory / "run")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == expected.get("code", 0), result["reasons"]
+    return result
+
+
+def flow(result: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(one for one in result["flows"] if one["name"] == name)
+
+
+def report(result: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(one for one in result["domains"] if one["name"] == name)["report"]
+    return found
+
+
+FRAMES = {"size": "4 KiB", "period": "1 ms", "deadline": "2 ms"}
+TOTAL = 128 * KIB
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return run(tmp_path_factory.mktemp("frames"), system(("frames", TOTAL, FRAMES)))
+
+
+def test_f2_what_is_sent_arrives_in_time(frames: dict[str, Any]) -> None:
+    sent, received = report(frames, "frames-from"), report(frames, "frames-to")
+    assert sent["sent"] == received["received"] == TOTAL
+    assert sent["crc"] == received["crc"]
+    one = flow(frames, "frames")
+    assert (one["packets"], one["bytes"]) == (TOTAL // (4 * KIB), TOTAL)
+    assert (one["misses"], one["lost"], one["refused"]) == (0, 0, 0)
+    assert US < one["latency_mean_ns"] <= one["latency_max_ns"] <= one["bound_ns"] <= one["deadline_ns"]
+
+
+def test_s3_a_run_with_flows_is_the_same_run_again(frames: dict[str, Any], tmp_path: Path) -> None:
+    again = run(tmp_path, system(("frames", TOTAL, FRAMES)))
+    assert again["digest"] == frames["digest"]
+    assert again["flows"] == frames["flows"]
+
+
+def test_f2_a_sender_that_sends_more_than_declared_delays_itself_alone(frames: dict[str, Any]) -> None:
+    """It has the next packet ready at once, and a packet each millisecond goes."""
+    packets = TOTAL // (4 * KIB)
+    assert report(frames, "frames-to")["ns"] > (packets - 1) * MS
+    assert report(frames, "frames-from")["ns"] < (packets + 5) * MS
+
+
+SLOW = 40_000_000  # bytes/s: so slow that a chunk stands out
+CHUNK_NS = CHUNK * 10**9 // SLOW
+PATH_NS = 20 * US  # what a packet's path takes beside its transfers
+PACKETS = {"bulk": 6, "urgent": 30}
+
+
+def competing(bulk_deadline: str, urgent_deadline: str, **bulk: int) -> dict[str, Any]:
+    """Packets of 64 KiB from one domain and small ones from another, to the same receiver."""
+    params = {name: {"packets": PACKETS[name]} for name in PACKETS}
+    params["bulk"] |= bulk
+    domains = [
+        domain("bulk", "traffic", [0], params=params["bulk"]),
+        domain("urgent", "traffic", [1], params=params["urgent"]),
+        domain("receiver", "traffic", [2], params={"packets": 1}),
+    ]
+    large = {"size": "64 KiB", "period": "5 ms", "deadline": bulk_deadline}
+    small = {"size": "256 B", "period": "1 ms", "deadline": urgent_deadline}
+    return {
+        "bulkhead": 1,
+        "name": "competing",
+        "platform": "qemu-virt",
+        "isolation": {"llc": "none"},
+        "domains": domains,
+        "broker": {"cpu": 3, "chunk": CHUNK, "rate": f"{SLOW} B/s"},
+        "flows": [
+            {"name": "bulk", "from": "bulk", "to": "receiver", "port": 5000, **large},
+            {"name": "urgent", "from": "urgent", "to": "receiver", "port": 5001, **small},
+        ],
+        "expect": {one["name"]: "stopped" for one in domains},
+    }
+
+
+@pytest.fixture(scope="module")
+def urgent_first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return run(tmp_path_factory.mktemp("urgent"), competing("10 ms", "500 us"))
+
+
+def test_f2_all_of_both_arrives(urgent_first: dict[str, Any]) -> None:
+    received = report(urgent_first, "receiver")
+    for number, name in enumerate(("bulk", "urgent")):
+        sent = report(urgent_first, name)
+        one = flow(urgent_first, name)
+        assert one["packets"] == PACKETS[name]
+        assert one["bytes"] == sent["sent0"] == received[f"received{number}"]
+        assert sent["sent0_crc"] == received[f"received{number}_crc"]
+        assert (one["misses"], one["lost"]) == (0, 0)
+        assert one["latency_max_ns"] <= one["bound_ns"] <= one["deadline_ns"]
+
+
+def test_f2_the_urgent_packet_waits_for_one_chunk_at_most(urgent_first: dict[str, Any]) -> None:
+    assert flow(urgent_first, "bulk")["latency_mean_ns"] > 15 * CHUNK_NS
+    urgent = flow(urgent_first, "urgent")
+    assert CHUNK_NS / 4 < urgent["latency_max_ns"] < CHUNK_NS + PATH_NS
+
+
+def test_f2_the_later_deadline_waits_for_the_whole_packet(tmp_path: Path) -> None:
+    swapped = run(tmp_path, competing("3 ms", "8 ms"))
+    assert flow(swapped, "urgent")["latency_max_ns"] > 8 * CHUNK_NS
+    assert flow(swapped, "urgent")["misses"] == 0
+
+
+def test_f2_who_sends_more_than_declared_delays_nobody_else(
+    urgent_first: dict[str, Any], tmp_path: Path
+) -> None:
+    hurried = run(tmp_path, competing("10 ms", "500 us", hurry=4))
+    assert report(hurried, "bulk")["skipped0"] > 0
+    assert flow(hurried, "bulk")["packets"] == PACKETS["bulk"]
+    for one in (flow(hurried, "bulk"), flow(hurried, "urgent")):
+        assert one["misses"] == 0
+        assert one["latency_max_ns"] <= one["bound_ns"]
+    assert flow(hurried, "urgent")["latency_max_ns"] < CHUNK_NS + PATH_NS
