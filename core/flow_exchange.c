@@ -187,8 +187,8 @@ void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64
     }
 }
 
-/* Packets for a device that is gone will not arrive, and one that was sent just now has begun a connection that
- * nobody else ends. */
+/* Packets for a device that is gone will not arrive, and one that was sent just now has begun a connection
+ * that nobody else ends. */
 static void forget_packets_for(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t receiver,
                                struct flow_effects *effects)
 {

@@ -92,7 +92,7 @@ bool virtqueue_chain_write(const struct virtqueue_chain *chain, struct guest_mem
 
 bool virtqueue_is_sound(const struct virtqueue *queue, const struct guest_memory *memory)
 {
-    uint32_t entries = queue->entries;
+    uint64_t entries = queue->entries;
 
     return entries != 0 && entries <= VIRTQUEUE_MOST_ENTRIES && (entries & (entries - 1)) == 0 &&
            queue->descriptors % DESCRIPTOR_ALIGNMENT == 0 && queue->available % AVAILABLE_ALIGNMENT == 0 &&

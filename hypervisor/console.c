@@ -7,11 +7,11 @@
 
 #include "clock.h"
 #include "console_mux.h"
+#include "core/spinlock.h"
 #include "cpu.h"
 #include "domain.h"
 #include "format.h"
 #include "platform/common/uart.h"
-#include "core/spinlock.h"
 #include <arch/gic.h>
 #include <string.h>
 

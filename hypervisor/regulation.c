@@ -6,8 +6,8 @@
 #include "regulation.h"
 #include "clock.h"
 #include "core/regulated_core.h"
-#include "cpu.h"
 #include "core/spinlock.h"
+#include "cpu.h"
 #include "statistics.h"
 #include "system.h"
 #include <arch/mmio.h>

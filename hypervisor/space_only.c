@@ -190,6 +190,7 @@ bool flows_is_broker(const struct domain *domain)
     return false;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
 bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset)
 {
     (void)domain;
@@ -210,6 +211,7 @@ void flows_attend(struct cpu *cpu)
     (void)cpu;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
 void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
 {
     (void)vcpu;

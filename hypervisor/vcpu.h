@@ -7,8 +7,8 @@
 #define BULKHEAD_VCPU_H
 
 #include "core/address.h"
-#include "guest_pmu.h"
 #include "core/spinlock.h"
+#include "guest_pmu.h"
 #include "vgic.h"
 #include <stdatomic.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #define BULKHEAD_VUART_H
 
 #include "console_ring.h"
-#include "mmio_access.h"
 #include "core/spinlock.h"
+#include "mmio_access.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -387,6 +387,7 @@ const struct manifest_header *system_manifest(void)
 void bandwidth_overflow(struct cpu *) {}
 void bandwidth_period(struct cpu *) {}
 void bandwidth_published(struct cpu *) {}
+void flows_attend(struct cpu *) {}
 void guest_pmu_overflow(struct vcpu *) {}
 
 // No core of this machine is shared.

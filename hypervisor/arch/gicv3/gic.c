@@ -6,8 +6,8 @@
  */
 #include <arch/gic.h>
 
-#include "cpu.h"
 #include "core/spinlock.h"
+#include "cpu.h"
 #include <arch/barrier.h>
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
