@@ -77,6 +77,7 @@ Manifest make_manifest(const Options &options)
     m.header.images = table(m, m.images);
     m.header.irqs = table(m, m.irqs);
     m.header.devices = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.flows = {static_cast<uint32_t>(sizeof m), 0};
     std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
     std::memcpy(m.ram, sample->ram, sizeof m.ram);
     for (color_set_record &set : m.color_sets) {
