@@ -243,8 +243,9 @@ void flow_exchange_lose_failed(struct flow_exchange *exchange, struct flow_effec
         struct vsock_device *device = exchange->devices[i];
         bool failed;
 
-        if (device == NULL || (effects->lines & bit(i)) == 0) {
-            continue;
+        if (device == NULL || (effects->lines & bit(i)) == 0 ||
+            !__atomic_load_n(&device->failed, __ATOMIC_RELAXED)) {
+            continue; /* whoever makes it fail looks himself afterwards */
         }
         spin_lock(&device->lock);
         failed = device->failed;

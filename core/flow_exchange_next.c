@@ -146,7 +146,8 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, uint32_t blocke
         uint64_t release;
         uint32_t slot;
 
-        if (device == NULL) {
+        /* A look without the lock: who inserts wakes the broker afterwards. */
+        if (device == NULL || packet_queue_looks_empty(&device->queue)) {
             continue;
         }
         spin_lock(&device->lock);
@@ -231,15 +232,13 @@ static bool make_transfer(struct flow_exchange *exchange)
     if (packet == NULL) {
         return false;
     }
-    spin_lock(&receiver->lock);
-    if (receiver->life != hand->receiver_life) {
+    if (atomic_word_load(&receiver->life) != hand->receiver_life) {
         bytes = 0;
     } else {
         bytes =
             at_most(bytes, virtqueue_chain_at(&hand->buffer, VSOCK_HEADER_BYTES + hand->filled_bytes, &at));
         bytes = guest_memory_run(receiver->memory, at, bytes, &hand->transfer.to);
     }
-    spin_unlock(&receiver->lock);
     hand->transfer.bytes = (uint32_t)bytes;
     hand->transfer.source = hand->sender;
     hand->transfer.destination = hand->receiver;

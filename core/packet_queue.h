@@ -49,6 +49,12 @@ static inline bool packet_queue_is_full(const struct packet_queue *queue)
     return queue->count == PACKET_QUEUE_SLOTS;
 }
 
+/* For whoever does not hold the lock: what is inserted meanwhile may be missed. */
+static inline bool packet_queue_looks_empty(const struct packet_queue *queue)
+{
+    return __atomic_load_n(&queue->count, __ATOMIC_RELAXED) == 0;
+}
+
 /* When a packet that is sent now is released, and until when it is to be delivered; the pace goes on. */
 struct packet_key packet_pace_take(struct packet_pace *pace, uint64_t now, bool payload);
 

@@ -24,7 +24,7 @@ void vsock_device_lose(struct vsock_device *device)
     atomic_word_store(&device->up, 0);
     packet_queue_init(&device->queue);
     device->answer_count = 0;
-    device->life++;
+    atomic_word_store(&device->life, device->life + 1);
 }
 
 void vsock_device_reset(struct vsock_device *device)

@@ -152,6 +152,36 @@ TEST_F(FlowExchange, f1_thousands_of_connections_are_opened_and_closed_a_few_at_
     connect(a, b);
 }
 
+TEST_F(FlowExchange, f1_a_reset_arrives_though_its_sender_is_gone_before_it_is_delivered)
+{
+    world.path(0, 1, server);
+    connect(a, b);
+    send(a, b, client, server, VSOCK_SHUTDOWN);
+    world.run();
+    ASSERT_EQ(operations(b.take()), Operations{VSOCK_SHUTDOWN});
+    send(b, a, server, client, VSOCK_RESET);
+    world.lose(1); // it powers off
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET}) << "else its driver waits for ever";
+    world.run();
+    EXPECT_TRUE(a.take().empty()) << "only once";
+}
+
+TEST_F(FlowExchange, f1_a_reset_on_its_way_takes_no_room_once_its_receiver_is_gone)
+{
+    world.path(0, 1, server);
+    for (uint32_t i = 0; i < 3 * FLOW_CONNECTIONS; i++) {
+        connect(a, b);
+        send(a, b, client, server, VSOCK_RESET);
+        world.lose(1);
+        vsock_device_reset(&b.device);
+        b.start();
+        world.attend(1);
+        world.run();
+        EXPECT_TRUE(b.take().empty()) << "its driver never had that connection";
+        a.reap();
+    }
+}
+
 TEST_F(FlowExchange, f1_foreign_unknown_and_truncated_packets)
 {
     world.path(0, 1, server);
