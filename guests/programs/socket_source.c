@@ -2,9 +2,11 @@
 //
 // Sends a stream to the destination of its domain's first flow. Parameters: `send_cid`, `send_port`,
 // `send_bytes` (of a packet; all three are given by the tool), `total` [1 MiB], `times` [1] connections one
-// after the other. Says how much, and its CRC-32.
+// after the other. Tries again where it is refused. Says how much, and its CRC-32.
 #include "core/crc32.h"
+#include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
+#include "guests/runtime/gic.h"
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
@@ -12,10 +14,12 @@
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
 
-enum { piece_bytes = 1 << 17 };
+enum { piece_bytes = 1 << 17, pauses_per_s = 20 };
 
 void program_interrupt(uint32_t intid)
 {
+    if (intid == board()->virtual_timer_intid)
+        timer_stop();
     socket_interrupt(intid);
 }
 
@@ -45,6 +49,16 @@ static bool send_all(struct socket *socket, uint8_t *piece, uint64_t total, uint
     return sent == total;
 }
 
+// The other domain may not be up yet, or not again.
+static struct socket *connect_patiently(void)
+{
+    struct socket *socket;
+
+    while ((socket = socket_connect(param("send_cid", 0), (uint32_t)param("send_port", 0))) == NULL)
+        timer_sleep_until(timer_now() + timer_frequency() / pauses_per_s);
+    return socket;
+}
+
 void program_main(void)
 {
     struct memory_area arena = memory_arena();
@@ -54,15 +68,11 @@ void program_main(void)
         console_write("socket_source: there is no socket device, or no memory\n");
         return;
     }
+    gic_enable_private(board()->virtual_timer_intid);
     console_write("bulkhead: ready\n");
     for (uint64_t i = 0; i < times; i++) {
-        struct socket *socket = socket_connect(param("send_cid", 0), (uint32_t)param("send_port", 0));
+        struct socket *socket = connect_patiently();
 
-        if (socket == NULL) {
-            console_write("socket_source: refused\n");
-            timer_sleep_until(timer_now() + timer_frequency() / 10);
-            continue;
-        }
         (void)send_all(socket, (uint8_t *)arena.start, param("total", 1 << 20), param("send_bytes", 4096));
         socket_close(socket);
     }

@@ -22,6 +22,8 @@ from bulkhead.package.memory import Loaded, Region
 
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
+SOCKET_MODULES = ("virtio_mmio", "vmw_vsock_virtio_transport")  # the transport first: it finds the device
+SOCKET_PROGRAM = "bulkhead-socket"
 DEFAULT_UART_CLOCK_HZ = 24_000_000  # what the emulator's `virt` feeds its PL011 with
 _OWN_PROPERTIES = frozenset({"compatible", "phandle", "name"})
 
@@ -58,7 +60,9 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
         if around.hosted:
             raise PackageError("the simulated machine runs programs in C, not a kernel's binary")
         kernel = _find_kernel(image.kernel, around)
-        initrd = None if image.initrd is None else _read_initrd(image.initrd, around)
+        initrd = (
+            None if image.initrd is None else _read_initrd(image.initrd, around, domain.name in around.cids)
+        )
         return load_linux(
             kernel, initrd, memory, lambda where: device_tree(_board(domain, memory, around, where))
         )
@@ -135,9 +139,9 @@ def _find_kernel(name: str, around: Surroundings) -> Path:
     return around.base / name
 
 
-def _read_initrd(name: str, around: Surroundings) -> bytes:
+def _read_initrd(name: str, around: Surroundings, sockets: bool) -> bytes:
     if name == INITRD_BUSYBOX:
-        return _busybox_initrd()
+        return _socket_initrd(around) if sockets else _busybox_initrd()
     path = around.base / name
     with prefixed(f"initrd {path}"):
         return read_image(path)
@@ -147,5 +151,26 @@ def _busybox_initrd() -> bytes:
     from bulkhead.env.linux import busybox
     from bulkhead.images.initrd import make_initrd
 
-    init = paths.repository() / "guests" / "linux" / "init"
-    return make_initrd(busybox().read_bytes(), init.read_text(encoding="utf-8"))
+    return make_initrd(busybox().read_bytes(), _script("init"))
+
+
+def _socket_initrd(around: Surroundings) -> bytes:
+    """The same with the stock driver's modules, which its first program loads, and a program for sockets."""
+    from bulkhead.env.linux import busybox, linux_modules
+    from bulkhead.images.initrd import make_initrd
+    from bulkhead.images.modules import load_order
+
+    directory = linux_modules()
+    try:
+        modules = load_order(directory, SOCKET_MODULES)
+    except FileNotFoundError as error:
+        raise PackageError(f"the kernel has no driver for a socket device: {error}") from error
+    extra = {f"/lib/modules/{path.name}": path.read_bytes() for path in modules}
+    extra["/etc/modules"] = "".join(f"/lib/modules/{path.name}\n" for path in modules).encode()
+    extra["/init-shell"] = _script("init").encode()
+    extra[f"/bin/{SOCKET_PROGRAM}"] = find_program(f"guests/{SOCKET_PROGRAM}", around).read_bytes()
+    return make_initrd(busybox().read_bytes(), _script("init-sockets"), extra)
+
+
+def _script(name: str) -> str:
+    return (paths.repository() / "guests" / "linux" / name).read_text(encoding="utf-8")

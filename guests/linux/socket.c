@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stream sockets of a Linux guest, by the kernel's stock driver (AF_VSOCK). The counterpart of
+// guests/programs/socket_source.c and socket_sink.c: the same pattern, the same report lines, one for each
+// connection. Lines go out in one write each, because several of these programs share a console.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/vm_sockets.h> // needs sys/socket.h before it
+
+#include "core/crc32.h"
+
+enum {
+    exit_usage = 2,
+    most_packet_bytes = 1 << 16,
+    connect_attempts = 600, // until the other end listens
+    connect_pause_us = 100000,
+};
+
+static uint8_t packet[most_packet_bytes];
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// As guests/programs/socket_source.c fills it.
+static void fill(uint64_t at, size_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        packet[i] = (uint8_t)((at + i) * 7 + ((at + i) >> 8) + ((at + i) >> 16));
+}
+
+static void report(const char *what, uint64_t bytes, uint32_t crc, uint64_t start, int error)
+{
+    char line[160];
+    int length =
+        snprintf(line, sizeof(line), "report {\"%s\": %llu, \"crc\": %u, \"ns\": %llu, \"reset\": %d}\n",
+                 what, (unsigned long long)bytes, crc, (unsigned long long)(now_ns() - start),
+                 error == ECONNRESET || error == EPIPE);
+
+    (void)!write(STDOUT_FILENO, line, (size_t)length);
+}
+
+static struct sockaddr_vm address_of(uint32_t cid, uint32_t port)
+{
+    return (struct sockaddr_vm){.svm_family = AF_VSOCK, .svm_cid = cid, .svm_port = port};
+}
+
+// A connected socket, or -1.
+static int connect_once(uint32_t cid, uint32_t port)
+{
+    struct sockaddr_vm address = address_of(cid, port);
+    int socket_fd = socket(AF_VSOCK, SOCK_STREAM, 0);
+    int error;
+
+    if (socket_fd < 0 || connect(socket_fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return socket_fd;
+    error = errno;
+    (void)close(socket_fd);
+    errno = error;
+    return -1;
+}
+
+// The other domain may not be up yet.
+static int connect_patiently(uint32_t cid, uint32_t port)
+{
+    int socket_fd = connect_once(cid, port);
+
+    for (int i = 0; socket_fd < 0 && i < connect_attempts; i++) {
+        (void)usleep(connect_pause_us);
+        socket_fd = connect_once(cid, port);
+    }
+    return socket_fd;
+}
+
+static int listen_at(uint32_t port)
+{
+    struct sockaddr_vm address = address_of(VMADDR_CID_ANY, port);
+    int socket_fd = socket(AF_VSOCK, SOCK_STREAM, 0);
+
+    if (socket_fd >= 0 &&
+        (bind(socket_fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(socket_fd, 16) != 0)) {
+        (void)close(socket_fd);
+        return -1;
+    }
+    return socket_fd;
+}
+
+// Waits until the other end has taken all and closed, too: what close() alone does not say.
+static int finish(int socket_fd)
+{
+    uint8_t byte;
+
+    if (shutdown(socket_fd, SHUT_WR) != 0)
+        return errno;
+    return read(socket_fd, &byte, 1) < 0 ? errno : 0;
+}
+
+static int send_stream(uint32_t cid, uint32_t port, uint64_t total, size_t packet_bytes)
+{
+    int socket_fd = connect_patiently(cid, port);
+    uint64_t start = now_ns();
+    uint64_t sent = 0;
+    uint32_t crc = 0;
+    int error = 0;
+
+    if (socket_fd < 0) {
+        perror("bulkhead-socket: connect");
+        return EXIT_FAILURE;
+    }
+    while (sent < total && error == 0) {
+        size_t bytes = total - sent < packet_bytes ? (size_t)(total - sent) : packet_bytes;
+        ssize_t done;
+
+        fill(sent, bytes);
+        done = send(socket_fd, packet, bytes, MSG_NOSIGNAL);
+        if (done < 0) {
+            error = errno;
+        } else {
+            crc = crc32_update(crc, packet, (size_t)done);
+            sent += (uint64_t)done;
+        }
+    }
+    report("sent", sent, crc, start, error);
+    (void)close(socket_fd);
+    return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static void receive_stream(int socket_fd)
+{
+    uint64_t start = now_ns();
+    uint64_t received = 0;
+    uint32_t crc = 0;
+    ssize_t bytes;
+
+    while ((bytes = read(socket_fd, packet, sizeof(packet))) > 0) {
+        crc = crc32_update(crc, packet, (size_t)bytes);
+        received += (uint64_t)bytes;
+    }
+    report("received", received, crc, start, bytes < 0 ? errno : 0);
+}
+
+static int receive_streams(uint32_t port, uint64_t times)
+{
+    int listening = listen_at(port);
+
+    if (listening < 0) {
+        perror("bulkhead-socket: listen");
+        return EXIT_FAILURE;
+    }
+    for (uint64_t i = 0; i < times; i++) {
+        int socket_fd = accept(listening, NULL, NULL);
+
+        if (socket_fd < 0) {
+            perror("bulkhead-socket: accept");
+            return EXIT_FAILURE;
+        }
+        receive_stream(socket_fd);
+        (void)close(socket_fd);
+    }
+    return EXIT_SUCCESS;
+}
+
+// Accepts connections, and reads nothing of them.
+static int stall(uint32_t port)
+{
+    int listening = listen_at(port);
+
+    while (listening >= 0 && accept(listening, NULL, NULL) >= 0)
+        (void)!write(STDOUT_FILENO, "stalls\n", 7);
+    perror("bulkhead-socket: stall");
+    return EXIT_FAILURE;
+}
+
+// Connections one after the other; each is closed at once, and at both ends before the next one.
+static int storm(uint32_t cid, uint32_t port, uint64_t count)
+{
+    uint64_t refused = 0;
+    uint64_t unclean = 0;
+    int socket_fd = connect_patiently(cid, port);
+
+    if (socket_fd >= 0)
+        (void)close(socket_fd);
+    for (uint64_t i = 0; i < count; i++) {
+        socket_fd = connect_once(cid, port);
+        if (socket_fd < 0) {
+            refused++;
+            continue;
+        }
+        unclean += finish(socket_fd) != 0;
+        (void)close(socket_fd);
+    }
+    (void)printf("report {\"connections\": %llu, \"refused\": %llu, \"unclean\": %llu}\n",
+                 (unsigned long long)count, (unsigned long long)refused, (unsigned long long)unclean);
+    return refused == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static uint64_t number(const char *text)
+{
+    char *end;
+    unsigned long long value = strtoull(text, &end, 0);
+
+    if (*text == '\0' || *end != '\0') {
+        (void)fprintf(stderr, "bulkhead-socket: '%s' is not a number\n", text);
+        exit(exit_usage);
+    }
+    return value;
+}
+
+int main(int count, char **values)
+{
+    const char *what = count > 1 ? values[1] : "";
+    uint64_t n[4] = {0, 0, UINT64_MAX, most_packet_bytes};
+
+    for (int i = 2; i < count && i < 6; i++)
+        n[i - 2] = number(values[i]);
+    if (strcmp(what, "send") == 0 && (count == 5 || count == 6) && n[3] > 0 && n[3] <= most_packet_bytes)
+        return send_stream((uint32_t)n[0], (uint32_t)n[1], n[2], (size_t)n[3]);
+    if (strcmp(what, "receive") == 0 && (count == 3 || count == 4))
+        return receive_streams((uint32_t)n[0], count == 4 ? n[1] : UINT64_MAX);
+    if (strcmp(what, "storm") == 0 && count == 5)
+        return storm((uint32_t)n[0], (uint32_t)n[1], n[2]);
+    if (strcmp(what, "stall") == 0 && count == 3)
+        return stall((uint32_t)n[0]);
+    (void)fputs("usage: bulkhead-socket send CID PORT BYTES [PACKET]\n"
+                "       bulkhead-socket receive PORT [TIMES]\n"
+                "       bulkhead-socket storm CID PORT COUNT\n"
+                "       bulkhead-socket stall PORT\n"
+                "Packets have at most 65536 bytes. A stream is written in pieces of PACKET bytes.\n",
+                stderr);
+    return exit_usage;
+}
