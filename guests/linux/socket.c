@@ -2,7 +2,8 @@
 //
 // Stream sockets of a Linux guest, by the kernel's stock driver (AF_VSOCK). The counterpart of
 // guests/programs/socket_source.c and socket_sink.c: the same pattern, the same report lines, one for each
-// connection. Lines go out in one write each, because several of these programs share a console.
+// connection. Lines go out in one write each, because several of these programs share a console, and begin a
+// new line, because a prompt may be on it.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@ static void report(const char *what, uint64_t bytes, uint32_t crc, uint64_t star
 {
     char line[160];
     int length =
-        snprintf(line, sizeof(line), "report {\"%s\": %llu, \"crc\": %u, \"ns\": %llu, \"reset\": %d}\n",
+        snprintf(line, sizeof(line), "\nreport {\"%s\": %llu, \"crc\": %u, \"ns\": %llu, \"reset\": %d}\n",
                  what, (unsigned long long)bytes, crc, (unsigned long long)(now_ns() - start),
                  error == ECONNRESET || error == EPIPE);
 
@@ -201,7 +202,7 @@ static int storm(uint32_t cid, uint32_t port, uint64_t count)
         unclean += finish(socket_fd) != 0;
         (void)close(socket_fd);
     }
-    (void)printf("report {\"connections\": %llu, \"refused\": %llu, \"unclean\": %llu}\n",
+    (void)printf("\nreport {\"connections\": %llu, \"refused\": %llu, \"unclean\": %llu}\n",
                  (unsigned long long)count, (unsigned long long)refused, (unsigned long long)unclean);
     return refused == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
