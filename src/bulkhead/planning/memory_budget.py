@@ -15,6 +15,7 @@ from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.admission import admission_of
+from bulkhead.planning.broker import is_broker
 from bulkhead.planning.budgets import NS_PER_S, counted_event
 from bulkhead.planning.regulation import budget_in
 
@@ -105,8 +106,8 @@ def _cores(system: System, platform: Platform, curves: MemoryBudget) -> tuple[li
         rate = Fraction(bound, 2)
         parts.append(Part(" + ".join(regulated), rate, curves.core_utilization(rate)))
     for demand, domain in zip(admission.demands, system.domains, strict=True):
-        if demand.regulated and bound is not None:
-            continue
+        if is_broker(system, domain.name) or (demand.regulated and bound is not None):
+            continue  # what the broker moves is the rate, which is counted
         if demand.bytes_per_s is None or demand.regulated:
             unbounded.append(domain.name)
             continue
