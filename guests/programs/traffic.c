@@ -27,8 +27,8 @@ static struct outgoing {
     uint64_t period;
     uint64_t next; // ticks
     uint8_t *packet;
-    uint32_t pair; // that the packet before is behind
-    uint64_t sent; // packets
+    uint64_t number; // of the packet before
+    uint64_t sent;   // packets
     uint32_t crc;
     uint64_t skipped; // releases: the packet before was not yet sent, or there was no room
     bool ended;
@@ -122,7 +122,7 @@ static bool init(void)
 
 static bool is_sent(const struct outgoing *flow)
 {
-    return flow->sent == 0 || socket_is_sent(flow->pair);
+    return flow->sent == 0 || socket_is_sent(flow->number);
 }
 
 // One packet, of which no other has the same bytes: its number is in it.
@@ -132,7 +132,7 @@ static void send(struct outgoing *flow)
 
     for (uint32_t i = 0; i < sizeof(number) && i < flow->bytes; i++)
         flow->packet[i] = (uint8_t)(number >> 8 * i);
-    if (!socket_offer(flow->socket, flow->packet, flow->bytes, &flow->pair)) {
+    if (!socket_offer(flow->socket, flow->packet, flow->bytes, &flow->number)) {
         flow->skipped++;
         return;
     }
@@ -211,25 +211,33 @@ static bool has_ended(void)
     return true;
 }
 
+// When something is to be sent next.
+static uint64_t attend(void)
+{
+    uint64_t now = timer_now();
+    uint64_t next = UINT64_MAX;
+
+    for (uint32_t n = 0; n < traffic.in; n++)
+        attend_incoming(&incoming[n]);
+    for (uint32_t n = 0; n < traffic.out; n++) {
+        uint64_t at = attend_outgoing(&outgoing[n], now);
+
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
 static void run(void)
 {
-    while (!has_ended()) {
-        uint64_t next = UINT64_MAX;
+    for (;;) {
+        uint64_t next;
 
-        do {
-            uint64_t now = timer_now();
-
-            next = UINT64_MAX;
-            for (uint32_t n = 0; n < traffic.in; n++)
-                attend_incoming(&incoming[n]);
-            for (uint32_t n = 0; n < traffic.out; n++) {
-                uint64_t at = attend_outgoing(&outgoing[n], now);
-
-                next = at < next ? at : next;
-            }
-        } while (socket_poll());
+        (void)socket_poll();
+        next = attend();
         if (has_ended())
             return;
+        if (socket_poll())
+            continue; // what came meanwhile
         if (next != UINT64_MAX)
             timer_set(next);
         cpu_wait_for_interrupt();

@@ -17,8 +17,10 @@ enum {
     most_sockets = 8,
     entries = 32, // of each queue
     buffer_bytes = 4096,
-    buffers = entries / 2,  // a header and a payload each
-    window_bytes = 1 << 16, // received and not yet read, of a connection
+    buffers = entries / 2, // a header and a payload each
+    // Received and not yet read, of a connection: twice the largest packet, because the other end hears of
+    // what was read when that is half of it.
+    window_bytes = 1 << 17,
     first_port = 1024,
     spi_first_intid = 32,
 };
@@ -100,7 +102,8 @@ static struct {
     uint32_t intid;
     uint64_t cid;
     uint32_t next_port;
-    uint16_t free_pairs; // of descriptors of the sending queue: bit i is descriptors 2i and 2i + 1
+    uint16_t free_pairs;       // of descriptors of the sending queue: bit i is descriptors 2i and 2i + 1
+    uint64_t numbers[buffers]; // of the packet that a pair has or had: the pair, modulo `buffers`
     struct queue queues[VSOCK_QUEUES];
     struct vsock_header sent_headers[buffers];
     struct vsock_header received_headers[buffers];
@@ -200,6 +203,8 @@ bool socket_init(void)
     driver.next_port = first_port;
     driver.free_pairs = (uint16_t)((1u << buffers) - 1);
     for (uint32_t i = 0; i < buffers; i++)
+        driver.numbers[i] = i;
+    for (uint32_t i = 0; i < buffers; i++)
         give_buffer(i);
     gic_enable_shared(driver.intid);
     write_register(status_register,
@@ -253,6 +258,7 @@ static uint32_t send_packet(const struct vsock_header *header, const void *paylo
     }
     pair = (uint32_t)__builtin_ctz(driver.free_pairs);
     driver.free_pairs &= (uint16_t) ~(1u << pair);
+    driver.numbers[pair] += buffers;
     driver.sent_headers[pair] = *header;
     describe(queue, 2 * pair, &driver.sent_headers[pair], VSOCK_HEADER_BYTES,
              header->bytes != 0 ? descriptor_next : 0);
@@ -324,12 +330,36 @@ static void answer_reset(const struct vsock_header *header)
         (void)send_packet(&reset, NULL);
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void copy(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t)) {
+        uint64_t word;
+
+        __builtin_memcpy(&word, from, sizeof(word));
+        __builtin_memcpy(to, &word, sizeof(word));
+        from += sizeof(word);
+        to += sizeof(word);
+    }
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = from[i];
+}
+
 static void take_payload(struct socket *socket, const uint8_t *payload, uint32_t bytes)
 {
+    size_t at;
+    size_t first;
+
     if (bytes > window_bytes - (socket->received - socket->taken))
         return; // more than there is room for, which the peer was told
-    for (uint32_t i = 0; i < bytes; i++)
-        socket->bytes[(socket->received + i) % window_bytes] = payload[i];
+    at = socket->received % window_bytes;
+    first = smaller(bytes, window_bytes - at);
+    copy(socket->bytes + at, payload, first);
+    copy(socket->bytes, payload + first, bytes - first);
     socket->received += bytes;
 }
 
@@ -464,11 +494,6 @@ static size_t credit(const struct socket *socket)
     return socket->peer_window - (socket->sent - socket->peer_taken);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t send_payload(struct socket *socket, const void *data, size_t bytes)
 {
     struct vsock_header header = header_of(socket, VSOCK_PAYLOAD, bytes);
@@ -478,17 +503,22 @@ static uint32_t send_payload(struct socket *socket, const void *data, size_t byt
     return pair;
 }
 
-bool socket_offer(struct socket *socket, const void *data, size_t bytes, uint32_t *pair)
+bool socket_offer(struct socket *socket, const void *data, size_t bytes, uint64_t *number)
 {
+    uint32_t pair;
+
     if (socket->state != socket_open || credit(socket) < bytes || driver.free_pairs == 0)
         return false;
-    *pair = send_payload(socket, data, bytes);
+    pair = send_payload(socket, data, bytes);
+    *number = driver.numbers[pair];
     return true;
 }
 
-bool socket_is_sent(uint32_t pair)
+bool socket_is_sent(uint64_t number)
 {
-    return (driver.free_pairs >> pair & 1) != 0;
+    uint32_t pair = number % buffers;
+
+    return driver.numbers[pair] != number || (driver.free_pairs >> pair & 1) != 0;
 }
 
 bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t packet_bytes)
@@ -517,10 +547,14 @@ bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t p
 size_t socket_take(struct socket *socket, void *data, size_t bytes)
 {
     uint8_t *to = data;
+    size_t at;
+    size_t first;
 
     bytes = smaller(bytes, socket->received - socket->taken);
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = socket->bytes[(socket->taken + i) % window_bytes];
+    at = socket->taken % window_bytes;
+    first = smaller(bytes, window_bytes - at);
+    copy(to, socket->bytes + at, first);
+    copy(to + first, socket->bytes, bytes - first);
     socket->taken += (uint32_t)bytes;
     if (socket->state == socket_open && socket->taken - socket->told >= window_bytes / 2)
         send_control(socket, VSOCK_CREDIT_UPDATE);

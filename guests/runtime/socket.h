@@ -50,9 +50,9 @@ bool socket_has_ended(const struct socket *socket);
 struct socket *socket_accept_asked(uint32_t port);
 
 // Sends one packet. False: not now, the other end has no room or the device no descriptor. `data` is the
-// device's until socket_is_sent(*pair).
-bool socket_offer(struct socket *socket, const void *data, size_t bytes, uint32_t *pair);
-bool socket_is_sent(uint32_t pair);
+// device's until socket_is_sent(*number).
+bool socket_offer(struct socket *socket, const void *data, size_t bytes, uint64_t *number);
+bool socket_is_sent(uint64_t number);
 
 // As socket_receive(), of what is there. 0: nothing.
 size_t socket_take(struct socket *socket, void *data, size_t bytes);

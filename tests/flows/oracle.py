@@ -146,31 +146,39 @@ class Release:
     task: int
 
 
-def missed(tasks: list[Task], b: int, releases: list[Release], started: int | None = None) -> bool:
-    """Whether the broker, which takes the earliest deadline whenever a transfer has ended, is ever late.
+def latest(
+    tasks: list[Task], b: int, releases: list[Release], started: int | None = None
+) -> dict[int, Fraction]:
+    """By how much each task is late at most, of a broker that takes the earliest deadline whenever a transfer
+    has ended; negative: it is early.
 
     `started`: a task whose longest transfer begins just before 0.
     """
     waiting = sorted(releases, key=lambda one: one.at)
-    ready: list[tuple[Fraction, int, list[Fraction]]] = []  # deadline, order, transfers left
+    ready: list[tuple[Fraction, int, list[Fraction], int]] = []  # deadline, order, transfers left, task
     now = tasks[started].longest(b) if started is not None else Fraction(0)
     taken = 0
+    late: dict[int, Fraction] = {}
     while waiting[taken:] or ready:
         while waiting[taken:] and waiting[taken].at <= now:
             one = waiting[taken]
-            ready.append((one.at + tasks[one.task].first, taken, tasks[one.task].pieces(b)))
+            ready.append((one.at + tasks[one.task].first, taken, tasks[one.task].pieces(b), one.task))
             taken += 1
         if not ready:
             now = waiting[taken].at
             continue
         ready.sort(key=lambda entry: entry[:2])
-        deadline, _, left = ready[0]
+        deadline, _, left, task = ready[0]
         now += left.pop(0)
         if not left:
             ready.pop(0)
-            if now > deadline:
-                return True
-    return False
+            late[task] = max(late.get(task, now - deadline), now - deadline)
+    return late
+
+
+def missed(tasks: list[Task], b: int, releases: list[Release], started: int | None = None) -> bool:
+    """Whether the broker is ever late."""
+    return any(late > 0 for late in latest(tasks, b, releases, started).values())
 
 
 def worst_releases(tasks: list[Task], until: Fraction) -> list[Release]:

@@ -37,6 +37,7 @@ class ObserverResult:
     caches: dict[str, Any]
     unattributed: dict[str, int]  # accesses that have no owner, or whose address could not be told
     started: bool  # the start signal was seen
+    hand: int | None = None  # owner that acts for the hypervisor, in its colors: the broker
 
     def domain_json(self, index: int) -> dict[str, object]:
         """`llc` of a domain in the run's JSON."""
@@ -59,8 +60,10 @@ class ObserverResult:
         }
 
     def evicted_by_others(self, owner: int) -> int:
-        """Lines of `owner` that somebody else made go. Nobody's frames count: they are dead now."""
-        return sum(n for evictor, n in enumerate(self.evictions[owner]) if evictor != owner)
+        """Lines of `owner` that somebody else made go. Nobody's frames count: they are dead now. The
+        broker has its colors from the hypervisor, and was promised nothing against it."""
+        own = {owner, HYPERVISOR} if owner == self.hand else {owner}
+        return sum(n for evictor, n in enumerate(self.evictions[owner]) if evictor not in own)
 
     def _llc(self, owner: int) -> dict[str, object]:
         return {

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from bulkhead.evidence.observer import read_observer
+from bulkhead.evidence.observer import FIRST_DOMAIN, ObserverResult, read_observer
 from bulkhead.evidence.simulated import SimulatedResult, read_simulated
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.run.result import Facts, run_result
@@ -35,6 +35,8 @@ def conclude(
     observer = None
     if target.observer_result is not None:
         observer = read_observer(target.observer_result, _owners(target))
+        if isinstance(observer, ObserverResult):
+            observer = replace(observer, hand=_hand(target))
     facts = Facts(
         target=target,
         outcome=outcome,
@@ -56,11 +58,21 @@ def simulated_result(target: Target, outcome: Outcome) -> SimulatedResult | None
     """What the simulated machine counted; None if it was another one, or did not get so far."""
     if outcome.simulated is None:
         return None
-    return read_simulated(outcome.simulated, target.request, _owners(target))
+    found = read_simulated(outcome.simulated, target.request, _owners(target))
+    return replace(found, caches=replace(found.caches, hand=_hand(target)))
 
 
 def _owners(target: Target) -> list[str]:
     return ["nobody", "hypervisor", *(domain.name for domain in target.domains)]
+
+
+def _hand(target: Target) -> int | None:
+    """The broker as an owner, where it has the hypervisor's colors."""
+    promise = target.promise
+    for owner, domain in enumerate(promise.domains, FIRST_DOMAIN):
+        if promise.exchange is not None and domain.name == promise.exchange.broker:
+            return owner if domain.colors & promise.hypervisor_colors else None
+    return None
 
 
 def _witness(target: Target, outcome: Outcome, status: SystemStatus | str) -> TableWitness | str:

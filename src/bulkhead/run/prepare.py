@@ -7,7 +7,6 @@ Called by the command `run`. What the plan promises is restated here in the term
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, Window
+from bulkhead.flows.response import bounds_ns
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
 from bulkhead.planning.broker import BROKER, cids_of
@@ -100,10 +100,7 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,
         regulator=regulator_of(plan.system, plan.platform, event),
-        flows=tuple(
-            FlowTarget(f.name, f.from_, f.to, f.port, f.size, f.period, f.deadline, _bound_ns(plan, number))
-            for number, f in enumerate(plan.system.flows)
-        ),
+        flows=_flows_of(plan),
         notices=tuple(notice.json() for notice in loaded.notices),
     )
 
@@ -131,11 +128,15 @@ def make_promise(plan: Plan) -> Promise:
     )
 
 
-def _bound_ns(plan: Plan, flow: int) -> int | None:
-    """The shortest deadline of a flow that the analysis would still keep, rounded up."""
-    if plan.flows is None or not plan.flows.checked.schedulable:
-        return None
-    return math.ceil(plan.system.flows[flow].deadline - plan.flows.checked.slack_ns[flow])
+def _flows_of(plan: Plan) -> tuple[FlowTarget, ...]:
+    flows = plan.system.flows
+    bounds: Sequence[int | None] = [None] * len(flows)
+    if plan.flows is not None and plan.flows.checked.schedulable:
+        bounds = bounds_ns(plan.flows.model, plan.flows.rate)
+    return tuple(
+        FlowTarget(f.name, f.from_, f.to, f.port, f.size, f.period, f.deadline, bound)
+        for f, bound in zip(flows, bounds, strict=True)
+    )
 
 
 def _exchange(plan: Plan) -> Exchange | None:

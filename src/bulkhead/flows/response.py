@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""By when the packets of each flow are notified at the latest, with the deadlines as they are: a bound on
+response times under EDF with limited preemption, on the transformed set of F4.
+
+A packet that is due at t, counted from the begin of a time in which the broker has always something to do,
+waits for what is due by then and has come by then, and for one transfer of what is due later (Spuri's
+analysis; George, Rivierre and Spuri for what is not preempted). Slack is another thing: a shorter deadline
+makes a flow more urgent. Used for reports of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bulkhead.flows.model import FlowModel, blocking_at, packets_until, task_time
+from bulkhead.flows.native import Task
+
+MOST_STEPS = (
+    1 << 19
+)  # of all flows: beyond, the deadline is the bound, which is kept where a set is schedulable
+BUSY_STEPS = 1000
+
+
+@dataclass(frozen=True)
+class _Set:
+    """Times in half ns; what is multiplied by the rate has `_b`."""
+
+    tasks: Sequence[Task]
+    times_b: list[int]  # C' of a packet
+    jitters: list[int]  # not less than J'
+    b: int
+
+    def come_until(self, task: int, end_b: int) -> int:
+        """Packets that can have come in a time of this length."""
+        return -(-(end_b + self.jitters[task] * self.b) // (self.tasks[task][0] * self.b))
+
+    def busy_b(self, blocking_b: int) -> int | None:
+        """The longest time without a pause; None: it takes too long to say."""
+        length = blocking_b + sum(self.times_b)
+        for _ in range(BUSY_STEPS):
+            longer = blocking_b + sum(
+                self.come_until(task, length) * time for task, time in enumerate(self.times_b)
+            )
+            if longer == length:
+                return length
+            length = longer
+        return None
+
+    def done_b(self, at: int, blocking_b: int) -> int:
+        """When all is done that is due by `at`."""
+        due = [packets_until(task, at) for task in self.tasks]
+        done = blocking_b + sum(time for time, count in zip(self.times_b, due, strict=True) if count)
+        while True:
+            later = blocking_b + sum(
+                min(count, self.come_until(task, done)) * self.times_b[task]
+                for task, count in enumerate(due)
+                if count
+            )
+            if later <= done:
+                return done
+            done = later
+
+
+def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
+    """Of each flow of a set that is schedulable, from sending to notification; rounded up."""
+    made = model.make()
+    tasks = made.tasks()
+    flows = [model.flows[member.flow] for member in model.members]
+    members = _Set(
+        tasks,
+        [task_time(task, bytes_per_s)[0] for task in tasks],
+        [2 * flow.deadline - task[1] for flow, task in zip(flows, tasks, strict=True)],
+        bytes_per_s,
+    )
+
+    def blocking_b(at: int) -> int:
+        return blocking_at(tasks, made.dma_fixed, model.chunk_bytes, at, bytes_per_s)[0]
+
+    deadlines = tuple(flow.deadline for flow in model.flows)
+    busy_b = members.busy_b(blocking_b(-1))
+    if busy_b is None:
+        return deadlines
+    busy = -(-busy_b // bytes_per_s)
+    steps = sum(busy // task[0] + 1 for task in tasks) * len(model.flows) * len(tasks)
+    if steps > MOST_STEPS:
+        return deadlines
+    found = []
+    for number, deadline in enumerate(deadlines):
+        first = tasks[model.of_flow(number)[0]][1]
+        late_b = max(
+            members.done_b(at, blocking_b(at)) - at * bytes_per_s
+            for at in _points(tasks, first, first + busy)
+        )
+        found.append(min(deadline, deadline - (-late_b) // (2 * bytes_per_s)))
+    return tuple(found)
+
+
+def _points(tasks: Sequence[Task], first: int, end: int) -> list[int]:
+    """Between them the demand stays, and lateness falls."""
+    points = {first}
+    for task in tasks:
+        start = max(0, -(-(first - task[1]) // task[0]))
+        points.update(range(task[1] + start * task[0], end, task[0]))
+    return sorted(points)
