@@ -60,11 +60,24 @@ static uint32_t find_free(const struct flow_connections *connections)
     return i;
 }
 
+/* The server has still to hear that an earlier connection of the same port has ended, which would end a new
+ * one. */
+static bool is_port_owed(const struct flow_connections *connections, uint32_t client_port)
+{
+    for (uint32_t i = 0; i < FLOW_CONNECTIONS; i++) {
+        if ((connections->entries[i].reset_owed & FLOW_END_DESTINATION) != 0 &&
+            connections->entries[i].client_port == client_port) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum flow_decision request(struct flow_connections *connections, uint32_t client_port, uint32_t known)
 {
     uint32_t i = find_free(connections);
 
-    if (known != FLOW_CONNECTIONS || i == FLOW_CONNECTIONS) {
+    if (known != FLOW_CONNECTIONS || i == FLOW_CONNECTIONS || is_port_owed(connections, client_port)) {
         return FLOW_ANSWER_RESET;
     }
     connections->entries[i].client_port = client_port;

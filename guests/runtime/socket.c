@@ -363,10 +363,21 @@ static void take_payload(struct socket *socket, const uint8_t *payload, uint32_t
     socket->received += bytes;
 }
 
+// No packet is of it any more. One that nobody has accepted is nobody's.
+static void end_by_reset(struct socket *socket)
+{
+    socket->state = socket->state == socket_asked ? socket_free : socket_reset;
+    socket->peer_cid = 0;
+}
+
 static void take_packet(const struct vsock_header *header, const uint8_t *payload)
 {
     struct socket *socket = find_socket(header);
 
+    if (socket != NULL && header->operation == VSOCK_REQUEST && socket->state != socket_asked) {
+        end_by_reset(socket); // a new life of the other domain begins with the same port
+        socket = NULL;
+    }
     if (socket == NULL && header->operation == VSOCK_REQUEST)
         socket = new_socket(header->source_cid, header->destination_port, header->source_port);
     if (socket == NULL) {
@@ -392,7 +403,7 @@ static void take_packet(const struct vsock_header *header, const uint8_t *payloa
         send_control(socket, VSOCK_CREDIT_UPDATE);
         break;
     case VSOCK_RESET:
-        socket->state = socket_reset;
+        end_by_reset(socket);
         break;
     default:
         break;

@@ -183,6 +183,28 @@ TEST_F(FlowExchange, f1_a_reset_on_its_way_takes_no_room_once_its_receiver_is_go
     }
 }
 
+TEST_F(FlowExchange, f1_a_port_is_not_used_again_before_the_server_knows_of_its_end)
+{
+    world.path(0, 1, server);
+    connect(a, b);
+    for (int i = 0; i < 16; i++) { // until it has no buffer left
+        send(a, b, client, server, VSOCK_CREDIT_UPDATE);
+        world.run();
+        a.reap();
+    }
+    world.lose(0);
+    vsock_device_reset(&a.device);
+    a.start();
+    world.attend(0);
+    send(a, b, client, server, VSOCK_REQUEST);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET}) << "the reset would end the new connection";
+    EXPECT_EQ(b.take().size(), 16u);
+    world.attend(1);
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+    a.reap();
+    connect(a, b);
+}
+
 TEST_F(FlowExchange, f1_foreign_unknown_and_truncated_packets)
 {
     world.path(0, 1, server);
