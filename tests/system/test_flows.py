@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flows between domains on the emulator (F1, F2): bare-metal programs and unmodified Linux at either end.
+
+What is sent is known, so what arrives is compared with its CRC, not only the two ends with each other.
+Nothing is said of times: an emulator takes what its host gives it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .harness import Run, boot, domain, said, write_system
+
+pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(600)]
+
+FIRST_CID = 3  # of the first domain
+KIB = 1 << 10
+MIB = 1 << 20
+CMDLINE = "console=ttyAMA0 quiet cryptomgr.notests"
+
+
+def pattern_crc(size: int) -> int:
+    """CRC-32 of what the programs send: guests/programs/socket_source.c, guests/linux/socket.c."""
+    return zlib.crc32(bytes(((i * 7) + (i >> 8) + (i >> 16)) & 0xFF for i in range(size)))
+
+
+def linux(name: str, core: int, *commands: str) -> dict[str, Any]:
+    """A Linux domain that runs commands of its shell, and then powers off."""
+    run = "; ".join((*commands, "sleep 1", "poweroff -f")).replace("&;", "&")
+    image = {
+        "kernel": "linux:debian",
+        "initrd": "busybox",
+        "cmdline": f'{CMDLINE} bulkhead_run="{run}"',
+    }
+    memory = [{"at": 0x4000_0000, "size": "256 MiB"}]
+    return {"name": name, "cpus": [core], "image": image, "memory": memory}
+
+
+def flow(name: str, source: str, to: str, port: int, size: int, period: str = "2 ms") -> dict[str, Any]:
+    """A flow with more transfers for a packet than its receiver's buffers and its own pieces ask for."""
+    times = {"period": period, "deadline": "100 ms", "transfers": -(-size // KIB)}
+    return {"name": name, "from": source, "to": to, "port": port, "size": size, **times}
+
+
+def system(directory: Path, *domains: dict[str, Any], flows: list[dict[str, Any]], **expect: str) -> Path:
+    return write_system(directory, *domains, broker={"cpu": 3}, flows=flows, expect=expect)
+
+
+def reports(run: Run, name: str, what: str) -> list[dict[str, int]]:
+    """All reports of a domain that have the key `what`."""
+    found = [json.loads(line) for line in re.findall(r"^report (\{.*\})$", said(run.console, name), re.M)]
+    return [report for report in found if what in report]
+
+
+def flow_of(run: Run, name: str) -> dict[str, Any]:
+    return next(entry for entry in run.result["flows"] if entry["name"] == name)
+
+
+def assert_whole(report: dict[str, int], what: str, size: int) -> None:
+    assert (report[what], report["crc"], report["reset"]) == (size, pattern_crc(size), 0)
+
+
+def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) -> None:
+    """Both ways at once; packets of 64 KiB are split over buffers of 4 KiB."""
+    up, down = 4 * MIB, MIB
+    sink = FIRST_CID + 2
+    path = system(
+        tmp_path,
+        linux(
+            "linux",
+            0,
+            "bulkhead-socket receive 5001 1 &",
+            f"bulkhead-socket send {sink} 5000 {up}",
+            "wait",
+        ),
+        domain("source", "socket_source", 1, params={"total": down}),
+        domain("sink", "socket_sink", 2, params={"times": 1}),
+        flows=[
+            flow("up", "linux", "sink", 5000, 64 * KIB),
+            flow("down", "source", "linux", 5001, 4 * KIB, "1 ms"),
+        ],
+        linux="stopped",
+        source="stopped",
+        sink="stopped",
+    )
+    run = boot(path, tmp_path / "run")
+    assert not run.result["reasons"]
+    assert_whole(reports(run, "linux", "sent")[0], "sent", up)
+    assert_whole(reports(run, "sink", "received")[0], "received", up)
+    assert_whole(reports(run, "source", "sent")[0], "sent", down)
+    assert_whole(reports(run, "linux", "received")[0], "received", down)
+    assert flow_of(run, "up")["bytes"] == up
+    assert flow_of(run, "down")["bytes"] == down
+    assert flow_of(run, "down")["packets"] == down // (4 * KIB)
+    assert flow_of(run, "up")["lost"] == flow_of(run, "down")["lost"] == 0
+
+
+CONNECTIONS = 2000
+
+
+def test_f1_linux_to_linux_a_stalled_flow_delays_no_other(tmp_path: Path) -> None:
+    """One end reads nothing of a stream; meanwhile another stream arrives, and thousands of connections are
+    opened and closed. When that end powers off, who still sends to it sees a reset."""
+    size = 4 * MIB
+    other = FIRST_CID + 1
+    path = system(
+        tmp_path,
+        linux(
+            "linux",
+            0,
+            f"bulkhead-socket send {other} 5002 {4 * MIB} &",
+            f"bulkhead-socket send {other} 5000 {size}",
+            f"bulkhead-socket storm {other} 5001 {CONNECTIONS}",
+            "wait",
+        ),
+        linux(
+            "other",
+            1,
+            "bulkhead-socket stall 5002 &",
+            "bulkhead-socket receive 5000 1 &",
+            f"bulkhead-socket receive 5001 {CONNECTIONS + 1} >/dev/null",
+        ),
+        flows=[
+            flow("stream", "linux", "other", 5000, 64 * KIB),
+            flow("storm", "linux", "other", 5001, KIB, "200 us"),
+            flow("stalled", "linux", "other", 5002, 64 * KIB),
+        ],
+        linux="stopped",
+        other="stopped",
+    )
+    run = boot(path, tmp_path / "run")
+    assert not run.result["reasons"]
+    first, stalled = reports(run, "linux", "sent")
+    assert_whole(first, "sent", size)
+    assert_whole(reports(run, "other", "received")[0], "received", size)
+    (storm,) = reports(run, "linux", "connections")
+    assert storm == {"connections": CONNECTIONS, "refused": 0, "unclean": 0}
+    assert flow_of(run, "storm")["control_packets"] >= 4 * CONNECTIONS, "both ends open and close"
+    assert 0 < stalled["sent"] < 4 * MIB, "no more than the buffers at both ends hold"
+    assert stalled["reset"] == 1
+    assert flow_of(run, "stalled")["lost"] == 0, "it waited for credit, not on the way"
+
+
+def test_f1_a_domain_that_is_restarted_in_mid_transfer_leaves_a_clean_reset(tmp_path: Path) -> None:
+    """A manager stops and restarts the sender at random instants; the receiver sees streams that are whole,
+    and others that end in a reset, and serves the next one each time."""
+    size = 128 * KIB
+    path = system(
+        tmp_path,
+        domain("source", "socket_source", 0, params={"total": size, "times": 1_000_000}),
+        domain("sink", "socket_sink", 1),
+        domain(
+            "manager",
+            "reaper",
+            2,
+            manager=True,
+            params={"victim": 0, "rounds": 15, "gap_us": 1_500_000, "seed": 3},
+        ),
+        flows=[flow("stream", "source", "sink", 5000, 4 * KIB, "1 ms")],
+        manager="stopped",
+    )
+    run = boot(path, tmp_path / "run")
+    assert not run.result["reasons"]
+    assert reports(run, "manager", "wrong")[0]["wrong"] == 0
+    received = reports(run, "sink", "received")
+    torn = [report for report in received if report["reset"]]
+    assert torn, "some were in mid-transfer"
+    assert all(report["crc"] == pattern_crc(report["received"]) for report in received), "no byte is wrong"
+    assert [report for report in received if not report["reset"] and report["received"] == size]
