@@ -20,13 +20,15 @@ from bulkhead.env.progress import Update, progress
 NINJA_STATUS = "[%f/%t] "
 TAIL_LINES = 40
 
+STDERR = 2  # the process's own, also where sys.stderr is something else
+
 
 def install_tools(*parts: str) -> None:
     """Have scripts/setup install what is missing of `parts` (packages, lint). Raises MissingTool.
 
     It says on standard error what it does, and what is missing where it cannot.
     """
-    setup = subprocess.run([repository() / "scripts/setup", *parts], stdout=sys.stderr, check=False)
+    setup = subprocess.run([repository() / "scripts/setup", *parts], stdout=STDERR, check=False)
     if setup.returncode != 0:
         raise MissingTool("tools to build with", "named above", "scripts/setup could not install them.")
 
