@@ -14,7 +14,7 @@ import pytest
 from bulkhead.package.linux_module import build_linux_module
 
 from ..system.harness import boot, write_system
-from .harness import HERE, OVERSHOOT_EVENTS, answers, make_ramdisk
+from .harness import HERE, answers, are_within, make_ramdisk
 from .samples import busy
 
 pytestmark = [pytest.mark.emulator, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -45,7 +45,7 @@ def test_b9_the_module_limits_a_cpu_of_a_domain(tmp_path: Path) -> None:
     assert run.result["verdict"] == "ok", run.result["reasons"]
     asked = answers(run.lines("linux"))
     limited = [sample for sample in busy(asked["samples"]) if sample.limit == BUDGET_EVENTS]
-    assert max(sample.events for sample in limited) <= BUDGET_EVENTS + OVERSHOOT_EVENTS
+    assert are_within([sample.events for sample in limited], BUDGET_EVENTS)
     assert mean(sample.events for sample in limited) >= BUDGET_EVENTS
     assert asked["removed"] == ["no more"]
     assert asked["complaints"] == []
