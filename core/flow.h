@@ -49,6 +49,14 @@ struct flow {
     uint32_t sender;    /* below FLOW_MAX_DOMAINS */
 };
 
+#define FLOW_TASKS         3u  /* of a flow between domains */
+#define FLOW_CONTROL_BYTES 44u /* struct virtio_vsock_hdr: VIRTIO 1.2, 5.10.6 */
+
+/* Connect, credit, reset and shutdown are packets, too: beside a flow's data, one header for each period and
+ * direction, with the flow's own deadline (F2). In this order: data, control packets of the sender, of
+ * `receiver`. */
+void flow_with_control(const struct flow *data, uint32_t receiver, struct flow tasks[FLOW_TASKS]);
+
 /* A flow as the broker's task. C'(b) = fixed + bytes/b. */
 struct flow_task {
     uint64_t period;      /* P' */

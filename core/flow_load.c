@@ -9,14 +9,6 @@
 #include "core/flow_load.h"
 #include "core/wide.h"
 
-#define SLACK_BITS 16u
-
-struct load {
-    enum flow_load_verdict verdict;
-    uint64_t slack;              /* b - sum(a_i / P_i), rounded down, in bytes/s / 2^SLACK_BITS */
-    uint64_t quotient[FLOW_MAX]; /* a_i / P_i, rounded down, in bytes/s */
-};
-
 /* Takes one digit of every fraction: their sum; how many have more. */
 static wide_t next_digit(const struct flow_set *set, uint64_t remainder[FLOW_MAX], uint32_t *unfinished)
 {
@@ -38,52 +30,54 @@ static wide_t rate_of(const struct flow_task *task, uint64_t bytes_per_s, uint64
     return wide_divide(a, task->period, remainder);
 }
 
-void flow_load_rates(const struct flow_set *set, uint64_t bytes_per_s, uint64_t rates[FLOW_MAX])
+void flow_load_start(struct flow_load *load, const struct flow_set *set, uint64_t bytes_per_s)
 {
-    for (uint32_t i = 0; i < set->count; i++) {
-        uint64_t rest;
-
-        rates[i] = (uint64_t)rate_of(&set->tasks[i], bytes_per_s, &rest);
-        rates[i] += rest != 0;
-    }
+    load->set = set;
+    load->bytes_per_s = bytes_per_s;
+    load->verdict = FLOW_LOAD_OVER;
+    load->horizon = 0;
+    load->stage = FLOW_LOAD_WHOLE;
+    load->place = 0;
+    load->slack = 0;
 }
 
-static void measure(const struct flow_set *set, uint64_t bytes_per_s, struct load *load)
+static void step_whole(struct flow_load *load)
 {
-    uint64_t remainder[FLOW_MAX];
-    uint32_t unfinished;
     wide_t whole = 0;
-    wide_t left; /* b less what was summed up, in units of the last digit */
 
-    for (uint32_t i = 0; i < set->count; i++) {
-        wide_t quotient = rate_of(&set->tasks[i], bytes_per_s, &remainder[i]);
+    for (uint32_t i = 0; i < load->set->count; i++) {
+        wide_t quotient = rate_of(&load->set->tasks[i], load->bytes_per_s, &load->remainder[i]);
 
         whole += quotient;
         load->quotient[i] = (uint64_t)quotient; /* used only if the sum is at most b */
+        load->has_rest[i] = load->remainder[i] != 0;
     }
-    load->slack = 0;
-    load->verdict = FLOW_LOAD_OVER;
-    if (whole > bytes_per_s) {
+    load->left = load->bytes_per_s - whole;
+    load->stage = whole > load->bytes_per_s ? FLOW_LOAD_DONE : FLOW_LOAD_DIGITS;
+}
+
+static void step_digit(struct flow_load *load)
+{
+    uint32_t unfinished;
+    wide_t sum = next_digit(load->set, load->remainder, &unfinished);
+
+    load->left <<= 64;
+    if (sum > load->left) {
+        load->stage = FLOW_LOAD_DONE;
         return;
     }
-    left = bytes_per_s - whole;
-    for (uint32_t digit = 0; digit <= set->count; digit++) {
-        wide_t sum = next_digit(set, remainder, &unfinished);
-
-        left <<= 64;
-        if (sum > left) {
-            return;
-        }
-        left -= sum;
-        if (digit == 0 && left >= unfinished) {
-            load->slack = (uint64_t)((left - unfinished) >> (64 - SLACK_BITS));
-        }
-        if (unfinished == 0 || left >= unfinished) {
-            load->verdict = left == 0 ? FLOW_LOAD_FULL : FLOW_LOAD_BELOW;
-            return;
-        }
+    load->left -= sum;
+    if (load->place == 0 && load->left >= unfinished) {
+        load->slack = (uint64_t)((load->left - unfinished) >> (64 - FLOW_LOAD_SLACK_BITS));
     }
-    load->verdict = FLOW_LOAD_FULL;
+    if (unfinished == 0 || load->left >= unfinished) {
+        load->verdict = load->left == 0 ? FLOW_LOAD_FULL : FLOW_LOAD_BELOW;
+        load->stage = FLOW_LOAD_BOUND;
+    } else if (load->place == load->set->count) {
+        load->verdict = FLOW_LOAD_FULL;
+        load->stage = FLOW_LOAD_BOUND;
+    }
+    load->place++;
 }
 
 /* b is not 0. */
@@ -99,27 +93,11 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Least common multiple of the periods, or `limit` if it is above. */
-static uint64_t hyperperiod(const struct flow_set *set, uint64_t limit)
-{
-    uint64_t multiple = 1;
-
-    for (uint32_t i = 0; i < set->count; i++) {
-        uint64_t period = set->tasks[i].period;
-        wide_t next = wide_product(multiple, period / greatest_divisor(multiple, period));
-
-        if (next > limit) {
-            return limit;
-        }
-        multiple = (uint64_t)next;
-    }
-    return multiple;
-}
-
 /* max(max(D' - J'), sum U'_i (P'_i - (D'_i - J'_i)) / (1 - U')), numerator and denominator times b; the
  * numerator is rounded up, the denominator down. */
-static uint64_t busy_bound(const struct flow_set *set, const struct load *load)
+static uint64_t busy_bound(const struct flow_load *load)
 {
+    const struct flow_set *set = load->set;
     wide_t more = 0;
     wide_t less = 0;
     wide_t bound = 0;
@@ -138,7 +116,7 @@ static uint64_t busy_bound(const struct flow_set *set, const struct load *load)
         if (load->slack == 0) {
             return FLOW_MAX_HORIZON;
         }
-        bound = wide_divide((more - less) << SLACK_BITS, load->slack, &rest) + 1;
+        bound = wide_divide((more - less) << FLOW_LOAD_SLACK_BITS, load->slack, &rest) + 1;
     }
     for (uint32_t i = 0; i < set->count; i++) {
         bound = bound > set->tasks[i].first ? bound : set->tasks[i].first;
@@ -159,68 +137,57 @@ static uint64_t horizon_limit(const struct flow_set *set)
     return longest < FLOW_MAX_HORIZON / FLOW_MAX_LONGEST ? longest * FLOW_MAX_LONGEST : FLOW_MAX_HORIZON;
 }
 
-enum flow_load_verdict flow_load(const struct flow_set *set, uint64_t bytes_per_s, uint64_t *horizon)
+static void step_bound(struct flow_load *load)
 {
-    uint64_t limit = horizon_limit(set);
-    struct load load;
+    uint64_t limit = horizon_limit(load->set);
+    uint64_t bound = load->verdict == FLOW_LOAD_FULL ? limit : busy_bound(load);
 
-    measure(set, bytes_per_s, &load);
-    *horizon = 0;
-    if (load.verdict != FLOW_LOAD_OVER) {
-        uint64_t bound = load.verdict == FLOW_LOAD_FULL ? limit : busy_bound(set, &load);
-
-        *horizon = hyperperiod(set, bound < limit ? bound : limit);
-        *horizon = *horizon < limit ? *horizon : FLOW_MAX_HORIZON;
-    }
-    return load.verdict;
+    load->limit = limit;
+    load->bound = bound < limit ? bound : limit;
+    load->horizon = 1;
+    load->place = 0;
+    load->stage = FLOW_LOAD_MULTIPLE;
 }
 
-uint64_t flow_load_decided_bandwidth(const struct flow_set *set, uint64_t from)
+/* The least common multiple of one period more, or the bound if that is less. */
+static void step_multiple(struct flow_load *load)
 {
-    uint64_t low = from; /* not decided */
-    uint64_t high = FLOW_MAX_BYTES_PER_S;
-    uint64_t horizon;
+    uint64_t period = load->set->tasks[load->place].period;
+    wide_t next = wide_product(load->horizon, period / greatest_divisor(load->horizon, period));
 
-    (void)flow_load(set, from, &horizon);
-    if (horizon < FLOW_MAX_HORIZON) {
-        return from;
+    load->place++;
+    load->horizon = next < load->bound ? (uint64_t)next : load->bound;
+    if (load->horizon == load->bound || load->place == load->set->count) {
+        load->horizon = load->horizon < load->limit ? load->horizon : FLOW_MAX_HORIZON;
+        load->stage = FLOW_LOAD_DONE;
     }
-    (void)flow_load(set, high, &horizon);
-    if (horizon == FLOW_MAX_HORIZON) {
-        return 0;
-    }
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        (void)flow_load(set, middle, &horizon);
-        if (horizon == FLOW_MAX_HORIZON) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return high;
 }
 
-uint64_t flow_load_bandwidth(const struct flow_set *set)
+bool flow_load_step(struct flow_load *load)
 {
-    uint64_t low = 0; /* too little */
-    uint64_t high = FLOW_MAX_BYTES_PER_S;
-    struct load load;
-
-    measure(set, high, &load);
-    if (load.verdict == FLOW_LOAD_OVER) {
-        return 0;
+    switch (load->stage) {
+    case FLOW_LOAD_WHOLE:
+        step_whole(load);
+        break;
+    case FLOW_LOAD_DIGITS:
+        step_digit(load);
+        break;
+    case FLOW_LOAD_BOUND:
+        step_bound(load);
+        break;
+    case FLOW_LOAD_MULTIPLE:
+        step_multiple(load);
+        break;
+    default:
+        break;
     }
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
+    return load->stage == FLOW_LOAD_DONE;
+}
 
-        measure(set, middle, &load);
-        if (load.verdict == FLOW_LOAD_OVER) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+enum flow_load_verdict flow_load_all(struct flow_load *load, const struct flow_set *set, uint64_t bytes_per_s)
+{
+    flow_load_start(load, set, bytes_per_s);
+    while (!flow_load_step(load)) {
     }
-    return high;
+    return load->verdict;
 }

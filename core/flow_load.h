@@ -6,6 +6,7 @@
 #define BULKHEAD_CORE_FLOW_LOAD_H
 
 #include "core/flow.h"
+#include "core/wide.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,19 +25,49 @@ enum flow_load_verdict {
  * the broker's time. */
 #define FLOW_MAX_LONGEST (1ull << 16)
 
-/* U'(b) for 1 <= b <= FLOW_MAX_BYTES_PER_S; its cost is that of a few divisions for each flow. If it is not
- * above 1, `*horizon` is T*(b), or a little more: demand needs to be looked at only before. FLOW_MAX_HORIZON:
- * none that is short enough is known. */
-enum flow_load_verdict flow_load(const struct flow_set *set, uint64_t bytes_per_s, uint64_t *horizon);
+#define FLOW_LOAD_SLACK_BITS 16u
 
-/* U'_i(b) b of every task, in bytes/s, rounded up; where U' <= 1. */
-void flow_load_rates(const struct flow_set *set, uint64_t bytes_per_s, uint64_t rates[FLOW_MAX]);
+enum flow_load_stage {
+    FLOW_LOAD_WHOLE,    /* quotients */
+    FLOW_LOAD_DIGITS,   /* what they leave */
+    FLOW_LOAD_BOUND,    /* the verdict is there; how long the set can be busy */
+    FLOW_LOAD_MULTIPLE, /* least common multiple of the periods */
+    FLOW_LOAD_DONE,
+};
 
-/* The smallest b with U'(b) <= 1. 0: there is none up to FLOW_MAX_BYTES_PER_S. */
-uint64_t flow_load_bandwidth(const struct flow_set *set);
+/* U'(b) and T*(b) in steps, each of which costs a few divisions for each task at most. */
+struct flow_load {
+    const struct flow_set *set;
+    uint64_t bytes_per_s;
+    enum flow_load_verdict verdict; /* when it is done, as the next two */
+    uint64_t horizon; /* where U' <= 1: T*(b), or a little more: demand needs to be looked at only before.
+                         FLOW_MAX_HORIZON: none that is short enough is known */
+    uint64_t quotient[FLOW_MAX]; /* of a task: U'_i(b) b in bytes/s, rounded down */
+    uint64_t remainder[FLOW_MAX];
+    bool has_rest[FLOW_MAX]; /* the quotient was rounded */
+    enum flow_load_stage stage;
+    uint32_t place; /* digits, or tasks, until now */
+    wide_t left;    /* b less what was summed up, in units of the last digit */
+    uint64_t slack; /* b - sum(a_i / P_i), in bytes/s / 2^FLOW_LOAD_SLACK_BITS, rounded down */
+    uint64_t limit; /* of a horizon that is short enough */
+    uint64_t bound; /* of this one */
+};
 
-/* The smallest b of at least `from`, where U' <= 1, whose horizon is short enough. 0: there is none. */
-uint64_t flow_load_decided_bandwidth(const struct flow_set *set, uint64_t from);
+/* Begins, for 1 <= b <= FLOW_MAX_BYTES_PER_S. The set must stay as it is. */
+void flow_load_start(struct flow_load *load, const struct flow_set *set, uint64_t bytes_per_s);
+
+/* Whether it is done. */
+bool flow_load_step(struct flow_load *load);
+
+/* All of it. */
+enum flow_load_verdict flow_load_all(struct flow_load *load, const struct flow_set *set,
+                                     uint64_t bytes_per_s);
+
+/* U'_i(b) b of a task, in bytes/s, rounded up; where U' <= 1. */
+static inline uint64_t flow_load_rate(const struct flow_load *load, uint32_t task)
+{
+    return load->quotient[task] + (load->has_rest[task] ? 1 : 0);
+}
 
 #ifdef __cplusplus
 }

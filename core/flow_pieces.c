@@ -5,28 +5,25 @@
  * is below t where the piece begins, it is in all of it.
  */
 #include "core/flow_pieces.h"
-#include "core/flow_load.h"
-#include "core/wide.h"
 
 _Static_assert(FLOW_MAX <= UINT8_MAX, "numbers of tasks are bytes");
 
-void flow_pieces_init(struct flow_pieces *pieces, const struct flow_set *set)
+bool flow_pieces_sort_step(struct flow_pieces *pieces, const struct flow_set *set)
 {
-    for (uint32_t i = 0; i < set->count; i++) {
-        uint64_t first = set->tasks[i].first;
-        uint32_t place = i;
+    uint32_t place = pieces->count;
+    uint64_t first = set->tasks[place].first;
 
-        for (; place != 0 && set->tasks[pieces->order[place - 1]].first > first; place--) {
-            pieces->order[place] = pieces->order[place - 1];
-        }
-        pieces->order[place] = (uint8_t)i;
-        pieces->passed[i] = false;
+    pieces->passed[place] = false;
+    for (; place != 0 && set->tasks[pieces->order[place - 1]].first > first; place--) {
+        pieces->order[place] = pieces->order[place - 1];
     }
+    pieces->order[place] = (uint8_t)pieces->count;
+    pieces->count++;
+    return pieces->count == set->count;
 }
 
-/* Q b of every piece, from the last, where it is 0. */
-static void fill_blocking(const struct flow_pieces *pieces, const struct flow_set *set, uint64_t bytes_per_s,
-                          wide_t blocking[FLOW_MAX])
+/* From the last piece, where nothing blocks. */
+static void fill_blocking(struct flow_pieces *pieces, const struct flow_set *set, uint64_t bytes_per_s)
 {
     wide_t chunk =
         wide_product(set->dma_fixed, bytes_per_s) + wide_product(set->chunk_bytes, FLOW_HALF_NS_PER_S);
@@ -37,31 +34,32 @@ static void fill_blocking(const struct flow_pieces *pieces, const struct flow_se
         wide_t last = wide_product(task->block_fixed, bytes_per_s) +
                       wide_product(task->block_bytes, FLOW_HALF_NS_PER_S);
 
-        blocking[i] = longest;
+        pieces->blocking[i] = longest;
         longest = last > longest ? last : longest;
         longest = task->several && chunk > longest ? chunk : longest;
     }
 }
 
-void flow_pieces_pass(struct flow_pieces *pieces, const struct flow_set *set, uint64_t bytes_per_s)
+void flow_pieces_pass(struct flow_pieces *pieces, const struct flow_load *load)
 {
-    uint64_t rates[FLOW_MAX];
-    wide_t blocking[FLOW_MAX];
+    const struct flow_set *set = load->set;
+    uint64_t bytes_per_s = load->bytes_per_s;
     uint64_t slope = 0; /* sum U'_i b */
     wide_t above = 0;   /* sum U'_i b P'_i */
     wide_t below = 0;   /* sum U'_i b first_i */
 
-    flow_load_rates(set, bytes_per_s, rates);
-    fill_blocking(pieces, set, bytes_per_s, blocking);
+    fill_blocking(pieces, set, bytes_per_s);
     for (uint32_t i = 0; i < set->count; i++) {
         uint32_t number = pieces->order[i];
         const struct flow_task *task = &set->tasks[number];
+        uint64_t rate = flow_load_rate(load, number);
 
-        slope += rates[number];
-        above += wide_product(rates[number], task->period);
-        below += wide_product(rates[number], task->first);
-        pieces->passed[i] = slope <= bytes_per_s && blocking[i] + wide_product(slope, task->first) + above <=
-                                                        wide_product(bytes_per_s, task->first) + below;
+        slope += rate;
+        above += wide_product(rate, task->period);
+        below += wide_product(rate, task->first);
+        pieces->passed[i] =
+            slope <= bytes_per_s && pieces->blocking[i] + wide_product(slope, task->first) + above <=
+                                        wide_product(bytes_per_s, task->first) + below;
     }
 }
 

@@ -24,6 +24,18 @@ static bool costs_fit(const struct flow_costs *costs)
            costs->transport_min <= costs->transport_max;
 }
 
+void flow_with_control(const struct flow *data, uint32_t receiver, struct flow tasks[FLOW_TASKS])
+{
+    for (uint32_t i = 0; i < FLOW_TASKS; i++) {
+        tasks[i] = *data;
+    }
+    for (uint32_t i = 1; i < FLOW_TASKS; i++) {
+        tasks[i].packet_bytes = FLOW_CONTROL_BYTES;
+        tasks[i].transfers = 0;
+    }
+    tasks[2].sender = receiver;
+}
+
 static uint64_t divide_up(uint64_t value, uint64_t by)
 {
     return value / by + (value % by != 0);
@@ -142,12 +154,10 @@ enum flow_problem flow_transform(const struct flow flows[], uint32_t count, cons
         }
     }
     fill_queues(flows, count, costs, queues);
-    *set = (struct flow_set){
-        .count = count,
-        .chunk_bytes = chunk_bytes,
-        .dma_fixed = 2 * ((uint64_t)senders * costs->find_earliest_max + costs->program_dma_max +
-                          costs->hypervisor_call_max + costs->dma_interrupt_max + costs->finalize_max),
-    };
+    set->count = count;
+    set->chunk_bytes = chunk_bytes;
+    set->dma_fixed = 2 * ((uint64_t)senders * costs->find_earliest_max + costs->program_dma_max +
+                          costs->hypervisor_call_max + costs->dma_interrupt_max + costs->finalize_max);
     for (uint32_t i = 0; i < count; i++) {
         enum flow_problem problem =
             transform(&flows[i], costs, &queues[flows[i].sender], set, &set->tasks[i]);

@@ -22,25 +22,25 @@ static inline uint64_t wide_divide_step(uint64_t high, uint64_t low, uint64_t di
     const uint64_t base = 1ull << 32;
     uint32_t shift = (uint32_t)__builtin_clzll(divisor);
     uint64_t d = divisor << shift;
-    uint64_t digits[2];
+    uint64_t quotient[2];
     wide_t rest = (((wide_t)high << 64) | low) << shift;
 
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t top = (uint64_t)(rest >> (64 - 32 * i)); /* at most 64 bits: what is left is below d */
-        uint64_t digit = top / (d >> 32);
+        uint64_t guess = top / (d >> 32);
         wide_t part;
 
-        digit = digit < base ? digit : base - 1;
-        part = wide_product(digit, d) << (32 - 32 * i);
+        guess = guess < base ? guess : base - 1;
+        part = wide_product(guess, d) << (32 - 32 * i);
         while (part > rest) { /* at most twice */
-            digit--;
+            guess--;
             part -= (wide_t)d << (32 - 32 * i);
         }
         rest -= part;
-        digits[i] = digit;
+        quotient[i] = guess;
     }
     *remainder = (uint64_t)rest >> shift;
-    return digits[0] << 32 | digits[1];
+    return quotient[0] << 32 | quotient[1];
 }
 
 /* value / divisor, rounded down; the divisor is not 0. */

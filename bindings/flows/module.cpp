@@ -2,6 +2,7 @@
 // The Python module: sets of flows, one by one or many at once. Numbers cross as integers; whatever is
 // refused is a ValueError, of the kind Refused where one flow is to blame. Python is not held while core/
 // works.
+#include <array>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -58,6 +59,19 @@ flow_costs costs_from(const costs_by_name &named)
         throw std::invalid_argument("there are costs of other names");
     }
     return costs;
+}
+
+std::vector<declared> with_control(const declared &data, std::uint32_t receiver)
+{
+    const auto &[packet_bytes, period_ns, deadline_ns, transfers, sender] = data;
+    const ::flow one = {packet_bytes, period_ns, deadline_ns, transfers, sender};
+    std::array<::flow, FLOW_TASKS> tasks{};
+    std::vector<declared> found;
+    flow_with_control(&one, receiver, tasks.data());
+    for (const ::flow &task : tasks) {
+        found.emplace_back(task.packet_bytes, task.period_ns, task.deadline_ns, task.transfers, task.sender);
+    }
+    return found;
 }
 
 flow_tasks make_set(const std::vector<declared> &flows, const costs_by_name &costs, std::uint32_t senders,
@@ -155,6 +169,7 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
         .def("smallest_bandwidth", &flow_tasks::smallest_bandwidth, nb::call_guard<nb::gil_scoped_release>())
         .def("slack", &flow_tasks::slack, nb::arg("bytes_per_s"), nb::arg("members"),
              nb::call_guard<nb::gil_scoped_release>());
+    module.def("with_control", &with_control, nb::arg("data"), nb::arg("receiver"));
     module.def("test_batch", &test_many, nb::arg("packet_bytes"), nb::arg("period_ns"),
                nb::arg("deadline_ns"), nb::arg("sender"), nb::kw_only(), nb::arg("costs"), nb::arg("senders"),
                nb::arg("chunk_bytes"), nb::arg("bytes_per_s"));

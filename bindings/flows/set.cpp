@@ -99,11 +99,13 @@ outcome flow_tasks::check(std::uint64_t bytes_per_s, std::uint64_t points) const
 
 outcome flow_tasks::smallest_bandwidth() const
 {
-    flow_test test;
+    flow_search search;
 
-    flow_test_start_search(&test, &set_);
-    finish(test);
-    return ended(test);
+    flow_search_start(&search, &set_);
+    while (search.test.verdict == FLOW_GOES_ON) {
+        flow_search_run(&search, points_at_once);
+    }
+    return ended(search.test);
 }
 
 std::pair<std::uint64_t, bool> flow_tasks::slack(std::uint64_t bytes_per_s,

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "core/flow.h"
-#include "core/flow_load.h"
-#include "core/flow_test.h"
+#include "core/flow_search.h"
 
 namespace bulkhead::flows {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // U'(b) against 1 by digits, beside sums over a common denominator; 128-bit division beside the compiler's
 // own.
-#include "core/flow_load.h"
+#include "core/flow_search.h"
 #include "core/wide.h"
 #include "flow_brute.h"
 #include <gtest/gtest.h>
@@ -23,26 +23,26 @@ TEST(wide_division, is_the_compilers)
     EXPECT_EQ(rest, 0u);
 }
 
-TEST(flow_load, is_that_of_a_common_denominator)
+TEST(flow_load_steps, is_that_of_a_common_denominator)
 {
     std::mt19937_64 random(2);
     int found[3] = {};
     for (int i = 0; i < 100000; i++) {
         const flow_set set = brute::any_set(random);
         const uint64_t b = 100'000'000 * (1 + random() % 60);
-        uint64_t horizon = 0;
-        const flow_load_verdict verdict = flow_load(&set, b, &horizon);
+        struct flow_load load;
+        const flow_load_verdict verdict = flow_load_all(&load, &set, b);
         ASSERT_EQ(int(verdict) - 1, brute::load(set, b)) << i;
         found[verdict]++;
         if (verdict != FLOW_LOAD_OVER) {
-            ASSERT_LE(horizon, brute::hyperperiod(set));
+            ASSERT_LE(load.horizon, brute::hyperperiod(set));
         }
     }
     EXPECT_GT(std::min({found[0], found[1], found[2]}), 20);
 }
 
 // A load of 1 in fractions that have no end in any digit, and one that is a hair beside it.
-TEST(flow_load, tells_one_from_a_hair_more)
+TEST(flow_load_steps, tells_one_from_a_hair_more)
 {
     flow_set set = {};
     set.count = 3;
@@ -55,22 +55,22 @@ TEST(flow_load, tells_one_from_a_hair_more)
                         .block_bytes = 1,
                         .several = false};
     }
-    uint64_t horizon = 0;
-    EXPECT_EQ(flow_load(&set, 4'000'000, &horizon), FLOW_LOAD_FULL); // 3 * (1/6 + 2e9 * 1e6 / 4e6 / 3e9)
-    EXPECT_EQ(horizon, 3'000'000'000u);
+    struct flow_load load;
+    EXPECT_EQ(flow_load_all(&load, &set, 4'000'000), FLOW_LOAD_FULL); // 3 * (1/6 + 2e9 * 1e6 / 4e6 / 3e9)
+    EXPECT_EQ(load.horizon, 3'000'000'000u);
     set.tasks[0].period--;
-    EXPECT_EQ(flow_load(&set, 4'000'000, &horizon), FLOW_LOAD_OVER);
+    EXPECT_EQ(flow_load_all(&load, &set, 4'000'000), FLOW_LOAD_OVER);
     set.tasks[0].period += 2;
-    EXPECT_EQ(flow_load(&set, 4'000'000, &horizon), FLOW_LOAD_BELOW);
+    EXPECT_EQ(flow_load_all(&load, &set, 4'000'000), FLOW_LOAD_BELOW);
 }
 
-TEST(flow_load, smallest_bandwidth_is_where_it_crosses_one)
+TEST(flow_load_steps, smallest_bandwidth_is_where_it_crosses_one)
 {
     std::mt19937_64 random(3);
     int found = 0;
     for (int i = 0; i < 2000; i++) {
         const flow_set set = brute::any_set(random);
-        const uint64_t b = flow_load_bandwidth(&set);
+        const uint64_t b = flow_search_load(&set);
         if (b == 0) {
             ASSERT_GT(brute::load(set, FLOW_MAX_BYTES_PER_S), 0);
             continue;

@@ -2,7 +2,7 @@
 // Pieces that need no look at their points, and loads that are too near to 1, beside the definition.
 #include "core/flow_load.h"
 #include "core/flow_pieces.h"
-#include "core/flow_test.h"
+#include "core/flow_search.h"
 #include "flow_brute.h"
 #include <gtest/gtest.h>
 
@@ -23,6 +23,13 @@ flow_set without_bytes(std::mt19937_64 &random)
     return set;
 }
 
+void sort(flow_pieces &pieces, const flow_set &set)
+{
+    pieces.count = 0;
+    while (!flow_pieces_sort_step(&pieces, &set)) {
+    }
+}
+
 TEST(flow_pieces, every_point_of_a_passed_piece_is_in_order)
 {
     std::mt19937_64 random(7);
@@ -36,8 +43,10 @@ TEST(flow_pieces, every_point_of_a_passed_piece_is_in_order)
             continue;
         }
         flow_pieces pieces;
-        flow_pieces_init(&pieces, &set);
-        flow_pieces_pass(&pieces, &set, b);
+        struct flow_load load;
+        sort(pieces, set);
+        ASSERT_NE(flow_load_all(&load, &set, b), FLOW_LOAD_OVER);
+        flow_pieces_pass(&pieces, &load);
         for (uint32_t k = 0; k < set.count; k++) {
             const uint64_t begin = set.tasks[pieces.order[k]].first;
             const uint64_t end = k + 1 < set.count ? set.tasks[pieces.order[k + 1]].first : begin + 1000;
@@ -58,7 +67,7 @@ TEST(flow_pieces, what_is_left_is_the_last_time_of_a_piece_that_is_not_passed)
     for (int i = 0; i < 2000; i++) {
         const flow_set set = brute::any_set(random);
         flow_pieces pieces;
-        flow_pieces_init(&pieces, &set);
+        sort(pieces, set);
         for (uint32_t k = 0; k < set.count; k++) {
             pieces.passed[k] = random() % 2 != 0;
         }
@@ -95,9 +104,15 @@ flow_set without_hyperperiod()
 TEST(flow_pieces, a_load_too_near_to_one_is_not_decided_and_costs_little)
 {
     const flow_set set = without_hyperperiod();
-    const uint64_t least = flow_load_bandwidth(&set);
-    const uint64_t decided = flow_load_decided_bandwidth(&set, least);
+    const uint64_t least = flow_search_load(&set);
     flow_test test;
+    uint64_t low = least;
+    uint64_t decided = 2 * least;
+    while (decided - low > 1) {
+        const uint64_t middle = low + (decided - low) / 2;
+        flow_test_start(&test, &set, middle);
+        (test.verdict == FLOW_UNDECIDED ? low : decided) = middle;
+    }
 
     ASSERT_GT(decided, least);
     EXPECT_LT(decided - least, least / FLOW_MAX_LONGEST + 2);
@@ -107,25 +122,38 @@ TEST(flow_pieces, a_load_too_near_to_one_is_not_decided_and_costs_little)
     }
     flow_test_start(&test, &set, decided);
     EXPECT_EQ(test.verdict, FLOW_GOES_ON);
-    uint64_t horizon = 0;
-    EXPECT_EQ(flow_load(&set, decided, &horizon), FLOW_LOAD_BELOW);
-    EXPECT_LT(horizon, FLOW_MAX_LONGEST * 3'000'017);
-    EXPECT_GT(horizon, end_of_time);
-    EXPECT_EQ(flow_load_decided_bandwidth(&set, 2 * least), 2 * least);
+    EXPECT_EQ(test.load.verdict, FLOW_LOAD_BELOW);
+    EXPECT_LT(test.load.horizon, FLOW_MAX_LONGEST * 3'000'017);
+    EXPECT_GT(test.load.horizon, end_of_time);
 }
 
 TEST(flow_pieces, the_search_finds_the_smallest_bandwidth_that_is_decided)
 {
     const flow_set set = without_hyperperiod();
+    flow_search search;
     flow_test test;
 
-    flow_test_start_search(&test, &set);
-    ASSERT_EQ(flow_test_run(&test, UINT64_MAX), FLOW_SCHEDULABLE);
-    const uint64_t found = test.bytes_per_s;
+    flow_search_start(&search, &set);
+    ASSERT_EQ(flow_search_run(&search, UINT64_MAX), FLOW_SCHEDULABLE);
+    const uint64_t found = search.test.bytes_per_s;
     flow_test_start(&test, &set, found);
     EXPECT_EQ(flow_test_run(&test, UINT64_MAX), FLOW_SCHEDULABLE);
     flow_test_start(&test, &set, found - 1);
     EXPECT_NE(flow_test_run(&test, UINT64_MAX), FLOW_SCHEDULABLE);
+}
+
+// Where every piece is in order without a look, it does not matter how far one would have to look.
+TEST(flow_pieces, a_load_near_to_one_is_decided_where_no_point_needs_a_look)
+{
+    flow_set set = without_hyperperiod();
+    for (uint32_t i = 0; i < set.count; i++) {
+        set.tasks[i].first = 4 * set.tasks[i].period;
+    }
+    const uint64_t b = flow_search_load(&set) + 10;
+    flow_test test;
+    flow_test_start(&test, &set, b);
+    EXPECT_EQ(test.verdict, FLOW_SCHEDULABLE);
+    EXPECT_EQ(test.points, 0u);
 }
 
 } // namespace

@@ -14,7 +14,7 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.system import Flow
 from bulkhead.flows import analysis
-from bulkhead.flows.model import HEADER_BYTES, FlowModel
+from bulkhead.flows.model import FlowModel
 
 from . import oracle
 
@@ -89,8 +89,8 @@ def test_each_flow_reserves_a_header_in_both_directions() -> None:
     model = FlowModel((flow,), COSTS, 4096)
     assert model.declared() == [
         (4096, 10**6, 10**6, 0, 0),
-        (HEADER_BYTES, 10**6, 10**6, 0, 0),
-        (HEADER_BYTES, 10**6, 10**6, 0, 1),
+        (44, 10**6, 10**6, 0, 0),
+        (44, 10**6, 10**6, 0, 1),
     ]
     assert model.domains == ("alpha", "beta")
 

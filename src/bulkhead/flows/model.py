@@ -15,7 +15,6 @@ from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.system import Flow
 from bulkhead.flows.native import Declared, FlowSet, Task, analysis
 
-HEADER_BYTES = 44  # struct virtio_vsock_hdr: VIRTIO 1.2, 5.10.6
 HALF_NS_PER_S = 2 * 10**9
 
 KINDS = ("data", "control of the sender", "control of the receiver")
@@ -58,11 +57,9 @@ class FlowModel:
     def declared(self) -> list[Declared]:
         queue = {name: number for number, name in enumerate(self.domains)}
         found: list[Declared] = []
-        for member in self.members:
-            flow = self.flows[member.flow]
-            data = member.kind == KINDS[0]
-            size, transfers = (flow.size, flow.transfers or 0) if data else (HEADER_BYTES, 0)
-            found.append((size, flow.period, flow.deadline, transfers, queue[member.sender]))
+        for flow in self.flows:
+            data = (flow.size, flow.period, flow.deadline, flow.transfers or 0, queue[flow.from_])
+            found += analysis().with_control(data, queue[flow.to])
         return found
 
     def make(self) -> FlowSet:

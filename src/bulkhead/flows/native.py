@@ -70,6 +70,9 @@ class Analysis(Protocol):
         self, flows: Sequence[Declared], costs: Mapping[str, int], senders: int, chunk_bytes: int
     ) -> FlowSet: ...
 
+    def with_control(self, data: Declared, receiver: int) -> list[Declared]:
+        """A flow and its reserved control packets: as many tasks as model.KINDS has, in that order."""
+
     def test_batch(
         self,
         packet_bytes: Column,

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The flows lie one behind the other, in any order, so that they are a set as the analysis takes it.
+ */
+#include "core/flow_admission.h"
+#include <string.h>
+
+void flow_admission_init(struct flow_admission *admission, const struct flow_costs *costs, uint32_t senders,
+                         uint64_t chunk_bytes, uint64_t bytes_per_s)
+{
+    admission->costs = *costs;
+    admission->senders = senders;
+    admission->chunk_bytes = chunk_bytes;
+    admission->bytes_per_s = bytes_per_s;
+    admission->count = 0;
+    admission->testing = false;
+}
+
+void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow *data,
+                         uint32_t receiver)
+{
+    uint32_t place = admission->count++;
+
+    admission->names[place] = name;
+    flow_with_control(data, receiver, &admission->flows[FLOW_TASKS * place]);
+}
+
+static void forget(struct flow_admission *admission, uint32_t place)
+{
+    uint32_t last = --admission->count;
+
+    admission->names[place] = admission->names[last];
+    memmove(&admission->flows[FLOW_TASKS * place], &admission->flows[FLOW_TASKS * last],
+            FLOW_TASKS * sizeof admission->flows[0]);
+}
+
+enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_t name,
+                                       const struct flow *data, uint32_t receiver, uint32_t *culprit)
+{
+    enum flow_problem problem;
+    uint32_t task;
+
+    *culprit = name;
+    if (admission->count == FLOW_ADMISSION_FLOWS) {
+        return FLOW_TOO_MANY;
+    }
+    flow_admission_take(admission, name, data, receiver);
+    problem = flow_transform(admission->flows, FLOW_TASKS * admission->count, &admission->costs,
+                             admission->senders, admission->chunk_bytes, &admission->set, &task);
+    if (problem != FLOW_OK) {
+        *culprit = admission->names[task / FLOW_TASKS];
+        forget(admission, admission->count - 1);
+        return problem;
+    }
+    flow_test_begin(&admission->test, &admission->set, admission->bytes_per_s);
+    admission->testing = true;
+    return FLOW_OK;
+}
+
+enum flow_verdict flow_admission_step(struct flow_admission *admission, uint64_t steps)
+{
+    enum flow_verdict verdict = flow_test_run(&admission->test, steps);
+
+    if (verdict == FLOW_SCHEDULABLE) {
+        admission->testing = false;
+    } else if (verdict != FLOW_GOES_ON) {
+        flow_admission_cancel(admission);
+    }
+    return verdict;
+}
+
+void flow_admission_cancel(struct flow_admission *admission)
+{
+    if (admission->testing) {
+        forget(admission, admission->count - 1);
+    }
+    admission->testing = false;
+}
+
+void flow_admission_remove(struct flow_admission *admission, uint32_t name)
+{
+    for (uint32_t i = 0; i < admission->count; i++) {
+        if (admission->names[i] == name) {
+            forget(admission, i);
+            return;
+        }
+    }
+}

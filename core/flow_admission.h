@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Flows that come and go while a system runs (F6): one is admitted if the set with it passes the same test
+ * that admits a system, at the broker's rate as it is. One at a time is tested, in steps, so that nobody is
+ * held up. The caller serializes.
+ */
+#ifndef BULKHEAD_CORE_FLOW_ADMISSION_H
+#define BULKHEAD_CORE_FLOW_ADMISSION_H
+
+#include "core/flow_test.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FLOW_ADMISSION_FLOWS (FLOW_MAX / FLOW_TASKS)
+
+struct flow_admission {
+    struct flow_costs costs;
+    uint32_t senders; /* domains with a queue */
+    uint64_t chunk_bytes;
+    uint64_t bytes_per_s;
+    uint32_t count;                                       /* flows, with the one that is tested */
+    bool testing;                                         /* the last of them */
+    uint32_t names[FLOW_ADMISSION_FLOWS];                 /* by which callers know them */
+    struct flow flows[FLOW_ADMISSION_FLOWS * FLOW_TASKS]; /* of each what flow_with_control() makes of it */
+    struct flow_set set;
+    struct flow_test test;
+};
+
+/* No flows yet. */
+void flow_admission_init(struct flow_admission *admission, const struct flow_costs *costs, uint32_t senders,
+                         uint64_t chunk_bytes, uint64_t bytes_per_s);
+
+/* A flow that was admitted elsewhere. There is room, and none of this name. */
+void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow *data,
+                         uint32_t receiver);
+
+/* Begins to test the set with a flow more. On a problem nothing has changed; `*culprit` is then the name of
+ * the flow that could not be kept. Not while one is tested. */
+enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_t name,
+                                       const struct flow *data, uint32_t receiver, uint32_t *culprit);
+
+/* Goes on for so many steps (flow_test.h). With FLOW_SCHEDULABLE the flow is in; with anything but
+ * FLOW_GOES_ON the test has ended, and `admission->test` says where. While one is tested. */
+enum flow_verdict flow_admission_step(struct flow_admission *admission, uint64_t steps);
+
+/* Forgets the flow that is tested, if there is one. */
+void flow_admission_cancel(struct flow_admission *admission);
+
+/* A flow is gone. Without effect if there is none of this name. Not while one is tested. */
+void flow_admission_remove(struct flow_admission *admission, uint32_t name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The demand of a set of flows until a time, for the test and the search (flow_test.h, flow_search.h), its
+ * only callers.
+ */
+#ifndef BULKHEAD_CORE_FLOW_DEMAND_H
+#define BULKHEAD_CORE_FLOW_DEMAND_H
+
+#include "core/flow.h"
+#include "core/wide.h"
+
+/* What the tasks ask for until a point: sum(eta_i C'_i), in its two parts. */
+struct flow_demand {
+    wide_t bytes;
+    wide_t fixed;
+};
+
+static inline struct flow_demand flow_demand_until(const struct flow_set *set, uint64_t t)
+{
+    struct flow_demand demand = {0, 0};
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct flow_task *task = &set->tasks[i];
+
+        if (t >= task->first) {
+            uint64_t packets = 1 + (t - task->first) / task->period;
+
+            demand.bytes += wide_product(packets, task->bytes);
+            demand.fixed += wide_product(packets, task->fixed);
+        }
+    }
+    return demand;
+}
+
+static inline wide_t flow_times_bandwidth(wide_t bytes, wide_t fixed, uint64_t bytes_per_s)
+{
+    return fixed * bytes_per_s + bytes * FLOW_HALF_NS_PER_S;
+}
+
+/* Where the piece of t begins: the last D' - J' that is not after it. */
+static inline uint64_t flow_piece_of(const struct flow_set *set, uint64_t t)
+{
+    uint64_t begin = 0;
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        uint64_t first = set->tasks[i].first;
+
+        begin = first <= t && first > begin ? first : begin;
+    }
+    return begin;
+}
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows that come and go, beside the definition of a schedulable set.
+#include "core/flow_admission.h"
+#include "flow_brute.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+
+namespace {
+
+constexpr flow_costs no_costs = {};
+constexpr uint64_t chunk_bytes = 4096;
+constexpr uint64_t megabyte_per_s = 1'000'000;
+
+struct Given {
+    flow data;
+    uint32_t receiver;
+};
+
+std::unique_ptr<flow_admission> empty(uint64_t bytes_per_s, const flow_costs &costs = no_costs)
+{
+    auto made = std::make_unique<flow_admission>();
+    flow_admission_init(made.get(), &costs, 4, chunk_bytes, bytes_per_s);
+    return made;
+}
+
+// Periods of few values: their hyperperiod is short, as the oracle needs it.
+Given any_flow(std::mt19937_64 &random)
+{
+    const uint32_t sender = random() % 4;
+    return {.data = {.packet_bytes = 1 + random() % 12'000,
+                     .period_ns = 10'000ull << random() % 3,
+                     .deadline_ns = 2'000 + random() % 30'000,
+                     .transfers = 0,
+                     .sender = sender},
+            .receiver = (sender + 1) % 4};
+}
+
+flow_verdict finish(flow_admission &admission)
+{
+    flow_verdict verdict = FLOW_GOES_ON;
+    for (int i = 0; verdict == FLOW_GOES_ON && i < 1'000'000; i++) {
+        verdict = flow_admission_step(&admission, 1);
+    }
+    return verdict;
+}
+
+// The set of all flows that are in, and of one more.
+bool schedulable(const std::map<uint32_t, Given> &all, uint64_t bytes_per_s)
+{
+    std::vector<flow> flows;
+    for (const auto &[name, one] : all) {
+        std::array<flow, FLOW_TASKS> tasks{};
+        flow_with_control(&one.data, one.receiver, tasks.data());
+        flows.insert(flows.end(), tasks.begin(), tasks.end());
+    }
+    flow_set set;
+    uint32_t culprit = 0;
+    EXPECT_EQ(flow_transform(flows.data(), static_cast<uint32_t>(flows.size()), &no_costs, 4, chunk_bytes,
+                             &set, &culprit),
+              FLOW_OK);
+    return brute::schedulable(set, bytes_per_s);
+}
+
+TEST(flow_admission, f6_admits_what_is_schedulable_with_all_that_are_in)
+{
+    std::mt19937_64 random(11);
+    int admitted = 0;
+    int refused = 0;
+    for (int round = 0; round < 150; round++) {
+        const uint64_t bytes_per_s = (1 + random() % 3) * 1000 * megabyte_per_s;
+        const auto admission = empty(bytes_per_s);
+        std::map<uint32_t, Given> in;
+        for (uint32_t name = 0; name < 12; name++) {
+            if (!in.empty() && random() % 4 == 0) {
+                const uint32_t gone = std::next(in.begin(), random() % in.size())->first;
+                flow_admission_remove(admission.get(), gone);
+                in.erase(gone);
+            }
+            const Given given = any_flow(random);
+            auto with = in;
+            with[name] = given;
+            uint32_t culprit = 0;
+            ASSERT_EQ(flow_admission_begin(admission.get(), name, &given.data, given.receiver, &culprit),
+                      FLOW_OK);
+            if (random() % 8 == 0) {
+                flow_admission_step(admission.get(), random() % 4);
+                flow_admission_cancel(admission.get());
+            } else if (finish(*admission) == FLOW_SCHEDULABLE) {
+                ASSERT_TRUE(schedulable(with, bytes_per_s));
+                in = with;
+                admitted++;
+            } else {
+                ASSERT_FALSE(schedulable(with, bytes_per_s));
+                refused++;
+            }
+            ASSERT_EQ(admission->count, in.size());
+            ASSERT_FALSE(admission->testing);
+        }
+    }
+    EXPECT_GT(admitted, 300);
+    EXPECT_GT(refused, 100);
+}
+
+TEST(flow_admission, f6_a_flow_that_the_path_alone_makes_late_changes_nothing)
+{
+    flow_costs costs = {};
+    costs.transport_min = 100;
+    costs.transport_max = 1000;
+    costs.parse_max = 100;
+    costs.notify_max = 500;
+    const auto admission = empty(1000 * megabyte_per_s, costs);
+    const flow good = {
+        .packet_bytes = 64, .period_ns = 1'000'000, .deadline_ns = 1'810, .transfers = 0, .sender = 0};
+    flow bad = good;
+    uint32_t culprit = 0;
+
+    flow_admission_take(admission.get(), 7, &good, 1);
+    bad.deadline_ns = 1500;
+    bad.sender = 2;
+    EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, 1, &culprit), FLOW_DEADLINE_SHORT);
+    EXPECT_EQ(culprit, 9u);
+    // Sound by itself, but its sender's other flow waits for it.
+    bad.deadline_ns = 1'000'000;
+    bad.sender = good.sender;
+    EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, 1, &culprit), FLOW_DEADLINE_SHORT);
+    EXPECT_EQ(culprit, 7u);
+    EXPECT_EQ(admission->count, 1u);
+    EXPECT_FALSE(admission->testing);
+}
+
+TEST(flow_admission, f6_takes_as_many_flows_as_there_is_room_for)
+{
+    const auto admission = empty(1000 * megabyte_per_s);
+    const flow small = {
+        .packet_bytes = 1, .period_ns = FLOW_MAX_NS, .deadline_ns = FLOW_MAX_NS, .transfers = 0, .sender = 0};
+    uint32_t culprit = 0;
+
+    for (uint32_t name = 0; name < FLOW_ADMISSION_FLOWS; name++) {
+        ASSERT_EQ(flow_admission_begin(admission.get(), name, &small, 1, &culprit), FLOW_OK);
+        ASSERT_EQ(finish(*admission), FLOW_SCHEDULABLE);
+    }
+    EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, 1, &culprit), FLOW_TOO_MANY);
+    flow_admission_remove(admission.get(), 99); // nobody
+    EXPECT_EQ(admission->count, FLOW_ADMISSION_FLOWS);
+    flow_admission_remove(admission.get(), 5);
+    EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, 1, &culprit), FLOW_OK);
+}
+
+} // namespace
