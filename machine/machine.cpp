@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "machine/qos.h"
 #include "machine/tlb.h"
 
 namespace bulkhead::machine {
@@ -108,6 +109,23 @@ void check_regulator(builder &check, const regulator_settings &one, const std::s
                  where + ".peak_bytes_per_s", "must not be below the rate");
 }
 
+void check_qos(builder &check, const master_settings &master, const std::string &where)
+{
+    const qos_settings &one = master.qos;
+    if (one.clock_ps == 0) {
+        check.demand(one.rate == 0 && one.peak == 0, where + ".rate", "needs a clock");
+        return;
+    }
+    check.demand(one.clock_ps <= 1'000'000, where + ".clock_ps", "must be 1 us at most");
+    check.demand(one.transaction_bytes >= 1 && one.transaction_bytes <= 4096, where + ".transaction_bytes",
+                 "must be from 1 to 4096");
+    check.demand(one.rate < qos_rate_one, where + ".rate", "must be below 4096");
+    check.demand(one.burst >= 1 && one.burst < 1U << 16U, where + ".burst", "must be from 1 to 65535");
+    check.demand(one.peak < qos_peak_one, where + ".peak", "must be below 256");
+    check.demand(master.reads.rate_bytes_per_s == 0 && master.writes.rate_bytes_per_s == 0, where,
+                 "cannot be beside `reads` and `writes`");
+}
+
 void check(builder &check, const settings &wanted)
 {
     check.demand(!wanted.cores.empty() && wanted.cores.size() <= 64, "cores", "there must be 1 to 64");
@@ -128,6 +146,7 @@ void check(builder &check, const settings &wanted)
     for (std::size_t i = 0; i < wanted.masters.size(); ++i) {
         check_regulator(check, wanted.masters[i].reads, at("masters", i) + ".reads");
         check_regulator(check, wanted.masters[i].writes, at("masters", i) + ".writes");
+        check_qos(check, wanted.masters[i], at("masters", i) + ".qos");
     }
 }
 

@@ -2,6 +2,8 @@
 // The way of a line through shared levels and interconnect to DRAM and back; see the header.
 #include "machine/memory_system.h"
 
+#include "machine/qos.h"
+
 namespace bulkhead::machine {
 
 memory_system::memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory)
@@ -18,8 +20,10 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
                            allowed != 0 ? allowed : ~std::uint32_t{0}});
     }
     for (const master_settings &one : wanted.masters) {
-        ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps}, regulator(one.reads),
-                          regulator(one.writes), 0});
+        const bool by_qos = one.qos.clock_ps != 0;
+        const regulator_settings both = regulator_of(one.qos, line_bytes_);
+        ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps},
+                          regulator(by_qos ? both : one.reads), regulator(by_qos ? both : one.writes), 0});
     }
 }
 

@@ -88,6 +88,15 @@ struct regulator_settings {
     std::uint64_t peak_bytes_per_s = 0;
 };
 
+// A QoS-400 regulator of both directions, in the numbers of its registers (machine/qos.h).
+struct qos_settings {
+    std::uint64_t clock_ps = 0; // of the interconnect; 0: there is no regulator, and `reads`, `writes` hold
+    std::uint32_t transaction_bytes = 0;
+    std::uint32_t rate = 0;  // transactions in 4096 clocks, up to 4095; 0: off
+    std::uint32_t burst = 1; // transactions that may go at once; 1: the rate is strict
+    std::uint32_t peak = 0;  // transactions in 256 clocks, up to 255; 0: none
+};
+
 // A port of the interconnect: a cluster of cores, a DMA engine.
 struct master_settings {
     std::string name;
@@ -95,6 +104,7 @@ struct master_settings {
     std::uint64_t answer_ps = 0;  // and back
     regulator_settings reads{};
     regulator_settings writes{};
+    qos_settings qos{};
 };
 
 // Memory on the chip, or anything else that is not DRAM; not cached. Other addresses cost `device_ps`.

@@ -227,13 +227,23 @@ void read_regulator(object &from, regulator_settings &to)
         .read("peak_bytes_per_s", to.peak_bytes_per_s);
 }
 
+void read_qos(object &from, qos_settings &to)
+{
+    from.read("clock_ps", to.clock_ps)
+        .read("transaction_bytes", to.transaction_bytes)
+        .read("rate", to.rate)
+        .read("burst", to.burst)
+        .read("peak", to.peak);
+}
+
 void read_master(object &from, master_settings &to)
 {
     from.read("name", to.name)
         .read("request_ps", to.request_ps)
         .read("answer_ps", to.answer_ps)
         .read("reads", to.reads, read_regulator)
-        .read("writes", to.writes, read_regulator);
+        .read("writes", to.writes, read_regulator)
+        .read("qos", to.qos, read_qos);
 }
 
 void read_region(object &from, region_settings &to)

@@ -14,6 +14,12 @@ namespace {
 constexpr std::uint64_t uart_bytes = 0x1000;
 constexpr std::uint64_t dma_channel_bytes = 0x1000;
 
+std::size_t master_of(const settings &made_from, const std::string &name)
+{
+    const auto port = std::ranges::find(made_from.masters, name, &master_settings::name);
+    return static_cast<std::size_t>(port - made_from.masters.begin());
+}
+
 // Through what the cores share, and by its own port.
 route route_of(const settings &made_from, const std::string &master)
 {
@@ -22,8 +28,7 @@ route route_of(const settings &made_from, const std::string &master)
         const auto level = std::ranges::find(made_from.levels, name, &level_settings::name);
         way.levels.push_back(static_cast<std::size_t>(level - made_from.levels.begin()));
     }
-    const auto port = std::ranges::find(made_from.masters, master, &master_settings::name);
-    way.master = static_cast<std::size_t>(port - made_from.masters.begin());
+    way.master = master_of(made_from, master);
     return way;
 }
 
@@ -49,6 +54,9 @@ peripherals::peripherals(const board_settings &board, surroundings around)
     }
     for (const dma_settings &one : board.dma) {
         make_dma(one, around);
+    }
+    for (const qos_place &one : board.qos) {
+        make_qos(one, around.machine);
     }
 }
 
@@ -169,6 +177,19 @@ void peripherals::make_dma(const dma_settings &wanted, const surroundings &aroun
                                              static_cast<std::uint32_t>(value));
                            }});
     }
+}
+
+void peripherals::make_qos(const qos_place &wanted, simulated_machine &machine)
+{
+    const std::size_t master = master_of(machine.made_from(), wanted.master);
+    regulators_.push_back(std::make_unique<devices::qos_regulator>(machine.memory(), master,
+                                                                   machine.made_from().masters[master].qos));
+    devices::qos_regulator &own = *regulators_.back();
+    frames_.push_back({wanted.at, devices::qos_regulator::bytes,
+                       [&own](core_id, std::uint64_t offset, unsigned) { return own.read(offset); },
+                       [&own](core_id, std::uint64_t offset, unsigned, std::uint64_t value) {
+                           own.write(offset, static_cast<std::uint32_t>(value));
+                       }});
 }
 
 const peripherals::frame *peripherals::frame_at(std::uint64_t pa) const

@@ -15,6 +15,7 @@
 #include "machine/devices/gic_v2.h"
 #include "machine/devices/gic_v3.h"
 #include "machine/devices/mmdc_profile.h"
+#include "machine/devices/qos_regulator.h"
 #include "machine/devices/uart.h"
 #include "machine/devices/zdma.h"
 #include "machine/machine.h"
@@ -32,6 +33,12 @@ struct dma_settings {
     std::vector<std::uint32_t> interrupts; // of each channel
     std::string master;                    // name of its port
     devices::zdma_channel::settings timing{};
+};
+
+// Registers of the regulator before a master that has one.
+struct qos_place {
+    std::uint64_t at = 0;
+    std::string master;
 };
 
 // Where devices are and what they are connected to: from the platform file.
@@ -55,6 +62,7 @@ struct board_settings {
     std::vector<std::uint64_t> mpidrs;
     std::uint64_t dram_profile_pa = 0; // of the memory controller's profiling counters; 0: it has none
     std::vector<dma_settings> dma;
+    std::vector<qos_place> qos;
     // What hardware does at the border of EL2, beside the memory accesses of the software there.
     picoseconds entry{};   // taking an exception
     picoseconds exit{};    // returning from one
@@ -94,6 +102,7 @@ private:
     void make_uart(const board_settings &board, surroundings &around);
     void make_dram_profile(const board_settings &board, simulated_machine &machine);
     void make_dma(const dma_settings &wanted, const surroundings &around);
+    void make_qos(const qos_place &wanted, simulated_machine &machine);
     [[nodiscard]] const frame *frame_at(std::uint64_t pa) const;
 
     std::unique_ptr<devices::gic> gic_;
@@ -102,6 +111,7 @@ private:
     std::unique_ptr<devices::uart> uart_;
     std::unique_ptr<devices::mmdc_profile> dram_profile_;
     std::vector<std::unique_ptr<devices::zdma_channel>> dma_channels_;
+    std::vector<std::unique_ptr<devices::qos_regulator>> regulators_;
     std::vector<frame> frames_;
 };
 

@@ -142,6 +142,9 @@ board_settings board_of(const json &from)
     for (const json &one : from.at("dma")) {
         board.dma.push_back(dma_of(one));
     }
+    for (const json &one : from.at("qos")) {
+        board.qos.push_back({.at = one.at("at"), .master = one.at("master")});
+    }
     board.entry = picoseconds{from.at("entry_ps")};
     board.exit = picoseconds{from.at("exit_ps")};
     board.barrier = picoseconds{from.at("barrier_ps")};

@@ -16,6 +16,7 @@
 
 #include "machine/generator.h"
 #include "machine/machine.h"
+#include "machine/python/dma_load.h"
 #include "machine/python/programs.h"
 #include "machine/python/regulation_json.h"
 #include "machine/python/results.h"
@@ -66,10 +67,18 @@ public:
         waited_for_ += endless ? 0 : 1;
         mine.start([this, added, endless](core &on) {
             added->run_on(on);
-            if (!endless && --waited_for_ == 0 && programs_.empty()) {
-                machine_->timeline().stop();
+            if (!endless) {
+                one_done();
             }
         });
+    }
+
+    // A DMA engine that copies (machine/python/dma_load.h).
+    void dma(const std::string &description)
+    {
+        auto made = taken(dma_load::make(*machine_, description, [this] { one_done(); }));
+        waited_for_ += made->endless() ? 0 : 1;
+        engines_.push_back(std::move(made));
     }
 
     // An instrumented program. `memory`: runs of guest address, physical address and bytes.
@@ -152,6 +161,11 @@ public:
             walks.push_back({{"core", one.core}, {"places", one.what->places()}, {"walk_ps", times}});
         }
         found["walks"] = std::move(walks);
+        json engines = json::array();
+        for (const std::unique_ptr<dma_load> &one : engines_) {
+            engines.push_back(one->report());
+        }
+        found["engines"] = std::move(engines);
         if (regulation_) {
             found["regulation"] = regulation_results(*regulation_, at);
         }
@@ -170,6 +184,14 @@ private:
     };
 
     static constexpr std::uint64_t slice_ps = 100'000'000;
+
+    // A walk or an engine that has an end.
+    void one_done()
+    {
+        if (--waited_for_ == 0 && programs_.empty()) {
+            machine_->timeline().stop();
+        }
+    }
 
     [[nodiscard]] bool all_done() const
     {
@@ -198,6 +220,7 @@ private:
     std::unique_ptr<ram> ram_;
     std::vector<on_core> walks_;
     std::vector<program_on_core> programs_;
+    std::vector<std::unique_ptr<dma_load>> engines_;
     std::size_t waited_for_ = 0;
     std::unique_ptr<regulation::driver> regulation_;
     picoseconds reached_{}; // up to where it ran
@@ -212,6 +235,7 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
         .def(nb::init<const std::string &>(), nb::arg("settings"))
         .def("own", &python_machine::own, nb::arg("owner"), nb::arg("pages"), nb::arg("page_bytes") = 4096)
         .def("walk", &python_machine::walk_on, nb::arg("core"), nb::arg("description"))
+        .def("dma", &python_machine::dma, nb::arg("description"))
         .def("program", &python_machine::program_on, nb::arg("core"), nb::arg("file"), nb::arg("memory"),
              nb::arg("arguments"), nb::arg("endless") = false)
         .def("trace", &python_machine::trace_on, nb::arg("core"), nb::arg("file"), nb::arg("frames"),

@@ -20,6 +20,12 @@ def between(before: Result, after: Result) -> Result:
     for key in _COUNTED:
         if key in after:
             found[key] = _less(after[key], before[key])
+    # Times of its first and last chunk stay, and so does the longest.
+    counted = ("chunks", "bytes", "busy_ps")
+    found["engines"] = [
+        late | {key: late[key] - early[key] for key in counted}
+        for early, late in zip(before["engines"], after["engines"], strict=True)
+    ]
     dram = found["dram"]
     dram["utilization"] = dram["busy_cycles"] / dram["cycles"] if dram["cycles"] else 0.0
     return found

@@ -30,6 +30,9 @@ class Machine(Protocol):
     def walk(self, core: int, description: str) -> None:
         """Put a generator (machine/generator.h), described as JSON, on a core that has nothing to do."""
 
+    def dma(self, description: str) -> None:
+        """A DMA engine that copies chunk after chunk (machine/python/dma_load.h), described as JSON."""
+
     def program(
         self, core: int, file: str, memory: list[tuple[int, int, int]], arguments: list[str], endless: bool
     ) -> None:

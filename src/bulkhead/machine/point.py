@@ -19,6 +19,8 @@ from typing import Any
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
+from bulkhead.machine.engines import described as engine_of
+from bulkhead.machine.engines import regulate
 from bulkhead.machine.interval import between
 from bulkhead.machine.native import Machine, load_machine
 from bulkhead.machine.patterns import same_bank
@@ -80,6 +82,7 @@ def run_point(job: Job) -> Result:
             machine.own(number + 1, frames, PAGE_BYTES)
             walk["table_frames"] = frames
         machine.walk(part["core"], json.dumps(walk))
+    _start_engines(job, machine, placement)
     limits = _limits(job, machine, placement) if is_limited(job) else None  # parts lie as without
     until = int(job.get("until_ps", LONGEST_PS))
     begin = int(job.get("from_ps", 0))
@@ -125,10 +128,20 @@ def job_platform(job: Job) -> Platform:
 
 def job_settings(job: Job) -> Settings:
     """The platform's settings with what the job sets otherwise: {"cores.loads": 2} for all cores."""
-    settings = settings_of(job_platform(job), seed=job.get("seed", 1), owners=len(job["parts"]) + 1)
+    owners = len(job["parts"]) + len(job.get("engines", ())) + 1
+    settings = settings_of(job_platform(job), seed=job.get("seed", 1), owners=owners)
+    regulate(settings, job.get("qos", {}))
     for path, value in job.get("set", {}).items():
         _set(settings, path.split("."), path, value)
     return settings
+
+
+def _start_engines(job: Job, machine: Machine, placement: Placement) -> None:
+    platform = job_platform(job)
+    for owner, engine in enumerate(job.get("engines", ()), len(job["parts"]) + 1):
+        description, pages = engine_of(engine, platform, placement, owner)
+        machine.own(owner, pages, PAGE_BYTES)
+        machine.dma(description)
 
 
 def _limits(job: Job, machine: Machine, placement: Placement) -> str:

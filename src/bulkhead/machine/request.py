@@ -13,7 +13,7 @@ from typing import Any
 
 from bulkhead.config.platform import Dma, InterruptController, Platform
 from bulkhead.geometry import PAGE_BYTES
-from bulkhead.machine.settings import NotSimulated, settings_of
+from bulkhead.machine.settings import NotSimulated, engine_timing, settings_of
 from bulkhead.package.build import Build
 from bulkhead.planning.broker import is_broker
 
@@ -82,6 +82,7 @@ def board_of(platform: Platform) -> Json:
         "exit_ps": costs.exit or 0,
         "barrier_ps": costs.barrier or 0,
         "dma": [_dma_of(platform.name, dma) for dma in platform.dma],
+        "qos": [{"at": dma.qos, "master": dma.name} for dma in platform.dma if dma.qos is not None],
     }
 
 
@@ -99,10 +100,7 @@ def _dram_profile(platform: Platform) -> int:
 
 def _dma_of(platform: str, dma: Dma) -> Json:
     """An engine whose channels lie one behind the other, with an interrupt each."""
-    if dma.type != "zdma":
-        raise NotSimulated(f"platform '{platform}': the simulated machine has no {dma.type}")
-    if dma.start is None or dma.finish is None or dma.per_line is None:
-        raise NotSimulated(f"platform '{platform}' does not say how fast '{dma.name}' is")
+    timing = engine_timing(platform, dma)
     if len(dma.interrupts) != dma.channels:
         raise NotSimulated(f"platform '{platform}': '{dma.name}' needs one interrupt for each channel")
     return {
@@ -110,10 +108,7 @@ def _dma_of(platform: str, dma: Dma) -> Json:
         "channel_bytes": (dma.size or PAGE_BYTES * dma.channels) // dma.channels,
         "interrupts": list(dma.interrupts),
         "master": dma.name,
-        "coherent": dma.coherent,
-        "start_ps": dma.start,
-        "finish_ps": dma.finish,
-        "line_ps": dma.per_line,
+        **timing,
     }
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from bulkhead.config import dram as drams
-from bulkhead.config.platform import Cache, Dram, Platform
-from bulkhead.config.timing import BY_TURNS, DramTiming, Prefetcher, TlbLevel
+from bulkhead.config.platform import Cache, Dma, Dram, Platform
+from bulkhead.config.timing import BY_TURNS, DramTiming, Interconnect, Prefetcher, TlbLevel
 
 PICOSECONDS_PER_S = 10**12
 LOOKAHEAD_PS = 200_000  # where no cost of an interrupt is given: no interrupt crosses cores faster
@@ -38,7 +38,12 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
         "cores": [_core(platform, number) for number in range(platform.cores.count)],
         "levels": _levels(platform),
         "masters": [
-            {"name": name, "request_ps": interconnect.request, "answer_ps": interconnect.answer}
+            {
+                "name": name,
+                "request_ps": interconnect.request,
+                "answer_ps": interconnect.answer,
+                **_qos(interconnect, name),
+            }
             for name in _masters(platform)
         ],
         "regions": _regions(platform),
@@ -52,6 +57,20 @@ def cycles_ps(platform: Platform, cycles: int) -> int:
     frequency = platform.cores.frequency
     assert frequency is not None
     return (cycles * PICOSECONDS_PER_S + frequency // 2) // frequency
+
+
+def engine_timing(platform: str, dma: Dma) -> Settings:
+    """How fast a channel of an engine is. Raises NotSimulated."""
+    if dma.type != "zdma":
+        raise NotSimulated(f"platform '{platform}': the simulated machine has no {dma.type}")
+    if dma.start is None or dma.finish is None or dma.per_line is None:
+        raise NotSimulated(f"platform '{platform}' does not say how fast '{dma.name}' is")
+    return {
+        "coherent": dma.coherent,
+        "start_ps": dma.start,
+        "finish_ps": dma.finish,
+        "line_ps": dma.per_line,
+    }
 
 
 def _core(platform: Platform, number: int) -> Settings:
@@ -119,6 +138,14 @@ def _levels(platform: Platform) -> list[Settings]:
 def _masters(platform: Platform) -> list[str]:
     names = [_master(platform, number) for number in range(platform.cores.count)]
     return [*dict.fromkeys(names), *(device.name for device in platform.dma)]
+
+
+def _qos(interconnect: Interconnect, master: str) -> Settings:
+    """The regulator before a master, which is off until software or a job sets it."""
+    found = next((one for one in interconnect.regulators if one.master == master), None)
+    if found is None:
+        return {}
+    return {"qos": {"clock_ps": found.clock, "transaction_bytes": found.transaction}}
 
 
 def _master(platform: Platform, number: int) -> str:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DMA engines beside what runs on cores, held by QoS-400 regulators (F2; S2: interconnect, DMA)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bulkhead.machine.engines import BadEngine, rate_of
+from bulkhead.machine.native import built_machine
+from bulkhead.machine.point import job_platform, run_point
+
+KIB, MIB = 1024, 1 << 20
+PS_PER_S = 10**12
+ZCU102 = {"platform": "zcu102", "parts": []}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    built_machine()
+
+
+def engine(chunk: int, **more: Any) -> dict[str, Any]:
+    return {"engine": "adma", "memory_bytes": 16 * MIB, "chunk_bytes": chunk, "chunks": 16} | more
+
+
+def bandwidth(chunk: int, **job: Any) -> float:
+    """Bytes a second of an engine that is alone, from its first start to its last interrupt."""
+    [found] = run_point({**ZCU102, "engines": [engine(chunk)], **job})["engines"]
+    assert found["chunks"] == 16
+    return float(found["bytes"] * PS_PER_S / (found["last_ps"] - found["first_ps"]))
+
+
+def test_the_engine_alone_is_as_fast_as_published() -> None:
+    """Within 3 %: the three times of the channel are fitted to five measured rates."""
+    budget = job_platform(ZCU102).memory_budget
+    assert budget is not None
+    for row in budget.dma:
+        assert bandwidth(row.chunk) == pytest.approx(row.rate, rel=0.03)
+
+
+@pytest.mark.parametrize("rate", [1, 10, 32, 64, 128, 192])
+def test_the_regulator_lets_pass_what_its_register_says(rate: int) -> None:
+    """F2: b = S_b * a * f_clk / 2^12, while that is less than the engine does itself."""
+    interconnect = job_platform(ZCU102).interconnect
+    assert interconnect is not None
+    wanted = rate_of(interconnect.regulators[0], rate)
+    assert wanted == 15_625_000 * rate
+    got = bandwidth(MIB // 2, qos={"adma": {"rate": rate}})
+    assert wanted * 0.99 <= got <= wanted * 1.0001  # the first transaction waits for none
+
+
+def test_a_rate_beyond_the_engine_changes_nothing() -> None:
+    assert bandwidth(4 * KIB, qos={"adma": {"rate": 4095}}) == bandwidth(4 * KIB)
+
+
+def test_an_engine_without_end_runs_beside_a_core_until_that_is_done() -> None:
+    part = {"name": "reader", "core": 0, "memory_bytes": MIB, "kind": "read", "walks": 4}
+    alone = run_point({**ZCU102, "parts": [part]})
+    beside = run_point({**ZCU102, "parts": [part], "engines": [engine(4 * KIB, chunks=0)]})
+    assert beside["ending"] == "stopped"
+    assert beside["walks"][0]["walk_ps"][-1] > alone["walks"][0]["walk_ps"][-1]
+    assert beside["engines"][0]["bytes"] > MIB // 4
+    assert (
+        beside["digest"]
+        == run_point({**ZCU102, "parts": [part], "engines": [engine(4 * KIB, chunks=0)]})["digest"]
+    )
+
+
+def test_what_was_counted_before_is_left_out() -> None:
+    """Counts of an engine of a steady state: its rate in a window."""
+    window = 10**9
+    job = {"from_ps": 10**8, "until_ps": 10**8 + window, "qos": {"adma": {"rate": 10}}}
+    [found] = run_point({**ZCU102, "engines": [engine(4 * KIB, chunks=0)], **job})["engines"]
+    assert found["bytes"] * PS_PER_S / window == pytest.approx(156_250_000, rel=0.1)
+    assert found["busy_ps"] <= window * 1.1
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"engines": [engine(4 * KIB, engine="none")]},
+        {"engines": [engine(16 * MIB)]},
+        {"engines": [engine(4 * KIB, color=1)]},
+        {"qos": {"adma": {"rat": 1}}},
+        {"qos": {"none": {"rate": 1}}},
+        {"qos": {"cores-l2": {"rate": 1}}},
+    ],
+)
+def test_what_cannot_be_is_refused(job: dict[str, Any]) -> None:
+    with pytest.raises(BadEngine):
+        run_point({**ZCU102, **job})
+
+
+def test_register_values_have_their_bits() -> None:
+    with pytest.raises(ValueError, match="below 4096"):
+        run_point({**ZCU102, "qos": {"adma": {"rate": 4096}}})
