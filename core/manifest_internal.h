@@ -53,8 +53,9 @@ bool manifest_in_device_window(const struct manifest_platform *platform, uint32_
 /* Whether a physical range touches registers of EL2's own, which guests do not see at any address. */
 bool manifest_is_kept(const struct manifest_platform *platform, uint64_t pa, uint64_t bytes);
 
-/* manifest_budgets.c: budgets, and the regulation of them. The domain's VCPUs have been checked; those of
- * all, for the second. Or manifest_space_only.c: that there are none, and nothing else of time. */
+/* manifest_budgets.c: budgets, and the regulation of them, with the memory for samples. The domain's VCPUs
+ * have been checked; VCPUs and devices of all, for the second. Or manifest_space_only.c: that there are none,
+ * and nothing else of time. */
 bool manifest_check_budget(struct manifest_check *check, const struct manifest_domain *domain);
 bool manifest_check_regulation(struct manifest_check *check);
 

@@ -18,8 +18,9 @@
 #define MMU_CONST         (MMU_MEMORY | MMU_READ_ONLY | MMU_EXECUTE_NEVER)
 #define MMU_CODE          (MMU_MEMORY | MMU_READ_ONLY)
 #define MMU_DEVICE        ((1ull << 6) | (1ull << 10) | MMU_EXECUTE_NEVER)
-#define MMU_UNCACHED_READ_ONLY                                                                               \
-    ((2ull << 2) | (1ull << 6) | (3ull << 8) | (1ull << 10) | MMU_READ_ONLY | MMU_EXECUTE_NEVER)
+#define MMU_UNCACHED      ((2ull << 2) | (1ull << 6) | (3ull << 8) | (1ull << 10) | MMU_EXECUTE_NEVER)
+
+#define MMU_UNCACHED_READ_ONLY (MMU_UNCACHED | MMU_READ_ONLY)
 
 /* Builds the tables. False when the pool is exhausted. */
 bool mmu_create(struct pool *pool, const struct manifest_header *manifest, paddr_t *root);

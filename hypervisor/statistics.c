@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * core/sample_ring.h in frames of the pool that follow each other, so they are one piece for EL2.
+ * core/sample_ring.h in on-chip memory, where its writes are no traffic of the DRAM; else in the pool.
  */
 #include "statistics.h"
+#include "console.h"
 #include "cpu.h"
 #include "domain.h"
 #include "regulation.h"
 #include "shared_core.h"
 #include "system.h"
+#include "window.h"
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
-#define WORDS (sizeof(struct status_sample) / sizeof(uint64_t))
+#define WORDS      (sizeof(struct status_sample) / sizeof(uint64_t))
+#define RING_BYTES ((uint64_t)BH_SAMPLE_FRAMES * BH_PAGE_BYTES)
 
 static _Atomic uint32_t discarded; /* bool */
 
@@ -21,35 +25,81 @@ static bool has_budget(const struct cpu *cpu)
                                : shared_core_counts(cpu) != 0;
 }
 
-static bool init(struct cpu *cpu)
+/* Where a ring begins, for EL2 and physically. */
+struct ring_place {
+    char *here;
+    uint64_t pa;
+};
+
+/* Frames that follow each other, so they are one piece for EL2. */
+static bool place_in_pool(struct ring_place *place)
 {
     struct pool *pool = system_pool();
     uint64_t first = pool->used;
     paddr_t frame;
 
-    cpu->statistics = (struct statistics){.waits = false};
-    if (!has_budget(cpu)) {
-        return true;
-    }
     for (uint32_t i = 0; i < BH_SAMPLE_FRAMES; i++) {
         if (!pool_allocate(pool, &frame)) {
             return false;
         }
+        place->pa = i == 0 ? frame.value : place->pa;
     }
-    cpu->status->samples_frame = first;
-    cpu->status->samples_bytes = (uint64_t)BH_SAMPLE_FRAMES * BH_PAGE_BYTES;
-    return sample_writer_init(&cpu->statistics.writer,
-                              (struct sample_ring *)(void *)(pool->linear + first * BH_PAGE_BYTES),
-                              cpu->status->samples_bytes, WORDS);
+    place->here = pool->linear + first * BH_PAGE_BYTES;
+    return true;
+}
+
+/* The first of `count` rings in on-chip memory, or no place: there is none, or too little for all. */
+static struct ring_place place_in_sram(uint32_t count)
+{
+    const struct manifest_platform *platform = &system_manifest()->platform;
+    struct ring_place none = {NULL, 0};
+
+    if (count == 0 || platform->sram_bytes == 0) {
+        return none;
+    }
+    if (platform->sram_bytes / RING_BYTES < count) {
+        console_log("samples in RAM: on-chip memory is too small for %u rings", count);
+        return none;
+    }
+    console_log("samples in on-chip memory at %lx", platform->sram_pa);
+    return (struct ring_place){window_sram(paddr(platform->sram_pa), count * BH_SAMPLE_FRAMES),
+                               platform->sram_pa};
+}
+
+static bool init(struct cpu *cpu, const struct ring_place *place)
+{
+    cpu->status->samples_pa = place->pa;
+    cpu->status->samples_bytes = RING_BYTES;
+    memset(place->here, 0, RING_BYTES);
+    return sample_writer_init(&cpu->statistics.writer, (struct sample_ring *)(void *)place->here, RING_BYTES,
+                              WORDS);
 }
 
 bool statistics_init_all(void)
 {
     const struct manifest_regulation *regulation = &system_manifest()->regulation;
+    uint32_t cores = system_manifest()->cpus.count;
+    struct ring_place sram;
+    uint32_t count = 0;
 
     (void)statistics_store(regulation->members == 0 || regulation->store_samples != 0);
-    for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
-        if (!init(cpu_at(i))) {
+    for (uint32_t i = 0; i < cores; i++) {
+        cpu_at(i)->statistics = (struct statistics){.waits = false};
+        count += has_budget(cpu_at(i)) ? 1 : 0;
+    }
+    sram = place_in_sram(count);
+    for (uint32_t i = 0; i < cores; i++) {
+        struct ring_place place = sram;
+
+        if (!has_budget(cpu_at(i))) {
+            continue;
+        }
+        if (sram.here != NULL) {
+            sram = (struct ring_place){sram.here + RING_BYTES, sram.pa + RING_BYTES};
+        } else if (!place_in_pool(&place)) {
+            return false;
+        }
+        if (!init(cpu_at(i), &place)) {
             return false;
         }
     }

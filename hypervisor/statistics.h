@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Samples of what a core did in each period, for whoever looks from outside or is a manager (B8): a ring in
- * memory of the hypervisor for each core with a budget, which drops the oldest. Written by the core itself;
- * reading takes no lock and disturbs nobody.
+ * Samples of what a core did in each period, for whoever looks from outside or is a manager (B8): a ring for
+ * each core with a budget, in on-chip memory or else in the pool, which drops the oldest. Written by the core
+ * itself; reading takes no lock and disturbs nobody.
  */
 #ifndef BULKHEAD_STATISTICS_H
 #define BULKHEAD_STATISTICS_H

@@ -9,9 +9,11 @@
 
 #include "core/address.h"
 #include "pool.h"
+#include <bulkhead_layout.h>
 #include <stdint.h>
 
-#define WINDOWS_KEPT 8u
+#define WINDOWS_KEPT      8u
+#define WINDOW_SRAM_PAGES (BH_MAX_CORES * BH_SAMPLE_FRAMES)
 
 enum window {
     WINDOW_SOURCE,      /* read past the caches: leaves no lines in anybody's colors */
@@ -20,6 +22,11 @@ enum window {
     WINDOW_COUNT = WINDOW_KEPT + WINDOWS_KEPT,
 };
 
+/* Of EL2's address space, from the first window on: of all cores, a page that is never there, and on-chip
+ * memory. */
+#define WINDOW_SRAM_PAGE (BH_MAX_CORES * (uint32_t)WINDOW_COUNT + 1)
+#define WINDOW_PAGES     (WINDOW_SRAM_PAGE + WINDOW_SRAM_PAGES)
+
 /* Prepares the tables at boot. False when the pool is exhausted. */
 bool window_prepare(struct pool *pool, paddr_t root);
 
@@ -27,5 +34,9 @@ bool window_prepare(struct pool *pool, paddr_t root);
  * or closed. */
 void *window_open(enum window window, paddr_t page);
 void window_close(enum window window);
+
+/* Maps on-chip memory for good, behind the windows: `pages` of it from `first` on, at most WINDOW_SRAM_PAGES.
+ * Past the caches, whose colors it does not have. First core, before the others are started. */
+void *window_sram(paddr_t first, uint32_t pages);
 
 #endif

@@ -154,19 +154,22 @@ void peripherals::make_dram_profile(const board_settings &board, simulated_machi
 // It masters physical memory: no stage 2 is in its way.
 void peripherals::make_dma(const dma_settings &wanted, const surroundings &around)
 {
+    // No way to on-chip memory is modelled.
+    const auto bytes_of = [&memory = around.memory,
+                           &dram = around.machine.ram()](phys_addr first, byte_count bytes, access_kind) {
+        return dram.find(first) != nullptr ? memory.bytes(first, bytes) : std::span<std::byte>{};
+    };
     for (std::size_t n = 0; n < wanted.interrupts.size(); ++n) {
         dma_channels_.push_back(std::make_unique<devices::zdma_channel>(
-            wanted.timing,
-            devices::zdma_channel::surroundings{
-                .timeline = around.machine.timeline(),
-                .memory = around.machine.memory(),
-                .way = route_of(around.machine.made_from(), wanted.master),
-                .owner = {},
-                .bytes = [&memory = around.memory](phys_addr first, byte_count bytes,
-                                                   access_kind) { return memory.bytes(first, bytes); },
-                .line = [this,
-                         irq = wanted.interrupts[n]](bool high) { gic_->set_line(core_id{0}, irq, high); },
-            }));
+            wanted.timing, devices::zdma_channel::surroundings{
+                               .timeline = around.machine.timeline(),
+                               .memory = around.machine.memory(),
+                               .way = route_of(around.machine.made_from(), wanted.master),
+                               .owner = {},
+                               .bytes = bytes_of,
+                               .line = [this, irq = wanted.interrupts[n]](
+                                           bool high) { gic_->set_line(core_id{0}, irq, high); },
+                           }));
         devices::zdma_channel &channel = *dma_channels_.back();
         frames_.push_back({wanted.at + n * wanted.channel_bytes, dma_channel_bytes,
                            [&channel](core_id, std::uint64_t offset, unsigned) {

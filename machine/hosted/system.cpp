@@ -19,7 +19,7 @@ namespace bulkhead::machine::hosted {
 namespace {
 
 constexpr std::uint64_t window_va = 0x6000000000; // hypervisor/arch/hosted/window.c
-constexpr std::uint64_t window_pages = std::uint64_t{BH_MAX_CORES} * WINDOW_COUNT;
+constexpr std::uint64_t window_pages = WINDOW_PAGES;
 constexpr std::uint8_t owner_hypervisor = 1;
 constexpr std::uint8_t owner_first_domain = 2;
 constexpr std::uint64_t psci_version = 0x84000000;
@@ -78,8 +78,11 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
         return refusal{sentence(board_.event_counters, " event counters, ", board_.overflow_irqs.size(),
                                 " interrupts of theirs for ", machine_->core_count(), " cores")};
     }
-    const memory_range all{machine_->ram().base(), machine_->ram().size()};
-    auto bytes = ram::make({&all, 1});
+    std::vector<memory_range> all{{machine_->ram().base(), machine_->ram().size()}};
+    for (const region_settings &one : wanted.regions) { // on-chip memory
+        all.push_back({phys_addr{one.base}, {one.size_bytes}});
+    }
+    auto bytes = ram::make(all);
     if (auto *bad = std::get_if<refusal>(&bytes)) {
         return std::move(*bad);
     }

@@ -60,6 +60,21 @@ def test_a_load_area_over_a_device_is_found(at: int) -> None:
     assert [(finding.path, finding.code) for finding in found] == [(("load",), "overlap")]
 
 
+@pytest.mark.parametrize(
+    ("changed", "where"),
+    [
+        ({"at": 0xFFFC_0800}, "ocm.at"),
+        ({"free": 0x1800}, "ocm.free"),
+        ({"free": 0x5_0000}, "ocm.free"),
+        ({"at": 0x7FFF_F000}, "ocm"),  # RAM
+        ({"at": 0xFF00_0000}, "ocm"),  # the UART
+        ({"at": 0xFFA8_0000}, "ocm"),  # a DMA engine, which a guest can have
+    ],
+)
+def test_b8_on_chip_memory_is_whole_pages_and_nobody_elses(changed: dict[str, int], where: str) -> None:
+    assert findings("zcu102", ocm=changed) == [where]
+
+
 def test_performance_monitors_have_one_private_interrupt_or_a_line_for_each_core() -> None:
     assert findings("zcu102", pmu={"interrupts": (175, 176)}) == ["pmu.interrupts"]
     assert findings("zcu102", pmu={"interrupts": (175,)}) == ["pmu.interrupts"]

@@ -29,6 +29,14 @@ void give_budget(SampleManifest &m)
     m.domains[0].budget_chunk_events = 100;
 }
 
+// Memory for samples, between the devices and the RAM.
+void give_sram(SampleManifest &m)
+{
+    give_budget(m);
+    m.header.platform.sram_pa = 0x20000000;
+    m.header.platform.sram_bytes = 0x40000;
+}
+
 // Domain 1, best effort, is regulated on its cores in intervals of 1 ms.
 void regulate(SampleManifest &m)
 {
@@ -107,6 +115,21 @@ TEST(Manifest, AcceptsABudget)
     sample->domains[0].budget_chunk_events = 0;
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+TEST(Manifest, B8_AcceptsMemoryForSamplesAndLooksAtItForBudgetsOnly)
+{
+    auto sample = make_sample_manifest();
+    give_sram(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+
+    // The program without budgets accepts it whatever it says, so this one does as well.
+    auto unused = make_sample_manifest();
+    unused->header.platform.sram_pa = 0x40000001;
+    unused->header.platform.sram_bytes = ~0ull;
+    unused->seal();
+    EXPECT_EQ(unused->check().error, BH_MANIFEST_ERROR_NONE);
 }
 
 TEST(Manifest, B2_DomainsMayShareACore)
@@ -215,6 +238,17 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("a register outside of its page", PLATFORM, regulate(m);
             m.header.platform.utilization_busy = 0x1000),
         BAD("a control of no counters", PLATFORM, m.header.platform.utilization_enable = 1),
+        BAD("memory for samples of no bytes", PLATFORM, give_sram(m); m.header.platform.sram_bytes = 0),
+        BAD("half a page for samples", PLATFORM, give_sram(m); m.header.platform.sram_bytes = 0x800),
+        BAD("samples beside a page", PLATFORM, give_sram(m); m.header.platform.sram_pa += 8),
+        BAD("memory for samples that wraps", PLATFORM, give_sram(m);
+            m.header.platform.sram_bytes = ~0xFFFull),
+        BAD("samples in RAM", PLATFORM, give_sram(m); m.header.platform.sram_pa = 0x3FFFF000),
+        BAD("samples over the distributor", PLATFORM, give_sram(m); m.header.platform.sram_pa = 0x07FFF000),
+        BAD("samples over counters of memory", PLATFORM, regulate(m); m.header.platform.sram_pa = 0x0B000000;
+            m.header.platform.sram_bytes = 0x1000),
+        BAD("samples in a guest's device", PLATFORM, give_sram(m);
+            m.header.platform.sram_pa = m.devices[0].pa - 0x1000),
         BAD("chunks larger than the budget", BUDGET, give_budget(m); m.domains[0].budget_chunk_events = 1001),
         BAD("a device's interrupt that is a monitor's", IRQ, m.cpus[1].pmu_irq = m.irqs[0].intid),
         BAD("color bit inside a page", COLOR_BITS, m.header.platform.color_bits = 0x1800),

@@ -21,6 +21,7 @@ RAM = 0x4000_0000
 COLOR_SHIFT, COLORS = 13, 8
 COLOR_BITS = (COLORS - 1) << COLOR_SHIFT
 UART, GICV, GICD = 0x0900_0000, 0x0804_0000, 0x0800_0000
+SRAM = 0x2000_0000  # for EL2's samples
 POOL_VA = 0x40_0000_0000
 
 
@@ -70,7 +71,7 @@ def make_system(pages: int = 600, colored: bool = True) -> System:
         pool_frames=array(pool),
         ram=(Window(RAM, 1024 * MIB),),
         load_area=Window(RAM, 2 * MIB),
-        hypervisor_devices=(Window(UART, PAGE), Window(GICD, 0x1_0000)),
+        hypervisor_devices=(Window(UART, PAGE), Window(GICD, 0x1_0000), Window(SRAM, 2 * PAGE)),
     )
     return System(image, promise, roots, el2_root, frames)
 
@@ -145,6 +146,15 @@ def test_c5_frame_that_is_not_a_domains_is_found(system: System, pa: int, owner:
     system.image.store(*system.image.leaf_slot(system.roots["control"], 0x4000_0000), pa | S2_NORMAL_RW | 3)
     texts = [f.text for f in system.check().findings if f.kind == "foreign_frame"]
     assert len(texts) == 1 and owner in texts[0]
+
+
+def test_c5_b8_on_chip_memory_is_the_hypervisors_alone(system: System) -> None:
+    for page in range(2):
+        system.image.map(system.el2_root, POOL_VA + (1 << 36) + page * PAGE, SRAM + page * PAGE, S1_DATA)
+    assert system.check().ok
+    system.image.map(system.roots["linux"], 0x5000_0000, SRAM + PAGE, S2_NORMAL_RW)
+    [finding] = system.check().findings
+    assert (finding.kind, finding.where, finding.address) == ("device", "domain linux", SRAM + PAGE)
 
 
 def test_c5_device_that_is_not_allowed_is_found(system: System) -> None:

@@ -228,6 +228,14 @@ void *window_open(enum window window, paddr_t frame)
 
 void window_close(enum window) {}
 
+void *window_sram(paddr_t, uint32_t pages)
+{
+    alignas(BH_PAGE_BYTES) static char sram[WINDOW_SRAM_PAGES][BH_PAGE_BYTES];
+
+    require(pages <= WINDOW_SRAM_PAGES, "more on-chip memory than EL2 has room for");
+    return sram;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     Input input(data, bytes);

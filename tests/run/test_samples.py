@@ -6,12 +6,22 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bulkhead.report.trace import trace_of
-from bulkhead.run.samples import Counted, NoSamples, Recorder, Sample, read_samples, write_samples
+from bulkhead.run.samples import (
+    Counted,
+    NoSamples,
+    Recorder,
+    RingPlaces,
+    Sample,
+    add_all,
+    read_samples,
+    write_samples,
+)
 from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema import load_layout
 
@@ -86,6 +96,29 @@ def test_what_is_no_ring_is_nothing(damaged: bytes) -> None:
     recorder = Recorder(LAYOUT)
     assert recorder.add(0, damaged) == 0
     assert recorder.samples == []
+
+
+def core_with_ring(pa: int, size: int = 8192) -> CoreStatus:
+    return CoreStatus(1, 0, 0, False, {}, 0, 0, samples_pa=pa, samples_bytes=size)
+
+
+def test_b8_a_ring_is_in_the_pools_frames_in_their_order_or_in_on_chip_memory() -> None:
+    pool, on_chip = [0x1000, 0x9000, 0x2_1000], [0xFFFC_0000, 0xFFFC_1000]
+    places = RingPlaces(pool, on_chip)
+    assert places.frames(core_with_ring(0x9000)) == [0x9000, 0x2_1000]
+    assert places.frames(core_with_ring(0xFFFC_0000)) == on_chip
+    for nowhere in (0x2_1000, 0xFFFC_1000, 0xA000, 0):  # too near to the end, or not the hypervisor's
+        assert places.frames(core_with_ring(nowhere)) == []
+    assert places.frames(core_with_ring(0x1000, 0)) == [], "it has none"
+
+
+def test_b8_what_is_in_on_chip_memory_is_read_there() -> None:
+    content = ring(3)
+    recorder = Recorder(LAYOUT)
+    status = replace(STATUS, cores=[core_with_ring(0xFFFC_0000, 4096)])
+    memory = {0x1000: ring(1).ljust(4096, b"\0"), 0xFFFC_0000: content.ljust(4096, b"\0")}
+    add_all(recorder, status, RingPlaces([0x1000], [0xFFFC_0000]), memory.get)
+    assert times(recorder) == [1, 2, 3]
 
 
 def recorded(directory: Path) -> dict[str, object]:

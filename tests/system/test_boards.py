@@ -7,11 +7,14 @@ device's own line. Each is shown by a guest that gets nowhere without it.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from .harness import EXAMPLES, MS, Run, attached, boot, command, control, domain, write_system
+from bulkhead.run.samples import read_samples
+
+from .harness import EXAMPLES, MS, ROOT, Run, attached, boot, command, control, domain, write_system
 
 pytestmark = pytest.mark.emulator
 
@@ -40,6 +43,32 @@ def test_the_zcu102_example_keeps_every_promise_with_both_witnesses(tmp_path: Pa
     assert run.exit_code == 0, run.result["reasons"]
     verdicts = {name: witness["verdict"] for name, witness in run.result["witnesses"].items()}
     assert verdicts == {"observer": "held", "tables": "held"}
+
+
+def test_b8_samples_are_in_on_chip_memory_of_the_zcu102(tmp_path: Path) -> None:
+    """As far as the emulator goes: instructions stand in for memory events, and it does not connect the
+    overflow's interrupt, so periods end by the timer alone and the budget is more than one can hold."""
+    text = (ROOT / "platforms" / "zcu102.yaml").read_text()
+    counted = text.replace('emulator: { machine: "', 'emulator: { event: { name: INST_RETIRED }, machine: "')
+    assert counted != text
+    (tmp_path / "zcu102.yaml").write_text(counted)
+    system = write_system(
+        tmp_path,
+        domain("hog", "hog", 1, bandwidth={"events": 10**8, "period": "1 ms"}),
+        platform="./zcu102.yaml",
+        run={"icount": True},
+        isolation={"llc": "none", "banks": "none"},
+        regulation={"overcommit": True},
+    )
+    run = command(system, tmp_path / "run", "--for", "300ms")
+    assert run.exit_code == 0, run.result["reasons"]
+    assert run.result["hypervisor"]["samples_in"] == "on-chip memory"
+    assert run.result["witnesses"]["tables"]["verdict"] == "held"
+    recorded = read_samples(tmp_path / "run")
+    assert len(recorded["samples"]) + recorded["dropped"].get("1", 0) >= 298
+    assert all(sample.events > 10_000 for sample in recorded["samples"][1:])
+    gaps = [b.time - a.time for a, b in pairwise(recorded["samples"])]
+    assert sorted(gaps)[len(gaps) // 2] == pytest.approx(62_500, rel=0.001), "1 ms of the emulator's counter"
 
 
 def _linux(example: str, directory: Path, *arguments: str) -> tuple[list[str], Run]:

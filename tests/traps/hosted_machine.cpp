@@ -133,6 +133,13 @@ extern "C" void *window_open(enum window, paddr_t page)
 
 extern "C" void window_close(enum window) {}
 
+extern "C" void *window_sram(paddr_t first, uint32_t pages)
+{
+    auto &bytes = board.memory[first.value];
+    bytes.resize(size_t{pages} * BH_PAGE_BYTES);
+    return bytes.data();
+}
+
 uint64_t esr_load(unsigned bytes, unsigned reg, bool sign_extend, bool wide)
 {
     uint64_t size = static_cast<uint64_t>(__builtin_ctz(bytes));

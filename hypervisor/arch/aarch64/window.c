@@ -12,6 +12,8 @@
 /* Behind everything the pool can hold. */
 #define WINDOW_VA 0x6000000000ull
 
+_Static_assert(WINDOW_PAGES <= 512, "window_prepare() makes one table of pages");
+
 static uint64_t address_of(enum window window)
 {
     return WINDOW_VA + (this_cpu()->index * (uint64_t)WINDOW_COUNT + window) * BH_PAGE_BYTES;
@@ -40,4 +42,17 @@ void window_close(enum window window)
 
     ptable_unmap_page(system_pool(), paddr(system_status()->ttbr0_el2), address);
     arch_tlbi_local_el2(address);
+}
+
+void *window_sram(paddr_t first, uint32_t pages)
+{
+    uint64_t address = WINDOW_VA + WINDOW_SRAM_PAGE * (uint64_t)BH_PAGE_BYTES;
+
+    for (uint64_t offset = 0; offset < (uint64_t)pages * BH_PAGE_BYTES; offset += BH_PAGE_BYTES) {
+        ptable_map_page(system_pool(), paddr(system_status()->ttbr0_el2), address + offset,
+                        paddr(first.value + offset), MMU_UNCACHED);
+    }
+    arch_dsb_sy();
+    arch_isb();
+    return (void *)(uintptr_t)address;
 }

@@ -13,6 +13,8 @@
 
 #define WINDOW_VA 0x6000000000ull
 
+_Static_assert(WINDOW_PAGES <= 512, "window_prepare() makes one table of pages");
+
 static uint64_t address_of(enum window window)
 {
     return WINDOW_VA + (this_cpu()->index * (uint64_t)WINDOW_COUNT + window) * BH_PAGE_BYTES;
@@ -41,4 +43,19 @@ void window_close(enum window window)
 
     ptable_unmap_page(system_pool(), paddr(system_status()->ttbr0_el2), address);
     arch_tlbi_local_el2(address);
+}
+
+void *window_sram(paddr_t first, uint32_t pages)
+{
+    uint64_t address = WINDOW_VA + WINDOW_SRAM_PAGE * (uint64_t)BH_PAGE_BYTES;
+    uint64_t end = address + (uint64_t)pages * BH_PAGE_BYTES;
+
+    for (uint64_t at = address; at < end; at += BH_PAGE_BYTES) {
+        ptable_map_page(system_pool(), paddr(system_status()->ttbr0_el2), at,
+                        paddr(first.value + (at - address)), MMU_UNCACHED);
+        (void)hosted_el2_pointer(at);
+    }
+    arch_dsb_sy();
+    arch_isb();
+    return hosted_el2_pointer(address);
 }

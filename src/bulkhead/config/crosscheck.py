@@ -37,6 +37,7 @@ def check_platform(platform: Platform) -> list[Finding]:
     """Everything about a platform file that spans keys."""
     checks: tuple[Callable[[Platform], Findings], ...] = (
         _memory,
+        _on_chip,
         _cores,
         _controller,
         _load_area,
@@ -90,6 +91,23 @@ def _memory(platform: Platform) -> Findings:
     for hole in platform.reserved:
         if platform.load is not None and hole.at < platform.load.end and platform.load.at < hole.end:
             yield Finding(("load",), "overlap", "the load area overlaps reserved memory")
+
+
+def _on_chip(platform: Platform) -> Findings:
+    """The hypervisor has on-chip memory for itself: nobody can be given it as a device or as RAM."""
+    ocm = platform.ocm
+    if ocm is None:
+        return
+    yield from _aligned(("ocm",), ocm.at, ocm.size)
+    if ocm.free_bytes > ocm.size or ocm.free_bytes % PAGE_BYTES:
+        cause = f"{ocm.free_bytes} bytes are not whole pages of {ocm.size} bytes"
+        yield Finding(("ocm", "free"), "out-of-range", cause, "a multiple of 4 KiB, at most `size`")
+    taken = [(window.name, window.at, window.end) for window in platform.device_windows()]
+    taken += [(d.name, d.at, d.at + (d.size or PAGE_BYTES)) for d in platform.passable().values()]
+    taken += [("memory", ram.at, ram.end) for ram in platform.memory]
+    for name, start, end in taken:
+        if ocm.at < end and start < ocm.end:
+            yield Finding(("ocm",), "overlap", f"on-chip memory overlaps '{name}' at {start:#x}")
 
 
 def _cores(platform: Platform) -> Findings:

@@ -64,6 +64,16 @@ class Range(Section):
         return self.at + self.size
 
 
+class OnChipMemory(Range):
+    """SRAM beside the DRAM. The hypervisor takes what it needs from the beginning of `free`."""
+
+    free: Bytes | None = None  # from `at` on, that the board's firmware leaves alone; None: all of it
+
+    @property
+    def free_bytes(self) -> int:
+        return self.size if self.free is None else self.free
+
+
 EventName = Literal[
     "INST_RETIRED",
     "MEM_ACCESS",
@@ -266,7 +276,7 @@ class Platform(Model):
     memory: tuple[Range, ...] = Field(min_length=1)
     load: Range | None = None  # where the boot package is loaded
     reserved: tuple[Range, ...] = ()  # memory that nobody gets
-    ocm: Range | None = None
+    ocm: OnChipMemory | None = None
     not_bootable: Text | None = None  # why the hypervisor cannot run here: it is described for its memory
     interrupt_controller: InterruptController | None = None
     uart: Uart | None = None

@@ -183,7 +183,15 @@ def _platform(platform: Platform, color_bits: int, layout: Layout, event: Counte
         "writeback_event": event.writeback_number if event else 0,
         "color_bits": color_bits,
         **_utilization(platform, event),
+        **_sram(platform, event),
     }
+
+
+def _sram(platform: Platform, event: CountedEvent | None) -> Row:
+    """For samples, which there are where something is counted."""
+    if platform.ocm is None or event is None:
+        return {"sram_pa": 0, "sram_bytes": 0}
+    return {"sram_pa": platform.ocm.at, "sram_bytes": platform.ocm.free_bytes}
 
 
 def _utilization(platform: Platform, event: CountedEvent | None) -> Row:

@@ -17,7 +17,7 @@ from typing import Any
 from bulkhead.run import memory
 from bulkhead.run.emulator import Emulator
 from bulkhead.run.pace import MOST_S, Pace
-from bulkhead.run.samples import Counted, Recorder, add_all, ring_frames, write_samples
+from bulkhead.run.samples import Counted, Recorder, RingPlaces, add_all, write_samples
 from bulkhead.run.status import CoreStatus, RegulationStatus, SystemStatus, read_status
 from bulkhead.run.target import Target
 
@@ -54,7 +54,7 @@ class Live:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._pool = [int(pa) for pa in target.promise.pool_frames]
+        self._places = RingPlaces(target.promise.pool_frames, target.on_chip_frames)
         self._recorder = Recorder(target.layout)
         self._before = _Moment(time.monotonic(), 0)
         self._rings: list[int] = []  # their frames, once they are known
@@ -77,7 +77,7 @@ class Live:
         status = self._status(bytes_at)
         if status is None:
             return
-        add_all(self._recorder, status, self._pool, bytes_at)
+        add_all(self._recorder, status, self._places, bytes_at)
         self._write(status, _whole(guest_ns))
         if any(core.samples_bytes for core in status.cores):
             target = self._target
@@ -93,9 +93,9 @@ class Live:
 
     def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> int:
         """Returns how many samples came on the core with most of them."""
-        self._rings = [pa for core in status.cores for pa in ring_frames(core, self._pool)]
+        self._rings = [pa for core in status.cores for pa in self._places.frames(core)]
         seen = dict(self._recorder.seen)
-        add_all(self._recorder, status, self._pool, bytes_at)
+        add_all(self._recorder, status, self._places, bytes_at)
         now = _Moment(
             time.monotonic(), self._recorder.latest, {core.core: core for core in status.cores},
             status.regulation,

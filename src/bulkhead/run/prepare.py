@@ -18,6 +18,7 @@ from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, Window
 from bulkhead.flows.response import bounds_ns
+from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
 from bulkhead.planning.broker import BROKER, cids_of
@@ -75,7 +76,8 @@ def make_simulated_target(
 
 def frames_of(target: Target) -> list[int]:
     """Frames that must be read at the end of a run."""
-    return list(dict.fromkeys((*target.status_frames, *target.promise.pool_frames.tolist())))
+    pool = target.promise.pool_frames.tolist()
+    return list(dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames)))
 
 
 def _target(loaded: Loaded, build: Build, options: Options, directory: Path, booted: Path) -> Target:
@@ -99,10 +101,20 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         color_count=plan.space.count,
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,
+        on_chip_frames=_on_chip_frames(plan.platform, event),
         regulator=regulator_of(plan.system, plan.platform, event),
         flows=_flows_of(plan),
         notices=tuple(notice.json() for notice in loaded.notices),
     )
+
+
+def _on_chip_frames(platform: Platform, event: CountedEvent | None) -> tuple[int, ...]:
+    """As many as all cores' rings can take, where there are rings."""
+    if platform.ocm is None or event is None:
+        return ()
+    most = platform.cores.count * limits()["sample_frames"] * PAGE_BYTES
+    end = platform.ocm.at + min(platform.ocm.free_bytes, most)
+    return tuple(range(platform.ocm.at, end, PAGE_BYTES))
 
 
 def make_promise(plan: Plan) -> Promise:
@@ -197,6 +209,8 @@ def _hypervisor_devices(platform: Platform) -> tuple[Window, ...]:
             windows.append(Window(at, 8 * _KIB, name))
     if platform.dram is not None and platform.dram.utilization is not None:
         windows.append(Window(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller"))
+    if platform.ocm is not None:
+        windows.append(Window(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples"))
     return tuple(windows)
 
 

@@ -17,6 +17,7 @@ from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
 from bulkhead.run.flows import flow_reasons, flows_json
 from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.refusal import explained
+from bulkhead.run.samples import RingPlaces
 from bulkhead.run.session import Outcome
 from bulkhead.run.shared_core import shared_cores, shared_reasons
 from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
@@ -96,6 +97,7 @@ def run_result(facts: Facts) -> Json:
             "phase": status.phase if status else None,
             "pool_frames": status.pool_frames if status else None,
             "pool_used": status.pool_used if status else None,
+            **_samples(facts),
             "exit_reasons": _summed(status.cores) if status else {},
             "llc": facts.caches.hypervisor_json() if facts.caches is not None else None,
             "colors": _colors(target, target.promise.hypervisor_colors),
@@ -109,6 +111,15 @@ def run_result(facts: Facts) -> Json:
         **_regulation(facts),
         **_simulated(facts),
     }
+
+
+def _samples(facts: Facts) -> Json:
+    """In which memory the rings are, where there are any."""
+    if isinstance(facts.status, str):
+        return {}
+    places = RingPlaces(facts.target.promise.pool_frames, facts.target.on_chip_frames)
+    rings = [core for core in facts.status.cores if core.samples_bytes]
+    return {"samples_in": "on-chip memory" if places.on_chip(rings[0]) else "RAM"} if rings else {}
 
 
 def _regulation(facts: Facts) -> Json:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -105,23 +105,35 @@ def _entry(layout: Layout) -> np.dtype[np.void]:
     )
 
 
-def ring_frames(core: CoreStatus, pool_frames: Sequence[int]) -> list[int]:
-    """Physical addresses of a core's ring, in order; none if it has no ring where one can be."""
-    count = -(-core.samples_bytes // 4096)
-    if core.samples_frame + count > len(pool_frames):
+class RingPlaces:
+    """Where rings can be: in on-chip memory, or in the hypervisor's pool, whose frames are scattered."""
+
+    def __init__(self, pool_frames: Iterable[int], on_chip_frames: Iterable[int] = ()) -> None:
+        self._order = [[int(pa) for pa in frames] for frames in (on_chip_frames, pool_frames)]
+        self._place = [{pa: number for number, pa in enumerate(frames)} for frames in self._order]
+
+    def frames(self, core: CoreStatus) -> list[int]:
+        """Physical addresses of a core's ring, in order; none if it has no ring where one can be."""
+        count = -(-core.samples_bytes // 4096)
+        for order, place in zip(self._order, self._place, strict=True):
+            first = place.get(core.samples_pa)
+            if first is not None and first + count <= len(order):
+                return order[first : first + count]
         return []
-    return [int(pa) for pa in pool_frames[core.samples_frame : core.samples_frame + count]]
+
+    def on_chip(self, core: CoreStatus) -> bool:
+        return core.samples_pa in self._place[0]
 
 
 def add_all(
     recorder: Recorder,
     status: SystemStatus,
-    pool_frames: Sequence[int],
+    places: RingPlaces,
     bytes_at: Callable[[int], bytes | None],
 ) -> None:
     """The rings of all cores, from memory that has been fetched."""
     for core in status.cores:
-        pages = [bytes_at(pa) for pa in ring_frames(core, pool_frames)]
+        pages = [bytes_at(pa) for pa in places.frames(core)]
         if pages and all(page is not None for page in pages):
             recorder.add(core.core, b"".join(page for page in pages if page is not None))
 

@@ -113,7 +113,7 @@ class CoreStatus:
     injected: int
     list_register_full: int
     budget: BudgetStatus | None = None  # None: it has none, or nothing of it was seen yet
-    samples_frame: int = 0  # of the pool: where its ring of samples begins
+    samples_pa: int = 0  # where its ring of samples begins
     samples_bytes: int = 0  # 0: it has none
     switches: int = 0  # from one VCPU to another
     shared: tuple[SharedVcpu, ...] = ()  # then `domain`, `vcpu` and `budget` are nobody's
@@ -259,7 +259,7 @@ def _core(layout: Layout, page: bytes, hz: int) -> CoreStatus | None:
         injected=int(raw["injected"]),
         list_register_full=int(raw["list_register_full"]),
         budget=_budget(raw["budget"], hz),
-        samples_frame=int(raw["samples_frame"]),
+        samples_pa=int(raw["samples_pa"]),
         samples_bytes=int(raw["samples_bytes"]),
         switches=int(raw["switches"]),
         shared=tuple(

@@ -95,6 +95,7 @@ class Target:
     color_count: int = 1
     granule_bytes: int = 4096
     miscolored_pa: int | None = None
+    on_chip_frames: tuple[int, ...] = ()  # where rings of samples can be beside the pool
     request: dict[str, Any] = field(default_factory=dict)  # to the simulated machine (machine/hosted/run.h)
     regulator: RegulatorPlan | None = None  # that steps
     flows: tuple[FlowTarget, ...] = ()
