@@ -38,9 +38,10 @@ struct regulator_parameters;
 void manifest_regulator(const struct manifest_regulation *from, uint64_t interval_ticks,
                         struct regulator_parameters *parameters);
 
-/* Whether the manifest's regulator, with the manifest's members, may have these parameters. */
-bool manifest_regulation_is_sound(const struct manifest_header *manifest,
-                                  const struct manifest_regulation *regulation);
+/* Whether the manifest's regulator, with the manifest's members, may have these parameters: the index of the
+ * first of their words of 64 bits that is bad, BH_REGULATION_WORDS if none is. */
+uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
+                                      const struct manifest_regulation *regulation);
 
 /* Who owns a byte of [pa, pa + bytes): the place in the manifest of the pool, a segment or a device; NULL if
  * nobody does. Both are page-aligned. */

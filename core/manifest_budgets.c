@@ -12,8 +12,10 @@
 #define LONGEST_PERIOD_NS    3600000000000u
 #define SHORTEST_INTERVAL_NS 10000u
 #define LONGEST_INTERVAL_NS  1000000000u
+#define WORD_OF(field)       ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
 
 _Static_assert(REGULATOR_MAX_CORES == BH_MAX_CORES, "a budget for each core");
+_Static_assert(sizeof(struct manifest_regulation) == BH_REGULATION_WORDS * sizeof(uint64_t), "all of them");
 _Static_assert(REGULATOR_UNLIMITED == BH_UNLIMITED_EVENTS, "the same word for it");
 _Static_assert((uint32_t)REGULATOR_STATIC == BH_REGULATION_POLICY_FIXED &&
                    (uint32_t)REGULATOR_UTILIZATION == BH_REGULATION_POLICY_DYNAMIC &&
@@ -182,15 +184,11 @@ static bool load_is_measured(const struct manifest_header *manifest,
     return true;
 }
 
-bool manifest_regulation_is_sound(const struct manifest_header *manifest,
-                                  const struct manifest_regulation *regulation)
+static bool may_be_regulated(const struct manifest_header *manifest,
+                             const struct manifest_regulation *regulation)
 {
-    struct regulator_parameters parameters;
-
-    if (regulation->members != manifest->regulation.members || regulation->reserved != 0 ||
-        (regulation->regulated & ~regulation->members) != 0 || regulation->store_samples > 1 ||
-        regulation->interval_ns < SHORTEST_INTERVAL_NS || regulation->interval_ns > LONGEST_INTERVAL_NS ||
-        !load_is_measured(manifest, regulation)) {
+    if (regulation->members != manifest->regulation.members ||
+        (regulation->regulated & ~regulation->members) != 0) {
         return false;
     }
     for (uint32_t core = 0; core < manifest->cpus.count; core++) {
@@ -198,9 +196,72 @@ bool manifest_regulation_is_sound(const struct manifest_header *manifest,
             return false;
         }
     }
+    return true;
+}
+
+/* A budget that regulator_check() refuses alone. */
+static uint32_t bad_budget(const struct manifest_regulation *regulation)
+{
+    uint32_t core = 0;
+
+    while (core + 1 < BH_MAX_CORES && (regulation->budget_events[core] <= REGULATOR_MAX_EVENTS ||
+                                       (regulation->budget_events[core] == BH_UNLIMITED_EVENTS &&
+                                        (regulation->regulated >> core & 1) == 0))) {
+        core++;
+    }
+    return WORD_OF(budget_events) + core;
+}
+
+/* Of what regulator_check() says. */
+static uint32_t word_of_error(enum regulator_error error, const struct manifest_regulation *regulation)
+{
+    switch (error) {
+    case REGULATOR_ERROR_NONE:
+        return BH_REGULATION_WORDS;
+    case REGULATOR_ERROR_THRESHOLD:
+        return regulation->policy == BH_REGULATION_POLICY_DYNAMIC ? WORD_OF(threshold)
+                                                                  : WORD_OF(bandwidth_threshold_events);
+    case REGULATOR_ERROR_STEP:
+        return WORD_OF(step);
+    case REGULATOR_ERROR_INTERVAL:
+        return WORD_OF(interval_ns);
+    case REGULATOR_ERROR_CORES:
+        return WORD_OF(regulated);
+    case REGULATOR_ERROR_BUDGET:
+        return bad_budget(regulation);
+    case REGULATOR_ERROR_FLOOR:
+        return WORD_OF(floor_events);
+    case REGULATOR_ERROR_CEILING:
+        return WORD_OF(ceiling_events);
+    case REGULATOR_ERROR_SATURATION:
+        return WORD_OF(saturation_events);
+    case REGULATOR_ERROR_POLICY:
+    case REGULATOR_ERROR_HOLD:
+        break;
+    }
+    return WORD_OF(policy);
+}
+
+uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
+                                      const struct manifest_regulation *regulation)
+{
+    struct regulator_parameters parameters;
+
+    if (!load_is_measured(manifest, regulation)) {
+        return WORD_OF(policy);
+    }
+    if (!may_be_regulated(manifest, regulation)) {
+        return WORD_OF(regulated);
+    }
+    if (regulation->store_samples > 1 || regulation->reserved != 0) {
+        return WORD_OF(store_samples);
+    }
+    if (regulation->interval_ns < SHORTEST_INTERVAL_NS || regulation->interval_ns > LONGEST_INTERVAL_NS) {
+        return WORD_OF(interval_ns);
+    }
     /* Ticks are of a clock that is not known here: nothing else depends on them. */
     manifest_regulator(regulation, regulation->interval_ns, &parameters);
-    return regulator_check(&parameters) == REGULATOR_ERROR_NONE;
+    return word_of_error(regulator_check(&parameters), regulation);
 }
 
 static bool regulation_fits(const struct manifest_header *manifest)
@@ -213,7 +274,7 @@ static bool regulation_fits(const struct manifest_header *manifest)
             return false;
         }
     }
-    return manifest_regulation_is_sound(manifest, &manifest->regulation);
+    return manifest_regulation_bad_word(manifest, &manifest->regulation) == BH_REGULATION_WORDS;
 }
 
 /* Nobody else's memory or registers. */

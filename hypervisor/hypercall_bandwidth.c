@@ -96,11 +96,17 @@ void hypercall_regulation_read(uint64_t x[31])
 void hypercall_regulation_change(uint64_t x[31])
 {
     struct manifest_regulation parameters;
+    uint32_t word;
 
     if (!regulation_read(&parameters)) {
         x[0] = failure(BH_HYPERCALL_ERROR_NO_REGULATION);
         return;
     }
     memcpy(&parameters, &x[1], sizeof parameters);
-    x[0] = regulation_change(&parameters) ? 0 : failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+    word = regulation_change(&parameters);
+    x[0] = 0;
+    if (word != BH_REGULATION_WORDS) {
+        x[0] = failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+        x[1] = word;
+    }
 }

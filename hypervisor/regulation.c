@@ -168,34 +168,37 @@ bool regulation_read(struct manifest_regulation *parameters)
     return true;
 }
 
-/* What a manager says of cores that are not in the set holds for nobody. */
-static bool others_are_the_same(const struct manifest_regulation *parameters)
+/* The first word that is bad; what a manager says of cores that are not in the set holds for nobody. */
+static uint32_t bad_word(const struct manifest_regulation *parameters)
 {
-    for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
+    uint32_t word = manifest_regulation_bad_word(system_manifest(), parameters);
+
+    for (uint32_t i = 0; i < BH_MAX_CORES && word == BH_REGULATION_WORDS; i++) {
         if (!regulation_has(i) &&
             parameters->budget_events[i] != system_manifest()->regulation.budget_events[i]) {
-            return false;
+            word = offsetof(struct manifest_regulation, budget_events) / sizeof(uint64_t) + i;
         }
     }
-    return true;
+    return word;
 }
 
-bool regulation_change(const struct manifest_regulation *parameters)
+uint32_t regulation_change(const struct manifest_regulation *parameters)
 {
     struct regulator_parameters staged;
-    bool good;
+    uint32_t word = bad_word(parameters);
 
-    if (members() == 0 || !others_are_the_same(parameters) ||
-        !manifest_regulation_is_sound(system_manifest(), parameters)) {
-        return false;
+    if (word != BH_REGULATION_WORDS) {
+        return word;
     }
     manifest_regulator(parameters, clock_ticks(parameters->interval_ns), &staged);
     spin_lock(&regulation.lock);
-    good = regulator_change(&regulation.regulator, &staged) == REGULATOR_ERROR_NONE;
-    if (good) {
+    /* Ticks say what the check in nanoseconds could not: whether an interval is long enough to be one. */
+    if (regulator_change(&regulation.regulator, &staged) == REGULATOR_ERROR_NONE) {
         regulation.latest = *parameters;
         (void)statistics_store(parameters->store_samples != 0);
+    } else {
+        word = offsetof(struct manifest_regulation, interval_ns) / sizeof(uint64_t);
     }
     spin_unlock(&regulation.lock);
-    return good;
+    return word;
 }

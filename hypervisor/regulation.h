@@ -41,9 +41,9 @@ struct regulation_outcome regulation_latest(void);
 /* The parameters that were asked for last. False: there is no regulator. Any core. */
 bool regulation_read(struct manifest_regulation *parameters);
 
-/* Others, from the next step on; whether samples are stored, from now on. False, and nothing changes: they
- * are bad. Any core. */
-bool regulation_change(const struct manifest_regulation *parameters);
+/* Others, from the next step on; whether samples are stored, from now on. BH_REGULATION_WORDS, or the index
+ * of the first word that is bad, and nothing changes. There is a regulator. Any core. */
+uint32_t regulation_change(const struct manifest_regulation *parameters);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 // `core` (of the board, regulated), `after_ms` (until the change), `threshold_percent` (the second one),
 // `settle_ms` (between the two), `end_ms` (until it powers itself off).
 #include <arch/sysreg.h>
+#include <stddef.h>
 
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"
@@ -56,18 +57,25 @@ static bool same(const struct manifest_regulation *a, const struct manifest_regu
 }
 
 static void refuse(const struct manifest_regulation *now, const struct manifest_regulation *bad,
-                   unsigned which)
+                   unsigned which, uint64_t bad_word)
 {
-    int64_t result = manager_change_regulation(bad);
+    struct manager_change answer = manager_change_regulation(bad);
 
-    check(result == -BH_HYPERCALL_ERROR_INVALID_PARAMETERS, "bad parameters", which);
+    check(answer.result == -BH_HYPERCALL_ERROR_INVALID_PARAMETERS, "bad parameters", which);
+    check(answer.bad_word == bad_word, "another word is bad", answer.bad_word);
     struct manager_regulation after = manager_regulation();
     check(after.result == 0 && same(&after.parameters, now), "a refused change changed something", which);
 }
 
+#define WORD_OF(field) (offsetof(struct manifest_regulation, field) / sizeof(uint64_t))
+
 static void try_bad_ones(const struct manifest_regulation *now)
 {
     struct manifest_regulation bad[8];
+    static const uint64_t bad_words[] = {WORD_OF(policy),       WORD_OF(threshold),
+                                         WORD_OF(step),         WORD_OF(interval_ns),
+                                         WORD_OF(members),      WORD_OF(regulated),
+                                         WORD_OF(floor_events), WORD_OF(budget_events[BH_MAX_CORES - 1])};
 
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         bad[i] = *now;
@@ -80,7 +88,7 @@ static void try_bad_ones(const struct manifest_regulation *now)
     bad[6].floor_events = 0;
     bad[7].budget_events[BH_MAX_CORES - 1] = ~bad[7].budget_events[BH_MAX_CORES - 1];
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        refuse(now, &bad[i], i);
+        refuse(now, &bad[i], i, bad_words[i]);
 }
 
 // Follows the core's samples until `until`; returns how many there were ever.
@@ -151,7 +159,7 @@ void program_main(void)
     uint64_t number = follow(core, 0, start + param("after_ms", 10) * per_ms, &before);
     pause_samples(core, number, now.parameters.interval_ns);
     other.threshold = (uint32_t)(param("threshold_percent", 40) * one / 100);
-    check(manager_change_regulation(&other) == 0, "good parameters were refused", other.threshold);
+    check(manager_change_regulation(&other).result == 0, "good parameters were refused", other.threshold);
     now = manager_regulation();
     check(same(&now.parameters, &other), "other parameters than were asked for", now.parameters.threshold);
     // Until G has come down.

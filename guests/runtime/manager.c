@@ -70,7 +70,7 @@ struct manager_regulation manager_regulation(void)
     return (struct manager_regulation){.result = (int64_t)x[0], .parameters = answer.parameters};
 }
 
-int64_t manager_change_regulation(const struct manifest_regulation *parameters)
+struct manager_change manager_change_regulation(const struct manifest_regulation *parameters)
 {
     uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_REGULATION_CHANGE};
     union parameter_words asked = {.parameters = *parameters};
@@ -78,7 +78,7 @@ int64_t manager_change_regulation(const struct manifest_regulation *parameters)
     for (unsigned i = 0; i < BH_REGULATION_WORDS; i++)
         x[1 + i] = asked.words[i];
     cpu_hypervisor_call_all(x);
-    return (int64_t)x[0];
+    return (struct manager_change){.result = (int64_t)x[0], .bad_word = x[1]};
 }
 
 struct manager_sample manager_sample(uint64_t core, uint64_t seen)

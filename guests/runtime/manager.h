@@ -33,14 +33,22 @@ struct manager_budget manager_budget(uint64_t domain);
 struct manager_budget manager_change_budget(uint64_t domain, uint64_t events, uint64_t period_ns);
 
 // Parameters of the regulator of all budgets, as they were asked for last; and others, from the next interval
-// on, of which `members` must stay. The answer: 0 or a negated error, with which nothing changes.
+// on, of which `members` must stay.
 struct manager_regulation {
     int64_t result;
     struct manifest_regulation parameters;
 };
 
 struct manager_regulation manager_regulation(void);
-int64_t manager_change_regulation(const struct manifest_regulation *parameters);
+
+// 0, or a negated error, with which nothing changes; of -BH_HYPERCALL_ERROR_INVALID_PARAMETERS `bad_word` is
+// the index of the first word of 64 bits that is bad.
+struct manager_change {
+    int64_t result;
+    uint64_t bad_word;
+};
+
+struct manager_change manager_change_regulation(const struct manifest_regulation *parameters);
 
 // What a core did in one period of its budget: the next of its samples for who has seen `seen` of them.
 struct manager_sample {

@@ -188,45 +188,62 @@ TEST_F(HypercallRegulation, B8_TheTrafficOfAnIntervalIsComparedWithWhatItsLength
 
 TEST_F(HypercallRegulation, B8_WhatIsBadIsRefusedAndChangesNothing)
 {
-    const std::pair<const char *, std::function<void(manifest_regulation &)>> bad[] = {
-        {"an unknown policy", [](auto &r) { r.policy = 3; }},
+    struct Bad {
+        const char *what;
+        std::function<void(manifest_regulation &)> damage;
+        size_t offset; // of the field
+    };
+#define AT(field) offsetof(manifest_regulation, field)
+    const Bad bad[] = {
+        {"an unknown policy", [](auto &r) { r.policy = 3; }, AT(policy)},
         {"utilization that nobody counts",
          [](auto &r) {
              r.policy = BH_REGULATION_POLICY_DYNAMIC;
              r.threshold = 52429;
-         }},
-        {"an unknown hold", [](auto &r) { r.hold = 2; }},
-        {"a threshold of nothing", [](auto &r) { r.bandwidth_threshold_events = 0; }},
-        {"a step of all", [](auto &r) { r.step = 1 << 16; }},
-        {"other members", [](auto &r) { r.members = 0b0011; }},
-        {"a regulated core that is no member", [](auto &r) { r.regulated |= 0b0100; }},
+         },
+         AT(policy)},
+        {"an unknown hold", [](auto &r) { r.hold = 2; }, AT(hold)},
+        {"a threshold of nothing", [](auto &r) { r.bandwidth_threshold_events = 0; },
+         AT(bandwidth_threshold_events)},
+        {"a step of all", [](auto &r) { r.step = 1 << 16; }, AT(step)},
+        {"other members", [](auto &r) { r.members = 0b0011; }, AT(members)},
+        {"a regulated core that is no member", [](auto &r) { r.regulated |= 0b0100; }, AT(regulated)},
         {"a regulated real-time core",
          [](auto &r) {
              r.regulated |= 0b0001;
              r.budget_events[0] = 500;
-         }},
-        {"no regulated core", [](auto &r) { r.regulated = 0; }},
-        {"samples of a third kind", [](auto &r) { r.store_samples = 2; }},
-        {"what nobody knows", [](auto &r) { r.reserved = 1; }},
-        {"an interval of a moment", [](auto &r) { r.interval_ns = 9999; }},
-        {"an interval without an end", [](auto &r) { r.interval_ns = ~uint64_t{0}; }},
-        {"no floor", [](auto &r) { r.floor_events = 0; }},
-        {"a floor above a budget", [](auto &r) { r.floor_events = 501; }},
-        {"a ceiling below the budgets", [](auto &r) { r.ceiling_events = 999; }},
-        {"a budget without a limit", [](auto &r) { r.budget_events[1] = BH_UNLIMITED_EVENTS; }},
+         },
+         AT(regulated)},
+        {"no regulated core", [](auto &r) { r.regulated = 0; }, AT(regulated)},
+        {"samples of a third kind", [](auto &r) { r.store_samples = 2; }, AT(store_samples)},
+        {"what nobody knows", [](auto &r) { r.reserved = 1; }, AT(reserved)},
+        {"an interval of a moment", [](auto &r) { r.interval_ns = 9999; }, AT(interval_ns)},
+        {"an interval without an end", [](auto &r) { r.interval_ns = ~uint64_t{0}; }, AT(interval_ns)},
+        {"no floor", [](auto &r) { r.floor_events = 0; }, AT(floor_events)},
+        {"a floor above a budget", [](auto &r) { r.floor_events = 501; }, AT(floor_events)},
+        {"a ceiling below the budgets", [](auto &r) { r.ceiling_events = 999; }, AT(ceiling_events)},
+        {"a budget without a limit", [](auto &r) { r.budget_events[1] = BH_UNLIMITED_EVENTS; },
+         AT(budget_events[1])},
+        {"a budget out of range", [](auto &r) { r.budget_events[3] = uint64_t{1} << 62; },
+         AT(budget_events[3])},
         {"limits at saturation",
          [](auto &r) {
              r.budget_events[0] = 5000;
              r.saturation_events = 5000;
-         }},
-        {"a budget of a core that nobody counts", [](auto &r) { r.budget_events[2] = 1; }},
-        {"a budget of a core that is not there", [](auto &r) { r.budget_events[7] = 1; }},
+         },
+         AT(saturation_events)},
+        {"a budget of a core that nobody counts", [](auto &r) { r.budget_events[2] = 1; },
+         AT(budget_events[2])},
+        {"a budget of a core that is not there", [](auto &r) { r.budget_events[7] = 1; },
+         AT(budget_events[7])},
     };
-    for (const auto &[what, damage] : bad) {
+#undef AT
+    for (const Bad &one : bad) {
         manifest_regulation to = before;
-        damage(to);
-        EXPECT_EQ(change(to), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS)) << what;
-        EXPECT_EQ(words_of(read()), words_of(before)) << what;
+        one.damage(to);
+        EXPECT_EQ(change(to), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS)) << one.what;
+        EXPECT_EQ(machine.regs(0).x[1], one.offset / sizeof(uint64_t)) << one.what;
+        EXPECT_EQ(words_of(read()), words_of(before)) << one.what;
     }
     interval_ends(0, interval_ticks);
     interval_ends(1, interval_ticks);
