@@ -5,6 +5,7 @@
 #include "core/flow_exchange.h"
 
 #include "core/atomic.h"
+#include "core/path_costs.h"
 #include <stddef.h>
 
 #define PACKETS_PER_CALL 32u /* of a guest that sends what is given back at once */
@@ -94,6 +95,7 @@ static enum flow_decision decide(struct flow_path *path, const struct vsock_head
 static void enqueue(struct flow_path *path, struct vsock_device *device, struct vsock_packet *packet,
                     uint64_t now)
 {
+    struct path_mark mark = path_begin();
     struct packet_pace *pace = packet->reverse ? &path->back : &path->there;
     struct packet_key key = packet_pace_take(pace, now, packet->header.bytes != 0);
 
@@ -101,6 +103,7 @@ static void enqueue(struct flow_path *path, struct vsock_device *device, struct 
     key.receiver = packet->reverse ? path->source : path->destination;
     packet->sent_at = now;
     (void)vsock_device_queue(device, packet, &key);
+    path_end(&mark, BH_PATH_PART_QUEUE_INSERT);
 }
 
 static void answer(struct vsock_device *device, const struct vsock_packet *packet)
@@ -129,8 +132,10 @@ static void route(struct flow_exchange *exchange, struct vsock_device *device, s
     }
     switch (decide(path, &packet->header, packet->reverse)) {
     case FLOW_FORWARD:
+        path_close(BH_PATH_PART_PARSE, 0);
         enqueue(path, device, packet, now);
         effects->wake = true;
+        effects->queued_at = effects->queued_at != 0 ? effects->queued_at : path_now();
         break;
     case FLOW_ANSWER_RESET:
         answer(device, packet);
@@ -150,6 +155,7 @@ static bool take_one(struct flow_exchange *exchange, struct vsock_device *device
 {
     struct vsock_packet packet;
 
+    path_open(BH_PATH_PART_PARSE);
     switch (vsock_device_peek(device, &packet)) {
     case VSOCK_SENT_PACKET:
         route(exchange, device, &packet, now, effects);
@@ -169,12 +175,15 @@ void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64
                           struct flow_effects *effects)
 {
     struct vsock_device *device = exchange->devices[index];
+    struct path_mark mark = path_begin();
     uint32_t taken = 0;
 
     spin_lock(&device->lock);
+    path_end(&mark, BH_PATH_PART_QUEUE_LOCK);
     atomic_word_store(&device->up, virtio_device_runs(&device->mmio.device));
     deliver_answers(device);
     deliver_owed(exchange, device);
+    path_close(BH_PATH_PART_TRANSPORT, 0);
     while (taken < PACKETS_PER_CALL && take_one(exchange, device, now, effects)) {
         taken++;
     }

@@ -5,6 +5,7 @@
 #include "core/flow_exchange.h"
 
 #include "core/atomic.h"
+#include "core/path_costs.h"
 #include <string.h>
 
 #define MEBIBYTE_SHIFT 20u
@@ -115,8 +116,11 @@ static void complete(struct flow_exchange *exchange, uint64_t now, struct flow_e
         put_buffer(exchange, effects);
     }
     if (done) {
+        struct path_mark mark = path_begin();
+
         /* The receiver has it; only now the sender may use its buffer again. */
         spin_lock(&sender->lock);
+        path_end(&mark, BH_PATH_PART_QUEUE_LOCK);
         if (packet_in_hand(exchange) != NULL) {
             finish(exchange, sender, hand->slot, now, effects);
         }
@@ -143,6 +147,7 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, uint32_t blocke
     *until = PACKET_NEVER;
     for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
         struct vsock_device *device = exchange->devices[i];
+        struct path_mark mark;
         uint64_t release;
         uint32_t slot;
 
@@ -150,6 +155,7 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, uint32_t blocke
         if (device == NULL || packet_queue_looks_empty(&device->queue)) {
             continue;
         }
+        mark = path_begin();
         spin_lock(&device->lock);
         slot = packet_queue_first(&device->queue, now, blocked, &release);
         if (slot != PACKET_NONE && (!found || device->queue.keys[slot].deadline < best->key.deadline)) {
@@ -165,6 +171,7 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, uint32_t blocke
         }
         spin_unlock(&device->lock);
         *until = release < *until ? release : *until;
+        path_end(&mark, BH_PATH_PART_FIND_EARLIEST);
     }
     return found;
 }
@@ -268,6 +275,11 @@ static bool deliver_control(struct flow_exchange *exchange, const struct choice 
     return true;
 }
 
+static uint64_t ticks_at_rate(const struct flow_exchange *exchange, uint32_t bytes)
+{
+    return (bytes * exchange->ticks_per_mebibyte + (1ull << MEBIBYTE_SHIFT) - 1) >> MEBIBYTE_SHIFT;
+}
+
 /* What becomes of a choice. */
 static bool serve(struct flow_exchange *exchange, const struct choice *choice, uint64_t now,
                   struct flow_effects *effects, enum flow_next *answer)
@@ -278,6 +290,8 @@ static bool serve(struct flow_exchange *exchange, const struct choice *choice, u
         put_buffer(exchange, effects); /* a more urgent one comes first */
         if (choice->header.bytes == 0) {
             *answer = FLOW_NEXT_AGAIN;
+            path_close(BH_PATH_PART_PROGRAM_DMA, 0);
+            path_open(BH_PATH_PART_FINALIZE);
             return deliver_control(exchange, choice, now, effects);
         }
         if (!take_buffer(exchange, choice, effects)) {
@@ -293,9 +307,7 @@ static bool serve(struct flow_exchange *exchange, const struct choice *choice, u
         return true;
     }
     hand->transfers = true;
-    hand->not_before =
-        now + ((hand->transfer.bytes * exchange->ticks_per_mebibyte + (1ull << MEBIBYTE_SHIFT) - 1) >>
-               MEBIBYTE_SHIFT);
+    hand->not_before = now + ticks_at_rate(exchange, hand->transfer.bytes);
     *answer = FLOW_NEXT_TRANSFER;
     return true;
 }
@@ -321,6 +333,23 @@ static void give_up(struct flow_exchange *exchange, const struct choice *choice,
     effects->look |= bit(path->source) | bit(path->destination);
 }
 
+void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
+{
+    if (exchange->hand.transfers) {
+        complete(exchange, now, effects);
+    }
+}
+
+/* What the engine took for its latest transfer, if this choice has waited since then. */
+static void stamp_turn(const struct flow_exchange *exchange, const struct choice *choice)
+{
+    if (choice->key.release <= path_opened_at(BH_PATH_PART_ENGINE)) {
+        path_close(BH_PATH_PART_ENGINE, ticks_at_rate(exchange, exchange->hand.transfer.bytes));
+    }
+    path_drop(BH_PATH_PART_ENGINE);
+    path_open(BH_PATH_PART_PROGRAM_DMA);
+}
+
 static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, struct flow_transfer *transfer,
                               uint64_t *until, struct flow_effects *effects)
 {
@@ -330,14 +359,13 @@ static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, stru
     uint64_t patient = PACKET_NEVER;
     uint32_t blocked = 0;
 
-    if (hand->transfers) {
-        complete(exchange, now, effects);
-    }
+    flow_exchange_done(exchange, now, effects);
     if (now < hand->not_before) {
         *until = hand->not_before;
         return FLOW_NEXT_NOTHING;
     }
     while (choose(exchange, now, blocked, &choice, until)) {
+        stamp_turn(exchange, &choice);
         if (serve(exchange, &choice, now, effects, &answer)) {
             *transfer = hand->transfer;
             return answer;

@@ -131,7 +131,7 @@ static bool check_broker(struct manifest_check *check)
     if (broker->domain >= manifest->domains.count || broker->chunk_bytes < LEAST_CHUNK_BYTES ||
         broker->chunk_bytes > BH_MOST_CHUNK_BYTES || broker->bytes_per_s > MOST_BYTES_PER_S ||
         (broker->bytes_per_s != 0 && broker->bytes_per_s < LEAST_BYTES_PER_S) ||
-        broker->patience_ns > MOST_NS) {
+        broker->patience_ns > MOST_NS || broker->stamps > 1 || broker->reserved != 0) {
         return refuse(check, broker);
     }
     return true;

@@ -4,6 +4,7 @@
  */
 #include "core/packet_queue.h"
 
+#include "core/path_costs.h"
 #include <string.h>
 
 void packet_queue_init(struct packet_queue *queue)
@@ -34,10 +35,14 @@ uint32_t packet_queue_insert(struct packet_queue *queue, const struct packet_key
 {
     uint32_t slot = queue->free[queue->count];
     uint32_t place = queue->count;
+    struct path_mark mark = path_begin();
 
     while (place > 0 && queue->keys[queue->order[place - 1]].deadline > key->deadline) {
         queue->order[place] = queue->order[place - 1];
         place--;
+    }
+    if (mark.at != 0) {
+        path_record(path_recorder(), &mark, BH_PATH_PART_FIND_PLACE, 0, queue->count - place);
     }
     queue->order[place] = slot;
     queue->keys[slot] = *key;

@@ -14,6 +14,7 @@ extern "C" {
 
 #define VIRTIO_MMIO_BYTES  0x200u
 #define VIRTIO_MMIO_CONFIG 0x100u
+#define VIRTIO_MMIO_INTERRUPT_STATUS 0x060u
 
 struct virtio_mmio {
     struct virtio_device device;

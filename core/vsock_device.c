@@ -5,6 +5,7 @@
 #include "core/vsock_device.h"
 
 #include "core/atomic.h"
+#include "core/path_costs.h"
 #include <string.h>
 
 void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index, uint64_t cid)
@@ -121,7 +122,10 @@ void vsock_device_answer(struct vsock_device *device, const struct vsock_header 
 
 void vsock_device_finish(struct vsock_device *device, uint32_t slot)
 {
+    struct path_mark mark = path_begin();
+
     packet_queue_remove(&device->queue, slot);
+    path_end(&mark, BH_PATH_PART_QUEUE_REMOVE);
     device->packets[slot].serial = VSOCK_NO_SERIAL;
     give(device, VSOCK_QUEUE_TX, device->packets[slot].chain.head, 0);
 }

@@ -5,10 +5,12 @@
 #include "flows.h"
 #include "clock.h"
 #include "core/flow_exchange.h"
+#include "core/path_costs.h"
 #include "core/spinlock.h"
 #include "cpu.h"
 #include "domain.h"
 #include "guest_memory.h"
+#include "path_stamps.h"
 #include "ptable.h"
 #include "stage2.h"
 #include "system.h"
@@ -27,6 +29,8 @@ _Static_assert(BH_MAX_DOMAINS <= FLOW_EXCHANGE_DEVICES && BH_MAX_FLOWS <= FLOW_E
 static struct flow_exchange exchange;
 static struct flow_path paths[BH_MAX_FLOWS];
 static struct guest_memory memories[BH_MAX_DOMAINS];
+static uint64_t sleeps_until = PACKET_NEVER; /* what the broker was told when there was nothing to do, */
+static bool sleeps;                          /* as there was at its latest call; of its core alone */
 static struct spinlock broker_lock; /* of what the broker has in hand: it calls, and somebody may end it */
 
 static const struct manifest_broker *broker_of_manifest(void)
@@ -124,6 +128,9 @@ bool flows_init_all(void)
             return false;
         }
     }
+    if (!path_stamps_init()) {
+        return false;
+    }
     exchange.paths = paths;
     exchange.path_count = system_manifest()->flows.count;
     for (uint32_t i = 0; i < exchange.path_count; i++) {
@@ -146,6 +153,9 @@ static void set_lines(uint32_t lines)
 
         if ((lines >> i & 1) != 0 && device != NULL) {
             spin_lock(&device->lock);
+            if (vsock_device_interrupts(device)) {
+                path_stamps_raise(i);
+            }
             vgic_set_spi_level(domain_at(i), domain_at(i)->config->socket_irq,
                                vsock_device_interrupts(device));
             spin_unlock(&device->lock);
@@ -171,6 +181,7 @@ static void obey(const struct flow_effects *effects)
         }
     }
     if (effects->wake) {
+        path_stamps_wake(effects->queued_at);
         wake_broker();
     }
 }
@@ -245,13 +256,17 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     struct vsock_device *device = device_of(domain);
     enum virtio_mmio_event event = VIRTIO_MMIO_NOTHING;
     bool stopping;
-    uint32_t queue;
+    uint32_t queue = 0;
     bool done;
 
     if (access->offset >= VIRTIO_MMIO_BYTES) {
         access->value = 0;
         return true;
     }
+    if (!access->write && access->offset == VIRTIO_MMIO_INTERRUPT_STATUS) {
+        path_stamps_heard(domain->index);
+    }
+    path_open(BH_PATH_PART_TRANSPORT);
     spin_lock(&device->lock);
     if (access->write) {
         done = virtio_mmio_write(&device->mmio, device->memory, (uint32_t)access->offset, access->bytes,
@@ -266,6 +281,9 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     }
     vgic_set_spi_level(domain, domain->config->socket_irq, vsock_device_interrupts(device));
     spin_unlock(&device->lock);
+    if (event != VIRTIO_MMIO_NOTIFIED || queue != VSOCK_QUEUE_TX) {
+        path_drop(BH_PATH_PART_TRANSPORT);
+    }
     if (done && access->write) {
         after_write(domain, event, stopping);
     }
@@ -303,27 +321,57 @@ static void publish_statistics(void)
     }
 }
 
+/* The transfer before is done: its ends hear of it before anything else is looked for. */
+static void finish_transfer(const struct domain *broker)
+{
+    struct flow_effects effects = {0};
+    struct flow_transfer before;
+    bool ends_one;
+
+    spin_lock(&broker_lock);
+    before = exchange.hand.transfer;
+    ends_one = exchange.hand.transfers && atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING;
+    if (ends_one) {
+        flow_exchange_done(&exchange, clock_now(), &effects);
+        flow_exchange_lose_failed(&exchange, &effects);
+        publish_statistics();
+    }
+    spin_unlock(&broker_lock);
+    tell_restarting(&before);
+    obey(&effects);
+}
+
 /* One that is being ended gets nothing any more. */
 static enum flow_next next_of(const struct domain *broker, struct flow_transfer *transfer, uint64_t *until,
                               struct flow_effects *effects)
 {
     enum flow_next answer = FLOW_NEXT_NOTHING;
-    struct flow_transfer before;
 
     *until = PACKET_NEVER;
     spin_lock(&broker_lock);
-    before = exchange.hand.transfer;
     if (atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING) {
-        bool ends_one = exchange.hand.transfers;
-
         answer = flow_exchange_next(&exchange, clock_now(), transfer, until, effects);
-        if (ends_one || effects->lines != 0) {
+        if (effects->lines != 0) {
             publish_statistics();
         }
     }
     spin_unlock(&broker_lock);
-    tell_restarting(&before);
     return answer;
+}
+
+/* The parts of the path that end with the broker's call. */
+static void stamp_answer(enum flow_next answer, uint64_t until)
+{
+    sleeps = answer == FLOW_NEXT_NOTHING;
+    sleeps_until = until;
+    if (sleeps) {
+        path_drop(BH_PATH_PART_PROGRAM_DMA);
+    }
+    path_close(BH_PATH_PART_PROGRAM_DMA, 0);
+    path_close(BH_PATH_PART_FINALIZE, 0);
+    if (answer == FLOW_NEXT_TRANSFER) {
+        path_open(BH_PATH_PART_ENGINE);
+    }
 }
 
 void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
@@ -331,11 +379,19 @@ void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
     struct domain *broker = vcpu->domain;
     struct flow_effects effects = {0};
     struct flow_transfer transfer;
+    enum flow_next answer;
     uint64_t until;
 
+    if (exchange.hand.transfers) {
+        path_open(BH_PATH_PART_FINALIZE);
+    }
     /* Before it looks: what comes afterwards wakes it. */
     vgic_set_spi_level(broker, broker->config->socket_irq, false);
-    switch (next_of(broker, &transfer, &until, &effects)) {
+    finish_transfer(broker);
+    path_close(BH_PATH_PART_FINALIZE, 0);
+    path_stamps_look(sleeps, sleeps_until);
+    answer = next_of(broker, &transfer, &until, &effects);
+    switch (answer) {
     case FLOW_NEXT_TRANSFER:
         x[1] = BH_BROKER_ANSWER_TRANSFER;
         x[2] = transfer.from;
@@ -352,6 +408,7 @@ void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
     }
     x[0] = 0;
     obey(&effects);
+    stamp_answer(answer, until);
 }
 
 void flows_domain_stopped(struct domain *domain)

@@ -11,6 +11,8 @@
 #include "window.h"
 #include <string.h>
 
+#define PLACES_APART 9u /* windows between those of two domains */
+
 bool guest_memory_owns(const struct guest_memory *memory, uint64_t at, uint64_t bytes)
 {
     const struct manifest_domain *config = memory->domain->config;
@@ -40,9 +42,10 @@ uint64_t guest_memory_run(const struct guest_memory *memory, uint64_t at, uint64
     return place.bytes;
 }
 
-/* Pages that are open now, per core. */
+/* Pages that are open now, per core. Where a domain's pages are does not change. */
 static struct kept {
-    uint64_t page; /* 0: none */
+    const struct domain *domain; /* NULL: none */
+    uint64_t page;               /* guest-physical */
     char *pointer;
 } kept[BH_MAX_CORES][WINDOWS_KEPT];
 
@@ -51,26 +54,47 @@ void guest_memory_init(void)
     memset(kept, 0, sizeof(kept));
 }
 
-static char *open_page(uint64_t page)
+/* Where a page of this domain is kept, if it is: the same pages of different domains lie apart. */
+static uint32_t place_of(const struct guest_memory *memory, uint64_t page)
 {
-    uint32_t place = page / BH_PAGE_BYTES % WINDOWS_KEPT;
-    struct kept *one = &kept[this_cpu()->index][place];
+    return (uint32_t)((page / BH_PAGE_BYTES + memory->domain->index * (uint64_t)PLACES_APART) % WINDOWS_KEPT);
+}
 
-    if (one->page != page) {
-        one->pointer = window_open((enum window)(WINDOW_KEPT + place), paddr(page));
-        one->page = page;
-    }
-    return one->pointer;
+static bool is_open(const struct kept *one, const struct guest_memory *memory, uint64_t page)
+{
+    return one->domain == memory->domain && one->page == page;
 }
 
 /* Where EL2 reaches the byte at `at`, which the guest owns; `*run`: how many more follow in the page. */
 static char *reach(const struct guest_memory *memory, uint64_t at, uint32_t *run)
 {
-    paddr_t pa = placement_of(system_manifest(), memory->domain->config, at, 1).pa;
-    uint64_t in_page = pa.value % BH_PAGE_BYTES;
+    uint64_t in_page = at % BH_PAGE_BYTES;
+    uint64_t page = at - in_page;
+    uint32_t place = place_of(memory, page);
+    struct kept *one = &kept[this_cpu()->index][place];
 
+    if (!is_open(one, memory, page)) {
+        paddr_t pa = placement_of(system_manifest(), memory->domain->config, page, 1).pa;
+
+        one->pointer = window_open((enum window)(WINDOW_KEPT + place), pa);
+        one->domain = memory->domain;
+        one->page = page;
+    }
     *run = BH_PAGE_BYTES - (uint32_t)in_page;
-    return open_page(pa.value - in_page) + in_page;
+    return one->pointer + in_page;
+}
+
+/* What is in a page that is open is the guest's own: domains have whole pages. */
+static bool owns(const struct guest_memory *memory, uint64_t at, uint32_t bytes)
+{
+    uint64_t in_page = at % BH_PAGE_BYTES;
+    uint64_t page = at - in_page;
+
+    if (in_page + bytes <= BH_PAGE_BYTES &&
+        is_open(&kept[this_cpu()->index][place_of(memory, page)], memory, page)) {
+        return true;
+    }
+    return guest_memory_owns(memory, at, bytes);
 }
 
 /* One access where a guest may look at the same time. */
@@ -85,7 +109,7 @@ static void copy(void *to, const void *from, uint32_t bytes, const void *guest)
 
 bool guest_memory_read(struct guest_memory *memory, uint64_t at, void *to, uint32_t bytes)
 {
-    if (!guest_memory_owns(memory, at, bytes)) {
+    if (!owns(memory, at, bytes)) {
         return false;
     }
     for (uint32_t done = 0; done < bytes;) {
@@ -101,7 +125,7 @@ bool guest_memory_read(struct guest_memory *memory, uint64_t at, void *to, uint3
 
 bool guest_memory_write(struct guest_memory *memory, uint64_t at, const void *from, uint32_t bytes)
 {
-    if (!guest_memory_owns(memory, at, bytes)) {
+    if (!owns(memory, at, bytes)) {
         return false;
     }
     for (uint32_t done = 0; done < bytes;) {

@@ -12,7 +12,7 @@
 #include <bulkhead_layout.h>
 #include <stdint.h>
 
-#define WINDOWS_KEPT      8u
+#define WINDOWS_KEPT      32u
 #define WINDOW_SRAM_PAGES (BH_MAX_CORES * BH_SAMPLE_FRAMES)
 
 enum window {

@@ -242,6 +242,7 @@ class Broker(Model):
         BeforeValidator(_auto_rate),
         WithJsonSchema({"type": "string", "examples": ["auto", "200 MB/s"]}),
     ] = None
+    stamps: bool = False  # what the parts of a packet's path take is measured and reported
 
 
 class Flow(Model):

@@ -253,13 +253,14 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
 def _broker(plan: Plan) -> Row:
     broker = plan.system.broker
     if not plan.system.flows or broker is None:
-        return {"domain": 0, "chunk_bytes": 0, "bytes_per_s": 0, "patience_ns": 0}
+        return dict.fromkeys(("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps"), 0)
     index = next(domain.index for domain in plan.domains if is_broker(plan.system, domain.name))
     return {
         "domain": index,
         "chunk_bytes": broker.chunk,
         "bytes_per_s": max(plan.flows.rate, LEAST_RATE) if plan.flows is not None else broker.rate or 0,
         "patience_ns": PATIENCE_NS,
+        "stamps": int(broker.stamps),
     }
 
 

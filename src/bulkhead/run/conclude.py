@@ -14,6 +14,7 @@ from typing import Any
 from bulkhead.evidence.observer import FIRST_DOMAIN, ObserverResult, read_observer
 from bulkhead.evidence.simulated import SimulatedResult, read_simulated
 from bulkhead.evidence.tables import TableWitness, check_tables
+from bulkhead.run.path_costs import path_costs
 from bulkhead.run.result import Facts, run_result
 from bulkhead.run.session import Outcome
 from bulkhead.run.status import SystemStatus, read_status
@@ -48,6 +49,10 @@ def conclude(
         version=version,
         commit=commit,
     )
+    if image is not None and isinstance(status, SystemStatus):
+        facts.path_costs = path_costs(
+            target.layout, status, target.promise.pool_frames.tolist(), image.bytes_at
+        )
     result = run_result(facts)
     _write(target, "report.json", result)
     _write(target, "run.json", _about(target, outcome))

@@ -16,6 +16,7 @@ from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
 from bulkhead.run.flows import flow_reasons, flows_json
 from bulkhead.run.interference import interference, interference_reasons
+from bulkhead.run.path_costs import Costs, path_costs_json
 from bulkhead.run.refusal import explained
 from bulkhead.run.samples import RingPlaces
 from bulkhead.run.session import Outcome
@@ -40,6 +41,7 @@ class Facts:
     commit: str
     solo: dict[str, SimulatedResult] = field(default_factory=dict)  # by domain: it alone
     reasons: list[str] = field(default_factory=list)
+    path_costs: Costs = field(default_factory=dict)  # of a system that asked for them
 
     @property
     def caches(self) -> ObserverResult | None:
@@ -89,6 +91,7 @@ def run_result(facts: Facts) -> Json:
         "domains": domains,
         **({"shared_cores": shared} if shared else {}),
         **({"flows": flows} if flows else {}),
+        **_path_costs(facts, status),
         "attempts": attempts,
         "interference": interfered,
         "witnesses": witnesses,
@@ -120,6 +123,12 @@ def _samples(facts: Facts) -> Json:
     places = RingPlaces(facts.target.promise.pool_frames, facts.target.on_chip_frames)
     rings = [core for core in facts.status.cores if core.samples_bytes]
     return {"samples_in": "on-chip memory" if places.on_chip(rings[0]) else "RAM"} if rings else {}
+
+
+def _path_costs(facts: Facts, status: SystemStatus | None) -> Json:
+    if not facts.path_costs or status is None or status.counter_hz == 0:
+        return {}
+    return {"path_costs": path_costs_json(facts.path_costs, status.counter_hz)}
 
 
 def _regulation(facts: Facts) -> Json:

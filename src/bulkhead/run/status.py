@@ -116,6 +116,7 @@ class CoreStatus:
     samples_pa: int = 0  # where its ring of samples begins
     samples_bytes: int = 0  # 0: it has none
     switches: int = 0  # from one VCPU to another
+    paths_frame: int = 0  # of the pool: what parts of packets' paths took here; 0: nothing was measured
     shared: tuple[SharedVcpu, ...] = ()  # then `domain`, `vcpu` and `budget` are nobody's
     attributed: bool = True  # whose exits and interrupts these are is known
 
@@ -262,6 +263,7 @@ def _core(layout: Layout, page: bytes, hz: int) -> CoreStatus | None:
         samples_pa=int(raw["samples_pa"]),
         samples_bytes=int(raw["samples_bytes"]),
         switches=int(raw["switches"]),
+        paths_frame=int(raw["paths_frame"]),
         shared=tuple(
             SharedVcpu(
                 domain=int(one["domain"]),

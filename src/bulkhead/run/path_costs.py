@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the parts of packets' paths took (F5), from the frames that the hypervisor filled (core/path_costs.h).
+
+Called by `conclude` for a run of a system that asked for it (`broker: { stamps: true }`), and by `bench
+flows`. Times of a core apart: who wants a part of some cores only can have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from bulkhead.run.status import CoreStatus, SystemStatus
+from bulkhead.schema.layout import Layout
+
+NS_PER_S = 10**9
+
+
+@dataclass(frozen=True)
+class PathCost:
+    """One part, of one core or of several, in ticks of the counter."""
+
+    count: int
+    min: int
+    max: int
+    sum: int
+    histogram: tuple[int, ...]
+
+    def __add__(self, other: PathCost) -> PathCost:
+        if self.count == 0 or other.count == 0:
+            return other if self.count == 0 else self
+        return PathCost(
+            self.count + other.count,
+            min(self.min, other.min),
+            max(self.max, other.max),
+            self.sum + other.sum,
+            tuple(a + b for a, b in zip(self.histogram, other.histogram, strict=True)),
+        )
+
+    @property
+    def median(self) -> int:
+        """To the width of a bucket, which is an eighth to a quarter of it: the bucket's middle."""
+        left = self.count // 2
+        for number, count in enumerate(self.histogram):
+            if left < count:
+                low, high = bucket(number)
+                return min(max((low + high - 1) // 2, self.min), self.max)
+            left -= count
+        return self.max
+
+    def json(self, hz: int) -> dict[str, int]:
+        """In ns, rounded up."""
+        ticks = {
+            "min": self.min,
+            "avg": -(-self.sum // self.count),
+            "max": self.max,
+            "median": self.median,
+        }
+        return {"count": self.count, **{key: -(-value * NS_PER_S // hz) for key, value in ticks.items()}}
+
+
+NOTHING = PathCost(0, 0, 0, 0, ())
+
+
+def bucket(number: int) -> tuple[int, int]:
+    """Its first value, and the first one of the next."""
+    if number < 4:
+        return number, number + 1
+    power, quarter = number // 4 + 1, number % 4
+    return (4 + quarter) << (power - 2), (5 + quarter) << (power - 2)
+
+
+Costs = dict[int, dict[str, PathCost]]  # by core, then by part
+
+
+def path_costs(
+    layout: Layout,
+    status: SystemStatus,
+    pool_frames: Sequence[int],
+    bytes_at: Callable[[int], bytes | None],
+) -> Costs:
+    """What each core has recorded; empty where nobody asked."""
+    found: Costs = {}
+    for core in status.cores:
+        page = _frame_of(core, pool_frames, bytes_at)
+        if page is not None:
+            found[core.core] = _parts(layout, page)
+    return found
+
+
+def merged(costs: Iterable[dict[str, PathCost]]) -> dict[str, PathCost]:
+    total: dict[str, PathCost] = {}
+    for one in costs:
+        for name, cost in one.items():
+            total[name] = total.get(name, NOTHING) + cost
+    return total
+
+
+def path_costs_json(costs: Costs, hz: int) -> dict[str, object]:
+    """All cores together, and each: parts that were seen, in ns."""
+    return {
+        "parts": _seen(merged(costs.values()), hz),
+        "cores": [{"core": core, "parts": _seen(parts, hz)} for core, parts in sorted(costs.items())],
+    }
+
+
+def _seen(parts: dict[str, PathCost], hz: int) -> dict[str, object]:
+    return {name: cost.json(hz) for name, cost in parts.items() if cost.count}
+
+
+def _frame_of(
+    core: CoreStatus, pool_frames: Sequence[int], bytes_at: Callable[[int], bytes | None]
+) -> bytes | None:
+    if not 0 < core.paths_frame < len(pool_frames):
+        return None
+    return bytes_at(int(pool_frames[core.paths_frame]))
+
+
+def _parts(layout: Layout, page: bytes) -> dict[str, PathCost]:
+    names = {number: name for name, number in layout.enum("path_part").items()}
+    raw = layout.unpack("status_path_costs", page)
+    return {
+        names[number]: PathCost(
+            int(one["count"]),
+            int(one["min"]),
+            int(one["max"]),
+            int(one["sum"]),
+            tuple(int(value) for value in one["histogram"]),
+        )
+        for number, one in enumerate(raw["parts"])
+        if number in names
+    }
