@@ -38,6 +38,7 @@ struct flow_costs {
     uint32_t finalize_max;                             /* FT */
     uint32_t dma_interrupt_max;                        /* IP */
     uint32_t notify_max;                               /* BR */
+    uint32_t wake_max; /* of a broker that slept: not in F5's table, 0 where it is in the others */
 };
 
 /* What a user declares of a flow. */

@@ -42,7 +42,7 @@ uint32_t packet_queue_insert(struct packet_queue *queue, const struct packet_key
         place--;
     }
     if (mark.at != 0) {
-        path_record(path_recorder(), &mark, BH_PATH_PART_FIND_PLACE, 0, queue->count - place);
+        path_record(path_recorder_here(), &mark, BH_PATH_PART_FIND_PLACE, 0, queue->count - place);
     }
     queue->order[place] = slot;
     queue->keys[slot] = *key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * What each part of a packet's path takes (F5), by time stamps where it begins and ends. Only where somebody
- * asked for it: else path_recorder() is NULL, and a stamp is that question. Parts within parts are counted
+ * asked for it: else path_recorder_here() is NULL, and a stamp is that question. Parts within parts are counted
  * apart: what surrounds them is without them, and without the recording.
  *
  * Whoever links this says whose recorder it is and what the clock is (hypervisor/path_stamps.c; tests have
@@ -34,7 +34,7 @@ struct path_recorder {
 };
 
 /* Of this core; NULL: nothing is measured. */
-struct path_recorder *path_recorder(void);
+struct path_recorder *path_recorder_here(void);
 
 /* Ticks of a clock that is the same for all cores. */
 uint64_t path_clock(void);
@@ -53,7 +53,7 @@ void path_record(struct path_recorder *recorder, const struct path_mark *mark, e
 /* Parts that begin and end in the same function. */
 static inline struct path_mark path_begin(void)
 {
-    const struct path_recorder *recorder = path_recorder();
+    const struct path_recorder *recorder = path_recorder_here();
     struct path_mark mark = {0, 0};
 
     if (recorder != NULL) {
@@ -66,14 +66,14 @@ static inline struct path_mark path_begin(void)
 static inline void path_end(const struct path_mark *mark, enum bh_path_part part)
 {
     if (mark->at != 0) {
-        path_record(path_recorder(), mark, part, 0, 1);
+        path_record(path_recorder_here(), mark, part, 0, 1);
     }
 }
 
 /* Parts that end elsewhere, on the same core. */
 static inline void path_open(enum bh_path_part part)
 {
-    struct path_recorder *recorder = path_recorder();
+    struct path_recorder *recorder = path_recorder_here();
 
     if (recorder != NULL) {
         recorder->open[part] = path_begin();
@@ -83,7 +83,7 @@ static inline void path_open(enum bh_path_part part)
 /* Nothing happens where it is not open. */
 static inline void path_close(enum bh_path_part part, uint64_t allowance)
 {
-    struct path_recorder *recorder = path_recorder();
+    struct path_recorder *recorder = path_recorder_here();
 
     if (recorder != NULL && recorder->open[part].at != 0) {
         path_record(recorder, &recorder->open[part], part, allowance, 1);
@@ -94,7 +94,7 @@ static inline void path_close(enum bh_path_part part, uint64_t allowance)
 /* When a part began that is open; 0: it is not. */
 static inline uint64_t path_opened_at(enum bh_path_part part)
 {
-    const struct path_recorder *recorder = path_recorder();
+    const struct path_recorder *recorder = path_recorder_here();
 
     return recorder != NULL ? recorder->open[part].at : 0;
 }
@@ -102,7 +102,7 @@ static inline uint64_t path_opened_at(enum bh_path_part part)
 /* It was another one. */
 static inline void path_drop(enum bh_path_part part)
 {
-    struct path_recorder *recorder = path_recorder();
+    struct path_recorder *recorder = path_recorder_here();
 
     if (recorder != NULL) {
         recorder->open[part].at = 0;
@@ -112,7 +112,7 @@ static inline void path_drop(enum bh_path_part part)
 /* 0 where nothing is measured. */
 static inline uint64_t path_now(void)
 {
-    return path_recorder() != NULL ? path_clock() : 0;
+    return path_recorder_here() != NULL ? path_clock() : 0;
 }
 
 #ifdef __cplusplus

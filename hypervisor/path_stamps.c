@@ -19,7 +19,7 @@ static bool wanted;
 static _Atomic uint64_t woken_at;                   /* by the first who did since the broker looked; 0: nobody */
 static _Atomic uint64_t raised_at[BH_MAX_DOMAINS]; /* not yet heard of; 0: nothing is */
 
-struct path_recorder *path_recorder(void)
+struct path_recorder *path_recorder_here(void)
 {
     return wanted ? &recorders[this_cpu()->index] : NULL;
 }
@@ -64,7 +64,7 @@ static void set_if_clear(_Atomic uint64_t *moment, uint64_t at)
 /* From a moment that another core set until now. */
 static void add_since(_Atomic uint64_t *moment, enum bh_path_part part, bool counts)
 {
-    struct path_recorder *recorder = path_recorder();
+    struct path_recorder *recorder = path_recorder_here();
     uint64_t since = atomic_exchange(moment, 0);
     uint64_t now = path_clock();
 
@@ -87,7 +87,7 @@ void path_stamps_look(bool slept, uint64_t until)
 
         add_since(&woken_at, BH_PATH_PART_WAKE, slept);
         if (slept && now > until) {
-            path_add(path_recorder(), BH_PATH_PART_WAKE, now - until);
+            path_add(path_recorder_here(), BH_PATH_PART_WAKE, now - until);
         }
     }
 }

@@ -47,6 +47,7 @@ flow_costs costs_from(const costs_by_name &named)
         {"finalize_max", &costs.finalize_max},
         {"dma_interrupt_max", &costs.dma_interrupt_max},
         {"notify_max", &costs.notify_max},
+        {"wake_max", &costs.wake_max},
     };
     for (const auto &[name, place] : places) {
         const auto found = named.find(name);

@@ -4,7 +4,8 @@
 // each that ends here whatever comes. Parameters: of the flows in order, given by the tool, `flows_out` and,
 // for each n, `out<n>_cid`, `_port`, `_bytes`, `_period_ns`; `flows_in` and `in<n>_port`. Further `packets`
 // [0: without end] of each flow, `hurry` [1]: sends so many times as often as was declared, `after_ms` [0]:
-// sends so long after its start. In the end, and if there is none whenever another domain has ended a stream,
+// sends so long after its start, `together_ms` [0]: the first packet of each flow not before the counter has
+// come so far, where all that are connected by then are sent at once. In the end, and if there is none whenever another domain has ended a stream,
 // it says of each flow how much it was and its CRC-32.
 #include "core/crc32.h"
 #include "guests/runtime/board.h"
@@ -47,6 +48,7 @@ static struct {
     uint32_t out, in;
     uint64_t packets;
     uint64_t retry; // ticks between two attempts to connect
+    uint64_t first; // counter, before which no packet is sent
 } traffic;
 
 static uint8_t piece[piece_bytes];
@@ -101,6 +103,7 @@ static bool init(void)
     traffic.in = (uint32_t)param("flows_in", 0);
     traffic.packets = param("packets", 0);
     traffic.retry = timer_frequency() / ms_per_s;
+    traffic.first = param("together_ms", 0) * timer_frequency() / ms_per_s;
     if (traffic.out + traffic.in > most_flows) {
         console_printf("traffic: more than %u flows\n", (unsigned)most_flows);
         return false;
@@ -174,6 +177,10 @@ static uint64_t attend_outgoing(struct outgoing *flow, uint64_t now)
     }
     if (!socket_is_open(flow->socket))
         return UINT64_MAX;
+    if (now < traffic.first) {
+        flow->next = traffic.first;
+        return flow->next;
+    }
     if (is_sent(flow))
         send(flow);
     else

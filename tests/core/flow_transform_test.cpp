@@ -18,7 +18,8 @@ constexpr flow_costs zcu102 = {.hypervisor_call_min = 939,
                                .program_dma_max = 949,
                                .finalize_max = 2646,
                                .dma_interrupt_max = 828,
-                               .notify_max = 1460};
+                               .notify_max = 1460,
+                               .wake_max = 0};
 constexpr flow one = {
     .packet_bytes = 12288, .period_ns = 5'000'000, .deadline_ns = 9'000'000, .transfers = 0, .sender = 0};
 
@@ -47,6 +48,22 @@ TEST(flow_transform, is_by_the_formulas)
     EXPECT_EQ(task.bytes, 12288u);
     EXPECT_EQ(task.block_bytes, 4096u);
     EXPECT_TRUE(task.several);
+}
+
+// A time without a pause begins with the broker's waking: all that is sent in it is late by that.
+TEST(flow_transform, a_broker_that_sleeps_is_woken_first)
+{
+    flow_set set;
+    flow_set slow;
+    flow_costs costs = zcu102;
+    costs.wake_max = 7000;
+    ASSERT_EQ(transform(one, &set), FLOW_OK);
+    ASSERT_EQ(transform(one, &slow, costs), FLOW_OK);
+    EXPECT_EQ(set.tasks[0].first - slow.tasks[0].first, 2 * 7000u);
+    EXPECT_EQ(set.tasks[0].period, slow.tasks[0].period);
+    EXPECT_EQ(set.tasks[0].fixed, slow.tasks[0].fixed);
+    costs.wake_max = FLOW_MAX_COST_NS + 1;
+    EXPECT_EQ(transform(one, &slow, costs), FLOW_BAD_COSTS);
 }
 
 TEST(flow_transform, the_last_transfer_has_what_is_left)

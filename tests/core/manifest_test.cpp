@@ -324,6 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD_FLOW("a rate of all", m.header.broker.bytes_per_s = ~0ull),
                     BAD_FLOW("a rate of next to nothing", m.header.broker.bytes_per_s = 999),
                     BAD_FLOW("endless patience", m.header.broker.patience_ns = ~0ull),
+                    BAD_FLOW("stamps of another kind", m.header.broker.stamps = 2),
                     BAD_FLOW("a flow to nowhere", m.flows[0].destination = 3),
                     BAD_FLOW("a flow to the broker", m.flows[0].destination = 2),
                     BAD_FLOW("a flow to itself", m.flows[0].destination = 0),

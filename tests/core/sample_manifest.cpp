@@ -134,7 +134,7 @@ void give_flows(SampleManifest &m)
             m.domains[i].socket_cid = 3 + i;
         }
     }
-    m.header.broker = {2, 4096, 0, 1'000'000'000};
+    m.header.broker = {2, 4096, 0, 1'000'000'000, 0, 0};
     m.flows[0] = {0, 1, 5000, 65536, 1'000'000, 2'000'000, 1'900'000};
     m.flows[1] = {1, 0, 5000, 64, 1'000'000, 2'000'000, 1'900'000};
     m.seal();

@@ -41,11 +41,11 @@ def system(*pairs: tuple[str, int, dict[str, Any]], **broker: Any) -> dict[str, 
     }
 
 
-def run(directory: Path, wanted: dict[str, Any]) -> dict[str, Any]:
+def run(directory: Path, wanted: dict[str, Any], span: str = "400ms") -> dict[str, Any]:
     directory.mkdir(exist_ok=True)
     path = directory / "system.yaml"
     path.write_text(yaml.safe_dump(wanted, sort_keys=False))
-    return run_file(path, directory, "--for", "400ms")
+    return run_file(path, directory, "--for", span)
 
 
 def run_file(path: Path, directory: Path, *options: str) -> dict[str, Any]:

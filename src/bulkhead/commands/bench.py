@@ -14,9 +14,11 @@ from bulkhead.commands.options import AsJson, Overrides, Seed
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.bench.flows import Measured
     from bulkhead.bench.hypervisor import Costs
     from bulkhead.bench.linux_boot import Comparison
     from bulkhead.bench.machine import Speeds
+    from bulkhead.config.flow_costs import FlowCosts
     from bulkhead.config.load import Loaded
 
 app = typer.Typer(help="Measure what the hypervisor and the machine cost.", no_args_is_help=True)
@@ -126,6 +128,98 @@ def _show_costs(measured: Costs) -> None:
     shown.print(table)
     goals = sum(row.met is not None for row in measured.rows)
     shown.print(f"{goals - len(measured.missed)} of {goals} goals met")
+
+
+@app.command("flows")
+def flows(
+    platform: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The board.", show_default="qemu-virt")
+    ] = None,
+    on: Annotated[str, typer.Option(metavar="machine|qemu", help="What to run it on.")] = "machine",
+    overrides: Overrides = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """What each part of a packet's path costs: ns of the simulated machine, or instructions on the emulator."""
+    from bulkhead.run.target import MACHINE, QEMU
+
+    if on not in (MACHINE, QEMU):
+        raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
+    given = [*((f"platform={platform}",) if platform else ()), *(overrides or ())]
+    measured, loaded, published = _measure_flows(given, on, seed)
+    error = isinstance(measured, list)
+    if as_json:
+        reasons = measured if isinstance(measured, list) else []
+        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json(published)
+        verdict = "error" if error else "ok"
+        print_json(_result("bench flows", loaded, seed, verdict, reasons, own, on))
+    elif isinstance(measured, list):
+        for reason in measured:
+            complain(f"error: {reason}")
+    else:
+        _show_flows(measured, published)
+    if error:
+        raise typer.Exit(1)
+
+
+def _measure_flows(
+    given: list[str], on: str, seed: int
+) -> tuple[Measured | list[str], Loaded, FlowCosts | None]:
+    """A list holds the reasons why nothing was measured."""
+    from bulkhead.bench.flows import CALLS, PUBLISHED, RUN_NS, SYSTEM, NotMeasured, measured, prepared
+    from bulkhead.commands.run import run_quietly
+    from bulkhead.config.load import load_platform, load_system
+    from bulkhead.config.locate import platform_path
+    from bulkhead.env.paths import build_dir, repository
+    from bulkhead.env.progress import progress
+    from bulkhead.run.target import QEMU, Options
+
+    path = platform_path(PUBLISHED)
+    published = load_platform(path)[0] if path is not None else None
+    costs = published.flow_costs if published is not None else None
+    options = Options(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
+    results = []
+    loaded = load_system(str(repository() / SYSTEM), given, emulated=on == QEMU)
+    with progress("measure the parts of a packet's path") as update:
+        for number, name in enumerate((SYSTEM, CALLS)):
+            update(number / 2, name.stem)
+            own = loaded if number == 0 else load_system(str(repository() / name), given[:1] if given else ())
+            if not own.ok or own.platform is None:
+                return [problem.text() for problem in own.problems], loaded, costs
+            if on == QEMU and own.platform.emulator is None:
+                return [f"platform '{own.platform.name}' is not one that the emulator has"], loaded, costs
+            place = build_dir() / "run" / f"bench-{name.stem}"
+            result = run_quietly(prepared(own, on, costs), options, place)
+            if result["verdict"] != "ok":
+                return [f"{name.stem}: {reason}" for reason in result["reasons"]], loaded, costs
+            results.append(result)
+    try:
+        return measured(results[0], results[1], on), loaded, costs
+    except NotMeasured as error:
+        return [str(error)], loaded, costs
+
+
+def _show_flows(measured: Measured, published: FlowCosts | None) -> None:
+    from rich.table import Table
+
+    from bulkhead.bench.flows import STATISTICS
+
+    table = Table("part", *STATISTICS, "seen", title=f"Parts of a packet's path, {measured.unit}")
+    table.add_column("published: min, avg, max, median (ns, on the board)")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    kept = published.parts() if published is not None else {}
+    for name, part in measured.parts.items():
+        there = kept.get(name)
+        values = [getattr(there, key) for key in STATISTICS]
+        beside = ", ".join(f"{value:,}" for value in values) if None not in values else ""
+        table.add_row(name, *(f"{part[key]:,}" for key in STATISTICS), f"{part['count']:,}", beside)
+    shown = console()
+    shown.print(table)
+    if measured.unit == "ns":
+        shown.print("For the platform's file (`flow_costs`):")
+        for line in measured.yaml():
+            shown.print(line, highlight=False)
 
 
 @app.command("machine")
@@ -302,13 +396,19 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | li
 
 
 def _result(
-    command: str, loaded: Loaded, seed: int, verdict: str, reasons: list[str], own: dict[str, Any]
+    command: str,
+    loaded: Loaded,
+    seed: int,
+    verdict: str,
+    reasons: list[str],
+    own: dict[str, Any],
+    on: str = "qemu",
 ) -> dict[str, Any]:
     return result_object(
         command,
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
-        on="qemu",
+        on=on,
         seed=seed,
         verdict=verdict,
         reasons=reasons,

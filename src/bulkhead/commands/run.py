@@ -116,6 +116,11 @@ def run(
         raise typer.Exit(1)
 
 
+def run_quietly(loaded: Loaded, options: Options, directory: Path) -> dict[str, Any]:
+    """For commands that make something of the result: what `run --json` prints."""
+    return _run(loaded, options, directory, as_json=True, attach=False, solo=False)
+
+
 def _counted(wanted: bool | None, observe: bool, loaded: Loaded) -> bool:
     """What the command says, else what the system file says where that is possible."""
     if wanted is not None:

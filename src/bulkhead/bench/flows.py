@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each part of a packet's path costs (F5), by the stamps of the hypervisor and of a guest.
+
+Called by `bulkhead bench flows`, which runs the two systems named here: one with flows, one with calls alone.
+On the simulated machine the counter ticks once a nanosecond, on the emulator once an instruction. What each
+part is, and what the figures stand for: docs/flows.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bulkhead.config.flow_costs import CostPart, FlowCosts
+from bulkhead.config.load import Loaded
+from bulkhead.run.target import MACHINE
+
+SYSTEM = Path("examples") / "flow-paths.yaml"
+CALLS = Path("examples") / "flow-calls.yaml"
+CALLER = "calls"
+SLEEPER_CORE = 2  # of `quiet`: whoever is notified elsewhere may have its interrupts masked
+PUBLISHED = "zcu102-published"
+RUN_NS = 200_000_000
+MACHINE_HZ = 10**9
+EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instruction under -icount shift=1
+STATISTICS = ("min", "avg", "max", "median")
+
+Part = dict[str, int]
+Json = dict[str, Any]
+
+
+class NotMeasured(Exception):
+    """A part was not seen; the message says which."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All parts: ns on the simulated machine, instructions on the emulator."""
+
+    parts: dict[str, Part]
+    unit: str
+
+    def json(self, published: FlowCosts | None) -> Json:
+        return {
+            "unit": self.unit,
+            "flow_costs": self.parts,
+            "published": {
+                name: {key: getattr(part, key) for key in STATISTICS}
+                for name, part in (published.parts() if published is not None else {}).items()
+            },
+        }
+
+    def yaml(self) -> list[str]:
+        """As a platform file has them: with a margin, because no run shows the largest that there can be."""
+        width = max(len(name) for name in self.parts) + 1
+        return [
+            f"  {name + ':':{width}} {{ "
+            + ", ".join(f"{key}: {with_margin(part)[key]} ns" for key in STATISTICS)
+            + " }"
+            for name, part in self.parts.items()
+        ]
+
+
+def with_margin(part: Part) -> Part:
+    """The smallest a quarter less, the largest a quarter more."""
+    return {**part, "min": part["min"] * 3 // 4, "max": -(-part["max"] * 5 // 4)}
+
+
+def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
+    """With a counter that is as fine as it can be; `costs` in place of what the platform does not have."""
+    assert loaded.platform is not None and loaded.system is not None
+    platform, system = loaded.platform, loaded.system
+    if on == MACHINE:
+        timers = platform.timers.model_copy(update={"frequency": MACHINE_HZ})
+        platform = platform.model_copy(update={"timers": timers})
+    else:
+        assert platform.emulator is not None
+        cpu = f"{platform.emulator.cpu or platform.cores.type},cntfrq={EMULATOR_HZ}"
+        emulator = platform.emulator.model_copy(update={"cpu": cpu})
+        platform = platform.model_copy(update={"emulator": emulator})
+        if system.name == CALLS.stem:
+            # One clock counts the instructions of all cores.
+            system = system.model_copy(update={"domains": system.domains[:1]})
+    if platform.flow_costs is None:
+        platform = platform.model_copy(update={"flow_costs": costs})
+    return replace(loaded, platform=platform, system=system)
+
+
+def measured(flows: Json, calls: Json, on: str) -> Measured:
+    """From the results of both runs. Raises NotMeasured."""
+    per_ns = 1.0 if on == MACHINE else EMULATOR_HZ / 10**9
+    stamped = flows.get("path_costs")
+    report = next((one["report"] for one in calls["domains"] if one["name"] == CALLER), None)
+    if stamped is None or not report:
+        raise NotMeasured("the hypervisor, or the program that calls it, has measured nothing")
+    seen: dict[str, Part] = {name: _in_unit(part, per_ns) for name, part in stamped["parts"].items()}
+    sleeper = next((one["parts"] for one in stamped["cores"] if one["core"] == SLEEPER_CORE), {})
+    call: Part = {key: int(report[key]) for key in ("count", *STATISTICS)}  # in ticks
+    found: dict[str, Part] = {"hypervisor_call": call}
+    for name in FlowCosts.model_fields:
+        if name == "dma_interrupt":
+            found[name] = _engine(_of(seen, "engine"), call)
+        elif name == "notify":
+            found[name] = _in_unit(_of(sleeper, name), per_ns)
+        elif name not in ("source", "fitted", "assumed", "hypervisor_call"):
+            found[name] = _of(seen, name)
+    return Measured(found, "ns" if on == MACHINE else "instructions")
+
+
+def beyond(fresh: Mapping[str, Part], kept: FlowCosts) -> list[str]:
+    """Which parts of a measurement are not within what a platform file says, each as a sentence."""
+    found = []
+    for name, part in kept.parts().items():
+        one = fresh[name]
+        if one["max"] > part.max or one["min"] < (part.min or 0):
+            found.append(f"{name}: {one['min']} to {one['max']} ns, the file says {_range(part)}")
+    return found
+
+
+def _range(part: CostPart) -> str:
+    return f"{part.min} to {part.max} ns"
+
+
+def _of(parts: Mapping[str, Part], name: str) -> Part:
+    if name not in parts:
+        raise NotMeasured(f"no packet passed the part '{name}'")
+    return parts[name]
+
+
+def _in_unit(part: Mapping[str, int], per_ns: float) -> Part:
+    return {key: value if key == "count" else round(value * per_ns) for key, value in part.items()}
+
+
+def _engine(engine: Part, call: Part) -> Part:
+    """What the engine takes beyond its rate, without the call that the analysis counts beside it."""
+    spans = {key: max(0, engine[key] - call[key]) for key in ("min", "avg", "median")}
+    return {"count": engine["count"], **spans, "max": max(0, engine["max"] - call["min"])}
