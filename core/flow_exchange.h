@@ -84,10 +84,11 @@ struct flow_exchange {
 
 /* What a call has led to: sets of devices, 1 << index. */
 struct flow_effects {
-    uint32_t lines; /* their interrupt line may have changed */
-    uint32_t look;  /* their cores are to call flow_exchange_attend() */
-    bool wake;      /* the broker: there is a packet */
-    uint64_t queued_at; /* path_clock() when the first packet was in its queue; 0: there is none, or nobody asked */
+    uint32_t lines;     /* their interrupt line may have changed */
+    uint32_t look;      /* their cores are to call flow_exchange_attend() */
+    bool wake;          /* the broker: there is a packet */
+    uint64_t queued_at; /* path_clock() when the first packet was in its queue; 0: there is none, or nobody
+                           asked */
 };
 
 enum flow_next {
@@ -110,8 +111,8 @@ bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device
 /* The same for those of `effects->lines` whose guests have written what cannot be. */
 void flow_exchange_lose_failed(struct flow_exchange *exchange, struct flow_effects *effects);
 
-/* The transfer that was handed out is done, if there was one: whoever is to hear of it can, before the next is
- * looked for. On the broker's core. */
+/* The transfer that was handed out is done, if there was one: whoever is to hear of it can, before the next
+ * is looked for. On the broker's core. */
 void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects);
 
 /* The transfer before is done, if there was one; what comes now. On the broker's core. */

@@ -10,10 +10,18 @@
 
 static bool costs_fit(const struct flow_costs *costs)
 {
-    const uint32_t largest[] = {costs->hypervisor_call_max, costs->transport_max,     costs->parse_max,
-                                costs->queue_lock_max,      costs->queue_insert_max,  costs->find_place_max,
-                                costs->queue_remove_max,    costs->find_earliest_max, costs->program_dma_max,
-                                costs->finalize_max,        costs->dma_interrupt_max, costs->notify_max,
+    const uint32_t largest[] = {costs->hypervisor_call_max,
+                                costs->transport_max,
+                                costs->parse_max,
+                                costs->queue_lock_max,
+                                costs->queue_insert_max,
+                                costs->find_place_max,
+                                costs->queue_remove_max,
+                                costs->find_earliest_max,
+                                costs->program_dma_max,
+                                costs->finalize_max,
+                                costs->dma_interrupt_max,
+                                costs->notify_max,
                                 costs->wake_max};
 
     for (uint32_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
@@ -95,13 +103,14 @@ static enum flow_problem transform(const struct flow *flow, const struct flow_co
                                    const struct queue *queue, const struct flow_set *set,
                                    struct flow_task *task)
 {
-    uint64_t source_ns = costs->queue_lock_max + queue->insert_ns;                     /* B_s */
-    uint64_t broker_ns = (uint64_t)costs->queue_lock_max + costs->queue_remove_max;    /* B_b */
-    uint64_t packet_ns = source_ns + broker_ns;                                        /* Opkt */
-    uint64_t jitter_ns = (costs->parse_max + source_ns + broker_ns) * queue->flows;    /* J' */
-    /* Os_max + O_r + J', and a time without a pause begins with waking the broker: that makes all of it late. */
+    uint64_t source_ns = costs->queue_lock_max + queue->insert_ns;                  /* B_s */
+    uint64_t broker_ns = (uint64_t)costs->queue_lock_max + costs->queue_remove_max; /* B_b */
+    uint64_t packet_ns = source_ns + broker_ns;                                     /* Opkt */
+    uint64_t jitter_ns = (costs->parse_max + source_ns + broker_ns) * queue->flows; /* J' */
+    /* Os_max + O_r + J', and a time without a pause begins with waking the broker: that makes all of it late.
+     */
     uint64_t lost_ns = (uint64_t)costs->transport_max + costs->notify_max + jitter_ns + costs->wake_max;
-    uint64_t send_min = costs->hypervisor_call_min + 2ull * costs->transport_min;      /* Os, half ns */
+    uint64_t send_min = costs->hypervisor_call_min + 2ull * costs->transport_min; /* Os, half ns */
     uint64_t send_max = costs->hypervisor_call_max + 2ull * costs->transport_max;
     uint64_t transfers = divide_up(flow->packet_bytes, set->chunk_bytes);
     uint64_t last_bytes = flow->packet_bytes - (transfers - 1) * set->chunk_bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * What each part of a packet's path takes (F5), by time stamps where it begins and ends. Only where somebody
- * asked for it: else path_recorder_here() is NULL, and a stamp is that question. Parts within parts are counted
- * apart: what surrounds them is without them, and without the recording.
+ * asked for it: else path_recorder_here() is NULL, and a stamp is that question. Parts within parts are
+ * counted apart: what surrounds them is without them, and without the recording.
  *
  * Whoever links this says whose recorder it is and what the clock is (hypervisor/path_stamps.c; tests have
  * their own). A recorder is of one core and used by it alone.

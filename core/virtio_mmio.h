@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-#define VIRTIO_MMIO_BYTES  0x200u
-#define VIRTIO_MMIO_CONFIG 0x100u
+#define VIRTIO_MMIO_BYTES            0x200u
+#define VIRTIO_MMIO_CONFIG           0x100u
 #define VIRTIO_MMIO_INTERRUPT_STATUS 0x060u
 
 struct virtio_mmio {

@@ -16,7 +16,7 @@ _Static_assert(sizeof(((struct status_path_costs *)0)->parts) / sizeof(struct st
 
 static struct path_recorder recorders[BH_MAX_CORES];
 static bool wanted;
-static _Atomic uint64_t woken_at;                   /* by the first who did since the broker looked; 0: nobody */
+static _Atomic uint64_t woken_at; /* by the first who did since the broker looked; 0: nobody */
 static _Atomic uint64_t raised_at[BH_MAX_DOMAINS]; /* not yet heard of; 0: nothing is */
 
 struct path_recorder *path_recorder_here(void)

@@ -67,6 +67,6 @@ void program_main(void)
     if (times == 0)
         return;
     sort(taken, times);
-    console_printf("report {\"count\": %lu, \"min\": %lu, \"avg\": %lu, \"max\": %lu, \"median\": %lu}\n", times,
-                   taken[0], (sum + times - 1) / times, taken[times - 1], taken[times / 2]);
+    console_printf("report {\"count\": %lu, \"min\": %lu, \"avg\": %lu, \"max\": %lu, \"median\": %lu}\n",
+                   times, taken[0], (sum + times - 1) / times, taken[times - 1], taken[times / 2]);
 }

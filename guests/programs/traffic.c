@@ -5,8 +5,8 @@
 // for each n, `out<n>_cid`, `_port`, `_bytes`, `_period_ns`; `flows_in` and `in<n>_port`. Further `packets`
 // [0: without end] of each flow, `hurry` [1]: sends so many times as often as was declared, `after_ms` [0]:
 // sends so long after its start, `together_ms` [0]: the first packet of each flow not before the counter has
-// come so far, where all that are connected by then are sent at once. In the end, and if there is none whenever another domain has ended a stream,
-// it says of each flow how much it was and its CRC-32.
+// come so far, where all that are connected by then are sent at once. In the end, and if there is none
+// whenever another domain has ended a stream, it says of each flow how much it was and its CRC-32.
 #include "core/crc32.h"
 #include "guests/runtime/board.h"
 #include "guests/runtime/console.h"

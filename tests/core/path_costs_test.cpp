@@ -19,10 +19,7 @@ protected:
         here = &recorder;
     }
 
-    void TearDown() override
-    {
-        here = nullptr;
-    }
+    void TearDown() override { here = nullptr; }
 
     std::array<status_path_cost, BH_PATH_PART_COUNT> parts{};
     path_recorder recorder{};

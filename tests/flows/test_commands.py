@@ -51,7 +51,7 @@ def test_the_example_needs_what_min_bandwidth_says_to_the_byte() -> None:
 def test_check_shows_slack_and_what_the_verdict_rests_on() -> None:
     code, text = run("flows", "check", EXAMPLE)
     assert code == 0
-    for word in ("camera", "slack", "assumed", "transfers", "memory", "schedulable"):
+    for word in ("camera", "slack", "transfers", "memory", "schedulable"):
         assert word in text
     _, result = run_json("flows", "check", EXAMPLE)
     assert len(result["flows"]) == 6
@@ -81,7 +81,7 @@ def test_min_period() -> None:
         (("min-period", "--size", "4KiB"), 2, ""),
         (("min-period", "--size", "4 cows", "--bandwidth", "1 MB/s"), 2, ""),
         (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu12"), 1, "zcu102"),
-        (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu102"), 1, "flow_costs"),
+        (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu104"), 1, "flow_costs"),
         (("min-period", "--size", "5GiB", "--bandwidth", "148MB/s"), 1, "size"),
         (("check", str(ROOT / "examples" / "mixed-criticality.yaml")), 1, "no flows"),
         (("min-bandwidth", str(ROOT / "examples" / "bad" / "flow-impossible.yaml")), 1, "any bandwidth"),

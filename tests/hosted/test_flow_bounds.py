@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analysis (F4) with the costs that were measured (F5) bounds what happens on the simulated machine: small
-sets of flows drawn at random, first packets of all at once, then a packet in each period."""
+"""The analysis (F4) with the costs that were measured (F5) bounds what happens on the simulated machine: sets
+of flows drawn at random, first packets of all at once, then a packet in each period."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ def drawn(seed: int, platform: str) -> dict[str, Any]:
             }
         )
     used = {name for flow in flows for name in (flow["from"], flow["to"])}
-    params = {"together_ms": TOGETHER_MS}
     return {
         "bulkhead": 1,
         "name": f"drawn-{seed}",
@@ -50,7 +49,7 @@ def drawn(seed: int, platform: str) -> dict[str, Any]:
         "isolation": {"llc": "none"},
         "regulation": {"overcommit": True},
         "domains": [
-            domain(name, "traffic", [core], params=params)
+            domain(name, "traffic", [core], params={"together_ms": TOGETHER_MS})
             for core, name in enumerate(DOMAINS)
             if name in used
         ],

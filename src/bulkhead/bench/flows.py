@@ -64,12 +64,12 @@ class Measured:
 
 
 def with_margin(part: Part) -> Part:
-    """The smallest a quarter less, the largest a quarter more."""
-    return {**part, "min": part["min"] * 3 // 4, "max": -(-part["max"] * 5 // 4)}
+    """The smallest an eighth less, the largest an eighth more."""
+    return {**part, "min": part["min"] * 7 // 8, "max": -(-part["max"] * 9 // 8)}
 
 
 def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
-    """With a counter that is as fine as it can be; `costs` in place of what the platform does not have."""
+    """With a counter that is as fine as it can be. `costs` admit the flows, whatever is measured then."""
     assert loaded.platform is not None and loaded.system is not None
     platform, system = loaded.platform, loaded.system
     if on == MACHINE:
@@ -83,8 +83,7 @@ def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
         if system.name == CALLS.stem:
             # One clock counts the instructions of all cores.
             system = system.model_copy(update={"domains": system.domains[:1]})
-    if platform.flow_costs is None:
-        platform = platform.model_copy(update={"flow_costs": costs})
+    platform = platform.model_copy(update={"flow_costs": costs})
     return replace(loaded, platform=platform, system=system)
 
 
@@ -96,7 +95,9 @@ def measured(flows: Json, calls: Json, on: str) -> Measured:
     if stamped is None or not report:
         raise NotMeasured("the hypervisor, or the program that calls it, has measured nothing")
     seen: dict[str, Part] = {name: _in_unit(part, per_ns) for name, part in stamped["parts"].items()}
-    sleeper = next((one["parts"] for one in stamped["cores"] if one["core"] == SLEEPER_CORE), {})
+    sleeper: Mapping[str, Part] = next(
+        (one["parts"] for one in stamped["cores"] if one["core"] == SLEEPER_CORE), {}
+    )
     call: Part = {key: int(report[key]) for key in ("count", *STATISTICS)}  # in ticks
     found: dict[str, Part] = {"hypervisor_call": call}
     for name in FlowCosts.model_fields:

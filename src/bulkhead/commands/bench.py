@@ -140,12 +140,12 @@ def flows(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """What each part of a packet's path costs: ns of the simulated machine, or instructions on the emulator."""
+    """What the parts of a packet's path cost: ns on the simulated machine, instructions on the emulator."""
     from bulkhead.run.target import MACHINE, QEMU
 
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
-    given = [*((f"platform={platform}",) if platform else ()), *(overrides or ())]
+    given = [f"platform={platform or 'qemu-virt'}", *(overrides or ())]
     measured, loaded, published = _measure_flows(given, on, seed)
     error = isinstance(measured, list)
     if as_json:
@@ -183,7 +183,7 @@ def _measure_flows(
     with progress("measure the parts of a packet's path") as update:
         for number, name in enumerate((SYSTEM, CALLS)):
             update(number / 2, name.stem)
-            own = loaded if number == 0 else load_system(str(repository() / name), given[:1] if given else ())
+            own = loaded if number == 0 else load_system(str(repository() / name), given[:1])
             if not own.ok or own.platform is None:
                 return [problem.text() for problem in own.problems], loaded, costs
             if on == QEMU and own.platform.emulator is None:

@@ -70,7 +70,7 @@ class FlowCosts(Section):
     dma_interrupt: CostPart  # IP
     notify: CostPart  # BR: IPI and interrupt at the receiver
     # Of a broker that slept, from a packet's insertion to the look at the queues; not in F5's table.
-    wake: CostPart = CostPart.model_validate({key: "0 ns" for key in ("min", "avg", "max", "median")})
+    wake: CostPart = CostPart.model_validate(dict.fromkeys(("min", "avg", "max", "median"), "0 ns"))
 
     def parts(self) -> dict[str, CostPart]:
         names = (name for name in FlowCosts.model_fields if name not in ("source", "fitted", "assumed"))

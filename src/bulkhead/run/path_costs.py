@@ -7,8 +7,9 @@ flows`. Times of a core apart: who wants a part of some cores only can have it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bulkhead.run.status import CoreStatus, SystemStatus
 from bulkhead.schema.layout import Layout
@@ -118,7 +119,7 @@ def _frame_of(
 
 def _parts(layout: Layout, page: bytes) -> dict[str, PathCost]:
     names = {number: name for name, number in layout.enum("path_part").items()}
-    raw = layout.unpack("status_path_costs", page)
+    raw: Mapping[str, Any] = layout.unpack("status_path_costs", page)
     return {
         names[number]: PathCost(
             int(one["count"]),
