@@ -13,6 +13,7 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Bandwidth, Domain, System
 from bulkhead.planning.budgets import MOST_EVENTS, NS_PER_S, counted_event, counts_of, events_of_rate
 
+APART = (("read", "write"), ("read_events", "write_events"))  # two budgets, of what is fetched and written
 SHORTEST_PERIOD_NS = 1000  # as core/manifest_domains.c; a timer cannot do better anyway
 
 
@@ -56,16 +57,18 @@ def _events(at: KeyPath, bandwidth: Bandwidth, platform: Platform) -> Iterator[F
 def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding]:
     bandwidth = domain.bandwidth
     event = counted_event(platform, emulated=False)
-    apart = bandwidth.read is not None or bandwidth.write is not None
-    if apart and (bandwidth.read is None or bandwidth.write is None):
-        missing = "write" if bandwidth.write is None else "read"
-        yield Finding(at, "missing-key", f"has no '{missing}'", "both read and write, or budget")
+    given = tuple(key for pair in APART for key in pair if getattr(bandwidth, key) is not None)
+    apart = bool(given)
+    if apart and given not in APART:
+        cause = f"has {' and '.join(given)} without its other half"
+        code = "missing-key" if len(given) == 1 else "conflict"
+        yield Finding(at, code, cause, "read and write, or read_events and write_events")
     if apart != (bandwidth.counts == "each") and bandwidth.counts != "auto":
         kind = "read and write budgets" if bandwidth.counts == "each" else "each"
         yield Finding((*at, "counts"), "conflict", f"'{bandwidth.counts}' does not fit the budgets", kind)
     if event is not None and counts_of(bandwidth, event) is None:
         cause = f"platform '{platform.name}' does not count what is written back (`pmu.writeback_event`)"
-        yield Finding((*at, "read" if apart else "counts"), "not-on-platform", cause, "refills")
+        yield Finding((*at, given[0] if apart else "counts"), "not-on-platform", cause, "refills")
     if bandwidth.slack is not None and (event is None or counts_of(bandwidth, event) != "sum"):
         yield Finding((*at, "slack"), "conflict", "belongs to `counts: sum`", "no `slack`")
     if apart and bandwidth.per == "domain" and len(domain.cpus) > 1:

@@ -103,7 +103,7 @@ def _domains(system: System, regulation: Regulation) -> Findings:
 
 def _bandwidth(at: KeyPath, domain: Domain, regulation: Regulation) -> Findings:
     bandwidth = domain.bandwidth
-    if bandwidth.counts == "each" or bandwidth.read is not None:
+    if bandwidth.counts == "each" or bandwidth.apart:
         cause = f"'{domain.name}' has two budgets, a regulator gives one"
         yield Finding((*at, "counts"), "conflict", cause, "sum, refills, writebacks")
     given = "period" in bandwidth.model_fields_set or (not bandwidth.unlimited and domain.criticality == "rt")
@@ -124,7 +124,7 @@ def _reclaim(system: System, regulation: Regulation) -> Findings:
         if domain.criticality != "rt"
         and not domain.bandwidth.unlimited
         and (domain.bandwidth.per == "vcpu" or len(domain.cpus) == 1)
-        and domain.bandwidth.read is None
+        and not domain.bandwidth.apart
     ]
     for index, domain in givers[1:]:
         for key in ("period", "counts"):

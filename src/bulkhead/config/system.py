@@ -185,11 +185,13 @@ class Bandwidth(WordModel):
     """What a domain may use of the memory system. Neither budget nor events: `unlimited`."""
 
     words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
-    one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read")
+    one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read", "read_events")
     budget: BytesPerS | None = None
     read: BytesPerS | None = None  # with `counts: each`, together with `write`
     write: BytesPerS | None = None
     events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
+    read_events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None  # as `read` and `write`
+    write_events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
     per: Literal["domain", "vcpu"] = "domain"
     period: Nanoseconds = 1 * MS
     counts: Literal["auto", "refills", "writebacks", "each", "sum"] = "auto"
@@ -197,7 +199,12 @@ class Bandwidth(WordModel):
 
     @property
     def unlimited(self) -> bool:
-        return self.budget is None and self.events is None and self.read is None
+        return self.budget is None and self.events is None and not self.apart
+
+    @property
+    def apart(self) -> bool:
+        """A budget for what is fetched, and one for what is written."""
+        return self.read is not None or self.read_events is not None
 
 
 UNLIMITED = Bandwidth.model_validate("unlimited")

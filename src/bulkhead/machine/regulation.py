@@ -136,10 +136,14 @@ def _budget(
     refill, size = counted_as(platform, wanted.event, where)
     kinds = {"refills": [refill], "writebacks": ["l2d_write_back"]}
     events = kinds.get(wanted.counts, [refill, "l2d_write_back"])
+    if wanted.apart:
+        raise BadRegulation(
+            f"{where}: what a part fetches is its `budget` or `events`, beside `counts: each`"
+        )
     limits = [_events_of(wanted.budget, wanted.events, period, size)]
     if wanted.counts == "each":
-        limits.append(_events_of(wanted.write, None, period, line_bytes(platform)))
-    elif wanted.write is not None:
+        limits.append(_events_of(wanted.write, wanted.write_events, period, line_bytes(platform)))
+    elif wanted.write is not None or wanted.write_events is not None:
         raise BadRegulation(f"{where}.write: only `counts: each` has it")
     return {
         "core": part["core"],

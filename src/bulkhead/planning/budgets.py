@@ -89,7 +89,7 @@ def counted_event(platform: Platform, *, emulated: bool) -> CountedEvent | None:
 def counts_of(bandwidth: Bandwidth, event: CountedEvent) -> str | None:
     """refills, writebacks, each or sum; None: what is asked for is not counted there."""
     if bandwidth.counts == "auto":
-        if bandwidth.read is not None:
+        if bandwidth.apart:
             return "each" if event.writeback_name is not None else None
         return "sum" if event.writeback_name is not None else "refills"
     return bandwidth.counts if event.writeback_name is not None or bandwidth.counts == "refills" else None
@@ -114,11 +114,12 @@ def budget_of(
     if bandwidth.unlimited or event is None:
         return None
     counts = counts_of(bandwidth, event)
-    if counts is None or (event.bytes is None and bandwidth.events is None):
+    in_events = bandwidth.events if bandwidth.events is not None else bandwidth.read_events
+    if counts is None or (event.bytes is None and in_events is None):
         return None
-    write_events = 0
-    if bandwidth.events is not None:
-        events = bandwidth.events
+    write_events = bandwidth.write_events or 0
+    if in_events is not None:
+        events = in_events
     else:
         rate = bandwidth.budget if bandwidth.read is None else bandwidth.read
         assert rate is not None

@@ -159,6 +159,8 @@ def _bandwidth(bandwidth: Bandwidth) -> Any:
         given["slack"] = bandwidth.slack
     if bandwidth.read is not None:
         return {"read": f"{bandwidth.read} B/s", "write": f"{bandwidth.write} B/s", **given}
+    if bandwidth.read_events is not None:
+        return {"read_events": bandwidth.read_events, "write_events": bandwidth.write_events, **given}
     if bandwidth.budget is not None:
         return {"budget": f"{bandwidth.budget} B/s", **given}
     return {"events": bandwidth.events, **given}
