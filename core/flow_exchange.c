@@ -21,6 +21,11 @@ static uint32_t end_of(const struct flow_path *path, uint32_t device)
     return path->source == device ? FLOW_END_SOURCE : path->destination == device ? FLOW_END_DESTINATION : 0;
 }
 
+static bool is_open(const struct flow_path *path)
+{
+    return atomic_word_load_acquire(&path->open) != 0;
+}
+
 static void deliver_answers(struct vsock_device *device)
 {
     while (device->answer_count > 0 && vsock_device_deliver_header(device, &device->answers[0])) {
@@ -43,6 +48,7 @@ static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *de
             continue; /* whoever owes one now asks for another look */
         }
         spin_lock(&path->lock);
+        end = end_of(path, device->index); /* it may have become another flow */
         while (flow_connections_owed(&path->connections, end, &reset) &&
                vsock_device_deliver_header(device, &reset)) {
             flow_connections_paid(&path->connections, end, &reset);
@@ -62,7 +68,7 @@ static struct flow_path *path_of(struct flow_exchange *exchange, const struct vs
     for (uint32_t i = 0; i < exchange->path_count; i++) {
         struct flow_path *path = &exchange->paths[i];
 
-        if (!flow_connections_carry(&path->connections, header, &is_back)) {
+        if (!is_open(path) || !flow_connections_carry(&path->connections, header, &is_back)) {
             continue;
         }
         if (!is_back) {
@@ -79,12 +85,16 @@ static struct flow_path *path_of(struct flow_exchange *exchange, const struct vs
     return back;
 }
 
+/* It is asked again whether the flow carries the packet, because it may just have ended. */
 static enum flow_decision decide(struct flow_path *path, const struct vsock_header *header, bool reverse)
 {
-    enum flow_decision decision;
+    enum flow_decision decision = FLOW_ANSWER_RESET;
+    bool is_back;
 
     spin_lock(&path->lock);
-    decision = flow_connections_take(&path->connections, header, reverse, path->most_bytes);
+    if (is_open(path) && flow_connections_carry(&path->connections, header, &is_back) && is_back == reverse) {
+        decision = flow_connections_take(&path->connections, header, reverse, path->most_bytes);
+    }
     if (decision == FLOW_ANSWER_RESET || decision == FLOW_ABORT) {
         path->refused++;
     }
@@ -196,16 +206,29 @@ void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64
     }
 }
 
-/* Packets for a device that is gone will not arrive, and one that was sent just now has begun a connection
- * that nobody else ends. */
-static void forget_packets_for(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t receiver,
-                               struct flow_effects *effects)
+/* Which packets of a sender are forgotten. */
+struct forgotten {
+    uint32_t receiver; /* FLOW_EXCHANGE_DEVICES: whoever it is */
+    uint32_t path;     /* FLOW_EXCHANGE_PATHS: whichever it is */
+};
+
+static bool is_forgotten(const struct forgotten *which, const struct vsock_device *sender, uint32_t slot)
+{
+    return (which->receiver == FLOW_EXCHANGE_DEVICES ||
+            sender->queue.keys[slot].receiver == which->receiver) &&
+           (which->path == FLOW_EXCHANGE_PATHS || sender->packets[slot].path == which->path);
+}
+
+/* Packets for a device or along a path that is gone will not arrive, and one that was sent just now has begun
+ * a connection that nobody else ends. */
+static void forget_packets(struct flow_exchange *exchange, struct vsock_device *sender,
+                           const struct forgotten *which, struct flow_effects *effects)
 {
     spin_lock(&sender->lock);
     for (uint32_t place = sender->queue.count; place > 0; place--) {
         uint32_t slot = sender->queue.order[place - 1];
 
-        if (sender->queue.keys[slot].receiver == receiver) {
+        if (is_forgotten(which, sender, slot)) {
             const struct vsock_packet *packet = &sender->packets[slot];
             struct flow_path *path = &exchange->paths[packet->path];
 
@@ -223,6 +246,7 @@ static void forget_packets_for(struct flow_exchange *exchange, struct vsock_devi
 void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct flow_effects *effects)
 {
     struct vsock_device *device = exchange->devices[index];
+    const struct forgotten for_it = {.receiver = index, .path = FLOW_EXCHANGE_PATHS};
 
     spin_lock(&device->lock);
     vsock_device_lose(device);
@@ -241,7 +265,7 @@ void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct f
     effects->look &= ~bit(index);
     for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
         if (exchange->devices[i] != NULL && i != index) {
-            forget_packets_for(exchange, exchange->devices[i], index, effects);
+            forget_packets(exchange, exchange->devices[i], &for_it, effects);
         }
     }
 }
@@ -270,4 +294,51 @@ bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device
 {
     atomic_full_fence(); /* behind what flow_exchange_lose() did */
     return (atomic_word_load_acquire(&exchange->busy) & bit(device)) != 0;
+}
+
+void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const struct flow_path_terms *terms)
+{
+    struct flow_path *path = &exchange->paths[number];
+
+    spin_lock(&path->lock);
+    path->source = terms->source;
+    path->destination = terms->destination;
+    path->most_bytes = terms->most_bytes;
+    path->deadline_ticks = terms->deadline_ticks;
+    path->there =
+        (struct packet_pace){.period_ticks = terms->period_ticks, .deadline_ticks = terms->queued_ticks};
+    path->back = path->there;
+    path->refused = 0;
+    path->statistics = (struct flow_path_statistics){0};
+    flow_connections_init(&path->connections, exchange->devices[terms->source]->cid,
+                          exchange->devices[terms->destination]->cid, terms->port);
+    atomic_word_store_release(&path->open, 1);
+    spin_unlock(&path->lock);
+}
+
+void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct flow_effects *effects)
+{
+    struct flow_path *path = &exchange->paths[number];
+    const struct forgotten of_it = {.receiver = FLOW_EXCHANGE_DEVICES, .path = number};
+
+    spin_lock(&path->lock);
+    atomic_word_store_release(&path->open, 0);
+    flow_connections_lose(&path->connections, 0);
+    spin_unlock(&path->lock);
+    /* Who was about to queue one held the device's lock, or has not yet seen the path as it was. */
+    forget_packets(exchange, exchange->devices[path->source], &of_it, effects);
+    forget_packets(exchange, exchange->devices[path->destination], &of_it, effects);
+    effects->look |= bit(path->source) | bit(path->destination);
+}
+
+bool flow_exchange_is_unused(struct flow_exchange *exchange, uint32_t number)
+{
+    struct flow_path *path = &exchange->paths[number];
+    bool unused;
+
+    spin_lock(&path->lock);
+    unused = path->open == 0 && path->connections.owed == 0 &&
+             !(exchange->hand.transfers && exchange->hand.path == number);
+    spin_unlock(&path->lock);
+    return unused;
 }

@@ -31,8 +31,20 @@ struct flow_path_statistics {
     uint64_t lost;          /* packets that were on their way when one end was reset */
 };
 
+/* What a flow is when it begins. Indexes are of devices, times ticks. */
+struct flow_path_terms {
+    uint32_t source;
+    uint32_t destination;
+    uint32_t port;
+    uint32_t most_bytes; /* of a packet's payload */
+    uint64_t period_ticks;
+    uint64_t deadline_ticks; /* as it was declared: what misses are judged by */
+    uint64_t queued_ticks;   /* D': of it, what is left in the queue */
+};
+
 struct flow_path {
     struct spinlock lock; /* of the connections, and of what is counted of them */
+    uint64_t open;        /* 0: it carries nothing, and nothing but what is owed is left of it */
     struct flow_connections connections;
     uint32_t source; /* indexes of devices */
     uint32_t destination;
@@ -96,6 +108,15 @@ enum flow_next {
     FLOW_NEXT_AGAIN,    /* something was delivered; ask again */
     FLOW_NEXT_NOTHING,  /* until `*until`, or until it is woken */
 };
+
+/* Path `number`, which is unused, begins to carry. Before all others, or while they work. */
+void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const struct flow_path_terms *terms);
+
+/* Path `number` ends: both ends of each of its connections get a reset, and packets are forgotten. */
+void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct flow_effects *effects);
+
+/* Nothing is left of path `number`: it can be another flow. Not while flow_exchange_next() is called. */
+bool flow_exchange_is_unused(struct flow_exchange *exchange, uint32_t number);
 
 /* The driver of a device has sent something, or has new buffers, or is owed resets: all that there is now and
  * has room. On a core of its domain. */

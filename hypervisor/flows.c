@@ -93,21 +93,19 @@ static bool show_to_broker(struct domain *broker, const struct domain *domain)
     return true;
 }
 
-static void init_path(struct flow_path *path, const struct manifest_flow *flow)
+static void open_path(uint32_t number, const struct manifest_flow *flow)
 {
-    uint64_t period = clock_ticks(flow->period_ns);
-    uint64_t queued = clock_ticks(flow->queued_ns);
+    const struct flow_path_terms terms = {
+        .source = flow->source,
+        .destination = flow->destination,
+        .port = flow->port,
+        .most_bytes = flow->packet_bytes,
+        .period_ticks = clock_ticks(flow->period_ns),
+        .deadline_ticks = clock_ticks(flow->deadline_ns),
+        .queued_ticks = clock_ticks(flow->queued_ns),
+    };
 
-    memset(path, 0, sizeof(*path));
-    path->source = flow->source;
-    path->destination = flow->destination;
-    path->most_bytes = flow->packet_bytes;
-    path->deadline_ticks = clock_ticks(flow->deadline_ns);
-    path->there.period_ticks = period;
-    path->there.deadline_ticks = queued;
-    path->back = path->there;
-    flow_connections_init(&path->connections, domain_at(flow->source)->config->socket_cid,
-                          domain_at(flow->destination)->config->socket_cid, flow->port);
+    flow_exchange_open(&exchange, number, &terms);
 }
 
 bool flows_init_all(void)
@@ -134,7 +132,7 @@ bool flows_init_all(void)
     exchange.paths = paths;
     exchange.path_count = system_manifest()->flows.count;
     for (uint32_t i = 0; i < exchange.path_count; i++) {
-        init_path(&paths[i], &flows[i]);
+        open_path(i, &flows[i]);
     }
     exchange.chunk_bytes = broker->chunk_bytes;
     exchange.patience_ticks = clock_ticks(broker->patience_ns);

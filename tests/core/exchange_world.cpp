@@ -23,19 +23,35 @@ World::World(uint32_t guest_count, uint32_t chunk_bytes)
 flow_path &World::path(uint32_t source, uint32_t destination, uint32_t port, uint32_t most_bytes,
                        uint64_t period, uint64_t deadline)
 {
-    flow_path &made = paths.emplace_back();
+    const auto number = static_cast<uint32_t>(paths.size());
 
-    made = {};
-    made.source = source;
-    made.destination = destination;
-    made.most_bytes = most_bytes;
-    made.deadline_ticks = deadline;
-    made.there.period_ticks = made.back.period_ticks = period;
-    made.there.deadline_ticks = made.back.deadline_ticks = deadline;
-    flow_connections_init(&made.connections, guest(source).cid, guest(destination).cid, port);
+    paths.emplace_back() = {};
     exchange.paths = paths.data();
-    exchange.path_count = static_cast<uint32_t>(paths.size());
-    return made;
+    exchange.path_count = number + 1;
+    open(number, source, destination, port, most_bytes, period, deadline);
+    return paths.back();
+}
+
+void World::open(uint32_t number, uint32_t source, uint32_t destination, uint32_t port, uint32_t most_bytes,
+                 uint64_t period, uint64_t deadline)
+{
+    const flow_path_terms terms = {.source = source,
+                                   .destination = destination,
+                                   .port = port,
+                                   .most_bytes = most_bytes,
+                                   .period_ticks = period,
+                                   .deadline_ticks = deadline,
+                                   .queued_ticks = deadline};
+
+    flow_exchange_open(&exchange, number, &terms);
+}
+
+void World::close(uint32_t number)
+{
+    flow_effects effects{};
+
+    flow_exchange_close(&exchange, number, &effects);
+    obey(effects);
 }
 
 void World::obey(flow_effects effects)

@@ -14,6 +14,10 @@ struct World {
     // Port of a flow from one guest to another; times in ticks.
     flow_path &path(uint32_t source, uint32_t destination, uint32_t port, uint32_t most_bytes = 65536,
                     uint64_t period = 0, uint64_t deadline = 1000);
+    // Another flow in the place of one that is closed, and the end of one.
+    void open(uint32_t number, uint32_t source, uint32_t destination, uint32_t port,
+              uint32_t most_bytes = 65536, uint64_t period = 0, uint64_t deadline = 1000);
+    void close(uint32_t number);
     SocketGuest &guest(uint32_t index) { return *guests.at(index); }
 
     // The guest has notified its device, or the device was told to look.

@@ -447,6 +447,48 @@ TEST_F(FlowExchange, f1_who_waits_for_a_reset_gets_one_even_if_its_sender_is_gon
     EXPECT_EQ(operations(a.take()), Operations{}) << "one is enough";
 }
 
+TEST_F(FlowExchange, f6_a_flow_that_ends_resets_its_connections_and_carries_nothing)
+{
+    world.path(0, 1, server);
+    world.path(0, 2, server);
+    connect(a, b);
+    connect(a, c);
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(9000));
+    send(a, c, client, server, VSOCK_PAYLOAD, bytes_of(3000));
+    ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+    world.close(0);
+    EXPECT_FALSE(flow_exchange_is_unused(&world.exchange, 0)) << "a transfer is under way";
+    EXPECT_EQ(a.reap(), 1u) << "its sender has its buffer again";
+    world.run();
+    EXPECT_TRUE(flow_exchange_is_unused(&world.exchange, 0));
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(stream(c.take()), bytes_of(3000)) << "other flows go on";
+    EXPECT_EQ(world.paths[0].statistics.lost, 1u);
+    send(a, b, client, server, VSOCK_REQUEST);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    EXPECT_TRUE(b.take().empty());
+}
+
+TEST_F(FlowExchange, f6_another_flow_in_its_place)
+{
+    world.path(0, 1, server);
+    connect(a, b);
+    world.close(0);
+    ASSERT_TRUE(flow_exchange_is_unused(&world.exchange, 0));
+    (void)a.take();
+    (void)b.take();
+    world.open(0, 2, 1, server + 1);
+    EXPECT_FALSE(flow_exchange_is_unused(&world.exchange, 0));
+    connect(c, b, server + 1);
+    send(c, b, client, server + 1, VSOCK_PAYLOAD, bytes_of(100));
+    world.run();
+    EXPECT_EQ(stream(b.take()), bytes_of(100));
+    EXPECT_EQ(world.paths[0].statistics.packets, 1u) << "counted from the beginning";
+    send(a, b, client, server, VSOCK_REQUEST);
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+}
+
 // Streams between guests that fail at random. Payload says where it belongs: what survives arrives as it was
 // sent.
 class Survival {
@@ -454,7 +496,8 @@ public:
     Survival(uint64_t seed, uint32_t chunk_bytes) : random_(seed), world_(guests, chunk_bytes)
     {
         for (uint32_t i = 0; i < streams_.size(); i++) {
-            world_.path(ends[i].source, ends[i].destination, server + i, 65536, below(50), 100 + below(1000));
+            world_.path(ends[i].source, ends[i].destination, server + i);
+            begin(i);
         }
     }
 
@@ -474,6 +517,10 @@ public:
         if (below(100) == 0) {
             fail(static_cast<uint32_t>(below(guests)));
         }
+        if (below(100) == 0) {
+            close(static_cast<uint32_t>(below(streams_.size())));
+        }
+        reopen();
         read();
     }
 
@@ -490,6 +537,7 @@ public:
     }
 
     uint64_t received() const { return received_; }
+    uint64_t reopened() const { return reopened_; }
 
 private:
     static constexpr uint32_t guests = 4;
@@ -552,6 +600,29 @@ private:
         }
     }
 
+    void begin(uint32_t i)
+    {
+        world_.open(i, ends[i].source, ends[i].destination, server + i, 65536, below(50), 100 + below(1000));
+    }
+
+    // A flow ends: its stream hears of that by a reset.
+    void close(uint32_t i)
+    {
+        if (world_.paths[i].open != 0) {
+            world_.close(i);
+        }
+    }
+
+    void reopen()
+    {
+        for (uint32_t i = 0; i < streams_.size(); i++) {
+            if (flow_exchange_is_unused(&world_.exchange, i)) {
+                begin(i);
+                reopened_++;
+            }
+        }
+    }
+
     void read()
     {
         for (uint32_t reader = 0; reader < guests; reader++) {
@@ -594,6 +665,7 @@ private:
     std::array<Stream, ends.size()> streams_;
     uint32_t next_port_ = 100'000;
     uint64_t received_ = 0;
+    uint64_t reopened_ = 0;
 };
 
 TEST(FlowExchangeProperty, f2_nothing_is_lost_or_duplicated_while_others_die)
@@ -607,6 +679,7 @@ TEST(FlowExchangeProperty, f2_nothing_is_lost_or_duplicated_while_others_die)
         }
         survival.finish();
         EXPECT_GT(survival.received(), 100'000u);
+        EXPECT_GT(survival.reopened(), 0u);
     }
 }
 

@@ -161,15 +161,20 @@ void SocketGuest::make_available(uint32_t queue, uint16_t head)
 
 void SocketGuest::give_buffers(uint32_t count)
 {
-    // Two descriptors a buffer as Linux 6.1 has it: a header, and what follows.
     for (uint32_t i = 0; i < count; i++) {
-        const auto head = static_cast<uint16_t>(2 * (available_[VSOCK_QUEUE_RX] % (entries / 2)));
-        const uint64_t at = rx_area_ + head * uint64_t{buffer_bytes_};
-        describe(VSOCK_QUEUE_RX, head, at, VSOCK_HEADER_BYTES, next_flag | write_flag, head + 1);
-        describe(VSOCK_QUEUE_RX, head + 1, at + VSOCK_HEADER_BYTES, buffer_bytes_ - VSOCK_HEADER_BYTES,
-                 write_flag, 0);
-        make_available(VSOCK_QUEUE_RX, head);
+        give_buffer(static_cast<uint16_t>(2 * (available_[VSOCK_QUEUE_RX] % (entries / 2))));
     }
+}
+
+// Two descriptors a buffer as Linux 6.1 has it: a header, and what follows.
+void SocketGuest::give_buffer(uint16_t head)
+{
+    const uint64_t at = rx_area_ + head * uint64_t{buffer_bytes_};
+
+    describe(VSOCK_QUEUE_RX, head, at, VSOCK_HEADER_BYTES, next_flag | write_flag, head + 1);
+    describe(VSOCK_QUEUE_RX, head + 1, at + VSOCK_HEADER_BYTES, buffer_bytes_ - VSOCK_HEADER_BYTES,
+             write_flag, 0);
+    make_available(VSOCK_QUEUE_RX, head);
 }
 
 vsock_header SocketGuest::header(const SocketGuest &to, uint32_t from_port, uint32_t to_port,
@@ -233,7 +238,7 @@ std::vector<Received> SocketGuest::take(bool refill)
                 {load<vsock_header>(at), std::vector<uint8_t>(at + VSOCK_HEADER_BYTES, at + written)});
         }
         if (refill) {
-            give_buffers(1);
+            give_buffer(static_cast<uint16_t>(head)); // they come back in any order
         }
     }
     return all;

@@ -69,6 +69,7 @@ public:
 
 private:
     uint64_t allocate(uint64_t bytes);
+    void give_buffer(uint16_t head);
 
     uint32_t buffer_bytes_;
     uint64_t next_free_;

@@ -91,10 +91,10 @@ public:
             vsock_device_init(&devices_[i], &memories_[i], i, 3 + i);
             exchange_.devices[i] = &devices_[i];
         }
-        flow(paths_[0], 0, 1);
-        flow(paths_[1], 1, 0);
         exchange_.paths = paths_.data();
         exchange_.path_count = static_cast<uint32_t>(paths_.size());
+        open(0);
+        open(1);
         exchange_.chunk_bytes = 512;
         exchange_.patience_ticks = 10'000;
     }
@@ -104,7 +104,7 @@ public:
         const uint8_t what = input.u8();
         const uint32_t guest = input.u8() % guest_count;
 
-        switch (what % 10) {
+        switch (what % 11) {
         case 0:
             access(guest, input.u16() % VIRTIO_MMIO_BYTES, input);
             break;
@@ -132,6 +132,9 @@ public:
         case 8:
             lose(guest);
             break;
+        case 9:
+            change(guest % 2);
+            break;
         default:
             next();
             break;
@@ -140,16 +143,30 @@ public:
     }
 
 private:
-    void flow(flow_path &path, uint32_t source, uint32_t destination)
+    // From one of the first two guests to the other.
+    void open(uint32_t path)
     {
-        path = {};
-        path.source = source;
-        path.destination = destination;
-        path.most_bytes = 4096;
-        path.deadline_ticks = 100;
-        path.there.period_ticks = path.back.period_ticks = 10;
-        path.there.deadline_ticks = path.back.deadline_ticks = 100;
-        flow_connections_init(&path.connections, 3 + source, 3 + destination, 7);
+        const flow_path_terms terms = {.source = path,
+                                       .destination = 1 - path,
+                                       .port = 7,
+                                       .most_bytes = 4096,
+                                       .period_ticks = 10,
+                                       .deadline_ticks = 100,
+                                       .queued_ticks = 100};
+
+        flow_exchange_open(&exchange_, path, &terms);
+    }
+
+    void change(uint32_t path)
+    {
+        flow_effects effects{};
+
+        if (paths_[path].open != 0) {
+            flow_exchange_close(&exchange_, path, &effects);
+            obey(effects);
+        } else if (flow_exchange_is_unused(&exchange_, path)) {
+            open(path);
+        }
     }
 
     static uint64_t area(uint32_t queue) { return base + queue * area_bytes; }
