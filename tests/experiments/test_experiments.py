@@ -4,29 +4,35 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
+from matplotlib.figure import Figure
+from rich.console import Console
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
+from bulkhead.commands import experiment as command
 from bulkhead.env.paths import repository
 from bulkhead.experiments import runner
 from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.model import (
     BadExperiment,
+    Plot,
     alone_jobs,
     experiment_names,
     load_experiment,
     points_of,
 )
-from bulkhead.experiments.output import write_output
+from bulkhead.experiments.output import drawing_of, series_of, write_output
 from bulkhead.experiments.override import with_settings
 from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
@@ -367,6 +373,11 @@ def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:
     assert {one.job["regulation"]["threshold"] for one in points} == {f"{n} %" for n in range(50, 101, 5)}
     drawn = [plot for plot in experiment.plots if plot.x == "regulation.threshold"]
     assert [plot.kind for plot in drawn] == ["lines"]
+    of_words = [*(plot for plot in experiment.plots if plot.kind == "bars"), *experiment.series]
+    assert len(of_words) > 1
+    assert all(one.where["regulation.threshold"] == 80 for one in of_words), "the file's own value"
+    elsewhere = with_settings(load_experiment("regulators"), ["regulation.threshold=[60, 70]"])
+    assert elsewhere.plots[0].where == {"regulation.threshold": 60}
     for setting, key, values in (
         ("regulation.step=5..15..5", "step", {"5 %", "10 %", "15 %"}),
         ("regulation.interval=[500, 1000]", "interval", {"500 us", "1000 us"}),
@@ -381,6 +392,62 @@ def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:
         regulators("regulation.treshold=50")
     with pytest.raises(BadExperiment, match=r"regulation\.threshold: '300 %' is out of range"):
         regulators("regulation.threshold=300")
+
+
+def swept_rows() -> list[dict[str, Any]]:
+    """Of one pair that a threshold moves, and of one that it does not: the same run at both."""
+    return [
+        {"policy": policy, "threshold": threshold, "y": 1.0 + threshold / 100, "digest": digest}
+        for policy, digests in (("dynamic", ("a", "b")), ("unregulated", ("c", "c")))
+        for threshold, digest in zip((50, 80), digests, strict=True)
+    ]
+
+
+def test_over_a_number_is_drawn_what_it_changes() -> None:
+    over = {"x": "threshold", "y": "y", "x_label": "x", "y_label": "y", "series": ("policy",)}
+    assert list(series_of(Plot.model_validate(over), swept_rows())) == [("dynamic",)]
+    only = [row for row in swept_rows() if row["policy"] == "unregulated"]
+    assert list(series_of(Plot.model_validate(over), only)) == [("unregulated",)], "better than nothing"
+    bars = Plot.model_validate({**over, "kind": "bars", "x": "policy", "series": ()})
+    assert len(series_of(bars, swept_rows())[()]) == 4
+
+
+def test_many_series_are_named_outside_of_the_axes(tmp_path: Path) -> None:
+    """The whole name is in the picture, and the axes keep their room."""
+    rows = [{"x": n, "y": n, "name": f"a long name of series {s}", "digest": (s, n)}
+            for s in range(30) for n in range(3)]  # fmt: skip
+    plot = Plot.model_validate({"x": "x", "y": "y", "x_label": "x", "y_label": "y", "series": ("name",)})
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    drawing_of(plot, rows)(figure)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "picture.png")
+    [axes], [legend] = figure.axes, figure.legends
+    whole, own, named = figure.bbox, axes.get_window_extent(), legend.get_window_extent()
+    assert own.height > 0.3 * whole.height
+    assert named.x0 >= 0 and named.x1 <= whole.x1 and named.y0 >= own.y1
+
+
+def test_a_terminal_shows_the_columns_that_fit_and_tell_rows_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        {
+            "same": 7,
+            "some": 3 if n == 0 else None,
+            "n": n,
+            **{f"c{m}": n * m for m in range(1, 40)},
+            "digest": n,
+        }
+        for n in range(40)
+    ]
+    out = io.StringIO()
+    monkeypatch.setattr(command, "console", lambda: Console(file=out, width=80))
+    command.show_rows(rows)
+    text = out.getvalue()
+    assert max(map(len, text.splitlines())) <= 80
+    heading = text.splitlines()[1]
+    assert " n " in heading and " c1 " in heading and "c39" not in heading
+    assert "same" not in heading and "some" not in heading
+    assert "40 rows" in text
 
 
 def test_what_a_swept_value_does_not_change_is_the_same_job() -> None:

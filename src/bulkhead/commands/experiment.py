@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bulkhead.experiments.traces import Trace
 
 SHOWN_ROWS = 16
+WIDEST = 10  # column, in characters: longer words are folded
 
 
 def register(app: typer.Typer) -> None:
@@ -80,7 +81,7 @@ def experiment(
         }
         print_json(result_object("experiment", platform=what.platform, on="machine", verdict="ok", **found))
         return
-    _show(rows)
+    show_rows(rows)
     for trace in traces:
         console().print(f"{trace.name}: recorded {trace.text()}")
     console().print(
@@ -165,18 +166,30 @@ def _list(as_json: bool) -> None:
     console().print(table)
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
-    """Some of the rows, evenly: a terminal is no place for hundreds."""
+def show_rows(rows: list[dict[str, Any]]) -> None:
+    """Some of the rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the
+    rows apart, as many as fit."""
     from rich.table import Table
 
     step = max(1, -(-len(rows) // SHOWN_ROWS))
-    table = Table()
-    keys = [key for key in rows[0] if key != "digest"]
-    for key in keys:
-        table.add_column(key, justify="right")
-    for row in rows[::step]:
+    shown = rows[::step]
+    keys = [key for key in rows[0] if key != "digest" and len({_cell(row[key]) for row in rows}) > 1]
+    keys = keys or [key for key in rows[0] if key != "digest"]
+    keys.sort(key=lambda key: any(row[key] is None for row in rows))  # what only some rows have comes last
+    table, left = Table(), console().width - 1
+    for number, key in enumerate(keys):
+        left -= 3 + min(WIDEST, max(len(key), *(len(_cell(row[key])) for row in shown)))
+        if left < 0 and number > 0:
+            keys = keys[:number]
+            break
+        table.add_column(key, justify="right", max_width=WIDEST, overflow="fold")
+    for row in shown:
         table.add_row(*(_cell(row[key]) for key in keys))
     console().print(table)
+    if len(keys) < len(rows[0]) or step > 1:
+        console().print(
+            f"{len(shown)} of {len(rows)} rows, {len(keys)} of {len(rows[0])} columns: all are in rows.csv"
+        )
 
 
 def _cell(value: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import polars
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bulkhead.experiments.model import Experiment, Plot, PointJob
@@ -28,6 +29,11 @@ Recorded = tuple[Sequence[PointJob], Sequence[dict[str, Any]]]
 _INCHES = (6.4, 3.6)
 _DPI = 150
 _GROUP = 0.8  # of the room between two words on the axis: what all their bars take
+_NAMED_INSIDE = 9  # series: more have their names above the axes, and the figure grows by these lines
+_LINE_INCHES = 0.19
+_ACROSS = 100  # characters of names beside each other, each with its mark
+_LINES = ("-", "--", ":", "-.")  # when colors come again
+_WORDS = 45  # characters of all words on the axis, beyond which they are turned
 
 
 def write_output(
@@ -49,7 +55,7 @@ def write_output(
         meant = [row for row in rows if is_at(plot.where, row)]
         if not meant:
             continue
-        draw = _drawing(plot, meant)
+        draw = drawing_of(plot, meant)
         picture = svg(draw, _INCHES)
         title = ", ".join([f"{plot.y_label} over {plot.x_label}", *map(str, plot.where.values())])
         figures.append({"title": title, "svg": Markup(picture)})  # noqa: S704
@@ -76,39 +82,74 @@ def _file_name(plot: Plot, plots: Sequence[Plot]) -> str:
     return "-".join([plot.y, word(plot.x), *map(word, plot.where.values())]).replace(".", "_")
 
 
-def _drawing(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
-    series: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        series.setdefault(tuple(_one(row[key]) for key in plot.series), []).append(row)
+def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
+    series = series_of(plot, rows)
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         words = list(dict.fromkeys(_one(row[plot.x]) for row in rows))
+        beside = {word: [key for key, own in series.items() if word in _words(plot, own)] for word in words}
+        width = _GROUP / max(len(keys) for keys in beside.values())
         for index, (key, own) in enumerate(series.items()):
             label = ", ".join(_label(name, value) for name, value in zip(plot.series, key, strict=True))
-            color = PALETTE[index % len(PALETTE)]
+            color, line = PALETTE[index % len(PALETTE)], _LINES[index // len(PALETTE) % len(_LINES)]
             if plot.kind == "bars":
-                width = _GROUP / len(series)
-                x = [words.index(_one(row[plot.x])) + (index + 0.5) * width - _GROUP / 2 for row in own]
+                # Side by side are those that the word has, without gaps for the others.
+                x = [
+                    words.index(at) + (beside[at].index(key) + 0.5 - len(beside[at]) / 2) * width
+                    for at in _words(plot, own)
+                ]
                 axes.bar(x, [row[plot.y] / plot.scale for row in own], width, color=color, label=label)
                 continue
             own = sorted(own, key=lambda row: row[plot.x])
             x, y = [row[plot.x] for row in own], [row[plot.y] / plot.scale for row in own]
-            axes.plot(x, y, color=color, label=label, linewidth=1.3)
+            axes.plot(x, y, line, color=color, label=label, linewidth=1.3)
         if plot.kind == "bars":
-            axes.set_xticks(range(len(words)), words)
+            long = sum(len(str(one)) for one in words) > _WORDS
+            axes.set_xticks(range(len(words)), [str(one) for one in words], rotation=20 if long else 0)
         axes.set_xlabel(plot.x_label)
         axes.set_ylabel(plot.y_label)
         axes.set_yscale("log" if plot.log else "linear")
         if not plot.log:
             axes.set_ylim(bottom=0)
         axes.grid(axis="y")
-        if plot.series and plot.kind == "bars":  # above: bars leave no corner free
-            axes.legend(fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
-        elif plot.series:
-            axes.legend(fontsize=8.5)
+        if plot.series:
+            _name(figure, axes, inside=plot.kind == "lines")
 
     return draw
+
+
+def series_of(plot: Plot, rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
+    """Rows by their series. Over a number, what is the same point at all its values says nothing of it."""
+    series: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        series.setdefault(tuple(_one(row[key]) for key in plot.series), []).append(row)
+    if plot.kind == "bars":
+        return series
+    moved = {key: own for key, own in series.items() if len(own) == 1 or len(_points(own)) > 1}
+    return moved or series
+
+
+def _points(rows: Sequence[Row]) -> set[Any]:
+    """Which runs they are of."""
+    return {row.get("digest", number) for number, row in enumerate(rows)}
+
+
+def _words(plot: Plot, rows: Sequence[Row]) -> list[Any]:
+    return [_one(row[plot.x]) for row in rows]
+
+
+def _name(figure: Figure, axes: Axes, *, inside: bool) -> None:
+    """Names of the series: in a corner, or above the axes, where bars or many lines leave none free."""
+    names = axes.get_legend_handles_labels()[1]
+    if inside and len(names) <= _NAMED_INSIDE:
+        axes.legend(fontsize=8.5)
+        return
+    columns = max(1, min(4, _ACROSS // (8 + max(map(len, names)))))
+    lines = -(-len(names) // columns)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + max(0, lines - 2) * _LINE_INCHES)
+    figure.legend(fontsize=7.5, loc="outside upper center", ncols=columns, frameon=False)
 
 
 def _one(value: Any) -> Any:

@@ -6,7 +6,7 @@ The command calls it between reading the file and making points; what is wrong i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -48,6 +48,7 @@ def with_settings(experiment: Experiment, settings: Sequence[str]) -> Experiment
             raise BadExperiment(f"--set {key}: the experiment has no such value{hint} ({', '.join(known)})")
     made = experiment.model_copy(update={"sweep": sweep, "fixed": fixed, **changed})
     made = made.model_copy(update={"plots": (*made.plots, *_plots_over(made, more))})
+    made = _at_one_value(made, {key: experiment.fixed[key] for key in more})
     try:
         Experiment.model_validate({key: getattr(made, key) for key in Experiment.model_fields})
     except ValidationError as error:
@@ -81,6 +82,26 @@ def _plots_over(experiment: Experiment, keys: Sequence[str]) -> Iterator[Plot]:
                 yield plot.model_copy(
                     update={"kind": "lines", "x": key, "x_label": key, "series": tuple(several)}
                 )
+
+
+def _at_one_value(experiment: Experiment, meant: Mapping[str, Any]) -> Experiment:
+    """Bars, and what is drawn over time, are of the value that the file has, or else of the first one."""
+    at: dict[str, Any] = {}
+    for key, value in meant.items():
+        values = [plain(one) for one in values_of(key, experiment.sweep[key])]
+        at[key] = plain(value) if plain(value) in values else values[0]
+    bars = {n for n, plot in enumerate(experiment.plots) if plot.kind == "bars"}
+    return experiment.model_copy(
+        update={
+            "plots": tuple(
+                plot.model_copy(update={"where": {**at, **plot.where}}) if number in bars else plot
+                for number, plot in enumerate(experiment.plots)
+            ),
+            "series": tuple(
+                one.model_copy(update={"where": {**at, **one.where}}) for one in experiment.series
+            ),
+        }
+    )
 
 
 def _swept_value(experiment: Experiment, key: str, value: Any) -> Any:
