@@ -89,6 +89,12 @@ enum flow_problem {
     FLOW_PERIOD_SHORT,   /* P' <= 0 */
 };
 
+/* D': what of a deadline is left in the queue, without what comes before and after; 1 at least. */
+uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs);
+
+/* Whether costs are such as the analysis takes. */
+bool flow_costs_fit(const struct flow_costs *costs);
+
 /* The tasks of flows through queues of `senders` domains in chunks of `chunk_bytes`. On a problem `*culprit`
  * is the number of the flow, where it is of one. */
 enum flow_problem flow_transform(const struct flow flows[], uint32_t count, const struct flow_costs *costs,

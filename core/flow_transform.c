@@ -8,31 +8,6 @@
 
 #define MAX_TRANSFERS (1u << 20)
 
-static bool costs_fit(const struct flow_costs *costs)
-{
-    const uint32_t largest[] = {costs->hypervisor_call_max,
-                                costs->transport_max,
-                                costs->parse_max,
-                                costs->queue_lock_max,
-                                costs->queue_insert_max,
-                                costs->find_place_max,
-                                costs->queue_remove_max,
-                                costs->find_earliest_max,
-                                costs->program_dma_max,
-                                costs->finalize_max,
-                                costs->dma_interrupt_max,
-                                costs->notify_max,
-                                costs->wake_max};
-
-    for (uint32_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
-        if (largest[i] > FLOW_MAX_COST_NS) {
-            return false;
-        }
-    }
-    return costs->hypervisor_call_min <= costs->hypervisor_call_max &&
-           costs->transport_min <= costs->transport_max;
-}
-
 void flow_with_control(const struct flow *data, uint32_t receiver, struct flow tasks[FLOW_TASKS])
 {
     for (uint32_t i = 0; i < FLOW_TASKS; i++) {
@@ -150,7 +125,7 @@ enum flow_problem flow_transform(const struct flow flows[], uint32_t count, cons
     if (chunk_bytes == 0 || chunk_bytes > FLOW_MAX_BYTES) {
         return FLOW_BAD_CHUNK;
     }
-    if (!costs_fit(costs)) {
+    if (!flow_costs_fit(costs)) {
         return FLOW_BAD_COSTS;
     }
     if (senders == 0 || senders > FLOW_MAX_DOMAINS) {

@@ -7,6 +7,7 @@
 #define BULKHEAD_CORE_MANIFEST_H
 
 #include "core/color.h"
+#include "core/flow.h"
 #include <bulkhead_layout.h>
 #include <stddef.h>
 
@@ -103,6 +104,14 @@ static inline struct color_range manifest_pool_range(const struct manifest_heade
 /* Whether a domain's budget may be so many events in each period of this length: 2^40 - 1, and 1 us to 1 h,
  * at most. Also of a change at run time. */
 bool manifest_budget_is_sound(uint64_t events, uint64_t period_ns);
+
+/* Whether a flow can be between domains of this system, by itself. Also of one that is added at run time. */
+bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct manifest_flow *flow);
+
+static inline const struct flow_costs *manifest_costs(const struct manifest_header *manifest)
+{
+    return (const struct flow_costs *)(const void *)&manifest->broker.costs;
+}
 
 #ifdef __cplusplus
 }

@@ -3,13 +3,19 @@
  * Checks flows between domains: their ends, the sockets there and the broker. Part of manifest_check(); runs
  * after domains, memory and devices are known to be sound.
  */
+#include "core/flow.h"
 #include "core/manifest_internal.h"
+
+_Static_assert(offsetof(struct manifest_flow_costs, wake_max) == offsetof(struct flow_costs, wake_max) &&
+                   sizeof(struct manifest_flow_costs) >= sizeof(struct flow_costs),
+               "the same costs");
 
 #define LEAST_CHUNK_BYTES  64u
 #define MOST_PACKET_BYTES  65536u
-#define MOST_NS            (1ull << 40)
+#define MOST_NS            FLOW_MAX_NS
+#define MOST_TRANSFERS     (1u << 20)
 #define LEAST_BYTES_PER_S  1000u
-#define MOST_BYTES_PER_S   (1ull << 40)
+#define MOST_BYTES_PER_S   FLOW_MAX_BYTES_PER_S
 #define LEAST_CID          3u /* 0 to 2 have a meaning of their own */
 #define MOST_CID           0xFFFFFFFEu
 #define ANY_PORT           0xFFFFFFFFu
@@ -134,10 +140,10 @@ static bool check_broker(struct manifest_check *check)
         broker->patience_ns > MOST_NS || broker->stamps > 1 || broker->reserved != 0) {
         return refuse(check, broker);
     }
-    return true;
+    return flow_costs_fit(manifest_costs(manifest)) || refuse(check, &broker->costs);
 }
 
-static bool is_end(const struct manifest_header *manifest, uint32_t domain)
+static bool is_end(const struct manifest_header *manifest, uint64_t domain)
 {
     return domain < manifest->domains.count && manifest_domains(manifest)[domain].socket_cid != 0;
 }
@@ -147,14 +153,19 @@ static bool is_time(uint64_t ns)
     return ns != 0 && ns <= MOST_NS;
 }
 
+bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct manifest_flow *flow)
+{
+    return is_end(manifest, flow->source) && is_end(manifest, flow->destination) &&
+           flow->source != flow->destination && flow->port != ANY_PORT && flow->packet_bytes != 0 &&
+           flow->packet_bytes <= MOST_PACKET_BYTES && is_time(flow->period_ns) &&
+           is_time(flow->deadline_ns) && flow->transfers <= MOST_TRANSFERS && flow->reserved == 0;
+}
+
 static bool check_flow(struct manifest_check *check, const struct manifest_flow *flow)
 {
     const struct manifest_header *manifest = check->manifest;
 
-    if (!is_end(manifest, flow->source) || !is_end(manifest, flow->destination) ||
-        flow->source == flow->destination || flow->port == ANY_PORT || flow->packet_bytes == 0 ||
-        flow->packet_bytes > MOST_PACKET_BYTES || !is_time(flow->period_ns) || !is_time(flow->deadline_ns) ||
-        flow->queued_ns == 0 || flow->queued_ns > flow->deadline_ns) {
+    if (!manifest_flow_is_sound(manifest, flow)) {
         return refuse(check, flow);
     }
     for (const struct manifest_flow *other = manifest_flows(manifest); other < flow; other++) {

@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "domain.h"
 #include "guest_memory.h"
+#include "hypercall_flows.h"
 #include "path_stamps.h"
 #include "ptable.h"
 #include "stage2.h"
@@ -48,27 +49,9 @@ static struct vsock_device *device_of(const struct domain *domain)
     return exchange.devices[domain->index];
 }
 
-/* A device takes two or three frames: one after the other, which the pool is linearly. */
-static struct vsock_device *allocate_device(void)
-{
-    struct pool *pool = system_pool();
-    paddr_t first;
-    paddr_t frame;
-
-    if (!pool_allocate(pool, &first)) {
-        return NULL;
-    }
-    for (uint64_t bytes = BH_PAGE_BYTES; bytes < sizeof(struct vsock_device); bytes += BH_PAGE_BYTES) {
-        if (!pool_allocate(pool, &frame)) {
-            return NULL;
-        }
-    }
-    return pool_pointer(pool, first);
-}
-
 static bool init_device(struct domain *domain)
 {
-    struct vsock_device *device = allocate_device();
+    struct vsock_device *device = pool_allocate_bytes(system_pool(), sizeof(struct vsock_device));
 
     if (device == NULL) {
         return false;
@@ -93,7 +76,7 @@ static bool show_to_broker(struct domain *broker, const struct domain *domain)
     return true;
 }
 
-static void open_path(uint32_t number, const struct manifest_flow *flow)
+void flows_open(uint32_t number, const struct manifest_flow *flow)
 {
     const struct flow_path_terms terms = {
         .source = flow->source,
@@ -102,10 +85,29 @@ static void open_path(uint32_t number, const struct manifest_flow *flow)
         .most_bytes = flow->packet_bytes,
         .period_ticks = clock_ticks(flow->period_ns),
         .deadline_ticks = clock_ticks(flow->deadline_ns),
-        .queued_ticks = clock_ticks(flow->queued_ns),
+        .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, manifest_costs(system_manifest()))),
     };
+    struct status_flow *status = &system_status()->flows[number];
 
+    memset(status, 0, sizeof *status);
+    status->source = flow->source;
+    status->destination = flow->destination;
+    status->port = flow->port;
+    status->packet_bytes = flow->packet_bytes;
+    status->period_ns = flow->period_ns;
+    status->deadline_ns = flow->deadline_ns;
+    status->state = BH_FLOW_STATE_OPEN;
     flow_exchange_open(&exchange, number, &terms);
+}
+
+bool flows_is_unused(uint32_t number)
+{
+    bool unused;
+
+    spin_lock(&broker_lock);
+    unused = flow_exchange_is_unused(&exchange, number);
+    spin_unlock(&broker_lock);
+    return unused;
 }
 
 bool flows_init_all(void)
@@ -116,7 +118,7 @@ bool flows_init_all(void)
     memset(&exchange, 0, sizeof(exchange));
     guest_memory_init();
     if (!there_are_flows()) {
-        return true;
+        return hypercall_flows_init();
     }
     for (uint32_t i = 0; i < domain_count(); i++) {
         struct domain *domain = domain_at(i);
@@ -129,10 +131,11 @@ bool flows_init_all(void)
     if (!path_stamps_init()) {
         return false;
     }
+    memset(paths, 0, sizeof(paths));
     exchange.paths = paths;
-    exchange.path_count = system_manifest()->flows.count;
-    for (uint32_t i = 0; i < exchange.path_count; i++) {
-        open_path(i, &flows[i]);
+    exchange.path_count = BH_MAX_FLOWS;
+    for (uint32_t i = 0; i < system_manifest()->flows.count; i++) {
+        flows_open(i, &flows[i]);
     }
     exchange.chunk_bytes = broker->chunk_bytes;
     exchange.patience_ticks = clock_ticks(broker->patience_ns);
@@ -140,7 +143,7 @@ bool flows_init_all(void)
         exchange.ticks_per_mebibyte =
             ((1ull << 20) * clock_hz() + broker->bytes_per_s - 1) / broker->bytes_per_s;
     }
-    return true;
+    return hypercall_flows_init();
 }
 
 /* Interrupt lines as the devices have them now. */
@@ -182,6 +185,15 @@ static void obey(const struct flow_effects *effects)
         path_stamps_wake(effects->queued_at);
         wake_broker();
     }
+}
+
+void flows_close(uint32_t number)
+{
+    struct flow_effects effects = {0};
+
+    system_status()->flows[number].state = BH_FLOW_STATE_CLOSED;
+    flow_exchange_close(&exchange, number, &effects);
+    obey(&effects);
 }
 
 static void attend(const struct domain *domain)
@@ -418,6 +430,7 @@ void flows_domain_stopped(struct domain *domain)
     if (!there_are_flows()) {
         return;
     }
+    hypercall_flows_domain_stopped(domain);
     if (flows_is_broker(domain)) {
         spin_lock(&broker_lock);
         before = exchange.hand.transfer;

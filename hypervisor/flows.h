@@ -7,6 +7,7 @@
 #define BULKHEAD_FLOWS_H
 
 #include "mmio_access.h"
+#include <bulkhead_layout.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,11 @@ bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offse
 
 /* An access to it by one of the domain's VCPUs. False: of a size that it does not have. */
 bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access);
+
+/* The end of a flow, and another one in an unused place: `number` is below BH_MAX_FLOWS, the flow sound. */
+void flows_close(uint32_t number);
+void flows_open(uint32_t number, const struct manifest_flow *flow);
+bool flows_is_unused(uint32_t number);
 
 /* CPU_REQUEST_FLOWS arrived: something is to be done for the core's domain. */
 void flows_attend(struct cpu *cpu);

@@ -8,6 +8,7 @@
 #include "domain.h"
 #include "flows.h"
 #include "hypercall_bandwidth.h"
+#include "hypercall_flows.h"
 #include "system.h"
 #include <arch/speculation.h>
 
@@ -54,7 +55,7 @@ static void serve(const struct vcpu *vcpu, uint64_t x[31])
 
 static bool is_of_managers(uint32_t function)
 {
-    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_REGULATION_CHANGE;
+    return function >= BH_HYPERCALL_DOMAIN_STATE && function <= BH_HYPERCALL_FLOW_REMOVE;
 }
 
 static void state(struct domain *domain, uint64_t x[31])
@@ -104,12 +105,12 @@ static bool manage_system(uint64_t x[31])
     }
 }
 
-static void manage(uint64_t x[31])
+static void manage(const struct domain *caller, uint64_t x[31])
 {
     uint32_t function = (uint32_t)x[0];
     struct domain *domain;
 
-    if (manage_system(x)) {
+    if (manage_system(x) || hypercall_flows(caller, x)) {
         return;
     }
     if (x[1] >= domain_count()) {
@@ -140,7 +141,7 @@ static void manage(uint64_t x[31])
 void hypercall_service(struct vcpu *vcpu, uint64_t x[31])
 {
     if (domain_has_flag(vcpu->domain, BH_DOMAIN_FLAG_MANAGER) && is_of_managers((uint32_t)x[0])) {
-        manage(x);
+        manage(vcpu->domain, x);
     } else if ((uint32_t)x[0] == BH_HYPERCALL_BROKER_NEXT && flows_is_broker(vcpu->domain)) {
         flows_broker_next(vcpu, x);
     } else {

@@ -30,3 +30,19 @@ void *pool_pointer(const struct pool *pool, paddr_t pa)
     }
     return pool->linear + color_offset(&pool->range, pa);
 }
+
+void *pool_allocate_bytes(struct pool *pool, uint64_t bytes)
+{
+    paddr_t first;
+    paddr_t frame;
+
+    if (!pool_allocate(pool, &first)) {
+        return NULL;
+    }
+    for (uint64_t done = BH_PAGE_BYTES; done < bytes; done += BH_PAGE_BYTES) {
+        if (!pool_allocate(pool, &frame)) {
+            return NULL;
+        }
+    }
+    return pool_pointer(pool, first);
+}

@@ -21,6 +21,9 @@ struct pool {
 /* A zeroed frame in `frame`; false when the pool is exhausted or sealed. */
 bool pool_allocate(struct pool *pool, paddr_t *frame);
 
+/* Zeroed memory of frames one after the other, where they are linear; NULL as above. With the MMU on. */
+void *pool_allocate_bytes(struct pool *pool, uint64_t bytes);
+
 /* Where to reach an address of the pool now. */
 void *pool_pointer(const struct pool *pool, paddr_t pa);
 

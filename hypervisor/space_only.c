@@ -9,6 +9,7 @@
 #include "flows.h"
 #include "guest_pmu.h"
 #include "hypercall_bandwidth.h"
+#include "hypercall_flows.h"
 #include "regulation.h"
 #include "shared_core.h"
 
@@ -176,6 +177,18 @@ bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid)
     (void)cpu;
     (void)intid;
     return false;
+}
+
+/* hypercall_flows.h: the calls do not exist. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
+bool hypercall_flows(const struct domain *caller, uint64_t x[31])
+{
+    (void)caller;
+    if ((uint32_t)x[0] < BH_HYPERCALL_FLOW_ADD || (uint32_t)x[0] > BH_HYPERCALL_FLOW_REMOVE) {
+        return false;
+    }
+    not_supported(x);
+    return true;
 }
 
 /* flows.h: there are none. */

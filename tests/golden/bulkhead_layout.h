@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x1F0522EBu
+#define BH_LAYOUT_HASH 0xD9B0A08Cu
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -57,11 +57,14 @@
 #define BH_HYPERCALL_REGULATION_READ 0xC6000008u
 #define BH_HYPERCALL_REGULATION_CHANGE 0xC6000009u
 #define BH_REGULATION_WORDS 17u
+#define BH_HYPERCALL_FLOW_ADD 0xC600000Au
+#define BH_HYPERCALL_FLOW_TEST 0xC600000Bu
+#define BH_HYPERCALL_FLOW_REMOVE 0xC600000Cu
 #define BH_HYPERCALL_BROKER_NEXT 0xC6000020u
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
-#define BH_HYPERCALL_OWN_COUNT 12u
+#define BH_HYPERCALL_OWN_COUNT 15u
 #define BH_HYPERCALL_MAJOR 1u
-#define BH_HYPERCALL_MINOR 1u
+#define BH_HYPERCALL_MINOR 2u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
 #define BH_HYPERCALL_UID_1 0x64616568u
 #define BH_HYPERCALL_UID_2 0x80u
@@ -145,6 +148,22 @@ enum bh_broker_answer {
 };
 #define BH_BROKER_ANSWER_COUNT 3u /* highest + 1 */
 
+enum bh_flow_verdict {
+    BH_FLOW_VERDICT_GOES_ON = 0,
+    BH_FLOW_VERDICT_ADMITTED = 1,
+    BH_FLOW_VERDICT_OVERLOADED = 2,
+    BH_FLOW_VERDICT_LATE = 3,
+    BH_FLOW_VERDICT_UNDECIDED = 4,
+};
+#define BH_FLOW_VERDICT_COUNT 5u /* highest + 1 */
+
+enum bh_flow_state {
+    BH_FLOW_STATE_NONE = 0, /* closed: its connections still hear of it */
+    BH_FLOW_STATE_OPEN = 1, /* closed: its connections still hear of it */
+    BH_FLOW_STATE_CLOSED = 2, /* closed: its connections still hear of it */
+};
+#define BH_FLOW_STATE_COUNT 3u /* highest + 1 */
+
 enum bh_phase {
     BH_PHASE_BOOT = 0,
     BH_PHASE_STARTED = 1,
@@ -179,8 +198,12 @@ enum bh_hypercall_error {
     BH_HYPERCALL_ERROR_NO_BUDGET = 4, /* the domain has none, so no counter of its cores is kept for it */
     BH_HYPERCALL_ERROR_NO_SAMPLE = 5, /* none that is newer, or never any of that core */
     BH_HYPERCALL_ERROR_NO_REGULATION = 6, /* the system has no regulator */
+    BH_HYPERCALL_ERROR_NO_FLOWS = 7, /* it has no broker */
+    BH_HYPERCALL_ERROR_FLOW_BUSY = 8, /* a flow is being tested, or the like of it is still ending; for flow_test: not by the caller */
+    BH_HYPERCALL_ERROR_FLOW_ROOM = 9, /* there are as many flows as there can be */
+    BH_HYPERCALL_ERROR_FLOW_FIXED = 10, /* the fixed parts of the path are longer than the deadline or period of flow x1 */
 };
-#define BH_HYPERCALL_ERROR_COUNT 7u /* highest + 1 */
+#define BH_HYPERCALL_ERROR_COUNT 11u /* highest + 1 */
 
 enum bh_domain_end {
     BH_DOMAIN_END_NONE = 0,
@@ -270,22 +293,6 @@ enum bh_exit_reason {
 };
 #define BH_EXIT_REASON_COUNT 27u /* highest + 1 */
 
-enum bh_path_part {
-    BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to its packets */
-    BH_PATH_PART_PARSE = 1, /* a packet: its descriptors, its header, its flow */
-    BH_PATH_PART_QUEUE_LOCK = 2, /* waiting for a queue's lock */
-    BH_PATH_PART_QUEUE_INSERT = 3,
-    BH_PATH_PART_FIND_PLACE = 4, /* for each packet in the queue that is passed */
-    BH_PATH_PART_QUEUE_REMOVE = 5,
-    BH_PATH_PART_FIND_EARLIEST = 6, /* for each domain with a queue */
-    BH_PATH_PART_PROGRAM_DMA = 7, /* what is transferred, from where to where */
-    BH_PATH_PART_ENGINE = 8, /* from there to the next look at the queues, without `finalize` and the bytes at their rate */
-    BH_PATH_PART_FINALIZE = 9, /* a transfer that is done; who hears of it */
-    BH_PATH_PART_NOTIFY = 10, /* from the raised line to the receiver's read of its device */
-    BH_PATH_PART_WAKE = 11, /* from a packet's insertion to the look of a broker that slept */
-};
-#define BH_PATH_PART_COUNT 12u /* highest + 1 */
-
 struct table_ref { /* where a table of records lies, from the start of the manifest */
     uint32_t offset;
     uint32_t count;
@@ -326,8 +333,6 @@ struct manifest_platform {
     uint32_t utilization_control; /* what is written there at the start: */
     uint32_t utilization_clear;
     uint32_t utilization_enable; /* and then this */
-    uint64_t sram_pa;
-    uint64_t sram_bytes; /* 0: there is none */
 };
 
 struct manifest_hypervisor {
@@ -358,13 +363,29 @@ struct manifest_regulation {
     uint64_t budget_events[8]; /* by core: of regulated ones the first, of others their limit or unlimited_events */
 };
 
+struct manifest_flow_costs {
+    uint32_t hypervisor_call_min;
+    uint32_t hypervisor_call_max;
+    uint32_t transport_min;
+    uint32_t transport_max;
+    uint32_t parse_max;
+    uint32_t queue_lock_max;
+    uint32_t queue_insert_max;
+    uint32_t find_place_max;
+    uint32_t queue_remove_max;
+    uint32_t find_earliest_max;
+    uint32_t program_dma_max;
+    uint32_t finalize_max;
+    uint32_t dma_interrupt_max;
+    uint32_t notify_max;
+};
+
 struct manifest_broker {
     uint32_t domain;
     uint32_t chunk_bytes; /* of a transfer */
     uint64_t bytes_per_s; /* of all transfers; 0: as fast as they go */
     uint64_t patience_ns; /* so long after its deadline a packet waits for a receive buffer */
-    uint32_t stamps; /* 1: what the parts of the path take is measured */
-    uint32_t reserved;
+    struct manifest_flow_costs costs;
 };
 
 struct manifest_header {
@@ -472,7 +493,8 @@ struct manifest_flow {
     uint32_t packet_bytes; /* payload, at most */
     uint64_t period_ns; /* least time between two packets */
     uint64_t deadline_ns; /* until the destination is notified */
-    uint64_t queued_ns; /* of it, what is left when the packet is in the queue */
+    uint32_t transfers; /* of a packet, at most; 0: one for each chunk */
+    uint32_t reserved;
 };
 
 struct status_domain {
@@ -512,6 +534,14 @@ struct status_flow {
     uint64_t latency_sum_ticks;
     uint64_t lost; /* packets on their way when one end was reset */
     uint64_t refused; /* connections and packets that the flow does not allow */
+    uint32_t state; /* flow_state */
+    uint32_t source; /* as in the manifest, or as it was added */
+    uint32_t destination;
+    uint32_t port;
+    uint32_t packet_bytes;
+    uint32_t reserved;
+    uint64_t period_ns;
+    uint64_t deadline_ns;
 };
 
 struct status_system {
@@ -583,18 +613,6 @@ struct status_vcpu {
     struct status_budget budget;
 };
 
-struct status_path_cost {
-    uint64_t count;
-    uint64_t min;
-    uint64_t max;
-    uint64_t sum;
-    uint32_t histogram[64]; /* four buckets for each power of two */
-};
-
-struct status_path_costs {
-    struct status_path_cost parts[12]; /* by path_part */
-};
-
 struct status_core {
     uint32_t magic;
     uint32_t core;
@@ -607,10 +625,9 @@ struct status_core {
     uint64_t injected; /* virtual interrupts made pending */
     uint64_t list_register_full; /* times that a virtual interrupt had to wait */
     struct status_budget budget;
-    uint64_t samples_pa; /* its ring: here, or from this frame of the pool on, in the order of the pool's frames */
+    uint64_t samples_frame; /* of the pool: the first one of its ring */
     uint64_t samples_bytes; /* 0: it has none */
     uint64_t switches; /* from one VCPU to another */
-    uint64_t paths_frame; /* of the pool: its status_path_costs; 0: nothing is measured */
     struct status_vcpu shared[8]; /* then `domain` is all_domains, and `budget` zero */
 };
 
@@ -631,7 +648,7 @@ BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_offset) == 8u, "pa
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_bytes) == 16u, "package_descriptor.manifest_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, package_bytes) == 24u, "package_descriptor.package_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 152u, "size of manifest_platform");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 136u, "size of manifest_platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gic_version) == 0u, "manifest_platform.gic_version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_type) == 4u, "manifest_platform.uart_type");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, psci_method) == 8u, "manifest_platform.psci_method");
@@ -658,8 +675,6 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_bits) == 120u, "
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_control) == 124u, "manifest_platform.utilization_control");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 128u, "manifest_platform.utilization_clear");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 132u, "manifest_platform.utilization_enable");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 136u, "manifest_platform.sram_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 144u, "manifest_platform.sram_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 48u, "size of manifest_hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_pa) == 0u, "manifest_hypervisor.pool_pa");
@@ -687,15 +702,30 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, ceiling_events) == 56u, "m
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, saturation_events) == 64u, "manifest_regulation.saturation_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, budget_events) == 72u, "manifest_regulation.budget_events");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 32u, "size of manifest_broker");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 56u, "size of manifest_flow_costs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_min) == 0u, "manifest_flow_costs.hypervisor_call_min");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_max) == 4u, "manifest_flow_costs.hypervisor_call_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, transport_min) == 8u, "manifest_flow_costs.transport_min");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, transport_max) == 12u, "manifest_flow_costs.transport_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, parse_max) == 16u, "manifest_flow_costs.parse_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, queue_lock_max) == 20u, "manifest_flow_costs.queue_lock_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, queue_insert_max) == 24u, "manifest_flow_costs.queue_insert_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, find_place_max) == 28u, "manifest_flow_costs.find_place_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, queue_remove_max) == 32u, "manifest_flow_costs.queue_remove_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, find_earliest_max) == 36u, "manifest_flow_costs.find_earliest_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, program_dma_max) == 40u, "manifest_flow_costs.program_dma_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, finalize_max) == 44u, "manifest_flow_costs.finalize_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, dma_interrupt_max) == 48u, "manifest_flow_costs.dma_interrupt_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, notify_max) == 52u, "manifest_flow_costs.notify_max");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 80u, "size of manifest_broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, domain) == 0u, "manifest_broker.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, chunk_bytes) == 4u, "manifest_broker.chunk_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_broker.bytes_per_s");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, patience_ns) == 16u, "manifest_broker.patience_ns");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 24u, "manifest_broker.stamps");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, reserved) == 28u, "manifest_broker.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 24u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 472u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 504u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -703,19 +733,19 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, total_bytes) == 12u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_header.crc32");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 176u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 224u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 360u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 392u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 400u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 408u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 416u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 424u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 432u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 440u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 448u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 456u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 464u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 160u, "manifest_header.hypervisor");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 208u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 344u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 424u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 432u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 440u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 448u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 456u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 464u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 472u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 480u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 488u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 496u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -790,7 +820,8 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, port) == 8u, "manifest_flow.port
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, packet_bytes) == 12u, "manifest_flow.packet_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, period_ns) == 16u, "manifest_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, deadline_ns) == 24u, "manifest_flow.deadline_ns");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, queued_ns) == 32u, "manifest_flow.queued_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, transfers) == 32u, "manifest_flow.transfers");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, reserved) == 36u, "manifest_flow.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 64u, "size of status_domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, state) == 0u, "status_domain.state");
@@ -818,7 +849,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_sum) == 72u, "status_re
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_min) == 80u, "status_regulation.load_min");
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, load_max) == 84u, "status_regulation.load_max");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_flow) == 64u, "size of status_flow");
+BH_LAYOUT_ASSERT(sizeof(struct status_flow) == 104u, "size of status_flow");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, packets) == 0u, "status_flow.packets");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, bytes) == 8u, "status_flow.bytes");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, control_packets) == 16u, "status_flow.control_packets");
@@ -827,8 +858,16 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_max_ticks) == 32u, "status
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_sum_ticks) == 40u, "status_flow.latency_sum_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, lost) == 48u, "status_flow.lost");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, refused) == 56u, "status_flow.refused");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, state) == 64u, "status_flow.state");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, source) == 68u, "status_flow.source");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, destination) == 72u, "status_flow.destination");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, port) == 76u, "status_flow.port");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, packet_bytes) == 80u, "status_flow.packet_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, reserved) == 84u, "status_flow.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, period_ns) == 88u, "status_flow.period_ns");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, deadline_ns) == 96u, "status_flow.deadline_ns");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 2728u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4008u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");
@@ -893,17 +932,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, out_of_order) == 40u, "status_vcpu
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, periods_due) == 48u, "status_vcpu.periods_due");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, budget) == 56u, "status_vcpu.budget");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_path_cost) == 288u, "size of status_path_cost");
-BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, count) == 0u, "status_path_cost.count");
-BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, min) == 8u, "status_path_cost.min");
-BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, max) == 16u, "status_path_cost.max");
-BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, sum) == 24u, "status_path_cost.sum");
-BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, histogram) == 32u, "status_path_cost.histogram");
-
-BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 3456u, "size of status_path_costs");
-BH_LAYOUT_ASSERT(offsetof(struct status_path_costs, parts) == 0u, "status_path_costs.parts");
-
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2224u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2216u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");
@@ -915,11 +944,10 @@ BH_LAYOUT_ASSERT(offsetof(struct status_core, exits) == 32u, "status_core.exits"
 BH_LAYOUT_ASSERT(offsetof(struct status_core, injected) == 288u, "status_core.injected");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, list_register_full) == 296u, "status_core.list_register_full");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, budget) == 304u, "status_core.budget");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_pa) == 464u, "status_core.samples_pa");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_frame) == 464u, "status_core.samples_frame");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 472u, "status_core.samples_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 480u, "status_core.switches");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, paths_frame) == 488u, "status_core.paths_frame");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 496u, "status_core.shared");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 488u, "status_core.shared");
 
 #undef BH_LAYOUT_ASSERT
 

@@ -5,11 +5,14 @@
 
 #include "core/flow_exchange.h"
 
+#include <array>
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 
 extern "C" {
 #include "flows.h"
+#include "hypercall_flows.h"
 #include "placement.h"
 }
 
@@ -146,7 +149,16 @@ private:
 };
 
 struct Flows : testing::Test {
-    HostedMachine machine{[](SampleManifest &m) { give_flows(m); }};
+    explicit Flows(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
+        : machine([&](SampleManifest &m) {
+              give_flows(m);
+              change(m);
+              m.seal();
+          })
+    {
+    }
+
+    HostedMachine machine;
     Driver sender{machine, control};
     Driver receiver{machine, linux_};
 
@@ -293,6 +305,188 @@ TEST_F(Flows, F2_TheMachineEndsWhenNobodyIsLeftWhoSends)
     machine.on_core(linux_);
     domain_end(domain_at(linux_), BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_SYSTEM_OFF);
     EXPECT_TRUE(system_is_ending()) << "the broker serves nobody";
+}
+
+// Flows that a manager adds and removes (F6), at a rate of 100 MB/s.
+struct FlowChanges : Flows {
+    static constexpr uint32_t other = 6000;
+    static constexpr uint64_t ms = 1'000'000;
+
+    FlowChanges()
+        : Flows([](SampleManifest &m) {
+              m.domains[control].flags |= BH_DOMAIN_FLAG_MANAGER;
+              m.header.broker.bytes_per_s = 100'000'000;
+              m.header.broker.costs.transport_max = 700;
+              m.header.broker.costs.notify_max = 1300;
+          })
+    {
+    }
+
+    static uint64_t failed(bh_hypercall_error error)
+    {
+        return static_cast<uint64_t>(-static_cast<int64_t>(error));
+    }
+
+    // A call of the manager; x1 to x4 of the answer are kept.
+    uint64_t call(uint64_t function, std::array<uint64_t, 7> x, uint32_t caller = control)
+    {
+        guest_regs &regs = machine.on_core(caller);
+        std::copy(x.begin(), x.end(), &regs.x[1]);
+        regs.x[0] = function;
+        machine.trap(esr_hvc);
+        std::copy(&regs.x[1], &regs.x[5], answer.begin());
+        const uint64_t result = regs.x[0];
+        settle();
+        return result;
+    }
+
+    uint64_t add(uint64_t to_port, uint64_t bytes = 4096, uint64_t period = ms, uint64_t deadline = ms)
+    {
+        return call(BH_HYPERCALL_FLOW_ADD, {control, linux_, to_port, bytes, period, deadline, 0});
+    }
+
+    // Until the verdict.
+    uint64_t verdict()
+    {
+        for (int i = 0; i < 100'000; i++) {
+            EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}), 0u);
+            if (answer[0] != BH_FLOW_VERDICT_GOES_ON) {
+                break;
+            }
+        }
+        return answer[0];
+    }
+
+    uint64_t remove(uint64_t number) { return call(BH_HYPERCALL_FLOW_REMOVE, {number}); }
+
+    // What the receiver of a request along this port gets.
+    bool carries(uint32_t to_port)
+    {
+        const uint16_t before = receiver.used(VSOCK_QUEUE_RX);
+
+        sender.send(receiver, client + to_port, to_port, VSOCK_REQUEST);
+        run();
+        return receiver.used(VSOCK_QUEUE_RX) != before;
+    }
+
+    void start()
+    {
+        sender.start();
+        sender.give_buffers();
+        receiver.start();
+        receiver.give_buffers();
+    }
+
+    std::array<uint64_t, 4> answer{};
+};
+
+TEST_F(FlowChanges, F6_AnAdmittedFlowCarries)
+{
+    start();
+    EXPECT_FALSE(carries(other));
+    ASSERT_EQ(add(other), 0u);
+    const uint64_t number = answer[0];
+    EXPECT_EQ(number, 2u) << "behind those of the manifest";
+    EXPECT_FALSE(carries(other)) << "it is not tested yet";
+    ASSERT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+    EXPECT_EQ(answer[1], number);
+    EXPECT_TRUE(carries(other));
+    const status_flow &status = system_status()->flows[number];
+    EXPECT_EQ(status.state, BH_FLOW_STATE_OPEN);
+    EXPECT_EQ(status.port, other);
+    EXPECT_EQ(status.deadline_ns, ms);
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}), failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "nothing to test";
+}
+
+TEST_F(FlowChanges, F6_AFlowThatWouldMakeOthersLateIsRefused)
+{
+    ASSERT_EQ(add(other, 65536, ms / 10, ms / 10), 0u);
+    EXPECT_EQ(verdict(), BH_FLOW_VERDICT_OVERLOADED);
+    // 64 KiB need 0.66 ms, and the flows of the manifest as much in every one.
+    ASSERT_EQ(add(other, 16384, ms, ms / 20), 0u);
+    EXPECT_EQ(verdict(), BH_FLOW_VERDICT_LATE);
+    EXPECT_GT(answer[3], answer[2]) << "more is asked for than there is time";
+    EXPECT_EQ(system_status()->flows[2].state, BH_FLOW_STATE_NONE);
+    EXPECT_EQ(add(other, 64, ms, 1999), failed(BH_HYPERCALL_ERROR_FLOW_FIXED));
+    EXPECT_EQ(answer[0], 2u) << "that flow itself";
+    EXPECT_EQ(add(other), 0u) << "the others may still come";
+    EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+}
+
+TEST_F(FlowChanges, F6_AFlowThatEndsMakesRoom)
+{
+    connect();
+    ASSERT_EQ(remove(0), 0u);
+    EXPECT_EQ(receiver.received(1).operation, VSOCK_RESET);
+    EXPECT_EQ(sender.received(1).operation, VSOCK_RESET);
+    EXPECT_EQ(system_status()->flows[0].state, BH_FLOW_STATE_CLOSED);
+    EXPECT_FALSE(carries(port));
+    EXPECT_EQ(remove(0), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS)) << "it is gone";
+    ASSERT_EQ(add(port, 32768, ms / 2, ms / 2), 0u) << "the same ends";
+    EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+    EXPECT_TRUE(carries(port));
+}
+
+TEST_F(FlowChanges, F6_WhatCannotBeIsRefusedAndChangesNothing)
+{
+    const uint64_t invalid = failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+    const std::array<uint64_t, 7> good = {control, linux_, other, 4096, ms, ms, 0};
+    const std::pair<size_t, uint64_t> bad[] = {{0, 3},          {0, linux_},
+                                               {0, broker},     {0, 1ull << 32},
+                                               {1, broker},     {1, ~0ull},
+                                               {2, port},       {2, 0xFFFFFFFF},
+                                               {2, 1ull << 40}, {3, 0},
+                                               {3, 65537},      {3, (1ull << 32) | 64},
+                                               {4, 0},          {4, (1ull << 40) + 1},
+                                               {5, 0},          {5, ~0ull},
+                                               {6, 0x100001},   {6, 1ull << 33}};
+    for (const auto &[place, value] : bad) {
+        auto x = good;
+        x[place] = value;
+        EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, x), invalid) << place << " " << value;
+    }
+    auto few = good; // transfers: fewer than the chunks
+    few[3] = 65536;
+    few[6] = 15;
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, few), invalid);
+    for (const uint64_t number : {uint64_t{2}, uint64_t{BH_MAX_FLOWS}, ~uint64_t{0}}) {
+        EXPECT_EQ(remove(number), invalid);
+    }
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, good, linux_), not_supported) << "no manager";
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_REMOVE, {0}, linux_), not_supported);
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
+}
+
+TEST_F(FlowChanges, F6_OneAtATimeAndOnlyByWhoBegan)
+{
+    ASSERT_EQ(add(other), 0u);
+    EXPECT_EQ(add(other + 1), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
+    EXPECT_EQ(remove(0), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
+    machine.on_core(control);
+    domain_stop(domain_at(control)); // who asked is gone
+    hypercall_flows_domain_stopped(domain_at(control));
+    std::array<uint64_t, 31> x = {BH_HYPERCALL_FLOW_ADD, control, linux_, other + 1, 4096, ms, ms};
+    ASSERT_TRUE(hypercall_flows(domain_at(linux_), x.data()));
+    EXPECT_EQ(x[0], 0u) << "the test has ended with its owner";
+}
+
+TEST_F(FlowChanges, F6_AsManyAsThereIsRoomFor)
+{
+    for (uint32_t i = 2; i < BH_MAX_FLOWS; i++) {
+        ASSERT_EQ(add(other + i, 64, 1000 * ms, 1000 * ms), 0u);
+        ASSERT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
+    }
+    EXPECT_EQ(add(other, 64, 1000 * ms, 1000 * ms), failed(BH_HYPERCALL_ERROR_FLOW_ROOM));
+    EXPECT_EQ(remove(7), 0u);
+    EXPECT_EQ(add(other, 64, 1000 * ms, 1000 * ms), 0u);
+    EXPECT_EQ(answer[0], 7u);
+}
+
+TEST_F(Flows, F6_WithoutAManagerNobodyAddsAny)
+{
+    std::array<uint64_t, 31> x = {BH_HYPERCALL_FLOW_ADD, control, linux_, 6000, 64, 1'000'000, 1'000'000};
+    ASSERT_TRUE(hypercall_flows(domain_at(control), x.data()));
+    EXPECT_EQ(x[0], static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_NO_FLOWS)));
 }
 
 } // namespace

@@ -73,16 +73,27 @@ class FlowCosts(Section):
     wake: CostPart = CostPart.model_validate(dict.fromkeys(("min", "avg", "max", "median"), "0 ns"))
 
     def parts(self) -> dict[str, CostPart]:
-        names = (name for name in FlowCosts.model_fields if name not in ("source", "fitted", "assumed"))
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in _part_names()}
 
     def analyzed(self) -> dict[str, int]:
         """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
         is 0, which is on the safe side."""
         found = {f"{name}_max": part.max for name, part in self.parts().items()}
-        for name in ("hypervisor_call", "transport"):
+        for name in _VARYING:
             found[f"{name}_min"] = self.parts()[name].min or 0
         return found
+
+
+_VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
+
+
+def _part_names() -> tuple[str, ...]:
+    return tuple(name for name in FlowCosts.model_fields if name not in ("source", "fitted", "assumed"))
+
+
+def no_costs() -> dict[str, int]:
+    """As `analyzed` has them, of a platform that says nothing."""
+    return dict.fromkeys([*(f"{name}_max" for name in _part_names()), *(f"{name}_min" for name in _VARYING)], 0)
 
 
 class CurvePoint(Section):

@@ -227,6 +227,7 @@ class Domain(Model):
     devices: tuple[Name, ...] = ()
     manager: bool = False
     pmu: bool = False  # performance monitors: all counters of its cores that the hypervisor does not need
+    socket: bool = False  # also without a flow: a manager may add some while the system runs
     restart: Literal["never", "on-failure"] = "never"
     table_placement: Literal["best-effort", "ocm"] = "best-effort"
     workload: Name | None = None

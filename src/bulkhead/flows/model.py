@@ -36,11 +36,13 @@ class FlowModel:
     flows: tuple[Flow, ...]
     costs: FlowCosts
     chunk_bytes: int
+    sockets: tuple[str, ...] = ()  # domains that have one, also without a flow
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """Those that send: each has a queue."""
-        return tuple(dict.fromkeys(name for flow in self.flows for name in (flow.from_, flow.to)))
+        """Those with a socket: each has a queue, which the broker looks at."""
+        ends = (name for flow in self.flows for name in (flow.from_, flow.to))
+        return tuple(dict.fromkeys([*ends, *self.sockets]))
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -10,13 +10,14 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bulkhead.config.flow_costs import no_costs
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
-from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, is_broker, queued_ns
+from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -252,8 +253,10 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
 
 def _broker(plan: Plan) -> Row:
     broker = plan.system.broker
+    costs = plan.platform.flow_costs
     if not plan.system.flows or broker is None:
-        return dict.fromkeys(("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps"), 0)
+        numbers = ("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps")
+        return {**dict.fromkeys(numbers, 0), "costs": no_costs()}
     index = next(domain.index for domain in plan.domains if is_broker(plan.system, domain.name))
     return {
         "domain": index,
@@ -261,6 +264,7 @@ def _broker(plan: Plan) -> Row:
         "bytes_per_s": max(plan.flows.rate, LEAST_RATE) if plan.flows is not None else broker.rate or 0,
         "patience_ns": PATIENCE_NS,
         "stamps": int(broker.stamps),
+        "costs": no_costs() if costs is None else costs.analyzed(),
     }
 
 
@@ -274,7 +278,8 @@ def _flows(plan: Plan) -> list[Row]:
             "packet_bytes": flow.size,
             "period_ns": flow.period,
             "deadline_ns": flow.deadline,
-            "queued_ns": queued_ns(flow, plan.platform),
+            "transfers": flow.transfers or 0,
+            "reserved": 0,
         }
         for flow in plan.system.flows
     ]

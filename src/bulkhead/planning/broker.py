@@ -60,6 +60,9 @@ def findings(system: System, platform: Platform) -> list[Finding]:
         if domain.name == BROKER:
             cause = "the name is that of the domain that moves what flows between domains"
             found.append(Finding(("domains", index, "name"), "bad-name", cause, "another name"))
+        if domain.socket and not system.flows:
+            cause = "a socket needs a broker, which a system has for its flows, and there are none"
+            found.append(Finding(("domains", index, "socket"), "conflict", cause, "a flow in the system file"))
     for index, flow in enumerate(system.flows):
         if flow.size > MOST_PACKET_BYTES:
             cause = f"packets of {size_text(flow.size)} are larger than a socket's driver sends"
@@ -91,11 +94,17 @@ def is_broker(system: System, name: str) -> bool:
     return name == BROKER and bool(system.flows)
 
 
-def cids_of(system: System) -> dict[str, int]:
-    """CID of each domain that a flow begins or ends at."""
+def sockets_of(system: System) -> tuple[str, ...]:
+    """Domains with a socket: those that a flow begins or ends at, and those that ask for one."""
     ends = {name for flow in system.flows for name in (flow.from_, flow.to)}
+    return tuple(domain.name for domain in system.domains if domain.name in ends or domain.socket)
+
+
+def cids_of(system: System) -> dict[str, int]:
+    """CID of each domain with a socket."""
+    names = sockets_of(system)
     return {
-        domain.name: _FIRST_CID + index for index, domain in enumerate(system.domains) if domain.name in ends
+        domain.name: _FIRST_CID + index for index, domain in enumerate(system.domains) if domain.name in names
     }
 
 
@@ -107,14 +116,6 @@ def windows_of(platform: Platform, window: int) -> tuple[Region, ...]:
         end = -(-(memory.at + memory.size) // GIB) * GIB
         regions.append(Region.model_validate({"at": window + start, "size": end - start}))
     return tuple(regions)
-
-
-def queued_ns(flow: Flow, platform: Platform) -> int:
-    """D': what of a flow's deadline is left in the queue, without what comes before and after (F5)."""
-    costs = platform.flow_costs
-    if costs is None:
-        return flow.deadline
-    return max(1, flow.deadline - costs.transport.max - costs.notify.max)
 
 
 def parameters_of(system: System, platform: Platform, name: str, cids: Mapping[str, int]) -> dict[str, int]:

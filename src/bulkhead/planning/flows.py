@@ -20,7 +20,7 @@ from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
-from bulkhead.planning.broker import core_of, shares_core_with
+from bulkhead.planning.broker import core_of, shares_core_with, sockets_of
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.model import Choice
@@ -65,7 +65,7 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         cause = f"platform '{platform.name}' does not say what a packet's path costs (`flow_costs`)"
         allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
-    model = FlowModel(system.flows, costs, system.broker.chunk)
+    model = FlowModel(system.flows, costs, system.broker.chunk, sockets_of(system))
     try:
         model.make()
     except ValueError as refused:

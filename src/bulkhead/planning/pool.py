@@ -20,6 +20,7 @@ IMAGE_BYTES = 256 * KIB
 STACK_BYTES = 16 * KIB  # per core
 CONSOLE_RING_BYTES = 64 * KIB  # per domain
 SOCKET_BYTES = 16 * KIB  # per domain with a socket: its device
+ADMISSION_BYTES = 64 * KIB  # the test of flows that managers add
 BLOCK_BYTES = 2 * MIB  # what one last-level table maps
 
 
@@ -57,6 +58,8 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
     if system.flows:
         ends = [domain for domain in system.domains if domain.name in cids_of(system)]
         need["socket devices"] = len(ends) * SOCKET_BYTES
+        if any(domain.manager for domain in system.domains):
+            need["admission of flows"] = ADMISSION_BYTES
         need["broker's tables"] = PAGE_BYTES * sum(
             _window_pages(platform, domain, space_for(system, platform).count if colored else 1)
             for domain in ends

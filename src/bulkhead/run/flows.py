@@ -15,18 +15,51 @@ from bulkhead.run.target import MACHINE, FlowTarget
 Json = dict[str, object]
 
 
-def flows_json(targets: Sequence[FlowTarget], statuses: Sequence[FlowStatus]) -> list[Json]:
-    """One object for each flow, in the order of the system file."""
-    return [_one(target, status) for target, status in zip(targets, statuses, strict=False)]
+def flows_of(
+    targets: Sequence[FlowTarget], statuses: Sequence[FlowStatus], domains: Sequence[str]
+) -> list[tuple[FlowTarget, FlowStatus]]:
+    """The flows of the system file, in its order, and those that a manager has added. One that another has
+    taken the place of is not known any more."""
+    found = []
+    for number, status in enumerate(statuses):
+        if status.state == "none":
+            continue
+        given = targets[number] if number < len(targets) else None
+        if given is None or not _is(given, status, domains):
+            given = FlowTarget(
+                name=f"added {number}",
+                source=_name(domains, status.source),
+                destination=_name(domains, status.destination),
+                port=status.port,
+                packet_bytes=status.packet_bytes,
+                period_ns=status.period_ns,
+                deadline_ns=status.deadline_ns,
+            )
+        found.append((given, status))
+    return found
 
 
-def flow_reasons(targets: Sequence[FlowTarget], statuses: Sequence[FlowStatus], on: str) -> list[str]:
+def _name(domains: Sequence[str], index: int) -> str:
+    return domains[index] if index < len(domains) else f"domain {index}"
+
+
+def _is(target: FlowTarget, status: FlowStatus, domains: Sequence[str]) -> bool:
+    ends = (_name(domains, status.source), _name(domains, status.destination), status.port)
+    return ends == (target.source, target.destination, target.port)
+
+
+def flows_json(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[Json]:
+    """One object for each flow."""
+    return [_one(target, status) for target, status in flows]
+
+
+def flow_reasons(flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str) -> list[str]:
     """Why flows make a run fail."""
     if on != MACHINE:
         return []
     return [
         f"flow {target.name}: {status.misses} of {status.packets} packets were late"
-        for target, status in zip(targets, statuses, strict=False)
+        for target, status in flows
         if status.misses
     ]
 
@@ -49,4 +82,5 @@ def _one(target: FlowTarget, status: FlowStatus) -> Json:
         "misses": status.misses,
         "lost": status.lost,
         "refused": status.refused,
+        "state": status.state,
     }

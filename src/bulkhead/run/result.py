@@ -14,7 +14,7 @@ from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
 from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
-from bulkhead.run.flows import flow_reasons, flows_json
+from bulkhead.run.flows import flow_reasons, flows_json, flows_of
 from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.path_costs import Costs, path_costs_json
 from bulkhead.run.refusal import explained
@@ -63,8 +63,9 @@ def run_result(facts: Facts) -> Json:
     status = facts.status if isinstance(facts.status, SystemStatus) else None
     shared = shared_cores(status, target.domains, target.policy) if status else []
     reasons += shared_reasons(shared)
-    flows = flows_json(target.flows, status.flows) if status else []
-    reasons += flow_reasons(target.flows, status.flows, options.on) if status else []
+    names = [domain.name for domain in target.domains]
+    flows = flows_of(target.flows, status.flows, names) if status else []
+    reasons += flow_reasons(flows, options.on)
     return {
         "bulkhead": {"version": facts.version, "commit": facts.commit},
         "command": "run",
@@ -90,7 +91,7 @@ def run_result(facts: Facts) -> Json:
         "guest_ns": _guest_ns(facts),
         "domains": domains,
         **({"shared_cores": shared} if shared else {}),
-        **({"flows": flows} if flows else {}),
+        **({"flows": flows_json(flows)} if flows else {}),
         **_path_costs(facts, status),
         "attempts": attempts,
         "interference": interfered,

@@ -145,6 +145,13 @@ class FlowStatus:
     latency_sum_ns: int
     lost: int
     refused: int
+    state: str = "open"  # closed: a manager has ended it; none: there never was one of this number
+    source: int = 0  # domains
+    destination: int = 0
+    port: int = 0
+    packet_bytes: int = 0
+    period_ns: int = 0
+    deadline_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -209,11 +216,11 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
         ],
         cores=[core for page in pages[1:] if page is not None and (core := _core(layout, page, hz))],
         regulation=_regulation(raw["regulation"]),
-        flows=[_flow(one, hz) for one in raw["flows"]],
+        flows=[_flow(layout, one, hz) for one in raw["flows"]],
     )
 
 
-def _flow(raw: Mapping[str, Any], hz: int) -> FlowStatus:
+def _flow(layout: Layout, raw: Mapping[str, Any], hz: int) -> FlowStatus:
     return FlowStatus(
         packets=int(raw["packets"]),
         bytes=int(raw["bytes"]),
@@ -223,6 +230,13 @@ def _flow(raw: Mapping[str, Any], hz: int) -> FlowStatus:
         latency_sum_ns=int(raw["latency_sum_ticks"]) * 10**9 // hz if hz else 0,
         lost=int(raw["lost"]),
         refused=int(raw["refused"]),
+        state=_name(layout, "flow_state", raw["state"]),
+        source=int(raw["source"]),
+        destination=int(raw["destination"]),
+        port=int(raw["port"]),
+        packet_bytes=int(raw["packet_bytes"]),
+        period_ns=int(raw["period_ns"]),
+        deadline_ns=int(raw["deadline_ns"]),
     )
 
 

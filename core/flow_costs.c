@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Costs of the path by themselves, without flows.
+ */
+#include "core/flow.h"
+
+bool flow_costs_fit(const struct flow_costs *costs)
+{
+    const uint32_t largest[] = {costs->hypervisor_call_max,
+                                costs->transport_max,
+                                costs->parse_max,
+                                costs->queue_lock_max,
+                                costs->queue_insert_max,
+                                costs->find_place_max,
+                                costs->queue_remove_max,
+                                costs->find_earliest_max,
+                                costs->program_dma_max,
+                                costs->finalize_max,
+                                costs->dma_interrupt_max,
+                                costs->notify_max,
+                                costs->wake_max};
+
+    for (uint32_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
+        if (largest[i] > FLOW_MAX_COST_NS) {
+            return false;
+        }
+    }
+    return costs->hypervisor_call_min <= costs->hypervisor_call_max &&
+           costs->transport_min <= costs->transport_max;
+}
+
+uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs)
+{
+    uint64_t outside_ns = (uint64_t)costs->transport_max + costs->notify_max;
+
+    return deadline_ns > outside_ns ? deadline_ns - outside_ns : 1;
+}
