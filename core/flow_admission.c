@@ -29,9 +29,11 @@ static void forget(struct flow_admission *admission, uint32_t place)
 {
     uint32_t last = --admission->count;
 
-    admission->names[place] = admission->names[last];
-    memmove(&admission->flows[FLOW_TASKS * place], &admission->flows[FLOW_TASKS * last],
-            FLOW_TASKS * sizeof admission->flows[0]);
+    if (place != last) {
+        admission->names[place] = admission->names[last];
+        memcpy(&admission->flows[FLOW_TASKS * place], &admission->flows[FLOW_TASKS * last],
+               FLOW_TASKS * sizeof admission->flows[0]);
+    }
 }
 
 enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_t name,

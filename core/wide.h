@@ -15,32 +15,39 @@ static inline wide_t wide_product(uint64_t a, uint64_t b)
     return (wide_t)a * b;
 }
 
-/* (high:low) / divisor with high < divisor: the quotient fits. Schoolbook division in digits of 32 bits
- * (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D). */
+/* A digit of 32 bits of a quotient: (rest : next) / divisor, with rest < divisor, whose first bit is set, and
+ * next < 2^32. `*rest` is then what is left (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D).
+ */
+static inline uint64_t wide_digit(uint64_t *rest, uint64_t next, uint64_t divisor)
+{
+    uint64_t high = divisor >> 32;
+    uint64_t guess = *rest / high;
+    uint64_t left = *rest % high;
+
+    while (guess >> 32 != 0 || guess * (uint32_t)divisor > (left << 32 | next)) { /* at most twice */
+        guess--;
+        left += high;
+        if (left >> 32 != 0) {
+            break;
+        }
+    }
+    *rest = (*rest << 32) + next - guess * divisor;
+    return guess;
+}
+
+/* (high:low) / divisor with high < divisor: the quotient fits. */
 static inline uint64_t wide_divide_step(uint64_t high, uint64_t low, uint64_t divisor, uint64_t *remainder)
 {
-    const uint64_t base = 1ull << 32;
     uint32_t shift = (uint32_t)__builtin_clzll(divisor);
-    uint64_t d = divisor << shift;
-    uint64_t quotient[2];
-    wide_t rest = (((wide_t)high << 64) | low) << shift;
+    uint64_t rest = shift == 0 ? high : high << shift | low >> (64 - shift);
+    uint64_t quotient;
 
-    for (uint32_t i = 0; i < 2; i++) {
-        uint64_t top = (uint64_t)(rest >> (64 - 32 * i)); /* at most 64 bits: what is left is below d */
-        uint64_t guess = top / (d >> 32);
-        wide_t part;
-
-        guess = guess < base ? guess : base - 1;
-        part = wide_product(guess, d) << (32 - 32 * i);
-        while (part > rest) { /* at most twice */
-            guess--;
-            part -= (wide_t)d << (32 - 32 * i);
-        }
-        rest -= part;
-        quotient[i] = guess;
-    }
-    *remainder = (uint64_t)rest >> shift;
-    return quotient[0] << 32 | quotient[1];
+    low <<= shift;
+    divisor <<= shift;
+    quotient = wide_digit(&rest, low >> 32, divisor) << 32;
+    quotient |= wide_digit(&rest, (uint32_t)low, divisor);
+    *remainder = rest >> shift;
+    return quotient;
 }
 
 /* value / divisor, rounded down; the divisor is not 0. */

@@ -100,6 +100,29 @@ int64_t manager_store_samples(bool stored)
     return answer.result == 0 ? (int64_t)answer.state : answer.result;
 }
 
+struct manager_flow manager_add_flow(const struct manifest_flow *flow)
+{
+    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_FLOW_ADD, flow->source,    flow->destination, flow->port,
+                                  flow->packet_bytes,    flow->period_ns, flow->deadline_ns, flow->transfers};
+
+    cpu_hypervisor_call_all(x);
+    return (struct manager_flow){.result = (int64_t)x[0], .number = x[1]};
+}
+
+struct manager_verdict manager_test_flow(void)
+{
+    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_FLOW_TEST};
+
+    cpu_hypervisor_call_all(x);
+    return (struct manager_verdict){
+        .result = (int64_t)x[0], .verdict = x[1], .number = x[2], .at = x[3], .demand = x[4]};
+}
+
+int64_t manager_remove_flow(uint64_t number)
+{
+    return call(BH_HYPERCALL_FLOW_REMOVE, number).result;
+}
+
 int64_t manager_end_machine(void)
 {
     return call(BH_HYPERCALL_MACHINE_END, 0).result;

@@ -63,6 +63,30 @@ struct manager_sample manager_sample(uint64_t core, uint64_t seen);
 // Samples of all cores from now on, or none: 1 or 0 as it was before, or a negated error.
 int64_t manager_store_samples(bool stored);
 
+// A flow between two domains with a socket, from now on if manager_test_flow() admits it; its number, or, if
+// the fixed parts of the path are too long for one, the number of that one.
+struct manager_flow {
+    int64_t result;
+    uint64_t number;
+};
+
+struct manager_flow manager_add_flow(const struct manifest_flow *flow);
+
+// A step of the test of the flow that was added: to be asked again while the verdict is
+// BH_FLOW_VERDICT_GOES_ON. Where it is BH_FLOW_VERDICT_LATE, more is asked for until `at` than there is time
+// (half ns).
+struct manager_verdict {
+    int64_t result;
+    uint64_t verdict; // bh_flow_verdict
+    uint64_t number;
+    uint64_t at, demand;
+};
+
+struct manager_verdict manager_test_flow(void);
+
+// Ends a flow; its connections are reset.
+int64_t manager_remove_flow(uint64_t number);
+
 // Ends the run of all domains, the own one too; returns for a moment if it may.
 int64_t manager_end_machine(void);
 

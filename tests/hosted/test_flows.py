@@ -213,3 +213,42 @@ def test_f1_other_boards_other_interrupt_controllers(platform: str, tmp_path: Pa
     one = flow(result, "frames")
     assert (one["misses"], one["lost"], one["refused"]) == (0, 0, 0)
     assert US < one["latency_mean_ns"] <= one["latency_max_ns"] <= one["bound_ns"]
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "admission.yaml"
+MOST_FLOWS = 32  # of a system
+
+
+def changed(extra: int, **params: int) -> dict[str, Any]:
+    """The example with so many flows more, from its sink to its manager."""
+    wanted: dict[str, Any] = yaml.safe_load(EXAMPLE.read_text())
+    wanted["domains"][0]["params"] |= params
+    rare = {"from": "sink", "to": "switchboard", "size": "64 B", "period": "100 ms", "deadline": "50 ms"}
+    wanted["flows"] += [{"name": f"rare-{i}", "port": 7000 + i, **rare} for i in range(extra)]
+    return wanted
+
+
+def test_f6_a_flow_that_is_admitted_while_the_system_runs_is_in_time(tmp_path: Path) -> None:
+    """Before it, the source's connections are reset; what would be too much is refused."""
+    result = run(tmp_path, changed(0))
+    manager = report(result, "switchboard")
+    assert manager["wrong"] == 0
+    sent, received = report(result, "source"), report(result, "sink")
+    assert sent["sent"] == received["received"] == 1 << 20
+    assert sent["crc"] == received["crc"]
+    added = flow(result, f"added {manager['number']}")
+    assert (added["from"], added["to"], added["port"]) == ("source", "sink", 6000)
+    assert added["packets"] == 256
+    assert (added["misses"], added["lost"], added["state"]) == (0, 0, "closed")
+    assert flow(result, "ready")["state"] == "open"
+
+
+def test_f6_no_call_of_the_test_is_long(tmp_path: Path) -> None:
+    """With as many flows as there can be: a call does a step, which is a few divisions for each task."""
+    few = report(run(tmp_path / "few", changed(0)), "switchboard")
+    many = report(run(tmp_path / "many", changed(MOST_FLOWS - 2)), "switchboard")
+    assert (few["wrong"], many["wrong"]) == (0, 0)
+    assert many["number"] == MOST_FLOWS - 1
+    assert few["longest_call_ns"] < 5 * US
+    assert many["longest_call_ns"] < 50 * US
+    assert many["calls"] > few["calls"]

@@ -93,7 +93,8 @@ def _part_names() -> tuple[str, ...]:
 
 def no_costs() -> dict[str, int]:
     """As `analyzed` has them, of a platform that says nothing."""
-    return dict.fromkeys([*(f"{name}_max" for name in _part_names()), *(f"{name}_min" for name in _VARYING)], 0)
+    largest = [f"{name}_max" for name in _part_names()]
+    return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING)], 0)
 
 
 class CurvePoint(Section):

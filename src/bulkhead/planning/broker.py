@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
-from bulkhead.config.system import AUTO_LLC, Domain, Flow, Image, Llc, Region, System
+from bulkhead.config.system import AUTO_LLC, Domain, Image, Llc, Region, System
 from bulkhead.units import size_text
 
 BROKER = "broker"
@@ -62,7 +62,7 @@ def findings(system: System, platform: Platform) -> list[Finding]:
             found.append(Finding(("domains", index, "name"), "bad-name", cause, "another name"))
         if domain.socket and not system.flows:
             cause = "a socket needs a broker, which a system has for its flows, and there are none"
-            found.append(Finding(("domains", index, "socket"), "conflict", cause, "a flow in the system file"))
+            found.append(Finding(("domains", index, "socket"), "conflict", cause, "a flow of the file"))
     for index, flow in enumerate(system.flows):
         if flow.size > MOST_PACKET_BYTES:
             cause = f"packets of {size_text(flow.size)} are larger than a socket's driver sends"
