@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xD9B0A08Cu
+#define BH_LAYOUT_HASH 0xE5493B83u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -333,6 +333,8 @@ struct manifest_platform {
     uint32_t utilization_control; /* what is written there at the start: */
     uint32_t utilization_clear;
     uint32_t utilization_enable; /* and then this */
+    uint64_t sram_pa;
+    uint64_t sram_bytes; /* 0: there is none */
 };
 
 struct manifest_hypervisor {
@@ -625,7 +627,7 @@ struct status_core {
     uint64_t injected; /* virtual interrupts made pending */
     uint64_t list_register_full; /* times that a virtual interrupt had to wait */
     struct status_budget budget;
-    uint64_t samples_frame; /* of the pool: the first one of its ring */
+    uint64_t samples_pa; /* its ring: here, or from this frame of the pool on, in the order of the pool's frames */
     uint64_t samples_bytes; /* 0: it has none */
     uint64_t switches; /* from one VCPU to another */
     struct status_vcpu shared[8]; /* then `domain` is all_domains, and `budget` zero */
@@ -648,7 +650,7 @@ BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_offset) == 8u, "pa
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_bytes) == 16u, "package_descriptor.manifest_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, package_bytes) == 24u, "package_descriptor.package_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 136u, "size of manifest_platform");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 152u, "size of manifest_platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gic_version) == 0u, "manifest_platform.gic_version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_type) == 4u, "manifest_platform.uart_type");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, psci_method) == 8u, "manifest_platform.psci_method");
@@ -675,6 +677,8 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_bits) == 120u, "
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_control) == 124u, "manifest_platform.utilization_control");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 128u, "manifest_platform.utilization_clear");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 132u, "manifest_platform.utilization_enable");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 136u, "manifest_platform.sram_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 144u, "manifest_platform.sram_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 48u, "size of manifest_hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_pa) == 0u, "manifest_hypervisor.pool_pa");
@@ -725,7 +729,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, patience_ns) == 16u, "manifest_broker.patience_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 24u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 504u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 520u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -733,19 +737,19 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, total_bytes) == 12u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_header.crc32");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 160u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 208u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 344u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 424u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 432u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 440u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 448u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 456u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 464u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 472u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 480u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 488u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 496u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 176u, "manifest_header.hypervisor");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 224u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 360u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 440u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 448u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 456u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 464u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 472u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 480u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 488u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 496u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 504u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 512u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -944,7 +948,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_core, exits) == 32u, "status_core.exits"
 BH_LAYOUT_ASSERT(offsetof(struct status_core, injected) == 288u, "status_core.injected");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, list_register_full) == 296u, "status_core.list_register_full");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, budget) == 304u, "status_core.budget");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_frame) == 464u, "status_core.samples_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_pa) == 464u, "status_core.samples_pa");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 472u, "status_core.samples_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 480u, "status_core.switches");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 488u, "status_core.shared");
