@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xE5493B83u
+#define BH_LAYOUT_HASH 0x63FFFED5u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -293,6 +293,22 @@ enum bh_exit_reason {
 };
 #define BH_EXIT_REASON_COUNT 27u /* highest + 1 */
 
+enum bh_path_part {
+    BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to its packets */
+    BH_PATH_PART_PARSE = 1, /* a packet: its descriptors, its header, its flow */
+    BH_PATH_PART_QUEUE_LOCK = 2, /* waiting for a queue's lock */
+    BH_PATH_PART_QUEUE_INSERT = 3,
+    BH_PATH_PART_FIND_PLACE = 4, /* for each packet in the queue that is passed */
+    BH_PATH_PART_QUEUE_REMOVE = 5,
+    BH_PATH_PART_FIND_EARLIEST = 6, /* for each domain with a queue */
+    BH_PATH_PART_PROGRAM_DMA = 7, /* what is transferred, from where to where */
+    BH_PATH_PART_ENGINE = 8, /* from there to the next look at the queues, without `finalize` and the bytes at their rate */
+    BH_PATH_PART_FINALIZE = 9, /* a transfer that is done; who hears of it */
+    BH_PATH_PART_NOTIFY = 10, /* from the raised line to the receiver's read of its device */
+    BH_PATH_PART_WAKE = 11, /* from a packet's insertion to the look of a broker that slept */
+};
+#define BH_PATH_PART_COUNT 12u /* highest + 1 */
+
 struct table_ref { /* where a table of records lies, from the start of the manifest */
     uint32_t offset;
     uint32_t count;
@@ -380,6 +396,8 @@ struct manifest_flow_costs {
     uint32_t finalize_max;
     uint32_t dma_interrupt_max;
     uint32_t notify_max;
+    uint32_t wake_max;
+    uint32_t reserved;
 };
 
 struct manifest_broker {
@@ -387,6 +405,8 @@ struct manifest_broker {
     uint32_t chunk_bytes; /* of a transfer */
     uint64_t bytes_per_s; /* of all transfers; 0: as fast as they go */
     uint64_t patience_ns; /* so long after its deadline a packet waits for a receive buffer */
+    uint32_t stamps; /* 1: what the parts of the path take is measured */
+    uint32_t reserved;
     struct manifest_flow_costs costs;
 };
 
@@ -615,6 +635,18 @@ struct status_vcpu {
     struct status_budget budget;
 };
 
+struct status_path_cost {
+    uint64_t count;
+    uint64_t min;
+    uint64_t max;
+    uint64_t sum;
+    uint32_t histogram[64]; /* four buckets for each power of two */
+};
+
+struct status_path_costs {
+    struct status_path_cost parts[12]; /* by path_part */
+};
+
 struct status_core {
     uint32_t magic;
     uint32_t core;
@@ -630,6 +662,7 @@ struct status_core {
     uint64_t samples_pa; /* its ring: here, or from this frame of the pool on, in the order of the pool's frames */
     uint64_t samples_bytes; /* 0: it has none */
     uint64_t switches; /* from one VCPU to another */
+    uint64_t paths_frame; /* of the pool: its status_path_costs; 0: nothing is measured */
     struct status_vcpu shared[8]; /* then `domain` is all_domains, and `budget` zero */
 };
 
@@ -706,7 +739,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, ceiling_events) == 56u, "m
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, saturation_events) == 64u, "manifest_regulation.saturation_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, budget_events) == 72u, "manifest_regulation.budget_events");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 56u, "size of manifest_flow_costs");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 64u, "size of manifest_flow_costs");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_min) == 0u, "manifest_flow_costs.hypervisor_call_min");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_max) == 4u, "manifest_flow_costs.hypervisor_call_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, transport_min) == 8u, "manifest_flow_costs.transport_min");
@@ -721,15 +754,19 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, program_dma_max) == 40u, "
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, finalize_max) == 44u, "manifest_flow_costs.finalize_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, dma_interrupt_max) == 48u, "manifest_flow_costs.dma_interrupt_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, notify_max) == 52u, "manifest_flow_costs.notify_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, wake_max) == 56u, "manifest_flow_costs.wake_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, reserved) == 60u, "manifest_flow_costs.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 80u, "size of manifest_broker");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 96u, "size of manifest_broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, domain) == 0u, "manifest_broker.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, chunk_bytes) == 4u, "manifest_broker.chunk_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_broker.bytes_per_s");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, patience_ns) == 16u, "manifest_broker.patience_ns");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 24u, "manifest_broker.costs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 24u, "manifest_broker.stamps");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, reserved) == 28u, "manifest_broker.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 32u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 520u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 536u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -740,16 +777,16 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_he
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 176u, "manifest_header.hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 224u, "manifest_header.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 360u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 440u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 448u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 456u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 464u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 472u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 480u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 488u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 496u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 504u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 512u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 456u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 464u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 472u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 480u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 488u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 496u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 504u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 512u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 520u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 528u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -936,7 +973,17 @@ BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, out_of_order) == 40u, "status_vcpu
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, periods_due) == 48u, "status_vcpu.periods_due");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, budget) == 56u, "status_vcpu.budget");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2216u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_path_cost) == 288u, "size of status_path_cost");
+BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, count) == 0u, "status_path_cost.count");
+BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, min) == 8u, "status_path_cost.min");
+BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, max) == 16u, "status_path_cost.max");
+BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, sum) == 24u, "status_path_cost.sum");
+BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, histogram) == 32u, "status_path_cost.histogram");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 3456u, "size of status_path_costs");
+BH_LAYOUT_ASSERT(offsetof(struct status_path_costs, parts) == 0u, "status_path_costs.parts");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2224u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");
@@ -951,7 +998,8 @@ BH_LAYOUT_ASSERT(offsetof(struct status_core, budget) == 304u, "status_core.budg
 BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_pa) == 464u, "status_core.samples_pa");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 472u, "status_core.samples_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 480u, "status_core.switches");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 488u, "status_core.shared");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, paths_frame) == 488u, "status_core.paths_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 496u, "status_core.shared");
 
 #undef BH_LAYOUT_ASSERT
 
