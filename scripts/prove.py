@@ -28,6 +28,7 @@ DIRECTORY = BUILD / "prove"
 MANIFEST = [
     "color",
     "crc32",
+    "flow_costs",
     "manifest",
     "manifest_board",
     "manifest_budgets",
