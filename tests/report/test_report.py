@@ -150,6 +150,33 @@ def test_promises_of_shared_cores_are_shown(isolated: Run) -> None:
         assert "–" in row, "of its exits"
 
 
+def flow(**changes: object) -> dict[str, object]:
+    return {
+        "name": "camera", "from": "linux", "to": "control", "port": 5000, "packets": 1024,
+        "bytes": 67_108_864,
+        "latency_mean_ns": 1_234_000, "latency_max_ns": 3_043_712, "bound_ns": None, "deadline_ns": 10**7,
+        "misses": 0, "lost": 0, "refused": 0, "state": "open", **changes,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("on", "misses", "words"),
+    [
+        ("emulator", 7, "latencies are those of the emulator's host"),
+        ("machine", 0, "0 of 1\u202f024 packets were late"),
+        ("machine", 7, "7 of 1\u202f024 packets were late"),
+    ],
+)
+def test_flows_are_shown_with_what_latencies_say(isolated: Run, on: str, misses: int, words: str) -> None:
+    report = isolated.report | {"on": on, "flows": [flow(misses=misses, state="closed")]}
+    run = replace(isolated, report=report)
+    for text in (shown(run, 200), unescape(render([run]))):
+        assert words in text
+        assert "camera" in text
+        assert "control:5000" in text
+        assert "67\u202f108\u202f864" in text
+
+
 def test_command_to_repeat(unprotected: Run) -> None:
     assert command_of(unprotected) == "./bulkhead run examples/made-up.yaml --observe --for 20s --unprotected"
 

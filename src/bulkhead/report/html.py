@@ -18,6 +18,8 @@ from bulkhead.report import numbers, plots
 from bulkhead.report.load import Run
 from bulkhead.report.sentences import (
     budget_text,
+    flows_kept,
+    flows_text,
     interference_text,
     regulation_text,
     shared_core_kept,
@@ -101,6 +103,9 @@ def _shown(run: Run) -> dict[str, Any]:
             {"kept": shared_core_kept(core), "core": core["core"], "text": shared_core_text(core, run)}
             for core in run.shared_cores
         ],
+        "flows": run.flows,
+        "flows_text": flows_text(run) if run.flows else None,
+        "flows_class": {None: "warn", True: "good", False: "bad"}[flows_kept(run)],
         "budgets": [
             {"domain": domain["name"], "text": budget_text(domain["events"])}
             for domain in run.domains

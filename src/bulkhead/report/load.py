@@ -75,6 +75,11 @@ class Run:
         """Cores that VCPUs of several domains share, with what is promised of each."""
         return list(self.report.get("shared_cores", []))
 
+    @property
+    def flows(self) -> list[Json]:
+        """Flows between domains, those that a manager has added, too."""
+        return list(self.report.get("flows", []))
+
     def witness(self, name: str) -> Json | None:
         found = self.report.get("witnesses", {}).get(name)
         return found if isinstance(found, dict) else None

@@ -10,6 +10,20 @@ from typing import Any
 
 from bulkhead.report.load import Run
 from bulkhead.report.numbers import count, duration, rate
+from bulkhead.run.target import MACHINE
+
+
+def flows_text(run: Run) -> str:
+    """What the latencies of flows say: on the emulator they are its host's."""
+    if run.report.get("on") != MACHINE:
+        return "latencies are those of the emulator's host: `run --on machine` judges deadlines"
+    late, packets = (sum(flow[key] for flow in run.flows) for key in ("misses", "packets"))
+    return f"{count(late)} of {count(packets)} packets were late"
+
+
+def flows_kept(run: Run) -> bool | None:
+    """Whether every packet was in time; None: this run cannot say."""
+    return None if run.report.get("on") != MACHINE else not any(flow["misses"] for flow in run.flows)
 
 
 def budget_text(events: dict[str, Any]) -> str:

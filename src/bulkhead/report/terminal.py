@@ -18,6 +18,8 @@ from bulkhead.report.load import Run
 from bulkhead.report.numbers import count, duration, exit_rate, ranges
 from bulkhead.report.sentences import (
     budget_text,
+    flows_kept,
+    flows_text,
     interference_text,
     regulation_text,
     shared_core_kept,
@@ -46,8 +48,9 @@ def render_run(run: Run) -> Group:
     parts += [_shared_core(core, run) for core in run.shared_cores]
     if run.report.get("regulation"):
         parts.append(Text.assemble(("· ", _DIM), regulation_text(run.report["regulation"])))
-    if run.report.get("flows"):
-        parts += [Text(""), _flows(run.report["flows"])]
+    if run.flows:
+        style = {None: "yellow", True: _GOOD, False: _BAD}[flows_kept(run)]
+        parts += [Text(""), _flows(run.flows), Text(f"· {flows_text(run)}", style=style)]
     parts += [_interference(found) for found in run.interference]
     parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
