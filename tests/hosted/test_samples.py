@@ -135,7 +135,8 @@ def test_b8_they_hold_the_same_samples_as_in_ram(on_chip: Seen, in_ram: Seen) ->
 
 
 def test_b8_they_cause_no_traffic_of_the_dram(tmp_path: Path) -> None:
-    """As much as without any samples; in RAM a line or two of each sample are fetched and written back."""
+    """Not more than without any samples (less, as interrupts fall otherwise). In RAM a line or two of each
+    sample are fetched and written back."""
     lines = {}
     for name, ocm, stored in (("none", None, False), ("on chip", None, True), ("in RAM", "", True)):
         regulation = {
@@ -151,7 +152,7 @@ def test_b8_they_cause_no_traffic_of_the_dram(tmp_path: Path) -> None:
         lines[name] = seen.dram_lines()
     of_rings = lines["in RAM"] - lines["none"]
     assert of_rings > CORES * PERIODS, lines
-    assert abs(lines["on chip"] - lines["none"]) < 0.1 * of_rings, lines
+    assert lines["on chip"] < lines["none"] + 0.1 * of_rings, lines
 
 
 def test_c5_b8_the_witness_knows_what_el2_maps_of_it(on_chip: Seen) -> None:
