@@ -146,7 +146,7 @@ def flows(
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
     given = [f"platform={platform or 'qemu-virt'}", *(overrides or ())]
-    measured, loaded, published = _measure_flows(given, on, seed)
+    measured, loaded, published = measure_flows(given, on, seed)
     error = isinstance(measured, list)
     if as_json:
         reasons = measured if isinstance(measured, list) else []
@@ -162,7 +162,7 @@ def flows(
         raise typer.Exit(1)
 
 
-def _measure_flows(
+def measure_flows(
     given: list[str], on: str, seed: int
 ) -> tuple[Measured | list[str], Loaded, FlowCosts | None]:
     """A list holds the reasons why nothing was measured."""

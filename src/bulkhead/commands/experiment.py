@@ -48,6 +48,7 @@ def experiment(
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
+    from bulkhead.commands import experiment_flows
     from bulkhead.experiments.model import BadExperiment, load_experiment, points_of
     from bulkhead.experiments.override import with_settings
     from bulkhead.experiments.runner import PointFailed
@@ -59,6 +60,9 @@ def experiment(
         *(word for s in settings or () for word in ("--set", s)),
         *(w for o in only or () for w in ("--only", o)),
     ]
+    if name == experiment_flows.NAME:
+        _flows(settings or (), only or (), jobs, again, [name, *given], as_json)
+        return
     try:
         what = with_settings(load_experiment(name), settings or ())
         points = points_of(what, only or ())
@@ -87,6 +91,42 @@ def experiment(
     console().print(
         f"{what.name}: {len(rows)} points on {what.platform} in {seconds:.0f} s, {files[0]}", style="green"
     )
+
+
+def _flows(
+    settings: Sequence[str],
+    only: Sequence[str],
+    workers: int | None,
+    again: bool,
+    arguments: list[str],
+    as_json: bool,
+) -> None:
+    """The one whose sections are of different kinds."""
+    from bulkhead.commands.experiment_flows import NAME, PLATFORM, run_flows
+    from bulkhead.experiments.model import BadExperiment
+    from bulkhead.experiments.runner import PointFailed
+
+    try:
+        if settings:
+            raise BadExperiment(f"--set {settings[0]}: '{NAME}' has sections (--only), no values to set")
+        rows, files, seconds = run_flows(only, workers, again, arguments)
+    except (BadExperiment, PointFailed, ValueError) as error:
+        if as_json:
+            print_json(
+                result_object("experiment", on="machine", verdict="error", reasons=str(error).split("\n"))
+            )
+        else:
+            complain_of(error)
+        raise typer.Exit(1) from error
+    if as_json:
+        found: dict[str, Any] = {"experiment": NAME, "sections": rows, "files": files}
+        found["seconds"] = round(seconds, 1)
+        print_json(result_object("experiment", platform=PLATFORM, on="machine", verdict="ok", **found))
+        return
+    for name, own in rows.items():
+        console().print(f"{name}:", style="bold")
+        _show(own)
+    console().print(f"{NAME}: {', '.join(rows)} in {seconds:.0f} s, {files[0]}", style="green")
 
 
 def _run(
@@ -147,6 +187,7 @@ def _run(
 def _list(as_json: bool) -> None:
     from rich.table import Table
 
+    from bulkhead.commands import experiment_flows
     from bulkhead.experiments.model import experiment_names, load_experiment, points_of
 
     found = []
@@ -155,6 +196,9 @@ def _list(as_json: bool) -> None:
         found.append(
             {"name": name, "platform": one.platform, "points": len(points_of(one)), "title": one.title}
         )
+    of_flows = {"name": experiment_flows.NAME, "platform": experiment_flows.PLATFORM}
+    found.append(of_flows | {"points": experiment_flows.count_points(), "title": experiment_flows.TITLE})
+    found.sort(key=lambda one: str(one["name"]))
     if as_json:
         print_json(result_object("experiment", verdict="ok", experiments=found))
         return

@@ -14,9 +14,15 @@ from bulkhead.machine.settings import Settings
 FIELDS = ("channel", "rank", "group", "bank", "row", "column")
 
 
-def same_bank(settings: Settings, lines: int, *, bank: int = 0, first_row: int = 0) -> list[int]:
-    """Lines of one bank, each in another row than the one before: every access misses the open row."""
+def same_bank(
+    settings: Settings, lines: int, *, bank: int = 0, first_row: int = 0, rows: int | None = None
+) -> list[int]:
+    """Lines of one bank, each in another row than the one before: every access misses the open row.
+
+    `rows`: so many from `first_row` on, again and again in other columns; all that there are if unsaid.
+    """
     counts = _counts(settings)
+    rows = counts["row"] if rows is None else rows
     base = int(settings["dram"]["base"])
     # Mappings are linear: each bit of a field moves an address by what it does alone.
     moves = {
@@ -32,9 +38,22 @@ def same_bank(settings: Settings, lines: int, *, bank: int = 0, first_row: int =
 
     begin = address_of(settings, {"bank": bank}) - base
     return [
-        base + (begin ^ moved("row", (first_row + i) % counts["row"]) ^ moved("column", i % counts["column"]))
+        base
+        + (
+            begin
+            ^ moved("row", (first_row + i % rows) % counts["row"])
+            ^ moved("column", (i + i // rows) % counts["column"])
+        )
         for i in range(lines)
     ]
+
+
+def rows_below(settings: Settings, end: int) -> int:
+    """How many rows, of a power of two, have addresses below `end` alone."""
+    rows = int(settings["dram"]["shape"]["rows"])
+    while rows > 1 and address_of(settings, {"row": rows - 1}) >= end:
+        rows //= 2
+    return rows
 
 
 def address_of(settings: Settings, place: dict[str, int]) -> int:

@@ -23,7 +23,7 @@ from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.engines import regulate
 from bulkhead.machine.interval import between
 from bulkhead.machine.native import Machine, load_machine
-from bulkhead.machine.patterns import same_bank
+from bulkhead.machine.patterns import rows_below, same_bank
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.programs import (
     ProgramFailed,
@@ -75,7 +75,7 @@ def run_point(job: Job) -> Result:
             start_program(machine, part, pages, endless=wanted > 0 or part.get("endless", False))
             continue
         walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
-        walk |= _places(part, settings, placement)
+        walk |= _places(part, settings, placement, job_platform(job))
         machine.own(number + 1, walk["addresses"], PAGE_BYTES)
         if "table_levels" in part:
             frames = placement.pages(f"tables of {part['name']}", part["table_bytes"], part.get("colors"))
@@ -155,16 +155,20 @@ def _limits(job: Job, machine: Machine, placement: Placement) -> str:
     return json.dumps(regulation_of(job, platform, data))
 
 
-def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> dict[str, Any]:
+def _places(
+    part: dict[str, Any], settings: Settings, placement: Placement, platform: Platform
+) -> dict[str, Any]:
     pattern = part.get("pattern", "pages")
     if pattern == "pages":
         pages = placement.pages(part["name"], part["memory_bytes"], part.get("colors"))
         return {"addresses": pages, "page_bytes": PAGE_BYTES}
     if pattern == "same-bank":
-        rows = int(settings["dram"]["shape"]["rows"]) // len(settings["cores"])
-        lines = min(rows, part["memory_bytes"] // int(settings["cores"][0]["l1d"]["line_bytes"]))
-        first_row = rows * part["core"]
-        return {"addresses": same_bank(settings, lines, first_row=first_row), "page_bytes": 0}
+        most = int(settings["dram"]["shape"]["rows"]) // len(settings["cores"])
+        lines = min(most, part["memory_bytes"] // int(settings["cores"][0]["l1d"]["line_bytes"]))
+        end = max(region.at + region.size for region in platform.memory)  # rows beyond are nobody's
+        rows = rows_below(settings, end) // len(settings["cores"])
+        addresses = same_bank(settings, lines, first_row=rows * part["core"], rows=rows)
+        return {"addresses": addresses, "page_bytes": 0}
     raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank")
 
 
