@@ -16,7 +16,7 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.platform import Platform
 from bulkhead.geometry import color_space
 from bulkhead.machine.native import built_machine, load_machine
-from bulkhead.machine.patterns import address_of, same_bank
+from bulkhead.machine.patterns import address_of, rows_below, same_bank
 from bulkhead.machine.placement import DoesNotFit, Placement
 from bulkhead.machine.point import BadJob, answer, job_settings, run_point
 from bulkhead.machine.settings import Settings, settings_of
@@ -181,6 +181,18 @@ def test_the_same_bank_pattern_is_what_its_name_says(name: str) -> None:
     assert {field(line, "group") for line in lines} == {0}
     assert [field(line, "row") for line in lines] == list(range(64))
     assert len(set(lines)) == 64
+
+
+def test_the_same_bank_pattern_stays_in_the_board_s_memory() -> None:
+    """The controller of zcu102 could reach twice as much as the low DDR has: each core has rows there."""
+    settings = settings_of(platform("zcu102"))
+    end = max(region.at + region.size for region in platform("zcu102").memory)
+    rows = rows_below(settings, end)
+    assert rows == int(settings["dram"]["shape"]["rows"]) // 2
+    own = rows // 4
+    lines = [same_bank(settings, 2 * own, first_row=core * own, rows=own) for core in range(4)]
+    assert max(max(one) for one in lines) < end
+    assert len({line for one in lines for line in one}) == 8 * own
 
 
 def test_a_place_is_found_through_hashed_bits() -> None:

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiment `flows` (S6, F3, F4): its jobs, what is made of results, and that it goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.experiments import flow_memory, flow_schedules
+from bulkhead.flows import analysis
+from bulkhead.machine.native import built_machine
+from bulkhead.machine.point import run_point
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    built_machine()
+
+
+def costs_of(name: str) -> FlowCosts:
+    path = platform_path(name)
+    platform = load_platform(path)[0] if path is not None else None
+    assert platform is not None and platform.flow_costs is not None
+    return platform.flow_costs
+
+
+def ustress(cores: int, refills: int) -> dict[str, Any]:
+    points = flow_memory.ustress_jobs((cores,), (refills,))
+    return flow_memory.ustress_rows(points, [run_point(one["job"]) for one in points])[0]
+
+
+def test_f3_budgets_are_what_stressing_cores_get() -> None:
+    """Each core its own, on all of them."""
+    for cores in (1, 4):
+        row = ustress(cores, 40)
+        assert row["refills_got"] == pytest.approx(40 * cores, rel=0.03)
+        assert row["dram_utilization"] < 0.75
+
+
+def test_f3_the_published_saturation_is_reached_at_the_published_budgets() -> None:
+    row = ustress(3, 90)
+    assert row["mb_s"] == pytest.approx(960, rel=0.02)
+    assert row["refills_got"] == pytest.approx(225, rel=0.02)
+
+
+def test_f3_the_largest_rate_is_one_beside_which_cores_keep_their_refills() -> None:
+    """The search's answer, with a model in the place of the machine: at 24 nothing is lost, at 25 a third."""
+
+    def run(jobs: Any) -> list[dict[str, Any]]:
+        return [result(job) for _, job in jobs]
+
+    def result(job: dict[str, Any]) -> dict[str, Any]:
+        rate = job.get("qos", {}).get("adma", {}).get("rate", 0)
+        refills = 3000 if rate <= 24 else 2000
+        return {
+            "cores": [{"events": {flow_memory.LINE_REFILL: refills}}],
+            "engines": [{"bytes": 1000}],
+            "simulated_ps": flow_memory.WINDOW_PS,
+        }
+
+    rows = flow_memory.rate_rows(run, (50, 75))
+    assert [row["register"] for row in rows] == [24, 24]
+    assert rows[0]["rate_mb_s"] == 24 * 15.625
+
+
+def test_f2_the_engine_keeps_to_its_regulator() -> None:
+    points = flow_memory.dma_jobs((64,), (10,))
+    row = flow_memory.dma_rows(points, [run_point(points[0]["job"])])[0]
+    assert row["mb_s"] == pytest.approx(row["allowed_mb_s"], rel=0.02)
+
+
+def test_f4_half_of_the_sets() -> None:
+    rows = [{"utilization": 0.1 * n, "ratio": ratio} for n, ratio in enumerate((1, 1, 0.75, 0.25, 0))]
+    assert flow_schedules.half_ratio(rows) == pytest.approx(0.25)
+
+
+def test_f4_a_system_s_flow_needs_more_than_a_plain_one() -> None:
+    """Its control packets are reserved. One ns less is refused."""
+    costs = costs_of("zcu102")
+    plain = analysis.smallest_period(costs, 4096, 148_000_000, senders=2)
+    period = flow_schedules.smallest_system_period(costs, 4096, 148_000_000)
+    assert plain is not None and period is not None
+    assert period > plain
+
+
+@pytest.mark.slow
+def test_s6_one_section_and_again() -> None:
+    command = [sys.executable, "-m", "bulkhead.cli", "experiment", "flows", "--only", "schedulable", "--json"]
+    first, second = (
+        json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in "ab"
+    )
+    assert first["sections"] == second["sections"]
+    rows = first["sections"]["schedulable"]
+    assert len(rows) == len(flow_schedules.ratio_points()) * 20
+    for name in ("rows.csv", "rows.parquet", "report.html"):
+        assert any(file.endswith(f"schedulable/{name}") and Path(file).is_file() for file in first["files"])
+
+
+def test_s6_sections_that_are_none_are_refused() -> None:
+    command = [sys.executable, "-m", "bulkhead.cli", "experiment", "flows", "--only", "ustres", "--json"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert "ustress" in json.loads(done.stdout)["reasons"][0]
