@@ -8,6 +8,7 @@ part is, and what the figures stand for: docs/flows.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ PUBLISHED = "zcu102-published"
 RUN_NS = 200_000_000
 MACHINE_HZ = 10**9
 EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instruction under -icount shift=1
+LEAST_MARGIN_NS = 100
 STATISTICS = ("min", "avg", "max", "median")
 
 Part = dict[str, int]
@@ -64,8 +66,24 @@ class Measured:
 
 
 def with_margin(part: Part) -> Part:
-    """The smallest an eighth less, the largest an eighth more."""
-    return {**part, "min": part["min"] * 7 // 8, "max": -(-part["max"] * 9 // 8)}
+    """The smallest an eighth less, the largest an eighth more, or 100 ns if that is more."""
+    return {
+        **part,
+        "min": max(0, part["min"] - max(part["min"] // 8, LEAST_MARGIN_NS)),
+        "max": part["max"] + max(-(-part["max"] // 8), LEAST_MARGIN_NS),
+    }
+
+
+def write(path: Path, measured: Measured) -> None:
+    """Put the parts into a platform's file, in place of those there; all else stays. Raises NotMeasured."""
+    before, found, rest = path.read_text(encoding="utf-8").partition("\nflow_costs:")
+    if not found or measured.unit != "ns":
+        raise NotMeasured(f"{path}: has no `flow_costs`, or these are not ns")
+    for name, line in zip(measured.parts, measured.yaml(), strict=True):
+        rest, count = re.subn(rf"(?m)^  {name}:.*$", line, rest, count=1)
+        if count != 1:
+            raise NotMeasured(f"{path}: has no `flow_costs.{name}`")
+    path.write_text(before + found + rest, encoding="utf-8")
 
 
 def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:

@@ -136,6 +136,7 @@ def flows(
         str | None, typer.Option(metavar="NAME", help="The board.", show_default="qemu-virt")
     ] = None,
     on: Annotated[str, typer.Option(metavar="machine|qemu", help="What to run it on.")] = "machine",
+    write: Annotated[bool, typer.Option("--write", help="Put them into the platform's file.")] = False,
     overrides: Overrides = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -147,6 +148,8 @@ def flows(
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
     given = [f"platform={platform or 'qemu-virt'}", *(overrides or ())]
     measured, loaded, published = measure_flows(given, on, seed)
+    if write and not isinstance(measured, list):
+        measured = _write_flows(measured, platform or "qemu-virt")
     error = isinstance(measured, list)
     if as_json:
         reasons = measured if isinstance(measured, list) else []
@@ -160,6 +163,19 @@ def flows(
         _show_flows(measured, published)
     if error:
         raise typer.Exit(1)
+
+
+def _write_flows(measured: Measured, platform: str) -> Measured | list[str]:
+    from bulkhead.bench.flows import NotMeasured, write
+    from bulkhead.config.locate import platform_path
+
+    path = platform_path(platform)
+    assert path is not None, "it was measured"
+    try:
+        write(path, measured)
+    except NotMeasured as error:
+        return [str(error)]
+    return measured
 
 
 def measure_flows(

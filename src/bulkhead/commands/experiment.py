@@ -125,7 +125,7 @@ def _flows(
         return
     for name, own in rows.items():
         console().print(f"{name}:", style="bold")
-        _show(own)
+        show_rows(own)
     console().print(f"{NAME}: {', '.join(rows)} in {seconds:.0f} s, {files[0]}", style="green")
 
 
