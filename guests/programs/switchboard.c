@@ -121,7 +121,7 @@ void program_main(void)
     refuse_bad_ones(&flow);
     timer_sleep_until(start + param("after_ms", 20) * per_ms);
     large.packet_bytes = most_bytes;
-    large.period_ns = 20000; // 3 GB/s
+    large.period_ns = 100000; // 655 MB/s
     refused = test(&large);
     check(is_refused(refused.verdict), "what is too much was admitted", refused.verdict);
     admitted = test(&flow);
