@@ -246,7 +246,9 @@ def test_f6_a_flow_that_is_admitted_while_the_system_runs_is_in_time(tmp_path: P
 def test_f6_no_call_of_the_test_is_long(tmp_path: Path) -> None:
     """With as many flows as there can be: a call does a step, which is a few divisions for each task."""
     few = report(run(tmp_path / "few", changed(0)), "switchboard")
-    many = report(run(tmp_path / "many", changed(MOST_FLOWS - 2)), "switchboard")
+    wanted = changed(MOST_FLOWS - 2, period_ns=5 * MS, deadline_ns=20 * MS)
+    wanted["domains"][1]["params"]["total"] = 16 * CHUNK
+    many = report(run(tmp_path / "many", wanted), "switchboard")
     assert (few["wrong"], many["wrong"]) == (0, 0)
     assert many["number"] == MOST_FLOWS - 1
     assert few["longest_call_ns"] < 5 * US
