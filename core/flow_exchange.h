@@ -141,6 +141,10 @@ enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now,
                                   struct flow_transfer *transfer, uint64_t *until,
                                   struct flow_effects *effects);
 
+/* The transfer before was not done: its packet is lost, and the connection ends. Then flow_exchange_next().
+ * On the broker's core. */
+void flow_exchange_fail(struct flow_exchange *exchange, struct flow_effects *effects);
+
 /* The broker is gone: what it had in hand is not done. On its core, or when that does not run it any more. */
 void flow_exchange_stop(struct flow_exchange *exchange, struct flow_effects *effects);
 

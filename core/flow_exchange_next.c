@@ -391,13 +391,51 @@ enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now,
     return answer;
 }
 
+void flow_exchange_fail(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+    const struct choice failed = {
+        .key = {.flow = hand->path, .receiver = hand->receiver},
+        .header = hand->header,
+        .sender = hand->sender,
+        .slot = hand->slot,
+        .serial = hand->serial,
+        .sender_life = hand->sender_life,
+    };
+
+    hand->transfers = false;
+    atomic_word_store_release(&exchange->busy, 0);
+    hand->filled_bytes = 0;
+    put_buffer(exchange, effects);
+    give_up(exchange, &failed, effects);
+}
+
+/* What lies in the buffer in hand, which will not be delivered, is copied again. */
+static void take_back(struct flow_exchange *exchange)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+    struct vsock_packet *packet;
+
+    if (!hand->holds_buffer) {
+        return;
+    }
+    spin_lock(&sender->lock);
+    packet = packet_in_hand(exchange);
+    if (packet != NULL) {
+        packet->done_bytes -= hand->filled_bytes;
+    }
+    spin_unlock(&sender->lock);
+    hand->filled_bytes = 0;
+}
+
 void flow_exchange_stop(struct flow_exchange *exchange, struct flow_effects *effects)
 {
     struct flow_hand *hand = &exchange->hand;
 
     atomic_word_store_release(&exchange->busy, 0);
     hand->transfers = false;
-    hand->filled_bytes = 0;
+    take_back(exchange);
     put_buffer(exchange, effects);
     memset(hand, 0, sizeof(*hand));
 }

@@ -20,6 +20,7 @@ _Static_assert(offsetof(struct manifest_flow_costs, wake_max) == offsetof(struct
 #define MOST_CID           0xFFFFFFFEu
 #define ANY_PORT           0xFFFFFFFFu
 #define FIRST_SHARED_INTID 32u
+#define MOST_QOS_RATE      4095u
 
 static bool refuse(struct manifest_check *check, const void *place)
 {
@@ -129,6 +130,71 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
     return true;
 }
 
+/* A page of registers that EL2 alone has. */
+static bool is_own_page(const struct manifest_header *manifest, uint64_t pa)
+{
+    const struct manifest_device *devices = manifest_devices(manifest);
+    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
+
+    if (!is_page_aligned(pa) || !range_within(pa, BH_PAGE_BYTES, BH_PAGE_BYTES, MANIFEST_PA_LIMIT) ||
+        manifest_in_device_window(&manifest->platform, manifest->cpus.count, pa, BH_PAGE_BYTES)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < manifest->ram.count; i++) {
+        if (ranges_overlap(pa, BH_PAGE_BYTES, ram[i].pa, ram[i].bytes)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < manifest->devices.count; i++) {
+        if (ranges_overlap(pa, BH_PAGE_BYTES, devices[i].pa, devices[i].bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_own_irq(const struct manifest_header *manifest, uint32_t intid)
+{
+    const struct manifest_irq *irqs = manifest_irqs(manifest);
+
+    for (uint32_t i = 0; i < manifest->irqs.count; i++) {
+        if (irqs[i].intid == intid) {
+            return false;
+        }
+    }
+    return intid >= FIRST_SHARED_INTID && intid < BH_MAX_INTID && intid != manifest->platform.uart_irq;
+}
+
+static bool check_engine(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+    const struct manifest_broker *broker = &manifest->broker;
+
+    switch (broker->engine) {
+    case BH_BROKER_ENGINE_CPU_COPY:
+        return (broker->engine_irq == 0 && broker->engine_pa == 0 && broker->qos_pa == 0 &&
+                broker->qos_rate == 0) ||
+               refuse(check, &broker->engine);
+    case BH_BROKER_ENGINE_ZDMA:
+        break;
+    default:
+        return refuse(check, &broker->engine);
+    }
+    if (!is_own_irq(manifest, broker->engine_irq)) {
+        return refuse(check, &broker->engine_irq);
+    }
+    if (!is_own_page(manifest, broker->engine_pa)) {
+        return refuse(check, &broker->engine_pa);
+    }
+    if (broker->qos_pa == 0) {
+        return broker->qos_rate == 0 || refuse(check, &broker->qos_rate);
+    }
+    if (!is_own_page(manifest, broker->qos_pa) || broker->qos_pa == broker->engine_pa) {
+        return refuse(check, &broker->qos_pa);
+    }
+    return (broker->qos_rate != 0 && broker->qos_rate <= MOST_QOS_RATE) || refuse(check, &broker->qos_rate);
+}
+
 static bool check_broker(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -137,10 +203,13 @@ static bool check_broker(struct manifest_check *check)
     if (broker->domain >= manifest->domains.count || broker->chunk_bytes < LEAST_CHUNK_BYTES ||
         broker->chunk_bytes > BH_MOST_CHUNK_BYTES || broker->bytes_per_s > MOST_BYTES_PER_S ||
         (broker->bytes_per_s != 0 && broker->bytes_per_s < LEAST_BYTES_PER_S) ||
-        broker->patience_ns > MOST_NS || broker->stamps > 1 || broker->reserved != 0) {
+        broker->patience_ns > MOST_NS || broker->stamps > 1) {
         return refuse(check, broker);
     }
-    return flow_costs_fit(manifest_costs(manifest)) || refuse(check, &broker->costs);
+    if (!flow_costs_fit(manifest_costs(manifest))) {
+        return refuse(check, &broker->costs);
+    }
+    return check_engine(check);
 }
 
 static bool is_end(const struct manifest_header *manifest, uint64_t domain)

@@ -30,7 +30,8 @@ bool manifest_has_no_flows(const struct manifest_header *manifest)
 {
     const struct manifest_broker *broker = &manifest->broker;
     uint64_t any = broker->domain | broker->chunk_bytes | broker->bytes_per_s | broker->patience_ns |
-                   broker->stamps | broker->reserved;
+                   broker->stamps | broker->engine | broker->engine_irq | broker->engine_pa | broker->qos_pa |
+                   broker->qos_rate;
 
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];

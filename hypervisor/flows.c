@@ -9,6 +9,7 @@
 #include "core/spinlock.h"
 #include "cpu.h"
 #include "domain.h"
+#include "flow_engine.h"
 #include "guest_memory.h"
 #include "hypercall_flows.h"
 #include "path_stamps.h"
@@ -17,6 +18,7 @@
 #include "system.h"
 #include "vgic.h"
 #include <arch/barrier.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* A driver that stops its device waits so long for the transfer that may be under way; then it must ask
@@ -33,6 +35,11 @@ static struct guest_memory memories[BH_MAX_DOMAINS];
 static uint64_t sleeps_until = PACKET_NEVER; /* what the broker was told when there was nothing to do, */
 static bool sleeps;                          /* as there was at its latest call; of its core alone */
 static struct spinlock broker_lock; /* of what the broker has in hand: it calls, and somebody may end it */
+
+static bool abandoned; /* the broker that asked for what its engine does is gone; under that lock */
+
+/* Where the broker looks whether it has been woken: guest-physical address, 0: it waits for its line. */
+static _Atomic uint64_t wake_word;
 
 static const struct manifest_broker *broker_of_manifest(void)
 {
@@ -62,12 +69,16 @@ static bool init_device(struct domain *domain)
     return true;
 }
 
-/* The broker finds a domain's memory where it is physically, behind BH_BROKER_WINDOW. */
+/* The broker finds a domain's memory where it is physically, behind BH_BROKER_WINDOW. One that has an engine
+ * copies nothing itself, and sees nothing. */
 static bool show_to_broker(struct domain *broker, const struct domain *domain)
 {
     const struct manifest_header *manifest = system_manifest();
     const struct manifest_segment *segments = manifest_segments(manifest) + domain->config->first_segment;
 
+    if (flow_engine_exists()) {
+        return true;
+    }
     for (uint32_t i = 0; i < domain->config->segment_count; i++) {
         if (!stage2_map_window(&broker->stage2, system_pool(), &segments[i], BH_BROKER_WINDOW)) {
             return false;
@@ -120,6 +131,10 @@ bool flows_init_all(void)
     if (!there_are_flows()) {
         return hypercall_flows_init();
     }
+    flow_engine_init();
+    abandoned = false;
+    atomic_store(&wake_word, 0);
+    memories[broker->domain].domain = domain_at(broker->domain);
     for (uint32_t i = 0; i < domain_count(); i++) {
         struct domain *domain = domain_at(i);
 
@@ -164,13 +179,28 @@ static void set_lines(uint32_t lines)
     }
 }
 
-/* An event for a broker that waits for one, and its line for one that waits for interrupts. */
+/* A broker that waits for events sees the word when one ends its waiting; another one sees its line. */
+static void tell_broker(struct domain *broker)
+{
+    const uint32_t woken = 1;
+    uint64_t word = atomic_load(&wake_word);
+
+    if (word == 0) {
+        vgic_set_spi_level(broker, broker->config->socket_irq, true);
+        return;
+    }
+    (void)guest_memory_write(&memories[broker->index], word, &woken, sizeof(woken));
+    arch_sev();
+}
+
+/* There is something new for it to look at. While its engine runs it could do nothing about it, and it will
+ * look when that has ended: either it sees what came before this, or this sees that the engine has ended. */
 static void wake_broker(void)
 {
-    struct domain *broker = domain_at(broker_of_manifest()->domain);
-
-    vgic_set_spi_level(broker, broker->config->socket_irq, true);
-    arch_sev();
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!flow_engine_runs()) {
+        tell_broker(domain_at(broker_of_manifest()->domain));
+    }
 }
 
 static void obey(const struct flow_effects *effects)
@@ -331,38 +361,95 @@ static void publish_statistics(void)
     }
 }
 
-/* The transfer before is done: its ends hear of it before anything else is looked for. */
-static void finish_transfer(const struct domain *broker)
+/* What the broker had in hand is not done. Under its lock. */
+static void drop_hand(struct flow_effects *effects)
+{
+    struct flow_transfer before = exchange.hand.transfer;
+
+    flow_exchange_stop(&exchange, effects);
+    tell_restarting(&before);
+}
+
+/* The engine, as it is now; what it has done for a broker that is gone is nobody's to hear. */
+static enum flow_engine_state look_at_engine(struct flow_effects *effects)
+{
+    enum flow_engine_state state = flow_engine_look();
+
+    if (state != FLOW_ENGINE_RUNS && abandoned) {
+        abandoned = false;
+        flow_engine_forget();
+        drop_hand(effects);
+        state = FLOW_ENGINE_IDLE;
+    }
+    return state;
+}
+
+bool flows_engine_interrupt(uint32_t intid)
+{
+    struct flow_effects effects = {0};
+    enum flow_engine_state state;
+
+    if (!flow_engine_has(intid)) {
+        return false;
+    }
+    spin_lock(&broker_lock);
+    state = look_at_engine(&effects);
+    spin_unlock(&broker_lock);
+    obey(&effects);
+    if (state != FLOW_ENGINE_RUNS) {
+        tell_broker(domain_at(broker_of_manifest()->domain));
+    }
+    return true;
+}
+
+static void end_transfer(enum flow_engine_state state, struct flow_effects *effects)
+{
+    if (state == FLOW_ENGINE_FAILED) {
+        flow_exchange_fail(&exchange, effects);
+    } else {
+        flow_exchange_done(&exchange, clock_now(), effects);
+    }
+    flow_engine_forget();
+    flow_exchange_lose_failed(&exchange, effects);
+    publish_statistics();
+}
+
+/* The transfer before is done: its ends hear of it before anything else is looked for. False: the engine is
+ * still at it. */
+static bool finish_transfer(const struct domain *broker)
 {
     struct flow_effects effects = {0};
     struct flow_transfer before;
-    bool ends_one;
+    enum flow_engine_state state;
 
     spin_lock(&broker_lock);
     before = exchange.hand.transfer;
-    ends_one = exchange.hand.transfers && atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING;
-    if (ends_one) {
-        flow_exchange_done(&exchange, clock_now(), &effects);
-        flow_exchange_lose_failed(&exchange, &effects);
-        publish_statistics();
+    state = look_at_engine(&effects);
+    if (state != FLOW_ENGINE_RUNS && exchange.hand.transfers &&
+        atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING) {
+        end_transfer(state, &effects);
     }
     spin_unlock(&broker_lock);
     tell_restarting(&before);
     obey(&effects);
+    return state != FLOW_ENGINE_RUNS;
 }
 
 /* One that is being ended gets nothing any more. */
-static enum flow_next next_of(const struct domain *broker, struct flow_transfer *transfer, uint64_t *until,
+static enum flow_next next_of(const struct vcpu *vcpu, struct flow_transfer *transfer, uint64_t *until,
                               struct flow_effects *effects)
 {
     enum flow_next answer = FLOW_NEXT_NOTHING;
 
     *until = PACKET_NEVER;
     spin_lock(&broker_lock);
-    if (atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING) {
+    if (atomic_load(&vcpu->domain->state) == BH_DOMAIN_STATE_RUNNING) {
         answer = flow_exchange_next(&exchange, clock_now(), transfer, until, effects);
         if (effects->lines != 0) {
             publish_statistics();
+        }
+        if (answer == FLOW_NEXT_TRANSFER && flow_engine_exists()) {
+            flow_engine_start(vcpu->cpu, transfer);
         }
     }
     spin_unlock(&broker_lock);
@@ -384,29 +471,29 @@ static void stamp_answer(enum flow_next answer, uint64_t until)
     }
 }
 
-void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
+/* Before it looks: what comes afterwards wakes it. False: the word is not of its memory. */
+static bool set_waiting(struct domain *broker, uint64_t word)
 {
-    struct domain *broker = vcpu->domain;
-    struct flow_effects effects = {0};
-    struct flow_transfer transfer;
-    enum flow_next answer;
-    uint64_t until;
-
-    if (exchange.hand.transfers) {
-        path_open(BH_PATH_PART_FINALIZE);
+    if (word == 0) {
+        vgic_set_spi_level(broker, broker->config->socket_irq, false);
+    } else if (word % sizeof(uint32_t) != 0 ||
+               !guest_memory_owns(&memories[broker->index], word, sizeof(uint32_t))) {
+        return false;
     }
-    /* Before it looks: what comes afterwards wakes it. */
-    vgic_set_spi_level(broker, broker->config->socket_irq, false);
-    finish_transfer(broker);
-    path_close(BH_PATH_PART_FINALIZE, 0);
-    path_stamps_look(sleeps, sleeps_until);
-    answer = next_of(broker, &transfer, &until, &effects);
+    atomic_store(&wake_word, word);
+    return true;
+}
+
+static void give_answer(uint64_t x[31], enum flow_next answer, const struct flow_transfer *transfer,
+                        uint64_t until)
+{
+    x[0] = 0;
     switch (answer) {
     case FLOW_NEXT_TRANSFER:
         x[1] = BH_BROKER_ANSWER_TRANSFER;
-        x[2] = transfer.from;
-        x[3] = transfer.to;
-        x[4] = transfer.bytes;
+        x[2] = transfer->from;
+        x[3] = transfer->to;
+        x[4] = transfer->bytes;
         break;
     case FLOW_NEXT_AGAIN:
         x[1] = BH_BROKER_ANSWER_AGAIN;
@@ -416,15 +503,57 @@ void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
         x[2] = until;
         break;
     }
-    x[0] = 0;
+}
+
+void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
+{
+    struct flow_effects effects = {0};
+    struct flow_transfer transfer;
+    enum flow_next answer;
+    uint64_t until;
+
+    if (!set_waiting(vcpu->domain, x[1])) {
+        x[0] = (uint64_t) - (int64_t)BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+        return;
+    }
+    give_answer(x, FLOW_NEXT_NOTHING, NULL, PACKET_NEVER);
+    if (exchange.hand.transfers) {
+        path_open(BH_PATH_PART_FINALIZE);
+    }
+    if (!finish_transfer(vcpu->domain)) {
+        path_drop(BH_PATH_PART_FINALIZE);
+        return; /* its interrupt says when */
+    }
+    path_close(BH_PATH_PART_FINALIZE, 0);
+    path_stamps_look(sleeps, sleeps_until);
+    answer = next_of(vcpu, &transfer, &until, &effects);
+    if (answer != FLOW_NEXT_TRANSFER || !flow_engine_exists()) {
+        give_answer(x, answer, &transfer, until);
+    }
     obey(&effects);
     stamp_answer(answer, until);
 }
 
-void flows_domain_stopped(struct domain *domain)
+/* The broker does not run any more. What its engine is at is finished first: until then nobody gets a buffer
+ * back that it may touch. */
+static void stop_broker(void)
 {
     struct flow_effects effects = {0};
-    struct flow_transfer before;
+
+    spin_lock(&broker_lock);
+    atomic_store(&wake_word, 0);
+    if (look_at_engine(&effects) == FLOW_ENGINE_RUNS) {
+        abandoned = true;
+    } else {
+        flow_engine_forget();
+        drop_hand(&effects);
+    }
+    spin_unlock(&broker_lock);
+    obey(&effects);
+}
+
+void flows_domain_stopped(struct domain *domain)
+{
     struct vsock_device *device;
 
     if (!there_are_flows()) {
@@ -432,12 +561,7 @@ void flows_domain_stopped(struct domain *domain)
     }
     hypercall_flows_domain_stopped(domain);
     if (flows_is_broker(domain)) {
-        spin_lock(&broker_lock);
-        before = exchange.hand.transfer;
-        flow_exchange_stop(&exchange, &effects);
-        spin_unlock(&broker_lock);
-        tell_restarting(&before);
-        obey(&effects);
+        stop_broker();
         return;
     }
     device = device_of(domain);

@@ -40,6 +40,9 @@ bool flows_is_unused(uint32_t number);
 /* CPU_REQUEST_FLOWS arrived: something is to be done for the core's domain. */
 void flows_attend(struct cpu *cpu);
 
+/* A shared interrupt that is EL2's: of the engine that copies for the broker. False: it is another one. */
+bool flows_engine_interrupt(uint32_t intid);
+
 /* BH_HYPERCALL_BROKER_NEXT. */
 void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31]);
 

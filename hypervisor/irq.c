@@ -58,13 +58,18 @@ static void handle_requests(struct cpu *cpu)
      */
 }
 
-/* A device's interrupt goes to the domain that has the device. */
+/* A device's interrupt goes to the domain that has the device; the broker's engine is EL2's own. */
 static void handle_shared(struct cpu *cpu, uint32_t intid)
 {
     gic_end(intid);
     if (cpu->pinned != NULL ? vgic_inject_spi_hw(cpu->pinned->domain, intid)
                             : cpu->shared != NULL && shared_core_inject_spi(cpu, intid)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
+        return;
+    }
+    if (flows_engine_interrupt(intid)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
+        gic_deactivate(intid);
         return;
     }
     gic_disable(intid);

@@ -80,12 +80,20 @@ static bool map_device(struct pool *pool, paddr_t root, uint64_t pa, uint64_t by
     return ptable_map(pool, root, pa, paddr(pa), bytes, MMU_DEVICE);
 }
 
+/* A page of registers that the machine may not have. */
+static bool map_if_there(struct pool *pool, paddr_t root, uint64_t pa)
+{
+    return pa == 0 || map_device(pool, root, pa, BH_PAGE_BYTES);
+}
+
 static bool map_devices(struct pool *pool, paddr_t root, const struct manifest_header *manifest)
 {
     const struct manifest_platform *platform = &manifest->platform;
 
     if (!map_device(pool, root, platform->uart_pa, BH_PAGE_BYTES) ||
-        (platform->utilization_pa != 0 && !map_device(pool, root, platform->utilization_pa, BH_PAGE_BYTES))) {
+        !map_if_there(pool, root, platform->utilization_pa) ||
+        !map_if_there(pool, root, manifest->broker.engine_pa) ||
+        !map_if_there(pool, root, manifest->broker.qos_pa)) {
         return false;
     }
     if (platform->gic_version == BH_GIC_VERSION_GICV3) {

@@ -224,6 +224,12 @@ void flows_attend(struct cpu *cpu)
     (void)cpu;
 }
 
+bool flows_engine_interrupt(uint32_t intid)
+{
+    (void)intid;
+    return false;
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
 void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
 {

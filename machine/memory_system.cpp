@@ -211,12 +211,20 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
                     depth == 0 ? reply::source::nearest_level : reply::source::further_level, false, 0};
         }
     }
-    return ask_memory({{}, way.master}, wanted, client, now, when);
+    return request_line({{}, way.master}, wanted, client, now, when);
 }
 
 [[gnu::flatten]] memory_system::reply memory_system::ask_memory(const route &way, const line_request &wanted,
                                                                 memory_client &client, picoseconds now,
                                                                 picoseconds when)
+{
+    return request_line(way, wanted, client, now, ports_[way.master].reads.admit(when, line_bytes_));
+}
+
+// What was admitted goes to DRAM at `when`.
+inline memory_system::reply memory_system::request_line(const route &way, const line_request &wanted,
+                                                        memory_client &client, picoseconds now,
+                                                        picoseconds when)
 {
     port &own = ports_[way.master];
     const std::size_t index = free_flight(now);
@@ -233,7 +241,7 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
         added.levels |= std::uint64_t{1} << index_of_level;
         full_levels_ += ++level.misses == level.misses_allowed ? 1 : 0;
     }
-    const picoseconds sent = own.reads.admit(when, line_bytes_) + own.request;
+    const picoseconds sent = when + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
         if (memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read,
                             sent, wanted.partition)) {
@@ -268,7 +276,7 @@ picoseconds memory_system::write_back(const route &way, written_back line, picos
     return descend(way, 0, line, when);
 }
 
-picoseconds memory_system::write_past(const route &way, written_back line, picoseconds when)
+picoseconds memory_system::write_past(const route &way, written_back line, picoseconds when, bool admitted)
 {
     digest_.add(when, write_past_code << 32U | way.master, line.line.value);
     for (const std::size_t index : way.levels) {
@@ -280,14 +288,14 @@ picoseconds memory_system::write_past(const route &way, written_back line, picos
         }
         when = start + picoseconds{level.settings().latency_ps};
     }
-    return send_write(way, line, when);
+    return send_write(way, line, when, admitted);
 }
 
 // A dirty line goes into the level at `depth`, whose victim may go on.
 picoseconds memory_system::descend(const route &way, std::size_t depth, written_back line, picoseconds when)
 {
     if (depth == way.levels.size()) {
-        return send_write(way, line, when);
+        return send_write(way, line, when, false);
     }
     const std::size_t index = way.levels[depth];
     ++levels_[index].counts.received;
@@ -298,10 +306,10 @@ picoseconds memory_system::descend(const route &way, std::size_t depth, written_
     return start;
 }
 
-picoseconds memory_system::send_write(const route &way, written_back line, picoseconds when)
+picoseconds memory_system::send_write(const route &way, written_back line, picoseconds when, bool admitted)
 {
     port &own = ports_[way.master];
-    const picoseconds start = own.writes.admit(when, line_bytes_);
+    const picoseconds start = admitted ? when : own.writes.admit(when, line_bytes_);
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
         memory_.request(write_ticket | way.master, phys_addr{line.line.value + part * burst_bytes_},
                         access_kind::write, start + own.request);

@@ -100,15 +100,23 @@ public:
         }
         return fetch_now(way, wanted, client, now);
     }
+    // When a line may go of who has no cache: it goes then, by the calls below. Its regulator is before the
+    // shared levels, while that of cores holds what leaves them for DRAM.
+    picoseconds admit(const route &way, access_kind kind, picoseconds when)
+    {
+        port &own = ports_[way.master];
+        return (kind == access_kind::read ? own.reads : own.writes).admit(when, line_bytes_);
+    }
     // A line for who has no cache and leaves none behind: from a shared level that has it if `coherent`, else
-    // from DRAM.
+    // from DRAM. It was admitted.
     reply fetch_past(const route &way, const line_request &wanted, memory_client &client, picoseconds when,
                      bool coherent);
     // A dirty line that they give up, or a whole line that was written without being fetched (ask has_room()
     // before). Never refused. Says when the first level, or the interconnect, has taken it.
     picoseconds write_back(const route &way, written_back line, picoseconds when);
-    // A whole line past the shared levels; a copy there is updated instead.
-    picoseconds write_past(const route &way, written_back line, picoseconds when);
+    // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
+    // when it goes to DRAM.
+    picoseconds write_past(const route &way, written_back line, picoseconds when, bool admitted = false);
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);
@@ -206,6 +214,8 @@ private:
                                          picoseconds now, picoseconds when);
     [[gnu::noinline]] reply ask_memory(const route &way, const line_request &wanted, memory_client &client,
                                        picoseconds now, picoseconds when);
+    reply request_line(const route &way, const line_request &wanted, memory_client &client, picoseconds now,
+                       picoseconds when);
     reply join(std::size_t level, phys_addr line, memory_client &client, picoseconds now, picoseconds when,
                reply::source asked);
     flight *find_flight(phys_addr line, std::size_t level);
@@ -215,7 +225,7 @@ private:
     picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
     [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const displaced &victim,
                                    picoseconds when);
-    picoseconds send_write(const route &way, written_back line, picoseconds when);
+    picoseconds send_write(const route &way, written_back line, picoseconds when, bool admitted);
     [[gnu::noinline]] void wait_for_room(memory_client &client);
     void tell_room(picoseconds when);
     void answered(std::size_t index, picoseconds when);

@@ -148,6 +148,7 @@ void zdma_channel::start()
     ++run_;
     pieces_.clear();
     waits_for_room_ = going_on_ = ending_ = false;
+    read_admitted_ = write_admitted_ = false;
     source_ = side_of(reg::source_words, reg::source_start, source_descriptor_error, read_error);
     destination_ =
         side_of(reg::destination_words, reg::destination_start, destination_descriptor_error, write_error);
@@ -196,6 +197,7 @@ bool zdma_channel::next_descriptor(side &one)
         std::memcpy(&next, link.data(), sizeof next);
         one.next = next & address_mask;
     }
+    (void)around_.memory.admit(around_.way, access_kind::read, now()); // later ones wait for it
     around_.memory.fetch_past(around_.way, {phys_addr{line_of(at)}, around_.owner}, *this, now(),
                               settings_.coherent);
     return true;
@@ -252,6 +254,10 @@ void zdma_channel::read_lines()
 {
     const std::uint32_t bursts = (registers_[index_of(reg::ctrl1)] & ctrl1_issue) + 1;
     while (!source_ended() && lines_under_way() < bursts * settings_.burst_lines && !waits_for_room_) {
+        if (!read_admitted_) {
+            read_admitted_ = true;
+            read_from_ = around_.memory.admit(around_.way, access_kind::read, std::max(read_from_, now()));
+        }
         if (read_from_ > now()) {
             go_on_at(read_from_);
             return;
@@ -281,6 +287,7 @@ void zdma_channel::read_lines()
         source_.address += next.bytes;
         source_.left -= next.bytes;
         read_from_ = now() + settings_.line;
+        read_admitted_ = false;
     }
 }
 
@@ -310,6 +317,10 @@ void zdma_channel::write_lines()
                 return;
             }
         }
+        if (!write_admitted_) {
+            write_admitted_ = true;
+            write_from_ = around_.memory.admit(around_.way, access_kind::write, std::max(write_from_, now()));
+        }
         if (write_from_ > now()) {
             go_on_at(write_from_);
             return;
@@ -329,8 +340,9 @@ void zdma_channel::write_lines()
         }
         std::copy_n(head.data.begin() + head.written, bytes, target.begin());
         last_write_ = around_.memory.write_past(
-            around_.way, {phys_addr{line_of(destination_.address)}, around_.owner}, now());
+            around_.way, {phys_addr{line_of(destination_.address)}, around_.owner}, now(), true);
         write_from_ = std::max(last_write_, now() + settings_.line);
+        write_admitted_ = false;
         destination_.address += bytes;
         destination_.left -= bytes;
         head.written += bytes;

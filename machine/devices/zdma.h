@@ -132,6 +132,8 @@ private:
     std::deque<piece> pieces_; // in order
     picoseconds read_from_{};  // the bus is taken until then
     picoseconds write_from_{};
+    bool read_admitted_ = false; // the next line was, for read_from_
+    bool write_admitted_ = false;
     picoseconds last_write_{};
     bool waits_for_room_ = false;
     bool ending_ = false;

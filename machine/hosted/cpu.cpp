@@ -110,6 +110,7 @@ int cpu::enter_guest(guest_regs &regs)
         }
     }
     in_guest_ = true;
+    event_ = true; // DDI 0487, D1.6.2: an exception return is an event
     // What came while EL2 ran was not attended to: the guest is interrupted before it does anything.
     if (system_.gic().signalled(id()) || system_.gic().virtual_interface(id()).signalled()) {
         timing_.signal(timing_.clock());
@@ -250,7 +251,7 @@ void cpu::take_interrupts()
     for (;;) {
         if (system_.gic().signalled(id())) {
             leave({.resume = resume_address(nullptr)});
-        } else if ((pstate_ & pstate::irq_masked) == 0 && system_.gic().virtual_interface(id()).signalled()) {
+        } else if (takes_virtual_interrupt()) {
             const std::uint64_t before = pstate_;
             state_[SYSREG_ID_ELR_EL1] = resume_address(nullptr);
             state_[SYSREG_ID_SPSR_EL1] = before;
@@ -296,6 +297,22 @@ void cpu::guest_wait(const void *where)
         sleep();
     }
     take_interrupts();
+}
+
+// EL2 does not trap it. A return to the guest sets the event register, too: see enter_guest().
+void cpu::guest_wait_for_event()
+{
+    timing_.order();
+    while (!event_ && !system_.gic().signalled(id()) && !takes_virtual_interrupt()) {
+        sleep();
+    }
+    event_ = false;
+    take_interrupts();
+}
+
+bool cpu::takes_virtual_interrupt()
+{
+    return (pstate_ & pstate::irq_masked) == 0 && system_.gic().virtual_interface(id()).signalled();
 }
 
 void cpu::set_interrupt_mask(bool masked)

@@ -63,6 +63,7 @@ public:
     // Takes what interrupts are due.
     void take_interrupts();
     void guest_wait(const void *where);
+    void guest_wait_for_event();
     void set_interrupt_mask(bool masked);
     void inject_undefined(std::uint64_t address);
     [[nodiscard]] std::uint64_t *exchange(); // x0 to x30 of the guest, in EL2's copy of its registers
@@ -85,6 +86,7 @@ private:
     [[nodiscard]] translation_regime guest_regime() const;
     void count_at(std::uint32_t level);
     void sleep();
+    [[nodiscard]] bool takes_virtual_interrupt();
     void deliver(std::uint64_t vector);
     [[nodiscard]] const void *fetch(std::uint64_t ipa);
 

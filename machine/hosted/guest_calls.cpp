@@ -242,6 +242,9 @@ void guest_execute(enum guest_instruction which)
     case GUEST_WFI:
         core.guest_wait(__builtin_return_address(0));
         break;
+    case GUEST_WFE:
+        core.guest_wait_for_event();
+        break;
     case GUEST_MASK_INTERRUPTS:
         core.set_interrupt_mask(true);
         break;

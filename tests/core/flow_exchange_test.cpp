@@ -521,6 +521,12 @@ public:
             close(static_cast<uint32_t>(below(streams_.size())));
         }
         reopen();
+        if (below(30) == 0) {
+            end_broker();
+        }
+        if (world_.exchange.hand.transfers && below(50) == 0) {
+            fail_transfer();
+        }
         read();
     }
 
@@ -621,6 +627,22 @@ private:
                 reopened_++;
             }
         }
+    }
+
+    // Another one goes on with what it had in hand.
+    void end_broker()
+    {
+        flow_effects effects{};
+        flow_exchange_stop(&world_.exchange, &effects);
+        world_.obey(effects);
+    }
+
+    // The connection ends, so that nobody takes what came of the packet for all of it.
+    void fail_transfer()
+    {
+        flow_effects effects{};
+        flow_exchange_fail(&world_.exchange, &effects);
+        world_.obey(effects);
     }
 
     void read()

@@ -349,6 +349,41 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD_FLOW("a socket with a private line", m.domains[1].socket_irq = 27),
                     BAD_FLOW("an end without a CID", m.domains[1].socket_cid = 0)));
 
+#define BAD_ENGINE(what, change) BAD(what, FLOW, give_engine(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    Engine, BadManifest,
+    testing::Values(BAD_FLOW("registers without an engine", m.header.broker.engine_pa = sample_engine_pa),
+                    BAD_FLOW("an interrupt without an engine",
+                             m.header.broker.engine_irq = sample_engine_irq),
+                    BAD_FLOW("a rate without an engine", m.header.broker.qos_rate = 1),
+                    BAD_ENGINE("an engine of no kind", m.header.broker.engine = 2),
+                    BAD_ENGINE("a private interrupt", m.header.broker.engine_irq = 27),
+                    BAD_ENGINE("the console's interrupt", m.header.broker.engine_irq = 33),
+                    BAD_ENGINE("an interrupt that a domain has", m.header.broker.engine_irq = 48),
+                    BAD_ENGINE("an interrupt that is none", m.header.broker.engine_irq = BH_MAX_INTID),
+                    BAD_ENGINE("no registers", m.header.broker.engine_pa = 0),
+                    BAD_ENGINE("registers in half a page", m.header.broker.engine_pa += 8),
+                    BAD_ENGINE("registers in memory", m.header.broker.engine_pa = 0x48000000),
+                    BAD_ENGINE("registers that a domain has", m.header.broker.engine_pa = 0x0A000000),
+                    BAD_ENGINE("the distributor", m.header.broker.engine_pa = 0x08000000),
+                    BAD_ENGINE("a regulator in memory", m.header.broker.qos_pa = 0x48000000),
+                    BAD_ENGINE("a regulator that is the engine", m.header.broker.qos_pa = sample_engine_pa),
+                    BAD_ENGINE("a regulator at no rate", m.header.broker.qos_rate = 0),
+                    BAD_ENGINE("a rate of 13 bits", m.header.broker.qos_rate = 4096),
+                    BAD_ENGINE("a rate without a regulator", m.header.broker.qos_pa = 0)));
+
+TEST(Manifest, F2_AcceptsAnEngine)
+{
+    auto sample = make_sample_manifest();
+    give_engine(*sample);
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
+    sample->header.broker.qos_pa = 0;
+    sample->header.broker.qos_rate = 0;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "without a regulator";
+}
+
 TEST(Manifest, F1_AcceptsFlows)
 {
     auto sample = make_sample_manifest();

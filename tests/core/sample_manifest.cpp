@@ -134,8 +134,19 @@ void give_flows(SampleManifest &m)
             m.domains[i].socket_cid = 3 + i;
         }
     }
-    m.header.broker = {2, 4096, 0, 1'000'000'000, 0, 0, {}};
+    m.header.broker = {2, 4096, 0, 1'000'000'000, BH_BROKER_ENGINE_CPU_COPY, 0, 0, 0, 0, 0, {}};
     m.flows[0] = {0, 1, 5000, 65536, 1'000'000, 2'000'000, 0, 0};
     m.flows[1] = {1, 0, 5000, 64, 1'000'000, 2'000'000, 0, 0};
+    m.seal();
+}
+
+void give_engine(SampleManifest &m)
+{
+    give_flows(m);
+    m.header.broker.engine = BH_BROKER_ENGINE_ZDMA;
+    m.header.broker.engine_irq = sample_engine_irq;
+    m.header.broker.engine_pa = sample_engine_pa;
+    m.header.broker.qos_pa = sample_qos_pa;
+    m.header.broker.qos_rate = 100;
     m.seal();
 }

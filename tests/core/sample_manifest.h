@@ -39,3 +39,9 @@ std::unique_ptr<SampleManifest> make_sample_manifest();
 
 // Gives it a broker on core 2, and flows there and back between its two domains.
 void give_flows(SampleManifest &m);
+
+// The same, with a DMA engine that copies in the broker's place.
+constexpr uint32_t sample_engine_irq = 109;
+constexpr uint64_t sample_engine_pa = 0xA80000;
+constexpr uint64_t sample_qos_pa = 0xE44000;
+void give_engine(SampleManifest &m);

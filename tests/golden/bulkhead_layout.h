@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x63FFFED5u
+#define BH_LAYOUT_HASH 0x91EB79C6u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -140,6 +140,12 @@ enum bh_regulation_hold {
     BH_REGULATION_HOLD_DECREASE = 1,
 };
 #define BH_REGULATION_HOLD_COUNT 2u /* highest + 1 */
+
+enum bh_broker_engine {
+    BH_BROKER_ENGINE_CPU_COPY = 0,
+    BH_BROKER_ENGINE_ZDMA = 1,
+};
+#define BH_BROKER_ENGINE_COUNT 2u /* highest + 1 */
 
 enum bh_broker_answer {
     BH_BROKER_ANSWER_TRANSFER = 0,
@@ -405,8 +411,12 @@ struct manifest_broker {
     uint32_t chunk_bytes; /* of a transfer */
     uint64_t bytes_per_s; /* of all transfers; 0: as fast as they go */
     uint64_t patience_ns; /* so long after its deadline a packet waits for a receive buffer */
+    uint32_t engine; /* broker_engine; of the CPU the others are zero */
+    uint32_t engine_irq; /* of its channel, a shared one */
+    uint64_t engine_pa; /* page of its channel's registers */
+    uint64_t qos_pa; /* page of the regulator before it; 0: there is none */
+    uint32_t qos_rate; /* what that is set to, 1 to 4095 */
     uint32_t stamps; /* 1: what the parts of the path take is measured */
-    uint32_t reserved;
     struct manifest_flow_costs costs;
 };
 
@@ -581,6 +591,7 @@ struct status_system {
     uint64_t ttbr0_el2;
     uint64_t pool_frames;
     uint64_t pool_used;
+    uint64_t failed_transfers; /* of the broker's engine */
     struct status_regulation regulation;
     struct status_domain domains[8];
     struct status_flow flows[32];
@@ -757,16 +768,20 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, notify_max) == 52u, "manif
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, wake_max) == 56u, "manifest_flow_costs.wake_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, reserved) == 60u, "manifest_flow_costs.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 96u, "size of manifest_broker");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 120u, "size of manifest_broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, domain) == 0u, "manifest_broker.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, chunk_bytes) == 4u, "manifest_broker.chunk_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_broker.bytes_per_s");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, patience_ns) == 16u, "manifest_broker.patience_ns");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 24u, "manifest_broker.stamps");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, reserved) == 28u, "manifest_broker.reserved");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 32u, "manifest_broker.costs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, engine) == 24u, "manifest_broker.engine");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, engine_irq) == 28u, "manifest_broker.engine_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, engine_pa) == 32u, "manifest_broker.engine_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_pa) == 40u, "manifest_broker.qos_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_rate) == 48u, "manifest_broker.qos_rate");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 52u, "manifest_broker.stamps");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 56u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 536u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 560u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -777,16 +792,16 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_he
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 176u, "manifest_header.hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 224u, "manifest_header.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 360u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 456u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 464u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 472u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 480u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 488u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 496u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 504u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 512u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 520u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 528u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 480u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 488u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 496u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 504u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 512u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 520u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 528u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 536u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 544u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 552u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -908,7 +923,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, reserved) == 84u, "status_flow.res
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, period_ns) == 88u, "status_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, deadline_ns) == 96u, "status_flow.deadline_ns");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4008u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4016u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");
@@ -923,9 +938,10 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, ended_at) == 48u, "status_system
 BH_LAYOUT_ASSERT(offsetof(struct status_system, ttbr0_el2) == 56u, "status_system.ttbr0_el2");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_frames) == 64u, "status_system.pool_frames");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_used) == 72u, "status_system.pool_used");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 80u, "status_system.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 168u, "status_system.domains");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 680u, "status_system.flows");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, failed_transfers) == 80u, "status_system.failed_transfers");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 88u, "status_system.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 176u, "status_system.domains");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 688u, "status_system.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 160u, "size of status_budget");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, events) == 0u, "status_budget.events");

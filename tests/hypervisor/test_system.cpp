@@ -388,6 +388,11 @@ void bandwidth_overflow(struct cpu *) {}
 void bandwidth_period(struct cpu *) {}
 void bandwidth_published(struct cpu *) {}
 void flows_attend(struct cpu *) {}
+
+bool flows_engine_interrupt(uint32_t)
+{
+    return false;
+}
 void guest_pmu_overflow(struct vcpu *) {}
 
 // No core of this machine is shared.

@@ -4,6 +4,7 @@
 #include "hosted_machine.h"
 
 #include "core/flow_exchange.h"
+#include "tests/hypervisor/zdma_model.h"
 
 #include <array>
 #include <cstring>
@@ -14,6 +15,7 @@ extern "C" {
 #include "flows.h"
 #include "hypercall_flows.h"
 #include "placement.h"
+#include <arch/mmio.h>
 }
 
 using namespace bulkhead_test;
@@ -487,6 +489,159 @@ TEST_F(Flows, F6_WithoutAManagerNobodyAddsAny)
     std::array<uint64_t, 31> x = {BH_HYPERCALL_FLOW_ADD, control, linux_, 6000, 64, 1'000'000, 1'000'000};
     ASSERT_TRUE(hypercall_flows(domain_at(control), x.data()));
     EXPECT_EQ(x[0], static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_NO_FLOWS)));
+}
+
+// With an engine that copies in the broker's place.
+struct FlowsByEngine : Flows {
+    FlowsByEngine() : Flows(give_engine)
+    {
+        connect();
+        std::memset(sender.at(sender.buffer(VSOCK_QUEUE_TX, 1) + VSOCK_HEADER_BYTES), 'x', 100);
+    }
+
+    void send() { sender.send(receiver, client, port, VSOCK_PAYLOAD, 100); }
+
+    // The engine does what it was told; its interrupt arrives at the broker's core.
+    void engine_runs()
+    {
+        zdma_runs();
+        EXPECT_TRUE(zdma_interrupts());
+        machine.on_core(broker);
+        fake_gic_raise(sample_engine_irq); // what EL2 does lowers it
+        while (fake_gic_has_interrupt()) {
+            machine.interrupt();
+        }
+        EXPECT_FALSE(zdma_interrupts());
+        settle();
+    }
+
+    bool broker_is_woken()
+    {
+        machine.on_core(broker);
+        return (domain_at(broker)->vgic.spis[60 / 32 - 1].line >> 60 % 32 & 1) != 0;
+    }
+};
+
+TEST_F(FlowsByEngine, F2_ThePacketIsCopiedWithoutTheBrokersHand)
+{
+    EXPECT_EQ(zdma_rate(), 100u);
+    send();
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    EXPECT_EQ(machine.regs(broker).x[2], ~0ull) << "until it is woken";
+    EXPECT_TRUE(zdma_is_busy());
+    EXPECT_FALSE(broker_is_woken());
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u) << "not before it is there";
+    engine_runs();
+    EXPECT_TRUE(broker_is_woken());
+    EXPECT_EQ(machine.exits(broker, BH_EXIT_REASON_IRQ_DEVICE), 1u);
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u) << "not before the broker says so";
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 2u);
+    EXPECT_EQ(receiver.received(1).bytes, 100u);
+    EXPECT_EQ(*receiver.at(receiver.buffer(VSOCK_QUEUE_RX, 1) + VSOCK_HEADER_BYTES + 99), 'x');
+    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), 2u);
+    EXPECT_EQ(system_status()->flows[0].packets, 1u);
+}
+
+TEST_F(FlowsByEngine, F2_ItIsAskedForNothingWhileItRuns)
+{
+    send();
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    send();
+    EXPECT_FALSE(broker_is_woken()) << "it could do nothing about it";
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u);
+    engine_runs();
+    EXPECT_TRUE(broker_is_woken());
+    EXPECT_EQ(machine.exits(broker, BH_EXIT_REASON_IRQ_UNEXPECTED), 0u);
+}
+
+TEST_F(FlowsByEngine, F2_ATransferThatTheBusRefusesEndsItsConnection)
+{
+    send();
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    mmio_write32(paddr(sample_engine_pa + 0x128 + 8), 0x2000); // more than there is in one piece
+    engine_runs();
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    EXPECT_EQ(system_status()->failed_transfers, 1u);
+    EXPECT_EQ(system_status()->flows[0].packets, 0u);
+    EXPECT_EQ(system_status()->flows[0].lost, 1u);
+    EXPECT_EQ(sender.received(1).operation, VSOCK_RESET);
+    EXPECT_EQ(receiver.received(2).operation, VSOCK_RESET) << "after the buffer that nothing came into";
+    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), 2u);
+}
+
+TEST_F(FlowsByEngine, F2_ABrokerThatEndsLeavesBuffersAloneUntilTheEngineIsDone)
+{
+    send();
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    machine.on_core(broker);
+    EXPECT_EQ(domain_stop(domain_at(broker)), BH_DOMAIN_STATE_RUNNING);
+    machine.on_core(linux_);
+    EXPECT_EQ(domain_stop(domain_at(linux_)), BH_DOMAIN_STATE_RUNNING);
+    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    EXPECT_TRUE(flows_touch(domain_at(control)));
+    machine.on_core(broker);
+    zdma_runs();
+    fake_gic_raise(sample_engine_irq);
+    machine.take_while_idle();
+    EXPECT_FALSE(flows_touch(domain_at(linux_)));
+    EXPECT_FALSE(flows_touch(domain_at(control)));
+    EXPECT_FALSE(zdma_interrupts());
+}
+
+TEST_F(FlowsByEngine, F2_TheBrokerSeesNobodysMemory)
+{
+    machine.on_core(broker);
+    machine.trap(esr_load(4, 1), BH_BROKER_WINDOW + sender.physical(memory));
+    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_CRASHED);
+}
+
+// A broker that waits for events.
+struct FlowsByEvent : Flows {
+    static constexpr uint64_t word = memory + 0x1004;
+
+    uint64_t ask(uint64_t where = word)
+    {
+        machine.on_core(broker);
+        return machine.hvc(BH_HYPERCALL_BROKER_NEXT, where);
+    }
+
+    uint32_t woken()
+    {
+        const uint64_t pa = placement_of(system_manifest(), domain_at(broker)->config, word, 4).pa.value;
+        uint32_t value;
+        std::memcpy(&value, &machine.page(pa & ~uint64_t{0xFFF})[pa & 0xFFF], sizeof value);
+        return value;
+    }
+};
+
+TEST_F(FlowsByEvent, F2_APacketIsAWordAndAnEventAndNoInterrupt)
+{
+    sender.start();
+    sender.give_buffers();
+    receiver.start();
+    receiver.give_buffers();
+    EXPECT_EQ(ask(), 0u);
+    EXPECT_EQ(woken(), 0u);
+    const uint32_t events = fake_barriers(FAKE_SEV);
+    sender.send(receiver, client, port, VSOCK_REQUEST);
+    EXPECT_EQ(woken(), 1u);
+    EXPECT_GT(fake_barriers(FAKE_SEV), events);
+    machine.on_core(broker);
+    EXPECT_FALSE(fake_gic_has_interrupt());
+    EXPECT_EQ(ask(), 0u);
+    settle();
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u);
+}
+
+TEST_F(FlowsByEvent, F2_TheWordIsTheBrokersOwn)
+{
+    const auto invalid = static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
+    for (const uint64_t wrong : {word + 1, word + 2, memory - 4, memory + 0x100000, device, ~uint64_t{3}}) {
+        EXPECT_EQ(ask(wrong), invalid) << std::hex << wrong;
+    }
+    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_RUNNING);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "hosted_machine.h"
 #include "core/crc32.h"
 #include "hosted_gic.h"
+#include "tests/hypervisor/zdma_model.h"
 #include <algorithm>
 #include <array>
 #include <csetjmp>
@@ -83,6 +84,16 @@ bool uart_write(uint64_t offset, unsigned, uint64_t value)
         return true;
     }
     return false;
+}
+
+// What DMA reaches: within a page.
+std::span<char> bytes_at(uint64_t pa, uint64_t bytes)
+{
+    const uint64_t in_page = pa % BH_PAGE_BYTES;
+    auto &page = board.memory[pa - in_page];
+
+    page.resize(BH_PAGE_BYTES);
+    return in_page + bytes <= BH_PAGE_BYTES ? std::span(page).subspan(in_page, bytes) : std::span<char>{};
 }
 
 // The idle loop, and the end of the machine, wait for what a single host thread cannot deliver: leave them.
@@ -184,6 +195,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     make_hosted_gic(manifest.platform, 4, list_registers);
     make_monitors(manifest);
     fake_map(0x09000000, 0x1000, uart_read, uart_write);
+    if (manifest.broker.engine_pa != 0) {
+        make_zdma(manifest.broker.engine_pa, manifest.broker.qos_pa, bytes_at);
+    }
     fake_hook_wfi(leave_idle_loop);
     board = {};
     window_hook = nullptr;

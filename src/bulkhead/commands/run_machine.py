@@ -79,7 +79,7 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
         return [str(error)]
     programs = [f"hosted_guest_{name}" for name in programs_of(loaded.system)]
     try:
-        ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.name}", *programs])
+        ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.board}", *programs])
     except BuildFailed as error:
         if unknown := _UNKNOWN_PROGRAM.search(str(error)):
             return [f"{loaded.file}: '{unknown[1]}' is {_NOTHING_KNOWN}"]

@@ -34,11 +34,6 @@ def not_enforced(system: System, events: Sequence[CountedEvent]) -> list[Finding
             notices.append(Finding(("domains", index, "bandwidth"), "not-enforced", cause))
     if system.broker is not None and not system.flows:
         note(("broker",), "the broker, without a flow")
-    elif system.broker is not None and system.broker.engine != "cpu-copy":
-        note(
-            ("broker", "engine"),
-            f"the engine '{system.broker.engine}', in place of which the broker's core copies",
-        )
     return notices
 
 

@@ -244,6 +244,8 @@ class Broker(Model):
         WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]}),
     ] = None
     engine: Literal["cpu-copy", "zdma"] = "cpu-copy"
+    # For what it waits between transfers: events cost no interrupt, but the emulator's WFE does not wait.
+    wait: Literal["auto", "event", "interrupt"] = "auto"
     chunk: Bytes = 4096
     rate: Annotated[
         BytesPerS | None,

@@ -41,8 +41,9 @@ class Exchange:
     """What flows between domains need: broker and hypervisor reach the memory of their ends."""
 
     broker: str  # a domain
-    window: int  # guest-physical address there of physical address 0
+    window: int | None  # guest-physical address there of physical address 0; None: an engine copies for it
     frames: Words  # of all ends, ascending
+    broker_frames: Words  # its own: the hypervisor wakes it by a word there
 
 
 @dataclass(frozen=True)

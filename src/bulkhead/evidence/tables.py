@@ -128,7 +128,7 @@ class _Checker:
         """What the domain maps for itself; the broker has the memory of flows' ends behind its window, each
         frame at its place there."""
         exchange = self.promise.exchange
-        if exchange is None or exchange.broker != domain.name:
+        if exchange is None or exchange.broker != domain.name or exchange.window is None:
             return ipa, pa
         window = np.uint64(exchange.window)
         behind = ipa >= window
@@ -174,7 +174,9 @@ class _Checker:
         self._devices(where, "VA", va[~is_ram], pa[~is_ram], self.promise.hypervisor_devices)
         self.witness.frames_checked += int(is_ram.sum())
         if self.promise.exchange is not None:
-            is_ram &= ~np.isin(pa, self.promise.exchange.frames)  # windows into the queues of sockets
+            # Windows into the queues of sockets, and to the broker's word.
+            is_ram &= ~np.isin(pa, self.promise.exchange.frames)
+            is_ram &= ~np.isin(pa, self.promise.exchange.broker_frames)
         self._colors(where, "VA", va[is_ram], pa[is_ram], self.promise.hypervisor_colors)
         foreign = is_ram & ~np.isin(pa, self.promise.pool_frames)
         self._add(

@@ -15,7 +15,7 @@ from bulkhead.config.platform import Dma, InterruptController, Platform
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.settings import NotSimulated, engine_timing, settings_of
 from bulkhead.package.build import Build
-from bulkhead.planning.broker import is_broker
+from bulkhead.planning.broker import engine_of, is_broker
 
 Json = dict[str, Any]
 
@@ -29,7 +29,8 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
     Raises NotSimulated.
     """
     plan = build.plan
-    window = build.layout.constant("broker_window")
+    copies = engine_of(plan.system, plan.platform) is None
+    window = build.layout.constant("broker_window") if copies else 0
     return {
         "settings": settings_of(
             plan.platform, seed=build.seed or 1, owners=FIRST_DOMAIN_OWNER + len(plan.domains)

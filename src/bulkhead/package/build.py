@@ -21,7 +21,7 @@ from bulkhead.package.images import Surroundings, find_program, load_domain
 from bulkhead.package.memory import Loaded, Region, regions_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
-from bulkhead.planning.broker import BROKER, cids_of, parameters_of, windows_of
+from bulkhead.planning.broker import BROKER, cids_of, engine_of, parameters_of, windows_of
 from bulkhead.planning.budgets import counted_event
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import plan_memory
@@ -94,9 +94,12 @@ def _surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
     windows = tuple(
         Region(region.at, region.size)
         for region in windows_of(plan.platform, load_layout().constant("broker_window"))
+        if engine_of(system, plan.platform) is None
     )
+    emulated = not (options.hosted or options.board)
     params = {
-        domain.name: parameters_of(system, plan.platform, domain.name, cids) for domain in system.domains
+        domain.name: parameters_of(system, plan.platform, domain.name, cids, emulated=emulated)
+        for domain in system.domains
     }
     return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params)
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from bulkhead.config.flow_costs import no_costs
 from bulkhead.config.platform import Platform
-from bulkhead.config.system import Domain
+from bulkhead.config.system import Broker, Domain
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
-from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, is_broker
+from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -45,6 +45,8 @@ _BUDGET = tuple(
     f"budget_{name}"
     for name in ("events", "period_ns", "chunk_events", "write_events", "slack_events", "counts")
 )
+_BROKER = ("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps")
+_ENGINE = ("engine", "engine_irq", "engine_pa", "qos_pa", "qos_rate")
 _REGULATION = (
     "policy",
     "hold",
@@ -125,7 +127,7 @@ def pack_manifest(
         "platform": _platform(plan.platform, plan.space.bits, layout, event),
         "hypervisor": hypervisor,
         "regulation": _regulation(plan, layout, event),
-        "broker": _broker(plan),
+        "broker": _broker(plan, layout),
     }
     try:
         return _assemble(header, tables, layout)
@@ -251,20 +253,44 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
     }
 
 
-def _broker(plan: Plan) -> Row:
+def _broker(plan: Plan, layout: Layout) -> Row:
     broker = plan.system.broker
     costs = plan.platform.flow_costs
     if not plan.system.flows or broker is None:
-        numbers = ("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps")
-        return {**dict.fromkeys(numbers, 0), "costs": no_costs()}
+        return {**dict.fromkeys((*_BROKER, *_ENGINE), 0), "costs": no_costs()}
     index = next(domain.index for domain in plan.domains if is_broker(plan.system, domain.name))
     return {
         "domain": index,
         "chunk_bytes": broker.chunk,
-        "bytes_per_s": max(plan.flows.rate, LEAST_RATE) if plan.flows is not None else broker.rate or 0,
+        "bytes_per_s": _rate(plan, broker),
         "patience_ns": PATIENCE_NS,
         "stamps": int(broker.stamps),
         "costs": no_costs() if costs is None else costs.analyzed(),
+        **_engine(plan, layout),
+    }
+
+
+def _rate(plan: Plan, broker: Broker) -> int:
+    """What the hypervisor holds the broker to: with an engine, to what its regulator is set to."""
+    if plan.flows is None:
+        return broker.rate or 0
+    register = plan.flows.register
+    return max(plan.flows.rate if register is None else int(register.bytes_per_s), LEAST_RATE)
+
+
+def _engine(plan: Plan, layout: Layout) -> Row:
+    """The first channel of the engine that copies in the broker's place."""
+    engine = engine_of(plan.system, plan.platform)
+    if engine is None:
+        return dict.fromkeys(_ENGINE, 0)
+    register = plan.flows.register if plan.flows is not None else None
+    held = engine.qos is not None and register is not None
+    return {
+        "engine": layout.enum_value("broker_engine", engine.type),
+        "engine_irq": engine.interrupts[0],
+        "engine_pa": engine.at,
+        "qos_pa": engine.qos or 0 if held else 0,
+        "qos_rate": register.value if held and register is not None else 0,
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bulkhead.config.platform import Platform
+from bulkhead.config.platform import Dma, Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.system import AUTO_LLC, Domain, Image, Llc, Region, System
@@ -56,6 +56,7 @@ def findings(system: System, platform: Platform) -> list[Finding]:
     if platform.socket is None:
         cause = f"platform '{platform.name}' does not say where guests see a socket device"
         found.append(Finding(("flows",), "missing-key", cause, "the key 'socket' in the platform file"))
+    found += _engine_findings(system, platform)
     for index, domain in enumerate(system.domains):
         if domain.name == BROKER:
             cause = "the name is that of the domain that moves what flows between domains"
@@ -68,6 +69,27 @@ def findings(system: System, platform: Platform) -> list[Finding]:
             cause = f"packets of {size_text(flow.size)} are larger than a socket's driver sends"
             allowed = f"1 B to {size_text(MOST_PACKET_BYTES)}"
             found.append(Finding(("flows", index, "size"), "out-of-range", cause, allowed))
+    return found
+
+
+def _engine_findings(system: System, platform: Platform) -> list[Finding]:
+    engine = engine_of(system, platform)
+    if engine is None:
+        return []
+    found = []
+    path = ("broker", "engine")
+    if not engine.coherent:
+        cause = f"'{engine.name}' is not coherent, and the hypervisor cleans no caches for it"
+        found.append(Finding(path, "not-on-platform", cause, "cpu-copy"))
+    if not engine.interrupts:
+        cause = f"platform '{platform.name}' does not say which interrupt '{engine.name}' has"
+        found.append(Finding(path, "not-on-platform", cause, "cpu-copy"))
+    for index, domain in enumerate(system.domains):
+        if engine.name in domain.devices:
+            number = domain.devices.index(engine.name)
+            cause = f"'{engine.name}' is the broker's engine: whoever has it reaches all memory"
+            place = ("domains", index, "devices", number)
+            found.append(Finding(place, "conflict", cause, "cpu-copy, or the device for nobody"))
     return found
 
 
@@ -118,13 +140,40 @@ def windows_of(platform: Platform, window: int) -> tuple[Region, ...]:
     return tuple(regions)
 
 
-def parameters_of(system: System, platform: Platform, name: str, cids: Mapping[str, int]) -> dict[str, int]:
+def engine_of(system: System, platform: Platform) -> Dma | None:
+    """The DMA engine of whose first channel the hypervisor has the copying done; None: the broker's core."""
+    if not system.flows or system.broker is None or system.broker.engine == "cpu-copy":
+        return None
+    return engine_on(platform)
+
+
+def engine_on(platform: Platform) -> Dma | None:
+    """The first that has a regulator, which says how much it may move."""
+    regulators = platform.interconnect.regulators if platform.interconnect is not None else ()
+    held = {regulator.master for regulator in regulators}
+    return next((one for one in platform.dma if one.type == "zdma" and one.name in held), None)
+
+
+def waits_for_events(system: System, platform: Platform, *, emulated: bool) -> bool:
+    """Whether nothing interrupts the broker when there is a packet. In a core that it shares with others it
+    must let these run, and an event does not end their turn; the emulator's WFE does not wait."""
+    broker = system.broker
+    if broker is None or broker.wait != "auto":
+        return broker is not None and broker.wait == "event"
+    core = core_of(system, platform)
+    return not emulated and core is not None and not shares_core_with(system, core)
+
+
+def parameters_of(
+    system: System, platform: Platform, name: str, cids: Mapping[str, int], *, emulated: bool
+) -> dict[str, int]:
     """What a bare-metal program must know of its flows: its own CID, and of each flow the other end's and the
     port, named after the flow; of the first that it sends along or receives from, under plain names, too;
     and, for programs that use all of them, of each that begins there (`out0_...`) or ends there (`in0_...`).
     """
     if is_broker(system, name) and platform.socket is not None:
-        return {"interrupt": platform.socket.interrupt}
+        by_event = waits_for_events(system, platform, emulated=emulated)
+        return {"interrupt": platform.socket.interrupt, "event": int(by_event)}
     if name not in cids:
         return {}
     found = {"socket_cid": cids[name]}

@@ -20,7 +20,7 @@ from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
-from bulkhead.planning.broker import core_of, shares_core_with, sockets_of
+from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.model import Choice
@@ -210,9 +210,9 @@ def _allowed(changes: list[analysis.Change]) -> str:
 
 
 def _regulator(platform: Platform) -> Regulator | None:
-    engines = [one.name for one in platform.dma if one.type == "zdma"]
+    engine = engine_on(platform)
     regulators = platform.interconnect.regulators if platform.interconnect is not None else ()
-    return next((one for one in regulators if one.master in engines), None)
+    return next((one for one in regulators if engine is not None and one.master == engine.name), None)
 
 
 def _broker(broker: Broker, platform: Platform) -> Iterator[Finding]:

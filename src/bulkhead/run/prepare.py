@@ -21,7 +21,7 @@ from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
-from bulkhead.planning.broker import BROKER, cids_of
+from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
@@ -135,7 +135,7 @@ def make_promise(plan: Plan) -> Promise:
         pool_frames=np.sort(plan.pool.pages(plan.space)),
         ram=tuple(Window(ram.at, ram.size, "RAM") for ram in plan.platform.memory),
         load_area=Window(load_pa, load_bytes, "load area"),
-        hypervisor_devices=_hypervisor_devices(plan.platform),
+        hypervisor_devices=_hypervisor_devices(plan),
         exchange=_exchange(plan),
     )
 
@@ -161,7 +161,19 @@ def _exchange(plan: Plan) -> Exchange | None:
         if domain.name in ends
         for segment in domain.segments
     ]
-    return Exchange(BROKER, limits()["broker_window"], np.sort(np.concatenate(frames)))
+    copies = engine_of(plan.system, plan.platform) is None
+    broker = [
+        segment.pages(plan.space)
+        for domain in plan.domains
+        if domain.name == BROKER
+        for segment in domain.segments
+    ]
+    return Exchange(
+        BROKER,
+        limits()["broker_window"] if copies else None,
+        np.sort(np.concatenate(frames)),
+        np.sort(np.concatenate(broker)),
+    )
 
 
 def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> DomainTarget:
@@ -196,7 +208,8 @@ def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[Window, ...]:
     return tuple(found)
 
 
-def _hypervisor_devices(platform: Platform) -> tuple[Window, ...]:
+def _hypervisor_devices(plan: Plan) -> tuple[Window, ...]:
+    platform = plan.platform
     gic = platform.interrupt_controller
     assert gic is not None, "only boards that boot come here"
     windows = [Window(w.at, w.bytes, w.name) for w in platform.device_windows()]
@@ -211,6 +224,11 @@ def _hypervisor_devices(platform: Platform) -> tuple[Window, ...]:
         windows.append(Window(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller"))
     if platform.ocm is not None:
         windows.append(Window(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples"))
+    engine = engine_of(plan.system, platform)
+    if engine is not None:
+        windows.append(Window(engine.at, 4 * _KIB, f"{engine.name}, first channel"))
+        if engine.qos is not None:
+            windows.append(Window(engine.qos, 4 * _KIB, f"regulator of {engine.name}"))
     return tuple(windows)
 
 

@@ -56,6 +56,12 @@ static inline void cpu_wait_for_interrupt(void)
     __asm__ volatile("dsb sy\n\twfi" : : : "memory");
 }
 
+// Until an event or an interrupt comes, or at once if one came since the last time. May return for no reason.
+static inline void cpu_wait_for_event(void)
+{
+    __asm__ volatile("wfe" : : : "memory");
+}
+
 static inline void cpu_mask_interrupts(void)
 {
     __asm__ volatile("msr daifset, #2" : : : "memory");

@@ -28,6 +28,7 @@ enum guest_instruction {
     GUEST_DSB,
     GUEST_ISB,
     GUEST_WFI,
+    GUEST_WFE,
     GUEST_MASK_INTERRUPTS,
     GUEST_UNMASK_INTERRUPTS,
     GUEST_TLBI,

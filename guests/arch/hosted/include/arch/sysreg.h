@@ -24,6 +24,11 @@ static inline void cpu_wait_for_interrupt(void)
     guest_execute(GUEST_WFI);
 }
 
+static inline void cpu_wait_for_event(void)
+{
+    guest_execute(GUEST_WFE);
+}
+
 static inline void cpu_mask_interrupts(void)
 {
     guest_execute(GUEST_MASK_INTERRUPTS);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The driver of a ZynqMP's DMA channel: what the broker's transfers rely on (F2).
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "zdma_model.h"
+
+extern "C" {
+#include "arch/hosted/fake_registers.h"
+#include "zdma.h"
+}
+
+using namespace bulkhead_test;
+
+namespace {
+
+constexpr paddr_t channel{0xFFA80000};
+constexpr paddr_t regulator{0xFE144000};
+constexpr uint64_t beyond = uint64_t{1} << 32; // an address whose high word matters
+constexpr uint64_t memory_bytes = 0x10000;
+
+class Zdma : public testing::Test {
+protected:
+    Zdma()
+    {
+        fake_reset();
+        make_zdma(channel.value, regulator.value, [this](uint64_t pa, uint64_t bytes) {
+            return pa >= beyond && pa - beyond + bytes <= memory_bytes
+                       ? std::span(memory).subspan(pa - beyond, bytes)
+                       : std::span<char>{};
+        });
+        zdma_init(channel);
+    }
+
+    static paddr_t at(uint64_t offset) { return {beyond + offset}; }
+
+    std::vector<char> memory = std::vector<char>(memory_bytes);
+};
+
+TEST_F(Zdma, BeginsWithNothingThatALoaderLeft)
+{
+    EXPECT_FALSE(zdma_interrupts());
+    EXPECT_FALSE(zdma_is_busy());
+    EXPECT_EQ(zdma_outcome(channel), ZDMA_UNDER_WAY) << "nothing has ended";
+}
+
+TEST_F(Zdma, CopiesAndInterruptsUntilItIsAsked)
+{
+    memory[100] = 'a';
+    memory[1099] = 'z';
+    memory[1100] = 'x';
+    zdma_start(channel, at(100), at(0x8003), 1000);
+    EXPECT_TRUE(zdma_is_busy());
+    EXPECT_FALSE(zdma_interrupts());
+    EXPECT_EQ(zdma_outcome(channel), ZDMA_UNDER_WAY);
+    zdma_runs();
+    EXPECT_TRUE(zdma_interrupts());
+    EXPECT_EQ(zdma_outcome(channel), ZDMA_DONE);
+    EXPECT_FALSE(zdma_interrupts());
+    EXPECT_EQ(memory[0x8003], 'a');
+    EXPECT_EQ(memory[0x8003 + 999], 'z');
+    EXPECT_EQ(memory[0x8003 + 1000], 0);
+    EXPECT_EQ(zdma_outcome(channel), ZDMA_UNDER_WAY) << "told once";
+}
+
+TEST_F(Zdma, ManyTransfersEndOneByOne)
+{
+    for (int i = 0; i < 20; i++) {
+        zdma_start(channel, at(0), at(0x1000), 64);
+        zdma_runs();
+        ASSERT_EQ(zdma_outcome(channel), ZDMA_DONE);
+    }
+}
+
+TEST_F(Zdma, WhatTheBusRefusesIsAFailureAndTheNextTransferIsNot)
+{
+    zdma_start(channel, paddr(0x1000), at(0), 64);
+    zdma_runs();
+    EXPECT_TRUE(zdma_interrupts());
+    EXPECT_EQ(zdma_outcome(channel), ZDMA_FAILED);
+    EXPECT_FALSE(zdma_interrupts());
+    zdma_start(channel, at(0), at(0x1000), 64);
+    zdma_runs();
+    EXPECT_EQ(zdma_outcome(channel), ZDMA_DONE);
+}
+
+TEST_F(Zdma, F2_TheRegulatorHoldsBothDirectionsStrictlyToItsRate)
+{
+    EXPECT_EQ(zdma_rate(), 0u);
+    zdma_regulate(regulator, 64);
+    EXPECT_EQ(zdma_rate(), 64u);
+}
+
+} // namespace
