@@ -70,6 +70,14 @@ def test_every_name_of_the_format_is_known_and_what_is_not_enforced_is_said(tmp_
     assert all(notice.code == "not-enforced" for notice in notices)
 
 
+def test_samples_that_a_static_policy_keeps_nevertheless_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "system.yaml"
+    path.write_text(NORMATIVE)
+    for policy, said in (("static", ["regulation.samples"]), ("none", [])):
+        notices = load_system(path, [f"regulation.policy={policy}", "regulation.samples=false"]).notices
+        assert [notice.key for notice in notices if notice.key.startswith("regulation")] == said
+
+
 def test_budgets_that_are_held_against_no_figure_are_noticed(tmp_path: Path) -> None:
     """B10: without `dram.guaranteed` every budget is admitted; an emulator has no bandwidth to share."""
     path = tmp_path / "system.yaml"

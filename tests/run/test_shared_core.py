@@ -57,6 +57,13 @@ def test_a_core_that_kept_all() -> None:
     assert shared_reasons([core]) == []
 
 
+def test_the_core_of_the_console_may_be_held_up_longer() -> None:
+    late = replace(HIGH, budget=replace(BUDGET, max_per_period=EVENTS + LONGEST_WAY + 1))
+    for console_core, kept in ((0, True), (1, False)):
+        (core,) = found(late, LOW, policy=Policy(console_core=console_core))
+        assert core["promises"]["budgets"]["kept"] == kept
+
+
 @pytest.mark.parametrize(
     ("broken", "promise", "text"),
     [

@@ -27,6 +27,13 @@ def not_enforced(system: System, events: Sequence[CountedEvent]) -> list[Finding
         assert system.regulation is not None
         cause = f"the regulation policy '{system.regulation.policy}': {_uncounted(events, 'static')}"
         notices.append(Finding(("regulation", "policy"), "not-enforced", cause))
+    elif (
+        system.regulation is not None and system.regulation.policy != "none" and not system.regulation.samples
+    ):
+        cause = (
+            f"without samples: the policy '{system.regulation.policy}' has them until a manager stops them"
+        )
+        notices.append(Finding(("regulation", "samples"), "not-enforced", cause))
     for index, domain in enumerate(system.domains):
         _note_domain(note, ("domains", index), domain, system)
         if not domain.bandwidth.unlimited and not any(budget_in(system, domain, event) for event in events):

@@ -245,7 +245,7 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
         "pool_pa": plan.pool.pa,
         "pool_bytes": plan.pool.bytes,
         "pool_color_set": color_set,
-        "console_core": _console_core(plan),
+        "console_core": console_core(plan),
         "console_domain": layout.constant("all_domains") if focus is None else focus,
         "scheduler": layout.enum_value("scheduler", plan.system.hypervisor.scheduler.replace("-", "_")),
         "slice_ns": plan.system.hypervisor.slice,
@@ -324,7 +324,7 @@ def _socket(plan: Plan, name: str) -> Row:
     }
 
 
-def _console_core(plan: Plan) -> int:
+def console_core(plan: Plan) -> int:
     """First core of a domain that is not real-time, best one with a console: the UART costs it time."""
     relaxed = [domain for domain in plan.domains if not domain.realtime]
     talking = [domain for domain in relaxed if _configured(plan, domain).console]

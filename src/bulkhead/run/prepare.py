@@ -21,6 +21,8 @@ from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
+from bulkhead.package.manifest import console_core
+from bulkhead.planning.broker import BROKER, cids_of
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Plan
@@ -97,7 +99,7 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         domains=tuple(_domain(domain, plan, event) for domain in plan.domains),
         options=options,
         directory=directory,
-        policy=Policy(plan.system.hypervisor.scheduler, plan.system.hypervisor.slice),
+        policy=Policy(plan.system.hypervisor.scheduler, plan.system.hypervisor.slice, console_core(plan)),
         color_count=plan.space.count,
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,

@@ -18,6 +18,7 @@ Json = dict[str, object]
 # Most events beyond a budget: what EL2 itself causes on its longest way with interrupts masked, when the
 # overflow comes at its start. Instructions are all counted; of memory events, what it must fetch anew.
 LONGEST_WAY = 1000
+LONGEST_WAY_OF_CONSOLE = 3500  # a piece of a domain's output, on the core that serves the console
 LONGEST_WAY_OF_MEMORY = 64
 
 
@@ -39,8 +40,9 @@ def shared_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
 
 def _core(core: CoreStatus, status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy) -> Json:
     vcpus = [(one, domains[one.domain]) for one in core.shared if one.domain < len(domains)]
+    longest = LONGEST_WAY_OF_CONSOLE if core.core == policy.console_core else LONGEST_WAY
     promises = {
-        "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain)],
+        "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain, longest)],
         "recharges": [text for one, domain in vcpus for text in _lost_recharges(one, domain, status)],
     }
     if policy.scheduler == "fixed-priority":
@@ -80,12 +82,12 @@ def _vcpu(one: SharedVcpu, domain: DomainTarget) -> Json:
     return found
 
 
-def _beyond_budget(one: SharedVcpu, domain: DomainTarget) -> list[str]:
+def _beyond_budget(one: SharedVcpu, domain: DomainTarget, longest: int) -> list[str]:
     if domain.budget is None or one.budget is None:
         return []
     assert domain.budget.events is not None, "only a regulated core counts without a limit"
     events = domain.budget.events + domain.budget.write_events
-    slack = LONGEST_WAY if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
+    slack = longest if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
     slack += domain.budget.slack_events
     if one.budget.changes:  # by a manager: which one held in that period, the hypervisor alone knows
         return _beyond_changed(one.budget.overshoot_max, slack, domain)

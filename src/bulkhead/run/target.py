@@ -55,6 +55,9 @@ class Policy:
 
     scheduler: str = "fixed-priority"
     slice_ns: int = 1_000_000
+    console_core: int | None = (
+        None  # where the hypervisor serves the console, in pieces with interrupts masked
+    )
 
 
 @dataclass(frozen=True)
