@@ -22,7 +22,6 @@ from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
 from bulkhead.package.manifest import console_core
-from bulkhead.planning.broker import BROKER, cids_of
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Plan
