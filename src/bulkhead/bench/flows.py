@@ -129,11 +129,13 @@ def measured(flows: Json, calls: Json, on: str) -> Measured:
 
 
 def beyond(fresh: Mapping[str, Part], kept: FlowCosts) -> list[str]:
-    """Which parts of a measurement are not within what a platform file says, each as a sentence."""
+    """Which parts of a measurement are beyond what a platform file says, by more than its margin
+    (each change of EL2's code moves the largest values a little), each as a sentence."""
     found = []
     for name, part in kept.parts().items():
         one = fresh[name]
-        if one["max"] > part.max or one["min"] < (part.min or 0):
+        most = with_margin({"min": part.min or 0, "max": part.max})
+        if one["max"] > most["max"] or one["min"] < most["min"]:
             found.append(f"{name}: {one['min']} to {one['max']} ns, the file says {_range(part)}")
     return found
 

@@ -232,7 +232,9 @@ def _show_flows(measured: Measured, published: FlowCosts | None) -> None:
         table.add_row(name, *(f"{part[key]:,}" for key in STATISTICS), f"{part['count']:,}", beside)
     shown = console()
     shown.print(table)
-    if measured.unit == "ns":
+    if measured.unit != "ns":
+        shown.print("Cores take turns: averages and largest values have others' instructions in them.")
+    else:
         shown.print("For the platform's file (`flow_costs`):")
         for line in measured.yaml():
             shown.print(line, highlight=False)
