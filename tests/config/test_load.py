@@ -161,6 +161,10 @@ def test_a_system_says_how_long_it_is_run() -> None:
     assert loaded.system.run.for_ == 2 * 10**9
     wrong = load_system(ROOT / "examples" / "shared-core.yaml", ("run.for=0 s",))
     assert [problem.key for problem in wrong.problems] == ["run.for"]
+    assert loaded.system.run.duration(simulated=True) == 2 * 10**9
+    shorter = load_system(ROOT / "examples" / "shared-core.yaml", ("run.for_on_machine=50 ms",)).system
+    assert shorter is not None
+    assert [shorter.run.duration(simulated=on) for on in (True, False)] == [50 * 10**6, 2 * 10**9]
 
 
 def test_overrides_reach_domains_by_name_and_by_position() -> None:

@@ -91,13 +91,13 @@ def run(
 ) -> None:
     """Run a system, with its console attached; 0 if every promise held, 1 and the reasons if not."""
     from bulkhead.config.load import load_system
-    from bulkhead.run.target import QEMU, Options
+    from bulkhead.run.target import MACHINE, QEMU, Options
 
     _refuse_wrong_usage(on, observe, icount is True, boot, solo)
     loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, emulated=on == QEMU)
     options = Options(
         observe=observe and on == QEMU,
-        for_ns=_duration(for_, loaded),
+        for_ns=_duration(for_, loaded, simulated=on == MACHINE),
         unprotected=unprotected,
         miscolor=miscolor,
         seed=seed,
@@ -168,14 +168,14 @@ def _refuse_uncounted(loaded: Loaded, options: Options) -> None:
         )
 
 
-def _duration(text: str | None, loaded: Loaded) -> int | None:
+def _duration(text: str | None, loaded: Loaded, *, simulated: bool) -> int | None:
     """What the command says, else what the system file says."""
     from pydantic import TypeAdapter, ValidationError
 
     from bulkhead.config.quantity import Nanoseconds
 
     if text is None:
-        return loaded.system.run.for_ if loaded.system is not None else None
+        return loaded.system.run.duration(simulated=simulated) if loaded.system is not None else None
     try:
         return TypeAdapter[int](Nanoseconds).validate_python(text)
     except ValidationError as error:

@@ -272,6 +272,11 @@ class Run(Model):
 
     icount: bool = False  # counted instructions are the time: the same run every time, on a busy host too
     for_: Nanoseconds | None = Field(default=None, alias="for")  # guest time; without it until all end
+    for_on_machine: Nanoseconds | None = None  # on the simulated machine, where time costs more [`for`]
+
+    def duration(self, *, simulated: bool) -> int | None:
+        """Guest time; None: until all end."""
+        return self.for_on_machine if simulated and self.for_on_machine is not None else self.for_
 
 
 class System(Model):
