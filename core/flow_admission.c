@@ -3,6 +3,7 @@
  * The flows lie one behind the other, in any order, so that they are a set as the analysis takes it.
  */
 #include "core/flow_admission.h"
+#include <stddef.h>
 #include <string.h>
 
 void flow_admission_init(struct flow_admission *admission, const struct flow_costs *costs, uint32_t senders,
@@ -16,13 +17,18 @@ void flow_admission_init(struct flow_admission *admission, const struct flow_cos
     admission->testing = false;
 }
 
+static struct flow *flows_at(struct flow_admission *admission, uint32_t place)
+{
+    return &admission->flows[(size_t)FLOW_TASKS * place];
+}
+
 void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow *data,
                          uint32_t receiver)
 {
     uint32_t place = admission->count++;
 
     admission->names[place] = name;
-    flow_with_control(data, receiver, &admission->flows[FLOW_TASKS * place]);
+    flow_with_control(data, receiver, flows_at(admission, place));
 }
 
 static void forget(struct flow_admission *admission, uint32_t place)
@@ -31,7 +37,7 @@ static void forget(struct flow_admission *admission, uint32_t place)
 
     if (place != last) {
         admission->names[place] = admission->names[last];
-        memcpy(&admission->flows[FLOW_TASKS * place], &admission->flows[FLOW_TASKS * last],
+        memcpy(flows_at(admission, place), flows_at(admission, last),
                FLOW_TASKS * sizeof admission->flows[0]);
     }
 }
