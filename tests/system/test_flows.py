@@ -54,9 +54,9 @@ def linux(name: str, core: int, *commands: str) -> dict[str, Any]:
     return {"name": name, "cpus": [core], "image": image, "memory": memory}
 
 
-def flow(name: str, source: str, to: str, port: int, size: int, period: str = "2 ms") -> dict[str, Any]:
-    """A flow with more transfers for a packet than its receiver's buffers and its own pieces ask for."""
-    times = {"period": period, "deadline": "100 ms", "transfers": -(-size // KIB)}
+def flow(name: str, source: str, to: str, port: int, size: int, period: str = "12 ms") -> dict[str, Any]:
+    """A flow with as many transfers for a packet as its receiver's buffers and its own pieces ask for."""
+    times = {"period": period, "deadline": "20 ms", "transfers": -(-size // (2 * KIB))}
     return {"name": name, "from": source, "to": to, "port": port, "size": size, **times}
 
 
@@ -95,7 +95,7 @@ def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) ->
         domain("sink", "socket_sink", 2, params={"times": 1}),
         flows=[
             flow("up", "linux", "sink", 5000, 64 * KIB),
-            flow("down", "source", "linux", 5001, 4 * KIB, "1 ms"),
+            flow("down", "source", "linux", 5001, 4 * KIB, "2 ms"),
         ],
         linux="stopped",
         source="stopped",
@@ -140,7 +140,7 @@ def test_f1_linux_to_linux_a_stalled_flow_delays_no_other(tmp_path: Path) -> Non
         ),
         flows=[
             flow("stream", "linux", "other", 5000, 64 * KIB),
-            flow("storm", "linux", "other", 5001, KIB, "200 us"),
+            flow("storm", "linux", "other", 5001, KIB, "1 ms"),
             flow("stalled", "linux", "other", 5002, 64 * KIB),
         ],
         linux="stopped",
@@ -178,8 +178,8 @@ def test_f1_a_domain_that_is_restarted_in_mid_transfer_leaves_a_clean_reset(tmp_
         domain(steady[0], "socket_source", 2, params={"total": size, "times": 1_000_000}),
         domain(steady[1], "socket_sink", 1),
         flows=[
-            flow("stream", "source", "sink", 5000, 4 * KIB, "1 ms"),
-            flow("steady", *steady, 5000, 4 * KIB, "1 ms"),
+            flow("stream", "source", "sink", 5000, 4 * KIB, "2 ms"),
+            flow("steady", *steady, 5000, 4 * KIB, "2 ms"),
         ],
         manager="stopped",
     )
@@ -260,7 +260,7 @@ def test_f2_the_dma_engine_copies_between_linux_and_bare_metal(tmp_path: Path) -
         domain("sink", "socket_sink", 2, params={"times": 1}),
         flows=[
             flow("up", "linux", "sink", 5000, 64 * KIB),
-            flow("down", "source", "linux", 5001, 4 * KIB, "1 ms"),
+            flow("down", "source", "linux", 5001, 4 * KIB, "2 ms"),
         ],
         linux="stopped",
         source="stopped",
@@ -292,7 +292,7 @@ def test_f2_a_broker_that_is_restarted_again_and_again_tears_nothing(tmp_path: P
             manager=True,
             params={"victim": broker, "rounds": 10, "gap_us": 300_000, "seed": 5, "end_machine": 0},
         ),
-        flows=[flow("stream", "source", "sink", 5000, 4 * KIB, "1 ms")],
+        flows=[flow("stream", "source", "sink", 5000, 4 * KIB, "2 ms")],
         manager="stopped",
         source="stopped",
         sink="stopped",
