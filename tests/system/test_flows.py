@@ -78,6 +78,15 @@ def assert_whole(report: dict[str, int], what: str, size: int) -> None:
     assert (report[what], report["crc"], report["reset"]) == (size, pattern_crc(size), 0)
 
 
+def assert_both_ways(run: Run, up: int, down: int) -> None:
+    """A stream from Linux to `sink`, and one from `source` to Linux, both whole."""
+    assert not run.result["reasons"]
+    assert_whole(reports(run, "linux", "sent")[0], "sent", up)
+    assert_whole(reports(run, "sink", "received")[0], "received", up)
+    assert_whole(reports(run, "source", "sent")[0], "sent", down)
+    assert_whole(reports(run, "linux", "received")[0], "received", down)
+
+
 def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) -> None:
     """Both ways at once; packets of 64 KiB are split over buffers of 4 KiB."""
     up, down = STREAM_MIB * MIB, MIB
@@ -102,11 +111,7 @@ def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) ->
         sink="stopped",
     )
     run = boot(path, tmp_path / "run", timeout_s=300 + STREAM_MIB)
-    assert not run.result["reasons"]
-    assert_whole(reports(run, "linux", "sent")[0], "sent", up)
-    assert_whole(reports(run, "sink", "received")[0], "received", up)
-    assert_whole(reports(run, "source", "sent")[0], "sent", down)
-    assert_whole(reports(run, "linux", "received")[0], "received", down)
+    assert_both_ways(run, up, down)
     assert flow_of(run, "up")["bytes"] == up
     assert flow_of(run, "down")["bytes"] == down
     assert flow_of(run, "down")["packets"] == down // (4 * KIB)
@@ -267,11 +272,7 @@ def test_f2_the_dma_engine_copies_between_linux_and_bare_metal(tmp_path: Path) -
         sink="stopped",
     )
     run = boot(path, tmp_path / "run", timeout_s=300 + STREAM_MIB)
-    assert not run.result["reasons"]
-    assert_whole(reports(run, "linux", "sent")[0], "sent", up)
-    assert_whole(reports(run, "sink", "received")[0], "received", up)
-    assert_whole(reports(run, "source", "sent")[0], "sent", down)
-    assert_whole(reports(run, "linux", "received")[0], "received", down)
+    assert_both_ways(run, up, down)
     assert flow_of(run, "up")["lost"] == flow_of(run, "down")["lost"] == 0
     assert run.domain("broker")["exit_reasons"]["irq_device"] > up // (4 * KIB)
     assert run.result["witnesses"]["tables"]["verdict"] == "held"

@@ -68,12 +68,7 @@ def experiment(
         points = points_of(what, only or ())
         rows, files, seconds, traces = _run(what, points, only or (), jobs, again, [name, *given])
     except (BadExperiment, PointFailed, ValueError) as error:
-        if as_json:
-            print_json(
-                result_object("experiment", on="machine", verdict="error", reasons=str(error).split("\n"))
-            )
-        else:
-            complain_of(error)
+        _say_why_not(error, as_json)
         raise typer.Exit(1) from error
     if as_json:
         found: dict[str, Any] = {
@@ -91,6 +86,13 @@ def experiment(
     console().print(
         f"{what.name}: {len(rows)} points on {what.platform} in {seconds:.0f} s, {files[0]}", style="green"
     )
+
+
+def _say_why_not(error: Exception, as_json: bool) -> None:
+    if as_json:
+        print_json(result_object("experiment", on="machine", verdict="error", reasons=str(error).split("\n")))
+    else:
+        complain_of(error)
 
 
 def _flows(
@@ -111,12 +113,7 @@ def _flows(
             raise BadExperiment(f"--set {settings[0]}: '{NAME}' has sections (--only), no values to set")
         rows, files, seconds = run_flows(only, workers, again, arguments)
     except (BadExperiment, PointFailed, ValueError) as error:
-        if as_json:
-            print_json(
-                result_object("experiment", on="machine", verdict="error", reasons=str(error).split("\n"))
-            )
-        else:
-            complain_of(error)
+        _say_why_not(error, as_json)
         raise typer.Exit(1) from error
     if as_json:
         found: dict[str, Any] = {"experiment": NAME, "sections": rows, "files": files}
