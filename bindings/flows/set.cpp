@@ -22,12 +22,12 @@ struct wording {
 constexpr std::array<wording, FLOW_PERIOD_SHORT + 1> wordings = {{
     {"none", "no problem"},
     {"too-many", "there is no flow, or there are more than the analysis takes"},
-    {"bad-chunk", "the chunk is 0 or too large"},
+    {"bad-chunk", "the chunk is not 1 B to 4 GiB"},
     {"bad-costs", "a cost is too large, or a smallest one above the largest"},
-    {"bad-size", "the packet size is 0 or too large"},
-    {"bad-time", "the period or the deadline is 0 or too long"},
+    {"bad-size", "the packet size is not 1 B to 4 GiB"},
+    {"bad-time", "the period or the deadline is not 1 ns to 18 minutes"},
     {"bad-sender", "there is no such sender"},
-    {"bad-transfers", "there are fewer transfers than chunks, or too many"},
+    {"bad-transfers", "there are fewer transfers than chunks, or more than 1048576"},
     {"deadline-short", "the deadline is not longer than the fixed parts of the path"},
     {"period-short", "the period is not longer than the varying part of a send"},
 }};

@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import os
 import pkgutil
 import sys
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -80,6 +82,7 @@ def _register(app: typer.Typer, name: str) -> None:
 
 def main() -> None:
     """Entry point of the script `bulkhead`."""
+    _open_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):  # where a character cannot be shown, `?` stands for it
         sys.stdout.reconfigure(errors="replace")
     try:
@@ -101,10 +104,17 @@ def main() -> None:
         raise
 
 
+def _open_streams() -> None:
+    """Who closed an output (`>&-`) wants nothing of it; Python has None there, which cannot be written to."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - until the program ends
+
+
 def _surroundings(error: OSError) -> str:
     """A disk that is full, a directory that may not be written, in words: no mistake of the program."""
     place = f"{error.filename}: " if error.filename else ""
-    hint = "it needs a build directory that it may write to, with space left"
+    hint = "it needs directories that it may write to, with space left"
     return f"error: {place}{error.strerror or error}\n{hint}"
 
 

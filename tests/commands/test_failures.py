@@ -74,6 +74,18 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch: pytest.Mo
     assert shown.read() == "? held\n"
 
 
+def test_a_closed_output_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What `>&-` leaves of standard output."""
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "argv", ["bulkhead", "check", str(EXAMPLES / "flows.yaml")])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 0
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_results_of_every_command_have_the_common_keys(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -193,7 +193,7 @@ def test_overrides_can_add_what_was_not_there() -> None:
         ("name.x=1", "unknown-name", None),
         ("isolation.llc", "bad-override", None),
         ("=1", "bad-override", None),
-        ("isolation.llc=", "empty-file", None),
+        ("isolation.llc=", "bad-override", None),
         ("isolation.llc=[", "syntax", None),
         ("domains.0=*x", "alias", None),
     ],

@@ -82,7 +82,8 @@ def test_min_period() -> None:
         (("min-period", "--size", "4 cows", "--bandwidth", "1 MB/s"), 2, ""),
         (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu12"), 1, "zcu102"),
         (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu104"), 1, "flow_costs"),
-        (("min-period", "--size", "5GiB", "--bandwidth", "148MB/s"), 1, "size"),
+        (("min-period", "--size", "5GiB", "--bandwidth", "148MB/s"), 1, "4 GiB"),
+        (("min-period", "--size", "4GiB", "--bandwidth", "1MB/s"), 1, "18 minutes"),
         (("check", str(ROOT / "examples" / "mixed-criticality.yaml")), 1, "no flows"),
         (("min-bandwidth", str(ROOT / "examples" / "bad" / "flow-impossible.yaml")), 1, "any bandwidth"),
         (("min-bandwidth", str(ROOT / "examples" / "bad" / "flow-deadline-short.yaml")), 1, "fixed parts"),
@@ -96,6 +97,21 @@ def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], code: int, word
         _, result = run_json("flows", *arguments)
         assert result["verdict"] == "error"
         assert any(word in reason for reason in result["reasons"]), result["reasons"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--size", "0B"), ("--chunk", "-1B"), ("--bandwidth", "148MB"), ("--to", "0.01")]
+)
+def test_a_wrong_option_is_named(option: str, value: str) -> None:
+    done = CliRunner().invoke(build_app(), ["flows", "sweep", option, value])
+    assert done.exit_code == 2
+    assert f"Invalid value for {option}:" in done.stderr
+
+
+def test_reasons_are_sentences() -> None:
+    """Not the arguments of the exception that brings them."""
+    _, result = run_json("flows", "min-period", "--size", "5GiB", "--bandwidth", "148MB/s")
+    assert result["reasons"] == ["flow 0: the packet size is not 1 B to 4 GiB"]
 
 
 @pytest.mark.req("F6")

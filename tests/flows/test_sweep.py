@@ -39,6 +39,16 @@ def test_periods_give_the_utilization_and_senders_are_drawn_from_all() -> None:
 
 
 @pytest.mark.req("F6")
+@pytest.mark.parametrize(
+    ("size", "rate", "words"),
+    [(4 << 30, 100_000_000, "18 minutes"), (12288, 1, "18 minutes"), (1, 1 << 40, "1 ns")],
+)
+def test_a_utilization_that_no_period_can_give_is_refused(size: int, rate: int, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        ran(replace(SMALL, packet_bytes=size, bytes_per_s=rate))
+
+
+@pytest.mark.req("F6")
 def test_ratios_are_those_of_the_sets_one_by_one() -> None:
     swept = ran(SMALL)
     for number, point in enumerate(swept.points):

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bulkhead.run.result import _guest_ns
 from bulkhead.run.target import Options
 
 from .made_up import LAYOUT, UNPROTECTED_EVICTIONS, MadeUp
@@ -149,3 +151,13 @@ def test_ways_to_end(tmp_path: Path, how: str, detail: str, options: Options, re
     result = MadeUp(tmp_path, how=how, detail=detail, options=options).result()
     assert (result["verdict"] == "ok") == (reason is None)
     assert reason is None or result["reasons"][0].startswith(reason)
+
+
+def test_an_interrupted_run_of_the_machine_has_come_as_far_as_it_counted() -> None:
+    """Not as far as the last line of its console, which may be long ago."""
+    ended = SimpleNamespace(simulated_ns=1_640_000_000)
+    console = SimpleNamespace(console=SimpleNamespace(time_ns=2_207_000))
+    facts: Any = SimpleNamespace(status="not ended", simulated=ended, outcome=console)
+    assert _guest_ns(facts) == 1_640_000_000
+    facts.simulated = None
+    assert _guest_ns(facts) == 2_207_000

@@ -97,15 +97,15 @@ def min_period(
     command = "flows min-period"
     used = _platform(platform, command, as_json)
     assert used.flow_costs is not None
-    packet, rate, chunk_bytes = _bytes(size), _rate(bandwidth), _bytes(chunk)
+    packet, rate, chunk_bytes = _bytes("--size", size), _rate(bandwidth), _bytes("--chunk", chunk)
     try:
         found = analysis.smallest_period(
             used.flow_costs, packet, rate, chunk_bytes=chunk_bytes, senders=senders
         )
     except ValueError as error:
-        _no(command, platform, str(error), as_json)
+        _no(command, platform, str(error.args[0]), as_json)
     if found is None:
-        _no(command, platform, "no period is long enough", as_json)
+        _no(command, platform, f"no period up to 18 minutes is long enough at {rate} B/s", as_json)
     if as_json:
         asked: dict[str, Any] = {
             "size": packet,
@@ -155,14 +155,14 @@ def sweep(
     steps = int((last - first) / step + 1e-9) + 1 if last >= first else 0
     utilizations = tuple(round(first + number * step, 6) for number in range(steps))
     if not utilizations:
-        raise typer.BadParameter("--to is below --from")
-    packet, rate, chunk_bytes = _bytes(size), _rate(bandwidth), _bytes(chunk)
+        raise typer.BadParameter("is below --from", param_hint="--to")
+    packet, rate, chunk_bytes = _bytes("--size", size), _rate(bandwidth), _bytes("--chunk", chunk)
     what = library.Sweep(used.flow_costs, domains, flows, packet, rate, sets, chunk_bytes, utilizations, seed)
     try:
         with progress("flows sweep") as update:
             swept = library.run(what, jobs or os.cpu_count() or 1, update)
     except ValueError as error:
-        _no(command, platform, str(error), as_json)
+        _no(command, platform, str(error.args[0]), as_json)
     files = write_sweep(what, swept, output or build_dir() / "run" / "flows-sweep")
     if as_json:
         print_json(_sweep_json(what, swept, used, files))
@@ -267,19 +267,19 @@ def _no(command: str, platform: str, reason: str, as_json: bool) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _bytes(text: str) -> int:
+def _bytes(option: str, text: str) -> int:
     from bulkhead.config.quantity import BYTE_UNITS
 
-    return _amount(text, BYTE_UNITS, "4KiB")
+    return _amount(option, text, BYTE_UNITS, "4KiB")
 
 
 def _rate(text: str) -> int:
     from bulkhead.config.quantity import RATE_UNITS
 
-    return _amount(text, RATE_UNITS, "148MB/s")
+    return _amount("--bandwidth", text, RATE_UNITS, "148MB/s")
 
 
-def _amount(text: str, units: dict[str, int], example: str) -> int:
+def _amount(option: str, text: str, units: dict[str, int], example: str) -> int:
     from pydantic_core import PydanticCustomError
 
     from bulkhead.config.quantity import parse
@@ -288,7 +288,8 @@ def _amount(text: str, units: dict[str, int], example: str) -> int:
         amount = parse(text, units, example, bare=False)
     except PydanticCustomError as error:
         context = error.context or {}
-        raise typer.BadParameter(f"{context.get('cause')}; allowed: {context.get('allowed')}") from error
+        cause = f"{context.get('cause')}; allowed: {context.get('allowed')}"
+        raise typer.BadParameter(cause, param_hint=option) from error
     if amount.denominator != 1 or amount < 1:
-        raise typer.BadParameter(f"'{text}' is not a positive whole number of bytes")
+        raise typer.BadParameter(f"'{text}' is not a positive whole number of bytes", param_hint=option)
     return int(amount)

@@ -26,6 +26,8 @@ def apply_override(root: Node, setting: str) -> list[Problem]:
     path = re.sub(r"\[(\d+)\]", r".\1", key.strip()).split(".")
     if not equals or not all(_PART.fullmatch(part) for part in path):
         return fail("bad-override", f"{quoted(setting)} is not an override", "key.path=value")
+    if not text.strip():
+        return fail("bad-override", "has no value", "key.path=value")
     source = parse_text(text, Source(shown), line=1)
     if source.root is None:
         return source.problems or fail("bad-override", "has no value", "key.path=value")

@@ -168,3 +168,9 @@ def _check(sweep: Sweep, core: Analysis) -> None:
     ):
         if not 1 <= value <= most:
             raise ValueError(f"{value} {what}: 1 to {most} are possible")
+    copying_ns = sweep.packet_bytes * NS_PER_S / sweep.bytes_per_s
+    longest_ns = copying_ns * sweep.flows / min(sweep.utilizations)  # of flows that share it evenly
+    shortest_ns = copying_ns / max(sweep.utilizations)  # of a flow that has all of it
+    if longest_ns > core.MAX_NS or shortest_ns < 1:  # `draw` would clip, and the utilization be another one
+        what = "longer than 18 minutes" if longest_ns > core.MAX_NS else "shorter than 1 ns"
+        raise ValueError(f"{sweep.packet_bytes} bytes at {sweep.bytes_per_s} bytes/s make periods {what}")

@@ -152,6 +152,8 @@ def _simulated(facts: Facts) -> Json:
 def _guest_ns(facts: Facts) -> int | None:
     if isinstance(facts.status, SystemStatus) and facts.status.guest_ns is not None:
         return facts.status.guest_ns
+    if facts.simulated is not None:  # it ended before its time
+        return facts.simulated.simulated_ns
     return facts.outcome.console.time_ns if facts.outcome.console else None
 
 
