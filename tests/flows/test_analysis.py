@@ -152,9 +152,21 @@ def test_each_proposed_change_alone_is_enough_and_no_smaller_one_is(model: FlowM
             if change.flow is None:
                 assert analysis.schedulable(model, value) == expected
                 continue
-            number = int(change.key.removeprefix("flows[").partition("]")[0])
-            changed = model.with_flow(number, **{change.key.rpartition(".")[2]: value})
-            assert analysis.schedulable(changed, b) == expected or value > model.flows[number].period
+            changed = model.with_flow(change.flow, **dict.fromkeys(change.keys, value))
+            assert analysis.schedulable(changed, b) == expected or value > model.flows[change.flow].period
+
+
+@pytest.mark.req("F6")
+def test_where_no_single_value_is_enough_period_and_deadline_go_together() -> None:
+    """16 transfers take 100 us beside their bytes: neither a longer period nor a longer deadline would do."""
+    values = {"name": "f", "from_": "alpha", "to": "beta", "port": 1, "size": 65536}
+    flow = Flow.model_construct(**values, period=100_000, deadline=100_000)
+    model, b = FlowModel((flow,), COSTS, 4096), 1 << 40
+    (change,) = analysis.changes(model, b)
+    assert change.keys == ("period", "deadline")
+    assert change.text().startswith(f"period and deadline of f: {change.needed} ns")
+    for value, expected in ((change.needed, True), (change.needed - 1, False)):
+        assert analysis.schedulable(model.with_flow(0, period=value, deadline=value), b) == expected
 
 
 @pytest.mark.req("F6")

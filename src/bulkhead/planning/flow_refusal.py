@@ -8,7 +8,7 @@ planning/flows.py calls this.
 from __future__ import annotations
 
 from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.flows.analysis import smallest_above
+from bulkhead.flows.analysis import AT_MOST_RATE, FARTHEST, smallest_above, tried
 from bulkhead.flows.model import KINDS, FlowModel
 from bulkhead.flows.native import analysis as library
 
@@ -18,8 +18,8 @@ _FIXED = {
 }
 
 
-def refusal(refused: ValueError, model: FlowModel) -> Finding:
-    """Where in the file, and how far it is."""
+def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
+    """Where in the file, and how far it is; `rate` of the broker, if it is given."""
     if len(refused.args) < 3:
         return Finding(("flows",), "out-of-range", str(refused))
     _, code, task = refused.args
@@ -51,7 +51,20 @@ def refusal(refused: ValueError, model: FlowModel) -> Finding:
     key = "deadline" if code == "deadline-short" else "period"
     need = _least(model, number, key)
     cause = f"{getattr(flow, key)} ns are not longer than {_FIXED[key]}"
-    return Finding((*at, key), code, cause, None if need is None else f"at least {need} ns for that alone")
+    return Finding((*at, key), code, cause, None if need is None else _enough(model, number, key, need, rate))
+
+
+def _enough(model: FlowModel, number: int, key: str, need: int, rate: int | None) -> str:
+    """What the flow needs, and what the whole does, if this value alone can bring it about."""
+
+    def fits(value: int) -> bool:
+        outcome = tried(model.with_flow(number, **{key: value}), rate or library().MAX_BYTES_PER_S)
+        return outcome is not None and outcome.verdict == "schedulable"
+
+    found = smallest_above(need - 1, min(need * FARTHEST, library().MAX_NS), fits)
+    if found is None:
+        return f"at least {need} ns for that alone"
+    return f"{key} of {model.flows[number].name}: {found} ns{'' if rate else AT_MOST_RATE}"
 
 
 def _least(model: FlowModel, number: int, key: str) -> int | None:

@@ -69,7 +69,7 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
     try:
         model.make()
     except ValueError as refused:
-        return None, [refusal(refused, model)]
+        return None, [refusal(refused, model, system.broker.rate)]
     return model, []
 
 
@@ -200,12 +200,15 @@ class _Planner:
         else:
             cause = f"the fixed costs alone need {analysis.load(self.model, most):.1%} of the broker's time"
         cause = f"the flows cannot be scheduled at any bandwidth: {cause}"
-        return Finding(("flows",), "flows-impossible", cause, _allowed(analysis.changes(self.model, most)))
+        found = analysis.changes(self.model, most)
+        allowed = _allowed(found) + (analysis.AT_MOST_RATE if found else "")
+        return Finding(("flows",), "flows-impossible", cause, allowed)
 
 
 def _allowed(changes: list[analysis.Change]) -> str:
     if not changes:
-        return "longer periods or deadlines, or fewer flows: no single change is enough"
+        far = f"no single change of up to {analysis.FARTHEST} times is enough"
+        return f"longer periods or deadlines, or fewer flows: {far}"
     return ", or ".join(one.text() for one in changes[:SHOWN_CHANGES])
 
 
