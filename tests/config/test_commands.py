@@ -5,31 +5,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from bulkhead.cli import build_app
+from ..command_line import run, run_json
 
 ROOT = Path(__file__).parents[2]
 GOOD, SMP = ROOT / "examples" / "mixed-criticality.yaml", ROOT / "examples" / "linux-smp.yaml"
 BAD = ROOT / "examples" / "bad" / "several.yaml"
-COMMON = {"bulkhead", "command", "system", "platform", "on", "seed", "verdict", "reasons"}
-
-
-def run(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout
-
-
-def run_json(*arguments: object) -> tuple[int, dict[str, Any]]:
-    code, text = run(*arguments, "--json")
-    result = json.loads(text)
-    assert set(result) >= COMMON
-    assert set(result["bulkhead"]) == {"version", "commit"}
-    return code, result
 
 
 def test_check_accepts_the_examples() -> None:

@@ -250,6 +250,38 @@ def test_reading_never_recurses_as_deep_as_its_input() -> None:
     assert sys.getrecursionlimit() < 2_000
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "console=ttyAMA0 quiet",
+        "'console=ttyAMA0 quiet'",
+        '"console=ttyAMA0 quiet"',
+        '"console=ttyAMA0\\\n  \\ quiet"',
+        "console=ttyAMA0\n  quiet",
+        *(f">{mark}\n  console=ttyAMA0\n  quiet\n" for mark in ("", "-", "+", "2-")),
+        *(f"|{mark}\n  console=ttyAMA0 quiet\n" for mark in ("", "-", "+", "2-")),
+    ],
+)
+def test_a_text_is_the_same_in_each_style_of_yaml(written: str) -> None:
+    """The styles: plain, quoted, folded, literal, the latter with each way to end."""
+    source = parse_text(f"text: {written}\nmore: 1\n", Source("t"))
+    assert source.root is not None and not source.problems
+    assert source.root.plain() == {"text": "console=ttyAMA0 quiet", "more": 1}
+
+
+def test_a_system_s_texts_can_be_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "blocks.yaml"
+    block = "cmdline: >-\n        console=ttyAMA0\n        quiet\n"
+    text = NORMATIVE.replace(
+        'image: { kernel: linux:debian, initrd: busybox, cmdline: "console=ttyAMA0 quiet" }',
+        f"image:\n      kernel: linux:debian\n      initrd: busybox\n      {block}",
+    )
+    path.write_text(text)
+    loaded = load_system(str(path))
+    assert block in text and loaded.system is not None
+    assert loaded.system.domains[1].image.cmdline == "console=ttyAMA0 quiet"
+
+
 def test_an_override_keeps_the_rest_of_the_tree() -> None:
     source = parse_text("a: { b: 1 }\nc: [x, y]\n", Source("t"))
     assert source.root is not None

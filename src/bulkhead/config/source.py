@@ -32,6 +32,8 @@ MAX_FILE_BYTES = 256 * 1024
 MAX_DEPTH = 24
 MAX_NUMBER_CHARS = 40
 
+_FOLD = "\a"  # of ruamel's round-trip scanner; a file has none, it is no text
+
 _INT = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
@@ -266,7 +268,10 @@ class _Builder:
     def _scalar(self, event: Any, line: int, column: int) -> Any:
         """The value of a scalar by YAML 1.2's core schema; numbers stay exact."""
         text = event.value
-        if event.style in ("'", '"', "|", ">"):
+        if event.style in ("|", ">"):
+            # The parser marks where lines were folded. The end of the last line ends the block: no text has it.
+            return text.replace(_FOLD, "").rstrip("\n")
+        if event.style in ("'", '"'):
             return text
         if text in ("", "~", "null", "Null", "NULL"):
             return Empty()

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of the tool, called in this process as a user calls them: exit code and what is printed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from typer.testing import CliRunner
+
+from bulkhead.cli import build_app
+
+COMMON = {"bulkhead", "command", "system", "platform", "on", "seed", "verdict", "reasons"}
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Exit code and text. Whatever else ends the command is a failure of the test."""
+    done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout
+
+
+def run_json(*arguments: object) -> tuple[int, dict[str, Any]]:
+    """With `--json`: exit code and the object, which has the keys that all commands have."""
+    code, text = run(*arguments, "--json")
+    result = json.loads(text)
+    assert set(result) >= COMMON
+    assert set(result["bulkhead"]) == {"version", "commit"}
+    return code, result
