@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from click.testing import Result
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
@@ -13,10 +14,16 @@ from bulkhead.cli import build_app
 COMMON = {"bulkhead", "command", "system", "platform", "on", "seed", "verdict", "reasons"}
 
 
-def run(*arguments: object) -> tuple[int, str]:
-    """Exit code and text. Whatever else ends the command is a failure of the test."""
+def invoked(*arguments: object) -> Result:
+    """All that is known of it. Whatever else than an exit ends the command is a failure of the test."""
     done = CliRunner().invoke(build_app(), [str(argument) for argument in arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Exit code and text."""
+    done = invoked(*arguments)
     return done.exit_code, done.stdout
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ..command_line import run, run_json
+from ..command_line import invoked, run, run_json
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = str(ROOT / "examples" / "flows.yaml")
@@ -86,7 +86,7 @@ def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], code: int, word
     ("option", "value"), [("--size", "0B"), ("--chunk", "-1B"), ("--bandwidth", "148MB"), ("--to", "0.01")]
 )
 def test_a_wrong_option_is_named(option: str, value: str) -> None:
-    done = CliRunner().invoke(build_app(), ["flows", "sweep", option, value])
+    done = invoked("flows", "sweep", option, value)
     assert done.exit_code == 2
     assert f"Invalid value for {option}:" in done.stderr
 

@@ -26,7 +26,7 @@ def main() -> int:
     if script == "refuse":
         say(error="no such platform")
         return 1
-    say(console="[bulkhead 0.000001] 1 domain\n[one 0.5", simulated_ps=2)
+    say(console="[bulkhead 0.000001] 1 domain\n[one 0.5", simulated_ps=2000)
     if script == "die":
         sys.stderr.write("assertion failed\n")
         os.kill(os.getpid(), signal.SIGABRT)
@@ -36,12 +36,13 @@ def main() -> int:
         Path(request["frames_file"]).with_suffix(".hangs").touch()
     while script == "hang" and not stopped:
         time.sleep(0.01)
-    say(console="00000] bulkhead: ready\n\u00e9\n", simulated_ps=4)
+    say(console="00000] bulkhead: ready\n\u00e9\n", simulated_ps=4000)
     Path(request["frames_file"]).write_bytes(b"\x07" * FRAME_BYTES * len(request["frames"]))
     say(
         ending="stopped" if stopped else request.get("ending", "off"),
         trouble="EL2 writes 0x0",
         started_ps=1,
+        simulated_ps=7000,
     )
     return 0
 

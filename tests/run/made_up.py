@@ -58,6 +58,7 @@ class MadeUp:
     console: bytes = CONSOLE
     how: str = "shutdown"
     detail: str = ""
+    simulated_ns: int | None = None
 
     def result(self) -> dict[str, Any]:
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -84,6 +85,7 @@ class MadeUp:
         outcome = Outcome(
             self.how, self.detail, image, parser, 31.5, "10.0.2", ("qemu-system-aarch64", "-machine", "virt")
         )
+        outcome.simulated_ns = self.simulated_ns
         return conclude(target, outcome, version="0.1.0", commit="0123456789ab")
 
     def _stage2(self, tables: TableImage, frames: list[int], name: str) -> int:

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bulkhead.run.result import _guest_ns
 from bulkhead.run.target import Options
 
-from .made_up import LAYOUT, UNPROTECTED_EVICTIONS, MadeUp
+from .made_up import HZ, LAYOUT, UNPROTECTED_EVICTIONS, MadeUp
 
 CRASHED = {
     "state": 3,
@@ -153,11 +151,12 @@ def test_ways_to_end(tmp_path: Path, how: str, detail: str, options: Options, re
     assert reason is None or result["reasons"][0].startswith(reason)
 
 
-def test_an_interrupted_run_of_the_machine_has_come_as_far_as_it_counted() -> None:
-    """Not as far as the last line of its console, which may be long ago."""
-    ended = SimpleNamespace(simulated_ns=1_640_000_000)
-    console = SimpleNamespace(console=SimpleNamespace(time_ns=2_207_000))
-    facts: Any = SimpleNamespace(status="not ended", simulated=ended, outcome=console)
-    assert _guest_ns(facts) == 1_640_000_000
-    facts.simulated = None
-    assert _guest_ns(facts) == 2_207_000
+def test_an_interrupted_run_says_how_far_the_simulated_machine_came(tmp_path: Path) -> None:
+    """Whatever a domain has last said, and counted from the hypervisor's start."""
+    system = {"phase": 1, "ended_at": 0, "started_at": HZ // 1000}
+    made = MadeUp(tmp_path, how="interrupted", detail="by SIGTERM", system=system, options=Options())
+    assert "after 19.000 s of guest time" in made.result()["reasons"][0], "the console's last word"
+    made.simulated_ns = 21_501_000_000
+    result = made.result()
+    assert "interrupted by SIGTERM after 21.500 s of guest time" in result["reasons"]
+    assert result["guest_ns"] == 21_500_000_000

@@ -64,6 +64,7 @@ def test_a_refusal_and_a_death_are_told_apart(tmp_path: Path) -> None:
 def test_a_run_that_hangs_is_ended_when_its_time_is_over(tmp_path: Path) -> None:
     outcome = run(tmp_path, "hang", timeout_s=0.5)
     assert outcome.how == "timeout"
+    assert outcome.simulated_ns == 2, "as far as it has said"
     assert "within 0 s" in outcome.detail or "within 1 s" in outcome.detail
 
 
@@ -84,4 +85,5 @@ def test_a_signal_ends_all_runs_in_order(tmp_path: Path) -> None:
     thread.join()
     assert [outcome.how for outcome in outcomes] == ["interrupted"] * 3
     assert outcomes[0].image is not None  # in order: its memory could still be read
+    assert outcomes[0].simulated_ns == 7  # and how far it came is known
     assert outcomes[2].image is None  # it had not begun

@@ -269,7 +269,7 @@ class _Builder:
         """The value of a scalar by YAML 1.2's core schema; numbers stay exact."""
         text = event.value
         if event.style in ("|", ">"):
-            # The parser marks where lines were folded. The end of the last line ends the block: no text has it.
+            # The parser marks where lines were folded. The last line end is that of the block, not of a text.
             return text.replace(_FOLD, "").rstrip("\n")
         if event.style in ("'", '"'):
             return text

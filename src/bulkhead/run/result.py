@@ -150,10 +150,14 @@ def _simulated(facts: Facts) -> Json:
 
 
 def _guest_ns(facts: Facts) -> int | None:
-    if isinstance(facts.status, SystemStatus) and facts.status.guest_ns is not None:
-        return facts.status.guest_ns
-    if facts.simulated is not None:  # it ended before its time
-        return facts.simulated.simulated_ns
+    """From the start of the hypervisor to the end of the run; of one that did not end by itself, as far as is
+    known that it came."""
+    status = facts.status if isinstance(facts.status, SystemStatus) else None
+    if status is not None and status.guest_ns is not None:
+        return status.guest_ns
+    if facts.outcome.simulated_ns is not None:
+        started = status.started_at * 10**9 // status.counter_hz if status and status.counter_hz else 0
+        return max(0, facts.outcome.simulated_ns - started)
     return facts.outcome.console.time_ns if facts.outcome.console else None
 
 

@@ -51,6 +51,7 @@ class Outcome:
     qemu_version: str = "unknown"
     command: tuple[str, ...] = ()
     simulated: dict[str, Any] | None = None  # what the simulated machine counted (machine/hosted/run.h)
+    simulated_ns: int | None = None  # the last of its time that is known, since it was switched on
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bulkhead.evidence.simulated import PS_PER_NS
 from bulkhead.run.console import ConsoleParser
 from bulkhead.run.memory import FRAME_BYTES, MemoryImage
 from bulkhead.run.session import Outcome, View
@@ -130,6 +131,8 @@ class _Simulation:
         with (self._plan.directory / "console.log").open("wb") as log:
             async for line in process.stdout:
                 last = json.loads(line)
+                if "simulated_ps" in last:
+                    outcome.simulated_ns = last["simulated_ps"] // PS_PER_NS
                 if text := last.get("console"):
                     data = text.encode("latin-1")
                     log.write(data)
