@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,32 @@ def test_one_byte_more_than_is_left_does_not_fit(tmp_path: Path) -> None:
         assert again is not None
         assert again.fits == fits
         assert (again.utilization <= 1) == fits
+
+
+@pytest.mark.req("F3", "F6")
+@pytest.mark.parametrize(
+    ("engine", "overrides"),
+    [
+        ("zdma", ("broker.rate=1100 MB/s",)),
+        ("cpu-copy", ("broker.rate=130 MB/s",)),
+        ("cpu-copy", ("domains.one.bandwidth.budget=710 MB/s",)),
+        ("zdma", ("broker.rate=1100 MB/s", "domains.one.bandwidth={ events: 3750, period: 1 ms }")),
+    ],
+)
+def test_each_proposed_change_makes_it_fit_and_nothing_nearer_does(
+    tmp_path: Path, engine: str, overrides: tuple[str, ...]
+) -> None:
+    given = (f"broker.engine={engine}", *overrides)
+    plan, findings = plan_flows(*loaded(tmp_path, *given))
+    assert plan is None
+    assert [finding.code for finding in findings] == ["memory-budget"]
+    proposed = re.findall(r"(rate|budget|events)(?: of (\w+))?: (\d+)( B/s)?", findings[0].allowed or "")
+    assert proposed
+    for key, domain, value, unit in proposed:
+        path = f"domains.{domain}.bandwidth.{key}" if domain else "broker.rate"
+        for number, fits in ((int(value), True), (int(value) + 1, False)):
+            plan, _ = plan_flows(*loaded(tmp_path, *given, f"{path}={number}{unit}"))
+            assert (plan is not None) == fits, path
 
 
 @pytest.mark.req("F3")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bulkhead.config.flow_costs import FlowCosts
@@ -23,6 +24,7 @@ from bulkhead.flows.native import analysis as library
 from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
+from bulkhead.planning.memory_changes import Asked, smaller_budgets
 from bulkhead.planning.model import Choice
 
 if TYPE_CHECKING:
@@ -138,11 +140,10 @@ class _Planner:
         regulator = _regulator(self.platform)
         if self.broker.engine != "zdma" or regulator is None:
             return None
-        clock_hz = PS_PER_S // regulator.clock
-        value = -(-rate * (1 << REGISTER_BITS) // (regulator.transaction * clock_hz))
+        value = -int(-rate // _step(regulator))
         if value >= 1 << REGISTER_BITS:
             return None
-        got = value * regulator.transaction * clock_hz / (1 << REGISTER_BITS)
+        got = float(value * _step(regulator))
         why = f"the smallest value with at least {rate} B/s: {got / 1e6:.3f} MB/s"
         self.choices.append(Choice("broker.rate register", str(value), why))
         return EngineRegister(value, got)
@@ -177,8 +178,21 @@ class _Planner:
             reason = f"with {parts} of the DRAM in use, the budgets leave"
         needs = f"the broker needs {float(memory.rate) / 1e6:.2f} MB/s"
         cause = f"{needs}: {reason} {memory.largest_rate / 1e6:.2f} MB/s"
-        change = "lower budgets, longer periods or deadlines of flows, or `regulation: { overcommit: true }`"
+        asked = Asked(self.system, self.platform, self.broker, -int(-memory.rate // 1))
+        found = [*self._smaller_rate(memory), *smaller_budgets(asked)]
+        others = "lower budgets, or longer periods or deadlines of flows"
+        change = f"{', or '.join(found) or others}, or `regulation: {{ overcommit: true }}`"
         yield Finding(("broker", "rate"), "memory-budget", cause, change)
+
+    def _smaller_rate(self, memory: MemoryUse) -> Iterator[str]:
+        """The largest that the memory bears, if flows do not need more."""
+        most = memory.largest_rate
+        regulator = _regulator(self.platform)
+        if self.broker.engine == "zdma" and regulator is not None:
+            most = int(most // _step(regulator) * _step(regulator))
+        needed = analysis.smallest_bandwidth(self.model) if self.broker.rate is not None else None
+        if needed is not None and needed <= most:
+            yield f"rate: {most} B/s ({most / 1e6:.2f} MB/s)"
 
     def _late(self, checked: analysis.Checked) -> Finding:
         rate = checked.bytes_per_s
@@ -210,6 +224,11 @@ def _allowed(changes: list[analysis.Change]) -> str:
         far = f"no single change of up to {analysis.FARTHEST} times is enough"
         return f"longer periods or deadlines, or fewer flows: {far}"
     return ", or ".join(one.text() for one in changes[:SHOWN_CHANGES])
+
+
+def _step(regulator: Regulator) -> Fraction:
+    """Bytes/s of 1 in its register."""
+    return Fraction(regulator.transaction * (PS_PER_S // regulator.clock), 1 << REGISTER_BITS)
 
 
 def _regulator(platform: Platform) -> Regulator | None:
