@@ -31,7 +31,7 @@ bool flow_costs_fit(const struct flow_costs *costs)
 
 uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs)
 {
-    uint64_t outside_ns = (uint64_t)costs->transport_max + costs->notify_max;
+    uint64_t outside_ns = (uint64_t)costs->transport_max + costs->notify_max + costs->wake_max;
 
     return deadline_ns > outside_ns ? deadline_ns - outside_ns : 1;
 }

@@ -21,6 +21,11 @@ static uint32_t end_of(const struct flow_path *path, uint32_t device)
     return path->source == device ? FLOW_END_SOURCE : path->destination == device ? FLOW_END_DESTINATION : 0;
 }
 
+static uint32_t path_count(const struct flow_exchange *exchange)
+{
+    return (uint32_t)atomic_word_load_acquire(&exchange->path_count);
+}
+
 static bool is_open(const struct flow_path *path)
 {
     return atomic_word_load_acquire(&path->open) != 0;
@@ -40,7 +45,7 @@ static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *de
 {
     struct vsock_header reset;
 
-    for (uint32_t i = 0; i < exchange->path_count; i++) {
+    for (uint32_t i = 0; i < path_count(exchange); i++) {
         struct flow_path *path = &exchange->paths[i];
         uint32_t end = end_of(path, device->index);
 
@@ -65,7 +70,7 @@ static struct flow_path *path_of(struct flow_exchange *exchange, const struct vs
     struct flow_path *back = NULL;
     bool is_back;
 
-    for (uint32_t i = 0; i < exchange->path_count; i++) {
+    for (uint32_t i = 0; i < path_count(exchange); i++) {
         struct flow_path *path = &exchange->paths[i];
 
         if (!is_open(path) || !flow_connections_carry(&path->connections, header, &is_back)) {
@@ -86,24 +91,28 @@ static struct flow_path *path_of(struct flow_exchange *exchange, const struct vs
 }
 
 /* It is asked again whether the flow carries the packet, because it may just have ended. */
-static enum flow_decision decide(struct flow_path *path, const struct vsock_header *header, bool reverse)
+static enum flow_decision decide(struct flow_path *path, const struct vsock_packet *packet,
+                                 struct flow_effects *effects)
 {
+    const struct vsock_header *header = &packet->header;
     enum flow_decision decision = FLOW_ANSWER_RESET;
     bool is_back;
 
     spin_lock(&path->lock);
-    if (is_open(path) && flow_connections_carry(&path->connections, header, &is_back) && is_back == reverse) {
-        decision = flow_connections_take(&path->connections, header, reverse, path->most_bytes);
+    if (is_open(path) && flow_connections_carry(&path->connections, header, &is_back) &&
+        is_back == packet->reverse) {
+        decision = flow_connections_take(&path->connections, header, packet->reverse, path->most_bytes);
     }
     if (decision == FLOW_ANSWER_RESET || decision == FLOW_ABORT) {
         path->refused++;
+        effects->refused |= 1ull << packet->path;
     }
     spin_unlock(&path->lock);
     return decision;
 }
 
 static void enqueue(struct flow_path *path, struct vsock_device *device, struct vsock_packet *packet,
-                    uint64_t now)
+                    uint64_t now, struct flow_effects *effects)
 {
     struct path_mark mark = path_begin();
     struct packet_pace *pace = packet->reverse ? &path->back : &path->there;
@@ -114,6 +123,8 @@ static void enqueue(struct flow_path *path, struct vsock_device *device, struct 
     packet->sent_at = now;
     (void)vsock_device_queue(device, packet, &key);
     path_end(&mark, BH_PATH_PART_QUEUE_INSERT);
+    effects->wake = true;
+    effects->queued_at = effects->queued_at != 0 ? effects->queued_at : path_now();
 }
 
 static void answer(struct vsock_device *device, const struct vsock_packet *packet)
@@ -131,76 +142,94 @@ static bool is_up(const struct flow_exchange *exchange, uint32_t device)
     return atomic_word_load(&exchange->devices[device]->up) != 0;
 }
 
+static enum flow_decision decide_route(struct flow_exchange *exchange, struct vsock_packet *packet,
+                                       struct flow_path **path, struct flow_effects *effects)
+{
+    *path = path_of(exchange, &packet->header, &packet->path, &packet->reverse);
+    if (*path == NULL ||
+        (packet->header.operation == VSOCK_REQUEST && !is_up(exchange, (*path)->destination))) {
+        return FLOW_ANSWER_RESET;
+    }
+    return decide(*path, packet, effects);
+}
+
+/* The device's lock is taken when it is clear what becomes of the packet: the broker may wait for it. */
 static void route(struct flow_exchange *exchange, struct vsock_device *device, struct vsock_packet *packet,
                   uint64_t now, struct flow_effects *effects)
 {
-    struct flow_path *path = path_of(exchange, &packet->header, &packet->path, &packet->reverse);
+    struct flow_path *path;
+    enum flow_decision decision = decide_route(exchange, packet, &path, effects);
+    struct path_mark mark;
 
-    if (path == NULL || (packet->header.operation == VSOCK_REQUEST && !is_up(exchange, path->destination))) {
+    path_close(BH_PATH_PART_PARSE, 0);
+    mark = path_begin();
+    spin_lock(&device->lock);
+    path_end(&mark, BH_PATH_PART_QUEUE_LOCK);
+    if (decision == FLOW_ANSWER_RESET) {
         answer(device, packet);
-        return;
+    } else if (decision == FLOW_FORWARD && !vsock_device_merge(device, packet)) {
+        enqueue(path, device, packet, now, effects);
+    } else {
+        vsock_device_return(device, packet);
     }
-    switch (decide(path, &packet->header, packet->reverse)) {
-    case FLOW_FORWARD:
-        path_close(BH_PATH_PART_PARSE, 0);
-        enqueue(path, device, packet, now);
-        effects->wake = true;
-        effects->queued_at = effects->queued_at != 0 ? effects->queued_at : path_now();
-        break;
-    case FLOW_ANSWER_RESET:
-        answer(device, packet);
-        break;
-    case FLOW_ABORT:
-        vsock_device_return(device, packet);
+    spin_unlock(&device->lock);
+    if (decision == FLOW_ABORT) {
         effects->look |= bit(path->source) | bit(path->destination);
-        break;
-    default:
-        vsock_device_return(device, packet);
-        break;
     }
 }
 
+/* What is no packet of any flow. */
+static void reject(struct vsock_device *device, enum vsock_sent sent, const struct vsock_packet *packet)
+{
+    spin_lock(&device->lock);
+    if (sent == VSOCK_SENT_UNKNOWN) {
+        answer(device, packet);
+    } else if (sent == VSOCK_SENT_FOREIGN) {
+        vsock_device_return(device, packet);
+    } else {
+        vsock_device_fail(device);
+    }
+    spin_unlock(&device->lock);
+}
+
+/* False: there is nothing that there is room for. */
 static bool take_one(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now,
                      struct flow_effects *effects)
 {
     struct vsock_packet packet;
+    enum vsock_sent sent;
 
     path_open(BH_PATH_PART_PARSE);
-    switch (vsock_device_peek(device, &packet)) {
-    case VSOCK_SENT_PACKET:
+    spin_lock(&device->send_lock);
+    sent = vsock_device_peek(device, &packet);
+    if (sent == VSOCK_SENT_PACKET) {
         route(exchange, device, &packet, now, effects);
-        return true;
-    case VSOCK_SENT_UNKNOWN:
-        answer(device, &packet);
-        return true;
-    case VSOCK_SENT_FOREIGN:
-        vsock_device_return(device, &packet);
-        return true;
-    default:
-        return false;
+    } else if (sent != VSOCK_SENT_NOTHING) {
+        reject(device, sent, &packet);
     }
+    spin_unlock(&device->send_lock);
+    return sent != VSOCK_SENT_NOTHING;
 }
 
 void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64_t now,
                           struct flow_effects *effects)
 {
     struct vsock_device *device = exchange->devices[index];
-    struct path_mark mark = path_begin();
     uint32_t taken = 0;
 
     spin_lock(&device->lock);
-    path_end(&mark, BH_PATH_PART_QUEUE_LOCK);
     atomic_word_store(&device->up, virtio_device_runs(&device->mmio.device));
     deliver_answers(device);
     deliver_owed(exchange, device);
+    spin_unlock(&device->lock);
     path_close(BH_PATH_PART_TRANSPORT, 0);
     while (taken < PACKETS_PER_CALL && take_one(exchange, device, now, effects)) {
         taken++;
     }
-    spin_unlock(&device->lock);
     effects->lines |= bit(index);
     flow_exchange_lose_failed(exchange, effects);
-    effects->wake = true; /* there may be buffers that packets waited for */
+    /* Either the broker saw the buffers that are new, or this sees that it waits for some. */
+    effects->wake = effects->wake || atomic_word_load(&device->awaited) != 0;
     if (taken == PACKETS_PER_CALL) {
         effects->look |= bit(index); /* later, when others had their turn */
     }
@@ -224,7 +253,7 @@ static bool is_forgotten(const struct forgotten *which, const struct vsock_devic
 static void forget_packets(struct flow_exchange *exchange, struct vsock_device *sender,
                            const struct forgotten *which, struct flow_effects *effects)
 {
-    spin_lock(&sender->lock);
+    vsock_device_lock(sender);
     for (uint32_t place = sender->queue.count; place > 0; place--) {
         uint32_t slot = sender->queue.order[place - 1];
 
@@ -240,7 +269,7 @@ static void forget_packets(struct flow_exchange *exchange, struct vsock_device *
             effects->look |= bit(sender->index);
         }
     }
-    spin_unlock(&sender->lock);
+    vsock_device_unlock(sender);
 }
 
 void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct flow_effects *effects)
@@ -248,10 +277,10 @@ void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct f
     struct vsock_device *device = exchange->devices[index];
     const struct forgotten for_it = {.receiver = index, .path = FLOW_EXCHANGE_PATHS};
 
-    spin_lock(&device->lock);
+    vsock_device_lock(device);
     vsock_device_lose(device);
-    spin_unlock(&device->lock);
-    for (uint32_t i = 0; i < exchange->path_count; i++) {
+    vsock_device_unlock(device);
+    for (uint32_t i = 0; i < path_count(exchange); i++) {
         struct flow_path *path = &exchange->paths[i];
         uint32_t end = end_of(path, index);
 
@@ -313,6 +342,9 @@ void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const s
     flow_connections_init(&path->connections, exchange->devices[terms->source]->cid,
                           exchange->devices[terms->destination]->cid, terms->port);
     atomic_word_store_release(&path->open, 1);
+    if (number >= exchange->path_count) {
+        atomic_word_store_release(&exchange->path_count, number + 1ull);
+    }
     spin_unlock(&path->lock);
 }
 
@@ -325,7 +357,7 @@ void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct
     atomic_word_store_release(&path->open, 0);
     flow_connections_lose(&path->connections, 0);
     spin_unlock(&path->lock);
-    /* Who was about to queue one held the device's lock, or has not yet seen the path as it was. */
+    /* Who was about to queue one held the device's `send_lock`, or has not yet seen the path as it was. */
     forget_packets(exchange, exchange->devices[path->source], &of_it, effects);
     forget_packets(exchange, exchange->devices[path->destination], &of_it, effects);
     effects->look |= bit(path->source) | bit(path->destination);

@@ -5,7 +5,7 @@
  * when it is done. Nothing here moves payload, interrupts anybody or waits: callers do what the effects say.
  *
  * Any core may call for its own domain's device, the broker's core flow_exchange_next(). Locks are taken one
- * after the other: of a device, and within it of a flow.
+ * after the other: of a device (what was sent, and within it all the rest), and within it of a flow.
  */
 #ifndef BULKHEAD_CORE_FLOW_EXCHANGE_H
 #define BULKHEAD_CORE_FLOW_EXCHANGE_H
@@ -50,7 +50,7 @@ struct flow_path {
     uint32_t destination;
     uint32_t most_bytes;      /* of a packet's payload */
     uint64_t deadline_ticks;  /* as it was declared: what misses are judged by */
-    struct packet_pace there; /* under the source's lock */
+    struct packet_pace there; /* under the source's `send_lock` */
     struct packet_pace back;  /* under the destination's */
     uint64_t refused;         /* connections and packets that the flow does not allow */
     struct flow_path_statistics statistics;
@@ -86,7 +86,7 @@ struct flow_hand {
 struct flow_exchange {
     struct vsock_device *devices[FLOW_EXCHANGE_DEVICES]; /* by domain; NULL: it has none */
     struct flow_path *paths;
-    uint32_t path_count;
+    uint64_t path_count; /* one more than the largest number that was ever open */
     uint32_t chunk_bytes;
     uint64_t patience_ticks;     /* so long after its deadline a packet waits for a receive buffer */
     uint64_t ticks_per_mebibyte; /* of a transfer at the rate; 0: as fast as the engine is */
@@ -98,6 +98,8 @@ struct flow_exchange {
 struct flow_effects {
     uint32_t lines;     /* their interrupt line may have changed */
     uint32_t look;      /* their cores are to call flow_exchange_attend() */
+    uint64_t counted;   /* paths, 1 << number, with other statistics than before, */
+    uint64_t refused;   /* and those that have refused something */
     bool wake;          /* the broker: there is a packet */
     uint64_t queued_at; /* path_clock() when the first packet was in its queue; 0: there is none, or nobody
                            asked */

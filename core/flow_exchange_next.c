@@ -69,6 +69,12 @@ static void count(struct flow_path *path, const struct vsock_header *header, con
     statistics->misses += latency > path->deadline_ticks;
 }
 
+static void lose_packet(struct flow_exchange *exchange, uint32_t path, struct flow_effects *effects)
+{
+    exchange->paths[path].statistics.lost++;
+    effects->counted |= 1ull << path;
+}
+
 /* The packet in `slot` is delivered. Under its sender's lock. */
 static void finish(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t slot, uint64_t now,
                    struct flow_effects *effects)
@@ -77,6 +83,7 @@ static void finish(struct flow_exchange *exchange, struct vsock_device *sender, 
     struct flow_path *path = &exchange->paths[packet->path];
 
     count(path, &packet->header, &sender->queue.keys[slot], now);
+    effects->counted |= 1ull << packet->path;
     if (packet->header.operation == VSOCK_RESET) {
         spin_lock(&path->lock);
         flow_connections_delivered(&path->connections, &packet->header, packet->reverse);
@@ -107,7 +114,7 @@ static void complete(struct flow_exchange *exchange, uint64_t now, struct flow_e
     }
     spin_unlock(&sender->lock);
     if (packet == NULL) {
-        exchange->paths[hand->path].statistics.lost++;
+        lose_packet(exchange, hand->path, effects);
         hand->filled_bytes = 0; /* nobody waits for it */
         put_buffer(exchange, effects);
         return;
@@ -152,7 +159,8 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, uint32_t blocke
         uint32_t slot;
 
         /* A look without the lock: who inserts wakes the broker afterwards. */
-        if (device == NULL || packet_queue_looks_empty(&device->queue)) {
+        if (device == NULL ||
+            packet_queue_head(&device->queue) >= (found ? best->key.deadline : PACKET_NEVER)) {
             continue;
         }
         mark = path_begin();
@@ -192,6 +200,7 @@ static bool take_buffer(struct flow_exchange *exchange, const struct choice *cho
 
     spin_lock(&receiver->lock);
     taken = vsock_device_take_buffer(receiver, &hand->buffer);
+    atomic_word_store(&receiver->awaited, !taken);
     hand->receiver_life = receiver->life;
     spin_unlock(&receiver->lock);
     effects->lines |= bit(choice->key.receiver);
@@ -252,23 +261,44 @@ static bool make_transfer(struct flow_exchange *exchange)
     return bytes != 0;
 }
 
+static bool is_there(const struct vsock_device *sender, const struct choice *choice)
+{
+    return sender->life == choice->sender_life && sender->packets[choice->slot].serial == choice->serial;
+}
+
+/* The header of a choice as it is now; nothing is merged into it any more. */
+static struct vsock_header take_header(struct vsock_device *sender, const struct choice *choice)
+{
+    struct vsock_header header = choice->header;
+
+    spin_lock(&sender->lock);
+    if (is_there(sender, choice)) {
+        sender->packets[choice->slot].leaves = true;
+        header = sender->packets[choice->slot].header;
+    }
+    spin_unlock(&sender->lock);
+    return header;
+}
+
 /* A packet without payload needs no transfer: a header is delivered here. */
 static bool deliver_control(struct flow_exchange *exchange, const struct choice *choice, uint64_t now,
                             struct flow_effects *effects)
 {
     struct vsock_device *sender = exchange->devices[choice->sender];
     struct vsock_device *receiver = exchange->devices[choice->key.receiver];
+    struct vsock_header header = take_header(sender, choice);
     bool delivered;
 
     spin_lock(&receiver->lock);
-    delivered = vsock_device_deliver_header(receiver, &choice->header);
+    delivered = vsock_device_deliver_header(receiver, &header);
+    atomic_word_store(&receiver->awaited, !delivered);
     spin_unlock(&receiver->lock);
     effects->lines |= bit(choice->key.receiver);
     if (!delivered) {
         return false;
     }
     spin_lock(&sender->lock);
-    if (sender->life == choice->sender_life && sender->packets[choice->slot].serial == choice->serial) {
+    if (is_there(sender, choice)) {
         finish(exchange, sender, choice->slot, now, effects);
     }
     spin_unlock(&sender->lock);
@@ -300,7 +330,7 @@ static bool serve(struct flow_exchange *exchange, const struct choice *choice, u
     }
     if (!make_transfer(exchange)) {
         atomic_word_store_release(&exchange->busy, 0);
-        exchange->paths[hand->path].statistics.lost++;
+        lose_packet(exchange, hand->path, effects);
         hand->filled_bytes = 0;
         put_buffer(exchange, effects);
         *answer = FLOW_NEXT_AGAIN;
@@ -321,14 +351,14 @@ static void give_up(struct flow_exchange *exchange, const struct choice *choice,
     bool reverse = choice->key.receiver == path->source;
 
     spin_lock(&sender->lock);
-    if (sender->life == choice->sender_life && sender->packets[choice->slot].serial == choice->serial) {
+    if (is_there(sender, choice)) {
         vsock_device_finish(sender, choice->slot);
     }
     spin_unlock(&sender->lock);
     spin_lock(&path->lock);
     flow_connections_abort(&path->connections, &choice->header, reverse);
     spin_unlock(&path->lock);
-    path->statistics.lost++;
+    lose_packet(exchange, choice->key.flow, effects);
     effects->lines |= bit(choice->sender);
     effects->look |= bit(path->source) | bit(path->destination);
 }

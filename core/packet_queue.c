@@ -10,9 +10,15 @@
 void packet_queue_init(struct packet_queue *queue)
 {
     memset(queue, 0, sizeof(*queue));
+    atomic_word_store(&queue->head, PACKET_NEVER);
     for (uint32_t i = 0; i < PACKET_QUEUE_SLOTS; i++) {
         queue->free[i] = i;
     }
+}
+
+static void show_head(struct packet_queue *queue)
+{
+    atomic_word_store(&queue->head, queue->count != 0 ? queue->keys[queue->order[0]].deadline : PACKET_NEVER);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -47,6 +53,7 @@ uint32_t packet_queue_insert(struct packet_queue *queue, const struct packet_key
     queue->order[place] = slot;
     queue->keys[slot] = *key;
     queue->count++;
+    show_head(queue);
     return slot;
 }
 
@@ -62,6 +69,7 @@ void packet_queue_remove(struct packet_queue *queue, uint32_t slot)
         queue->order[place] = queue->order[place + 1];
     }
     queue->free[queue->count] = slot;
+    show_head(queue);
 }
 
 uint32_t packet_queue_first(const struct packet_queue *queue, uint64_t now, uint32_t blocked,

@@ -7,8 +7,7 @@
 #ifndef BULKHEAD_CORE_PACKET_QUEUE_H
 #define BULKHEAD_CORE_PACKET_QUEUE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/atomic.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +36,7 @@ struct packet_key {
 
 struct packet_queue {
     uint32_t count;
+    uint64_t head;                      /* deadline of the first, or PACKET_NEVER */
     uint32_t order[PACKET_QUEUE_SLOTS]; /* slots, by deadline; of equal ones the older first */
     uint32_t free[PACKET_QUEUE_SLOTS];  /* the last PACKET_QUEUE_SLOTS - count slots of it */
     struct packet_key keys[PACKET_QUEUE_SLOTS];
@@ -49,10 +49,11 @@ static inline bool packet_queue_is_full(const struct packet_queue *queue)
     return queue->count == PACKET_QUEUE_SLOTS;
 }
 
-/* For whoever does not hold the lock: what is inserted meanwhile may be missed. */
-static inline bool packet_queue_looks_empty(const struct packet_queue *queue)
+/* For whoever does not hold the lock: the earliest deadline, or PACKET_NEVER; what is inserted meanwhile may
+ * be missed. */
+static inline uint64_t packet_queue_head(const struct packet_queue *queue)
 {
-    return __atomic_load_n(&queue->count, __ATOMIC_RELAXED) == 0;
+    return atomic_word_load(&queue->head);
 }
 
 /* When a packet that is sent now is released, and until when it is to be delivered; the pace goes on. */

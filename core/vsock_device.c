@@ -6,6 +6,7 @@
 
 #include "core/atomic.h"
 #include "core/path_costs.h"
+#include <stddef.h>
 #include <string.h>
 
 void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index, uint64_t cid)
@@ -38,7 +39,7 @@ static struct virtqueue *queue_of(struct vsock_device *device, uint32_t queue)
     return virtio_device_queue(&device->mmio.device, queue);
 }
 
-static void fail(struct vsock_device *device)
+void vsock_device_fail(struct vsock_device *device)
 {
     device->malformed++;
     device->failed = true;
@@ -53,7 +54,7 @@ static void give(struct vsock_device *device, uint32_t number, uint16_t head, ui
         return;
     }
     if (!virtqueue_give(queue, device->memory, head, written)) {
-        fail(device);
+        vsock_device_fail(device);
     } else if (virtqueue_wants_interrupt(queue, device->memory)) {
         device->mmio.device.interrupts |= VIRTIO_INTERRUPT_QUEUE;
     }
@@ -70,14 +71,12 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
     case VIRTQUEUE_EMPTY:
         return VSOCK_SENT_NOTHING;
     case VIRTQUEUE_BROKEN:
-        fail(device);
         return VSOCK_SENT_BROKEN;
     default:
         break;
     }
     if (packet->chain.readable != packet->chain.count ||
         !virtqueue_chain_read(&packet->chain, device->memory, 0, &packet->header, sizeof(packet->header))) {
-        fail(device);
         return VSOCK_SENT_BROKEN;
     }
     switch (vsock_check(&packet->header, device->cid, packet->chain.readable_bytes - VSOCK_HEADER_BYTES)) {
@@ -89,7 +88,6 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
         device->foreign++;
         return VSOCK_SENT_FOREIGN;
     default:
-        fail(device);
         return VSOCK_SENT_BROKEN;
     }
 }
@@ -102,8 +100,51 @@ uint32_t vsock_device_queue(struct vsock_device *device, const struct vsock_pack
     device->packets[slot] = *packet;
     device->packets[slot].serial = device->next_serial++;
     device->packets[slot].done_bytes = 0;
+    device->packets[slot].leaves = false;
     virtqueue_advance(&device->mmio.device.queues[VSOCK_QUEUE_TX]);
     return slot;
+}
+
+static bool is_credit(const struct vsock_header *header)
+{
+    return header->operation == VSOCK_CREDIT_UPDATE || header->operation == VSOCK_CREDIT_REQUEST;
+}
+
+static bool is_of_same_connection(const struct vsock_packet *a, const struct vsock_packet *b)
+{
+    return a->path == b->path && a->reverse == b->reverse && a->header.source_port == b->header.source_port &&
+           a->header.destination_port == b->header.destination_port;
+}
+
+/* The packet of the same connection that was queued last, or NULL. */
+static struct vsock_packet *latest_of_connection(struct vsock_device *device,
+                                                 const struct vsock_packet *packet)
+{
+    struct vsock_packet *latest = NULL;
+
+    for (uint32_t place = 0; place < device->queue.count; place++) {
+        struct vsock_packet *one = &device->packets[device->queue.order[place]];
+
+        if (is_of_same_connection(one, packet) && (latest == NULL || one->serial > latest->serial)) {
+            latest = one;
+        }
+    }
+    return latest;
+}
+
+bool vsock_device_merge(struct vsock_device *device, const struct vsock_packet *packet)
+{
+    struct vsock_packet *latest;
+
+    if (!is_credit(&packet->header)) {
+        return false;
+    }
+    latest = latest_of_connection(device, packet);
+    if (latest == NULL || latest->leaves || latest->header.operation != packet->header.operation) {
+        return false;
+    }
+    latest->header = packet->header;
+    return true;
 }
 
 void vsock_device_return(struct vsock_device *device, const struct vsock_packet *packet)
@@ -143,7 +184,7 @@ bool vsock_device_take_buffer(struct vsock_device *device, struct virtqueue_chai
         return false;
     }
     if (answer == VIRTQUEUE_BROKEN || buffer->readable != 0 || buffer->writable_bytes <= VSOCK_HEADER_BYTES) {
-        fail(device);
+        vsock_device_fail(device);
         return false;
     }
     virtqueue_advance(queue);
@@ -157,7 +198,7 @@ void vsock_device_deliver(struct vsock_device *device, const struct virtqueue_ch
         return;
     }
     if (!virtqueue_chain_write(buffer, device->memory, 0, header, sizeof(*header))) {
-        fail(device);
+        vsock_device_fail(device);
         return;
     }
     give(device, VSOCK_QUEUE_RX, buffer->head, VSOCK_HEADER_BYTES + header->bytes);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The virtio socket device of one domain: its registers, what it has sent and is not yet delivered, and its
- * receive buffers (F1). It knows nothing of other devices (core/flow_exchange.h). The caller holds `lock`.
+ * receive buffers (F1). It knows nothing of other devices (core/flow_exchange.h). The caller holds `lock`;
+ * who takes what the driver has sent holds `send_lock` outside of it, so that the broker, which needs `lock`,
+ * does not wait while the driver's queue is read. Who changes queues holds both.
  */
 #ifndef BULKHEAD_CORE_VSOCK_DEVICE_H
 #define BULKHEAD_CORE_VSOCK_DEVICE_H
@@ -24,20 +26,23 @@ struct vsock_packet {
     uint32_t path;              /* number of its flow ... */
     bool reverse;               /* ... and its direction */
     uint32_t done_bytes;        /* of its payload, delivered or on the way */
+    bool leaves;                /* the broker has read its header, which stays as it is */
     uint64_t sent_at;           /* ticks */
     uint64_t serial;            /* no two packets of a device have the same */
     struct virtqueue_chain chain;
 };
 
 struct vsock_device {
-    struct spinlock lock;
+    struct spinlock send_lock; /* of the driver's sending queue, and of what comes out of it */
+    struct spinlock lock;      /* of all */
     struct virtio_mmio mmio;
     struct guest_memory *memory;
     uint64_t cid;
-    uint32_t index; /* of the domain */
-    uint64_t up;    /* 1: a driver works with it; read without the lock */
-    bool failed;    /* since somebody looked: it must be treated as lost */
-    uint64_t life;  /* counts resets: what began in an earlier one is not finished in this */
+    uint32_t index;   /* of the domain */
+    uint64_t up;      /* 1: a driver works with it; read without the lock */
+    uint64_t awaited; /* 1: the broker has found no receive buffer; read without the lock */
+    bool failed;      /* since somebody looked: it must be treated as lost */
+    uint64_t life;    /* counts resets: what began in an earlier one is not finished in this */
     uint64_t next_serial;
     struct packet_queue queue;
     struct vsock_packet packets[PACKET_QUEUE_SLOTS]; /* by slot of the queue */
@@ -53,8 +58,21 @@ enum vsock_sent {
     VSOCK_SENT_PACKET,  /* a sound header: vsock_device_queue() or vsock_device_return() comes next */
     VSOCK_SENT_UNKNOWN, /* one that is answered with a reset */
     VSOCK_SENT_FOREIGN, /* dropped: vsock_device_return() comes next */
-    VSOCK_SENT_BROKEN,  /* the device asks for a reset now */
+    VSOCK_SENT_BROKEN,  /* vsock_device_fail() comes next */
 };
+
+/* Both locks: nobody reads or changes anything of it. */
+static inline void vsock_device_lock(struct vsock_device *device)
+{
+    spin_lock(&device->send_lock);
+    spin_lock(&device->lock);
+}
+
+static inline void vsock_device_unlock(struct vsock_device *device)
+{
+    spin_unlock(&device->lock);
+    spin_unlock(&device->send_lock);
+}
 
 void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index,
                        uint64_t cid);
@@ -66,11 +84,19 @@ void vsock_device_lose(struct vsock_device *device);
 /* Forgets all registers. Nothing touches the guest's buffers any more. */
 void vsock_device_reset(struct vsock_device *device);
 
+/* Under `send_lock` alone. */
 enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_packet *packet);
+
+/* The guest wrote what cannot be: the device asks for a reset. */
+void vsock_device_fail(struct vsock_device *device);
 
 /* Takes the packet that was seen last into the queue: the slot of it. */
 uint32_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet,
                             const struct packet_key *key);
+
+/* What was seen last says how much its connection has taken, or asks for that, and so does the latest packet
+ * of the connection that waits: that one says it now, and vsock_device_return() comes next. */
+bool vsock_device_merge(struct vsock_device *device, const struct vsock_packet *packet);
 
 /* Gives the driver back what was seen last, as if it were sent. */
 void vsock_device_return(struct vsock_device *device, const struct vsock_packet *packet);

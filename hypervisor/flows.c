@@ -148,7 +148,6 @@ bool flows_init_all(void)
     }
     memset(paths, 0, sizeof(paths));
     exchange.paths = paths;
-    exchange.path_count = BH_MAX_FLOWS;
     for (uint32_t i = 0; i < system_manifest()->flows.count; i++) {
         flows_open(i, &flows[i]);
     }
@@ -226,14 +225,24 @@ void flows_close(uint32_t number)
     obey(&effects);
 }
 
+/* Of a set of flows, 1 << number. */
+static void publish_refused(uint64_t flows)
+{
+    for (; flows != 0; flows &= flows - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(flows);
+
+        spin_lock(&paths[i].lock);
+        system_status()->flows[i].refused = paths[i].refused;
+        spin_unlock(&paths[i].lock);
+    }
+}
+
 static void attend(const struct domain *domain)
 {
     struct flow_effects effects = {0};
 
     flow_exchange_attend(&exchange, domain->index, clock_now(), &effects);
-    for (uint32_t i = 0; i < exchange.path_count; i++) {
-        system_status()->flows[i].refused = paths[i].refused;
-    }
+    publish_refused(effects.refused);
     obey(&effects);
 }
 
@@ -307,7 +316,7 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
         path_stamps_heard(domain->index);
     }
     path_open(BH_PATH_PART_TRANSPORT);
-    spin_lock(&device->lock);
+    vsock_device_lock(device);
     if (access->write) {
         done = virtio_mmio_write(&device->mmio, device->memory, (uint32_t)access->offset, access->bytes,
                                  access->value, &event, &queue);
@@ -320,7 +329,7 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
         access->value = 0;
     }
     vgic_set_spi_level(domain, domain->config->socket_irq, vsock_device_interrupts(device));
-    spin_unlock(&device->lock);
+    vsock_device_unlock(device);
     if (event != VIRTIO_MMIO_NOTIFIED || queue != VSOCK_QUEUE_TX) {
         path_drop(BH_PATH_PART_TRANSPORT);
     }
@@ -344,20 +353,21 @@ static void tell_restarting(const struct flow_transfer *transfer)
     }
 }
 
-static void publish_statistics(void)
+/* Of a set of flows, 1 << number. On the broker's core. */
+static void publish_statistics(uint64_t flows)
 {
-    struct status_flow *status = system_status()->flows;
-
-    for (uint32_t i = 0; i < exchange.path_count; i++) {
+    for (; flows != 0; flows &= flows - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(flows);
         const struct flow_path_statistics *from = &paths[i].statistics;
+        struct status_flow *status = &system_status()->flows[i];
 
-        status[i].packets = from->packets;
-        status[i].bytes = from->bytes;
-        status[i].control_packets = from->control_packets;
-        status[i].misses = from->misses;
-        status[i].latency_max_ticks = from->latency_most;
-        status[i].latency_sum_ticks = from->latency_total;
-        status[i].lost = from->lost;
+        status->packets = from->packets;
+        status->bytes = from->bytes;
+        status->control_packets = from->control_packets;
+        status->misses = from->misses;
+        status->latency_max_ticks = from->latency_most;
+        status->latency_sum_ticks = from->latency_total;
+        status->lost = from->lost;
     }
 }
 
@@ -411,7 +421,7 @@ static void end_transfer(enum flow_engine_state state, struct flow_effects *effe
     }
     flow_engine_forget();
     flow_exchange_lose_failed(&exchange, effects);
-    publish_statistics();
+    publish_statistics(effects->counted);
 }
 
 /* The transfer before is done: its ends hear of it before anything else is looked for. False: the engine is
@@ -445,9 +455,7 @@ static enum flow_next next_of(const struct vcpu *vcpu, struct flow_transfer *tra
     spin_lock(&broker_lock);
     if (atomic_load(&vcpu->domain->state) == BH_DOMAIN_STATE_RUNNING) {
         answer = flow_exchange_next(&exchange, clock_now(), transfer, until, effects);
-        if (effects->lines != 0) {
-            publish_statistics();
-        }
+        publish_statistics(effects->counted);
         if (answer == FLOW_NEXT_TRANSFER && flow_engine_exists()) {
             flow_engine_start(vcpu->cpu, transfer);
         }
@@ -566,9 +574,9 @@ void flows_domain_stopped(struct domain *domain)
     }
     device = device_of(domain);
     if (device != NULL) {
-        spin_lock(&device->lock);
+        vsock_device_lock(device);
         virtio_device_set_status(&device->mmio.device, 0);
-        spin_unlock(&device->lock);
+        vsock_device_unlock(device);
         lose(domain);
     }
 }
@@ -585,8 +593,8 @@ void flows_domain_reset(struct domain *domain)
     if (device == NULL || domain->config->socket_cid == 0) { /* none yet, or none at all */
         return;
     }
-    spin_lock(&device->lock);
+    vsock_device_lock(device);
     vsock_device_reset(device);
     vgic_set_spi_level(domain, domain->config->socket_irq, false);
-    spin_unlock(&device->lock);
+    vsock_device_unlock(device);
 }

@@ -18,9 +18,10 @@ enum {
     entries = 32, // of each queue
     buffer_bytes = 4096,
     buffers = entries / 2, // a header and a payload each
-    // Received and not yet read, of a connection: twice the largest packet, because the other end hears of
-    // what was read when that is half of it.
-    window_bytes = 1 << 17,
+    // Received and not yet read, of a connection. The other end hears of what was read in steps of the largest
+    // packet, and until it has heard it has room for others.
+    window_step_bytes = 1 << 16,
+    window_bytes = 4 * window_step_bytes,
     first_port = 1024,
     spi_first_intid = 32,
 };
@@ -93,7 +94,9 @@ struct socket {
     uint32_t peer_taken;
     uint32_t received;
     uint32_t taken;
-    uint32_t told; // what the peer knows of `taken`
+    // What the peer is told of `taken`: whole steps of it, so that it has room for packets of that size, and
+    // not for bits of them.
+    uint32_t told;
     uint8_t bytes[window_bytes];
 };
 
@@ -281,15 +284,16 @@ static struct vsock_header header_of(const struct socket *socket, enum vsock_ope
         .operation = (uint16_t)operation,
         .flags = operation == VSOCK_SHUTDOWN ? 3 : 0, // in both directions
         .buffer_bytes = window_bytes,
-        .taken_bytes = socket->taken,
+        .taken_bytes = socket->told,
     };
 }
 
 static void send_control(struct socket *socket, enum vsock_operation operation)
 {
-    struct vsock_header header = header_of(socket, operation, 0);
+    struct vsock_header header;
 
-    socket->told = socket->taken;
+    socket->told = socket->taken - socket->taken % window_step_bytes;
+    header = header_of(socket, operation, 0);
     (void)send_packet(&header, NULL);
 }
 
@@ -567,7 +571,7 @@ size_t socket_take(struct socket *socket, void *data, size_t bytes)
     copy(to, socket->bytes + at, first);
     copy(to + first, socket->bytes, bytes - first);
     socket->taken += (uint32_t)bytes;
-    if (socket->state == socket_open && socket->taken - socket->told >= window_bytes / 2)
+    if (socket->state == socket_open && socket->taken - socket->told >= window_step_bytes)
         send_control(socket, VSOCK_CREDIT_UPDATE);
     return bytes;
 }

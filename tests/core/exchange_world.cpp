@@ -27,7 +27,6 @@ flow_path &World::path(uint32_t source, uint32_t destination, uint32_t port, uin
 
     paths.emplace_back() = {};
     exchange.paths = paths.data();
-    exchange.path_count = number + 1;
     open(number, source, destination, port, most_bytes, period, deadline);
     return paths.back();
 }

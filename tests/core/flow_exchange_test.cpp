@@ -357,6 +357,83 @@ TEST_F(FlowExchange, f2_a_stream_keeps_its_order_whatever_the_pace)
     EXPECT_EQ(got[4].header.operation, VSOCK_SHUTDOWN) << "not before what was sent before";
 }
 
+TEST_F(FlowExchange, f2_credit_that_waits_is_told_once_and_as_it_was_last)
+{
+    world.path(0, 1, server, 4096, 1'000'000, 1000);
+    world.path(1, 2, server + 1, 4096, 1000, 1000);
+    world.now = 10'000'000;
+    connect(a, b);
+    connect(b, c, server + 1);
+    world.now += 10'000'000;
+    for (uint32_t i = 0; i < 100; i++) { // far more than the queue has places, and than the pace lets go
+        vsock_header update = b.header(a, server, client, VSOCK_CREDIT_UPDATE);
+        update.taken_bytes = i;
+        ASSERT_TRUE(b.send(update));
+        world.attend(1);
+        world.run();
+        b.reap();
+    }
+    EXPECT_LE(b.device.queue.count, 1u);
+    send(b, c, client, server + 1, VSOCK_PAYLOAD, bytes_of(50));
+    world.run();
+    EXPECT_EQ(stream(c.take()), bytes_of(50)) << "other flows of that domain go on";
+    world.now += 1'000'000;
+    world.run();
+    const std::vector<Received> got = a.take();
+    ASSERT_EQ(operations(got), (Operations{VSOCK_CREDIT_UPDATE, VSOCK_CREDIT_UPDATE}));
+    EXPECT_EQ(got[0].header.taken_bytes, 0u);
+    EXPECT_EQ(got[1].header.taken_bytes, 99u);
+}
+
+TEST_F(FlowExchange, f2_credit_keeps_its_place_among_what_its_connection_sends)
+{
+    world.path(0, 1, server, 4096, 1000, 500);
+    world.now = 10'000;
+    connect(a, b);
+    world.now = 20'000;
+    send(a, b, client, server, VSOCK_CREDIT_UPDATE);
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(10));
+    send(a, b, client, server, VSOCK_CREDIT_UPDATE);
+    send(a, b, client, server, VSOCK_CREDIT_REQUEST);
+    send(a, b, client, server, VSOCK_CREDIT_REQUEST);
+    EXPECT_EQ(a.reap(), 1u) << "the second of the same kind in a row";
+    Operations got;
+    for (int i = 0; i < 5; i++) {
+        world.run();
+        const Operations now = operations(b.take());
+        got.insert(got.end(), now.begin(), now.end());
+        world.now += 1000;
+    }
+    EXPECT_EQ(got,
+              (Operations{VSOCK_CREDIT_UPDATE, VSOCK_PAYLOAD, VSOCK_CREDIT_UPDATE, VSOCK_CREDIT_REQUEST}));
+}
+
+TEST_F(FlowExchange, f2_credit_that_leaves_stays_as_it_is)
+{
+    world.path(0, 1, server, 4096, 0, 1'000'000);
+    connect(a, b);
+    for (int i = 0; i < 16; i++) { // all buffers of the receiver
+        send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(10));
+        world.run();
+        a.reap();
+    }
+    for (uint32_t i = 1; i <= 3; i++) {
+        vsock_header update = a.header(b, client, server, VSOCK_CREDIT_UPDATE);
+        update.taken_bytes = i;
+        ASSERT_TRUE(a.send(update));
+        world.attend(0);
+        world.run(); // the broker looks at it, and there is no buffer
+    }
+    EXPECT_EQ(a.device.queue.count, 2u);
+    (void)b.take();
+    world.attend(1);
+    world.run();
+    const std::vector<Received> got = b.take();
+    ASSERT_EQ(operations(got), (Operations{VSOCK_CREDIT_UPDATE, VSOCK_CREDIT_UPDATE}));
+    EXPECT_EQ(got[0].header.taken_bytes, 1u);
+    EXPECT_EQ(got[1].header.taken_bytes, 3u);
+}
+
 TEST_F(FlowExchange, f2_a_receiver_without_buffers_holds_up_nobody_else)
 {
     world.path(0, 1, server);

@@ -92,7 +92,6 @@ public:
             exchange_.devices[i] = &devices_[i];
         }
         exchange_.paths = paths_.data();
-        exchange_.path_count = static_cast<uint32_t>(paths_.size());
         open(0);
         open(1);
         exchange_.chunk_bytes = 512;
