@@ -157,6 +157,16 @@ def test_each_proposed_change_alone_is_enough_and_no_smaller_one_is(model: FlowM
 
 
 @pytest.mark.req("F6")
+def test_a_deadline_is_looked_for_beyond_the_period() -> None:
+    """However short it is: 64 times as long would still be too short here."""
+    values = {"name": "f0", "from_": "alpha", "to": "beta", "port": 0, "size": 15734}
+    flow = Flow.model_construct(**values, period=2_560_114, deadline=40_000)
+    (change,) = [one for one in analysis.changes(FlowModel((flow,), COSTS, 1024), 6_447_625) if one.flow == 0]
+    assert change.keys == ("deadline",)
+    assert change.needed > 64 * 40_000
+
+
+@pytest.mark.req("F6")
 def test_where_no_single_value_is_enough_period_and_deadline_go_together() -> None:
     """16 transfers take 100 us beside their bytes: neither a longer period nor a longer deadline would do."""
     values = {"name": "f", "from_": "alpha", "to": "beta", "port": 1, "size": 65536}

@@ -21,7 +21,7 @@ EARLY_POINTS = 4000  # among them the first point that fails is looked for: it i
 POINTS_OF_A_TRY = 1 << 13  # while a change is looked for: a value that needs more is not proposed
 POINTS_OF_CHANGES = 1 << 17  # then no more changes are looked for
 AT_MOST_RATE = " (at 1.1 TB/s; longer at less)"  # said of changes that were found at MAX_BYTES_PER_S
-FARTHEST = 64  # times a flow's deadline or period: no change beyond is proposed
+FARTHEST = 64  # times the longer of a flow's deadline and period: no change beyond is proposed
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...]
                 return outcome is not None and outcome.verdict == "schedulable"
 
             if spent < POINTS_OF_CHANGES:
-                value = smallest_above(now, min(now * FARTHEST, library().MAX_NS), fits)
+                most = min(max(flow.period, flow.deadline) * FARTHEST, library().MAX_NS)
+                value = smallest_above(now, most, fits)
                 if value is not None:
                     found.append(Change(keys, number, flow.name, now, value))
     return sorted(found, key=lambda one: one.needed / one.now)
