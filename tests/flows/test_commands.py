@@ -97,6 +97,25 @@ def test_reasons_are_sentences() -> None:
     assert result["reasons"] == ["flow 0: the packet size is not 1 B to 4 GiB"]
 
 
+def test_a_narrow_terminal_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    _, text = run("flows", "check", EXAMPLE)
+    assert "\u2026" not in text  # an ellipsis
+    cells = [line.split("\u2502")[3] for line in text.splitlines() if line.count("\u2502") > 3]
+    assert any(cell.strip() for cell in cells), "the packets have a column"
+
+
+@pytest.mark.req("F6")
+def test_the_object_has_what_a_test_of_its_tasks_needs() -> None:
+    """Of a packet of one transfer, `fixed` is that transfer and what the queues cost."""
+    _, result = run_json("flows", "check", EXAMPLE)
+    transfer = result["broker"]["transfer_half_ns"]
+    for task in result["tasks_half_ns"]:
+        transfers = 1 + (task["fixed"] - task["last_fixed"]) / transfer
+        flow = next(one for one in result["flows"] if one["name"] == task["flow"])
+        assert transfers == (flow["transfers"] if task["kind"] == "data" else 1)
+
+
 @pytest.mark.req("F6")
 def test_sweep_writes_a_table_and_a_plot(tmp_path: Path) -> None:
     arguments = ("--sets", 50, "--flows", 10, "--from", 0.5, "--to", 0.6, "-o", tmp_path)

@@ -40,6 +40,7 @@ def flows_json(planned: FlowPlan) -> dict[str, Any]:
             if planned.register is None
             else {"value": planned.register.value, "bytes_per_s": planned.register.bytes_per_s},
             "senders": len(model.domains),
+            "transfer_half_ns": model.make().dma_fixed,
         },
         "flows": [
             {
@@ -98,10 +99,10 @@ def show_flows(planned: FlowPlan, title: str) -> None:
     from bulkhead.units import size_text
 
     table = Table(title=title, title_justify="left")
-    table.add_column("flow", no_wrap=True)
-    table.add_column("between", no_wrap=True)
+    for heading in ("flow", "between"):
+        table.add_column(heading, overflow="fold")  # in a narrow terminal nothing may be left out
     for heading in ("packet in transfers", "period", "deadline", "slack"):
-        table.add_column(heading, justify="right", no_wrap=heading != "packet in transfers")
+        table.add_column(heading, justify="right", overflow="fold")
     for number, flow in enumerate(planned.model.flows):
         least = "" if planned.checked.slack_exact[number] else "at least "
         slack = least + time_text(planned.checked.slack_ns[number])
@@ -136,7 +137,7 @@ def show_sweep(swept: Swept) -> None:
 
     table = Table(title="schedulable sets by utilization", title_justify="left")
     for heading in ("utilization", "schedulable", "95 %", "median, us", "longest, us"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", overflow="fold")
     for point in swept.points:
         table.add_row(
             f"{point.utilization:g}",
