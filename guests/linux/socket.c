@@ -133,6 +133,8 @@ static int send_stream(uint32_t cid, uint32_t port, uint64_t total, size_t packe
             sent += (uint64_t)done;
         }
     }
+    if (error == 0)
+        error = finish(socket_fd);
     report("sent", sent, crc, start, error);
     (void)close(socket_fd);
     return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
