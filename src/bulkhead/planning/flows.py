@@ -200,7 +200,7 @@ class _Planner:
             cause = checked.violation.text()
         elif checked.verdict == "overloaded":
             used = analysis.load(self.model, rate)
-            cause = f"the flows need {used:.1%} of the broker's time at {rate / 1e6:.2f} MB/s"
+            cause = f"the flows need {used:.1%} of the broker's time at {rate} B/s"
         else:
             cause = f"the load at {rate} B/s is too near to 100 % to be decided"
         found = analysis.changes(self.model, rate)
