@@ -35,6 +35,7 @@ from bulkhead.experiments.model import (
 from bulkhead.experiments.output import drawing_of, series_of, write_output
 from bulkhead.experiments.override import with_settings
 from bulkhead.experiments.rows import rows_of
+from bulkhead.experiments.run import count_points
 from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
 from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
@@ -57,7 +58,7 @@ def coloring(*settings: str, only: tuple[str, ...] = ()) -> tuple[Any, Any]:
 def test_every_experiment_can_be_read_and_makes_points() -> None:
     assert "coloring" in experiment_names()
     for name in experiment_names():
-        assert points_of(load_experiment(name))
+        assert count_points(load_experiment(name))
 
 
 def test_a_range_has_both_ends_and_nonsense_is_refused() -> None:

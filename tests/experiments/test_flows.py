@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from bulkhead.config.flow_costs import FlowCosts
-from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
+from bulkhead.env.paths import repository
 from bulkhead.experiments import flow_memory, flow_schedules
+from bulkhead.experiments.model import BadExperiment, load_experiment
+from bulkhead.experiments.sections import WAYS, costs_of
 from bulkhead.flows import analysis
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
@@ -23,13 +23,6 @@ from bulkhead.machine.point import run_point
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
     built_machine()
-
-
-def costs_of(name: str) -> FlowCosts:
-    path = platform_path(name)
-    platform = load_platform(path)[0] if path is not None else None
-    assert platform is not None and platform.flow_costs is not None
-    return platform.flow_costs
 
 
 def ustress(cores: int, refills: int) -> dict[str, Any]:
@@ -89,6 +82,36 @@ def test_f4_a_system_s_flow_needs_more_than_a_plain_one() -> None:
     period = flow_schedules.smallest_system_period(costs, 4096, 148_000_000)
     assert plain is not None and period is not None
     assert period > plain
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("  ustress:", "  ustres:"), "sections.ustres: there is no section"),
+        (("y: rate_mb_s", "y: rate_mbs"), "sections.rates.plots[0].y: there is no result"),
+        (
+            ("where: { regulated:", "where: { regulate:"),
+            "dma.plots[0].where.regulate: there is no value",
+        ),
+        (("platform: zcu102", "platform: zynq7020"), "platform: "),
+    ],
+)
+def test_s6_names_in_the_file_that_nothing_has_are_refused(
+    tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    text = (repository() / "experiments" / "flows.yaml").read_text()
+    file = tmp_path / "mine.yaml"
+    file.write_text(text.replace(*change, 1))
+    with pytest.raises(BadExperiment) as refused:
+        load_experiment(str(file))
+    assert said in str(refused.value)
+
+
+def test_s6_columns_that_plots_can_have_are_in_the_rows() -> None:
+    row = ustress(1, 40)
+    assert set(WAYS["ustress"].columns) <= set(row)
+    points = flow_memory.dma_jobs((64,), (10,))
+    assert set(WAYS["dma"].columns) <= set(flow_memory.dma_rows(points, [run_point(points[0]["job"])])[0])
 
 
 @pytest.mark.slow

@@ -9,14 +9,17 @@ part is, and what the figures stand for: docs/flows.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bulkhead.config.flow_costs import CostPart, FlowCosts
-from bulkhead.config.load import Loaded
-from bulkhead.run.target import MACHINE
+from bulkhead.config.load import Loaded, load_platform, load_system
+from bulkhead.config.locate import platform_path
+from bulkhead.env.paths import build_dir, repository
+from bulkhead.env.progress import progress
+from bulkhead.run.target import MACHINE, QEMU, Options
 
 SYSTEM = Path("examples") / "flow-paths.yaml"
 CALLS = Path("examples") / "flow-calls.yaml"
@@ -31,10 +34,11 @@ STATISTICS = ("min", "avg", "max", "median")
 
 Part = dict[str, int]
 Json = dict[str, Any]
+RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
 
 
 class NotMeasured(Exception):
-    """A part was not seen; the message says which."""
+    """A system cannot be run, or a part was not seen; the message says which, a line for each reason."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,10 @@ def with_margin(part: Part) -> Part:
     }
 
 
-def write(path: Path, measured: Measured) -> None:
+def write_costs(platform: str, measured: Measured) -> None:
     """Put the parts into a platform's file, in place of those there; all else stays. Raises NotMeasured."""
+    path = platform_path(platform)
+    assert path is not None, "it was measured"
     before, found, rest = path.read_text(encoding="utf-8").partition("\nflow_costs:")
     if not found or measured.unit != "ns":
         raise NotMeasured(f"{path}: has no `flow_costs`, or these are not ns")
@@ -84,6 +90,39 @@ def write(path: Path, measured: Measured) -> None:
         if count != 1:
             raise NotMeasured(f"{path}: has no `flow_costs.{name}`")
     path.write_text(before + found + rest, encoding="utf-8")
+
+
+def published_costs() -> FlowCosts | None:
+    """Those that a board was measured with, which ours are shown beside."""
+    path = platform_path(PUBLISHED)
+    published = load_platform(path)[0] if path is not None else None
+    return published.flow_costs if published is not None else None
+
+
+def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
+    """The two systems, on the platform that the settings name first."""
+    flows = load_system(str(repository() / SYSTEM), given, emulated=on == QEMU)
+    return flows, load_system(str(repository() / CALLS), given[:1])
+
+
+def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem) -> Measured:
+    """Run both and see. Raises NotMeasured, with a line for each reason."""
+    costs = published_costs()
+    options = Options(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
+    results = []
+    with progress("measure the parts of a packet's path") as update:
+        for number, (loaded, name) in enumerate(zip(systems, (SYSTEM, CALLS), strict=True)):
+            update(number / len(systems), name.stem)
+            if not loaded.ok or loaded.platform is None:
+                raise NotMeasured("\n".join(problem.text() for problem in loaded.problems))
+            if on == QEMU and loaded.platform.emulator is None:
+                raise NotMeasured(f"platform '{loaded.platform.name}' is not one that the emulator has")
+            place = build_dir() / "run" / f"bench-{name.stem}"
+            result = run(prepared(loaded, on, costs), options, place)
+            if result["verdict"] != "ok":
+                raise NotMeasured("\n".join(f"{name.stem}: {reason}" for reason in result["reasons"]))
+            results.append(result)
+    return measured(results[0], results[1], on)
 
 
 def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:

@@ -142,77 +142,32 @@ def flows(
     as_json: AsJson = False,
 ) -> None:
     """What the parts of a packet's path cost: ns on the simulated machine, instructions on the emulator."""
+    from bulkhead.bench.flows import NotMeasured, load, measure, published_costs, write_costs
+    from bulkhead.commands.run import run_quietly
     from bulkhead.run.target import MACHINE, QEMU
 
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
-    given = [f"platform={platform or 'qemu-virt'}", *(overrides or ())]
-    measured, loaded, published = measure_flows(given, on, seed)
-    if write and not isinstance(measured, list):
-        measured = _write_flows(measured, platform or "qemu-virt")
-    error = isinstance(measured, list)
+    name, published = platform or "qemu-virt", published_costs()
+    systems = load([f"platform={name}", *(overrides or ())], on)
+    measured, reasons = None, []
+    try:
+        measured = measure(systems, on, seed, run_quietly)
+        if write:
+            write_costs(name, measured)
+    except NotMeasured as error:
+        reasons = str(error).split("\n")
     if as_json:
-        reasons = measured if isinstance(measured, list) else []
-        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json(published)
-        verdict = "error" if error else "ok"
-        print_json(_result("bench flows", loaded, seed, verdict, reasons, own, on))
-    elif isinstance(measured, list):
-        for reason in measured:
+        own = measured.json(published) if measured is not None and not reasons else {}
+        verdict = "error" if reasons else "ok"
+        print_json(_result("bench flows", systems[0], seed, verdict, reasons, own, on))
+    elif reasons or measured is None:
+        for reason in reasons:
             complain(f"error: {reason}")
     else:
         _show_flows(measured, published)
-    if error:
+    if reasons:
         raise typer.Exit(1)
-
-
-def _write_flows(measured: Measured, platform: str) -> Measured | list[str]:
-    from bulkhead.bench.flows import NotMeasured, write
-    from bulkhead.config.locate import platform_path
-
-    path = platform_path(platform)
-    assert path is not None, "it was measured"
-    try:
-        write(path, measured)
-    except NotMeasured as error:
-        return [str(error)]
-    return measured
-
-
-def measure_flows(
-    given: list[str], on: str, seed: int
-) -> tuple[Measured | list[str], Loaded, FlowCosts | None]:
-    """A list holds the reasons why nothing was measured."""
-    from bulkhead.bench.flows import CALLS, PUBLISHED, RUN_NS, SYSTEM, NotMeasured, measured, prepared
-    from bulkhead.commands.run import run_quietly
-    from bulkhead.config.load import load_platform, load_system
-    from bulkhead.config.locate import platform_path
-    from bulkhead.env.paths import build_dir, repository
-    from bulkhead.env.progress import progress
-    from bulkhead.run.target import QEMU, Options
-
-    path = platform_path(PUBLISHED)
-    published = load_platform(path)[0] if path is not None else None
-    costs = published.flow_costs if published is not None else None
-    options = Options(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
-    results = []
-    loaded = load_system(str(repository() / SYSTEM), given, emulated=on == QEMU)
-    with progress("measure the parts of a packet's path") as update:
-        for number, name in enumerate((SYSTEM, CALLS)):
-            update(number / 2, name.stem)
-            own = loaded if number == 0 else load_system(str(repository() / name), given[:1])
-            if not own.ok or own.platform is None:
-                return [problem.text() for problem in own.problems], loaded, costs
-            if on == QEMU and own.platform.emulator is None:
-                return [f"platform '{own.platform.name}' is not one that the emulator has"], loaded, costs
-            place = build_dir() / "run" / f"bench-{name.stem}"
-            result = run_quietly(prepared(own, on, costs), options, place)
-            if result["verdict"] != "ok":
-                return [f"{name.stem}: {reason}" for reason in result["reasons"]], loaded, costs
-            results.append(result)
-    try:
-        return measured(results[0], results[1], on), loaded, costs
-    except NotMeasured as error:
-        return [str(error)], loaded, costs
 
 
 def _show_flows(measured: Measured, published: FlowCosts | None) -> None:

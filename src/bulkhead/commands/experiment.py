@@ -16,8 +16,8 @@ from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import commit, complain_of, console, print_json, result_object, version_text
 
 if TYPE_CHECKING:
-    from bulkhead.experiments.model import Experiment, PointJob
-    from bulkhead.experiments.traces import Trace
+    from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.experiments.run import Table
 
 SHOWN_ROWS = 16
 WIDEST = 10  # column, in characters: longer words are folded
@@ -48,8 +48,7 @@ def experiment(
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
-    from bulkhead.commands import experiment_flows
-    from bulkhead.experiments.model import BadExperiment, load_experiment, points_of
+    from bulkhead.experiments.model import BadExperiment, load_experiment
     from bulkhead.experiments.override import with_settings
     from bulkhead.experiments.runner import PointFailed
 
@@ -60,142 +59,104 @@ def experiment(
         *(word for s in settings or () for word in ("--set", s)),
         *(w for o in only or () for w in ("--only", o)),
     ]
-    if name == experiment_flows.NAME:
-        _flows(settings or (), only or (), jobs, again, [name, *given], as_json)
-        return
+    begin = time.monotonic()
     try:
         what = with_settings(load_experiment(name), settings or ())
-        points = points_of(what, only or ())
-        rows, files, seconds, traces = _run(what, points, only or (), jobs, again, [name, *given])
+        found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
     except (BadExperiment, PointFailed, ValueError) as error:
-        _say_why_not(error, as_json)
+        if as_json:
+            reasons = str(error).split("\n")
+            print_json(result_object("experiment", on="machine", verdict="error", reasons=reasons))
+        else:
+            complain_of(error)
         raise typer.Exit(1) from error
+    seconds = time.monotonic() - begin
     if as_json:
-        found: dict[str, Any] = {
-            "experiment": what.name,
-            "rows": rows,
-            "files": files,
-            "traces": [trace.json() for trace in traces],
-            "seconds": round(seconds, 1),
-        }
-        print_json(result_object("experiment", platform=what.platform, on="machine", verdict="ok", **found))
-        return
-    show_rows(rows)
-    for trace in traces:
-        console().print(f"{trace.name}: recorded {trace.text()}")
-    console().print(
-        f"{what.name}: {len(rows)} points on {what.platform} in {seconds:.0f} s, {files[0]}", style="green"
-    )
-
-
-def _say_why_not(error: Exception, as_json: bool) -> None:
-    if as_json:
-        print_json(result_object("experiment", on="machine", verdict="error", reasons=str(error).split("\n")))
+        print_json(_json(what, found, seconds))
     else:
-        complain_of(error)
+        _show(what, found, seconds)
 
 
-def _flows(
-    settings: Sequence[str],
-    only: Sequence[str],
-    workers: int | None,
-    again: bool,
-    arguments: list[str],
-    as_json: bool,
-) -> None:
-    """The one whose sections are of different kinds."""
-    from bulkhead.commands.experiment_flows import NAME, PLATFORM, run_flows
-    from bulkhead.experiments.model import BadExperiment
-    from bulkhead.experiments.runner import PointFailed
-
-    try:
-        if settings:
-            raise BadExperiment(f"--set {settings[0]}: '{NAME}' has sections (--only), no values to set")
-        rows, files, seconds = run_flows(only, workers, again, arguments)
-    except (BadExperiment, PointFailed, ValueError) as error:
-        _say_why_not(error, as_json)
-        raise typer.Exit(1) from error
-    if as_json:
-        found: dict[str, Any] = {"experiment": NAME, "sections": rows, "files": files}
-        found["seconds"] = round(seconds, 1)
-        print_json(result_object("experiment", platform=PLATFORM, on="machine", verdict="ok", **found))
-        return
-    for name, own in rows.items():
-        console().print(f"{name}:", style="bold")
-        show_rows(own)
-    console().print(f"{NAME}: {', '.join(rows)} in {seconds:.0f} s, {files[0]}", style="green")
+Written = list[tuple["Table", list[str]]]  # with the files of each
 
 
 def _run(
-    what: Experiment,
-    points: list[PointJob],
-    only: Sequence[str],
-    workers: int | None,
-    again: bool,
-    arguments: list[str],
-) -> tuple[list[dict[str, Any]], list[str], float, list[Trace]]:
+    what: Experiment | Sectioned, only: Sequence[str], jobs: int | None, again: bool, command: list[str]
+) -> Written:
+    """All tables, each written as soon as it is there."""
+    from bulkhead.commands.run import run_quietly
+    from bulkhead.env.paths import build_dir
+    from bulkhead.experiments.means import Means
+    from bulkhead.experiments.output import write_output
+    from bulkhead.experiments.run import tables_of
+
+    means = Means(what.name, build_dir() / "run" / "experiments" / what.name, jobs, run_quietly)
+    found: Written = []
+    for table in tables_of(what, only, means, again=again):
+        files = write_output(table.sheet, table.rows, table.directory, command, _facts(table), table.recorded)
+        found.append((table, [str(file) for file in files]))
+    return found
+
+
+def _facts(table: Table) -> dict[str, str]:
+    """What a table rests on, for its page."""
     import hashlib
-    import shutil
 
     from bulkhead.config.locate import platform_path
-    from bulkhead.env.paths import build_dir
-    from bulkhead.experiments.budgets import find_budgets
-    from bulkhead.experiments.model import alone_jobs, points_of
-    from bulkhead.experiments.output import write_output
-    from bulkhead.experiments.rows import rows_of
-    from bulkhead.experiments.runner import run_jobs, runs_workloads
-    from bulkhead.experiments.traces import with_traces
-    from bulkhead.machine.native import built_machine
 
-    points, traces = with_traces(points)
-    built_machine(workloads=any(runs_workloads(one.job) for one in points))
-    directory = build_dir() / "run" / "experiments" / what.name
-    if again:
-        shutil.rmtree(directory / "points", ignore_errors=True)
-    begin = time.monotonic()
-    keep = directory / "points"
-
-    def search(wanted: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-        return run_jobs(wanted, keep, workers, f"{what.name}, budgets")
-
-    budgets = find_budgets(what, points, search)
-    if budgets is not None:
-        points, traces = with_traces(points_of(what, only, budgets))
-    jobs = [(one.key, one.job) for one in points]
-    if what.result == "slowdown":
-        jobs += alone_jobs(points)
-    results = run_jobs(jobs, keep, workers, what.name)
-    rows = rows_of(what, points, results)
-    seconds = time.monotonic() - begin
-    path = platform_path(what.platform)
-    assert path is not None, "its points were run"
-    facts = {
+    path = platform_path(table.sheet.platform)
+    assert path is not None, "it was run"
+    return {
         "version": version_text(),
         "commit": commit(),
         "platform file, SHA-256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "points": str(len(rows)),
-        **{f"recorded program {trace.name}": trace.text() for trace in traces},
+        "points": str(len(table.rows)),
+        **{f"recorded program {trace.name}": trace.text() for trace in table.traces},
     }
-    command = ["./bulkhead", "experiment", *arguments]
-    files = write_output(what, rows, directory, command, facts, (points, results))
-    return rows, [str(file) for file in files], seconds, traces
+
+
+def _json(what: Experiment | Sectioned, found: Written, seconds: float) -> dict[str, Any]:
+    """Rows, or those of each section."""
+    sections = {table.section: table.rows for table, _ in found if table.section}
+    own: dict[str, Any] = {"sections": sections} if sections else {"rows": found[0][0].rows}
+    own["files"] = [file for _, files in found for file in files]
+    if not sections:
+        own["traces"] = [trace.json() for trace in found[0][0].traces]
+    return result_object(
+        "experiment",
+        platform=what.platform,
+        on="machine",
+        verdict="ok",
+        experiment=what.name,
+        **own,
+        seconds=round(seconds, 1),
+    )
+
+
+def _show(what: Experiment | Sectioned, found: Written, seconds: float) -> None:
+    for table, _ in found:
+        if table.section:
+            console().print(f"{table.section}:", style="bold")
+        show_rows(table.rows)
+        for trace in table.traces:
+            console().print(f"{trace.name}: recorded {trace.text()}")
+    sections = ", ".join(table.section for table, _ in found if table.section)
+    done = sections or f"{len(found[0][0].rows)} points on {what.platform}"
+    console().print(f"{what.name}: {done} in {seconds:.0f} s, {found[0][1][0]}", style="green")
 
 
 def _list(as_json: bool) -> None:
     from rich.table import Table
 
-    from bulkhead.commands import experiment_flows
-    from bulkhead.experiments.model import experiment_names, load_experiment, points_of
+    from bulkhead.experiments.model import experiment_names, load_experiment
+    from bulkhead.experiments.run import count_points
 
     found = []
     for name in experiment_names():
         one = load_experiment(name)
         found.append(
-            {"name": name, "platform": one.platform, "points": len(points_of(one)), "title": one.title}
+            {"name": name, "platform": one.platform, "points": count_points(one), "title": one.title}
         )
-    of_flows = {"name": experiment_flows.NAME, "platform": experiment_flows.PLATFORM}
-    found.append(of_flows | {"points": experiment_flows.count_points(), "title": experiment_flows.TITLE})
-    found.sort(key=lambda one: str(one["name"]))
     if as_json:
         print_json(result_object("experiment", verdict="ok", experiments=found))
         return

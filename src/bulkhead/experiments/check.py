@@ -17,7 +17,7 @@ from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET
 from bulkhead.experiments.sweep import BadRange, is_value, values_of
 
 if TYPE_CHECKING:
-    from bulkhead.experiments.model import Experiment
+    from bulkhead.experiments.model import Experiment, Plot, Sectioned
 
 Findings = Iterator[Finding]
 
@@ -48,13 +48,38 @@ WORDS = {"walk-times": (), "slowdown": ("rt", "nrt")}  # other keys of rows
 
 
 def findings_of(experiment: Experiment) -> list[Finding]:
+    """Of an experiment whose points are runs of the machine."""
+    drawn, words = DRAWN[experiment.result], (*_names(experiment), *WORDS[experiment.result])
     return [
         *_platform(experiment),
         *_values(experiment),
         *_parts(experiment),
         *_regulation(experiment),
-        *_plots(experiment),
+        *_plots((), experiment.plots, drawn, words),
     ]
+
+
+def findings_of_sections(what: Sectioned) -> list[Finding]:
+    """Of one with sections."""
+    from bulkhead.experiments.flow_memory import PLATFORM
+    from bulkhead.experiments.sections import WAYS
+
+    found = []
+    if what.platform != PLATFORM:
+        cause = f"{quoted(what.platform)}: sections are measured on one platform alone"
+        found.append(Finding(("platform",), "not-on-platform", cause, PLATFORM))
+    for name, section in what.sections.items():
+        if name not in WAYS:
+            found.append(_unknown(("sections", name), "section", name, list(WAYS)))
+            continue
+        columns = WAYS[name].columns
+        found += _plots(("sections", name), section.plots, columns, columns)
+        for number, plot in enumerate(section.plots):
+            path: KeyPath = ("sections", name, "plots", number, "where")
+            found += [
+                _unknown((*path, key), "value", key, columns) for key in plot.where if key not in columns
+            ]
+    return found
 
 
 def _platform(experiment: Experiment) -> Findings:
@@ -130,10 +155,10 @@ def _regulation(experiment: Experiment) -> Findings:
                 yield _unknown((where,), "value", name, known)
 
 
-def _plots(experiment: Experiment) -> Findings:
-    drawn, words = DRAWN[experiment.result], (*_names(experiment), *WORDS[experiment.result])
-    for number, plot in enumerate(experiment.plots):
-        path: KeyPath = ("plots", number)
+def _plots(at: KeyPath, plots: Sequence[Plot], drawn: Sequence[str], words: Sequence[str]) -> Findings:
+    """`drawn`: keys of rows that are numbers; `words`: those that tell rows apart."""
+    for number, plot in enumerate(plots):
+        path: KeyPath = (*at, "plots", number)
         if plot.y not in drawn:
             yield _unknown((*path, "y"), "result", plot.y, drawn)
         if plot.x not in words:

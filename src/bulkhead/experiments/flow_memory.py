@@ -79,6 +79,7 @@ def dma_rows(points: Sequence[Row], results: Sequence[dict[str, Any]]) -> list[R
         {
             "chunk_kib": one["chunk_kib"],
             "register": one["register"],
+            "regulated": one["register"] != 0,
             "allowed_mb_s": _allowed(one["register"]) if one["register"] else None,
             "mb_s": _alone_mb_s(result),
             "digest": f"{result['digest']:016x}",

@@ -24,7 +24,7 @@ from bulkhead.config.locate import data_root
 from bulkhead.config.problem import nearest_of
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
-from bulkhead.experiments.check import findings_of
+from bulkhead.experiments.check import findings_of, findings_of_sections
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
 from bulkhead.experiments.regulated import Choice, Published, Search, Series, choice_at, is_at, with_budgets
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
@@ -50,11 +50,27 @@ class Plot(Model):
     where: dict[Text, Any] = {}  # only rows with these values
 
 
-class Experiment(Model):
+class Section(Model):
+    """What is shown of some rows."""
+
+    title: Text
+    plots: tuple[Plot, ...] = ()
+    about: Text = "-"
+
+
+class Sheet(Section):
+    """The same, of an experiment's table."""
+
+    name: Text
+    platform: Text
+    series: tuple[Series, ...] = ()
+
+
+class Experiment(Sheet):
+    """One whose points are runs of the simulated machine."""
+
     experiment: FormatVersion
     name: Name
-    title: Text
-    platform: Text
     sweep: dict[str, Any]
     fixed: dict[str, Any] = {}
     differ: tuple[Text, ...] = ()  # no point has the same value for two of these
@@ -69,9 +85,26 @@ class Experiment(Model):
     search: Search | None = None  # of static budgets
     without: tuple[dict[Text, Any], ...] = ()  # there are no points with these values
     published: tuple[Published, ...] = ()
-    plots: tuple[Plot, ...] = ()
-    series: tuple[Series, ...] = ()
-    about: Text = "-"
+
+
+class Sectioned(Model):
+    """One whose parts are measured in different ways (sections.py), each named after its way."""
+
+    experiment: FormatVersion
+    name: Name
+    title: Text
+    platform: Text
+    sections: dict[Text, Section] = Field(min_length=1)
+
+    def sheet(self, section: str) -> Sheet:
+        shown = self.sections[section]
+        return Sheet(
+            name=f"{self.name}-{section}",
+            title=shown.title,
+            platform=self.platform,
+            plots=shown.plots,
+            about=shown.about,
+        )
 
 
 class BadExperiment(ValueError):
@@ -89,7 +122,7 @@ def experiment_names() -> list[str]:
     return sorted(path.stem for path in (data_root() / "experiments").glob("*.yaml"))
 
 
-def load_experiment(name: str) -> Experiment:
+def load_experiment(name: str) -> Experiment | Sectioned:
     """One of experiments/, or a file of the user's. Raises BadExperiment with all that is wrong."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else data_root() / "experiments" / f"{name}.yaml"
     if not path.is_file():
@@ -98,12 +131,15 @@ def load_experiment(name: str) -> Experiment:
         raise BadExperiment(f"there is no experiment '{name}'{hint} (known: {', '.join(experiment_names())})")
     source = read_file(path, str(path))
     problems = list(source.problems)
-    loaded = None
+    loaded: Experiment | Sectioned | None = None
     if source.root is not None:
-        loaded, _, found = validate(source.root, Experiment, str(path))
+        sectioned = isinstance(source.root.value, dict) and "sections" in source.root.value
+        kind: type[Experiment | Sectioned] = Sectioned if sectioned else Experiment
+        loaded, _, found = validate(source.root, kind, str(path))
         problems += found
     if loaded is not None:
-        problems += [locate(finding, source.root, str(path)) for finding in findings_of(loaded)]
+        wrong = findings_of(loaded) if isinstance(loaded, Experiment) else findings_of_sections(loaded)
+        problems += [locate(finding, source.root, str(path)) for finding in wrong]
     if problems or loaded is None:
         raise BadExperiment("\n".join(problem.text() for problem in problems))
     return loaded

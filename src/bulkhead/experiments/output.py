@@ -17,7 +17,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bulkhead.experiments.model import Experiment, Plot, PointJob
+from bulkhead.experiments.model import Plot, PointJob, Sheet
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.rows import Row
 from bulkhead.experiments.series import drawing, table_of, write_series
@@ -37,7 +37,7 @@ _WORDS = 45  # characters of all words on the axis, beyond which they are turned
 
 
 def write_output(
-    experiment: Experiment,
+    sheet: Sheet,
     rows: Sequence[Row],
     directory: Path,
     command: Sequence[str],
@@ -51,7 +51,7 @@ def write_output(
     table.write_parquet(parquet)
     table.write_csv(csv)
     figures, images = [], []
-    for plot in experiment.plots:
+    for plot in sheet.plots:
         meant = [row for row in rows if is_at(plot.where, row)]
         if not meant:
             continue
@@ -59,10 +59,10 @@ def write_output(
         picture = svg(draw, _INCHES)
         title = ", ".join([f"{plot.y_label} over {plot.x_label}", *map(str, plot.where.values())])
         figures.append({"title": title, "svg": Markup(picture)})  # noqa: S704
-        images += _images(draw, picture, directory / _file_name(plot, experiment.plots))
+        images += _images(draw, picture, directory / _file_name(plot, sheet.plots))
     series = table_of(*recorded)
-    over_time = [] if series is None else write_series(experiment, recorded[0], series, directory)
-    for number, timed in enumerate(experiment.series if series is not None else ()):
+    over_time = [] if series is None else write_series(sheet, recorded[0], series, directory)
+    for number, timed in enumerate(sheet.series if series is not None else ()):
         assert series is not None
         line = drawing(timed, recorded[0], series)
         if line is not None:
@@ -70,7 +70,7 @@ def write_output(
             title = f"{timed.y_label} over time: {', '.join(str(value) for value in timed.where.values())}"
             figures.append({"title": title, "svg": Markup(picture)})  # noqa: S704
             images += _images(line, picture, directory / f"series-{number + 1}-{timed.y}")
-    page.write_text(_page(experiment, table, figures, command, facts), encoding="utf-8")
+    page.write_text(_page(sheet, table, figures, command, facts), encoding="utf-8")
     return [page, parquet, csv, *over_time, *images]
 
 
@@ -172,7 +172,7 @@ def _images(draw: Callable[[Figure], None], picture: str, base: Path) -> list[Pa
 
 
 def _page(
-    experiment: Experiment,
+    sheet: Sheet,
     table: polars.DataFrame,
     figures: list[dict[str, Any]],
     command: Sequence[str],
@@ -182,10 +182,10 @@ def _page(
         loader=PackageLoader("bulkhead.report", ""), autoescape=True, undefined=StrictUndefined
     )
     return environment.get_template("experiment.html.j2").render(
-        title=experiment.title,
-        name=experiment.name,
-        platform=experiment.platform,
-        about=experiment.about,
+        title=sheet.title,
+        name=sheet.name,
+        platform=sheet.platform,
+        about=sheet.about,
         command=shlex.join(command),
         facts=facts,
         figures=figures,

@@ -16,12 +16,17 @@ from ruamel.yaml.error import YAMLError
 
 from bulkhead.config.problem import key_text, nearest_of
 from bulkhead.experiments.check import findings_of
-from bulkhead.experiments.model import BadExperiment, Experiment, Plot
+from bulkhead.experiments.model import BadExperiment, Experiment, Plot, Sectioned
 from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of, word
 
 
-def with_settings(experiment: Experiment, settings: Sequence[str]) -> Experiment:
+def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -> Experiment | Sectioned:
     """`--set key=value`: a swept or fixed value, or the platform; ranges as `8..512..8`."""
+    if isinstance(experiment, Sectioned):
+        if settings:
+            name = experiment.name
+            raise BadExperiment(f"--set {settings[0]}: '{name}' has sections (--only), no values to set")
+        return experiment
     sweep, fixed = dict(experiment.sweep), dict(experiment.fixed)
     changed: dict[str, Any] = {}
     more: list[str] = []  # fixed values that are swept now

@@ -43,9 +43,8 @@ def run_jobs(
     hashes = [input_hash(job, machine + workloads * runs_workloads(job)) for _, job in jobs]
     first = {one: index for index, one in reversed(list(enumerate(hashes)))}  # equal jobs are run once
     if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
         for index in first.values():
-            kept = _kept(keep / f"{jobs[index][0]}.json", hashes[index])
+            kept = kept_result(keep / f"{jobs[index][0]}.json", hashes[index])
             if kept is not None:
                 found[index] = kept
     waiting = sorted(index for index in first.values() if index not in found)
@@ -57,7 +56,7 @@ def run_jobs(
         for index, result in running:
             found[index] = result
             if keep is not None:
-                _write(keep / f"{jobs[index][0]}.json", {"input": hashes[index], "result": result})
+                keep_result(keep / f"{jobs[index][0]}.json", hashes[index], result)
             update(len(found) / len(first), jobs[index][0])
     return [found[first[one]] for one in hashes]
 
@@ -72,6 +71,23 @@ def input_hash(job: Job, machine: str) -> str:
     platform = path.read_text(encoding="utf-8") if path is not None and path.is_file() else ""
     text = json.dumps([job, platform, machine], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def kept_result(path: Path, wanted: str) -> Any:
+    """What `keep_result` has kept there for inputs with this hash; None: nothing."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept["result"] if isinstance(kept, dict) and kept.get("input") == wanted else None
+
+
+def keep_result(path: Path, inputs: str, result: Any) -> None:
+    """All of it or nothing: what was interrupted is done again. `inputs`: hash of what it depends on."""
+    part = path.with_suffix(".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part.write_text(json.dumps({"input": inputs, "result": result}), encoding="utf-8")
+    part.replace(path)
 
 
 class _Worker:
@@ -146,21 +162,6 @@ def _run(
         for worker in started:
             worker.close()
         pool.shutdown(wait=True)
-
-
-def _kept(path: Path, wanted: str) -> Result | None:
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return kept["result"] if isinstance(kept, dict) and kept.get("input") == wanted else None
-
-
-def _write(path: Path, value: dict[str, Any]) -> None:
-    """All of it or nothing: a point that was interrupted is run again."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(value), encoding="utf-8")
-    part.replace(path)
 
 
 def _file_hash(path: Path) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import polars
 from matplotlib.figure import Figure
 
-from bulkhead.experiments.model import Experiment, PointJob
+from bulkhead.experiments.model import PointJob, Sheet
 from bulkhead.experiments.regulated import Series, is_at
 from bulkhead.report.style import PALETTE
 
@@ -35,12 +35,12 @@ def table_of(points: Sequence[PointJob], results: Sequence[Result]) -> polars.Da
 
 
 def write_series(
-    experiment: Experiment, points: Sequence[PointJob], table: polars.DataFrame, directory: Path
+    sheet: Sheet, points: Sequence[PointJob], table: polars.DataFrame, directory: Path
 ) -> list[Path]:
     """All as Parquet, and as text what a plot shows."""
     parquet, csv = directory / "series.parquet", directory / "series.csv"
     table.write_parquet(parquet)
-    drawn = [one.key for one in points if any(is_at(plot.where, one.point) for plot in experiment.series)]
+    drawn = [one.key for one in points if any(is_at(plot.where, one.point) for plot in sheet.series)]
     if not drawn:
         return [parquet]
     table.filter(polars.col("point").is_in(drawn)).write_csv(csv)

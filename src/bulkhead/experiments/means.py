@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sections of an experiment are measured with: jobs and systems that are run, results that are kept.
+
+run.py makes one for each experiment; sections.py uses it. It measures nothing by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bulkhead.env.progress import progress
+from bulkhead.experiments.runner import Job, Result, keep_result, kept_result, run_jobs
+
+if TYPE_CHECKING:
+    from bulkhead.config.load import Loaded
+    from bulkhead.run.target import Options
+
+Row = dict[str, Any]
+RunSystem = Callable[["Loaded", "Options", Path], dict[str, Any]]  # the object of `run --json`
+
+
+@dataclass(frozen=True)
+class Means:
+    """Of one experiment."""
+
+    name: str
+    directory: Path  # its own
+    workers: int | None  # processes; None: one for each core
+    run_system: RunSystem
+
+    @property
+    def points(self) -> Path:
+        """Where results are kept, by their key."""
+        return self.directory / "points"
+
+    def jobs(self, jobs: Sequence[tuple[str, Job]], what: str = "") -> list[Result]:
+        """Of the simulated machine, in their order. `what`: which ones, for people. Raises PointFailed."""
+        return run_jobs(jobs, self.points, self.workers, ", ".join(filter(None, (self.name, what))))
+
+    def kept(self, key: str, inputs: str, work: Callable[[], Any]) -> Any:
+        """The result of earlier work on the same inputs, or of this."""
+        path, wanted = self.points / f"{key}.json", hashlib.sha256(inputs.encode()).hexdigest()
+        result = kept_result(path, wanted)
+        if result is None:
+            result = work()
+            keep_result(path, wanted, result)
+        return result
+
+    def kept_each(
+        self, what: str, points: Sequence[Row], inputs: Callable[[Row], str], work: Callable[[Row], Any]
+    ) -> list[Any]:
+        """As `kept`, for each point, one after the other: its key is `what` and the point's values."""
+        found = []
+        with progress(f"{self.name}, {what}") as update:
+            for number, point in enumerate(points, 1):
+                key = "-".join([what, *map(str, point.values())])
+                found.append(self.kept(key, inputs(point), partial(work, point)))
+                update(number / len(points), key)
+        return found
+
+    def forget(self) -> None:
+        """All that is kept."""
+        shutil.rmtree(self.points, ignore_errors=True)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an experiment and makes its tables: one of all its points, or one for each of its sections.
+
+Called by the command `experiment`, which writes and shows them. What is done is kept, and not done again
+unless what it depends on has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bulkhead.experiments.budgets import find_budgets
+from bulkhead.experiments.means import Means
+from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, Sheet, alone_jobs, points_of
+from bulkhead.experiments.output import Recorded
+from bulkhead.experiments.rows import Row, rows_of
+from bulkhead.experiments.runner import runs_workloads
+from bulkhead.experiments.sections import WAYS
+from bulkhead.experiments.traces import Trace, with_traces
+from bulkhead.machine.native import built_machine
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, and what is said of them."""
+
+    sheet: Sheet
+    rows: list[Row]
+    directory: Path  # for its files
+    section: str = ""
+    recorded: Recorded = ((), ())
+    traces: Sequence[Trace] = ()  # recorded programs that were run
+
+
+def tables_of(
+    what: Experiment | Sectioned, only: Sequence[str], means: Means, *, again: bool
+) -> Iterator[Table]:
+    """Each as soon as it is there. `only`: points with these values, or sections with these names; `again`:
+    nothing that was kept is used. Raises BadExperiment, PointFailed, ValueError."""
+    if isinstance(what, Experiment):
+        yield _of_points(what, only, means, again)
+    else:
+        yield from _of_sections(what, only, means, again)
+
+
+def count_points(what: Experiment | Sectioned) -> int:
+    if isinstance(what, Experiment):
+        return len(points_of(what))
+    return sum(WAYS[name].points() for name in what.sections)
+
+
+def _of_points(what: Experiment, only: Sequence[str], means: Means, again: bool) -> Table:
+    points, traces = with_traces(points_of(what, only))
+    built_machine(workloads=any(runs_workloads(one.job) for one in points))
+    if again:
+        means.forget()
+    budgets = find_budgets(what, points, lambda jobs: means.jobs(jobs, "budgets"))
+    if budgets is not None:
+        points, traces = with_traces(points_of(what, only, budgets))
+    jobs = [(one.key, one.job) for one in points]
+    if what.result == "slowdown":
+        jobs += alone_jobs(points)
+    results = means.jobs(jobs)
+    rows = rows_of(what, points, results)
+    return Table(what, rows, means.directory, recorded=(points, results), traces=traces)
+
+
+def _of_sections(what: Sectioned, only: Sequence[str], means: Means, again: bool) -> Iterator[Table]:
+    for wanted in only:
+        if wanted not in what.sections:
+            known = ", ".join(what.sections)
+            raise BadExperiment(f"--only {wanted}: no section is named so (known: {known})")
+    built_machine(workloads=False)
+    if again:
+        means.forget()
+    for name in what.sections:
+        if name in only or not only:
+            yield Table(what.sheet(name), WAYS[name].rows(means), means.directory / name, section=name)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sections of an experiment: parts of it that are measured in different ways, each with its own table.
+
+The files of experiments/ say what of their rows is shown; the ways are here, by the section's name. Called by
+run.py; check.py asks which there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bulkhead.experiments import flow_memory, flow_schedules
+from bulkhead.experiments.flow_memory import PLATFORM
+from bulkhead.experiments.means import Means, Row
+
+if TYPE_CHECKING:
+    from bulkhead.config.flow_costs import FlowCosts
+
+PUBLISHED = "zcu102-published"
+RUN_NS = 2 * 10**9  # of a system whose packets are counted; it ends by itself
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a section's rows are made, on PLATFORM."""
+
+    points: Callable[[], int]  # how many there are
+    rows: Callable[[Means], list[Row]]
+    columns: tuple[str, ...]  # keys of rows that a plot can have
+
+
+def _ustress(means: Means) -> list[Row]:
+    points = flow_memory.ustress_jobs()
+    results = means.jobs([(one["key"], one["job"]) for one in points], "ustress")
+    return flow_memory.ustress_rows(points, results)
+
+
+def _dma(means: Means) -> list[Row]:
+    points = flow_memory.dma_jobs()
+    results = means.jobs([(one["key"], one["job"]) for one in points], "DMA")
+    return flow_memory.dma_rows(points, results)
+
+
+def _rates(means: Means) -> list[Row]:
+    return flow_memory.rate_rows(lambda jobs: means.jobs(jobs, "largest rates"))
+
+
+def _overheads(means: Means) -> list[Row]:
+    from bulkhead.bench.flows import STATISTICS, NotMeasured, load, measure
+    from bulkhead.run.target import MACHINE
+
+    def work() -> dict[str, dict[str, int]]:
+        try:
+            return measure(load([f"platform={PLATFORM}"], MACHINE), MACHINE, 0, means.run_system).parts
+        except NotMeasured as error:
+            raise ValueError(str(error)) from error
+
+    parts: dict[str, dict[str, int]] = means.kept("overheads", _hosted_inputs(), work)
+    published = costs_of(PUBLISHED).parts()
+    return [
+        {
+            "part": name,
+            **{f"{key}_ns": part[key] for key in STATISTICS},
+            "seen": part["count"],
+            **{f"published_{key}_ns": getattr(published[name], key) for key in STATISTICS},
+        }
+        for name, part in parts.items()
+    ]
+
+
+def _schedulable(means: Means) -> list[Row]:
+    costs = {"published": costs_of(PUBLISHED), "ours": costs_of(PLATFORM)}
+    workers = means.workers or os.cpu_count() or 1
+
+    def inputs(point: Row) -> str:
+        return json.dumps([point, costs[point["costs"]].analyzed(), flow_schedules.SETS])
+
+    def work(point: Row) -> list[Row]:
+        return flow_schedules.ratio_rows(point, costs[point["costs"]], flow_schedules.SETS, workers)
+
+    found = means.kept_each("schedulable", flow_schedules.ratio_points(), inputs, work)
+    return [{**row, "half_at": flow_schedules.half_ratio(rows)} for rows in found for row in rows]
+
+
+def _latency(means: Means) -> list[Row]:
+    published, own, hosted = costs_of(PUBLISHED), costs_of(PLATFORM), _hosted_inputs()
+
+    def inputs(point: Row) -> str:
+        return json.dumps([point, published.analyzed(), own.analyzed(), hosted])
+
+    def work(point: Row) -> Row:
+        return flow_schedules.latency_row(point, published, own, lambda system: _hosted(means, system))
+
+    return means.kept_each("latency", flow_schedules.latency_points(), inputs, work)
+
+
+WAYS = {
+    "ustress": Way(
+        lambda: len(flow_memory.ustress_jobs()),
+        _ustress,
+        ("cores", "refills", "refills_of_all", "mb_s", "refills_got", "dram_utilization"),
+    ),
+    "dma": Way(
+        lambda: len(flow_memory.dma_jobs()),
+        _dma,
+        ("chunk_kib", "register", "regulated", "allowed_mb_s", "mb_s"),
+    ),
+    "rates": Way(
+        lambda: len(flow_memory.TABLE_BUDGETS),
+        _rates,
+        ("refills", "register", "rate_mb_s", "dma_mb_s", "refills_alone", "refills_beside", "curve_mb_s"),
+    ),
+    "overheads": Way(lambda: 1, _overheads, ("part", "min_ns", "avg_ns", "max_ns", "median_ns", "seen")),
+    "schedulable": Way(
+        lambda: len(flow_schedules.ratio_points()),
+        _schedulable,
+        ("costs", "flows", "size_kib", "rate_mb_s", "utilization", "ratio", "undecided", "half_at"),
+    ),
+    "latency": Way(
+        lambda: len(flow_schedules.latency_points()),
+        _latency,
+        ("rate_mb_s", "size_kib", "bound_ns", "latency_mean_ns", "latency_max_ns", "observed_of_period"),
+    ),
+}
+
+
+def costs_of(name: str) -> FlowCosts:
+    """Of a platform that is known to have some. Raises ValueError."""
+    from bulkhead.config.load import load_platform
+    from bulkhead.config.locate import platform_path
+
+    path = platform_path(name)
+    platform = load_platform(path)[0] if path is not None else None
+    if platform is None or platform.flow_costs is None:
+        raise ValueError(f"platform '{name}' does not say what a packet's path costs")
+    return platform.flow_costs
+
+
+def _hosted_inputs() -> str:
+    """Hash of what runs on the machine: its program, the hypervisor, the guests, the platform."""
+    from bulkhead.config.locate import platform_path
+    from bulkhead.env.native import ensure_built
+    from bulkhead.env.paths import build_dir
+
+    ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{PLATFORM}"])
+    host = build_dir() / "host"
+    images = [
+        *(host / "hosted" / "guests").glob("*.elf"),
+        host / "hosted" / "hypervisor" / PLATFORM / "bulkhead.elf",
+    ]
+    files = [host / "machine" / "hosted" / "hosted_run", *images, platform_path(PLATFORM)]
+    whole = hashlib.sha256()
+    for file in sorted(str(one) for one in files):
+        whole.update(Path(file).read_bytes())
+    return whole.hexdigest()
+
+
+def _hosted(means: Means, system: dict[str, Any]) -> dict[str, Any]:
+    """A run of a system on the simulated machine: its result."""
+    import yaml
+
+    from bulkhead.config.load import load_system
+    from bulkhead.run.target import MACHINE, Options
+
+    place = means.directory / "runs" / str(system["name"])
+    place.mkdir(parents=True, exist_ok=True)
+    file = place / "system.yaml"
+    file.write_text(yaml.safe_dump(system, sort_keys=False), encoding="utf-8")
+    loaded = load_system(str(file), emulated=False)
+    return means.run_system(loaded, Options(for_ns=RUN_NS, on=MACHINE), place / "run")
