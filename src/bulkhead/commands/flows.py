@@ -16,11 +16,12 @@ from bulkhead.commands.options import AsJson, Overrides, Seed, SystemFile
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
+    from bulkhead.config.flow_costs import FlowCosts
     from bulkhead.config.load import Loaded
     from bulkhead.config.platform import Platform
     from bulkhead.config.problem import Problem
     from bulkhead.flows.model import FlowModel
-    from bulkhead.flows.sweep import Swept
+    from bulkhead.flows.sweep import Sweep, Swept
 
 PlatformName = Annotated[str, typer.Option("--platform", metavar="PLATFORM", help="Whose costs.")]
 Size = Annotated[str, typer.Option(metavar="BYTES", help="Of a packet, as 4KiB.")]
@@ -75,8 +76,7 @@ def min_bandwidth(file: SystemFile, overrides: Overrides = None, as_json: AsJson
     elif found is not None:
         assert model is not None
         console().print(f"{found} B/s ({found / 1e6:.3f} MB/s), transfers {model.transfers_from}")
-        if model.costs.assumed is not None:
-            console().print(f"costs of the path are assumed: {model.costs.assumed}")
+        _say_assumed(model.costs)
     else:
         print_problems(problems)
     if found is None:
@@ -117,8 +117,7 @@ def min_period(
         print_json(result_object(command, platform=used.name, verdict="ok", period_ns=found, **asked))
         return
     console().print(f"{found} ns ({found / 1000:.3f} us)")
-    if used.flow_costs.assumed is not None:
-        console().print(f"costs of the path are assumed: {used.flow_costs.assumed}")
+    _say_assumed(used.flow_costs)
 
 
 def sweep(
@@ -170,11 +169,10 @@ def sweep(
     show_sweep(swept)
     console().print(f"analysis of a set: median {swept.median_us:.1f} us, longest {swept.longest_us:.1f} us")
     console().print(f"wrote {', '.join(files)}")
-    if used.flow_costs.assumed is not None:
-        console().print(f"costs of the path are assumed: {used.flow_costs.assumed}")
+    _say_assumed(used.flow_costs)
 
 
-def _sweep_json(what: Any, swept: Swept, used: Platform, files: list[str]) -> dict[str, Any]:
+def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> dict[str, Any]:
     assert used.flow_costs is not None
     return result_object(
         "flows sweep",
@@ -192,6 +190,12 @@ def _sweep_json(what: Any, swept: Swept, used: Platform, files: list[str]) -> di
         points=[point.json() for point in swept.points],
         files=files,
     )
+
+
+def _say_assumed(costs: FlowCosts) -> None:
+    """What no figure may be read without."""
+    if costs.assumed is not None:
+        console().print(f"costs of the path are assumed: {costs.assumed}")
 
 
 def _load(file: str, overrides: list[str] | None, command: str, as_json: bool) -> Loaded:

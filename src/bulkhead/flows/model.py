@@ -46,6 +46,7 @@ class FlowModel:
 
     @property
     def members(self) -> tuple[Member, ...]:
+        """The tasks in the order in which `make` has them."""
         return tuple(
             Member(number, kind, flow.to if kind == KINDS[2] else flow.from_)
             for number, flow in enumerate(self.flows)
@@ -57,6 +58,7 @@ class FlowModel:
         return [task for task, member in enumerate(self.members) if member.flow == number]
 
     def declared(self) -> list[Declared]:
+        """The flows as core/ takes them, each with its control packets."""
         queue = {name: number for number, name in enumerate(self.domains)}
         found: list[Declared] = []
         for flow in self.flows:
@@ -65,7 +67,7 @@ class FlowModel:
         return found
 
     def make(self) -> FlowSet:
-        """Raises ValueError, Refused of the module where one flow is to blame."""
+        """The transformed set. Raises ValueError, the module's Refused where one flow is to blame."""
         costs = self.costs.analyzed()
         return analysis().FlowSet(self.declared(), costs, len(self.domains), self.chunk_bytes)
 

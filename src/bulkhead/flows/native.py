@@ -7,16 +7,11 @@ outcomes are in half nanoseconds.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import sysconfig
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from bulkhead.env.errors import MissingTool
-from bulkhead.env.paths import build_dir
+from bulkhead.env.compiled import compiled_path, load_compiled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,11 +19,10 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.uint64]
 
-TARGET = "bulkhead_flows"
+TARGET, MODULE = "bulkhead_flows", "_flows"
 
-Declared = tuple[
-    int, int, int, int, int
-]  # packet bytes, period, deadline (ns), transfers (0: by chunk), sender
+# Packet bytes, period and deadline (ns), transfers (0: by chunk), sender.
+Declared = tuple[int, int, int, int, int]
 Task = tuple[int, int, int, int, int, int, bool]  # struct flow_task of core/flow.h
 
 
@@ -45,15 +39,19 @@ class Outcome(Protocol):
 class FlowSet(Protocol):
     """A set of flows that was transformed. What is out of range is a ValueError."""
 
-    dma_fixed: int
+    dma_fixed: int  # O_dma
 
-    def tasks(self) -> list[Task]: ...
+    def tasks(self) -> list[Task]:
+        """The transformed set, in the order of what was declared."""
 
-    def check(self, bytes_per_s: int, points: int = ...) -> Outcome: ...
+    def check(self, bytes_per_s: int, points: int = ...) -> Outcome:
+        """The test at a bandwidth; with `points` it may end before a verdict."""
 
-    def smallest_bandwidth(self) -> Outcome: ...
+    def smallest_bandwidth(self) -> Outcome:
+        """The smallest `bytes_per_s` at which the test says schedulable."""
 
-    def slack(self, bytes_per_s: int, members: Sequence[int]) -> tuple[int, bool]: ...
+    def slack(self, bytes_per_s: int, members: Sequence[int]) -> tuple[int, bool]:
+        """By how much the deadlines of these tasks can be shorter; False: at least by so much."""
 
 
 class Analysis(Protocol):
@@ -68,7 +66,8 @@ class Analysis(Protocol):
 
     def FlowSet(  # noqa: N802
         self, flows: Sequence[Declared], costs: Mapping[str, int], senders: int, chunk_bytes: int
-    ) -> FlowSet: ...
+    ) -> FlowSet:
+        """Transform what was declared, with the costs of FlowCosts.analyzed and this many queues."""
 
     def with_control(self, data: Declared, receiver: int) -> list[Declared]:
         """A flow and its reserved control packets: as many tasks as model.KINDS has, in that order."""
@@ -84,7 +83,8 @@ class Analysis(Protocol):
         senders: int,
         chunk_bytes: int,
         bytes_per_s: int,
-    ) -> dict[str, NDArray[Any]]: ...
+    ) -> dict[str, NDArray[Any]]:
+        """Sets in rows, a flow in each column: `schedulable`, `undecided` and `analysis_ns` of each set."""
 
 
 @cache
@@ -93,17 +93,5 @@ def analysis() -> Analysis:
     from bulkhead.env.native import ensure_built
 
     ensure_built(["host"], [TARGET])
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    return cast("Analysis", _load(build_dir() / "host" / "bindings" / "flows" / f"_flows{suffix}"))
-
-
-def _load(path: Path) -> object:
-    if not path.is_file():
-        raise MissingTool("the compiled analysis of flows", "nanobind", f"{path} was not built")
-    spec = importlib.util.spec_from_file_location("_flows", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.modules["_flows"] = module
-    return module
+    path = compiled_path("bindings/flows", MODULE)
+    return cast("Analysis", load_compiled(path, MODULE, "the compiled analysis of flows", "was not built"))

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from bulkhead.flows.model import FlowModel, blocking_at, packets_until, task_time
 from bulkhead.flows.native import Task
 
-MOST_STEPS = (
-    1 << 19
-)  # of all flows: beyond, the deadline is the bound, which is kept where a set is schedulable
+# Of all flows: beyond, the deadline is the bound, which is kept where a set is schedulable.
+MOST_STEPS = 1 << 19
 BUSY_STEPS = 1000
 
 
@@ -75,6 +74,7 @@ def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
     )
 
     def blocking_b(at: int) -> int:
+        """Of what is due after `at`."""
         return blocking_at(tasks, made.dma_fixed, model.chunk_bytes, at, bytes_per_s)[0]
 
     deadlines = tuple(flow.deadline for flow in model.flows)

@@ -54,6 +54,7 @@ class Point:
 
     @property
     def ratio(self) -> float:
+        """Share of the sets that is schedulable."""
         return self.schedulable / self.sets
 
     def json(self) -> dict[str, Any]:
@@ -71,6 +72,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Swept:
+    """All points, and the time that the analysis of a set took."""
+
     points: tuple[Point, ...]
     median_us: float
     longest_us: float

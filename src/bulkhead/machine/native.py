@@ -7,18 +7,16 @@ because whoever started it has built. One process runs one machine at a time.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import sysconfig
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
-from bulkhead.env.errors import MissingTool
+from bulkhead.env.compiled import compiled_path, load_compiled
 from bulkhead.env.paths import build_dir
 
 TARGET = "bulkhead_python"
 WORKLOADS = "workload_machine"
+MODULE = "_machine"
 
 
 class Machine(Protocol):
@@ -60,8 +58,7 @@ def built_machine(*, workloads: bool = False) -> Path:
 
 
 def module_path() -> Path:
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    return build_dir() / "host" / "machine" / "python" / f"_machine{suffix}"
+    return compiled_path("machine/python", MODULE)
 
 
 def workload_image() -> Path:
@@ -76,18 +73,5 @@ def load_machine(settings: str) -> Machine:
 
 
 def _module() -> ModuleType:
-    loaded = sys.modules.get("_machine")
-    if loaded is not None:
-        return loaded
-    path = module_path()
-    if not path.is_file():
-        raise MissingTool(
-            "the compiled machine", "nanobind", f"{path} is not there: run `./bulkhead bench machine`"
-        )
-    spec = importlib.util.spec_from_file_location("_machine", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.modules["_machine"] = module
-    return module
+    advice = "is not there: run `./bulkhead bench machine`"
+    return load_compiled(module_path(), MODULE, "the compiled machine", advice)

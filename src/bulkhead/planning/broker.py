@@ -113,6 +113,7 @@ def with_broker(system: System, platform: Platform) -> System:
 
 
 def is_broker(system: System, name: str) -> bool:
+    """Is this the domain that `with_broker` has added?"""
     return name == BROKER and bool(system.flows)
 
 

@@ -15,11 +15,9 @@ from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.admission import admission_of
-from bulkhead.planning.broker import is_broker
+from bulkhead.planning.broker import BROKER, is_broker
 from bulkhead.planning.budgets import NS_PER_S, counted_event
 from bulkhead.planning.regulation import budget_in
-
-BROKER = "broker"
 
 
 @dataclass(frozen=True)
@@ -42,21 +40,28 @@ class MemoryUse:
 
     @property
     def utilization(self) -> Fraction:
+        """Of the DRAM, by all parts together; 1 is all of it."""
         return sum((part.utilization for part in self.parts), Fraction(0))
 
     @property
     def rate(self) -> Fraction:
+        """The broker's, in bytes per second in each direction."""
         return next(part.bytes_per_s for part in self.parts if part.name == BROKER)
 
     @property
     def fits(self) -> bool:
+        """Do the others leave the broker its rate?"""
         return not self.unbounded and self.rate <= self.largest_rate
 
 
 def memory_use(
     system: System, platform: Platform, rate: int, engine: str, chunk_bytes: int
 ) -> MemoryUse | None:
-    """None: the platform has no curves."""
+    """What cores and broker take together; None: the platform has no curves.
+
+    `rate`: of the broker, bytes/s in each direction; `engine`: what copies (`broker.engine`), at most
+    `chunk_bytes` at a time.
+    """
     curves = platform.memory_budget
     if curves is None:
         return None
@@ -97,6 +102,8 @@ def _full_rate(curves: MemoryBudget, engine: str, chunk_bytes: int) -> Fraction:
 
 
 def _cores(system: System, platform: Platform, curves: MemoryBudget) -> tuple[list[Part], tuple[str, ...]]:
+    """What the domains' cores may cause, and the domains that nothing bounds. Those that a regulator holds
+    together are one part."""
     parts, unbounded = [], []
     admission = admission_of(system, platform)
     regulated = [one.domain for one in admission.demands if one.regulated]

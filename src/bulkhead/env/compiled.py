@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled modules of the host build in this Python: where one is, and loading it once.
+
+Their owners (machine/native.py, flows/native.py) see to it that they are built.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+from bulkhead.env.errors import MissingTool
+from bulkhead.env.paths import build_dir
+
+
+def compiled_path(directory: str, name: str) -> Path:
+    """The file of module `name` in a directory of the host build, whether it is there or not."""
+    return build_dir() / "host" / directory / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+
+def load_compiled(path: Path, name: str, what: str, advice: str) -> ModuleType:
+    """The module `name` of this file. Raises MissingTool where there is none: `what` it is, and `advice`."""
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
+    if not path.is_file():
+        raise MissingTool(what, "nanobind", f"{path} {advice}")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[name] = module
+    return module
