@@ -119,8 +119,8 @@ def test_f1_streams_between_linux_and_bare_metal_arrive_whole(tmp_path: Path) ->
 
 
 def test_f2_the_example_streams_64_mib_beside_five_other_flows(tmp_path: Path) -> None:
-    """Linux reads two of them all the time, and tells their senders so after each read: far more often than the
-    pace of control packets lets go, and yet its own stream goes on."""
+    """Linux reads two of them all the time, and tells their senders so after each read: far more often than
+    the pace of control packets lets go, and yet its own stream goes on."""
     size = 64 * MIB
     with attached(ROOT / "examples" / "flows.yaml", tmp_path / "run", "--for", "300s") as terminal:
         terminal.wait_for(f'"sent": {size}')
