@@ -19,6 +19,7 @@ from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_path
 from bulkhead.env.paths import build_dir, repository
 from bulkhead.env.progress import progress
+from bulkhead.planning.broker import engine_on
 from bulkhead.run.target import MACHINE, QEMU, Options
 
 SYSTEM = Path("examples") / "flow-paths.yaml"
@@ -26,6 +27,7 @@ CALLS = Path("examples") / "flow-calls.yaml"
 CALLER = "calls"
 SLEEPER_CORE = 2  # of `quiet`: whoever is notified elsewhere may have its interrupts masked
 PUBLISHED = "zcu102-published"
+BY_INTERRUPT = ", woken by interrupts"  # of a broker that is not woken by events
 RUN_NS = 200_000_000
 MACHINE_HZ = 10**9
 EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instruction under -icount shift=1
@@ -34,6 +36,7 @@ STATISTICS = ("min", "avg", "max", "median")
 
 Part = dict[str, int]
 Json = dict[str, Any]
+_APART = {"wake": "wake_by_interrupt"}
 RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
 
 
@@ -107,22 +110,65 @@ def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
 
 def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem) -> Measured:
     """Run both and see. Raises NotMeasured, with a line for each reason."""
+    for loaded in systems:
+        if not loaded.ok or loaded.platform is None:
+            raise NotMeasured("\n".join(problem.text() for problem in loaded.problems))
+        if on == QEMU and loaded.platform.emulator is None:
+            raise NotMeasured(f"platform '{loaded.platform.name}' is not one that the emulator has")
+    flows, calls = systems
     costs = published_costs()
     options = Options(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
-    results = []
+    runs = {"calls": calls} | {name: _with_broker(flows, keys) for name, keys in _brokers(flows, on).items()}
+    results = {}
     with progress("measure the parts of a packet's path") as update:
-        for number, (loaded, name) in enumerate(zip(systems, (SYSTEM, CALLS), strict=True)):
-            update(number / len(systems), name.stem)
-            if not loaded.ok or loaded.platform is None:
-                raise NotMeasured("\n".join(problem.text() for problem in loaded.problems))
-            if on == QEMU and loaded.platform.emulator is None:
-                raise NotMeasured(f"platform '{loaded.platform.name}' is not one that the emulator has")
-            place = build_dir() / "run" / f"bench-{name.stem}"
+        for number, (name, loaded) in enumerate(runs.items()):
+            update(number / len(runs), name)
+            place = build_dir() / "run" / f"bench-flow-{name}"
             result = run(prepared(loaded, on, costs), options, place)
             if result["verdict"] != "ok":
-                raise NotMeasured("\n".join(f"{name.stem}: {reason}" for reason in result["reasons"]))
-            results.append(result)
-    return measured(results[0], results[1], on)
+                raise NotMeasured("\n".join(f"{name}: {reason}" for reason in result["reasons"]))
+            results[name] = result
+    called = results.pop("calls")
+    return combined({name: measured(result, called, on) for name, result in results.items()})
+
+
+def _brokers(flows: Loaded, on: str) -> dict[str, dict[str, str]]:
+    """The brokers that are measured, by name, each by what is other than in the file. On the machine, if the
+    user asks for none, those with each engine of the platform, each woken by events and by interrupts."""
+    assert flows.platform is not None and flows.system is not None and flows.system.broker is not None
+    broker = flows.system.broker
+    if on != MACHINE or broker.wait != "auto" or broker.engine != "cpu-copy":
+        return {broker.engine: {}}
+    engines = ["cpu-copy", *(["zdma"] if engine_on(flows.platform) is not None else [])]
+    return {engine: {"engine": engine} for engine in engines} | {
+        engine + BY_INTERRUPT: {"engine": engine, "wait": "interrupt"} for engine in engines
+    }
+
+
+def _with_broker(flows: Loaded, keys: Mapping[str, str]) -> Loaded:
+    assert flows.system is not None and flows.system.broker is not None
+    broker = flows.system.broker.model_copy(update=dict(keys))
+    return replace(flows, system=flows.system.model_copy(update={"broker": broker}))
+
+
+def combined(brokers: Mapping[str, Measured]) -> Measured:
+    """One table for all brokers: the smallest and the largest of all, averages and medians of the first.
+    Being woken by an interrupt is a part of its own."""
+    tables = [_with_wake_apart(one) if name.endswith(BY_INTERRUPT) else one for name, one in brokers.items()]
+    parts: dict[str, Part] = {}
+    for table in tables:
+        for name, part in table.parts.items():
+            first = parts.setdefault(name, part)
+            parts[name] = {
+                **first,
+                "min": min(first["min"], part["min"]),
+                "max": max(first["max"], part["max"]),
+            }
+    return Measured(parts, tables[0].unit)
+
+
+def _with_wake_apart(table: Measured) -> Measured:
+    return replace(table, parts={_APART.get(name, name): part for name, part in table.parts.items()})
 
 
 def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
@@ -162,7 +208,7 @@ def measured(flows: Json, calls: Json, on: str) -> Measured:
             found[name] = _engine(_of(seen, "engine"), call)
         elif name == "notify":
             found[name] = _in_unit(_of(sleeper, name), per_ns)
-        elif name not in ("source", "fitted", "assumed", "hypervisor_call"):
+        elif name not in ("source", "fitted", "assumed", "hypervisor_call", "wake_by_interrupt"):
             found[name] = _of(seen, name)
     return Measured(found, "ns" if on == MACHINE else "instructions")
 

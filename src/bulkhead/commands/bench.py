@@ -182,8 +182,8 @@ def _show_flows(measured: Measured, published: FlowCosts | None) -> None:
     kept = published.parts() if published is not None else {}
     for name, part in measured.parts.items():
         there = kept.get(name)
-        values = [getattr(there, key) for key in STATISTICS]
-        beside = ", ".join(f"{value:,}" for value in values) if None not in values else ""
+        values = [getattr(there, key, None) for key in STATISTICS]
+        beside = ", ".join("" if value is None else f"{value:,}" for value in values) if there else ""
         table.add_row(name, *(f"{part[key]:,}" for key in STATISTICS), f"{part['count']:,}", beside)
     shown = console()
     shown.print(table)

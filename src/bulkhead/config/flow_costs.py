@@ -71,16 +71,26 @@ class FlowCosts(Section):
     notify: CostPart  # BR: IPI and interrupt at the receiver
     # Of a broker that slept, from a packet's insertion to the look at the queues; not in F5's table.
     wake: CostPart = CostPart.model_validate(dict.fromkeys(("min", "avg", "max", "median"), "0 ns"))
+    wake_by_interrupt: CostPart | None = None  # the same of one that waits for an interrupt, not for an event
 
     def parts(self) -> dict[str, CostPart]:
-        return {name: getattr(self, name) for name in _part_names()}
+        found = {name: getattr(self, name) for name in _part_names()}
+        if self.wake_by_interrupt is not None:
+            found["wake_by_interrupt"] = self.wake_by_interrupt
+        return found
+
+    def of_broker(self, *, by_event: bool) -> FlowCosts:
+        """Those of a system whose broker is woken so."""
+        if by_event or self.wake_by_interrupt is None:
+            return self
+        return self.model_copy(update={"wake": self.wake_by_interrupt})
 
     def analyzed(self) -> dict[str, int]:
         """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
         is 0, which is on the safe side."""
-        found = {f"{name}_max": part.max for name, part in self.parts().items()}
+        found = {f"{name}_max": getattr(self, name).max for name in _part_names()}
         for name in _VARYING:
-            found[f"{name}_min"] = self.parts()[name].min or 0
+            found[f"{name}_min"] = getattr(self, name).min or 0
         return found
 
 
@@ -88,7 +98,8 @@ _VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
 
 
 def _part_names() -> tuple[str, ...]:
-    return tuple(name for name in FlowCosts.model_fields if name not in ("source", "fitted", "assumed"))
+    others = ("source", "fitted", "assumed", "wake_by_interrupt")
+    return tuple(name for name in FlowCosts.model_fields if name not in others)
 
 
 def no_costs() -> dict[str, int]:

@@ -68,7 +68,7 @@ def _overheads(means: Means) -> list[Row]:
             "part": name,
             **{f"{key}_ns": part[key] for key in STATISTICS},
             "seen": part["count"],
-            **{f"published_{key}_ns": getattr(published[name], key) for key in STATISTICS},
+            **{f"published_{key}_ns": getattr(published.get(name), key, None) for key in STATISTICS},
         }
         for name, part in parts.items()
     ]

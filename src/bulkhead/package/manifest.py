@@ -255,7 +255,7 @@ def _hypervisor(plan: Plan, layout: Layout, color_set: int, run_for_ns: int) -> 
 
 def _broker(plan: Plan, layout: Layout) -> Row:
     broker = plan.system.broker
-    costs = plan.platform.flow_costs
+    costs = plan.platform.flow_costs if plan.flows is None else plan.flows.model.costs
     if not plan.system.flows or broker is None:
         return {**dict.fromkeys((*_BROKER, *_ENGINE), 0), "costs": no_costs()}
     index = next(domain.index for domain in plan.domains if is_broker(plan.system, domain.name))

@@ -21,7 +21,7 @@ from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
-from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of
+from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of, waits_for_events
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.memory_changes import Asked, smaller_budgets
@@ -67,6 +67,7 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         cause = f"platform '{platform.name}' does not say what a packet's path costs (`flow_costs`)"
         allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
+    costs = costs.of_broker(by_event=waits_for_events(system, platform, emulated=False))
     model = FlowModel(system.flows, costs, system.broker.chunk, sockets_of(system))
     try:
         model.make()
@@ -250,6 +251,8 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     costs: FlowCosts = model.costs
     if costs.assumed is not None:
         yield f"costs of the path are assumed, not measured on '{platform.name}': {costs.assumed}"
+    if costs.wake_by_interrupt is None and not waits_for_events(system, platform, emulated=False):
+        yield f"what an interrupt takes to wake the broker is not in the costs of '{platform.name}'"
     yield f"transfers of a packet: {model.transfers_from}"
     if memory is None:
         yield f"the memory's part is not checked: '{platform.name}' has no `memory_budget`"
