@@ -42,6 +42,19 @@ def test_check_shows_slack_and_what_the_verdict_rests_on() -> None:
     assert all(flow["slack_ns"] >= 0 for flow in result["flows"])
 
 
+@pytest.mark.req("F5")
+def test_a_broker_that_interrupts_wake_needs_more_and_says_where_that_is_not_known() -> None:
+    waiting = [("--set", f"broker.wait={how}") for how in ("event", "interrupt")]
+    event, interrupt = (
+        run_json("flows", "min-bandwidth", EXAMPLE, *how)[1]["bytes_per_s"] for how in waiting
+    )
+    assert run_json("flows", "min-bandwidth", EXAMPLE)[1]["bytes_per_s"] == event < interrupt
+    assert "interrupt" not in run("flows", "check", EXAMPLE, *waiting[1])[1]
+    published = ("--set", "platform=zcu102-published", "--set", "regulation.overcommit=true")
+    assert "interrupt" in run("flows", "check", EXAMPLE, *published, *waiting[1])[1]
+    assert "interrupt" not in run("flows", "check", EXAMPLE, *published, *waiting[0])[1]
+
+
 def test_a_resolved_plan_has_the_rate_and_plans_to_the_same(tmp_path: Path) -> None:
     resolved = tmp_path / "resolved.yaml"
     assert run("plan", EXAMPLE, "-o", resolved)[0] == 0
