@@ -136,7 +136,7 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
     return FLOW_FORWARD;
 }
 
-void flow_connections_lose(struct flow_connections *connections, uint32_t lost)
+uint32_t flow_connections_lose(struct flow_connections *connections, uint32_t lost)
 {
     for (uint32_t i = 0; i < FLOW_CONNECTIONS; i++) {
         if (connections->entries[i].state != FLOW_CONNECTION_NONE) {
@@ -146,6 +146,7 @@ void flow_connections_lose(struct flow_connections *connections, uint32_t lost)
         }
     }
     connections->owed &= ~lost;
+    return connections->owed;
 }
 
 static void end_ending(struct flow_connections *connections, uint32_t client_port, uint32_t owed)
@@ -174,7 +175,8 @@ void flow_connections_abort(struct flow_connections *connections, const struct v
     if (header->operation == VSOCK_RESET) {
         end_ending(connections, client_port, reverse ? FLOW_END_SOURCE : FLOW_END_DESTINATION);
     } else if (i != FLOW_CONNECTIONS) {
-        end(connections, i, FLOW_END_SOURCE | FLOW_END_DESTINATION);
+        end(connections, i,
+            FLOW_END_SOURCE | (header->operation == VSOCK_REQUEST ? 0 : FLOW_END_DESTINATION));
     }
 }
 

@@ -61,15 +61,16 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
                                          const struct vsock_header *header, bool reverse,
                                          uint32_t most_bytes);
 
-/* One end, FLOW_END_…, is not there any more: the other end of each connection is owed a reset. */
-void flow_connections_lose(struct flow_connections *connections, uint32_t end);
+/* One end, FLOW_END_…, is not there any more: the other end of each connection is owed a reset. 0: both are
+ * there, and are owed one. The ends that are owed any now. */
+uint32_t flow_connections_lose(struct flow_connections *connections, uint32_t end);
 
 /* A reset of one end has reached the other. */
 void flow_connections_delivered(struct flow_connections *connections, const struct vsock_header *reset,
                                 bool reverse);
 
-/* A packet is not delivered: both ends of its connection are owed a reset, or, if it is one, the other end.
- */
+/* A packet is not delivered: both ends of its connection are owed a reset. If it is a reset, its receiver is;
+ * if it is a request, of which the server has not heard, its sender. */
 void flow_connections_abort(struct flow_connections *connections, const struct vsock_header *header,
                             bool reverse);
 

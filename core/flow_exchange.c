@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #define PACKETS_PER_CALL 32u /* of a guest that sends what is given back at once */
+#define RESETS_PER_CALL  4u  /* the broker may wait for the lock meanwhile */
 
 static uint32_t bit(uint32_t device)
 {
@@ -41,25 +42,36 @@ static void deliver_answers(struct vsock_device *device)
     }
 }
 
-static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *device)
+/* Resets that are owed along one path, `*most` at most. */
+static void deliver_owed_of(struct flow_path *path, struct vsock_device *device, uint32_t *most)
 {
     struct vsock_header reset;
+    uint32_t end;
+
+    spin_lock(&path->lock);
+    end = end_of(path, device->index);
+    while (*most > 0 && flow_connections_owed(&path->connections, end, &reset) &&
+           vsock_device_deliver_header(device, &reset)) {
+        flow_connections_paid(&path->connections, end, &reset);
+        --*most;
+    }
+    spin_unlock(&path->lock);
+}
+
+/* Some of the resets that the driver is owed; true: there may be more that there is room for. */
+static bool deliver_owed(struct flow_exchange *exchange, struct vsock_device *device)
+{
+    uint32_t most = RESETS_PER_CALL;
 
     for (uint32_t i = 0; i < path_count(exchange); i++) {
         struct flow_path *path = &exchange->paths[i];
-        uint32_t end = end_of(path, device->index);
 
-        if (end == 0 || (path->connections.owed & end) == 0) {
-            continue; /* whoever owes one now asks for another look */
+        /* A look without the lock: whoever owes one now asks for another. */
+        if ((path->connections.owed & end_of(path, device->index)) != 0) {
+            deliver_owed_of(path, device, &most);
         }
-        spin_lock(&path->lock);
-        end = end_of(path, device->index); /* it may have become another flow */
-        while (flow_connections_owed(&path->connections, end, &reset) &&
-               vsock_device_deliver_header(device, &reset)) {
-            flow_connections_paid(&path->connections, end, &reset);
-        }
-        spin_unlock(&path->lock);
     }
+    return most == 0;
 }
 
 /* The flow that a sound packet goes along, or NULL. Those that carry it onward come before those that carry
@@ -120,7 +132,6 @@ static void enqueue(struct flow_path *path, struct vsock_device *device, struct 
 
     key.flow = packet->path;
     key.receiver = packet->reverse ? path->source : path->destination;
-    packet->sent_at = now;
     (void)vsock_device_queue(device, packet, &key);
     path_end(&mark, BH_PATH_PART_QUEUE_INSERT);
     effects->wake = true;
@@ -211,26 +222,54 @@ static bool take_one(struct flow_exchange *exchange, struct vsock_device *device
     return sent != VSOCK_SENT_NOTHING;
 }
 
+/* Whether a driver works with it now, and whether one has made it fail, which is noticed once. */
+static void see_driver(struct vsock_device *device)
+{
+    const struct virtio_device *virtio = &device->mmio.device;
+    bool runs = virtio_device_runs(virtio);
+
+    atomic_word_store(&device->up, runs);
+    if (device->joined && !runs && !virtio->stopping && !device->failed) {
+        vsock_device_fail(device);
+    }
+    device->joined = device->joined || runs;
+}
+
+static void lose_if_failed(struct flow_exchange *exchange, struct vsock_device *device,
+                           struct flow_effects *effects)
+{
+    bool failed;
+
+    spin_lock(&device->lock);
+    failed = device->failed;
+    device->failed = false;
+    spin_unlock(&device->lock);
+    if (failed) {
+        flow_exchange_lose(exchange, device->index, effects);
+    }
+}
+
 void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64_t now,
                           struct flow_effects *effects)
 {
     struct vsock_device *device = exchange->devices[index];
     uint32_t taken = 0;
+    bool more;
 
     spin_lock(&device->lock);
-    atomic_word_store(&device->up, virtio_device_runs(&device->mmio.device));
+    see_driver(device);
     deliver_answers(device);
-    deliver_owed(exchange, device);
+    more = deliver_owed(exchange, device);
     spin_unlock(&device->lock);
     path_close(BH_PATH_PART_TRANSPORT, 0);
     while (taken < PACKETS_PER_CALL && take_one(exchange, device, now, effects)) {
         taken++;
     }
     effects->lines |= bit(index);
-    flow_exchange_lose_failed(exchange, effects);
+    lose_if_failed(exchange, device, effects);
     /* Either the broker saw the buffers that are new, or this sees that it waits for some. */
     effects->wake = effects->wake || atomic_word_load(&device->awaited) != 0;
-    if (taken == PACKETS_PER_CALL) {
+    if (more || taken == PACKETS_PER_CALL) {
         effects->look |= bit(index); /* later, when others had their turn */
     }
 }
@@ -248,75 +287,95 @@ static bool is_forgotten(const struct forgotten *which, const struct vsock_devic
            (which->path == FLOW_EXCHANGE_PATHS || sender->packets[slot].path == which->path);
 }
 
-/* Packets for a device or along a path that is gone will not arrive, and one that was sent just now has begun
- * a connection that nobody else ends. */
+/* As if it never were sent, if it was not begun with; a connection that it has begun ends. */
+static void forget(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t slot)
+{
+    const struct vsock_packet *packet = &sender->packets[slot];
+    struct flow_path *path = &exchange->paths[packet->path];
+
+    spin_lock(&path->lock);
+    flow_connections_abort(&path->connections, &packet->header, packet->reverse);
+    spin_unlock(&path->lock);
+    if (!packet->begun) {
+        packet_pace_return(packet->reverse ? &path->back : &path->there, &sender->queue.keys[slot],
+                           packet->header.bytes != 0);
+    }
+    vsock_device_finish(sender, slot);
+}
+
+/* Packets of, for or along what is gone do not arrive. Under both locks of the sender. */
 static void forget_packets(struct flow_exchange *exchange, struct vsock_device *sender,
                            const struct forgotten *which, struct flow_effects *effects)
 {
-    vsock_device_lock(sender);
     for (uint32_t place = sender->queue.count; place > 0; place--) {
         uint32_t slot = sender->queue.order[place - 1];
 
         if (is_forgotten(which, sender, slot)) {
-            const struct vsock_packet *packet = &sender->packets[slot];
-            struct flow_path *path = &exchange->paths[packet->path];
-
-            spin_lock(&path->lock);
-            flow_connections_abort(&path->connections, &packet->header, packet->reverse);
-            spin_unlock(&path->lock);
-            vsock_device_finish(sender, slot);
+            forget(exchange, sender, slot);
             effects->lines |= bit(sender->index);
             effects->look |= bit(sender->index);
         }
     }
-    vsock_device_unlock(sender);
+}
+
+/* The same for another device than the caller's. */
+static void forget_packets_of(struct flow_exchange *exchange, uint32_t sender, const struct forgotten *which,
+                              struct flow_effects *effects)
+{
+    vsock_device_lock(exchange->devices[sender]);
+    forget_packets(exchange, exchange->devices[sender], which, effects);
+    vsock_device_unlock(exchange->devices[sender]);
+}
+
+/* What the driver has sent. False: nobody knows of a driver. */
+static bool lose_sent(struct flow_exchange *exchange, struct vsock_device *device,
+                      struct flow_effects *effects)
+{
+    const struct forgotten all = {.receiver = FLOW_EXCHANGE_DEVICES, .path = FLOW_EXCHANGE_PATHS};
+    bool joined;
+
+    vsock_device_lock(device);
+    joined = device->joined;
+    if (joined) {
+        forget_packets(exchange, device, &all, effects);
+        vsock_device_lose(device);
+    }
+    vsock_device_unlock(device);
+    return joined;
+}
+
+/* The other end of a flow: packets for the device, and their connection. No new one begins: the device is not
+ * up. */
+static void lose_path(struct flow_exchange *exchange, struct flow_path *path, uint32_t device, uint32_t end,
+                      struct flow_effects *effects)
+{
+    const struct forgotten for_it = {.receiver = device, .path = FLOW_EXCHANGE_PATHS};
+    uint32_t other = end == FLOW_END_SOURCE ? path->destination : path->source;
+    uint32_t owed;
+
+    forget_packets_of(exchange, other, &for_it, effects);
+    spin_lock(&path->lock);
+    owed = flow_connections_lose(&path->connections, end);
+    spin_unlock(&path->lock);
+    if (owed != 0) {
+        effects->look |= bit(other);
+    }
 }
 
 void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct flow_effects *effects)
 {
-    struct vsock_device *device = exchange->devices[index];
-    const struct forgotten for_it = {.receiver = index, .path = FLOW_EXCHANGE_PATHS};
-
-    vsock_device_lock(device);
-    vsock_device_lose(device);
-    vsock_device_unlock(device);
+    if (!lose_sent(exchange, exchange->devices[index], effects)) {
+        return;
+    }
     for (uint32_t i = 0; i < path_count(exchange); i++) {
         struct flow_path *path = &exchange->paths[i];
         uint32_t end = end_of(path, index);
 
         if (end != 0) {
-            spin_lock(&path->lock);
-            flow_connections_lose(&path->connections, end);
-            spin_unlock(&path->lock);
-            effects->look |= bit(path->source) | bit(path->destination);
+            lose_path(exchange, path, index, end, effects);
         }
     }
     effects->look &= ~bit(index);
-    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
-        if (exchange->devices[i] != NULL && i != index) {
-            forget_packets(exchange, exchange->devices[i], &for_it, effects);
-        }
-    }
-}
-
-void flow_exchange_lose_failed(struct flow_exchange *exchange, struct flow_effects *effects)
-{
-    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
-        struct vsock_device *device = exchange->devices[i];
-        bool failed;
-
-        if (device == NULL || (effects->lines & bit(i)) == 0 ||
-            !__atomic_load_n(&device->failed, __ATOMIC_RELAXED)) {
-            continue; /* whoever makes it fail looks himself afterwards */
-        }
-        spin_lock(&device->lock);
-        failed = device->failed;
-        device->failed = false;
-        spin_unlock(&device->lock);
-        if (failed) {
-            flow_exchange_lose(exchange, i, effects);
-        }
-    }
 }
 
 bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device)
@@ -355,11 +414,13 @@ void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct
 
     spin_lock(&path->lock);
     atomic_word_store_release(&path->open, 0);
-    flow_connections_lose(&path->connections, 0);
     spin_unlock(&path->lock);
     /* Who was about to queue one held the device's `send_lock`, or has not yet seen the path as it was. */
-    forget_packets(exchange, exchange->devices[path->source], &of_it, effects);
-    forget_packets(exchange, exchange->devices[path->destination], &of_it, effects);
+    forget_packets_of(exchange, path->source, &of_it, effects);
+    forget_packets_of(exchange, path->destination, &of_it, effects);
+    spin_lock(&path->lock);
+    (void)flow_connections_lose(&path->connections, 0);
+    spin_unlock(&path->lock);
     effects->look |= bit(path->source) | bit(path->destination);
 }
 

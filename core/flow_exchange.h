@@ -131,9 +131,6 @@ void flow_exchange_attend(struct flow_exchange *exchange, uint32_t device, uint6
 void flow_exchange_lose(struct flow_exchange *exchange, uint32_t device, struct flow_effects *effects);
 bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device);
 
-/* The same for those of `effects->lines` whose guests have written what cannot be. */
-void flow_exchange_lose_failed(struct flow_exchange *exchange, struct flow_effects *effects);
-
 /* The transfer that was handed out is done, if there was one: whoever is to hear of it can, before the next
  * is looked for. On the broker's core. */
 void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects);

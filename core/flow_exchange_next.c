@@ -135,6 +135,30 @@ static void complete(struct flow_exchange *exchange, uint64_t now, struct flow_e
     }
 }
 
+static bool is_gone(struct flow_exchange *exchange)
+{
+    struct vsock_device *sender = exchange->devices[exchange->hand.sender];
+    bool gone;
+
+    spin_lock(&sender->lock);
+    gone = packet_in_hand(exchange) == NULL;
+    spin_unlock(&sender->lock);
+    return gone;
+}
+
+/* The buffer in hand is not for the packet that comes next. What is in it is delivered, if its packet is
+ * still there: else nobody waits for it. */
+static void drop_hand(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+
+    if (hand->holds_buffer && is_gone(exchange)) {
+        lose_packet(exchange, hand->path, effects);
+        hand->filled_bytes = 0;
+    }
+    put_buffer(exchange, effects);
+}
+
 /* A packet that may go now. */
 struct choice {
     struct packet_key key;
@@ -190,32 +214,41 @@ static bool is_in_hand(const struct flow_hand *hand, const struct choice *choice
            hand->sender_life == choice->sender_life;
 }
 
-/* A receive buffer for the choice. False: its receiver has none now. */
-static bool take_buffer(struct flow_exchange *exchange, const struct choice *choice,
-                        struct flow_effects *effects)
+/* The choice, with a receive buffer for it, in the place of what was in hand. False: its receiver has none
+ * now, and all stays as it was. */
+static bool take_in_hand(struct flow_exchange *exchange, const struct choice *choice,
+                         struct flow_effects *effects)
 {
-    struct flow_hand *hand = &exchange->hand;
     struct vsock_device *receiver = exchange->devices[choice->key.receiver];
+    struct flow_hand *hand = &exchange->hand;
+    struct virtqueue_chain buffer;
+    uint64_t life;
     bool taken;
 
     spin_lock(&receiver->lock);
-    taken = vsock_device_take_buffer(receiver, &hand->buffer);
+    taken = vsock_device_take_buffer(receiver, &buffer);
+    life = receiver->life;
     atomic_word_store(&receiver->awaited, !taken);
-    hand->receiver_life = receiver->life;
     spin_unlock(&receiver->lock);
     effects->lines |= bit(choice->key.receiver);
-    if (taken) {
-        hand->holds_buffer = true;
-        hand->filled_bytes = 0;
-        hand->path = choice->key.flow;
-        hand->sender = choice->sender;
-        hand->slot = choice->slot;
-        hand->serial = choice->serial;
-        hand->sender_life = choice->sender_life;
-        hand->receiver = choice->key.receiver;
-        hand->header = choice->header;
+    if (!taken) {
+        return false;
     }
-    return taken;
+    drop_hand(exchange, effects);
+    *hand = (struct flow_hand){
+        .holds_buffer = true,
+        .path = choice->key.flow,
+        .sender = choice->sender,
+        .slot = choice->slot,
+        .serial = choice->serial,
+        .sender_life = choice->sender_life,
+        .receiver = choice->key.receiver,
+        .receiver_life = life,
+        .header = choice->header,
+        .buffer = buffer,
+        .not_before = hand->not_before,
+    };
+    return true;
 }
 
 static uint64_t at_most(uint64_t value, uint64_t limit)
@@ -230,15 +263,18 @@ static bool make_transfer(struct flow_exchange *exchange)
     struct flow_hand *hand = &exchange->hand;
     struct vsock_device *sender = exchange->devices[hand->sender];
     struct vsock_device *receiver = exchange->devices[hand->receiver];
-    const struct vsock_packet *packet;
+    struct vsock_packet *packet;
     uint64_t bytes = exchange->chunk_bytes;
     uint64_t at;
 
+    hand->transfer.source = hand->sender;
+    hand->transfer.destination = hand->receiver;
     atomic_word_store_release(&exchange->busy, bit(hand->sender) | bit(hand->receiver));
     atomic_full_fence();
     spin_lock(&sender->lock);
     packet = packet_in_hand(exchange);
     if (packet != NULL) {
+        packet->begun = true;
         bytes = at_most(bytes, packet->header.bytes - packet->done_bytes);
         bytes =
             at_most(bytes, virtqueue_chain_at(&packet->chain, VSOCK_HEADER_BYTES + packet->done_bytes, &at));
@@ -256,8 +292,6 @@ static bool make_transfer(struct flow_exchange *exchange)
         bytes = guest_memory_run(receiver->memory, at, bytes, &hand->transfer.to);
     }
     hand->transfer.bytes = (uint32_t)bytes;
-    hand->transfer.source = hand->sender;
-    hand->transfer.destination = hand->receiver;
     return bytes != 0;
 }
 
@@ -273,7 +307,7 @@ static struct vsock_header take_header(struct vsock_device *sender, const struct
 
     spin_lock(&sender->lock);
     if (is_there(sender, choice)) {
-        sender->packets[choice->slot].leaves = true;
+        sender->packets[choice->slot].begun = true;
         header = sender->packets[choice->slot].header;
     }
     spin_unlock(&sender->lock);
@@ -310,35 +344,38 @@ static uint64_t ticks_at_rate(const struct flow_exchange *exchange, uint32_t byt
     return (bytes * exchange->ticks_per_mebibyte + (1ull << MEBIBYTE_SHIFT) - 1) >> MEBIBYTE_SHIFT;
 }
 
-/* What becomes of a choice. */
-static bool serve(struct flow_exchange *exchange, const struct choice *choice, uint64_t now,
-                  struct flow_effects *effects, enum flow_next *answer)
+/* The next transfer of the packet in hand, or its end. */
+static enum flow_next serve_payload(struct flow_exchange *exchange, uint64_t now,
+                                    struct flow_effects *effects)
 {
     struct flow_hand *hand = &exchange->hand;
 
-    if (!is_in_hand(hand, choice)) {
-        put_buffer(exchange, effects); /* a more urgent one comes first */
-        if (choice->header.bytes == 0) {
-            *answer = FLOW_NEXT_AGAIN;
-            path_close(BH_PATH_PART_PROGRAM_DMA, 0);
-            path_open(BH_PATH_PART_FINALIZE);
-            return deliver_control(exchange, choice, now, effects);
-        }
-        if (!take_buffer(exchange, choice, effects)) {
-            return false;
-        }
-    }
     if (!make_transfer(exchange)) {
         atomic_word_store_release(&exchange->busy, 0);
         lose_packet(exchange, hand->path, effects);
         hand->filled_bytes = 0;
         put_buffer(exchange, effects);
-        *answer = FLOW_NEXT_AGAIN;
-        return true;
+        return FLOW_NEXT_AGAIN;
     }
     hand->transfers = true;
     hand->not_before = now + ticks_at_rate(exchange, hand->transfer.bytes);
-    *answer = FLOW_NEXT_TRANSFER;
+    return FLOW_NEXT_TRANSFER;
+}
+
+/* What becomes of a choice. False: its receiver has no buffer. */
+static bool serve(struct flow_exchange *exchange, const struct choice *choice, uint64_t now,
+                  struct flow_effects *effects, enum flow_next *answer)
+{
+    if (choice->header.bytes == 0) {
+        *answer = FLOW_NEXT_AGAIN;
+        path_close(BH_PATH_PART_PROGRAM_DMA, 0);
+        path_open(BH_PATH_PART_FINALIZE);
+        return deliver_control(exchange, choice, now, effects);
+    }
+    if (!is_in_hand(&exchange->hand, choice) && !take_in_hand(exchange, choice, effects)) {
+        return false;
+    }
+    *answer = serve_payload(exchange, now, effects);
     return true;
 }
 
@@ -351,16 +388,28 @@ static void give_up(struct flow_exchange *exchange, const struct choice *choice,
     bool reverse = choice->key.receiver == path->source;
 
     spin_lock(&sender->lock);
-    if (is_there(sender, choice)) {
+    if (is_there(sender, choice)) { /* else its connection has ended with it, and the port may be another's */
         vsock_device_finish(sender, choice->slot);
+        spin_lock(&path->lock);
+        flow_connections_abort(&path->connections, &choice->header, reverse);
+        spin_unlock(&path->lock);
     }
     spin_unlock(&sender->lock);
-    spin_lock(&path->lock);
-    flow_connections_abort(&path->connections, &choice->header, reverse);
-    spin_unlock(&path->lock);
     lose_packet(exchange, choice->key.flow, effects);
     effects->lines |= bit(choice->sender);
     effects->look |= bit(path->source) | bit(path->destination);
+}
+
+/* Those whose guests have written what cannot be: their own cores lose them, which takes long. */
+static void ask_failed(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
+        const struct vsock_device *device = exchange->devices[i];
+
+        if ((effects->lines & bit(i)) != 0 && __atomic_load_n(&device->failed, __ATOMIC_RELAXED)) {
+            effects->look |= bit(i);
+        }
+    }
 }
 
 void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
@@ -368,6 +417,7 @@ void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flo
     if (exchange->hand.transfers) {
         complete(exchange, now, effects);
     }
+    ask_failed(exchange, effects);
 }
 
 /* What the engine took for its latest transfer, if this choice has waited since then. */
@@ -390,6 +440,9 @@ static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, stru
     uint32_t blocked = 0;
 
     flow_exchange_done(exchange, now, effects);
+    if (hand->holds_buffer && is_gone(exchange)) {
+        drop_hand(exchange, effects);
+    }
     if (now < hand->not_before) {
         *until = hand->not_before;
         return FLOW_NEXT_NOTHING;
@@ -417,7 +470,7 @@ enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now,
 {
     enum flow_next answer = next_of(exchange, now, transfer, until, effects);
 
-    flow_exchange_lose_failed(exchange, effects);
+    ask_failed(exchange, effects);
     return answer;
 }
 

@@ -59,6 +59,10 @@ static inline uint64_t packet_queue_head(const struct packet_queue *queue)
 /* When a packet that is sent now is released, and until when it is to be delivered; the pace goes on. */
 struct packet_key packet_pace_take(struct packet_pace *pace, uint64_t now, bool payload);
 
+/* A packet that was not begun with is forgotten, and so are all that were sent after it: as if they never
+ * were. */
+void packet_pace_return(struct packet_pace *pace, const struct packet_key *key, bool payload);
+
 /* Puts a packet into a queue that is not full; its slot, which is its name until it is removed. */
 uint32_t packet_queue_insert(struct packet_queue *queue, const struct packet_key *key);
 

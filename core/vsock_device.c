@@ -24,6 +24,7 @@ void vsock_device_init(struct vsock_device *device, struct guest_memory *memory,
 void vsock_device_lose(struct vsock_device *device)
 {
     atomic_word_store(&device->up, 0);
+    device->joined = false;
     packet_queue_init(&device->queue);
     device->answer_count = 0;
     atomic_word_store(&device->life, device->life + 1);
@@ -100,7 +101,7 @@ uint32_t vsock_device_queue(struct vsock_device *device, const struct vsock_pack
     device->packets[slot] = *packet;
     device->packets[slot].serial = device->next_serial++;
     device->packets[slot].done_bytes = 0;
-    device->packets[slot].leaves = false;
+    device->packets[slot].begun = false;
     virtqueue_advance(&device->mmio.device.queues[VSOCK_QUEUE_TX]);
     return slot;
 }
@@ -140,7 +141,7 @@ bool vsock_device_merge(struct vsock_device *device, const struct vsock_packet *
         return false;
     }
     latest = latest_of_connection(device, packet);
-    if (latest == NULL || latest->leaves || latest->header.operation != packet->header.operation) {
+    if (latest == NULL || latest->begun || latest->header.operation != packet->header.operation) {
         return false;
     }
     latest->header = packet->header;

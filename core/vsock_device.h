@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The virtio socket device of one domain: its registers, what it has sent and is not yet delivered, and its
- * receive buffers (F1). It knows nothing of other devices (core/flow_exchange.h). The caller holds `lock`;
- * who takes what the driver has sent holds `send_lock` outside of it, so that the broker, which needs `lock`,
- * does not wait while the driver's queue is read. Who changes queues holds both.
+ * receive buffers (F1). It knows nothing of other devices (core/flow_exchange.h). The caller holds `lock`.
+ * Who takes what the driver has sent holds `send_lock` outside of it, and reads the driver's queue without
+ * `lock`, so that the broker does not wait for that; who sets queues up, resets them or forgets packets holds
+ * both.
  */
 #ifndef BULKHEAD_CORE_VSOCK_DEVICE_H
 #define BULKHEAD_CORE_VSOCK_DEVICE_H
@@ -26,21 +27,21 @@ struct vsock_packet {
     uint32_t path;              /* number of its flow ... */
     bool reverse;               /* ... and its direction */
     uint32_t done_bytes;        /* of its payload, delivered or on the way */
-    bool leaves;                /* the broker has read its header, which stays as it is */
-    uint64_t sent_at;           /* ticks */
+    bool begun;                 /* by the broker: its header stays as it is */
     uint64_t serial;            /* no two packets of a device have the same */
     struct virtqueue_chain chain;
 };
 
 struct vsock_device {
-    struct spinlock send_lock; /* of the driver's sending queue, and of what comes out of it */
-    struct spinlock lock;      /* of all */
+    struct spinlock send_lock; /* of what is taken of the driver's sending queue, and of paces */
+    struct spinlock lock;      /* of all else */
     struct virtio_mmio mmio;
     struct guest_memory *memory;
     uint64_t cid;
     uint32_t index;   /* of the domain */
     uint64_t up;      /* 1: a driver works with it; read without the lock */
     uint64_t awaited; /* 1: the broker has found no receive buffer; read without the lock */
+    bool joined;      /* a driver has worked with it since it was lost last */
     bool failed;      /* since somebody looked: it must be treated as lost */
     uint64_t life;    /* counts resets: what began in an earlier one is not finished in this */
     uint64_t next_serial;

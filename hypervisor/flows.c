@@ -420,7 +420,6 @@ static void end_transfer(enum flow_engine_state state, struct flow_effects *effe
         flow_exchange_done(&exchange, clock_now(), effects);
     }
     flow_engine_forget();
-    flow_exchange_lose_failed(&exchange, effects);
     publish_statistics(effects->counted);
 }
 

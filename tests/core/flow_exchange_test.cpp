@@ -462,6 +462,99 @@ TEST_F(FlowExchange, f2_a_receiver_without_buffers_holds_up_nobody_else)
     EXPECT_EQ(operations(b.take(false)).back(), VSOCK_RESET);
 }
 
+TEST_F(FlowExchange, f2_a_receiver_without_buffers_does_not_split_what_goes_to_others)
+{
+    world.exchange.chunk_bytes = 512;
+    world.path(0, 1, server, 4096, 0, 1'000'000);
+    world.path(0, 2, server + 1, 4096, 0, 1000);
+    connect(a, b);
+    connect(a, c, server + 1);
+    for (int i = 0; i < 16; i++) { // all buffers of one
+        send(a, c, client, server + 1, VSOCK_PAYLOAD, bytes_of(10));
+        world.run();
+        a.reap();
+    }
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(4096));
+    ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+    send(a, c, client, server + 1, VSOCK_PAYLOAD, bytes_of(10));
+    world.run();
+    const std::vector<Received> got = b.take();
+    EXPECT_EQ(got.size(), 1u) << "one buffer, though a more urgent packet waits for another receiver";
+    EXPECT_EQ(stream(got), bytes_of(4096));
+}
+
+TEST_F(FlowExchange, f1_of_a_packet_whose_sender_is_gone_nothing_more_is_delivered)
+{
+    world.exchange.chunk_bytes = 512;
+    world.exchange.ticks_per_mebibyte = 1 << 20; // a tick a byte
+    flow_path &path = world.path(0, 1, server);
+    connect(a, b);
+    send(a, b, client, server, VSOCK_PAYLOAD, bytes_of(4096));
+    ASSERT_EQ(world.next(), FLOW_NEXT_TRANSFER);
+    ASSERT_EQ(world.next(), FLOW_NEXT_NOTHING) << "the rate";
+    world.lose(0);
+    vsock_device_reset(&a.device);
+    a.start();
+    world.attend(0);
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(world.next(), FLOW_NEXT_NOTHING);
+    EXPECT_EQ(path.statistics.lost, 1u);
+    world.now = world.until;
+    connect(a, b); // the same port, and nothing of before
+}
+
+TEST_F(FlowExchange, f1_resets_of_a_driver_tell_a_peer_no_more_than_its_flow_has_let_through)
+{
+    world.path(0, 1, server, 4096, 1000, 500);
+    world.now = 10'000;
+    Operations heard;
+    for (uint32_t cycle = 0; cycle < 100; cycle++) {
+        for (uint32_t i = 0; i < 16; i++) {
+            ASSERT_TRUE(a.send(a.header(b, client + i, server, VSOCK_REQUEST)));
+        }
+        world.attend(0);
+        world.run();
+        world.lose(0);
+        vsock_device_reset(&a.device);
+        a.start();
+        world.attend(0);
+        for (uint16_t operation : operations(b.take())) {
+            heard.push_back(operation);
+        }
+    }
+    EXPECT_EQ(heard, (Operations{VSOCK_REQUEST, VSOCK_RESET})) << "time stands still: one for the period";
+    world.now += 1000;
+    connect(a, b); // and it can go on after that, whatever was sent and forgotten
+}
+
+TEST_F(FlowExchange, f1_a_driver_that_gives_up_a_queue_is_lost)
+{
+    constexpr uint32_t queue_select = 0x30;
+    constexpr uint32_t queue_ready = 0x44;
+    world.path(0, 1, server);
+    connect(a, b);
+    a.write(queue_select, VSOCK_QUEUE_TX);
+    a.write(queue_ready, 0);
+    world.attend(0);
+    EXPECT_EQ(a.read(0x70) & needs_reset, needs_reset);
+    EXPECT_EQ(a.device.malformed, 1u);
+    EXPECT_EQ(operations(b.take()), Operations{VSOCK_RESET});
+    world.attend(0);
+    EXPECT_EQ(a.device.malformed, 1u) << "noticed once";
+}
+
+TEST_F(FlowExchange, f1_many_resets_are_delivered_a_few_at_a_time)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        world.path(0, 1, server + i);
+        for (uint32_t k = 0; k < 3; k++) {
+            connect(a, b, server + i, client + k);
+        }
+    }
+    world.lose(0);
+    EXPECT_EQ(operations(b.take()), Operations(12, VSOCK_RESET));
+}
+
 TEST_F(FlowExchange, f2_the_rate_of_transfers_is_limited)
 {
     world.path(0, 1, server);
