@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Socket devices and the broker's calls. Everything is called with interrupts masked, and does bounded work.
+ * Socket devices: what their guests do to them, and what becomes of them when a domain ends. Everything is
+ * called with interrupts masked, and does bounded work.
  */
 #include "flows.h"
 #include "clock.h"
@@ -9,15 +10,12 @@
 #include "core/spinlock.h"
 #include "cpu.h"
 #include "domain.h"
-#include "flow_engine.h"
+#include "flow_broker.h"
 #include "guest_memory.h"
 #include "hypercall_flows.h"
 #include "path_stamps.h"
-#include "ptable.h"
-#include "stage2.h"
 #include "system.h"
 #include "vgic.h"
-#include <arch/barrier.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -29,17 +27,7 @@
 _Static_assert(BH_MAX_DOMAINS <= FLOW_EXCHANGE_DEVICES && BH_MAX_FLOWS <= FLOW_EXCHANGE_PATHS,
                "one device for each domain");
 
-static struct flow_exchange exchange;
-static struct flow_path paths[BH_MAX_FLOWS];
-static struct guest_memory memories[BH_MAX_DOMAINS];
-static uint64_t sleeps_until = PACKET_NEVER; /* what the broker was told when there was nothing to do, */
-static bool sleeps;                          /* as there was at its latest call; of its core alone */
-static struct spinlock broker_lock; /* of what the broker has in hand: it calls, and somebody may end it */
-
-static bool abandoned; /* the broker that asked for what its engine does is gone; under that lock */
-
-/* Where the broker looks whether it has been woken: guest-physical address, 0: it waits for its line. */
-static _Atomic uint64_t wake_word;
+struct flows flows;
 
 static const struct manifest_broker *broker_of_manifest(void)
 {
@@ -53,7 +41,7 @@ static bool there_are_flows(void)
 
 static struct vsock_device *device_of(const struct domain *domain)
 {
-    return exchange.devices[domain->index];
+    return flows.exchange.devices[domain->index];
 }
 
 static bool init_device(struct domain *domain)
@@ -63,27 +51,9 @@ static bool init_device(struct domain *domain)
     if (device == NULL) {
         return false;
     }
-    memories[domain->index].domain = domain;
-    vsock_device_init(device, &memories[domain->index], domain->index, domain->config->socket_cid);
-    exchange.devices[domain->index] = device;
-    return true;
-}
-
-/* The broker finds a domain's memory where it is physically, behind BH_BROKER_WINDOW. One that has an engine
- * copies nothing itself, and sees nothing. */
-static bool show_to_broker(struct domain *broker, const struct domain *domain)
-{
-    const struct manifest_header *manifest = system_manifest();
-    const struct manifest_segment *segments = manifest_segments(manifest) + domain->config->first_segment;
-
-    if (flow_engine_exists()) {
-        return true;
-    }
-    for (uint32_t i = 0; i < domain->config->segment_count; i++) {
-        if (!stage2_map_window(&broker->stage2, system_pool(), &segments[i], BH_BROKER_WINDOW)) {
-            return false;
-        }
-    }
+    flows.memories[domain->index].domain = domain;
+    vsock_device_init(device, &flows.memories[domain->index], domain->index, domain->config->socket_cid);
+    flows.exchange.devices[domain->index] = device;
     return true;
 }
 
@@ -108,54 +78,33 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
     status->period_ns = flow->period_ns;
     status->deadline_ns = flow->deadline_ns;
     status->state = BH_FLOW_STATE_OPEN;
-    flow_exchange_open(&exchange, number, &terms);
+    flow_exchange_open(&flows.exchange, number, &terms);
 }
 
-bool flows_is_unused(uint32_t number)
+static bool init_devices(void)
 {
-    bool unused;
-
-    spin_lock(&broker_lock);
-    unused = flow_exchange_is_unused(&exchange, number);
-    spin_unlock(&broker_lock);
-    return unused;
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        if (domain_at(i)->config->socket_cid != 0 && !init_device(domain_at(i))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool flows_init_all(void)
 {
-    const struct manifest_broker *broker = broker_of_manifest();
-    const struct manifest_flow *flows = manifest_flows(system_manifest());
+    const struct manifest_flow *configured = manifest_flows(system_manifest());
 
-    memset(&exchange, 0, sizeof(exchange));
+    memset(&flows, 0, sizeof(flows));
+    flows.exchange.paths = flows.paths;
     guest_memory_init();
-    if (!there_are_flows()) {
-        return hypercall_flows_init();
-    }
-    flow_engine_init();
-    abandoned = false;
-    atomic_store(&wake_word, 0);
-    memories[broker->domain].domain = domain_at(broker->domain);
-    for (uint32_t i = 0; i < domain_count(); i++) {
-        struct domain *domain = domain_at(i);
-
-        if (domain->config->socket_cid != 0 &&
-            (!init_device(domain) || !show_to_broker(domain_at(broker->domain), domain))) {
+    if (there_are_flows()) {
+        if (!init_devices() || !flow_broker_init() || !path_stamps_init()) {
             return false;
         }
-    }
-    if (!path_stamps_init()) {
-        return false;
-    }
-    memset(paths, 0, sizeof(paths));
-    exchange.paths = paths;
-    for (uint32_t i = 0; i < system_manifest()->flows.count; i++) {
-        flows_open(i, &flows[i]);
-    }
-    exchange.chunk_bytes = broker->chunk_bytes;
-    exchange.patience_ticks = clock_ticks(broker->patience_ns);
-    if (broker->bytes_per_s != 0) {
-        exchange.ticks_per_mebibyte =
-            ((1ull << 20) * clock_hz() + broker->bytes_per_s - 1) / broker->bytes_per_s;
+        for (uint32_t i = 0; i < system_manifest()->flows.count; i++) {
+            flows_open(i, &configured[i]);
+        }
     }
     return hypercall_flows_init();
 }
@@ -164,7 +113,7 @@ bool flows_init_all(void)
 static void set_lines(uint32_t lines)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
-        struct vsock_device *device = exchange.devices[i];
+        struct vsock_device *device = flows.exchange.devices[i];
 
         if ((lines >> i & 1) != 0 && device != NULL) {
             spin_lock(&device->lock);
@@ -178,31 +127,7 @@ static void set_lines(uint32_t lines)
     }
 }
 
-/* A broker that waits for events sees the word when one ends its waiting; another one sees its line. */
-static void tell_broker(struct domain *broker)
-{
-    const uint32_t woken = 1;
-    uint64_t word = atomic_load(&wake_word);
-
-    if (word == 0) {
-        vgic_set_spi_level(broker, broker->config->socket_irq, true);
-        return;
-    }
-    (void)guest_memory_write(&memories[broker->index], word, &woken, sizeof(woken));
-    arch_sev();
-}
-
-/* There is something new for it to look at. While its engine runs it could do nothing about it, and it will
- * look when that has ended: either it sees what came before this, or this sees that the engine has ended. */
-static void wake_broker(void)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!flow_engine_runs()) {
-        tell_broker(domain_at(broker_of_manifest()->domain));
-    }
-}
-
-static void obey(const struct flow_effects *effects)
+void flows_obey(const struct flow_effects *effects)
 {
     set_lines(effects->lines);
     for (uint32_t i = 0; i < domain_count(); i++) {
@@ -212,7 +137,7 @@ static void obey(const struct flow_effects *effects)
     }
     if (effects->wake) {
         path_stamps_wake(effects->queued_at);
-        wake_broker();
+        flow_broker_wake();
     }
 }
 
@@ -221,19 +146,19 @@ void flows_close(uint32_t number)
     struct flow_effects effects = {0};
 
     system_status()->flows[number].state = BH_FLOW_STATE_CLOSED;
-    flow_exchange_close(&exchange, number, &effects);
-    obey(&effects);
+    flow_exchange_close(&flows.exchange, number, &effects);
+    flows_obey(&effects);
 }
 
 /* Of a set of flows, 1 << number. */
-static void publish_refused(uint64_t flows)
+static void publish_refused(uint64_t numbers)
 {
-    for (; flows != 0; flows &= flows - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(flows);
+    for (; numbers != 0; numbers &= numbers - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(numbers);
 
-        spin_lock(&paths[i].lock);
-        system_status()->flows[i].refused = paths[i].refused;
-        spin_unlock(&paths[i].lock);
+        spin_lock(&flows.paths[i].lock);
+        system_status()->flows[i].refused = flows.paths[i].refused;
+        spin_unlock(&flows.paths[i].lock);
     }
 }
 
@@ -241,15 +166,15 @@ static void attend(const struct domain *domain)
 {
     struct flow_effects effects = {0};
 
-    flow_exchange_attend(&exchange, domain->index, clock_now(), &effects);
+    flow_exchange_attend(&flows.exchange, domain->index, clock_now(), &effects);
     publish_refused(effects.refused);
-    obey(&effects);
+    flows_obey(&effects);
 }
 
 void flows_attend(struct cpu *cpu)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
-        if (exchange.devices[i] != NULL && domain_at(i)->vcpus[0].cpu == cpu) {
+        if (flows.exchange.devices[i] != NULL && domain_at(i)->vcpus[0].cpu == cpu) {
             attend(domain_at(i));
         }
     }
@@ -270,8 +195,8 @@ static void lose(const struct domain *domain)
 {
     struct flow_effects effects = {0};
 
-    flow_exchange_lose(&exchange, domain->index, &effects);
-    obey(&effects);
+    flow_exchange_lose(&flows.exchange, domain->index, &effects);
+    flows_obey(&effects);
 }
 
 /* The driver has stopped its device. When it sees that in the status, it may use its buffers for other
@@ -281,7 +206,7 @@ static void stop(struct domain *domain)
     uint64_t until = clock_now() + clock_ticks(STOP_NS);
 
     lose(domain);
-    while (flow_exchange_touches(&exchange, domain->index)) {
+    while (flow_exchange_touches(&flows.exchange, domain->index)) {
         if (clock_now() > until) {
             return;
         }
@@ -317,14 +242,17 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     }
     path_open(BH_PATH_PART_TRANSPORT);
     vsock_device_lock(device);
-    if (access->write) {
+    if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING) {
+        access->value = 0; /* it ends, and this VCPU has not yet heard of it */
+        done = true;
+    } else if (access->write) {
         done = virtio_mmio_write(&device->mmio, device->memory, (uint32_t)access->offset, access->bytes,
                                  access->value, &event, &queue);
     } else {
         done = virtio_mmio_read(&device->mmio, (uint32_t)access->offset, access->bytes, &access->value);
     }
     stopping = device->mmio.device.stopping;
-    if (stopping && !access->write && !flow_exchange_touches(&exchange, domain->index)) {
+    if (stopping && !access->write && !flow_exchange_touches(&flows.exchange, domain->index)) {
         vsock_device_reset(device); /* it asks whether the reset is done, which took long */
         access->value = 0;
     }
@@ -339,226 +267,6 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     return done;
 }
 
-/* Domains that start again wait until nothing touches their memory. */
-static void tell_restarting(const struct flow_transfer *transfer)
-{
-    const uint32_t ends[] = {transfer->source, transfer->destination};
-
-    for (uint32_t i = 0; i < 2; i++) {
-        struct domain *domain = domain_at(ends[i]);
-
-        if (atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
-            cpu_send_request(domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
-        }
-    }
-}
-
-/* Of a set of flows, 1 << number. On the broker's core. */
-static void publish_statistics(uint64_t flows)
-{
-    for (; flows != 0; flows &= flows - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(flows);
-        const struct flow_path_statistics *from = &paths[i].statistics;
-        struct status_flow *status = &system_status()->flows[i];
-
-        status->packets = from->packets;
-        status->bytes = from->bytes;
-        status->control_packets = from->control_packets;
-        status->misses = from->misses;
-        status->latency_max_ticks = from->latency_most;
-        status->latency_sum_ticks = from->latency_total;
-        status->lost = from->lost;
-    }
-}
-
-/* What the broker had in hand is not done. Under its lock. */
-static void drop_hand(struct flow_effects *effects)
-{
-    struct flow_transfer before = exchange.hand.transfer;
-
-    flow_exchange_stop(&exchange, effects);
-    tell_restarting(&before);
-}
-
-/* The engine, as it is now; what it has done for a broker that is gone is nobody's to hear. */
-static enum flow_engine_state look_at_engine(struct flow_effects *effects)
-{
-    enum flow_engine_state state = flow_engine_look();
-
-    if (state != FLOW_ENGINE_RUNS && abandoned) {
-        abandoned = false;
-        flow_engine_forget();
-        drop_hand(effects);
-        state = FLOW_ENGINE_IDLE;
-    }
-    return state;
-}
-
-bool flows_engine_interrupt(uint32_t intid)
-{
-    struct flow_effects effects = {0};
-    enum flow_engine_state state;
-
-    if (!flow_engine_has(intid)) {
-        return false;
-    }
-    spin_lock(&broker_lock);
-    state = look_at_engine(&effects);
-    spin_unlock(&broker_lock);
-    obey(&effects);
-    if (state != FLOW_ENGINE_RUNS) {
-        tell_broker(domain_at(broker_of_manifest()->domain));
-    }
-    return true;
-}
-
-static void end_transfer(enum flow_engine_state state, struct flow_effects *effects)
-{
-    if (state == FLOW_ENGINE_FAILED) {
-        flow_exchange_fail(&exchange, effects);
-    } else {
-        flow_exchange_done(&exchange, clock_now(), effects);
-    }
-    flow_engine_forget();
-    publish_statistics(effects->counted);
-}
-
-/* The transfer before is done: its ends hear of it before anything else is looked for. False: the engine is
- * still at it. */
-static bool finish_transfer(const struct domain *broker)
-{
-    struct flow_effects effects = {0};
-    struct flow_transfer before;
-    enum flow_engine_state state;
-
-    spin_lock(&broker_lock);
-    before = exchange.hand.transfer;
-    state = look_at_engine(&effects);
-    if (state != FLOW_ENGINE_RUNS && exchange.hand.transfers &&
-        atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING) {
-        end_transfer(state, &effects);
-    }
-    spin_unlock(&broker_lock);
-    tell_restarting(&before);
-    obey(&effects);
-    return state != FLOW_ENGINE_RUNS;
-}
-
-/* One that is being ended gets nothing any more. */
-static enum flow_next next_of(const struct vcpu *vcpu, struct flow_transfer *transfer, uint64_t *until,
-                              struct flow_effects *effects)
-{
-    enum flow_next answer = FLOW_NEXT_NOTHING;
-
-    *until = PACKET_NEVER;
-    spin_lock(&broker_lock);
-    if (atomic_load(&vcpu->domain->state) == BH_DOMAIN_STATE_RUNNING) {
-        answer = flow_exchange_next(&exchange, clock_now(), transfer, until, effects);
-        publish_statistics(effects->counted);
-        if (answer == FLOW_NEXT_TRANSFER && flow_engine_exists()) {
-            flow_engine_start(vcpu->cpu, transfer);
-        }
-    }
-    spin_unlock(&broker_lock);
-    return answer;
-}
-
-/* The parts of the path that end with the broker's call. */
-static void stamp_answer(enum flow_next answer, uint64_t until)
-{
-    sleeps = answer == FLOW_NEXT_NOTHING;
-    sleeps_until = until;
-    if (sleeps) {
-        path_drop(BH_PATH_PART_PROGRAM_DMA);
-    }
-    path_close(BH_PATH_PART_PROGRAM_DMA, 0);
-    path_close(BH_PATH_PART_FINALIZE, 0);
-    if (answer == FLOW_NEXT_TRANSFER) {
-        path_open(BH_PATH_PART_ENGINE);
-    }
-}
-
-/* Before it looks: what comes afterwards wakes it. False: the word is not of its memory. */
-static bool set_waiting(struct domain *broker, uint64_t word)
-{
-    if (word == 0) {
-        vgic_set_spi_level(broker, broker->config->socket_irq, false);
-    } else if (word % sizeof(uint32_t) != 0 ||
-               !guest_memory_owns(&memories[broker->index], word, sizeof(uint32_t))) {
-        return false;
-    }
-    atomic_store(&wake_word, word);
-    return true;
-}
-
-static void give_answer(uint64_t x[31], enum flow_next answer, const struct flow_transfer *transfer,
-                        uint64_t until)
-{
-    x[0] = 0;
-    switch (answer) {
-    case FLOW_NEXT_TRANSFER:
-        x[1] = BH_BROKER_ANSWER_TRANSFER;
-        x[2] = transfer->from;
-        x[3] = transfer->to;
-        x[4] = transfer->bytes;
-        break;
-    case FLOW_NEXT_AGAIN:
-        x[1] = BH_BROKER_ANSWER_AGAIN;
-        break;
-    default:
-        x[1] = BH_BROKER_ANSWER_NOTHING;
-        x[2] = until;
-        break;
-    }
-}
-
-void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
-{
-    struct flow_effects effects = {0};
-    struct flow_transfer transfer;
-    enum flow_next answer;
-    uint64_t until;
-
-    if (!set_waiting(vcpu->domain, x[1])) {
-        x[0] = (uint64_t) - (int64_t)BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
-        return;
-    }
-    give_answer(x, FLOW_NEXT_NOTHING, NULL, PACKET_NEVER);
-    if (exchange.hand.transfers) {
-        path_open(BH_PATH_PART_FINALIZE);
-    }
-    if (!finish_transfer(vcpu->domain)) {
-        path_drop(BH_PATH_PART_FINALIZE);
-        return; /* its interrupt says when */
-    }
-    path_close(BH_PATH_PART_FINALIZE, 0);
-    path_stamps_look(sleeps, sleeps_until);
-    answer = next_of(vcpu, &transfer, &until, &effects);
-    if (answer != FLOW_NEXT_TRANSFER || !flow_engine_exists()) {
-        give_answer(x, answer, &transfer, until);
-    }
-    obey(&effects);
-    stamp_answer(answer, until);
-}
-
-/* The broker does not run any more. What its engine is at is finished first: until then nobody gets a buffer
- * back that it may touch. */
-static void stop_broker(void)
-{
-    struct flow_effects effects = {0};
-
-    spin_lock(&broker_lock);
-    atomic_store(&wake_word, 0);
-    if (look_at_engine(&effects) == FLOW_ENGINE_RUNS) {
-        abandoned = true;
-    } else {
-        flow_engine_forget();
-        drop_hand(&effects);
-    }
-    spin_unlock(&broker_lock);
-    obey(&effects);
-}
-
 void flows_domain_stopped(struct domain *domain)
 {
     struct vsock_device *device;
@@ -568,7 +276,7 @@ void flows_domain_stopped(struct domain *domain)
     }
     hypercall_flows_domain_stopped(domain);
     if (flows_is_broker(domain)) {
-        stop_broker();
+        flow_broker_stop();
         return;
     }
     device = device_of(domain);
@@ -582,7 +290,7 @@ void flows_domain_stopped(struct domain *domain)
 
 bool flows_touch(const struct domain *domain)
 {
-    return there_are_flows() && flow_exchange_touches(&exchange, domain->index);
+    return there_are_flows() && flow_exchange_touches(&flows.exchange, domain->index);
 }
 
 void flows_domain_reset(struct domain *domain)

@@ -46,8 +46,11 @@ bool flows_engine_interrupt(uint32_t intid);
 /* BH_HYPERCALL_BROKER_NEXT. */
 void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31]);
 
-/* The domain does not run any more: its connections end. Any core, in the step to that state. */
+/* The domain is not to run any more: its connections end. Any core, in the step to that state. */
 void flows_domain_stopped(struct domain *domain);
+
+/* A VCPU of the domain does not run any more. On its core, before others are told. */
+void flows_vcpu_off(const struct domain *domain);
 
 /* Whether a transfer may still touch the domain's memory. If so its core of VCPU 0 gets a request later. */
 bool flows_touch(const struct domain *domain);

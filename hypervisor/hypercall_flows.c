@@ -236,6 +236,10 @@ static enum bh_hypercall_error serve(const struct domain *caller, uint64_t x[31]
         return BH_HYPERCALL_ERROR_NO_FLOWS;
     }
     spin_lock(&lock);
+    if (atomic_load(&caller->state) != BH_DOMAIN_STATE_RUNNING) {
+        spin_unlock(&lock);
+        return BH_HYPERCALL_ERROR_FLOW_BUSY; /* nobody would end what it began now */
+    }
     switch ((uint32_t)x[0]) {
     case BH_HYPERCALL_FLOW_ADD:
         error = add(caller, x);

@@ -242,6 +242,11 @@ void flows_domain_stopped(struct domain *domain)
     (void)domain;
 }
 
+void flows_vcpu_off(const struct domain *domain)
+{
+    (void)domain;
+}
+
 bool flows_touch(const struct domain *domain)
 {
     (void)domain;

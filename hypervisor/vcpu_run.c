@@ -5,6 +5,7 @@
  */
 #include "vcpu_run.h"
 #include "clock.h"
+#include "flows.h"
 #include "guest_pmu.h"
 #include "guest_state.h"
 #include "irq.h"
@@ -55,6 +56,7 @@ static void go_off(struct vcpu *vcpu, uint32_t power)
 
 void vcpu_went_off(struct vcpu *vcpu)
 {
+    flows_vcpu_off(vcpu->domain);
     go_off(vcpu, VCPU_STOPPING);
 }
 

@@ -15,6 +15,7 @@ extern "C" {
 #include "flows.h"
 #include "hypercall_flows.h"
 #include "placement.h"
+#include "vcpu_run.h"
 #include <arch/mmio.h>
 }
 
@@ -299,6 +300,38 @@ TEST_F(Flows, F2_ADomainThatEndsIsTouchedUntilTheTransferIsDone)
     EXPECT_EQ(system_status()->flows[0].lost, 1u);
 }
 
+TEST_F(Flows, F2_AManagerThatEndsTheBrokerInMidCopyWaitsUntilItsCoreHasStopped)
+{
+    connect();
+    const uint16_t given_back = receiver.used(VSOCK_QUEUE_RX);
+    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
+    machine.on_core(control);
+    EXPECT_EQ(domain_stop(domain_at(broker)), BH_DOMAIN_STATE_RUNNING);
+    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), given_back) << "it is written to";
+    machine.on_core(broker);
+    vcpu_went_off(&domain_at(broker)->vcpus[0]);
+    EXPECT_FALSE(flows_touch(domain_at(linux_)));
+    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), given_back + 1);
+}
+
+TEST_F(Flows, F1_ADomainThatEndsSetsNoDeviceUpAnyMore)
+{
+    connect();
+    machine.on_core(linux_);
+    EXPECT_EQ(domain_stop(domain_at(control)), BH_DOMAIN_STATE_RUNNING);
+    machine.on_core(control); // which has not yet heard of it
+    const auto status = [&](bool write, uint64_t value) {
+        mmio_access access{.offset = 0x70, .value = value, .bytes = 4, .write = write};
+        EXPECT_TRUE(flows_device_access(&domain_at(control)->vcpus[0], &access));
+        return access.value;
+    };
+    EXPECT_EQ(status(false, 0), 0u);
+    (void)status(true, 3);
+    EXPECT_EQ(status(false, 0), 0u);
+}
+
 TEST_F(Flows, F2_TheMachineEndsWhenNobodyIsLeftWhoSends)
 {
     machine.on_core(control);
@@ -470,6 +503,9 @@ TEST_F(FlowChanges, F6_OneAtATimeAndOnlyByWhoBegan)
     std::array<uint64_t, 31> x = {BH_HYPERCALL_FLOW_ADD, control, linux_, other + 1, 4096, ms, ms};
     ASSERT_TRUE(hypercall_flows(domain_at(linux_), x.data()));
     EXPECT_EQ(x[0], 0u) << "the test has ended with its owner";
+    x = {BH_HYPERCALL_FLOW_ADD, control, linux_, other + 2, 4096, ms, ms};
+    ASSERT_TRUE(hypercall_flows(domain_at(control), x.data()));
+    EXPECT_EQ(x[0], failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "nobody would end what it begins";
 }
 
 TEST_F(FlowChanges, F6_AsManyAsThereIsRoomFor)
