@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from bulkhead.machine.engines import BadEngine, rate_of
+from bulkhead.machine.engines import BadEngine, Space, described, rate_of
 from bulkhead.machine.native import built_machine
-from bulkhead.machine.point import job_platform, run_point
+from bulkhead.machine.patterns import rows_of_core
+from bulkhead.machine.placement import Placement
+from bulkhead.machine.point import job_platform, job_settings, run_point
 
 KIB, MIB = 1024, 1 << 20
 PS_PER_S = 10**12
@@ -77,9 +80,56 @@ def test_what_was_counted_before_is_left_out() -> None:
     assert found["busy_ps"] <= window * 1.1
 
 
+def stress(core: int) -> dict[str, Any]:
+    walk = {"kind": "write", "walks": 0, "instructions": 4}
+    return {"name": f"stress-{core}", "core": core, "memory_bytes": MIB, "pattern": "same-bank", **walk}
+
+
+@pytest.mark.parametrize("chunk", [KIB, 4 * KIB, 8 * KIB])
+def test_chunks_of_the_same_bank_pattern_have_rows_that_are_no_core_s(chunk: int) -> None:
+    """By the mapping's masks: another row for each source and each destination."""
+    settings = job_settings({**ZCU102, "parts": []})
+    platform = job_platform(ZCU102)
+    space = Space(Placement(platform, colored=False), settings, [0, 1, 2])
+    text, pages = described(engine(chunk, pattern="same-bank"), platform, space, 1)
+    wanted = json.loads(text)
+
+    def field(address: int, which: str) -> int:
+        masks = settings["dram"]["map"].get(which, [])
+        return sum(((address & mask).bit_count() & 1) << bit for bit, mask in enumerate(masks))
+
+    chunks = wanted["from"] + wanted["to"]
+    assert len(wanted["from"]) == len(wanted["to"]) == min(8 * MIB // chunk, 2048)
+    lines = [line for begin in chunks for line in range(begin, begin + chunk, 64)]
+    assert {(field(line, "bank"), field(line, "group")) for line in lines} == {(0, 0)}
+    rows = [field(begin, "row") for begin in chunks]
+    assert len(set(rows)) == len(rows)
+    assert set(rows) <= set(rows_of_core(settings, 3))
+    assert {field(begin + chunk - 1, "row") for begin in chunks} == set(rows)
+    assert {line // 4096 * 4096 for line in lines} == set(pages)
+
+
+def test_an_engine_takes_more_from_cores_in_their_bank_than_in_all() -> None:
+    window = {"from_ps": 6 * 10**8, "until_ps": 9 * 10**8, "qos": {"adma": {"rate": 32}}}
+
+    def lines(**more: Any) -> int:
+        job = {**ZCU102, **window, "parts": [stress(core) for core in range(3)]}
+        found = run_point({**job, "engines": [engine(8 * KIB, chunks=0, **more)]})
+        return sum(int(core["events"]["l2d_refill"]) for core in found["cores"])
+
+    assert lines(pattern="same-bank") < 0.95 * lines(pattern="pages")
+
+
+def test_a_chunk_longer_than_a_row_is_in_more_than_one_bank() -> None:
+    with pytest.raises(BadEngine, match=r"16384 bytes does not lie in a row of one bank: .* up to 8192"):
+        run_point({**ZCU102, "engines": [engine(16 * KIB, pattern="same-bank")]})
+
+
 @pytest.mark.parametrize(
     "job",
     [
+        {"engines": [engine(4 * KIB, pattern="same-row")]},
+        {"engines": [engine(4 * KIB, pattern="same-bank")], "parts": [stress(core) for core in range(4)]},
         {"engines": [engine(4 * KIB, engine="none")]},
         {"engines": [engine(16 * MIB)]},
         {"engines": [engine(4 * KIB, color=1)]},

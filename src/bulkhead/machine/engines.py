@@ -3,22 +3,26 @@
 
 A job's `engines[]`: `engine` (name of the platform's `dma`), `memory_bytes` (of which the first half is
 copied into the second, chunk by chunk, and again), `chunk_bytes`, `chunks` [0: without end], `gap_ps` [0]
-between a chunk's interrupt and the next one's start, `start_at_ps` [0]. A job's `qos`: for each regulated
-master `rate`, `burst` [1] and `peak` [0], the values of its QoS-400 registers."""
+between a chunk's interrupt and the next one's start, `start_at_ps` [0], `pattern` [pages]: where that memory
+lies. `same-bank`: in the bank that cores with this pattern stress, in other rows than theirs; source and
+destination of a chunk have a row each, which no other chunk has. A job's `qos`: for each
+regulated master `rate`, `burst` [1] and `peak` [0], the values of its QoS-400 registers."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from bulkhead.config.platform import Dma, Platform
 from bulkhead.config.timing import Regulator
+from bulkhead.machine.patterns import beginnings, row_bytes, rows_of_core
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.settings import Settings, engine_timing
 
 Engine = dict[str, Any]
 
-_KEYS = {"engine", "memory_bytes", "chunk_bytes", "chunks", "gap_ps", "start_at_ps"}
+_KEYS = {"engine", "memory_bytes", "chunk_bytes", "chunks", "gap_ps", "start_at_ps", "pattern"}
 _QOS_KEYS = {"rate", "burst", "peak"}
 _PAGE_BYTES = 4096
 
@@ -27,7 +31,35 @@ class BadEngine(ValueError):
     """An engine or a regulator that cannot be."""
 
 
-def described(engine: Engine, platform: Platform, placement: Placement, owner: int) -> tuple[str, list[int]]:
+class Space:
+    """What memory of a machine engines may have, beside parts on these cores."""
+
+    def __init__(self, placement: Placement, settings: Settings, cores: Sequence[int]) -> None:
+        self._placement = placement
+        self._settings = settings
+        self._idle = [core for core in range(len(settings["cores"])) if core not in cores]
+
+    def pages(self, dma: Dma, chunk: int, half: int) -> tuple[list[int], list[int]]:
+        """Sources and destinations of chunks, anywhere."""
+        begin = self._placement.pages(f"memory of {dma.name}", 2 * half, None)[0]
+        sources = range(begin, begin + half - chunk + 1, chunk)
+        return list(sources), [source + half for source in sources]
+
+    def same_bank(self, dma: Dma, chunk: int, half: int) -> tuple[list[int], list[int]]:
+        """The same in the rows of an idle core, which that has no more. Raises BadEngine."""
+        if chunk > (most := row_bytes(self._settings)):
+            cause = f"a chunk of {chunk} bytes does not lie in a row of one bank"
+            raise BadEngine(f"'{dma.name}': {cause}: `same-bank` takes up to {most}")
+        if not self._idle:
+            raise BadEngine(
+                f"'{dma.name}': `same-bank` takes the rows of a core without a part, and none is left"
+            )
+        own = rows_of_core(self._settings, self._idle.pop())
+        rows = beginnings(self._settings, own[: 2 * (half // chunk)])
+        return rows[::2], rows[1::2]
+
+
+def described(engine: Engine, platform: Platform, space: Space, owner: int) -> tuple[str, list[int]]:
     """What the machine is asked for, as JSON, and the pages that are the engine's. Raises BadEngine."""
     if unknown := engine.keys() - _KEYS:
         raise BadEngine(f"no engine has '{min(unknown)}'")
@@ -36,12 +68,14 @@ def described(engine: Engine, platform: Platform, placement: Placement, owner: i
     half = memory // 2 // _PAGE_BYTES * _PAGE_BYTES
     if not 0 < chunk <= half:
         raise BadEngine(f"'{dma.name}': a chunk of {chunk} bytes does not fit half of {memory} bytes")
-    pages = placement.pages(f"memory of {dma.name}", memory, None)
-    starts = range(pages[0], pages[0] + half - chunk + 1, chunk)
+    places = {"pages": space.pages, "same-bank": space.same_bank}
+    if (pattern := engine.get("pattern", "pages")) not in places:
+        raise BadEngine(f"'{dma.name}': '{pattern}' is none of {', '.join(places)}")
+    sources, destinations = places[pattern](dma, chunk, half)
     wanted = {
         "master": dma.name,
-        "from": list(starts),
-        "to": [start + half for start in starts],
+        "from": sources,
+        "to": destinations,
         "chunk_bytes": chunk,
         "chunks": int(engine.get("chunks", 0)),
         "gap_ps": int(engine.get("gap_ps", 0)),
@@ -49,7 +83,13 @@ def described(engine: Engine, platform: Platform, placement: Placement, owner: i
         "owner": owner,
         **engine_timing(platform.name, dma),
     }
-    return json.dumps(wanted), pages
+    return json.dumps(wanted), _pages_of([*sources, *destinations], chunk)
+
+
+def _pages_of(chunks: Sequence[int], chunk: int) -> list[int]:
+    """All pages that these chunks touch."""
+    starts = (range(at // _PAGE_BYTES * _PAGE_BYTES, at + chunk, _PAGE_BYTES) for at in chunks)
+    return sorted({page for pages in starts for page in pages})
 
 
 def regulate(settings: Settings, wanted: dict[str, dict[str, int]]) -> None:

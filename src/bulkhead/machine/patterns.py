@@ -7,7 +7,7 @@ addresses; a generator (machine/generator.h) walks over it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bulkhead.machine.settings import Settings
 
@@ -23,29 +23,31 @@ def same_bank(
     """
     counts = _counts(settings)
     rows = counts["row"] if rows is None else rows
-    base = int(settings["dram"]["base"])
-    # Mappings are linear: each bit of a field moves an address by what it does alone.
-    moves = {
-        field: [address_of(settings, {field: 1 << bit}) - base for bit in range(count.bit_length() - 1)]
-        for field, count in counts.items()
-    }
-
-    def moved(field: str, value: int) -> int:
-        by = 0
-        for bit, move in enumerate(moves[field]):
-            by ^= move if value >> bit & 1 else 0
-        return by
-
-    begin = address_of(settings, {"bank": bank}) - base
+    address = _in_bank(settings, bank)
     return [
-        base
-        + (
-            begin
-            ^ moved("row", (first_row + i % rows) % counts["row"])
-            ^ moved("column", (i + i // rows) % counts["column"])
-        )
+        address((first_row + i % rows) % counts["row"], (i + i // rows) % counts["column"])
         for i in range(lines)
     ]
+
+
+def beginnings(settings: Settings, rows: Iterable[int], *, bank: int = 0) -> list[int]:
+    """Where these rows of one bank begin."""
+    address = _in_bank(settings, bank)
+    return [address(row, 0) for row in rows]
+
+
+def row_bytes(settings: Settings) -> int:
+    """How much from the beginning of a row is in that row without a gap."""
+    others = (field for field in FIELDS if field != "column")
+    masks = [mask for field in others for mask in settings["dram"]["map"].get(field, [])]
+    return min(int(mask) & -int(mask) for mask in masks)
+
+
+def rows_of_core(settings: Settings, core: int) -> range:
+    """Each core has its own equal part of a bank's rows. Those beyond the memory are nobody's."""
+    dram = settings["dram"]
+    share = rows_below(settings, int(dram["base"]) + int(dram["bytes"])) // len(settings["cores"])
+    return range(share * core, share * (core + 1))
 
 
 def rows_below(settings: Settings, end: int) -> int:
@@ -65,6 +67,25 @@ def address_of(settings: Settings, place: dict[str, int]) -> int:
             (mask, (value >> bit) & 1) for bit, mask in enumerate(settings["dram"]["map"].get(field, []))
         )
     return int(settings["dram"]["base"]) + _solved(wanted)
+
+
+def _in_bank(settings: Settings, bank: int) -> Callable[[int, int], int]:
+    """The address of a row and a column of this bank."""
+    base = int(settings["dram"]["base"])
+    begin = address_of(settings, {"bank": bank})
+    # Mappings are linear: each bit of a field moves an address by what it does alone.
+    moves = {
+        field: [address_of(settings, {field: 1 << bit}) - base for bit in range(count.bit_length() - 1)]
+        for field, count in _counts(settings).items()
+    }
+
+    def moved(field: str, value: int) -> int:
+        by = 0
+        for bit, move in enumerate(moves[field]):
+            by ^= move if value >> bit & 1 else 0
+        return by
+
+    return lambda row, column: base + ((begin - base) ^ moved("row", row) ^ moved("column", column))
 
 
 def _solved(equations: Sequence[tuple[int, int]]) -> int:

@@ -19,11 +19,11 @@ from typing import Any
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
+from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
-from bulkhead.machine.engines import regulate
 from bulkhead.machine.interval import between
 from bulkhead.machine.native import Machine, load_machine
-from bulkhead.machine.patterns import rows_below, same_bank
+from bulkhead.machine.patterns import rows_of_core, same_bank
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.programs import (
     ProgramFailed,
@@ -75,14 +75,14 @@ def run_point(job: Job) -> Result:
             start_program(machine, part, pages, endless=wanted > 0 or part.get("endless", False))
             continue
         walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
-        walk |= _places(part, settings, placement, job_platform(job))
+        walk |= _places(part, settings, placement)
         machine.own(number + 1, walk["addresses"], PAGE_BYTES)
         if "table_levels" in part:
             frames = placement.pages(f"tables of {part['name']}", part["table_bytes"], part.get("colors"))
             machine.own(number + 1, frames, PAGE_BYTES)
             walk["table_frames"] = frames
         machine.walk(part["core"], json.dumps(walk))
-    _start_engines(job, machine, placement)
+    _start_engines(job, machine, settings, placement)
     limits = _limits(job, machine, placement) if is_limited(job) else None  # parts lie as without
     until = int(job.get("until_ps", LONGEST_PS))
     begin = int(job.get("from_ps", 0))
@@ -136,10 +136,11 @@ def job_settings(job: Job) -> Settings:
     return settings
 
 
-def _start_engines(job: Job, machine: Machine, placement: Placement) -> None:
+def _start_engines(job: Job, machine: Machine, settings: Settings, placement: Placement) -> None:
     platform = job_platform(job)
+    space = Space(placement, settings, [part["core"] for part in job["parts"]])
     for owner, engine in enumerate(job.get("engines", ()), len(job["parts"]) + 1):
-        description, pages = engine_of(engine, platform, placement, owner)
+        description, pages = engine_of(engine, platform, space, owner)
         machine.own(owner, pages, PAGE_BYTES)
         machine.dma(description)
 
@@ -155,9 +156,7 @@ def _limits(job: Job, machine: Machine, placement: Placement) -> str:
     return json.dumps(regulation_of(job, platform, data))
 
 
-def _places(
-    part: dict[str, Any], settings: Settings, placement: Placement, platform: Platform
-) -> dict[str, Any]:
+def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> dict[str, Any]:
     pattern = part.get("pattern", "pages")
     if pattern == "pages":
         pages = placement.pages(part["name"], part["memory_bytes"], part.get("colors"))
@@ -165,9 +164,8 @@ def _places(
     if pattern == "same-bank":
         most = int(settings["dram"]["shape"]["rows"]) // len(settings["cores"])
         lines = min(most, part["memory_bytes"] // int(settings["cores"][0]["l1d"]["line_bytes"]))
-        end = max(region.at + region.size for region in platform.memory)  # rows beyond are nobody's
-        rows = rows_below(settings, end) // len(settings["cores"])
-        addresses = same_bank(settings, lines, first_row=rows * part["core"], rows=rows)
+        rows = rows_of_core(settings, part["core"])
+        addresses = same_bank(settings, lines, first_row=rows.start, rows=len(rows))
         return {"addresses": addresses, "page_bytes": 0}
     raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank")
 
