@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from bulkhead.env.paths import repository
-from bulkhead.experiments import flow_memory, flow_schedules
+from bulkhead.experiments import flow_memory, flow_rates, flow_schedules
 from bulkhead.experiments.model import BadExperiment, load_experiment
 from bulkhead.experiments.sections import WAYS, costs_of
 from bulkhead.flows import analysis
 from bulkhead.machine.native import built_machine
-from bulkhead.machine.point import run_point
+from bulkhead.machine.point import job_platform, run_point
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,24 +44,56 @@ def test_f3_the_published_saturation_is_reached_at_the_published_budgets() -> No
     assert row["refills_got"] == pytest.approx(225, rel=0.02)
 
 
-def test_f3_the_largest_rate_is_one_beside_which_cores_keep_their_refills() -> None:
-    """The search's answer, with a model in the place of the machine: at 24 nothing is lost, at 25 a third."""
+def test_f3_the_largest_rate_is_one_beside_which_no_core_loses_refills_in_a_period() -> None:
+    """The search's answer, with a model in the place of the machine: at 24 nothing is lost, at 25 in one
+    period of one core, and it takes longer for them than alone."""
 
     def run(jobs: Any) -> list[dict[str, Any]]:
         return [result(job) for _, job in jobs]
 
     def result(job: dict[str, Any]) -> dict[str, Any]:
         rate = job.get("qos", {}).get("adma", {}).get("rate", 0)
-        refills = 3000 if rate <= 24 else 2000
+        stopped = (10 if rate == 0 else 5) * 10**6
+        core = {"used": [10, 50, 50], "throttled_ps": [0, stopped, stopped]}
+        lost = {**core, "used": [10, 50, 50 if rate <= 24 else 49]}
         return {
-            "cores": [{"events": {flow_memory.LINE_REFILL: refills}}],
-            "engines": [{"bytes": 1000}],
-            "simulated_ps": flow_memory.WINDOW_PS,
+            "cores": [{"events": {flow_memory.LINE_REFILL: 3000}}],
+            "engines": [{"bytes": 1000}] if rate else [],
+            "simulated_ps": flow_rates.WINDOW_PS,
+            "regulation": {
+                "budgets": [{"core": 0}, {"core": 1}],
+                "intervals": {
+                    "end_ps": [flow_memory.WARM_PS + late for late in (0, 1, 2)],
+                    "cores": [core, lost],
+                },
+            },
         }
 
-    rows = flow_memory.rate_rows(run, (50, 75))
+    points = [flow_rates.Point(placement, 2, 50) for placement in ("pages", "same-bank")]
+    rows = flow_rates.rate_rows(run, points)
     assert [row["register"] for row in rows] == [24, 24]
     assert rows[0]["rate_mb_s"] == 24 * 15.625
+    assert (rows[0]["us_alone"], rows[0]["us_beside"], rows[0]["slowdown"]) == (20, 25, 1.25)
+    assert set(WAYS["rates"].columns) <= set(rows[0])
+
+
+def test_f3_the_platform_s_table_is_what_the_machine_bears() -> None:
+    """A row of one core, of two, of three: at the rate none loses anything, at half more one does."""
+    budget = job_platform({"platform": flow_memory.PLATFORM}).memory_budget
+    assert budget is not None
+    for cores, refills in ((1, 180), (2, 90), (3, 60)):
+        [row] = [row for row in budget.table if (row.cores, row.refills) == (cores, refills)]
+        register = int(row.rate / flow_memory.allowed_mb_s(1) / 10**6)
+        point = flow_rates.Point("same-bank", cores, refills)
+        least = [
+            min(
+                used
+                for core in result["regulation"]["intervals"]["cores"][:cores]
+                for used in core["used"][20:]
+            )
+            for result in (run_point(point.beside(rate)) for rate in (register, register * 3 // 2))
+        ]
+        assert least[0] >= flow_rates.UNAFFECTED * refills > least[1]
 
 
 def test_f2_the_engine_keeps_to_its_regulator() -> None:

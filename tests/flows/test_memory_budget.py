@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.load import load_system
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
@@ -139,6 +141,66 @@ def test_a_measured_table_goes_before_the_sum(tmp_path: Path) -> None:
     use = memory_use(system, platform.model_copy(update={"memory_budget": made}), 10**6, "zdma", 4096)
     assert use is not None
     assert (use.largest_rate, use.limited_by) == (700_000_000, "table")
+
+
+@pytest.mark.req("F3")
+@pytest.mark.parametrize(
+    ("refills", "rate"),
+    [
+        ((60,), 900),
+        ((60, 60), 700),
+        ((60, 60, 60), 0),
+        ((61,), 600),
+        ((40, 20), 900),
+        ((30, 30, 30), 600),
+        ((90, 1), 0),
+    ],
+)
+def test_rows_of_a_table_are_of_so_many_cores_or_of_their_sum(refills: tuple[int, ...], rate: int) -> None:
+    """Fewer cores that ask for as much together are worse: a row of one core is good for the sum of any."""
+    curves = with_table((1, 60, 900), (1, 90, 600), (2, 60, 700))
+    assert curves.table_rate([Fraction(one) for one in refills]) == rate * 10**6
+
+
+@pytest.mark.req("F3")
+def test_rows_of_a_table_are_in_the_order_of_cores_and_refills() -> None:
+    for rows in (((1, 90, 600), (1, 60, 900)), ((2, 60, 700), (1, 60, 900)), ((1, 60, 900), (1, 60, 900))):
+        with pytest.raises(
+            ValidationError, match="rows of table are not in the order of their cores and refills"
+        ):
+            with_table(*rows)
+
+
+def with_table(*rows: tuple[int, int, int]) -> MemoryBudget:
+    """Of cores, refills and MB/s."""
+    table = [{"cores": cores, "refills": refills, "rate": f"{rate} MB/s"} for cores, refills, rate in rows]
+    return MemoryBudget.model_validate(
+        {"shortest_period": "30 us", "smallest_budget": 1,
+         "cores": ({"rate": "480 MB/s", "utilization": "100 %"},),
+         "dma": ({"chunk": 4096, "rate": "2000 MB/s"},), "table": tuple(table)}
+    )  # fmt: skip
+
+
+@pytest.mark.req("F3")
+def test_near_saturation_the_measured_table_holds_the_engine_and_not_the_sum(tmp_path: Path) -> None:
+    """97 refills of 64 bytes in 30 us each, both counted: by the sum, 14 % of 2000 MB/s would be left."""
+    budget = f"{97 * 64 * 2 * 10**6 // 30} B/s"
+    system, platform = loaded(
+        tmp_path,
+        f"domains.one.bandwidth.budget={budget}",
+        f"domains.two.bandwidth={{ budget: {budget}, period: 1 ms }}",
+    )
+    use = memory_use(system, platform, 203_125_000, "zdma", 4096)
+    assert use is not None
+    assert (use.largest_rate, use.limited_by, use.fits) == (203_125_000, "table", True)
+    sums = {part.name: part.utilization for part in use.parts}
+    assert (1 - sums["one"] - sums["two"]) * 2000 > 250
+    beyond = memory_use(system, platform, 203_125_001, "zdma", 4096)
+    assert beyond is not None
+    assert not beyond.fits
+    copied = memory_use(system, platform, 1, "cpu-copy", 4096)
+    assert copied is not None
+    assert copied.limited_by == "utilization", "measured of the engine alone"
 
 
 @pytest.mark.req("F2", "F3")

@@ -7,8 +7,8 @@ platform.py puts these sections in their places; planning/flows.py and planning/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -123,10 +123,19 @@ class EngineRate(Section):
 
 
 class MeasuredRate(Section):
-    """The largest DMA rate that leaves cores be, of at most `refills` each in the shortest period."""
+    """The largest DMA rate that leaves cores be, of at most `refills` each in the shortest period.
 
+    Beside fewer cores that ask for as much together the memory bears less: so a row is good, too, for any
+    number of cores that ask for `refills` in sum.
+    """
+
+    cores: Annotated[int, Field(ge=1, le=1 << 10)] | None = None  # at most; None: any number
     refills: Annotated[int, Field(ge=1, le=1 << 31)]
     rate: BytesPerS
+
+    def bears(self, refills: Sequence[Fraction]) -> bool:
+        few = self.cores is None or len(refills) <= self.cores
+        return sum(refills) <= self.refills or (few and all(one <= self.refills for one in refills))
 
 
 class MemoryBudget(Section):
@@ -140,9 +149,13 @@ class MemoryBudget(Section):
 
     @model_validator(mode="after")
     def _rising(self) -> MemoryBudget:
-        for name, key in (("cores", "rate"), ("dma", "chunk"), ("table", "refills")):
-            values = [getattr(row, key) for row in getattr(self, name)]
-            if any(low >= high for low, high in pairwise(values)):
+        orders: list[tuple[str, str, list[tuple[int, ...]]]] = [
+            ("cores", "rate", [(row.rate,) for row in self.cores]),
+            ("dma", "chunk", [(row.chunk,) for row in self.dma]),
+            ("table", "cores and refills", [(row.cores or 0, row.refills) for row in self.table]),
+        ]
+        for name, key, values in orders:
+            if values != sorted(set(values)):
                 raise problem("conflict", f"the rows of {name} are not in the order of their {key}")
         return self
 
@@ -156,6 +169,11 @@ class MemoryBudget(Section):
                 break
             low_rate, low_use = Fraction(point.rate), point.utilization
         return low_use + (bytes_per_s - low_rate) * slope
+
+    def table_rate(self, refills: Sequence[Fraction]) -> int | None:
+        """By the table, beside cores of such budgets; 0: beside no such cores; None: there is no table."""
+        rates = [row.rate for row in self.table if row.bears(refills)]
+        return max(rates, default=0) if self.table else None
 
     def engine_rate(self, chunk_bytes: int) -> Fraction:
         """What the engine moves alone: by the largest chunk of the curve that is not larger. Below the

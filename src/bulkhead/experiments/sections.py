@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bulkhead.experiments import flow_memory, flow_schedules
+from bulkhead.experiments import flow_memory, flow_rates, flow_schedules
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means, Row
 
@@ -48,7 +48,7 @@ def _dma(means: Means) -> list[Row]:
 
 
 def _rates(means: Means) -> list[Row]:
-    return flow_memory.rate_rows(lambda jobs: means.jobs(jobs, "largest rates"))
+    return flow_rates.rate_rows(lambda jobs: means.jobs(jobs, "largest rates"))
 
 
 def _overheads(means: Means) -> list[Row]:
@@ -112,9 +112,25 @@ WAYS = {
         ("chunk_kib", "register", "regulated", "allowed_mb_s", "mb_s"),
     ),
     "rates": Way(
-        lambda: len(flow_memory.TABLE_BUDGETS),
+        lambda: len(flow_rates.POINTS),
         _rates,
-        ("refills", "register", "rate_mb_s", "dma_mb_s", "refills_alone", "refills_beside", "curve_mb_s"),
+        (
+            "placement",
+            "cores",
+            "refills",
+            "refills_of_all",
+            "register",
+            "rate_mb_s",
+            "dma_mb_s",
+            "refills_alone",
+            "refills_beside",
+            "least_alone",
+            "least_beside",
+            "us_alone",
+            "us_beside",
+            "slowdown",
+            "curve_mb_s",
+        ),
     ),
     "overheads": Way(lambda: 1, _overheads, ("part", "min_ns", "avg_ns", "max_ns", "median_ns", "seen")),
     "schedulable": Way(

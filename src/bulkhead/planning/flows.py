@@ -174,7 +174,7 @@ class _Planner:
             return
         parts = ", ".join(f"{one.name} {float(one.utilization):.1%}" for one in memory.parts)
         if memory.limited_by == "table":
-            reason = "with the largest of these budgets, cores were measured to be unaffected up to"
+            reason = "cores with such budgets were measured to be unaffected up to"
         else:
             reason = f"with {parts} of the DRAM in use, the budgets leave"
         needs = f"the broker needs {float(memory.rate) / 1e6:.2f} MB/s"

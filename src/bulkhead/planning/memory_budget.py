@@ -69,7 +69,7 @@ def memory_use(
     left = max(Fraction(0), 1 - sum((part.utilization for part in cores), Fraction(0)))
     most = left * _full_rate(curves, engine, chunk_bytes)
     limited_by = "utilization"
-    measured = _from_table(system, platform, curves)
+    measured = _from_table(platform, curves, cores)
     if engine == "zdma" and measured is not None and measured < most:
         most, limited_by = Fraction(measured), "table"
     broker = Part(BROKER, Fraction(rate), rate / _full_rate(curves, engine, chunk_bytes))
@@ -129,14 +129,10 @@ def _worst(curves: MemoryBudget, rate: Fraction, domain: Domain) -> Fraction:
     return max(curves.core_utilization(rate), cores * curves.core_utilization(rate / cores))
 
 
-def _from_table(system: System, platform: Platform, curves: MemoryBudget) -> int | None:
-    """The largest DMA rate that was measured beside cores of such budgets; 0: beside none of these."""
+def _from_table(platform: Platform, curves: MemoryBudget, parts: list[Part]) -> int | None:
+    """The largest DMA rate that was measured beside such budgets, each as if one core had all of it."""
     event = counted_event(platform, emulated=False)
-    if not curves.table or event is None or event.bytes is None:
+    if event is None or event.bytes is None:
         return None
-    most = Fraction(0)
-    for demand in admission_of(system, platform).demands:
-        if demand.bytes_per_s is not None:
-            most = max(most, Fraction(demand.bytes_per_s, 2))
-    refills = most * curves.shortest_period / (NS_PER_S * event.bytes)
-    return next((row.rate for row in curves.table if row.refills >= refills), 0)
+    period = Fraction(curves.shortest_period, NS_PER_S * event.bytes)
+    return curves.table_rate([part.bytes_per_s * period for part in parts])

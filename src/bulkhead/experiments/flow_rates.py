@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiment `flows`, section `rates` (F3): the largest rate of the DMA engine that leaves cores be.
+
+What is reserved are refills in a period, so that is what no core may lose in any period; how much longer it
+takes for them is said beside it. The rows of the placement `same-bank`, which is the worst, are those of
+`memory_budget.table` in the platform's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import fmean
+from typing import Any
+
+from bulkhead.experiments.flow_memory import (
+    PERIOD_PS,
+    PLATFORM,
+    WARM_PS,
+    Job,
+    Row,
+    allowed_mb_s,
+    engine,
+    refills_of,
+    stress,
+)
+from bulkhead.machine.facts import MB, PS_PER_S
+from bulkhead.machine.point import job_platform
+
+Run = Callable[[Sequence[tuple[str, Job]]], list[dict[str, Any]]]
+
+WINDOW_PS = 3_000_000_000  # a hundred periods that are counted
+REFILLS_OF_ALL = (120, 135, 150, 165, 180, 195, 210, 225)
+CHUNK_KIB = 8  # a row of one bank
+MOST_REGISTER = 206  # beyond what the engine does itself
+UNAFFECTED = 0.99  # of the refills that a core has in a period without the engine
+PS_PER_US = 1_000_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """So many cores, each with so many refills in a period, beside an engine whose memory lies there."""
+
+    placement: str
+    cores: int
+    refills: int
+
+    def alone(self) -> Job:
+        return {**stress(self.cores, self.refills), "until_ps": WARM_PS + WINDOW_PS}
+
+    def beside(self, register: int) -> Job:
+        return {**self.alone(), **engine(CHUNK_KIB, register, pattern=self.placement)}
+
+    def key(self, what: object) -> str:
+        return f"rates-{self.placement}-{self.cores}-{self.refills}-{what}"
+
+
+POINTS = tuple(
+    Point(placement, cores, refills // cores)
+    for placement, cores in (("pages", 3), ("same-bank", 1), ("same-bank", 2), ("same-bank", 3))
+    for refills in REFILLS_OF_ALL
+)
+
+
+def rate_rows(run: Run, points: Sequence[Point] = POINTS) -> list[Row]:
+    """For each point the largest rate: by halves, all points at once. A rate that does not matter leaves
+    lower ones that do not, either."""
+    alone = dict(zip(points, run([(one.key("alone"), one.alone()) for one in points]), strict=True))
+    low, high = dict.fromkeys(points, 0), dict.fromkeys(points, MOST_REGISTER)
+    beside = dict(alone)
+    while open_ := [point for point in points if high[point] - low[point] > 1]:
+        middle = {point: (low[point] + high[point]) // 2 for point in open_}
+        jobs = [(point.key(middle[point]), point.beside(middle[point])) for point in open_]
+        for point, result in zip(open_, run(jobs), strict=True):
+            if _least(result) >= UNAFFECTED * min(point.refills, _least(alone[point])):
+                low[point], beside[point] = middle[point], result
+            else:
+                high[point] = middle[point]
+    return [_row(point, low[point], alone[point], beside[point]) for point in points]
+
+
+def _row(point: Point, register: int, alone: dict[str, Any], beside: dict[str, Any]) -> Row:
+    """`beside` is `alone` where there is no such rate."""
+    return {
+        "placement": point.placement,
+        "cores": point.cores,
+        "refills": point.refills,
+        "refills_of_all": point.cores * point.refills,
+        "register": register,
+        "rate_mb_s": allowed_mb_s(register),
+        "dma_mb_s": sum(one["bytes"] for one in beside["engines"]) * PS_PER_S / WINDOW_PS / MB,
+        "refills_alone": refills_of(alone),
+        "refills_beside": refills_of(beside),
+        "least_alone": _least(alone),
+        "least_beside": _least(beside),
+        "us_alone": _us(alone),
+        "us_beside": _us(beside),
+        "slowdown": _us(beside) / _us(alone),
+        "curve_mb_s": curve_mb_s(point),
+    }
+
+
+def curve_mb_s(point: Point) -> float:
+    """What the sum of utilizations leaves the engine, by the platform's curves."""
+    curves = job_platform({"platform": PLATFORM}).memory_budget
+    assert curves is not None
+    used = point.cores * curves.core_utilization(Fraction(point.refills * 64 * PS_PER_S, PERIOD_PS))
+    return max(0.0, float((1 - used) * curves.engine_rate(CHUNK_KIB * 1024)) / MB)
+
+
+def _least(result: dict[str, Any]) -> int:
+    """Refills of a core in a period that is counted."""
+    return min(_counted(result, "used"))
+
+
+def _us(result: dict[str, Any]) -> float:
+    """Of a period, until a core has had its refills and is stopped: the mean."""
+    return fmean(PERIOD_PS - stopped for stopped in _counted(result, "throttled_ps")) / PS_PER_US
+
+
+def _counted(result: dict[str, Any], what: str) -> list[int]:
+    """Of each core in each period that is counted."""
+    intervals = result["regulation"]["intervals"]
+    counted = [number for number, end in enumerate(intervals["end_ps"]) if end > WARM_PS]
+    cores = [core["core"] for core in result["regulation"]["budgets"]]
+    return [intervals["cores"][core][what][number] for core in cores for number in counted]
