@@ -11,11 +11,6 @@
 #define PACKETS_PER_CALL 32u /* of a guest that sends what is given back at once */
 #define RESETS_PER_CALL  4u  /* the broker may wait for the lock meanwhile */
 
-static uint32_t bit(uint32_t device)
-{
-    return 1u << device;
-}
-
 /* FLOW_END_…, or 0 if the device is no end of the flow. */
 static uint32_t end_of(const struct flow_path *path, uint32_t device)
 {
@@ -185,7 +180,7 @@ static void route(struct flow_exchange *exchange, struct vsock_device *device, s
     }
     spin_unlock(&device->lock);
     if (decision == FLOW_ABORT) {
-        effects->look |= bit(path->source) | bit(path->destination);
+        effects->attend |= flow_device_set(path->source) | flow_device_set(path->destination);
     }
 }
 
@@ -265,12 +260,12 @@ void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64
     while (taken < PACKETS_PER_CALL && take_one(exchange, device, now, effects)) {
         taken++;
     }
-    effects->lines |= bit(index);
+    effects->lines |= flow_device_set(index);
     lose_if_failed(exchange, device, effects);
     /* Either the broker saw the buffers that are new, or this sees that it waits for some. */
     effects->wake = effects->wake || atomic_word_load(&device->awaited) != 0;
     if (more || taken == PACKETS_PER_CALL) {
-        effects->look |= bit(index); /* later, when others had their turn */
+        effects->attend |= flow_device_set(index); /* later, when others had their turn */
     }
 }
 
@@ -312,8 +307,8 @@ static void forget_packets(struct flow_exchange *exchange, struct vsock_device *
 
         if (is_forgotten(which, sender, slot)) {
             forget(exchange, sender, slot);
-            effects->lines |= bit(sender->index);
-            effects->look |= bit(sender->index);
+            effects->lines |= flow_device_set(sender->index);
+            effects->attend |= flow_device_set(sender->index);
         }
     }
 }
@@ -358,7 +353,7 @@ static void lose_path(struct flow_exchange *exchange, struct flow_path *path, ui
     owed = flow_connections_lose(&path->connections, end);
     spin_unlock(&path->lock);
     if (owed != 0) {
-        effects->look |= bit(other);
+        effects->attend |= flow_device_set(other);
     }
 }
 
@@ -375,13 +370,13 @@ void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct f
             lose_path(exchange, path, index, end, effects);
         }
     }
-    effects->look &= ~bit(index);
+    effects->attend &= ~flow_device_set(index);
 }
 
 bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device)
 {
     atomic_full_fence(); /* behind what flow_exchange_lose() did */
-    return (atomic_word_load_acquire(&exchange->busy) & bit(device)) != 0;
+    return (atomic_word_load_acquire(&exchange->busy) & flow_device_set(device)) != 0;
 }
 
 void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const struct flow_path_terms *terms)
@@ -421,7 +416,7 @@ void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct
     spin_lock(&path->lock);
     (void)flow_connections_lose(&path->connections, 0);
     spin_unlock(&path->lock);
-    effects->look |= bit(path->source) | bit(path->destination);
+    effects->attend |= flow_device_set(path->source) | flow_device_set(path->destination);
 }
 
 bool flow_exchange_is_unused(struct flow_exchange *exchange, uint32_t number)

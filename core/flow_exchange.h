@@ -28,7 +28,7 @@ struct flow_path_statistics {
     uint64_t misses;        /* delivered later than the deadline demands, which counts from its release */
     uint64_t latency_most;  /* ticks from release to notification */
     uint64_t latency_total; /* of all packets */
-    uint64_t lost;          /* packets that were on their way when one end was reset */
+    uint64_t lost;          /* packets that the broker had begun with and did not deliver */
 };
 
 /* What a flow is when it begins. Indexes are of devices, times ticks. */
@@ -94,10 +94,16 @@ struct flow_exchange {
     struct flow_hand hand;
 };
 
-/* What a call has led to: sets of devices, 1 << index. */
+/* The set of one device: sets are sums of 1 << index. */
+static inline uint32_t flow_device_set(uint32_t device)
+{
+    return 1u << device;
+}
+
+/* What a call has led to: sets of devices. */
 struct flow_effects {
     uint32_t lines;     /* their interrupt line may have changed */
-    uint32_t look;      /* their cores are to call flow_exchange_attend() */
+    uint32_t attend;    /* their cores are to call flow_exchange_attend() */
     uint64_t counted;   /* paths, 1 << number, with other statistics than before, */
     uint64_t refused;   /* and those that have refused something */
     bool wake;          /* the broker: there is a packet */

@@ -10,11 +10,6 @@
 
 #define MEBIBYTE_SHIFT 20u
 
-static uint32_t bit(uint32_t device)
-{
-    return 1u << device;
-}
-
 /* The packet in hand, if it is still there. Under its sender's lock. */
 static struct vsock_packet *packet_in_hand(const struct flow_exchange *exchange)
 {
@@ -44,7 +39,7 @@ static void put_buffer(struct flow_exchange *exchange, struct flow_effects *effe
         } else {
             vsock_device_return_buffer(receiver, &hand->buffer);
         }
-        effects->lines |= bit(hand->receiver);
+        effects->lines |= flow_device_set(hand->receiver);
     }
     spin_unlock(&receiver->lock);
     hand->filled_bytes = 0;
@@ -90,8 +85,8 @@ static void finish(struct flow_exchange *exchange, struct vsock_device *sender, 
         spin_unlock(&path->lock);
     }
     vsock_device_finish(sender, slot);
-    effects->lines |= bit(sender->index);
-    effects->look |= bit(sender->index); /* there is room for what its driver sent meanwhile */
+    effects->lines |= flow_device_set(sender->index);
+    effects->attend |= flow_device_set(sender->index); /* there is room for what its driver sent meanwhile */
 }
 
 /* The transfer that was handed out is done. */
@@ -230,7 +225,7 @@ static bool take_in_hand(struct flow_exchange *exchange, const struct choice *ch
     life = receiver->life;
     atomic_word_store(&receiver->awaited, !taken);
     spin_unlock(&receiver->lock);
-    effects->lines |= bit(choice->key.receiver);
+    effects->lines |= flow_device_set(choice->key.receiver);
     if (!taken) {
         return false;
     }
@@ -269,7 +264,8 @@ static bool make_transfer(struct flow_exchange *exchange)
 
     hand->transfer.source = hand->sender;
     hand->transfer.destination = hand->receiver;
-    atomic_word_store_release(&exchange->busy, bit(hand->sender) | bit(hand->receiver));
+    atomic_word_store_release(&exchange->busy,
+                              flow_device_set(hand->sender) | flow_device_set(hand->receiver));
     atomic_full_fence();
     spin_lock(&sender->lock);
     packet = packet_in_hand(exchange);
@@ -327,7 +323,7 @@ static bool deliver_control(struct flow_exchange *exchange, const struct choice 
     delivered = vsock_device_deliver_header(receiver, &header);
     atomic_word_store(&receiver->awaited, !delivered);
     spin_unlock(&receiver->lock);
-    effects->lines |= bit(choice->key.receiver);
+    effects->lines |= flow_device_set(choice->key.receiver);
     if (!delivered) {
         return false;
     }
@@ -396,8 +392,8 @@ static void give_up(struct flow_exchange *exchange, const struct choice *choice,
     }
     spin_unlock(&sender->lock);
     lose_packet(exchange, choice->key.flow, effects);
-    effects->lines |= bit(choice->sender);
-    effects->look |= bit(path->source) | bit(path->destination);
+    effects->lines |= flow_device_set(choice->sender);
+    effects->attend |= flow_device_set(path->source) | flow_device_set(path->destination);
 }
 
 /* Those whose guests have written what cannot be: their own cores lose them, which takes long. */
@@ -406,8 +402,9 @@ static void ask_failed(struct flow_exchange *exchange, struct flow_effects *effe
     for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
         const struct vsock_device *device = exchange->devices[i];
 
-        if ((effects->lines & bit(i)) != 0 && __atomic_load_n(&device->failed, __ATOMIC_RELAXED)) {
-            effects->look |= bit(i);
+        if ((effects->lines & flow_device_set(i)) != 0 &&
+            __atomic_load_n(&device->failed, __ATOMIC_RELAXED)) {
+            effects->attend |= flow_device_set(i);
         }
     }
 }
@@ -458,7 +455,7 @@ static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, stru
             return FLOW_NEXT_AGAIN;
         }
         patient = at_most(patient, choice.key.deadline + exchange->patience_ticks + 1);
-        blocked |= bit(choice.key.receiver);
+        blocked |= flow_device_set(choice.key.receiver);
     }
     *until = at_most(*until, patient);
     return FLOW_NEXT_NOTHING;

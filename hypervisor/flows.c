@@ -131,7 +131,7 @@ void flows_obey(const struct flow_effects *effects)
 {
     set_lines(effects->lines);
     for (uint32_t i = 0; i < domain_count(); i++) {
-        if ((effects->look >> i & 1) != 0) {
+        if ((effects->attend >> i & 1) != 0) {
             cpu_send_request(domain_at(i)->vcpus[0].cpu, CPU_REQUEST_FLOWS);
         }
     }

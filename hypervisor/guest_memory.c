@@ -97,11 +97,18 @@ static bool owns(const struct guest_memory *memory, uint64_t at, uint32_t bytes)
     return guest_memory_owns(memory, at, bytes);
 }
 
-/* One access where a guest may look at the same time. */
-static void copy(void *to, const void *from, uint32_t bytes, const void *guest)
+static bool are_aligned(const void *a, const void *b, uint32_t bytes)
 {
-    if (bytes == sizeof(uint16_t) && (uintptr_t)guest % sizeof(uint16_t) == 0) {
+    return ((uintptr_t)a | (uintptr_t)b) % bytes == 0;
+}
+
+/* One access where a guest may look at the same time. */
+static void copy(void *to, const void *from, uint32_t bytes)
+{
+    if (bytes == sizeof(uint16_t) && are_aligned(to, from, bytes)) {
         *(volatile uint16_t *)to = *(const volatile uint16_t *)from;
+    } else if (bytes == sizeof(uint32_t) && are_aligned(to, from, bytes)) {
+        *(volatile uint32_t *)to = *(const volatile uint32_t *)from;
     } else {
         memcpy(to, from, bytes);
     }
@@ -117,7 +124,7 @@ bool guest_memory_read(struct guest_memory *memory, uint64_t at, void *to, uint3
         const char *from = reach(memory, at + done, &run);
 
         run = run < bytes - done ? run : bytes - done;
-        copy((char *)to + done, from, run, from);
+        copy((char *)to + done, from, run);
         done += run;
     }
     return true;
@@ -133,7 +140,7 @@ bool guest_memory_write(struct guest_memory *memory, uint64_t at, const void *fr
         char *to = reach(memory, at + done, &run);
 
         run = run < bytes - done ? run : bytes - done;
-        copy(to, (const char *)from + done, run, to);
+        copy(to, (const char *)from + done, run);
         done += run;
     }
     return true;

@@ -55,12 +55,12 @@ void World::close(uint32_t number)
 
 void World::obey(flow_effects effects)
 {
-    for (int rounds = 0; effects.look != 0; rounds++) {
+    for (int rounds = 0; effects.attend != 0; rounds++) {
         ASSERT_LT(rounds, 1000) << "the cores ask each other for ever";
-        const uint32_t look = effects.look;
+        const uint32_t asked = effects.attend;
         effects = {};
         for (uint32_t i = 0; i < guests.size(); i++) {
-            if ((look >> i & 1) != 0) {
+            if ((asked >> i & 1) != 0) {
                 flow_exchange_attend(&exchange, i, now, &effects);
             }
         }

@@ -308,9 +308,9 @@ private:
 
     void obey(const flow_effects &effects)
     {
-        require((effects.look | effects.lines) >> guest_count == 0, "a device that there is not");
+        require((effects.attend | effects.lines) >> guest_count == 0, "a device that there is not");
         for (uint32_t i = 0; i < guest_count; i++) {
-            if ((effects.look >> i & 1) != 0) {
+            if ((effects.attend >> i & 1) != 0) {
                 flow_effects more{}; // what these lead to comes with a later step
                 flow_exchange_attend(&exchange_, i, now_, &more);
             }
