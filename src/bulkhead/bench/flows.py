@@ -36,7 +36,7 @@ STATISTICS = ("min", "avg", "max", "median")
 
 Part = dict[str, int]
 Json = dict[str, Any]
-_APART = {"wake": "wake_by_interrupt"}
+_APART = {"wake": "wake_by_interrupt"}  # parts that have another name with such a broker
 RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
 
 
@@ -109,7 +109,7 @@ def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
 
 
 def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem) -> Measured:
-    """Run both and see. Raises NotMeasured, with a line for each reason."""
+    """Run the calls, and the flows with each broker. Raises NotMeasured, with a line for each reason."""
     for loaded in systems:
         if not loaded.ok or loaded.platform is None:
             raise NotMeasured("\n".join(problem.text() for problem in loaded.problems))
@@ -191,7 +191,7 @@ def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
 
 
 def measured(flows: Json, calls: Json, on: str) -> Measured:
-    """From the results of both runs. Raises NotMeasured."""
+    """One broker's parts, from its run and that of the calls. Raises NotMeasured."""
     per_ns = 1.0 if on == MACHINE else EMULATOR_HZ / 10**9
     stamped = flows.get("path_costs")
     report = next((one["report"] for one in calls["domains"] if one["name"] == CALLER), None)

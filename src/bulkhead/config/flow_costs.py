@@ -123,10 +123,11 @@ class EngineRate(Section):
 
 
 class MeasuredRate(Section):
-    """The largest DMA rate that leaves cores be, of at most `refills` each in the shortest period.
+    """The largest DMA rate beside which cores keep their refills: at most `cores` of them, and at most
+    `refills` each in the shortest period.
 
-    Beside fewer cores that ask for as much together the memory bears less: so a row is good, too, for any
-    number of cores that ask for `refills` in sum.
+    Of equal sums, fewer cores were measured to bear less. So a row is good, too, for any number of cores that
+    ask for no more than `refills` together: one core with all of them would bear the rate.
     """
 
     cores: Annotated[int, Field(ge=1, le=1 << 10)] | None = None  # at most; None: any number
@@ -134,6 +135,7 @@ class MeasuredRate(Section):
     rate: BytesPerS
 
     def bears(self, refills: Sequence[Fraction]) -> bool:
+        """Is the row good for cores with these budgets?"""
         few = self.cores is None or len(refills) <= self.cores
         return sum(refills) <= self.refills or (few and all(one <= self.refills for one in refills))
 

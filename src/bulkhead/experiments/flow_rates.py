@@ -34,7 +34,7 @@ WINDOW_PS = 3_000_000_000  # a hundred periods that are counted
 REFILLS_OF_ALL = (120, 135, 150, 165, 180, 195, 210, 225)
 CHUNK_KIB = 8  # a row of one bank
 MOST_REGISTER = 206  # beyond what the engine does itself
-UNAFFECTED = 0.99  # of the refills that a core has in a period without the engine
+UNAFFECTED = 0.99  # of a core's budget, or of the refills that it has without the engine if they are fewer
 PS_PER_US = 1_000_000
 
 
