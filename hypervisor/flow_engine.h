@@ -2,7 +2,7 @@
  *
  * The DMA engine that copies in the broker's place: one transfer at a time, on its way or ended. It belongs
  * to EL2, so that no guest says which memory it touches. All but flow_engine_runs() under the caller's lock
- * (flows.c), with interrupts masked.
+ * (flow_broker.c), with interrupts masked.
  */
 #ifndef BULKHEAD_FLOW_ENGINE_H
 #define BULKHEAD_FLOW_ENGINE_H

@@ -2,7 +2,7 @@
  *
  * One channel of a ZynqMP's DMA (UG1085, chapter 19; UG1087, module ZDMA) in simple mode, and the QoS-400
  * regulator of the interconnect before it. EL2 alone writes these registers: whoever does decides which
- * memory is read and written. Whose turn it is, is the caller's matter (flows.c).
+ * memory is read and written. Whose turn it is, is the caller's matter (flow_broker.c).
  */
 #ifndef BULKHEAD_ZDMA_H
 #define BULKHEAD_ZDMA_H

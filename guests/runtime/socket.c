@@ -18,8 +18,8 @@ enum {
     entries = 32, // of each queue
     buffer_bytes = 4096,
     buffers = entries / 2, // a header and a payload each
-    // Received and not yet read, of a connection. The other end hears of what was read in steps of the largest
-    // packet, and until it has heard it has room for others.
+    // Received and not yet read, of a connection. The other end hears of what was read in steps of the
+    // largest packet, and until it has heard it has room for others.
     window_step_bytes = 1 << 16,
     window_bytes = 4 * window_step_bytes,
     first_port = 1024,

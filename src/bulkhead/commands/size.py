@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead size`: how big the hypervisor is, as linked (text, rodata, data, bss) and as written (SLOC).
+"""`bulkhead size`: how big the hypervisor is, as linked (text, rodata, data, bss) and as written (SLOC), and
+what flows take: the broker's program, and EL2's bytes for each flow and each domain with a socket (F2).
 
-What runs at EL2 is taken from the build itself: the sections of the linked program, and the sources and
-headers that its object files were made from. No figure and no list of files is kept here.
+What runs at EL2 is taken from the build itself: the sections of the linked program, the structures of its
+debug information, and the sources and headers that its object files were made from. No figure and no list of
+files is kept here.
 """
 
 from __future__ import annotations
@@ -28,6 +30,13 @@ if TYPE_CHECKING:
 
 # Directories whose objects make the hypervisor; generated headers are not counted as written.
 WRITTEN = ("core", "hypervisor")
+# What EL2 keeps of flows, by structure: core/flow_exchange.h, core/vsock_device.h, the statistics page.
+FLOW_STRUCTURES = {
+    "of each flow": ("flow_path", "status_flow"),
+    "of each domain with a socket": ("vsock_device", "guest_memory"),
+    "of the broker": ("flow_exchange",),
+}
+BROKER = Path("guests") / "broker.elf"
 
 
 def section_sizes(elf: Path) -> dict[str, int]:
@@ -59,6 +68,29 @@ def programs_of(tree: Path) -> dict[str, dict[Program, dict[str, int]]]:
     return programs
 
 
+def structure_sizes(elf: Path, names: set[str]) -> dict[str, int]:
+    """Bytes of structures of a linked program, by name, as its debug information has them."""
+    sizes: dict[str, int] = {}
+    with elf.open("rb") as file:
+        for unit in ELFFile(file).get_dwarf_info().iter_CUs():
+            for entry in unit.iter_DIEs():
+                name = entry.attributes.get("DW_AT_name")
+                nbytes = entry.attributes.get("DW_AT_byte_size")
+                if entry.tag == "DW_TAG_structure_type" and name is not None and nbytes is not None:
+                    sizes[name.value.decode()] = nbytes.value
+    return {name: sizes[name] for name in names}
+
+
+def flow_sizes(tree: Path) -> dict[str, dict[str, int]]:
+    """What flows take: the sections of the broker's program, and bytes at EL2 by what they are of."""
+    from bulkhead.package.program import FILES
+
+    hypervisor = next(iter(sorted(tree.glob(f"hypervisor/*/{FILES['full']}"))))
+    sizes = structure_sizes(hypervisor, {name for names in FLOW_STRUCTURES.values() for name in names})
+    at_el2 = {what: sum(sizes[name] for name in names) for what, names in FLOW_STRUCTURES.items()}
+    return {"broker": section_sizes(tree / BROKER), "bytes_at_el2": at_el2}
+
+
 def compiled_sources(tree: Path) -> list[Path]:
     """Sources and headers of the checkout that the hypervisor's objects depend on, as Ninja recorded them."""
     commands = json.loads((tree / "compile_commands.json").read_text())
@@ -87,12 +119,12 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
     """Size of the hypervisor: sections of its program, lines of its sources."""
     native.ensure_built(["target"])
     tree = build_dir() / "target"
-    programs = programs_of(tree)
+    programs, flows = programs_of(tree), flow_sizes(tree)
     lines = source_lines(compiled_sources(tree))
     total = sum(lines.values())
     if as_json:
         sloc = {**lines, "total": total}
-        print_json(result_object("size", verdict="ok", programs=programs, sloc=sloc))
+        print_json(result_object("size", verdict="ok", programs=programs, flows=flows, sloc=sloc))
         return
     console = Console()
     table = Table(
@@ -111,8 +143,18 @@ def size(as_json: bool = typer.Option(False, "--json", help="Print one JSON obje
         table.add_row(name, f"{count:,}")
     table.add_row("total", f"{total:,}", end_section=True)
     console.print(table)
+    _show_flows(console, flows)
     texts = ", ".join(f"{program} {text / 1024:.1f} KiB" for program, text in largest.items())
     console.print(f"text at most: {texts}; {total:,} SLOC at EL2")
+
+
+def _show_flows(console: Console, flows: dict[str, dict[str, int]]) -> None:
+    table = Table("of flows", "bytes", title="What flows take")
+    for kind, nbytes in flows["broker"].items():
+        table.add_row(f"{kind} of the broker's program", f"{nbytes:,}")
+    for what, nbytes in flows["bytes_at_el2"].items():
+        table.add_row(f"{what}, at EL2", f"{nbytes:,}")
+    console.print(table)
 
 
 def register(app: typer.Typer) -> None:
