@@ -61,8 +61,8 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
                                          const struct vsock_header *header, bool reverse,
                                          uint32_t most_bytes);
 
-/* One end, FLOW_END_…, is not there any more: the other end of each connection is owed a reset. 0: both are
- * there, and are owed one. The ends that are owed any now. */
+/* One end, FLOW_END_…, is not there any more: the other end of each connection is owed a reset; 0: both are
+ * there, and are owed one. Returns the ends that are owed any now. */
 uint32_t flow_connections_lose(struct flow_connections *connections, uint32_t end);
 
 /* A reset of one end has reached the other. */

@@ -2,7 +2,7 @@
  *
  * What drivers send, and what they are owed. The broker's side is flow_exchange_next.c.
  */
-#include "core/flow_exchange.h"
+#include "core/flow_paths.h"
 
 #include "core/atomic.h"
 #include "core/path_costs.h"
@@ -10,17 +10,6 @@
 
 #define PACKETS_PER_CALL 32u /* of a guest that sends what is given back at once */
 #define RESETS_PER_CALL  4u  /* the broker may wait for the lock meanwhile */
-
-/* FLOW_END_…, or 0 if the device is no end of the flow. */
-static uint32_t end_of(const struct flow_path *path, uint32_t device)
-{
-    return path->source == device ? FLOW_END_SOURCE : path->destination == device ? FLOW_END_DESTINATION : 0;
-}
-
-static uint32_t path_count(const struct flow_exchange *exchange)
-{
-    return (uint32_t)atomic_word_load_acquire(&exchange->path_count);
-}
 
 static bool is_open(const struct flow_path *path)
 {
@@ -44,7 +33,7 @@ static void deliver_owed_of(struct flow_path *path, struct vsock_device *device,
     uint32_t end;
 
     spin_lock(&path->lock);
-    end = end_of(path, device->index);
+    end = flow_path_end(path, device->index);
     while (*most > 0 && flow_connections_owed(&path->connections, end, &reset) &&
            vsock_device_deliver_header(device, &reset)) {
         flow_connections_paid(&path->connections, end, &reset);
@@ -58,11 +47,11 @@ static bool deliver_owed(struct flow_exchange *exchange, struct vsock_device *de
 {
     uint32_t most = RESETS_PER_CALL;
 
-    for (uint32_t i = 0; i < path_count(exchange); i++) {
+    for (uint32_t i = 0; i < flow_path_count(exchange); i++) {
         struct flow_path *path = &exchange->paths[i];
 
         /* A look without the lock: whoever owes one now asks for another. */
-        if ((path->connections.owed & end_of(path, device->index)) != 0) {
+        if ((path->connections.owed & flow_path_end(path, device->index)) != 0) {
             deliver_owed_of(path, device, &most);
         }
     }
@@ -77,7 +66,7 @@ static struct flow_path *path_of(struct flow_exchange *exchange, const struct vs
     struct flow_path *back = NULL;
     bool is_back;
 
-    for (uint32_t i = 0; i < path_count(exchange); i++) {
+    for (uint32_t i = 0; i < flow_path_count(exchange); i++) {
         struct flow_path *path = &exchange->paths[i];
 
         if (!is_open(path) || !flow_connections_carry(&path->connections, header, &is_back)) {
@@ -127,7 +116,7 @@ static void enqueue(struct flow_path *path, struct vsock_device *device, struct 
 
     key.flow = packet->path;
     key.receiver = packet->reverse ? path->source : path->destination;
-    (void)vsock_device_queue(device, packet, &key);
+    vsock_device_queue(device, packet, &key);
     path_end(&mark, BH_PATH_PART_QUEUE_INSERT);
     effects->wake = true;
     effects->queued_at = effects->queued_at != 0 ? effects->queued_at : path_now();
@@ -224,7 +213,7 @@ static void see_driver(struct vsock_device *device)
     bool runs = virtio_device_runs(virtio);
 
     atomic_word_store(&device->up, runs);
-    if (device->joined && !runs && !virtio->stopping && !device->failed) {
+    if (device->joined && !runs && !virtio->stopping && device->failed == 0) {
         vsock_device_fail(device);
     }
     device->joined = device->joined || runs;
@@ -233,13 +222,13 @@ static void see_driver(struct vsock_device *device)
 static void lose_if_failed(struct flow_exchange *exchange, struct vsock_device *device,
                            struct flow_effects *effects)
 {
-    bool failed;
+    uint64_t failed;
 
     spin_lock(&device->lock);
     failed = device->failed;
-    device->failed = false;
+    atomic_word_store(&device->failed, 0);
     spin_unlock(&device->lock);
-    if (failed) {
+    if (failed != 0) {
         flow_exchange_lose(exchange, device->index, effects);
     }
 }
@@ -269,116 +258,6 @@ void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64
     }
 }
 
-/* Which packets of a sender are forgotten. */
-struct forgotten {
-    uint32_t receiver; /* FLOW_EXCHANGE_DEVICES: whoever it is */
-    uint32_t path;     /* FLOW_EXCHANGE_PATHS: whichever it is */
-};
-
-static bool is_forgotten(const struct forgotten *which, const struct vsock_device *sender, uint32_t slot)
-{
-    return (which->receiver == FLOW_EXCHANGE_DEVICES ||
-            sender->queue.keys[slot].receiver == which->receiver) &&
-           (which->path == FLOW_EXCHANGE_PATHS || sender->packets[slot].path == which->path);
-}
-
-/* As if it never were sent, if it was not begun with; a connection that it has begun ends. */
-static void forget(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t slot)
-{
-    const struct vsock_packet *packet = &sender->packets[slot];
-    struct flow_path *path = &exchange->paths[packet->path];
-
-    spin_lock(&path->lock);
-    flow_connections_abort(&path->connections, &packet->header, packet->reverse);
-    spin_unlock(&path->lock);
-    if (!packet->begun) {
-        packet_pace_return(packet->reverse ? &path->back : &path->there, &sender->queue.keys[slot],
-                           packet->header.bytes != 0);
-    }
-    vsock_device_finish(sender, slot);
-}
-
-/* Packets of, for or along what is gone do not arrive. Under both locks of the sender. */
-static void forget_packets(struct flow_exchange *exchange, struct vsock_device *sender,
-                           const struct forgotten *which, struct flow_effects *effects)
-{
-    for (uint32_t place = sender->queue.count; place > 0; place--) {
-        uint32_t slot = sender->queue.order[place - 1];
-
-        if (is_forgotten(which, sender, slot)) {
-            forget(exchange, sender, slot);
-            effects->lines |= flow_device_set(sender->index);
-            effects->attend |= flow_device_set(sender->index);
-        }
-    }
-}
-
-/* The same for another device than the caller's. */
-static void forget_packets_of(struct flow_exchange *exchange, uint32_t sender, const struct forgotten *which,
-                              struct flow_effects *effects)
-{
-    vsock_device_lock(exchange->devices[sender]);
-    forget_packets(exchange, exchange->devices[sender], which, effects);
-    vsock_device_unlock(exchange->devices[sender]);
-}
-
-/* What the driver has sent. False: nobody knows of a driver. */
-static bool lose_sent(struct flow_exchange *exchange, struct vsock_device *device,
-                      struct flow_effects *effects)
-{
-    const struct forgotten all = {.receiver = FLOW_EXCHANGE_DEVICES, .path = FLOW_EXCHANGE_PATHS};
-    bool joined;
-
-    vsock_device_lock(device);
-    joined = device->joined;
-    if (joined) {
-        forget_packets(exchange, device, &all, effects);
-        vsock_device_lose(device);
-    }
-    vsock_device_unlock(device);
-    return joined;
-}
-
-/* The other end of a flow: packets for the device, and their connection. No new one begins: the device is not
- * up. */
-static void lose_path(struct flow_exchange *exchange, struct flow_path *path, uint32_t device, uint32_t end,
-                      struct flow_effects *effects)
-{
-    const struct forgotten for_it = {.receiver = device, .path = FLOW_EXCHANGE_PATHS};
-    uint32_t other = end == FLOW_END_SOURCE ? path->destination : path->source;
-    uint32_t owed;
-
-    forget_packets_of(exchange, other, &for_it, effects);
-    spin_lock(&path->lock);
-    owed = flow_connections_lose(&path->connections, end);
-    spin_unlock(&path->lock);
-    if (owed != 0) {
-        effects->attend |= flow_device_set(other);
-    }
-}
-
-void flow_exchange_lose(struct flow_exchange *exchange, uint32_t index, struct flow_effects *effects)
-{
-    if (!lose_sent(exchange, exchange->devices[index], effects)) {
-        return;
-    }
-    for (uint32_t i = 0; i < path_count(exchange); i++) {
-        struct flow_path *path = &exchange->paths[i];
-        uint32_t end = end_of(path, index);
-
-        if (end != 0) {
-            lose_path(exchange, path, index, end, effects);
-        }
-    }
-    effects->attend &= ~flow_device_set(index);
-}
-
-bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device)
-{
-    atomic_full_fence(); /* behind what flow_exchange_lose() did */
-    return (atomic_word_load_acquire(&exchange->busy) & flow_device_set(device)) != 0;
-}
-
 void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const struct flow_path_terms *terms)
 {
     struct flow_path *path = &exchange->paths[number];
@@ -400,33 +279,4 @@ void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const s
         atomic_word_store_release(&exchange->path_count, number + 1ull);
     }
     spin_unlock(&path->lock);
-}
-
-void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct flow_effects *effects)
-{
-    struct flow_path *path = &exchange->paths[number];
-    const struct forgotten of_it = {.receiver = FLOW_EXCHANGE_DEVICES, .path = number};
-
-    spin_lock(&path->lock);
-    atomic_word_store_release(&path->open, 0);
-    spin_unlock(&path->lock);
-    /* Who was about to queue one held the device's `send_lock`, or has not yet seen the path as it was. */
-    forget_packets_of(exchange, path->source, &of_it, effects);
-    forget_packets_of(exchange, path->destination, &of_it, effects);
-    spin_lock(&path->lock);
-    (void)flow_connections_lose(&path->connections, 0);
-    spin_unlock(&path->lock);
-    effects->attend |= flow_device_set(path->source) | flow_device_set(path->destination);
-}
-
-bool flow_exchange_is_unused(struct flow_exchange *exchange, uint32_t number)
-{
-    struct flow_path *path = &exchange->paths[number];
-    bool unused;
-
-    spin_lock(&path->lock);
-    unused = path->open == 0 && path->connections.owed == 0 &&
-             !(exchange->hand.transfers && exchange->hand.path == number);
-    spin_unlock(&path->lock);
-    return unused;
 }

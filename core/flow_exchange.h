@@ -106,7 +106,7 @@ struct flow_effects {
     uint32_t attend;    /* their cores are to call flow_exchange_attend() */
     uint64_t counted;   /* paths, 1 << number, with other statistics than before, */
     uint64_t refused;   /* and those that have refused something */
-    bool wake;          /* the broker: there is a packet */
+    bool wake;          /* the broker: there is a packet, or a buffer that it waits for */
     uint64_t queued_at; /* path_clock() when the first packet was in its queue; 0: there is none, or nobody
                            asked */
 };
@@ -126,8 +126,8 @@ void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct
 /* Nothing is left of path `number`: it can be another flow. Not while flow_exchange_next() is called. */
 bool flow_exchange_is_unused(struct flow_exchange *exchange, uint32_t number);
 
-/* The driver of a device has sent something, or has new buffers, or is owed resets: all that there is now and
- * has room. On a core of its domain. */
+/* The driver of a device has sent something, or has new buffers, or is owed resets: what there is now and has
+ * room, a bounded number of it; then more is asked for (`attend`). On a core of its domain. */
 void flow_exchange_attend(struct flow_exchange *exchange, uint32_t device, uint64_t now,
                           struct flow_effects *effects);
 

@@ -37,16 +37,11 @@ struct packet_key packet_pace_take(struct packet_pace *pace, uint64_t now, bool 
     return key;
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 void packet_pace_return(struct packet_pace *pace, const struct packet_key *key, bool payload)
 {
-    pace->next_release[payload] = sooner(pace->next_release[payload], key->release);
-    pace->last_release = sooner(pace->last_release, key->release);
-    pace->last_deadline = sooner(pace->last_deadline, key->deadline);
+    pace->next_release[payload] = packet_sooner(pace->next_release[payload], key->release);
+    pace->last_release = packet_sooner(pace->last_release, key->release);
+    pace->last_deadline = packet_sooner(pace->last_deadline, key->deadline);
 }
 
 uint32_t packet_queue_insert(struct packet_queue *queue, const struct packet_key *key)

@@ -42,6 +42,11 @@ struct packet_queue {
     struct packet_key keys[PACKET_QUEUE_SLOTS];
 };
 
+static inline uint64_t packet_sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 void packet_queue_init(struct packet_queue *queue);
 
 static inline bool packet_queue_is_full(const struct packet_queue *queue)

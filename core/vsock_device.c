@@ -43,7 +43,7 @@ static struct virtqueue *queue_of(struct vsock_device *device, uint32_t queue)
 void vsock_device_fail(struct vsock_device *device)
 {
     device->malformed++;
-    device->failed = true;
+    atomic_word_store(&device->failed, 1);
     virtio_device_fail(&device->mmio.device);
 }
 
@@ -93,8 +93,8 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
     }
 }
 
-uint32_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet,
-                            const struct packet_key *key)
+void vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet,
+                        const struct packet_key *key)
 {
     uint32_t slot = packet_queue_insert(&device->queue, key);
 
@@ -103,7 +103,6 @@ uint32_t vsock_device_queue(struct vsock_device *device, const struct vsock_pack
     device->packets[slot].done_bytes = 0;
     device->packets[slot].begun = false;
     virtqueue_advance(&device->mmio.device.queues[VSOCK_QUEUE_TX]);
-    return slot;
 }
 
 static bool is_credit(const struct vsock_header *header)

@@ -34,7 +34,7 @@ struct vsock_packet {
 
 struct vsock_device {
     struct spinlock send_lock; /* of what is taken of the driver's sending queue, and of paces */
-    struct spinlock lock;      /* of all else */
+    struct spinlock lock; /* of all else; what is read under `send_lock` alone only ever leaves more room */
     struct virtio_mmio mmio;
     struct guest_memory *memory;
     uint64_t cid;
@@ -42,7 +42,7 @@ struct vsock_device {
     uint64_t up;      /* 1: a driver works with it; read without the lock */
     uint64_t awaited; /* 1: the broker has found no receive buffer; read without the lock */
     bool joined;      /* a driver has worked with it since it was lost last */
-    bool failed;      /* since somebody looked: it must be treated as lost */
+    uint64_t failed;  /* 1: since somebody looked; it must be treated as lost; read without the lock */
     uint64_t life;    /* counts resets: what began in an earlier one is not finished in this */
     uint64_t next_serial;
     struct packet_queue queue;
@@ -91,9 +91,9 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
 /* The guest wrote what cannot be: the device asks for a reset. */
 void vsock_device_fail(struct vsock_device *device);
 
-/* Takes the packet that was seen last into the queue: the slot of it. */
-uint32_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet,
-                            const struct packet_key *key);
+/* Takes the packet that was seen last into the queue. */
+void vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet,
+                        const struct packet_key *key);
 
 /* What was seen last says how much its connection has taken, or asks for that, and so does the latest packet
  * of the connection that waits: that one says it now, and vsock_device_return() comes next. */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * A packet on its way: transfer by transfer into the receiver's buffers. On the broker's core.
+ */
+#include "core/flow_hand.h"
+
+#include "core/atomic.h"
+#include "core/path_costs.h"
+#include <stddef.h>
+
+/* The packet in hand, if it is still there. Under its sender's lock. */
+static struct vsock_packet *packet_in_hand(const struct flow_exchange *exchange)
+{
+    const struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+
+    return sender->life == hand->sender_life && sender->packets[hand->slot].serial == hand->serial
+               ? &sender->packets[hand->slot]
+               : NULL;
+}
+
+/* What the buffer in hand holds is delivered; nothing: it goes back. */
+void flow_hand_put(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *receiver = exchange->devices[hand->receiver];
+
+    if (!hand->holds_buffer) {
+        return;
+    }
+    hand->holds_buffer = false;
+    hand->header.bytes = hand->filled_bytes;
+    spin_lock(&receiver->lock);
+    if (receiver->life == hand->receiver_life) {
+        if (hand->filled_bytes != 0) {
+            vsock_device_deliver(receiver, &hand->buffer, &hand->header);
+        } else {
+            vsock_device_return_buffer(receiver, &hand->buffer);
+        }
+        effects->lines |= flow_device_set(hand->receiver);
+    }
+    spin_unlock(&receiver->lock);
+    hand->filled_bytes = 0;
+}
+
+static void count(struct flow_path *path, const struct vsock_header *header, const struct packet_key *key,
+                  uint64_t now)
+{
+    struct flow_path_statistics *statistics = &path->statistics;
+    uint64_t latency = now - key->release;
+
+    if (header->bytes == 0) {
+        statistics->control_packets++;
+        return;
+    }
+    statistics->packets++;
+    statistics->bytes += header->bytes;
+    statistics->latency_total += latency;
+    if (latency > statistics->latency_most) {
+        statistics->latency_most = latency;
+    }
+    statistics->misses += latency > path->deadline_ticks;
+}
+
+void flow_hand_count_lost(struct flow_exchange *exchange, uint32_t path, struct flow_effects *effects)
+{
+    exchange->paths[path].statistics.lost++;
+    effects->counted |= 1ull << path;
+}
+
+/* The packet in `slot` is delivered. Under its sender's lock. */
+void flow_hand_finish(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t slot,
+                      uint64_t now, struct flow_effects *effects)
+{
+    const struct vsock_packet *packet = &sender->packets[slot];
+    struct flow_path *path = &exchange->paths[packet->path];
+
+    count(path, &packet->header, &sender->queue.keys[slot], now);
+    effects->counted |= 1ull << packet->path;
+    if (packet->header.operation == VSOCK_RESET) {
+        spin_lock(&path->lock);
+        flow_connections_delivered(&path->connections, &packet->header, packet->reverse);
+        spin_unlock(&path->lock);
+    }
+    vsock_device_finish(sender, slot);
+    effects->lines |= flow_device_set(sender->index);
+    effects->attend |= flow_device_set(sender->index); /* there is room for what its driver sent meanwhile */
+}
+
+/* The transfer that was handed out is done. */
+void flow_hand_complete(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+    struct vsock_packet *packet;
+    uint64_t capacity = hand->buffer.writable_bytes - VSOCK_HEADER_BYTES;
+    bool done = false;
+
+    hand->transfers = false;
+    atomic_word_store_release(&exchange->busy, 0);
+    spin_lock(&sender->lock);
+    packet = packet_in_hand(exchange);
+    if (packet != NULL) {
+        packet->done_bytes += hand->transfer.bytes;
+        hand->filled_bytes += hand->transfer.bytes;
+        done = packet->done_bytes == packet->header.bytes;
+    }
+    spin_unlock(&sender->lock);
+    if (packet == NULL) {
+        flow_hand_count_lost(exchange, hand->path, effects);
+        hand->filled_bytes = 0; /* nobody waits for it */
+        flow_hand_put(exchange, effects);
+        return;
+    }
+    if (done || hand->filled_bytes == capacity) {
+        flow_hand_put(exchange, effects);
+    }
+    if (done) {
+        struct path_mark mark = path_begin();
+
+        /* The receiver has it; only now the sender may use its buffer again. */
+        spin_lock(&sender->lock);
+        path_end(&mark, BH_PATH_PART_QUEUE_LOCK);
+        if (packet_in_hand(exchange) != NULL) {
+            flow_hand_finish(exchange, sender, hand->slot, now, effects);
+        }
+        spin_unlock(&sender->lock);
+    }
+}
+
+bool flow_hand_is_gone(struct flow_exchange *exchange)
+{
+    struct vsock_device *sender = exchange->devices[exchange->hand.sender];
+    bool gone;
+
+    spin_lock(&sender->lock);
+    gone = packet_in_hand(exchange) == NULL;
+    spin_unlock(&sender->lock);
+    return gone;
+}
+
+/* The buffer in hand is not for the packet that comes next. What is in it is delivered, if its packet is
+ * still there: else nobody waits for it. */
+void flow_hand_drop(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    struct flow_hand *hand = &exchange->hand;
+
+    if (hand->holds_buffer && flow_hand_is_gone(exchange)) {
+        flow_hand_count_lost(exchange, hand->path, effects);
+        hand->filled_bytes = 0;
+    }
+    flow_hand_put(exchange, effects);
+}
+
+bool flow_hand_has(const struct flow_hand *hand, const struct flow_choice *choice)
+{
+    return hand->holds_buffer && hand->sender == choice->sender && hand->serial == choice->serial &&
+           hand->sender_life == choice->sender_life;
+}
+
+/* The choice, with a receive buffer for it, in the place of what was in hand. False: its receiver has none
+ * now, and all stays as it was. */
+bool flow_hand_take(struct flow_exchange *exchange, const struct flow_choice *choice,
+                    struct flow_effects *effects)
+{
+    struct vsock_device *receiver = exchange->devices[choice->key.receiver];
+    struct flow_hand *hand = &exchange->hand;
+    struct virtqueue_chain buffer;
+    uint64_t life;
+    bool taken;
+
+    spin_lock(&receiver->lock);
+    taken = vsock_device_take_buffer(receiver, &buffer);
+    life = receiver->life;
+    atomic_word_store(&receiver->awaited, !taken);
+    spin_unlock(&receiver->lock);
+    effects->lines |= flow_device_set(choice->key.receiver);
+    if (!taken) {
+        return false;
+    }
+    flow_hand_drop(exchange, effects);
+    *hand = (struct flow_hand){
+        .holds_buffer = true,
+        .path = choice->key.flow,
+        .sender = choice->sender,
+        .slot = choice->slot,
+        .serial = choice->serial,
+        .sender_life = choice->sender_life,
+        .receiver = choice->key.receiver,
+        .receiver_life = life,
+        .header = choice->header,
+        .buffer = buffer,
+        .not_before = hand->not_before,
+    };
+    return true;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+/* The next piece of the packet in hand. False: one of its ends is gone. `busy` is said before both are asked
+ * whether they are still there, and flow_exchange_lose() asks in the other order. */
+bool flow_hand_transfer(struct flow_exchange *exchange)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+    struct vsock_device *receiver = exchange->devices[hand->receiver];
+    struct vsock_packet *packet;
+    uint64_t bytes = exchange->chunk_bytes;
+    uint64_t at;
+
+    hand->transfer.source = hand->sender;
+    hand->transfer.destination = hand->receiver;
+    atomic_word_store_release(&exchange->busy,
+                              flow_device_set(hand->sender) | flow_device_set(hand->receiver));
+    atomic_full_fence();
+    spin_lock(&sender->lock);
+    packet = packet_in_hand(exchange);
+    if (packet != NULL) {
+        packet->begun = true;
+        bytes = at_most(bytes, packet->header.bytes - packet->done_bytes);
+        bytes =
+            at_most(bytes, virtqueue_chain_at(&packet->chain, VSOCK_HEADER_BYTES + packet->done_bytes, &at));
+        bytes = guest_memory_run(sender->memory, at, bytes, &hand->transfer.from);
+    }
+    spin_unlock(&sender->lock);
+    if (packet == NULL) {
+        return false;
+    }
+    if (atomic_word_load(&receiver->life) != hand->receiver_life) {
+        bytes = 0;
+    } else {
+        bytes =
+            at_most(bytes, virtqueue_chain_at(&hand->buffer, VSOCK_HEADER_BYTES + hand->filled_bytes, &at));
+        bytes = guest_memory_run(receiver->memory, at, bytes, &hand->transfer.to);
+    }
+    hand->transfer.bytes = (uint32_t)bytes;
+    return bytes != 0;
+}
+
+/* What lies in the buffer in hand, which will not be delivered, is copied again. */
+void flow_hand_take_back(struct flow_exchange *exchange)
+{
+    struct flow_hand *hand = &exchange->hand;
+    struct vsock_device *sender = exchange->devices[hand->sender];
+    struct vsock_packet *packet;
+
+    if (!hand->holds_buffer) {
+        return;
+    }
+    spin_lock(&sender->lock);
+    packet = packet_in_hand(exchange);
+    if (packet != NULL) {
+        packet->done_bytes -= hand->filled_bytes;
+    }
+    spin_unlock(&sender->lock);
+    hand->filled_bytes = 0;
+}
