@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.commands.size import programs_of, section_sizes, source_lines
+from bulkhead.commands.size import flow_sizes, programs_of, section_sizes, source_lines, structure_sizes
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir, repository
 
@@ -16,6 +16,7 @@ SOURCE = """
 const unsigned table[25] = {1};
 unsigned initialized[10] = {2};
 unsigned zero[1000];
+struct pair { char first; long second; } pairs[1];
 void _start(void) {
     zero[0] = table[1] + initialized[0];
 }
@@ -37,9 +38,23 @@ def test_bytes_are_told_apart_by_what_they_are(program: Path) -> None:
     sizes = section_sizes(program)
     assert sizes["rodata"] == 25 * 4
     assert sizes["data"] == 10 * 4
-    assert sizes["bss"] == 1000 * 4
+    assert sizes["bss"] == 1000 * 4 + 16
     assert 0 < sizes["text"] < 100
     assert sizes["text"] % 4 == 0
+
+
+def test_structures_have_the_sizes_that_the_compiler_gave_them(program: Path) -> None:
+    assert structure_sizes(program, {"pair"}) == {"pair": 16}
+    with pytest.raises(KeyError):
+        structure_sizes(program, {"triple"})
+
+
+@pytest.mark.req("F2")
+def test_what_flows_take_is_reported() -> None:
+    ensure_built(["target"])
+    sizes = flow_sizes(build_dir() / "target")
+    assert 0 < sizes["broker"]["text"] + sizes["broker"]["rodata"] < 32 * 1024, "an instruction cache"
+    assert all(nbytes > 0 for nbytes in sizes["bytes_at_el2"].values())
 
 
 def test_debug_information_is_no_part_of_the_size(program: Path) -> None:

@@ -45,7 +45,8 @@ int main(int argc, char **argv)
 
 def _checks(path: Path) -> bool:
     """What the manifest's check is made of, and no more than stands alone."""
-    exchange = ("virt", "vsock_device", "flow_exchange", "flow_hand", "packet", "path")  # these reach for others
+    # These reach for others.
+    exchange = ("virt", "vsock_device", "flow_exchange", "flow_hand", "packet", "path")
     return not path.stem.endswith("_space_only") and not path.stem.startswith(exchange)
 
 
