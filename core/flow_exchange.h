@@ -26,7 +26,8 @@ struct flow_path_statistics {
     uint64_t bytes;
     uint64_t control_packets;
     uint64_t misses;        /* delivered later than the deadline demands, which counts from its release */
-    uint64_t latency_most;  /* ticks from release to notification */
+    uint64_t latency_least; /* ticks from release to notification */
+    uint64_t latency_most;
     uint64_t latency_total; /* of all packets */
     uint64_t lost;          /* packets that the broker had begun with and did not deliver */
 };

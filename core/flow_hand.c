@@ -53,6 +53,9 @@ static void count(struct flow_path *path, const struct vsock_header *header, con
         statistics->control_packets++;
         return;
     }
+    if (statistics->packets == 0 || latency < statistics->latency_least) {
+        statistics->latency_least = latency;
+    }
     statistics->packets++;
     statistics->bytes += header->bytes;
     statistics->latency_total += latency;

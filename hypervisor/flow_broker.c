@@ -134,6 +134,8 @@ static void publish_statistics(uint64_t numbers)
         status->bytes = from->bytes;
         status->control_packets = from->control_packets;
         status->misses = from->misses;
+        status->latency_min_ticks =
+            from->latency_least < UINT32_MAX ? (uint32_t)from->latency_least : UINT32_MAX;
         status->latency_max_ticks = from->latency_most;
         status->latency_sum_ticks = from->latency_total;
         status->lost = from->lost;

@@ -15,6 +15,9 @@
 
 #define PSCI_SYSTEM_OFF 0x84000008u
 
+_Static_assert(sizeof(struct status_system) <= BH_PAGE_BYTES && sizeof(struct status_core) <= BH_PAGE_BYTES,
+               "a page of statistics for the system, and one for each core");
+
 static struct {
     const struct manifest_header *manifest;
     struct pool pool;

@@ -134,8 +134,10 @@ def test_sweep_writes_a_table_and_a_plot(tmp_path: Path) -> None:
     arguments = ("--sets", 50, "--flows", 10, "--from", 0.5, "--to", 0.6, "-o", tmp_path)
     code, result = run_json("flows", "sweep", *arguments)
     assert code == 0
-    assert [point["utilization"] for point in result["points"]] == [0.5, 0.55, 0.6]
-    assert all(point["ratio_low"] <= point["ratio"] <= point["ratio_high"] for point in result["points"])
-    assert set(result["analysis_us"]) == {"median", "max"}
+    assert [point["utilization"] for point in result["rows"]] == [0.5, 0.55, 0.6]
+    assert all(point["ratio_low"] <= point["ratio"] <= point["ratio_high"] for point in result["rows"])
+    for took in (result["analysis_us"], *(row["analysis_us"] for row in result["rows"])):
+        assert 0 < took["median"] <= took["p95"] <= took["max"]
+        assert 0 < took["mean"] <= took["max"]
     assert (tmp_path / "sweep.csv").read_text().count("\n") == 4
     assert "<svg" in (tmp_path / "sweep.svg").read_text()

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x91EB79C6u
+#define BH_LAYOUT_HASH 0xE61AACC5u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -571,7 +571,7 @@ struct status_flow {
     uint32_t destination;
     uint32_t port;
     uint32_t packet_bytes;
-    uint32_t reserved;
+    uint32_t latency_min_ticks; /* or 2^32 - 1, if it is more */
     uint64_t period_ns;
     uint64_t deadline_ns;
 };
@@ -919,7 +919,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, source) == 68u, "status_flow.sourc
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, destination) == 72u, "status_flow.destination");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, port) == 76u, "status_flow.port");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, packet_bytes) == 80u, "status_flow.packet_bytes");
-BH_LAYOUT_ASSERT(offsetof(struct status_flow, reserved) == 84u, "status_flow.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_min_ticks) == 84u, "status_flow.latency_min_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, period_ns) == 88u, "status_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, deadline_ns) == 96u, "status_flow.deadline_ns");
 

@@ -154,7 +154,8 @@ def flow(**changes: object) -> dict[str, object]:
     return {
         "name": "camera", "from": "linux", "to": "control", "port": 5000, "packets": 1024,
         "bytes": 67_108_864,
-        "latency_mean_ns": 1_234_000, "latency_max_ns": 3_043_712, "bound_ns": None, "deadline_ns": 10**7,
+        "latency_ns": {"min": 1_000_000, "mean": 1_234_000, "max": 3_043_712},
+        "bound_ns": None, "deadline_ns": 10**7,
         "misses": 0, "lost": 0, "refused": 0, "state": "open", **changes,
     }  # fmt: skip
 

@@ -7,6 +7,7 @@ in general.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -167,7 +168,11 @@ def sweep(
         print_json(_sweep_json(what, swept, used, files))
         return
     show_sweep(swept)
-    console().print(f"analysis of a set: median {swept.median_us:.1f} us, longest {swept.longest_us:.1f} us")
+    took = swept.took
+    console().print(
+        f"analysis of a set: median {took.median:.1f} us, mean {took.mean:.1f} us, "
+        f"95 % within {took.p95:.1f} us, longest {took.max:.1f} us"
+    )
     console().print(f"wrote {', '.join(files)}")
     _say_assumed(used.flow_costs)
 
@@ -186,8 +191,8 @@ def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> 
         chunk=what.chunk_bytes,
         sets=what.sets,
         costs_assumed=used.flow_costs.assumed,
-        analysis_us={"median": swept.median_us, "max": swept.longest_us},
-        points=[point.json() for point in swept.points],
+        analysis_us=asdict(swept.took),
+        rows=[point.json() for point in swept.points],
         files=files,
     )
 

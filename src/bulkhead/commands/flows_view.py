@@ -143,8 +143,8 @@ def show_sweep(swept: Swept) -> None:
             f"{point.utilization:g}",
             f"{point.ratio:.1%}",
             f"{point.low:.1%} to {point.high:.1%}",
-            f"{point.median_us:.1f}",
-            f"{point.longest_us:.1f}",
+            f"{point.took.median:.1f}",
+            f"{point.took.max:.1f}",
         )
     console().print(table)
 

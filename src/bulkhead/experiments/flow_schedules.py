@@ -148,9 +148,9 @@ def latency_row(
         "period_system_ns": period,
         "bound_ns": flow["bound_ns"],
         "packets": flow["packets"],
-        "latency_mean_ns": flow["latency_mean_ns"],
-        "latency_max_ns": flow["latency_max_ns"],
-        "observed_of_period": flow["latency_max_ns"] / period,
+        "latency_mean_ns": flow["latency_ns"]["mean"],
+        "latency_max_ns": flow["latency_ns"]["max"],
+        "observed_of_period": flow["latency_ns"]["max"] / period,
         "misses": flow["misses"],
         "digest": result["digest"],
     }

@@ -8,8 +8,8 @@ same seed gives the same sets, however they are shared out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
@@ -40,6 +40,21 @@ class Sweep:
 
 
 @dataclass(frozen=True)
+class Took:
+    """Processor time of transformation and test of a set, in us, over many sets."""
+
+    median: float
+    mean: float
+    p95: float
+    max: float
+
+    @classmethod
+    def of(cls, results: Sequence[dict[str, NDArray[Any]]]) -> Took:
+        us = np.concatenate([one["analysis_ns"] for one in results]) / 1000
+        return cls(float(np.median(us)), float(us.mean()), float(np.percentile(us, 95)), float(us.max()))
+
+
+@dataclass(frozen=True)
 class Point:
     """All sets of one utilization."""
 
@@ -49,8 +64,7 @@ class Point:
     undecided: int
     low: float  # of the interval of 95 % around the ratio
     high: float
-    median_us: float  # of the analysis of one set
-    longest_us: float
+    took: Took
 
     @property
     def ratio(self) -> float:
@@ -66,7 +80,7 @@ class Point:
             "ratio": self.ratio,
             "ratio_low": self.low,
             "ratio_high": self.high,
-            "analysis_us": {"median": self.median_us, "max": self.longest_us},
+            "analysis_us": asdict(self.took),
         }
 
 
@@ -75,8 +89,7 @@ class Swept:
     """All points, and the time that the analysis of a set took."""
 
     points: tuple[Point, ...]
-    median_us: float
-    longest_us: float
+    took: Took
 
 
 def run(sweep: Sweep, workers: int, report: Callable[[float, str], None]) -> Swept:
@@ -100,8 +113,7 @@ def run(sweep: Sweep, workers: int, report: Callable[[float, str], None]) -> Swe
         found[number].append(result)
         report(done / len(parts), f"utilization {sweep.utilizations[number]:g}")
     points = tuple(_point(sweep, number, rows) for number, rows in found.items())
-    took = np.concatenate([row["analysis_ns"] for rows in found.values() for row in rows]) / 1000
-    return Swept(points, float(np.median(took)), float(took.max()))
+    return Swept(points, Took.of([row for rows in found.values() for row in rows]))
 
 
 def draw(sweep: Sweep, number: int, first: int, count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -148,10 +160,8 @@ def _part(core: Analysis, sweep: Sweep, number: int, first: int) -> tuple[int, d
 def _point(sweep: Sweep, number: int, rows: list[dict[str, NDArray[Any]]]) -> Point:
     schedulable = int(sum(int(row["schedulable"].sum()) for row in rows))
     undecided = int(sum(int(row["undecided"].sum()) for row in rows))
-    took = np.concatenate([row["analysis_ns"] for row in rows]) / 1000
     low, high = interval(schedulable, sweep.sets)
-    us = float(np.median(took)), float(took.max())
-    return Point(sweep.utilizations[number], sweep.sets, schedulable, undecided, low, high, *us)
+    return Point(sweep.utilizations[number], sweep.sets, schedulable, undecided, low, high, Took.of(rows))
 
 
 def interval(hits: int, tries: int) -> tuple[float, float]:

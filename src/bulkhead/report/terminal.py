@@ -100,7 +100,7 @@ def _flows(flows: list[dict[str, Any]]) -> Table:
     for name in ("packets", "bytes", "latency", "at most", "bound", "deadline", "late", "lost", "refused"):
         table.add_column(name, justify="right", no_wrap=True)
     for flow in flows:
-        latencies = [flow[key] for key in ("latency_mean_ns", "latency_max_ns", "bound_ns")]
+        latencies = [flow["latency_ns"]["mean"], flow["latency_ns"]["max"], flow["bound_ns"]]
         table.add_row(
             flow["name"],
             flow["from"],

@@ -64,6 +64,14 @@ def flow_reasons(flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str) -> lis
     ]
 
 
+def _latency(status: FlowStatus) -> dict[str, int | None]:
+    """From release to notification; nothing where nothing has come."""
+    if status.packets == 0:
+        return dict.fromkeys(("min", "mean", "max"))
+    mean = status.latency_sum_ns // status.packets
+    return {"min": status.latency_min_ns, "mean": mean, "max": status.latency_max_ns}
+
+
 def _one(target: FlowTarget, status: FlowStatus) -> Json:
     return {
         "name": target.name,
@@ -76,8 +84,7 @@ def _one(target: FlowTarget, status: FlowStatus) -> Json:
         "packets": status.packets,
         "bytes": status.bytes,
         "control_packets": status.control_packets,
-        "latency_mean_ns": status.latency_sum_ns // status.packets if status.packets else None,
-        "latency_max_ns": status.latency_max_ns if status.packets else None,
+        "latency_ns": _latency(status),
         "bound_ns": target.bound_ns,
         "misses": status.misses,
         "lost": status.lost,

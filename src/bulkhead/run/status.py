@@ -141,6 +141,7 @@ class FlowStatus:
     bytes: int
     control_packets: int
     misses: int
+    latency_min_ns: int  # from release to notification
     latency_max_ns: int
     latency_sum_ns: int
     lost: int
@@ -226,6 +227,7 @@ def _flow(layout: Layout, raw: Mapping[str, Any], hz: int) -> FlowStatus:
         bytes=int(raw["bytes"]),
         control_packets=int(raw["control_packets"]),
         misses=int(raw["misses"]),
+        latency_min_ns=int(raw["latency_min_ticks"]) * 10**9 // hz if hz else 0,
         latency_max_ns=int(raw["latency_max_ticks"]) * 10**9 // hz if hz else 0,
         latency_sum_ns=int(raw["latency_sum_ticks"]) * 10**9 // hz if hz else 0,
         lost=int(raw["lost"]),
