@@ -293,8 +293,8 @@ static uint64_t overflow_interrupt(void)
 // With a budget of which a part is drawn at each overflow, and that is never spent.
 static void measure_budget(void)
 {
-    measure("period_interrupt", period_interrupt, turn);
-    measure("overflow_interrupt", overflow_interrupt, turn);
+    measure("period", period_interrupt, turn);
+    measure("overflow", overflow_interrupt, turn);
 }
 
 static void measure_shared(void)

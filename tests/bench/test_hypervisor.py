@@ -36,8 +36,8 @@ ALLOWED = {
     "timer_asleep": 90,
     "maintenance": 440,
     "lazy_map": 3500,
-    "period_interrupt": 825,
-    "overflow_interrupt": 475,
+    "period": 825,
+    "overflow": 475,
     "vcpu_switch": 2400,
     "restart": 17_500_000,
 }

@@ -152,8 +152,9 @@ def test_s6_one_section_and_again() -> None:
     first, second = (
         json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in "ab"
     )
-    assert first["sections"] == second["sections"]
-    rows = first["sections"]["schedulable"]
+    rows = first["rows"]
+    assert rows == second["rows"]
+    assert {row["section"] for row in rows} == {"schedulable"}
     assert len(rows) == len(flow_schedules.ratio_points()) * 20
     for name in ("rows.csv", "rows.parquet", "report.html"):
         assert any(file.endswith(f"schedulable/{name}") and Path(file).is_file() for file in first["files"])

@@ -36,6 +36,9 @@ STATISTICS = ("min", "avg", "max", "median")
 
 Part = dict[str, int]
 Json = dict[str, Any]
+_OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
+    ("transport", "parse", "queue_insert", "find_earliest", "program_dma", "finalize", "queue_remove"), 1
+)
 _APART = {"wake": "wake_by_interrupt"}  # parts that have another name with such a broker
 RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
 
@@ -165,6 +168,12 @@ def combined(brokers: Mapping[str, Measured]) -> Measured:
                 "max": max(first["max"], part["max"]),
             }
     return Measured(parts, tables[0].unit)
+
+
+def packet_of(measured: Measured) -> int:
+    """What EL2 does for a packet of one transfer that nothing else delays: two calls, of the sender and of
+    the broker, and the parts between them. Medians."""
+    return sum(times * measured.parts[name]["median"] for name, times in _OF_A_PACKET.items())
 
 
 def _with_wake_apart(table: Measured) -> Measured:

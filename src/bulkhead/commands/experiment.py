@@ -116,12 +116,18 @@ def _facts(table: Table) -> dict[str, str]:
 
 
 def _json(what: Experiment | Sectioned, found: Written, seconds: float) -> dict[str, Any]:
-    """Rows, or those of each section."""
-    sections = {table.section: table.rows for table, _ in found if table.section}
-    own: dict[str, Any] = {"sections": sections} if sections else {"rows": found[0][0].rows}
-    own["files"] = [file for _, files in found for file in files]
-    if not sections:
-        own["traces"] = [trace.json() for trace in found[0][0].traces]
+    """All rows; each says its section, where there are such."""
+    tables = [table for table, _ in found]
+    own: dict[str, Any] = {
+        "rows": [
+            {"section": table.section, **row} if table.section else row
+            for table in tables
+            for row in table.rows
+        ],
+        "files": [file for _, files in found for file in files],
+    }
+    if not tables[0].section:
+        own["traces"] = [trace.json() for trace in tables[0].traces]
     return result_object(
         "experiment",
         platform=what.platform,

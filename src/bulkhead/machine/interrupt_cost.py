@@ -11,7 +11,7 @@ from typing import Any
 
 from bulkhead.config.platform import Platform
 
-# As `bulkhead bench hypervisor` counts them: rows `overflow_interrupt` and `period_interrupt`.
+# As `bulkhead bench hypervisor` counts them: rows `overflow` and `period`.
 OVERFLOW_INSTRUCTIONS = 449
 PERIOD_INSTRUCTIONS = 822
 # Assumed: no emulator has a memory controller whose utilization a bench could regulate by.
