@@ -106,9 +106,7 @@ static enum flow_next serve_payload(struct flow_exchange *exchange, uint64_t now
 
     if (!flow_hand_transfer(exchange)) {
         atomic_word_store_release(&exchange->busy, 0);
-        flow_hand_count_lost(exchange, hand->path, effects);
-        hand->filled_bytes = 0;
-        flow_hand_put(exchange, effects);
+        flow_hand_discard(exchange, effects);
         return FLOW_NEXT_AGAIN;
     }
     hand->transfers = true;
@@ -196,7 +194,7 @@ static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, stru
 
     flow_exchange_done(exchange, now, effects);
     if (hand->holds_buffer && flow_hand_is_gone(exchange)) {
-        flow_hand_drop(exchange, effects);
+        flow_hand_discard(exchange, effects);
     }
     if (now < hand->not_before) {
         *until = hand->not_before;

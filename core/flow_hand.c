@@ -71,6 +71,14 @@ void flow_hand_count_lost(struct flow_exchange *exchange, uint32_t path, struct 
     effects->counted |= 1ull << path;
 }
 
+/* The packet in hand is not delivered: nobody waits for what is in its buffer. */
+void flow_hand_discard(struct flow_exchange *exchange, struct flow_effects *effects)
+{
+    flow_hand_count_lost(exchange, exchange->hand.path, effects);
+    exchange->hand.filled_bytes = 0;
+    flow_hand_put(exchange, effects);
+}
+
 /* The packet in `slot` is delivered. Under its sender's lock. */
 void flow_hand_finish(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t slot,
                       uint64_t now, struct flow_effects *effects)
@@ -110,9 +118,7 @@ void flow_hand_complete(struct flow_exchange *exchange, uint64_t now, struct flo
     }
     spin_unlock(&sender->lock);
     if (packet == NULL) {
-        flow_hand_count_lost(exchange, hand->path, effects);
-        hand->filled_bytes = 0; /* nobody waits for it */
-        flow_hand_put(exchange, effects);
+        flow_hand_discard(exchange, effects);
         return;
     }
     if (done || hand->filled_bytes == capacity) {
@@ -146,13 +152,11 @@ bool flow_hand_is_gone(struct flow_exchange *exchange)
  * still there: else nobody waits for it. */
 void flow_hand_drop(struct flow_exchange *exchange, struct flow_effects *effects)
 {
-    struct flow_hand *hand = &exchange->hand;
-
-    if (hand->holds_buffer && flow_hand_is_gone(exchange)) {
-        flow_hand_count_lost(exchange, hand->path, effects);
-        hand->filled_bytes = 0;
+    if (exchange->hand.holds_buffer && flow_hand_is_gone(exchange)) {
+        flow_hand_discard(exchange, effects);
+    } else {
+        flow_hand_put(exchange, effects);
     }
-    flow_hand_put(exchange, effects);
 }
 
 bool flow_hand_has(const struct flow_hand *hand, const struct flow_choice *choice)

@@ -47,6 +47,9 @@ void flow_hand_put(struct flow_exchange *exchange, struct flow_effects *effects)
  * still there: else nobody waits for it. */
 void flow_hand_drop(struct flow_exchange *exchange, struct flow_effects *effects);
 
+/* The packet in hand is not delivered: nobody waits for what is in its buffer. */
+void flow_hand_discard(struct flow_exchange *exchange, struct flow_effects *effects);
+
 /* What lies in the buffer in hand, which will not be delivered, is copied again. */
 void flow_hand_take_back(struct flow_exchange *exchange);
 

@@ -61,6 +61,26 @@ struct FlowExchange : testing::Test {
         to.reap();
     }
 
+    void tell_credit(SocketGuest &from, const SocketGuest &to, uint32_t from_port, uint32_t to_port,
+                     uint32_t taken_bytes)
+    {
+        vsock_header update = from.header(to, from_port, to_port, VSOCK_CREDIT_UPDATE);
+        update.taken_bytes = taken_bytes;
+        ASSERT_TRUE(from.send(update));
+        world.attend(from.device.index);
+    }
+
+    // What was told, where nothing else has come.
+    static std::vector<uint32_t> credit(const std::vector<Received> &all)
+    {
+        std::vector<uint32_t> taken;
+        for (const Received &one : all) {
+            EXPECT_EQ(one.header.operation, VSOCK_CREDIT_UPDATE);
+            taken.push_back(one.header.taken_bytes);
+        }
+        return taken;
+    }
+
     static std::vector<uint8_t> stream(const std::vector<Received> &all)
     {
         std::vector<uint8_t> joined;
@@ -366,10 +386,7 @@ TEST_F(FlowExchange, f2_credit_that_waits_is_told_once_and_as_it_was_last)
     connect(b, c, server + 1);
     world.now += 10'000'000;
     for (uint32_t i = 0; i < 100; i++) { // far more than the queue has places, and than the pace lets go
-        vsock_header update = b.header(a, server, client, VSOCK_CREDIT_UPDATE);
-        update.taken_bytes = i;
-        ASSERT_TRUE(b.send(update));
-        world.attend(1);
+        tell_credit(b, a, server, client, i);
         world.run();
         b.reap();
     }
@@ -379,10 +396,7 @@ TEST_F(FlowExchange, f2_credit_that_waits_is_told_once_and_as_it_was_last)
     EXPECT_EQ(stream(c.take()), bytes_of(50)) << "other flows of that domain go on";
     world.now += 1'000'000;
     world.run();
-    const std::vector<Received> got = a.take();
-    ASSERT_EQ(operations(got), (Operations{VSOCK_CREDIT_UPDATE, VSOCK_CREDIT_UPDATE}));
-    EXPECT_EQ(got[0].header.taken_bytes, 0u);
-    EXPECT_EQ(got[1].header.taken_bytes, 99u);
+    EXPECT_EQ(credit(a.take()), (std::vector<uint32_t>{0, 99}));
 }
 
 TEST_F(FlowExchange, f2_credit_keeps_its_place_among_what_its_connection_sends)
@@ -418,20 +432,14 @@ TEST_F(FlowExchange, f2_credit_that_leaves_stays_as_it_is)
         a.reap();
     }
     for (uint32_t i = 1; i <= 3; i++) {
-        vsock_header update = a.header(b, client, server, VSOCK_CREDIT_UPDATE);
-        update.taken_bytes = i;
-        ASSERT_TRUE(a.send(update));
-        world.attend(0);
+        tell_credit(a, b, client, server, i);
         world.run(); // the broker looks at it, and there is no buffer
     }
     EXPECT_EQ(a.device.queue.count, 2u);
     (void)b.take();
     world.attend(1);
     world.run();
-    const std::vector<Received> got = b.take();
-    ASSERT_EQ(operations(got), (Operations{VSOCK_CREDIT_UPDATE, VSOCK_CREDIT_UPDATE}));
-    EXPECT_EQ(got[0].header.taken_bytes, 1u);
-    EXPECT_EQ(got[1].header.taken_bytes, 3u);
+    EXPECT_EQ(credit(b.take()), (std::vector<uint32_t>{1, 3}));
 }
 
 TEST_F(FlowExchange, f2_a_receiver_without_buffers_holds_up_nobody_else)

@@ -27,7 +27,7 @@ CALLS = Path("examples") / "flow-calls.yaml"
 CALLER = "calls"
 SLEEPER_CORE = 2  # of `quiet`: whoever is notified elsewhere may have its interrupts masked
 PUBLISHED = "zcu102-published"
-BY_INTERRUPT = ", woken by interrupts"  # of a broker that is not woken by events
+BY_INTERRUPT = "-by-interrupt"  # of a broker that is not woken by events
 RUN_NS = 200_000_000
 MACHINE_HZ = 10**9
 EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instruction under -icount shift=1

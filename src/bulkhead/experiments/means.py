@@ -18,11 +18,9 @@ from bulkhead.env.progress import progress
 from bulkhead.experiments.runner import Job, Result, keep_result, kept_result, run_jobs
 
 if TYPE_CHECKING:
-    from bulkhead.config.load import Loaded
-    from bulkhead.run.target import Options
+    from bulkhead.bench.flows import RunSystem
 
 Row = dict[str, Any]
-RunSystem = Callable[["Loaded", "Options", Path], dict[str, Any]]  # the object of `run --json`
 
 
 @dataclass(frozen=True)
