@@ -157,6 +157,16 @@ class TestLinux:
             (place, initrd),
         ]
 
+    @pytest.mark.parametrize("text_offset", [0, 0x10, 0x80000, BLOCK_BYTES, 0x480000, 0x7FF000])
+    def test_any_text_offset_is_kept_from_a_base_at_2_mib(
+        self, tmp_path: Path, make_kernel: Make, text_offset: int
+    ) -> None:
+        (tmp_path / "Image").write_bytes(make_kernel(b"k" * 5000, text_offset=text_offset))
+        images = load_linux(tmp_path / "Image", None, (self.REGION,), lambda where: repr(where).encode())
+        assert images.entry_ipa == images.pieces[0].ipa == RAM + BLOCK_BYTES + text_offset
+        assert images.device_tree_ipa % BLOCK_BYTES == 0
+        assert images.device_tree_ipa >= images.entry_ipa + 5064
+
     def test_without_an_initrd_the_tree_announces_none(self, tmp_path: Path, make_kernel: Make) -> None:
         (tmp_path / "Image").write_bytes(make_kernel(b"k"))
         images = load_linux(tmp_path / "Image", None, (self.REGION,), lambda where: repr(where).encode())
@@ -173,8 +183,9 @@ class TestLinux:
             (56, b"\x7fELF", "is no arm64 Image: magic 7f454c46"),
             (24, b"\x01", "big-endian"),
             (16, bytes(8), "does not say how much memory it needs"),
-            (8, struct.pack("<Q", BLOCK_BYTES), "text_offset 0x200000"),
-            (8, b"\x04", "text_offset 0x4"),
+            (8, b"\x06", "text_offset 0x6 is not a multiple of 4"),
+            (8, struct.pack("<Q", 14 << 20), "its first region has 0x1000000"),
+            (8, struct.pack("<Q", 0xFFFF_FFFF_FFE0_0000), "its first region has 0x1000000"),
             (16, struct.pack("<Q", 1 << 40), "its first region has 0x1000000"),
         ],
     )

@@ -16,6 +16,7 @@ from bulkhead.package.files import decompressed, read_image
 from bulkhead.package.memory import Loaded, Piece, Region, align_up, check_pieces
 
 BLOCK_BYTES = 2 << 20  # alignment of the kernel's base, and the largest device tree
+_INSTRUCTION_BYTES = 4  # an Image starts with one
 _HEADER = struct.Struct("<8xQQQ24x4s4x")  # text_offset, image_size, flags, magic
 _MAGIC = b"ARM\x64"
 _FLAG_BIG_ENDIAN = 1
@@ -29,7 +30,7 @@ class Kernel:
     """A decompressed arm64 Image."""
 
     data: bytes
-    text_offset: int
+    text_offset: int  # from a base at a multiple of 2 MiB; the protocol bounds it by memory alone
     image_bytes: int  # from its start, with what it zeroes itself
 
 
@@ -46,8 +47,8 @@ def parse_kernel(content: bytes) -> Kernel:
         raise PackageError("is a big-endian kernel")
     if image_bytes == 0:
         raise PackageError("does not say how much memory it needs (image_size is 0: a kernel before 3.17)")
-    if text_offset >= BLOCK_BYTES or text_offset % 4096:
-        raise PackageError(f"text_offset {text_offset:#x} is not a page offset below {BLOCK_BYTES:#x}")
+    if text_offset % _INSTRUCTION_BYTES:
+        raise PackageError(f"text_offset {text_offset:#x} is not a multiple of {_INSTRUCTION_BYTES}")
     return Kernel(content, text_offset, max(image_bytes, len(content)))
 
 
