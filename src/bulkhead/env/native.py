@@ -7,6 +7,7 @@ ask at once. It decides nothing about what is built: that is in CMakeLists.txt.
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,8 +45,26 @@ def ensure_built(presets: Sequence[str], targets: Sequence[str] = ()) -> None:
             _build(preset, targets)
 
 
+def configured_for(tree: Path) -> Path | None:
+    """The source directory that a CMake build tree was configured for; None if it is not configured."""
+    try:
+        cache = (tree / "CMakeCache.txt").read_text()
+    except OSError:
+        return None
+    match = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, re.MULTILINE)
+    return Path(match[1]) if match else None
+
+
+def _discard_foreign(tree: Path) -> None:
+    """Remove a tree that was moved or copied with its checkout: it builds the sources at the old path."""
+    sources = configured_for(tree)
+    if sources is not None and not (sources.exists() and sources.samefile(repository())):
+        shutil.rmtree(tree)
+
+
 def _build(preset: str, targets: Sequence[str]) -> None:
     tree = build_dir() / preset
+    _discard_foreign(tree)
     log = build_dir() / "logs" / f"build-{preset}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as output, progress(f"build {preset}") as update:
