@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from bulkhead.config.load import load_platform, load_system
-from bulkhead.config.platform import Dram, Platform
-from bulkhead.config.system import System
+from bulkhead.config.platform import Dram, Platform, Range
+from bulkhead.config.system import Llc, Region, System
 from bulkhead.geometry import color_space
 from bulkhead.planning.allocate import Memory
+from bulkhead.planning.left import usage_of
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import PlanningError, plan_memory
 
@@ -133,7 +134,71 @@ def test_too_much_memory_is_refused_with_names_and_numbers() -> None:
 def test_all_that_the_colors_hold_can_be_had() -> None:
     plan = plan_memory(*example("domains.hog.memory.0.size=240 MiB"))
     assert_partitioned(plan)
-    assert next(row.free_bytes for row in plan.usage if row.owner == "hog") == 0
+    assert next(row.free_bytes for row in usage_of(plan) if row.owner == "hog") == 0
+
+
+@pytest.mark.req("C2")
+def test_owners_of_the_same_colors_share_what_is_left() -> None:
+    """The hypervisor has 8 MiB of the 240 MiB of color 7, the broker 4 MiB."""
+    plan = plan_memory(*example(name="flows"))
+    rows = {row.owner: row for row in usage_of(plan)}
+    assert rows["hypervisor"].colors == rows["broker"].colors == frozenset({7})
+    assert rows["hypervisor"].free_bytes == rows["broker"].free_bytes == 228 * MIB
+
+
+def with_more(system: System, owner: str, more: int, plan: Plan) -> System:
+    """The system with the colors that were decided, and one region or a pool that is so much larger."""
+    hypervisor = system.hypervisor.model_copy(update=decided(plan.pool.colors))
+    if owner == "hypervisor":
+        hypervisor = hypervisor.model_copy(update={"memory": plan.pool.bytes + more})
+    domains = [
+        domain.model_copy(update=decided(planned.colors))
+        for domain, planned in zip(system.domains, plan.domains, strict=True)
+    ]
+    for index, domain in enumerate(domains):
+        if domain.name == owner:
+            memory = (*domain.memory, Region(at=1 << 36, size=more))
+            domains[index] = domain.model_copy(update={"memory": memory})
+    return system.model_copy(update={"domains": tuple(domains), "hypervisor": hypervisor})
+
+
+def decided(colors: frozenset[int] | None) -> dict[str, Llc]:
+    return {"llc": Llc(colors=tuple(sorted(colors)))} if colors else {}
+
+
+COLORS = st.frozensets(st.integers(0, 7), min_size=1, max_size=4)
+POOLS = st.sampled_from([None, 8 * MIB, 9 * MIB])
+
+
+@pytest.mark.req("C2")
+@settings(derandomize=True, max_examples=25, deadline=None)
+@given(colors=st.lists(COLORS, min_size=4, max_size=4), colored=st.booleans(), pool=POOLS)
+def test_what_is_left_can_be_had_and_no_more(
+    colors: list[frozenset[int]], colored: bool, pool: int | None
+) -> None:
+    """Whoever shares which colors: one granule more does not fit."""
+    system, whole = example(unprotected=not colored)
+    small = {"memory": (Range(at=0x4000_0000, size=160 * MIB),), "load": Range(at=0x4020_0000, size=16 * MIB)}
+    platform = whole.model_copy(update=small)
+    own = [Llc(colors=tuple(sorted(chosen))) for chosen in colors]
+    hypervisor = system.hypervisor.model_copy(update={"llc": own[0], "memory": pool})
+    domains = tuple(
+        domain.model_copy(update={"llc": llc, "memory": (Region(at=0x4000_0000, size=size * MIB),)})
+        for domain, llc, size in zip(system.domains, own[1:], (4, 7, 1), strict=True)
+    )
+    system = system.model_copy(update={"domains": domains, "hypervisor": hypervisor})
+    try:
+        plan = plan_memory(system, platform)
+    except PlanningError:
+        assume(False)
+    unit = plan.space.granule if colored else 2 * MIB
+    for row in usage_of(plan):
+        if row.owner == "nobody":
+            continue
+        if row.free_bytes:
+            assert_partitioned(plan_memory(with_more(system, row.owner, row.free_bytes, plan), platform))
+        with pytest.raises(PlanningError):
+            plan_memory(with_more(system, row.owner, row.free_bytes + unit, plan), platform)
 
 
 @pytest.mark.req("C2")

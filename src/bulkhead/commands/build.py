@@ -120,7 +120,7 @@ def _build(
     except PlanningError as error:
         return None, [loaded.locate(finding).text() for finding in error.findings]
     except PackageError as error:
-        return None, [f"{loaded.file}: {reason}" for reason in error.reasons]
+        return None, [loaded.locate(finding).text() for finding in error.findings]
 
 
 def _copy(source: Path, output: Path) -> list[str]:

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead check FILES...`: is each file a system that fits its platform, and what is left if it does?
 
-Validation, cross-checks and planning, for people or as JSON. Builds and runs nothing.
+Validation, cross-checks, planning, and all of `build` but writing, for people or as JSON. Runs nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bulkhead.commands.options import AsJson, Overrides, Unprotected
-from bulkhead.commands.output import console, print_json, print_problems, result_object
+from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.config.problem import Problem
     from bulkhead.planning.admission import Admission
-    from bulkhead.planning.model import Plan
+    from bulkhead.planning.model import Plan, Usage
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Checked:
     loaded: Loaded
     plan: Plan | None
     problems: tuple[Problem, ...]
+    notices: tuple[Problem, ...] = ()
+    unchecked: tuple[str, ...] = ()  # what is not on this machine
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +57,8 @@ def check(
         fine = len(checked) - len(bad)
         console().print(
             f"{fine} of {len(checked)} file{'s' if len(checked) != 1 else ''} ok, "
-            f"{errors} error{'s' if errors != 1 else ''}",
+            f"{errors} error{'s' if errors != 1 else ''}"
+            + (", not checked in full" if any(one.unchecked for one in checked) else ""),
             style="red" if bad else "green",
         )
     if bad:
@@ -64,17 +68,33 @@ def check(
 def check_file(
     file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
 ) -> Checked:
-    """Everything that `check` finds out about one file."""
+    """Everything that `check` finds out about one file: what is planned must be built and accepted, too."""
+    from bulkhead.package.accept import accept
+
+    checked = plan_file(file, overrides, unprotected=unprotected)
+    if checked.plan is None or checked.loaded.path is None:
+        return checked
+    found = accept(checked.plan, checked.loaded.path.parent)
+    problems = tuple(checked.loaded.locate(finding) for finding in found.findings)
+    notices = checked.notices + tuple(checked.loaded.locate(finding) for finding in found.notices)
+    return Checked(checked.loaded, None if problems else checked.plan, problems, notices, found.unchecked)
+
+
+def plan_file(
+    file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
+) -> Checked:
+    """What can be said without a look at the images."""
     from bulkhead.config.load import load_system
     from bulkhead.planning.plan import PlanningError, plan_memory
 
     loaded = load_system(file, overrides, unprotected=unprotected)
     if not loaded.ok or loaded.system is None or loaded.platform is None:
-        return Checked(loaded, None, loaded.problems)
+        return Checked(loaded, None, loaded.problems, loaded.notices)
     try:
-        return Checked(loaded, plan_memory(loaded.system, loaded.platform), ())
+        return Checked(loaded, plan_memory(loaded.system, loaded.platform), (), loaded.notices)
     except PlanningError as error:
-        return Checked(loaded, None, tuple(loaded.locate(finding) for finding in error.findings))
+        problems = tuple(loaded.locate(finding) for finding in error.findings)
+        return Checked(loaded, None, problems, loaded.notices)
 
 
 def _json(checked: list[Checked]) -> dict[str, Any]:
@@ -86,7 +106,8 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
             "platform_sha256": one.loaded.platform_sha256,
             "verdict": "error" if one.problems else "ok",
             "errors": [problem.json() for problem in one.problems],
-            "notices": [notice.json() for notice in one.loaded.notices],
+            "notices": [notice.json() for notice in one.notices],
+            "unchecked": list(one.unchecked),
             "promised": _promised(one.plan) if one.plan else None,
         }
         for one in checked
@@ -105,6 +126,7 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
 def _promised(plan: Plan) -> dict[str, Any]:
     from bulkhead.commands.flows_view import flows_json
     from bulkhead.planning.admission import admission_of
+    from bulkhead.planning.left import usage_of
 
     cores = {core for domain in plan.domains for core in domain.cpus}
     return {
@@ -117,7 +139,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
                 "used_bytes": row.used_bytes,
                 "free_bytes": row.free_bytes,
             }
-            for row in plan.usage
+            for row in usage_of(plan)
         ],
         "domains": [
             {
@@ -152,7 +174,9 @@ def _bandwidth(found: Admission) -> dict[str, Any]:
 
 def _show(one: Checked) -> None:
     print_problems(one.problems)
-    print_problems(one.loaded.notices, kind="notice")
+    print_problems(one.notices, kind="notice")
+    for what in one.unchecked:
+        complain(f"{one.loaded.file}: not checked: {what}")
     if one.plan is not None:
         show_usage(one.loaded.file, one.plan)
 
@@ -163,6 +187,7 @@ def show_usage(title: str, plan: Plan) -> None:
 
     from bulkhead.commands.flows_view import show_flows
     from bulkhead.planning.admission import admission_of
+    from bulkhead.planning.left import usage_of
     from bulkhead.units import colors_text, size_text
 
     table = Table(title=f"{title}: {plan.system.name} on {plan.platform.name}", title_justify="left")
@@ -180,7 +205,8 @@ def show_usage(title: str, plan: Plan) -> None:
             heading, justify="right" if justify == "right" else "left", no_wrap=heading == "owner"
         )
     domains = {domain.name: domain for domain in plan.domains}
-    for row in plan.usage:
+    usage = usage_of(plan)
+    for row in usage:
         domain = domains.get(row.owner)
         table.add_row(
             row.owner,
@@ -188,13 +214,13 @@ def show_usage(title: str, plan: Plan) -> None:
             colors_text(row.colors),
             size_text(row.used_bytes),
             size_text(row.capacity_bytes),
-            size_text(plan.uncolored_free_bytes if row.colors is None else row.free_bytes),
+            size_text(row.free_bytes),
             str(domain.maps) if domain else "",
             size_text(domain.fragmented_bytes) if domain else "",
         )
     used = {core for domain in plan.domains for core in domain.cpus}
     left = [str(core) for core in range(plan.platform.cores.count) if core not in used]
-    table.add_row("left", ", ".join(left) or "none", _colors_left(plan), "", "", "", "", "")
+    table.add_row("left", ", ".join(left) or "none", _colors_left(plan, usage), "", "", "", "", "")
     console().print(table)
     found = admission_of(plan.system, plan.platform)
     if any(one.bytes_per_s is not None for one in found.demands):
@@ -227,10 +253,10 @@ def _show_bandwidth(found: Admission) -> None:
     console().print(table)
 
 
-def _colors_left(plan: Plan) -> str:
+def _colors_left(plan: Plan, usage: Sequence[Usage]) -> str:
     from bulkhead.units import colors_text
 
     if not plan.space.bits:
         return ""
-    rest = next((row.colors for row in plan.usage if row.owner == "nobody"), None)
+    rest = next((row.colors for row in usage if row.owner == "nobody"), None)
     return colors_text(rest) if rest else "none"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.check import Checked, check_file, show_usage
+from bulkhead.commands.check import Checked, plan_file, show_usage
 from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
@@ -34,7 +34,7 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Decide what a system file leaves open, and say why."""
-    checked = check_file(system, overrides or [], unprotected=unprotected)
+    checked = plan_file(system, overrides or [], unprotected=unprotected)
     if as_json:
         print_json(_json(checked))
     else:

@@ -9,11 +9,22 @@ from __future__ import annotations
 import importlib.util
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from bulkhead.env.errors import MissingTool
 from bulkhead.env.paths import build_dir
+
+CORE_TARGETS = ("bulkhead_flows", "bulkhead_manifest", "bulkhead_manifest_space")
+
+
+@cache
+def core_modules() -> None:
+    """Have the modules of core/ alone built, together: seconds, once. Raises BuildFailed or MissingTool."""
+    from bulkhead.env.native import ensure_built
+
+    ensure_built(["host"], CORE_TARGETS)
 
 
 def compiled_path(directory: str, name: str) -> Path:

@@ -54,6 +54,15 @@ def _busybox_directory() -> Path:
     return store.obtain("busybox", BUSYBOX_PACKAGE, _busybox_files, _fill_busybox)
 
 
+def kernel_is_here() -> bool:
+    """Whether the kernel and its modules need not be fetched, unless they are damaged."""
+    return store.find("linux") is not None
+
+
+def busybox_is_here() -> bool:
+    return store.find("busybox") is not None
+
+
 def linux_kernel() -> Path:
     """The kernel (a raw arm64 Image); fetched on first use. Raises MissingTool."""
     return _kernel_files(_kernel_directory())[0]

@@ -11,7 +11,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from bulkhead.env.errors import BuildFailed, MissingTool
@@ -21,9 +22,11 @@ from bulkhead.env.progress import Update, progress
 NINJA_STATUS = "[%f/%t] "
 TAIL_LINES = 40
 
+_SMALLEST_TARGET = "bulkhead_layout_header"
 STDERR = 2  # the process's own, also where sys.stderr is something else
 
 
+@cache
 def install_tools(*parts: str) -> None:
     """Have scripts/setup install what is missing of `parts` (packages, lint). Raises MissingTool.
 
@@ -60,6 +63,15 @@ def _discard_foreign(tree: Path) -> None:
     sources = configured_for(tree)
     if sources is not None and not (sources.exists() and sources.samefile(repository())):
         shutil.rmtree(tree)
+
+
+def known_targets(preset: str, names: Iterable[str]) -> list[str]:
+    """Which of these targets there are. Configures the build tree if it is not; raises as `ensure_built`."""
+    ninja = build_dir() / preset / "build.ninja"
+    if not ninja.is_file():
+        ensure_built([preset], [_SMALLEST_TARGET])
+    content = ninja.read_text(errors="replace")
+    return [name for name in names if f"\nbuild {name}: phony" in content]
 
 
 def _build(preset: str, targets: Sequence[str]) -> None:

@@ -16,6 +16,11 @@ def repository() -> Path:
     return Path(__file__).resolve().parents[3]
 
 
+def is_checkout() -> bool:
+    """Whether there is anything to build from."""
+    return (repository() / "CMakePresets.json").is_file()
+
+
 def build_dir() -> Path:
     return repository() / "build"
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from bulkhead.env.compiled import compiled_path, load_compiled
+from bulkhead.env.compiled import compiled_path, core_modules, load_compiled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.uint64]
 
-TARGET, MODULE = "bulkhead_flows", "_flows"
+MODULE = "_flows"
 
 # Packet bytes, period and deadline (ns), transfers (0: by chunk), sender.
 Declared = tuple[int, int, int, int, int]
@@ -90,8 +90,6 @@ class Analysis(Protocol):
 @cache
 def analysis() -> Analysis:
     """Raises BuildFailed, or MissingTool where it cannot be built."""
-    from bulkhead.env.native import ensure_built
-
-    ensure_built(["host"], [TARGET])
+    core_modules()
     path = compiled_path("bindings/flows", MODULE)
     return cast("Analysis", load_compiled(path, MODULE, "the compiled analysis of flows", "was not built"))

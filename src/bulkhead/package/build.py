@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bulkhead.config.load import Loaded as LoadedSystem
+from bulkhead.config.problem import KeyPath
 from bulkhead.env import paths
 from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.package.bundle import bundle
@@ -21,9 +22,9 @@ from bulkhead.package.images import Surroundings, find_program, load_domain
 from bulkhead.package.memory import Loaded, Region, regions_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
-from bulkhead.planning.broker import BROKER, cids_of, engine_of, parameters_of, windows_of
-from bulkhead.planning.budgets import counted_event
-from bulkhead.planning.model import Plan
+from bulkhead.planning.broker import BROKER, cids_of, engine_of, is_broker, parameters_of, windows_of
+from bulkhead.planning.budgets import CountedEvent, counted_event
+from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.plan import plan_memory
 from bulkhead.schema import Layout, load_layout
 
@@ -79,12 +80,12 @@ def build_system(
     options = options or Options()
     if miscolor is not None and ":" not in miscolor and loaded.system.domain(miscolor) is not None:
         right = plan_memory(loaded.system, loaded.platform)
-        miscolor += f":{_entry_page(right, miscolor, _surroundings(right, loaded.path.parent, options))}"
+        miscolor += f":{_entry_page(right, miscolor, surroundings(right, loaded.path.parent, options))}"
     plan = plan_memory(loaded.system, loaded.platform, miscolor=miscolor)
     return build_plan(plan, loaded.path.parent, out_dir, options)
 
 
-def _surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
+def surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
     target_dir = options.target_dir or paths.build_dir() / ("host/hosted" if options.hosted else "target")
     system = plan.system
     around = Surroundings(plan.platform, base, target_dir, options.seed, system.name, options.hosted)
@@ -104,9 +105,35 @@ def _surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
     return replace(around, broker=BROKER, windows=windows, cids=cids, flow_params=params)
 
 
+def event_of(plan: Plan, options: Options) -> CountedEvent | None:
+    """What budgets count there; None: there are none."""
+    return counted_event(plan.platform, emulated=not (options.hosted or options.board))
+
+
+def program_of(plan: Plan, options: Options) -> Program:
+    """Which of the board's hypervisors it boots with."""
+    return options.program or (FULL if options.hosted else smallest_program(plan, event_of(plan, options)))
+
+
+def hypervisor_file(plan: Plan, around: Surroundings, program: Program) -> Path:
+    return around.target_dir / "hypervisor" / plan.platform.board / FILES[program]
+
+
+def key_of(plan: Plan, domain: DomainPlan) -> KeyPath:
+    """Where the system file speaks of this domain."""
+    return ("broker",) if is_broker(plan.system, domain.name) else ("domains", domain.index)
+
+
+def images_of(plan: Plan, domain: DomainPlan, around: Surroundings) -> Loaded:
+    """The domain's images, placed. Raises PackageError."""
+    configured = plan.system.domain(domain.name)
+    assert configured is not None
+    return load_domain(configured, regions_of(domain), around)
+
+
 def programs_of(build: Build, base: Path, options: Options) -> list[Path]:
     """The program of each domain of a system of bare-metal programs, as it was built in."""
-    around = _surroundings(build.plan, base, options)
+    around = surroundings(build.plan, base, options)
     elves = [domain.image.elf for domain in build.plan.system.domains]
     return [find_program(elf, around) for elf in elves if elf is not None]
 
@@ -129,19 +156,17 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
     """Builds `plan` into `out_dir`; paths of images are relative to `base`. Raises PackageError."""
     options = options or Options()
     layout = load_layout()
-    around = _surroundings(plan, base, options)
-    event = counted_event(plan.platform, emulated=not (options.hosted or options.board))
-    program = options.program or (FULL if options.hosted else smallest_program(plan, event))
-    hypervisor_elf = around.target_dir / "hypervisor" / plan.platform.board / FILES[program]
+    around = surroundings(plan, base, options)
+    event = event_of(plan, options)
+    program = program_of(plan, options)
+    hypervisor_elf = hypervisor_file(plan, around, program)
 
     errors = Collector()
     loaded: list[Loaded] = []
     for domain in plan.domains:
-        configured = plan.system.domain(domain.name)
-        assert configured is not None
-        with errors.step():
-            loaded.append(load_domain(configured, regions_of(domain), around))
-    with errors.step():
+        with errors.step(*key_of(plan, domain)):
+            loaded.append(images_of(plan, domain, around))
+    with errors.step("platform"):
         cores = plan.platform.cores.count
         hypervisor = read_hypervisor(hypervisor_elf, layout, cores, hosted=options.hosted)
     errors.check()

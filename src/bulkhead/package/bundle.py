@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from bulkhead.config.problem import Finding
 from bulkhead.package.elfout import Chunk, write_elf
 from bulkhead.package.errors import PackageError
 from bulkhead.package.hypervisor import HypervisorImage, patched
@@ -46,7 +47,18 @@ class _LoadArea:
         return self.offset_of[key]
 
 
-def bundle(
+@dataclass(frozen=True)
+class LaidOut:
+    """What is where, before any of it is put together."""
+
+    manifest: bytes
+    manifest_offset: int
+    package_bytes: int
+    data: tuple[bytes, ...]  # what follows the manifest in the load area
+    in_place: tuple[tuple[DomainPlan, tuple[Piece, ...]], ...]  # what does not lie there
+
+
+def lay_out(
     plan: Plan,
     loaded: Sequence[Loaded],
     hypervisor: HypervisorImage,
@@ -55,10 +67,10 @@ def bundle(
     run_for_ns: int = 0,
     in_place: bool = True,
     event: CountedEvent | None = None,
-) -> Package:
-    """The whole package. With `in_place`, images of uncolored domains are loaded where they belong.
+) -> LaidOut:
+    """Decides where everything goes, and packs the manifest. Raises PackageError where it does not fit.
 
-    `event`: what budgets count.
+    With `in_place`, images of uncolored domains are loaded where they belong. `event`: what budgets count.
     """
     pieces = [copied(images.pieces) for images in loaded]
     at_home = [in_place and _can_stay(plan, domain) for domain in plan.domains]
@@ -76,13 +88,32 @@ def bundle(
     ]
     manifest = manifest_with(placed)
     _check_sizes(plan, hypervisor, area.size, len(manifest))
-    head = patched(hypervisor, layout, manifest=(manifest_offset, len(manifest)), package_bytes=area.size)
-    flat = b"".join(_padded(part) for part in (head, manifest, *area.data))
+    stay = tuple(
+        (domain, own) for domain, own, home in zip(plan.domains, pieces, at_home, strict=True) if home
+    )
+    return LaidOut(manifest, manifest_offset, area.size, tuple(area.data), stay)
+
+
+def bundle(
+    plan: Plan,
+    loaded: Sequence[Loaded],
+    hypervisor: HypervisorImage,
+    layout: Layout,
+    *,
+    run_for_ns: int = 0,
+    in_place: bool = True,
+    event: CountedEvent | None = None,
+) -> Package:
+    """The whole package, as lay_out() decides."""
+    found = lay_out(plan, loaded, hypervisor, layout, run_for_ns=run_for_ns, in_place=in_place, event=event)
+    place = (found.manifest_offset, len(found.manifest))
+    head = patched(hypervisor, layout, manifest=place, package_bytes=found.package_bytes)
+    flat = b"".join(_padded(part) for part in (head, found.manifest, *found.data))
     chunks = [Chunk(plan.load_area[0], flat)]
-    for domain, own, home in zip(plan.domains, pieces, at_home, strict=True):
-        if home:
-            chunks += _chunks_at_home(domain, own)
-    return Package(manifest, manifest_offset, flat, write_elf(plan.load_area[0], chunks), any(at_home))
+    for domain, pieces in found.in_place:
+        chunks += _chunks_at_home(domain, pieces)
+    elf = write_elf(plan.load_area[0], chunks)
+    return Package(found.manifest, found.manifest_offset, flat, elf, bool(found.in_place))
 
 
 def _can_stay(plan: Plan, domain: DomainPlan) -> bool:
@@ -108,16 +139,15 @@ def _chunks_at_home(domain: DomainPlan, pieces: Sequence[Piece]) -> list[Chunk]:
 def _check_sizes(plan: Plan, hypervisor: HypervisorImage, package_bytes: int, manifest_bytes: int) -> None:
     pa, area_bytes = plan.load_area
     if package_bytes > area_bytes:
-        raise PackageError(
+        cause = (
             f"the package has {package_bytes} bytes (hypervisor {len(hypervisor.flat)}, manifest"
             f" {manifest_bytes}, the rest images), the platform's load area at {pa:#x} only {area_bytes}"
         )
+        raise PackageError(Finding(("platform",), "out-of-range", cause))
     needed = align_up(len(hypervisor.flat)) + align_up(manifest_bytes)
     if needed > plan.pool.bytes:
-        raise PackageError(
-            f"the hypervisor's image and manifest need {needed} bytes, its memory has {plan.pool.bytes}"
-            " (hypervisor.memory)"
-        )
+        cause = f"the hypervisor's image and manifest need {needed} bytes, its memory has {plan.pool.bytes}"
+        raise PackageError(Finding(("hypervisor", "memory"), "out-of-range", cause, f"at least {needed} B"))
 
 
 def _padded(data: bytes) -> bytes:

@@ -8,17 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+
+from bulkhead.config.problem import Finding
+
+BAD_IMAGE, MISSING_FILE = "bad-image", "missing-file"
 
 
 class PackageError(Exception):
-    """One or more reasons; each is one line for people."""
+    """One or more reasons: each is a line for people, and knows the key of the system file."""
 
-    def __init__(self, *reasons: str) -> None:
-        super().__init__(*reasons)
-        self.reasons = reasons
+    def __init__(self, *reasons: str | Finding) -> None:
+        self.findings = tuple(
+            Finding((), BAD_IMAGE, reason) if isinstance(reason, str) else reason for reason in reasons
+        )
+        super().__init__(*self.reasons)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(finding.cause for finding in self.findings)
 
     def __str__(self) -> str:
         return "\n".join(self.reasons)
+
+
+def missing(cause: str) -> PackageError:
+    """Of a file that cannot be read."""
+    return PackageError(Finding((), MISSING_FILE, cause))
+
+
+class NotHere(PackageError):
+    """Something of the tool's own is not on this machine: nothing is wrong with the system."""
 
 
 @contextmanager
@@ -27,23 +47,36 @@ def prefixed(text: str) -> Iterator[None]:
     try:
         yield
     except PackageError as error:
-        raise PackageError(*(f"{text}: {reason}" for reason in error.reasons)) from error
+        found = [replace(finding, cause=f"{text}: {finding.cause}") for finding in error.findings]
+        raise type(error)(*found) from error
+
+
+@contextmanager
+def located(*key: str | int) -> Iterator[None]:
+    """Puts `key` before the key that each reason inside has: where in the system file it is."""
+    try:
+        yield
+    except PackageError as error:
+        found = [replace(finding, path=(*key, *finding.path)) for finding in error.findings]
+        raise type(error)(*found) from error
 
 
 class Collector:
     """Gathers the reasons of independent steps, so that one run reports all of them."""
 
     def __init__(self) -> None:
-        self._reasons: list[str] = []
+        self.findings: list[Finding] = []
 
     @contextmanager
-    def step(self) -> Iterator[None]:
+    def step(self, *key: str | int) -> Iterator[None]:
+        """A step, which is about `key` of the system file."""
         try:
-            yield
+            with located(*key):
+                yield
         except PackageError as error:
-            self._reasons += error.reasons
+            self.findings += error.findings
 
     def check(self) -> None:
         """Raises what was gathered, if anything."""
-        if self._reasons:
-            raise PackageError(*self._reasons)
+        if self.findings:
+            raise PackageError(*self.findings)

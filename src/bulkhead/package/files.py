@@ -11,7 +11,7 @@ import stat
 import zlib
 from pathlib import Path
 
-from bulkhead.package.errors import PackageError
+from bulkhead.package.errors import PackageError, missing
 
 MAX_IMAGE_BYTES = (
     1 << 30
@@ -28,7 +28,7 @@ def read_image(path: Path) -> bytes:
             raise PackageError(f"has {found.st_size} bytes, an image at most {MAX_IMAGE_BYTES}")
         return path.read_bytes()
     except OSError as error:
-        raise PackageError(f"cannot be read: {error.strerror}") from error
+        raise missing(f"cannot be read: {error.strerror}") from error
 
 
 def decompressed(content: bytes) -> bytes:

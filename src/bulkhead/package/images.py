@@ -15,7 +15,7 @@ from bulkhead.config.system import Domain
 from bulkhead.env import paths
 from bulkhead.package.bare_metal import load_bare_metal
 from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, Socket, device_tree
-from bulkhead.package.errors import PackageError, prefixed
+from bulkhead.package.errors import NotHere, PackageError, located, missing, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
 from bulkhead.package.memory import Loaded, Region
@@ -38,6 +38,8 @@ class Surroundings:
     seed: int
     system_name: str
     hosted: bool = False  # programs are those for the simulated machine
+    built: bool = True  # `target_dir` has all programs that there are
+    fetch: bool = True  # the tool's own kernel and RAM disk are fetched if they are not here
     broker: str | None = None  # the domain that moves what flows between others
     windows: tuple[Region, ...] = ()  # where the broker sees the memory of others
     cids: Mapping[str, int] = field(default_factory=dict)  # of domains with a socket
@@ -47,25 +49,29 @@ class Surroundings:
 
 
 def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
-    """The domain's images, placed. Raises PackageError with its name."""
+    """The domain's images, placed. Raises PackageError with its name; NotHere: it is not on this machine."""
     with prefixed(f"domain '{domain.name}'"):
         _check_params(domain)
         image = domain.image
         if image.elf is not None:
-            path = find_program(image.elf, around)
-            with prefixed(str(path)):
-                tree = device_tree(_board(domain, memory, around, None))
-                return load_bare_metal(path, memory, tree, hosted=around.hosted)
+            with located("image", "elf"):
+                path = find_program(image.elf, around)
+                with prefixed(str(path)):
+                    tree = device_tree(_board(domain, memory, around, None))
+                    return load_bare_metal(path, memory, tree, hosted=around.hosted)
         assert image.kernel is not None
-        if around.hosted:
-            raise PackageError("the simulated machine runs programs in C, not a kernel's binary")
-        kernel = _find_kernel(image.kernel, around)
-        initrd = (
-            None if image.initrd is None else _read_initrd(image.initrd, around, domain.name in around.cids)
-        )
-        return load_linux(
-            kernel, initrd, memory, lambda where: device_tree(_board(domain, memory, around, where))
-        )
+        with located("image", "kernel"):
+            if around.hosted:
+                raise PackageError("the simulated machine runs programs in C, not a kernel's binary")
+            kernel = _find_kernel(image.kernel, around)
+        initrd = None
+        if image.initrd is not None:
+            with located("image", "initrd"):
+                initrd = _read_initrd(image.initrd, around, domain.name in around.cids)
+        with located("image", "kernel"):
+            return load_linux(
+                kernel, initrd, memory, lambda where: device_tree(_board(domain, memory, around, where))
+            )
 
 
 def _board(
@@ -115,24 +121,30 @@ def _described_devices(domain: Domain, platform: Platform) -> tuple[PassedDevice
 def _check_params(domain: Domain) -> None:
     taken = sorted(_OWN_PROPERTIES & set(domain.params))
     if taken:
-        raise PackageError(f"params: {', '.join(taken)} cannot be used, the device tree needs it itself")
+        with located("params", taken[0]):
+            raise PackageError(f"params: {', '.join(taken)} cannot be used, the device tree needs it itself")
 
 
 def find_program(name: str, around: Surroundings) -> Path:
     """A path relative to the system file, else one of the programs in guests/."""
     candidates = [around.base / name]
-    if Path(name).parts[:1] == ("guests",):
+    own = Path(name).parts[:1] == ("guests",)
+    if own:
         candidates.append(around.target_dir / name)
     found = next((path for path in candidates if path.is_file()), None)
+    if found is None and own and not around.built:
+        raise NotHere(f"the program '{name}' is not built here")
     if found is None:
-        raise PackageError(f"image '{name}' not found (tried {', '.join(map(str, candidates))})")
+        raise missing(f"image '{name}' not found (tried {', '.join(map(str, candidates))})")
     return found
 
 
 def _find_kernel(name: str, around: Surroundings) -> Path:
     if name == KERNEL_DEBIAN:
-        from bulkhead.env.linux import linux_kernel
+        from bulkhead.env.linux import kernel_is_here, linux_kernel
 
+        if not around.fetch and not kernel_is_here():
+            raise NotHere(f"the kernel '{name}' is not fetched yet")
         return linux_kernel()
     if ":" in name and not (around.base / name).exists():
         raise PackageError(f"kernel '{name}' is not known (allowed: {KERNEL_DEBIAN}, or a path)")
@@ -141,6 +153,10 @@ def _find_kernel(name: str, around: Surroundings) -> Path:
 
 def _read_initrd(name: str, around: Surroundings, sockets: bool) -> bytes:
     if name == INITRD_BUSYBOX:
+        from bulkhead.env.linux import busybox_is_here, kernel_is_here
+
+        if not around.fetch and not (busybox_is_here() and (kernel_is_here() or not sockets)):
+            raise NotHere(f"what the RAM disk '{name}' is made of is not fetched yet")
         return _socket_initrd(around) if sockets else _busybox_initrd()
     path = around.base / name
     with prefixed(f"initrd {path}"):

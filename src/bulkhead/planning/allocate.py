@@ -63,6 +63,28 @@ class Memory:
         wanted = range(self.space.count) if colors is None else colors
         return int(sum(free[color] for color in wanted)) * self.space.granule
 
+    def copy(self) -> Memory:
+        """The same memory, of which others can be given."""
+        same = object.__new__(Memory)
+        same.space, same.capacity = self.space, self.capacity
+        same._blocks = [block.copy() for block in self._blocks]
+        return same
+
+    def largest_free(self, colors: frozenset[int] | None) -> int:
+        """Bytes of the largest region of these colors that could be taken now; None: contiguous."""
+        if colors is not None:
+            return sum(block.whole_maps(colors) for block in self._blocks) * self.space.granule
+        runs = (block.largest_run(max(1, BLOCK_BYTES // self.space.granule)) for block in self._blocks)
+        return max(runs, default=0) * self.space.granule
+
+    def take(
+        self, nbytes: int, colors: frozenset[int] | None, ipa: int = 0, *, unbroken: bool = False
+    ) -> Taken | None:
+        """Memory of these colors; None: contiguous, and aligned alike with `ipa`."""
+        if colors is None:
+            return self.take_contiguous(nbytes, ipa)
+        return self.take_colored(nbytes, colors, unbroken=unbroken)
+
     def take_colored(self, nbytes: int, colors: frozenset[int], *, unbroken: bool = False) -> Taken | None:
         """Whole maps, first-fit; None if the colors do not hold it. `unbroken`: one piece or nothing."""
         need = -(-nbytes // self.space.granule)
@@ -198,8 +220,22 @@ class _Block:
                 return pa
         return None
 
-    def largest_run(self) -> int:
-        return max((high - low for low, high in self._runs()), default=0)
+    def largest_run(self, align: int = 1) -> int:
+        """Granules of the largest free run from an address that is a multiple of so many granules."""
+        first = self.base // self.granule
+        runs = ((low + -(first + low) % align, high) for low, high in self._runs())
+        return max((high - low for low, high in runs), default=0)
+
+    def whole_maps(self, colors: frozenset[int]) -> int:
+        """Granules in free maps of these colors."""
+        maps = self.maps(colors)
+        return int(maps.length[maps.whole].sum())
+
+    def copy(self) -> _Block:
+        same = object.__new__(_Block)
+        same.granule, same.base, same.color = self.granule, self.base, self.color
+        same.free = self.free.copy()
+        return same
 
     def _runs(self) -> list[tuple[int, int]]:
         edges = np.flatnonzero(np.diff(np.concatenate(([0], self.free.astype(np.int8), [0]))))

@@ -7,7 +7,7 @@ here decides or changes anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bulkhead.config.platform import Platform
@@ -16,6 +16,7 @@ from bulkhead.geometry import ColorSpace, Frames
 
 if TYPE_CHECKING:
     from bulkhead.planning.flows import FlowPlan
+    from bulkhead.planning.left import Placed
 
 __all__ = ["Choice", "ColorSpace", "DomainPlan", "Plan", "Pool", "Segment", "Usage"]
 
@@ -80,16 +81,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Usage:
-    """Memory of one owner's colors: what there is, what is used, what is left."""
+    """Memory of one owner's colors: what there is, what this owner uses, what it could have more."""
 
     owner: str
     colors: frozenset[int] | None
     capacity_bytes: int
     used_bytes: int
-
-    @property
-    def free_bytes(self) -> int:
-        return self.capacity_bytes - self.used_bytes
+    free_bytes: int  # in one region more; whoever shares the colors shares this
 
 
 @dataclass(frozen=True)
@@ -102,8 +100,8 @@ class Plan:
     pool: Pool
     domains: tuple[DomainPlan, ...]
     load_area: tuple[int, int]  # (pa, bytes): where the boot package is loaded
-    usage: tuple[Usage, ...] = ()
     choices: tuple[Choice, ...] = ()
-    uncolored_free_bytes: int = 0  # of memory that anybody may have; 0 if memory is colored
     miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to
     flows: FlowPlan | None = None  # None: there are none
+    # What left.py makes its account of; None: it was not planned here.
+    placed: Placed | None = field(default=None, compare=False, repr=False)

@@ -16,11 +16,12 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Banks, Domain, Llc, System
 from bulkhead.geometry import ColorSpace, GeometryError
-from bulkhead.planning.allocate import Memory, Taken
+from bulkhead.planning.allocate import Memory
 from bulkhead.planning.colors import HYPERVISOR, Assignment, Request, assign
 from bulkhead.planning.flows import plan_flows
+from bulkhead.planning.left import Placed
 from bulkhead.planning.miscolor import miscolor as put_wrong
-from bulkhead.planning.model import Choice, DomainPlan, Plan, Pool, Segment, Usage
+from bulkhead.planning.model import Choice, DomainPlan, Plan, Pool, Segment
 from bulkhead.planning.pool import pool_bytes, pool_need
 from bulkhead.planning.space import banks_colored, llc_colored, space_for
 from bulkhead.units import size_text
@@ -75,6 +76,7 @@ class _Planner:
         pool_size = self._pool_size()
         colors = self._colors(pool_size)
         self._stop_if_wrong()
+        untouched = self.memory.copy()
         pool = self._pool(pool_size, colors[HYPERVISOR])
         domains = tuple(self._domain(i, d, colors[i]) for i, d in enumerate(self.system.domains))
         self._stop_if_wrong()
@@ -87,8 +89,7 @@ class _Planner:
             domains, miscolored = changed
         self._check_limits(domains)
         self._stop_if_wrong()
-        usage = self._usage(pool, domains)
-        free = 0 if self.space.bits else self.memory.free_of(None)
+        placed = Placed(self.system, self.platform, untouched, self.memory, pool.bytes, colors)
         return Plan(
             self.system,
             self.platform,
@@ -96,10 +97,9 @@ class _Planner:
             pool,
             domains,
             self.load,
-            usage,
             tuple(self.choices),
-            free,
             miscolored,
+            placed=placed,
         )
 
     def _stop_if_wrong(self) -> None:
@@ -181,10 +181,7 @@ class _Planner:
         )
 
     def _pool(self, nbytes: int, colors: frozenset[int] | None) -> Pool | None:
-        if colors is None:
-            taken = self.memory.take_contiguous(nbytes)
-        else:
-            taken = self.memory.take_colored(nbytes, colors, unbroken=True)
+        taken = self.memory.take(nbytes, colors, unbroken=True)
         if taken is None:
             self._exhausted(("hypervisor",), "the hypervisor", nbytes, colors)
             return None
@@ -196,7 +193,7 @@ class _Planner:
         order = sorted(range(len(domain.memory)), key=lambda i: domain.memory[i].at)
         for number in order:
             region = domain.memory[number]
-            taken = self._take(region.size, region.at, colors)
+            taken = self.memory.take(region.size, colors, region.at)
             if taken is None:
                 path: KeyPath = ("domains", index, "memory", number, "size")
                 self._exhausted(path, f"domain '{domain.name}'", region.size, colors)
@@ -219,11 +216,6 @@ class _Planner:
             maps,
             fragmented,
         )
-
-    def _take(self, nbytes: int, ipa: int, colors: frozenset[int] | None) -> Taken | None:
-        if colors is None:
-            return self.memory.take_contiguous(nbytes, ipa)
-        return self.memory.take_colored(nbytes, colors)
 
     def _premap(self, domain: Domain) -> bool:
         asked = self.system.isolation.premap
@@ -250,19 +242,6 @@ class _Planner:
         if segments > most:
             cause = f"memory falls into {segments} segments, more than the hypervisor's tables hold"
             self.findings.append(Finding(("domains",), "limit", cause, f"at most {most}"))
-
-    def _usage(self, pool: Pool, domains: tuple[DomainPlan, ...]) -> tuple[Usage, ...]:
-        rows = [Usage("hypervisor", pool.colors, self._capacity(pool.colors), pool.bytes)]
-        rows += [Usage(d.name, d.colors, self._capacity(d.colors), d.bytes) for d in domains]
-        if self.space.bits:
-            taken = frozenset[int]().union(*(row.colors or frozenset() for row in rows))
-            rest = frozenset(range(self.space.count)) - taken
-            if rest:
-                rows.append(Usage("nobody", rest, self._capacity(rest), 0))
-        return tuple(rows)
-
-    def _capacity(self, colors: frozenset[int] | None) -> int:
-        return self.memory.capacity_of(colors)
 
     def _name(self, owner: int) -> str:
         return "hypervisor" if owner == HYPERVISOR else self.system.domains[owner].name

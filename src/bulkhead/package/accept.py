@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether what was planned can be built and will be accepted by the hypervisor, without building it.
+
+Called by `check`. It goes through the same door as `build`: the same loaders read the images, the same
+function lays the package out, and core/'s own check judges the manifest. What is not on this machine is named
+as not checked. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from bulkhead.config.problem import Finding
+from bulkhead.env import paths
+from bulkhead.env.errors import MissingTool
+from bulkhead.package.build import (
+    Options,
+    event_of,
+    hypervisor_file,
+    images_of,
+    key_of,
+    program_of,
+    surroundings,
+)
+from bulkhead.package.bundle import LaidOut, lay_out
+from bulkhead.package.errors import Collector, NotHere, PackageError
+from bulkhead.package.hypervisor import HypervisorImage, read_hypervisor
+from bulkhead.package.images import SOCKET_PROGRAM, Surroundings
+from bulkhead.package.memory import Loaded, regions_of
+from bulkhead.package.program import Program
+from bulkhead.package.verdict import refusal
+from bulkhead.planning.model import Plan
+from bulkhead.schema import load_layout
+
+_NO_HYPERVISOR = HypervisorImage(b"", 0)
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """What was found, and what could not be looked at."""
+
+    findings: tuple[Finding, ...]
+    notices: tuple[Finding, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+
+def accept(plan: Plan, base: Path, *, target_dir: Path | None = None) -> Acceptance:
+    """The verdict on `plan`; paths of images are relative to `base`.
+
+    `target_dir`: a build tree of preset `target` as it is [the checkout's, built as far as it is needed].
+    """
+    return _Door(plan, base, target_dir).open()
+
+
+class _Door:
+    """One run through it."""
+
+    def __init__(self, plan: Plan, base: Path, target_dir: Path | None) -> None:
+        self.plan, self.layout = plan, load_layout()
+        self.errors = Collector()
+        self.notices: list[Finding] = []
+        self.unchecked: list[str] = []
+        hosted = target_dir is None and _is_simulated_only(plan)
+        self.options = Options(target_dir=target_dir, hosted=hosted)
+        built = target_dir is not None or (not hosted and self._built())
+        around = surroundings(plan, base, self.options)
+        self.around = replace(around, built=built, fetch=False)
+
+    def open(self) -> Acceptance:
+        loaded = self._images(self.around)
+        if not self.errors.findings:
+            self._manifests(loaded)
+        return Acceptance(
+            tuple(dict.fromkeys(self.errors.findings)), tuple(self.notices), tuple(self.unchecked)
+        )
+
+    def _built(self) -> bool:
+        """Whether the programs are there that a checkout has: those that the system names, hypervisors."""
+        if not paths.is_checkout():
+            return False
+        try:
+            _build(_targets_of(self.plan))
+        except MissingTool as missing:
+            self.unchecked.append(f"programs cannot be built here: {missing.name} is missing")
+            return False
+        return True
+
+    def _images(self, around: Surroundings) -> list[Loaded]:
+        found: list[Loaded] = []
+        for domain in self.plan.domains:
+            regions = regions_of(domain)
+            loaded = Loaded((), regions[0].start, regions[0].start, b"")
+            with self.errors.step(*key_of(self.plan, domain)):
+                try:
+                    loaded = images_of(self.plan, domain, around)
+                except NotHere as missing:
+                    self.unchecked += missing.reasons
+            found.append(loaded)
+        return found
+
+    def _manifests(self, loaded: list[Loaded]) -> None:
+        """As it would be on the emulator and on the board, which differ in what budgets count."""
+        if self.options.hosted:
+            self._manifest(loaded, self.options)
+            return
+        events = [event_of(self.plan, replace(self.options, board=board)) for board in (False, True)]
+        for board in (False, True) if events[0] != events[1] else (False,):
+            self._manifest(loaded, replace(self.options, board=board))
+            if self.errors.findings:
+                return
+        self._raw(loaded)
+
+    def _manifest(self, loaded: list[Loaded], options: Options) -> None:
+        program = program_of(self.plan, options)
+        with self.errors.step():
+            found = self._laid_out(loaded, options, program)
+            self._judge(found, program)
+
+    def _judge(self, found: LaidOut, program: Program) -> None:
+        try:
+            refused = refusal(
+                found.manifest, found.package_bytes, self.plan.load_area[0], program, self.layout
+            )
+        except MissingTool as missing:
+            self._skip(f"{missing.name} is not built here")
+            return
+        if refused is not None:
+            raise PackageError(refused)
+
+    def _laid_out(self, loaded: list[Loaded], options: Options, program: Program) -> LaidOut:
+        return lay_out(
+            self.plan,
+            loaded,
+            self._hypervisor(program),
+            self.layout,
+            in_place=options.in_place,
+            event=event_of(self.plan, options),
+        )
+
+    def _hypervisor(self, program: Program) -> HypervisorImage:
+        path = hypervisor_file(self.plan, self.around, program)
+        if not path.is_file() and (self.options.hosted or not self.around.built):
+            self._skip(f"the hypervisor of board '{self.plan.platform.board}' is not built here")
+            return _NO_HYPERVISOR
+        cores = self.plan.platform.cores.count
+        return read_hypervisor(path, self.layout, cores, hosted=self.options.hosted)
+
+    def _raw(self, loaded: list[Loaded]) -> None:
+        """A raw image has all of it in the load area: where it does not fit, there is still the other."""
+        options = replace(self.options, in_place=False)
+        try:
+            self._laid_out(loaded, options, program_of(self.plan, options))
+        except PackageError as error:
+            for reason in error.reasons:
+                self.notices.append(Finding((), "no-raw-image", f"not as a raw image: {reason}"))
+
+    def _skip(self, what: str) -> None:
+        if what not in self.unchecked:
+            self.unchecked.append(what)
+
+
+def _is_simulated_only(plan: Plan) -> bool:
+    """A board that the simulated machine alone has: no program for the board itself is built."""
+    described = paths.repository() / "hypervisor" / "platform" / plan.platform.board
+    return plan.platform.emulator is None and described.is_dir()
+
+
+def _targets_of(plan: Plan) -> frozenset[str]:
+    """Of preset `target`, whether there are such or not."""
+    programs = [Path(domain.image.elf or "") for domain in plan.system.domains]
+    board = f"hypervisor_{plan.platform.board}"
+    own = {program.name for program in programs if program.parts[:1] == ("guests",)}
+    return frozenset({*own, SOCKET_PROGRAM, board, f"{board}_space"})
+
+
+@cache
+def _build(targets: frozenset[str]) -> None:
+    """Raises MissingTool, or BuildFailed."""
+    from bulkhead.env.native import ensure_built, known_targets
+
+    ensure_built(["target"], known_targets("target", sorted(targets)))
