@@ -14,11 +14,9 @@ import traceback
 from collections.abc import Callable
 
 from bulkhead.env.errors import BuildFailed, MissingTool
-from bulkhead.env.linux import busybox, linux_kernel
-from bulkhead.env.linux_headers import linux_headers
 from bulkhead.env.native import ensure_built
 from bulkhead.env.qemu import qemu_binary
-from bulkhead.env.uboot import u_boot
+from bulkhead.fetches import fetches
 from checks.common import BUILD, ROOT
 from checks.lint import lint
 from checks.verdict import Count, count_ctest, count_junit
@@ -39,8 +37,8 @@ def build(preset: str) -> Count:
 
 def fetch() -> Count:
     try:
-        for path in (qemu_binary(), linux_kernel(), *linux_headers(), busybox(), u_boot()):
-            print(path)
+        for name, fetch_one in fetches().items():
+            print(f"{name}: {fetch_one()}")
     except MissingTool as missing:
         print(missing)
         return Count(failed=1)

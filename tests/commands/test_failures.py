@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead import cli
+from bulkhead import cli, fetches
 from bulkhead.commands import setup, size
-from bulkhead.env import linux, native, qemu
+from bulkhead.env import native
 from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.machine import native as machine_native
 from bulkhead.recording import compare
@@ -92,8 +92,7 @@ def test_results_of_every_command_have_the_common_keys(
     """`size` and `setup` too say which version they come from."""
     monkeypatch.setattr(native, "ensure_built", lambda *_: None)
     monkeypatch.setattr(size, "compiled_sources", lambda _: [])
-    for module, name in ((qemu, "qemu_binary"), (linux, "linux_kernel"), (linux, "busybox")):
-        monkeypatch.setattr(module, name, Path)
+    monkeypatch.setattr(fetches, "fetches", dict)
     monkeypatch.setattr(native, "install_tools", lambda *_: None)
     monkeypatch.setattr(setup, "_discard_damaged", list)
     for command in ("size", "setup"):

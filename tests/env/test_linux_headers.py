@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from bulkhead.env import aptroot, linux_headers, store
+from bulkhead.env.lock import Package
 
 RELEASE = "6.1.0-50-arm64"
+MANIFEST = (
+    '{"packages": [{"name": "kernel", "version": "6.1.176-1", "architecture": "arm64", "sha256": "0"}]}'
+)
 
 
 class Mirror:
@@ -38,10 +42,12 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel in the cache."""
     modules = tmp_path / "linux-6.1.176-1" / "lib" / "modules" / RELEASE
     modules.mkdir(parents=True)
-    (tmp_path / "linux-6.1.176-1" / store.MANIFEST).write_text('{"packages": [{"version": "6.1.176-1"}]}')
+    (tmp_path / "linux-6.1.176-1" / store.MANIFEST).write_text(MANIFEST)
     monkeypatch.setattr(linux_headers, "linux_modules", lambda: modules)
     monkeypatch.setattr(
-        store, "describe_deb", lambda deb: {"version": deb.name.partition("_")[2].removesuffix(".deb")}
+        store,
+        "describe_deb",
+        lambda deb: Package("headers", deb.name.partition("_")[2].removesuffix(".deb"), "arm64", "0"),
     )
     return tmp_path
 

@@ -10,6 +10,7 @@ import pytest
 from bulkhead.env import store
 from bulkhead.env.aptroot import AptFailed
 from bulkhead.env.errors import MissingTool
+from bulkhead.env.lock import Package
 from bulkhead.env.progress import Update
 
 
@@ -26,12 +27,12 @@ class Fill:
         self.version = version
         self.calls = 0
 
-    def __call__(self, apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+    def __call__(self, request: store.Request, content: Path, update: Update) -> list[Package]:
         self.calls += 1
         update(0.5, "half")
         (content / "program").write_text("key")
         (content / "other").write_text("more")
-        return [{"name": "tool", "version": self.version, "architecture": "all", "sha256": "0"}]
+        return [Package("tool", self.version, "all", "0")]
 
 
 def key_files(directory: Path) -> Sequence[Path]:
@@ -39,14 +40,14 @@ def key_files(directory: Path) -> Sequence[Path]:
 
 
 def obtain(fill: store.Fill) -> Path:
-    return store.obtain("tool", "tool-package", key_files, fill)
+    return store.obtain(store.Fetch("tool", "tool-package", key_files, fill))
 
 
 def test_a_package_is_fetched_once_and_named_by_version(cache: Path) -> None:
     fill = Fill()
     assert obtain(fill) == obtain(fill) == cache / "tool-1_2.0"
     assert fill.calls == 1
-    assert store.read_manifest(cache / "tool-1_2.0")["packages"][0]["version"] == "1:2.0"
+    assert store.packages_in(cache / "tool-1_2.0")[0].version == "1:2.0"
 
 
 def test_a_damaged_key_file_is_fetched_again() -> None:
@@ -66,7 +67,7 @@ def test_every_file_can_be_checked() -> None:
 
 
 def test_an_interruption_leaves_nothing(cache: Path) -> None:
-    def interrupted(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+    def interrupted(request: store.Request, content: Path, update: Update) -> list[Package]:
         (content / "program").write_text("half of it")
         raise KeyboardInterrupt
 
@@ -77,7 +78,7 @@ def test_an_interruption_leaves_nothing(cache: Path) -> None:
 
 
 def test_a_failed_download_names_the_package_and_the_reason() -> None:
-    def offline(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+    def offline(request: store.Request, content: Path, update: Update) -> list[Package]:
         raise AptFailed("E: no route to the mirror")
 
     with pytest.raises(MissingTool) as caught:

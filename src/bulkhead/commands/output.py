@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bulkhead import __version__
+from bulkhead.env.versions import used_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,6 +66,7 @@ def result_object(
         "seed": seed,
         "verdict": verdict,
         "reasons": list(reasons),
+        "fetched": used_json(),
         **own,
     }
 

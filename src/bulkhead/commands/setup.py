@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead setup`: install, fetch and build everything that other commands would on first use.
+"""`bulkhead setup`: install, fetch and build everything that other commands and the tests would on first use.
 
 For people who want it done before they go offline, and for images of build machines. It checks every file of
-what was fetched before.
+what was fetched before, and is the one command that writes packages.lock.
 """
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -11,8 +13,10 @@ import typer
 from rich.console import Console
 
 from bulkhead.commands.output import print_json, result_object
-from bulkhead.env import linux, native, qemu, store, uboot
+from bulkhead.env import native, store
+from bulkhead.env.lock import Versions, want, write_lock
 from bulkhead.env.paths import cache_dir
+from bulkhead.env.versions import used_versions
 
 
 def _discard_damaged() -> list[str]:
@@ -25,25 +29,51 @@ def _discard_damaged() -> list[str]:
     return discarded
 
 
-def setup(as_json: bool = typer.Option(False, "--json", help="Print one JSON object.")) -> None:
-    """Install, fetch and build everything that is needed, ahead of use."""
+def _fetch(versions: Versions) -> dict[str, Any]:
+    """Everything of the table; where it is."""
+    from bulkhead.fetches import fetches
+
+    with want(versions):
+        return {name: str(fetch()) for name, fetch in fetches().items()}
+
+
+def _write_lock() -> list[str]:
+    """Lock what has been fetched; what has changed by that."""
+    return write_lock({key: store.lockable(one.directory) for key, one in store.obtained().items()})
+
+
+def setup(
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    locked: bool = typer.Option(
+        False, "--locked", help="Fetch the versions of packages.lock, or end with exit code 3."
+    ),
+    update: bool = typer.Option(
+        False, "--update", help="Fetch the mirror's newest versions, and write them to packages.lock."
+    ),
+) -> None:
+    """Install, fetch and build everything that commands and tests need; afterwards they need no network."""
+    if locked and update:
+        raise typer.BadParameter("--locked takes the versions of packages.lock, --update replaces them")
     discarded = _discard_damaged()
     native.install_tools("packages", "lint")
-    found: dict[str, Any] = {
-        "qemu": str(qemu.qemu_binary()),
-        "linux": str(linux.linux_kernel()),
-        "busybox": str(linux.busybox()),
-        "u-boot": str(uboot.u_boot()),
-    }
+    found = _fetch(Versions.LOCKED if locked else Versions.NEWEST if update else Versions.PREFERRED)
+    changes = _write_lock() if update else []
     native.ensure_built(["host", "target"])
     if as_json:
-        print_json(result_object("setup", verdict="ok", discarded=discarded, **found))
+        own: dict[str, Any] = {"discarded": discarded, "changes": changes}
+        print_json(result_object("setup", verdict="ok", **own, **found))
         return
-    console = Console()
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     for name in discarded:
         console.print(f"fetched again, was damaged: {name}")
+    versions = used_versions()
     for name, path in found.items():
-        console.print(f"{name:8} {path}", soft_wrap=True)
+        known = versions.get(name)
+        console.print(f"{name:14} {known.text() if known else ''}\n{'':14} {path}")
+    for line in changes:
+        console.print(f"packages.lock: {line}")
+    if update and not changes:
+        console.print("packages.lock: no change")
     console.print("ready: everything is installed, fetched and built")
 
 

@@ -6,6 +6,7 @@ certificate settings, checks signatures and hashes as apt does, and writes only 
 """
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.env.errors import MissingTool
+from bulkhead.env.lock import Package
 from bulkhead.env.progress import Update
 from bulkhead.env.sources import codename, debian_mirror, machine_sources
 
@@ -77,6 +79,27 @@ class AptRoot:
     def update_lists(self, update: Update) -> None:
         self._get(["update"], update, "package lists", (0.0, 0.4))
 
+    def closure(self, package: str, suite: str) -> list[Package]:
+        """`package` and all that it needs on a machine that has nothing, `package` first."""
+        empty = self.directory / "nothing-installed"
+        empty.touch()
+        command = ["apt-get", "-s", "-o", f"Dir::State::status={empty}", "install", "-t", suite, package]
+        simulated = subprocess.run(
+            command, env=self._environment(), capture_output=True, text=True, check=False
+        )
+        found = re.findall(r"^Inst (\S+) \((\S+) ", simulated.stdout, re.MULTILINE)
+        names = ["=".join(one) for one in sorted(found, key=lambda one: (one[0] != package, one[0]))]
+        if not names:
+            raise AptFailed(simulated.stderr.strip()[-600:])
+        shown = subprocess.run(
+            ["apt-cache", "show", *names], env=self._environment(), capture_output=True, text=True, check=True
+        )
+        stanzas = [
+            dict(re.findall(r"^(\S+): (.*)$", stanza, re.MULTILINE)) for stanza in shown.stdout.split("\n\n")
+        ]
+        fields = ("Package", "Version", "Architecture", "SHA256")
+        return [Package(*(stanza[field] for field in fields)) for stanza in stanzas if stanza]
+
     def download_with_libraries(self, package: str, suite: str, update: Update) -> list[Path]:
         """Download `package` from `suite` and what it depends on and the machine does not have."""
         arguments = ["install", "--download-only", "--no-install-recommends", "-t", suite, package]
@@ -87,6 +110,13 @@ class AptRoot:
         """Download `package` alone."""
         self._get(["download", package], update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.deb"))
+
+    def offers(self, package: Package) -> bool:
+        """Whether the mirror has this version."""
+        command = ["apt-cache", "show", f"{package.name}={package.version}"]
+        return (
+            subprocess.run(command, env=self._environment(), capture_output=True, check=False).returncode == 0
+        )
 
     def dependencies(self, package: str) -> list[str]:
         """Names that `package` depends on."""
@@ -102,13 +132,25 @@ def _machine_acquire_settings() -> str:
     return "".join(line + "\n" for line in dump.stdout.splitlines() if line.startswith("Acquire::"))
 
 
+def _preferences(pins: Sequence[Package]) -> str:
+    """Have apt take these versions where the mirror has them, older than an installed one or not."""
+    return "".join(f"Package: {pin.name}\nPin: version {pin.version}\nPin-Priority: 1001\n\n" for pin in pins)
+
+
 def create(
-    directory: Path, suites: Sequence[str], architecture: str, *, like_machine: bool, what: str
+    directory: Path,
+    suites: Sequence[str],
+    architecture: str,
+    *,
+    like_machine: bool,
+    what: str,
+    pins: Sequence[Package] = (),
 ) -> AptRoot:
     """Set up an empty private apt in `directory`.
 
     `suites` may contain `{codename}`. With `like_machine`, what is installed on the machine counts as
-    installed; without it, nothing does. `what` is named in the error where the machine is no Debian.
+    installed; without it, nothing does. `pins`: versions to prefer. `what` is named in the error where the
+    machine is no Debian.
     """
     release = codename()
     mirror = debian_mirror(release, machine_sources()) if release else None
@@ -124,6 +166,7 @@ def create(
         status.touch()
     named = tuple(suite.format(codename=release) for suite in suites)
     (directory / "debian.sources").write_text(mirror.deb822(named, architecture))
+    (directory / "preferences").write_text(_preferences(pins))
     settings = {
         "APT::Architecture": architecture,
         "APT::Install-Recommends": "false",
@@ -139,7 +182,7 @@ def create(
         "Dir::Etc::sourceparts": f"{directory}/etc/parts/",
         "Dir::Etc::main": "/dev/null",
         "Dir::Etc::parts": f"{directory}/etc/parts/",
-        "Dir::Etc::preferences": "/dev/null",
+        "Dir::Etc::preferences": f"{directory}/preferences",
         "Dir::Etc::preferencesparts": f"{directory}/etc/parts/",
         "Dir::Log": f"{directory}/",
     }

@@ -5,10 +5,12 @@ Called by the builder of images. Both are foreign-architecture packages, fetched
 unpacked; nothing of them is changed.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from bulkhead.env import aptroot, store
+from bulkhead.env.lock import Package
 from bulkhead.env.progress import Update
 
 # The release whose kernel guests run, whatever the machine runs: what was measured stays comparable.
@@ -17,22 +19,30 @@ KERNEL_METAPACKAGE = "linux-image-arm64"
 BUSYBOX_PACKAGE = "busybox-static"
 
 
-def _foreign_root(apt: Path, what: str, update: Update) -> aptroot.AptRoot:
-    root = aptroot.create(apt, [SUITE], "arm64", like_machine=False, what=what)
+def _foreign_root(request: store.Request, what: str, update: Update) -> aptroot.AptRoot:
+    root = aptroot.create(request.apt, [SUITE], "arm64", like_machine=False, what=what, pins=request.pins)
     root.update_lists(update)
     return root
 
 
-def _fill_kernel(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
-    root = _foreign_root(apt, KERNEL_METAPACKAGE, update)
+def _image_package(root: aptroot.AptRoot, pins: Sequence[Package]) -> str:
+    """The pinned kernel, whose name has its version, if the mirror still has it; else the newest."""
+    for pin in pins:
+        if pin.name.startswith("linux-image-") and root.offers(pin):
+            return pin.name
     images = [name for name in root.dependencies(KERNEL_METAPACKAGE) if name.startswith("linux-image-")]
     if not images:
         raise aptroot.AptFailed(f"{KERNEL_METAPACKAGE} names no kernel")
-    return store.unpack(root.download(images[0], update), content, update)
+    return images[0]
 
 
-def _fill_busybox(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
-    root = _foreign_root(apt, BUSYBOX_PACKAGE, update)
+def _fill_kernel(request: store.Request, content: Path, update: Update) -> list[Package]:
+    root = _foreign_root(request, KERNEL_METAPACKAGE, update)
+    return store.unpack(root.download(_image_package(root, request.pins), update), content, update)
+
+
+def _fill_busybox(request: store.Request, content: Path, update: Update) -> list[Package]:
+    root = _foreign_root(request, BUSYBOX_PACKAGE, update)
     return store.unpack(root.download(BUSYBOX_PACKAGE, update), content, update)
 
 
@@ -46,12 +56,12 @@ def _busybox_files(directory: Path) -> list[Path]:
 
 @cache
 def _kernel_directory() -> Path:
-    return store.obtain("linux", KERNEL_METAPACKAGE, _kernel_files, _fill_kernel)
+    return store.obtain(store.Fetch("linux", KERNEL_METAPACKAGE, _kernel_files, _fill_kernel))
 
 
 @cache
 def _busybox_directory() -> Path:
-    return store.obtain("busybox", BUSYBOX_PACKAGE, _busybox_files, _fill_busybox)
+    return store.obtain(store.Fetch("busybox", BUSYBOX_PACKAGE, _busybox_files, _fill_busybox))
 
 
 def kernel_is_here() -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bulkhead.env import aptroot, store
 from bulkhead.env.linux import KERNEL_METAPACKAGE, SUITE, linux_modules
+from bulkhead.env.lock import Package
 from bulkhead.env.progress import Update
 
 HEADERS_METAPACKAGE = "linux-headers-arm64"
@@ -27,7 +28,7 @@ def _kernel_directory() -> Path:
 
 def _kernel_version() -> str:
     """Version of the kernel's package."""
-    return str(store.read_manifest(_kernel_directory())["packages"][0]["version"])
+    return store.packages_in(_kernel_directory())[0].version
 
 
 def _other_version(release: str, found: str) -> aptroot.AptFailed:
@@ -49,7 +50,7 @@ def _download_headers(root: aptroot.AptRoot, release: str, update: Update) -> li
         if name.endswith("-common"):
             debs = root.download(name, update)
     main_first = sorted(debs, key=lambda deb: not deb.name.startswith(f"{package}_"))
-    version = store.describe_deb(main_first[0])["version"]
+    version = store.describe_deb(main_first[0]).version
     if version != _kernel_version():
         raise _other_version(release, version)
     return main_first
@@ -61,13 +62,17 @@ def _kbuild_of(root: aptroot.AptRoot, release: str) -> str:
     return next(name for name in needed if name.startswith("linux-kbuild-"))
 
 
-def _fill(apt: Path, content: Path, update: Update, release: str) -> list[dict[str, str]]:
-    arm64 = aptroot.create(apt / "arm64", [SUITE], "arm64", like_machine=False, what=HEADERS_METAPACKAGE)
+def _fill(request: store.Request, content: Path, update: Update, release: str) -> list[Package]:
+    pins = [pin for pin in request.pins if pin.version == _kernel_version()]
+    arm64 = aptroot.create(
+        request.apt / "arm64", [SUITE], "arm64", like_machine=False, what=HEADERS_METAPACKAGE, pins=pins
+    )
     arm64.update_lists(update)
     headers = _download_headers(arm64, release, update)
     shown = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
+    architecture = shown.stdout.strip()
     native = aptroot.create(
-        apt / "native", [SUITE], shown.stdout.strip(), like_machine=False, what="linux-kbuild"
+        request.apt / "native", [SUITE], architecture, like_machine=False, what="linux-kbuild", pins=pins
     )
     native.update_lists(update)
     return store.unpack([*headers, *native.download(_kbuild_of(arm64, release), update)], content, update)
@@ -83,10 +88,14 @@ def linux_headers() -> tuple[Path, Path]:
     """Source and object directory of the kernel (`-C` and `O=` of its make). Raises MissingTool."""
     release = kernel_release()
     directory = store.obtain(
-        f"linux-headers-{release}",
-        f"linux-headers-{release}",
-        _key_files,
-        lambda apt, content, update: _fill(apt, content, update, release),
+        store.Fetch(
+            f"linux-headers-{release}",
+            f"linux-headers-{release}",
+            _key_files,
+            lambda request, content, update: _fill(request, content, update, release),
+            native=True,
+            locked_as="linux-headers",
+        )
     )
     sources = directory / "usr/src"
     return next(sources.glob("linux-headers-*-common")), sources / f"linux-headers-{release}"

@@ -17,6 +17,11 @@ SHOWN_AFTER_S = 2.0
 Update = Callable[[float, str], None]
 
 
+def notice(text: str) -> None:
+    """Something that is worth knowing and stops nothing."""
+    Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(f"notice: {text}")
+
+
 @contextmanager
 def progress(title: str) -> Iterator[Update]:
     """Show `title` while the block runs; the block calls what it gets with the fraction done."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which emulator is used: the machine's own if it is new enough, else Debian's backport from the cache.
+"""Which emulator is used: the locked one if the cache has it, the machine's own if it is new enough, else
+Debian's backport from the cache.
 
 Called by whatever starts a system. The backport is unpacked, not installed: a wrapper beside it points it at
 its libraries and firmware.
@@ -12,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from bulkhead.env import aptroot, store
+from bulkhead.env.lock import Package, Versions, read_lock, wanted_versions
 from bulkhead.env.progress import Update
 from bulkhead.env.sources import codename
 
@@ -40,16 +42,19 @@ def version(program: Path) -> tuple[int, ...] | None:
     return tuple(int(part) for part in match.groups()) if match else None
 
 
-def _fill(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+def _fill(request: store.Request, content: Path, update: Update) -> list[Package]:
     native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
     architecture = native.stdout.strip()
     suites = ["{codename}", "{codename}-backports"]
-    root = aptroot.create(apt, suites, architecture, like_machine=True, what=PACKAGE)
+    root = aptroot.create(
+        request.apt, suites, architecture, like_machine=True, what=PACKAGE, pins=request.pins
+    )
     root.update_lists(update)
     release = codename()
     debs = root.download_with_libraries(PACKAGE, f"{release}-backports", update)
     main_first = sorted(debs, key=lambda deb: not deb.name.startswith(f"{PACKAGE}_"))
     packages = store.unpack(main_first, content, update)
+    request.others.extend(root.closure(PACKAGE, f"{release}-backports"))
     found = next(content.glob("usr/lib/*-linux-gnu*"), None)
     wrapper = content / PROGRAM
     wrapper.write_text(WRAPPER.format(triplet=found.name if found else "none", program=PROGRAM))
@@ -64,10 +69,27 @@ def _key_files(directory: Path) -> list[Path]:
     return [directory / PROGRAM, directory / "usr/bin" / PROGRAM]
 
 
+FETCH = store.Fetch("qemu", PACKAGE, _key_files, _fill, native=True)
+
+
+@cache
+def own_qemu() -> Path | None:
+    """The machine's own emulator, if it is new enough and the locked one is neither cached nor asked for."""
+    installed = shutil.which(PROGRAM)
+    if not installed or wanted_versions() in (Versions.LOCKED, Versions.NEWEST):
+        return None
+    locked = read_lock().get(FETCH.key, ())
+    cached = store.find(FETCH.name, locked)
+    if cached and locked and store.has(cached, locked):
+        return None
+    return Path(installed) if (version(Path(installed)) or (0,)) >= OLDEST else None
+
+
 @cache
 def qemu_binary() -> Path:
     """The program to start; fetched on first use. Raises MissingTool."""
-    installed = shutil.which(PROGRAM)
-    if installed and (version(Path(installed)) or (0,)) >= OLDEST:
-        return Path(installed)
-    return store.obtain("qemu", PACKAGE, _key_files, _fill) / PROGRAM
+    own = own_qemu()
+    if own is None:
+        return store.obtain(FETCH) / PROGRAM
+    store.use_own(FETCH, own, ".".join(map(str, version(own) or ())))
+    return own

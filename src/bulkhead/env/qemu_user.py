@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bulkhead.env import aptroot, store
 from bulkhead.env.linux import SUITE
+from bulkhead.env.lock import Package
 from bulkhead.env.progress import Update
 
 PROGRAM = "qemu-aarch64"
@@ -27,12 +28,16 @@ exec "$root/usr/bin/{program}" -U LD_LIBRARY_PATH "$@"
 """
 
 
-def _fill_emulator(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
+def _fill_emulator(request: store.Request, content: Path, update: Update) -> list[Package]:
     native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
-    root = aptroot.create(apt, [SUITE], native.stdout.strip(), like_machine=True, what=PACKAGE)
+    architecture = native.stdout.strip()
+    root = aptroot.create(
+        request.apt, [SUITE], architecture, like_machine=True, what=PACKAGE, pins=request.pins
+    )
     root.update_lists(update)
     debs = root.download_with_libraries(PACKAGE, SUITE, update)
     packages = store.unpack(_main_first(debs, PACKAGE), content, update)
+    request.others.extend(root.closure(PACKAGE, SUITE))
     found = next(content.glob("usr/lib/*-linux-gnu*"), None)
     wrapper = content / PROGRAM
     wrapper.write_text(WRAPPER.format(triplet=found.name if found else "none", program=PROGRAM))
@@ -54,15 +59,18 @@ def qemu_user() -> Path:
     def key_files(directory: Path) -> list[Path]:
         return [directory / PROGRAM, directory / "usr/bin" / PROGRAM]
 
-    return store.obtain("qemu-user", PACKAGE, key_files, _fill_emulator) / PROGRAM
+    fetch = store.Fetch("qemu-user", PACKAGE, key_files, _fill_emulator, native=True)
+    return store.obtain(fetch) / PROGRAM
 
 
 @cache
 def arm64_root(package: str) -> Path:
     """A directory with an arm64 package and what it depends on; fetched on first use. Raises MissingTool."""
 
-    def fill(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
-        root = aptroot.create(apt, [SUITE], "arm64", like_machine=False, what=package)
+    def fill(request: store.Request, content: Path, update: Update) -> list[Package]:
+        root = aptroot.create(
+            request.apt, [SUITE], "arm64", like_machine=False, what=package, pins=request.pins
+        )
         root.update_lists(update)
         debs = root.download_with_libraries(package, SUITE, update)
         return store.unpack(_main_first(debs, package), content, update)
@@ -71,4 +79,4 @@ def arm64_root(package: str) -> Path:
         programs = (file for file in directory.glob("usr/bin/*") if file.is_file() and not file.is_symlink())
         return sorted(programs)
 
-    return store.obtain(f"arm64-{package}", package, key_files, fill)
+    return store.obtain(store.Fetch(f"arm64-{package}", package, key_files, fill))

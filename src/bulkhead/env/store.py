@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache of unpacked Debian packages: one directory per name and version, complete or absent.
 
-Used by `qemu` and `linux`. A directory gets its name only when it is whole, with a manifest of what is in it
-(packages, SHA-256 of each file); a directory that does not match its manifest is fetched again, never used.
+Used by all that is fetched (`bulkhead.fetches` lists it). A directory gets its name only when it is whole,
+with a manifest of what is in it (packages, SHA-256 of each file); one that does not match its manifest is
+fetched again, never used.
 """
 
 import hashlib
 import json
+import platform
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bulkhead.env.aptroot import AptFailed
 from bulkhead.env.errors import MissingTool
+from bulkhead.env.lock import FILE, Package, Versions, deviations, key_of, read_lock, wanted_versions
 from bulkhead.env.paths import cache_dir, locked
-from bulkhead.env.progress import Update, progress
+from bulkhead.env.progress import Update, notice, progress
 
 MANIFEST = "manifest.json"
 
@@ -28,15 +32,17 @@ def sha256(file: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def describe_deb(deb: Path) -> dict[str, str]:
+def describe_deb(deb: Path) -> Package:
     """Name, version, architecture and hash of a package file."""
     fields = ["Package", "Version", "Architecture"]
     command = ["dpkg-deb", "--show", "--showformat", "\t".join(f"${{{field}}}" for field in fields), str(deb)]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\t")
-    return dict(zip(("name", "version", "architecture"), shown, strict=True)) | {"sha256": sha256(deb)}
+    name, version, architecture = subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.split("\t")
+    return Package(name, version, architecture, sha256(deb))
 
 
-def unpack(debs: Sequence[Path], directory: Path, update: Update) -> list[dict[str, str]]:
+def unpack(debs: Sequence[Path], directory: Path, update: Update) -> list[Package]:
     """Unpack packages on top of each other without running anything of theirs; returns what they are."""
     packages = []
     for index, deb in enumerate(debs):
@@ -46,16 +52,32 @@ def unpack(debs: Sequence[Path], directory: Path, update: Update) -> list[dict[s
     return packages
 
 
-def _write_manifest(directory: Path, packages: list[dict[str, str]]) -> None:
+def _write_manifest(directory: Path, packages: Sequence[Package], others: Sequence[Package]) -> None:
     files = sorted(file for file in directory.rglob("*") if file.is_file() and not file.is_symlink())
     hashes = {str(file.relative_to(directory)): sha256(file) for file in files}
-    text = json.dumps({"packages": packages, "files": hashes}, indent=1)
+    content = {
+        "packages": [asdict(package) for package in packages],
+        "others": [asdict(package) for package in others if package not in packages],
+        "files": hashes,
+    }
+    text = json.dumps(content, indent=1)
     (directory / MANIFEST).write_text(text + "\n")
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
     manifest: dict[str, Any] = json.loads((directory / MANIFEST).read_text())
     return manifest
+
+
+def packages_in(directory: Path) -> tuple[Package, ...]:
+    """What was unpacked there, the main package first."""
+    return tuple(Package(**one) for one in read_manifest(directory)["packages"])
+
+
+def lockable(directory: Path) -> tuple[Package, ...]:
+    """What was unpacked there, and what a machine with less installed needs besides."""
+    others = read_manifest(directory).get("others", [])
+    return (*packages_in(directory), *(Package(**one) for one in others))
 
 
 def damaged(directory: Path, only: Sequence[str] | None = None) -> list[str]:
@@ -72,10 +94,22 @@ def _intact(file: Path, expected: str | None) -> bool:
     return file.is_file() and sha256(file) == expected
 
 
-def find(name: str) -> Path | None:
-    """The newest complete directory of `name`."""
+def find(name: str, wanted: Sequence[Package] = ()) -> Path | None:
+    """The complete directory of `name` with the wanted packages, else the newest one."""
     complete = [found.parent for found in cache_dir().glob(f"{name}-[0-9]*/{MANIFEST}")]
-    return max(complete, key=lambda directory: (directory / MANIFEST).stat().st_mtime, default=None)
+
+    def rank(directory: Path) -> tuple[bool, float]:
+        return bool(wanted) and has(directory, wanted), (directory / MANIFEST).stat().st_mtime
+
+    return max(complete, key=rank, default=None)
+
+
+def has(directory: Path, wanted: Sequence[Package]) -> bool:
+    """Whether what is there is what is wanted; a directory without a readable manifest has nothing."""
+    try:
+        return not deviations(packages_in(directory), wanted)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def discard(directory: Path) -> None:
@@ -95,31 +129,130 @@ def _scratch(name: str) -> Iterator[Path]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-# fill(private apt directory, directory to unpack in, update) -> what was unpacked, the main package first
-Fill = Callable[[Path, Path, Update], list[dict[str, str]]]
+@dataclass(frozen=True)
+class Request:
+    """What is to be fetched."""
+
+    apt: Path  # where a private apt can be set up
+    pins: tuple[Package, ...]  # versions to take where the mirror has them
+    # For `fill` to add what other machines need besides, which have less installed: it is locked, too.
+    others: list[Package] = field(default_factory=list)
 
 
-def obtain(name: str, package: str, key_files: Callable[[Path], Sequence[Path]], fill: Fill) -> Path:
-    """The cached directory of `name`; fetched by `fill` if it is not there or its key files are damaged.
+# fill(request, directory to unpack in, update) -> what was unpacked, the main package first
+Fill = Callable[[Request, Path, Update], list[Package]]
 
-    Several processes may ask at once: one fetches, the others wait and find it.
+
+@dataclass(frozen=True)
+class Fetch:
+    """Something that is fetched from the Debian mirror: a package, often with others that it needs."""
+
+    name: str  # of its directories in the cache
+    package: str
+    key_files: Callable[[Path], Sequence[Path]]  # checked at each use
+    fill: Fill
+    native: bool = False  # packages of this machine's release and processor
+    locked_as: str | None = None  # its entry in the lock file, where that is not its name
+
+    @property
+    def key(self) -> str:
+        return key_of(self.locked_as or self.name, native=self.native)
+
+
+@dataclass(frozen=True)
+class Obtained:
+    """What this process uses of the cache."""
+
+    directory: Path
+    packages: tuple[Package, ...]
+    locked: bool  # they are the locked ones
+
+
+_obtained: dict[str, Obtained] = {}  # by entry of the lock file
+
+
+def obtained() -> dict[str, Obtained]:
+    """All that was obtained so far, by its entry in the lock file."""
+    return dict(_obtained)
+
+
+def use_own(fetch: Fetch, program: Path, version: str) -> None:
+    """Note that the machine's own program is used instead."""
+    own = Package(program.name, version, platform.machine(), sha256(program))
+    _obtained[fetch.key] = Obtained(program.parent, (own,), locked=False)
+
+
+def obtain(fetch: Fetch) -> Path:
+    """The cached directory; fetched if it is not there, is damaged, or other versions are wanted.
+
+    Several processes may ask at once: one fetches, the others wait and find it. Raises MissingTool.
     """
-    with locked(cache_dir() / f".{name}.lock"):
-        present = find(name)
-        if present:
-            keys = [str(file.relative_to(present)) for file in key_files(present)]
-            if keys and not damaged(present, keys):
-                return present
-            discard(present)
-        with _scratch(name) as scratch, progress(f"fetch {package}") as update:
-            content = scratch / "content"
-            content.mkdir()
-            try:
-                packages = fill(scratch / "apt", content, update)
-            except AptFailed as failure:
-                hint = f"It is downloaded from this machine's Debian mirror, and apt said:\n{failure}"
-                raise MissingTool(name, package, hint) from failure
-            _write_manifest(content, packages)
-            final = cache_dir() / f"{name}-{packages[0]['version'].replace(':', '_')}"
-            discard(final)
-            return content.rename(final)
+    wanted = read_lock().get(fetch.key, ())
+    with locked(cache_dir() / f".{fetch.name}.lock"):
+        present = _undamaged(fetch, wanted)
+        directory = present if present and _suits(present, wanted) else _fetched(fetch, wanted, present)
+    packages = packages_in(directory)
+    _obtained[fetch.key] = Obtained(directory, packages, bool(wanted) and not deviations(packages, wanted))
+    return directory
+
+
+def _undamaged(fetch: Fetch, wanted: Sequence[Package]) -> Path | None:
+    while present := find(fetch.name, wanted):
+        keys = [str(file.relative_to(present)) for file in fetch.key_files(present)]
+        if keys and not damaged(present, keys):
+            return present
+        discard(present)
+    return None
+
+
+def _suits(present: Path, wanted: Sequence[Package]) -> bool:
+    versions = wanted_versions()
+    if versions is Versions.NEWEST:
+        return False
+    return versions is Versions.CACHED or has(present, wanted) or not (wanted or versions is Versions.LOCKED)
+
+
+def _fetched(fetch: Fetch, wanted: tuple[Package, ...], present: Path | None) -> Path:
+    versions = wanted_versions()
+    if versions is Versions.LOCKED and not wanted:
+        hint = f"{FILE} has no entry {fetch.key}; `bulkhead setup --update` writes one."
+        raise MissingTool(fetch.name, fetch.package, hint)
+    try:
+        return _fetch(fetch, () if versions is Versions.NEWEST else wanted)
+    except MissingTool as missing:
+        if versions is not Versions.PREFERRED or present is None:
+            raise
+        notice(f"{missing}\n{present} is used, which is not what {FILE} names.")
+        return present
+
+
+def _fetch(fetch: Fetch, pins: tuple[Package, ...]) -> Path:
+    with _scratch(fetch.name) as scratch, progress(f"fetch {fetch.package}") as update:
+        content = scratch / "content"
+        content.mkdir()
+        try:
+            request = Request(scratch / "apt", pins)
+            packages = fetch.fill(request, content, update)
+        except AptFailed as failure:
+            hint = f"It is downloaded from this machine's Debian mirror, and apt said:\n{failure}"
+            raise MissingTool(fetch.name, fetch.package, hint) from failure
+        if pins:
+            _compare(fetch, packages, pins)
+        _write_manifest(content, packages, request.others)
+        final = cache_dir() / f"{fetch.name}-{packages[0].version.replace(':', '_')}"
+        if (final / MANIFEST).exists() and has(final, packages) and not damaged(final):
+            shutil.copyfile(content / MANIFEST, final / MANIFEST)  # it is the newest now
+            return final
+        discard(final)
+        return content.rename(final)
+
+
+def _compare(fetch: Fetch, packages: Sequence[Package], pins: Sequence[Package]) -> None:
+    differences = deviations(packages, pins)
+    if not differences:
+        return
+    text = f"The mirror does not have all that {FILE} names for {fetch.name}:\n  " + "\n  ".join(differences)
+    if wanted_versions() is Versions.LOCKED:
+        text += "\n`bulkhead setup` takes what the mirror has instead, `bulkhead setup --update` locks that."
+        raise MissingTool(fetch.name, fetch.package, text)
+    notice(f"{text}\nWhat the mirror has is used; `bulkhead setup --update` locks it.")

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from bulkhead.env import aptroot, store
+from bulkhead.env.lock import Package
 from bulkhead.env.progress import Update
 
 SUITE = "bookworm"
@@ -16,8 +17,8 @@ PACKAGE = "u-boot-qemu"
 BOARD = "qemu_arm64"
 
 
-def _fill(apt: Path, content: Path, update: Update) -> list[dict[str, str]]:
-    root = aptroot.create(apt, [SUITE], "arm64", like_machine=False, what=PACKAGE)
+def _fill(request: store.Request, content: Path, update: Update) -> list[Package]:
+    root = aptroot.create(request.apt, [SUITE], "arm64", like_machine=False, what=PACKAGE, pins=request.pins)
     root.update_lists(update)
     return store.unpack(root.download(PACKAGE, update), content, update)
 
@@ -29,4 +30,4 @@ def _key_files(directory: Path) -> list[Path]:
 @cache
 def u_boot() -> Path:
     """What the board starts from its flash; fetched on first use. Raises MissingTool."""
-    return _key_files(store.obtain("u-boot", PACKAGE, _key_files, _fill))[0]
+    return _key_files(store.obtain(store.Fetch("u-boot", PACKAGE, _key_files, _fill)))[0]

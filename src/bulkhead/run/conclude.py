@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from bulkhead.env.versions import used_json
 from bulkhead.evidence.observer import FIRST_DOMAIN, ObserverResult, read_observer
 from bulkhead.evidence.simulated import SimulatedResult, read_simulated
 from bulkhead.evidence.tables import TableWitness, check_tables
@@ -48,6 +49,7 @@ def conclude(
         solo=dict(solo or {}),
         version=version,
         commit=commit,
+        fetched=used_json(),
     )
     if image is not None and isinstance(status, SystemStatus):
         facts.path_costs = path_costs(

@@ -41,6 +41,7 @@ class Facts:
     commit: str
     solo: dict[str, SimulatedResult] = field(default_factory=dict)  # by domain: it alone
     reasons: list[str] = field(default_factory=list)
+    fetched: Json = field(default_factory=dict)  # versions of kernel, emulator and the like
     path_costs: Costs = field(default_factory=dict)  # of a system that asked for them
 
     @property
@@ -73,6 +74,7 @@ def run_result(facts: Facts) -> Json:
         "platform": target.platform,
         "platform_sha256": target.platform_sha256,
         "package_sha256": target.package_sha256,
+        "fetched": facts.fetched,
         "on": options.on,
         "seed": options.seed,
         "options": {

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""packages.lock: version and SHA-256 of each Debian package that is fetched, and which of them are wanted.
+
+Called by `store`, which fetches, and by `bulkhead setup`, which writes it. A mirror keeps few versions of a
+package: what is locked is preferred, and only `setup --locked` insists on it.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+
+from bulkhead.env.errors import MissingTool
+from bulkhead.env.paths import repository
+from bulkhead.env.sources import codename
+
+FILE = "packages.lock"
+FORMAT = 1
+HEADER = """# SPDX-License-Identifier: Apache-2.0
+# The Debian packages that the tool fetches. `./bulkhead setup --locked` fetches exactly these, and
+# `./bulkhead setup --update` writes this file with the versions that the mirror has now. What is fetched for
+# the machine itself depends on its release and processor, which stand behind the slash.
+"""
+
+
+@dataclass(frozen=True)
+class Package:
+    """One file of a mirror."""
+
+    name: str
+    version: str
+    architecture: str
+    sha256: str
+
+    def text(self) -> str:
+        return f"{self.name} {self.version} ({self.architecture})"
+
+
+class Versions(Enum):
+    """Which versions are wanted of what is fetched."""
+
+    CACHED = "what the cache has, the locked ones first; else as PREFERRED"
+    PREFERRED = "the locked ones; the mirror's where it does not have them any more"
+    LOCKED = "the locked ones, or none"
+    NEWEST = "the mirror's"
+
+
+_wanted: ContextVar[Versions] = ContextVar("versions", default=Versions.CACHED)
+
+
+def wanted_versions() -> Versions:
+    return _wanted.get()
+
+
+@contextmanager
+def want(versions: Versions) -> Iterator[None]:
+    token = _wanted.set(versions)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+def lock_file() -> Path:
+    return repository() / FILE
+
+
+def key_of(name: str, *, native: bool) -> str:
+    """The entry of `name`; `native`: its packages are those of this machine's release and processor."""
+    return f"{name}/{codename() or 'other'}-{platform.machine()}" if native else name
+
+
+def read_lock(file: Path | None = None) -> dict[str, tuple[Package, ...]]:
+    """Locked packages by entry, the main package of each first. Raises MissingTool if the file is damaged."""
+    import yaml
+
+    path = file or lock_file()
+    if not path.is_file():
+        return {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if content["lock"] != FORMAT:
+            raise ValueError(f"lock: {content['lock']} is not known; this version reads {FORMAT}")
+        return {
+            str(key): tuple(Package(**{name: str(value) for name, value in one.items()}) for one in packages)
+            for key, packages in content["packages"].items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
+        hint = (
+            f"{path}: {error}\nTake the file from the repository again, or write it: bulkhead setup --update"
+        )
+        raise MissingTool("a lock file that can be read", FILE, hint) from error
+
+
+def write_lock(entries: Mapping[str, Sequence[Package]], file: Path | None = None) -> list[str]:
+    """Replace these entries, keep the others; returns what has changed, a line each."""
+    path = file or lock_file()
+    before = read_lock(path)
+    after = before | {
+        key: (packages[0], *sorted(packages[1:], key=lambda package: package.name))
+        for key, packages in entries.items()
+    }
+    text = HEADER + f"lock: {FORMAT}\npackages:\n"
+    for key, packages in sorted(after.items()):
+        text += f"  {key}:\n"
+        for package in packages:
+            fields = ", ".join(f'{name}: "{value}"' for name, value in asdict(package).items())
+            text += f"  - {{{fields}}}\n"
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+    return [line for key in sorted(after) for line in _changes(key, before.get(key, ()), after[key])]
+
+
+def _changes(key: str, before: Sequence[Package], after: Sequence[Package]) -> Iterator[str]:
+    old = {package.name: package for package in before}
+    for package in after:
+        had = old.pop(package.name, None)
+        if had != package:
+            yield f"{key}: {package.text()}" + (f", was {had.version}" if had else ", new")
+    for gone in old.values():
+        yield f"{key}: {gone.text()}, removed"
+
+
+def deviations(fetched: Sequence[Package], locked: Sequence[Package]) -> list[str]:
+    """How packages differ from the locked ones, a sentence each.
+
+    A locked library that was not fetched is no difference: the machine has it installed.
+    """
+    by_name = {package.name: package for package in locked}
+    names = {package.name for package in fetched}
+    found = [
+        f"{package.text()} is locked, and is not there" for package in locked[:1] if package.name not in names
+    ]
+    for package in fetched:
+        want = by_name.get(package.name)
+        if want is None:
+            found.append(f"{package.text()} is not in {FILE}")
+        elif (want.version, want.architecture) != (package.version, package.architecture):
+            found.append(f"{want.text()} is locked, {package.text()} is there")
+        elif want.sha256 != package.sha256:
+            found.append(f"{package.text()} has SHA-256 {package.sha256}, locked is {want.sha256}")
+    return found

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of kernel, emulator and what else of the cache this process uses, for its results.
+
+Called by whatever prints or writes a result. A result without them cannot be repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bulkhead.env import store
+from bulkhead.env.lock import Package
+
+
+@dataclass(frozen=True)
+class Used:
+    """The main package of one entry of packages.lock."""
+
+    package: Package
+    locked: bool
+
+    def text(self) -> str:
+        return self.package.text() + ("" if self.locked else ", not the locked version")
+
+    def json(self) -> dict[str, Any]:
+        fields = asdict(self.package)
+        return {"package": fields.pop("name"), **fields, "locked": self.locked}
+
+
+def used_versions() -> dict[str, Used]:
+    """By entry, without the machine that some entries name."""
+    return {
+        key.partition("/")[0]: Used(one.packages[0], one.locked)
+        for key, one in sorted(store.obtained().items())
+    }
+
+
+def used_json() -> dict[str, Any]:
+    return {name: used.json() for name, used in used_versions().items()}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that any command or test fetches, in one table. Once `bulkhead setup` has walked it, nobody
+needs the network any more.
+
+Whoever adds a `store.Fetch` adds it here (tests/env/test_fetches.py finds those that are not). What a user
+names (`record --package`) is fetched when he names it. scripts/setup installs compilers and Python packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from bulkhead.env.linux import busybox, linux_kernel
+from bulkhead.env.linux_headers import linux_headers
+from bulkhead.env.qemu import qemu_binary
+from bulkhead.env.qemu_user import arm64_root, qemu_user
+from bulkhead.env.uboot import u_boot
+from bulkhead.recording.known import known_names, load_recording
+
+# By their entry in the lock file; each gives a file or a directory, and raises MissingTool.
+ALWAYS: dict[str, Callable[[], Path]] = {
+    "qemu": qemu_binary,
+    "linux": linux_kernel,
+    "linux-headers": lambda: linux_headers()[1],  # of the kernel, which is fetched before
+    "busybox": busybox,
+    "u-boot": u_boot,
+    "qemu-user": qemu_user,
+}
+
+
+def fetches() -> dict[str, Callable[[], Path]]:
+    """The table, with the packages whose programs workloads/traces/ records."""
+    packages = sorted({load_recording(name).package for name in known_names()})
+    return ALWAYS | {f"arm64-{package}": partial(arm64_root, package) for package in packages}
