@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test fuzz prove advice lint format size linux clean
+.PHONY: help demo test fuzz prove advice lint format size linux notices clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -44,6 +44,10 @@ size: ## size of the hypervisor: bytes as linked, lines as written
 
 linux: ## the kernel module build/linux/bulkhead.ko, for the kernel that guests boot
 	@./bulkhead linux-module
+
+notices: ## write docs/third-party.md: licences of what is fetched, installed and linked
+	@./bulkhead setup
+	@$(PYTHON) scripts/third_party.py
 
 clean: ## remove what was built; downloads and the Python environment stay
 	@rm -rf build/host build/target build/fuzz build/linux build/run build/logs build/lint build/mypy build/test-results
