@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ruamel.yaml import YAML
 
 from bulkhead.commands.check import check_file
 from bulkhead.config.load import load_platform
-from bulkhead.config.problem import Problem
+from bulkhead.config.problem import Problem, key_text
 
 ROOT = Path(__file__).parents[2]
 GOOD = sorted((ROOT / "examples").glob("*.yaml"))
@@ -65,7 +66,7 @@ WILD: list[Any] = [
 ]  # fmt: skip
 
 
-def assert_precise(problems: tuple[Problem, ...], text: bytes) -> None:
+def assert_well_formed(problems: tuple[Problem, ...], text: bytes) -> None:
     lines = text.decode("utf-8", "replace").count("\n") + 1
     for problem in problems:
         assert 1 <= problem.line <= lines, problem
@@ -79,7 +80,7 @@ def check_bytes(directory: Path, data: bytes) -> tuple[Problem, ...]:
     path = directory / "system.yaml"
     path.write_bytes(data)
     problems = check_file(str(path)).problems
-    assert_precise(problems, data)
+    assert_well_formed(problems, data)
     return problems
 
 
@@ -94,6 +95,31 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
     return [place for key, child in children for place in [(*path, key), *places(child, (*path, key))]]
+
+
+Lines = dict[tuple[Any, ...], tuple[int, int]]
+
+
+def in_lines(value: Any) -> tuple[str, Lines]:
+    """A file with one key or value on each line, and the first and last line of everything in it."""
+    lines: list[str] = []
+    where: Lines = {}
+
+    def put(value: Any, path: tuple[Any, ...], before: str) -> None:
+        first = len(lines) + 1
+        if isinstance(value, dict | list) and value:
+            mapping = isinstance(value, dict)
+            lines.append(before + "[{"[mapping])
+            for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+                put(child, (*path, key), f"{json.dumps(key)}: " if mapping else "")
+            lines.append("]}"[mapping] + ",")
+        else:
+            unusual = {"nan": ".nan", "inf": ".inf"} if isinstance(value, float) else {}
+            lines.append(before + unusual.get(str(value), json.dumps(value)) + ",")
+        where[path] = first, len(lines)
+
+    put(value, (), "")
+    return "\n".join(lines).removesuffix(",") + "\n", where
 
 
 def at(value: Any, path: tuple[Any, ...]) -> Any:
@@ -139,8 +165,49 @@ def mutated(draw: st.DrawFn) -> tuple[str, Any]:
 
 @settings(SLOW_OK, max_examples=200)
 @given(change=mutated())
-def test_changed_keys_and_values_give_precise_errors(tmp_path: Path, change: tuple[str, Any]) -> None:
+def test_files_with_several_changes_are_checked_to_the_end(tmp_path: Path, change: tuple[str, Any]) -> None:
     check_bytes(tmp_path, dumped(change[1]))
+
+
+def is_name_of_domain(place: tuple[Any, ...]) -> bool:
+    return place[:1] == ("domains",) and place[2:] == ("name",)
+
+
+@settings(SLOW_OK, max_examples=150)
+@given(data=st.data())
+def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataObject) -> None:
+    """Some error is in its lines, with its key. Only that of a domain's name is where the old one is used."""
+    tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
+    place = data.draw(st.sampled_from(places(tree)))
+    holder, old = at(tree, place[:-1]), at(tree, place)
+    holder[place[-1]] = copy.deepcopy(data.draw(st.sampled_from(WILD)))
+    text, where = in_lines(tree)
+    problems = check_bytes(tmp_path, text.encode())
+    first, last = where[place]
+    mine = [problem for problem in problems if first <= problem.line <= last]
+    assert {problem.file for problem in problems} <= {str(tmp_path / "system.yaml")}
+    if problems and not mine:
+        assert is_name_of_domain(place), (place, problems)
+        shown = text.splitlines()
+        for problem in problems:
+            assert problem.code == "unknown-name" and f"'{old}'" in problem.cause, problem
+            assert json.dumps(old) in shown[problem.line - 1], problem
+    assert all(problem.key.startswith(key_text(place)) for problem in mine), (place, mine)
+
+
+@settings(SLOW_OK, max_examples=100)
+@given(data=st.data())
+def test_a_key_that_is_gone_is_reported_by_name_where_it_was(tmp_path: Path, data: st.DataObject) -> None:
+    tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
+    place = data.draw(st.sampled_from([one for one in places(tree) if isinstance(one[-1], str)]))
+    del at(tree, place[:-1])[place[-1]]
+    text, where = in_lines(tree)
+    problems = check_bytes(tmp_path, text.encode())
+    if missing := [problem for problem in problems if problem.code == "missing-key"]:
+        first, last = where[place[:-1]]
+        assert {problem.key for problem in missing} <= {key_text(place), key_text(place[:-1])}
+        assert all(f"{place[-1]}" in problem.text() for problem in missing), (place, missing)
+        assert all(first <= problem.line <= last for problem in missing), (place, missing)
 
 
 @pytest.mark.parametrize("tree", TREES, ids=["full", *(path.stem for path in GOOD)])
@@ -152,13 +219,15 @@ def test_every_misspelt_key_is_an_error_that_names_it(tmp_path: Path, tree: Any)
         if not isinstance(holder, dict) or place[-2:-1] == ("params",):
             continue
         holder["zzz_" + place[-1]] = holder.pop(place[-1])
-        problems = check_bytes(tmp_path, dumped(changed))
-        assert any("zzz_" in problem.key for problem in problems), place
+        text, where = in_lines(changed)
+        first, _ = where[*place[:-1], "zzz_" + place[-1]]
+        problems = check_bytes(tmp_path, text.encode())
+        assert any("zzz_" in problem.key and problem.line == first for problem in problems), place
 
 
 @settings(SLOW_OK, max_examples=100)
 @given(data=st.data())
-def test_damaged_text_gives_precise_errors(tmp_path: Path, data: st.DataObject) -> None:
+def test_damaged_text_is_checked_to_the_end(tmp_path: Path, data: st.DataObject) -> None:
     text = bytearray(data.draw(st.sampled_from(TEXTS)))
     kind = data.draw(st.sampled_from(["truncate", "bytes", "insert"]))
     where = data.draw(st.integers(0, len(text) - 1))
@@ -185,7 +254,7 @@ PLATFORM_TREE = YAML(typ="safe", pure=True).load(PLATFORM.read_text())
 
 @settings(SLOW_OK, max_examples=100)
 @given(data=st.data())
-def test_broken_platforms_give_precise_errors(tmp_path: Path, data: st.DataObject) -> None:
+def test_broken_platforms_are_refused(tmp_path: Path, data: st.DataObject) -> None:
     tree = copy.deepcopy(PLATFORM_TREE)
     place = data.draw(st.sampled_from(places(tree)))
     holder = at(tree, place[:-1])
@@ -196,7 +265,7 @@ def test_broken_platforms_give_precise_errors(tmp_path: Path, data: st.DataObjec
     path = tmp_path / "board.yaml"
     path.write_bytes(dumped(tree))
     platform, _, problems = load_platform(path, "./board.yaml")
-    assert_precise(tuple(problems), path.read_bytes())
+    assert_well_formed(tuple(problems), path.read_bytes())
     assert (platform is None) == bool(problems)
     system = tmp_path / "system.yaml"
     system.write_text(SMALL.replace("platform: qemu-virt", "platform: ./board.yaml"))

@@ -229,6 +229,10 @@ def _is_below(key: str, wrong: set[str]) -> bool:
     return any(key == other or key.startswith((f"{other}.", f"{other}[")) for other in wrong if other)
 
 
+# Codes of a file of which nothing was read: what names it is wrong, not what is in it.
+_NO_FILE = ("missing-file", "not-a-file", "unreadable-file")
+
+
 def _platform_of(root: Node, file: str) -> tuple[Platform | None, Source | None, list[Problem]]:
     """The platform that a system's tree names, even if the rest of the system is wrong."""
     node = root.value.get("platform") if isinstance(root.value, dict) else None
@@ -251,9 +255,9 @@ def _platform_of(root: Node, file: str) -> tuple[Platform | None, Source | None,
         )
         return None, None, [locate(finding, root, file)]
     platform, source, problems = load_platform(path, node.value if "/" in node.value else str(path.name))
-    if source.root is None and problems and problems[0].code == "missing-file":
-        finding = Finding(
-            ("platform",), "missing-file", f"no such platform file {quoted(node.value)}", ", ".join(names)
-        )
-        return None, None, [locate(finding, root, file)]
+    if problems and problems[0].code in _NO_FILE:
+        code, cause = problems[0].code, f"platform file {quoted(node.value)} {problems[0].cause}"
+        if code == "missing-file":
+            cause = f"no such platform file {quoted(node.value)}"
+        return None, None, [locate(Finding(("platform",), code, cause, ", ".join(names)), root, file)]
     return platform, source, problems
