@@ -63,18 +63,18 @@ def test_a_damaged_report_is_refused(text: str) -> None:
         samples_of([text])
 
 
+def test_a_goal_is_half_of_what_the_best_public_hypervisor_takes() -> None:
+    for way in WAYS:
+        assert (way.goal is None) == (way.best_public is None), way
+        if way.goal is not None and way.best_public is not None:
+            assert 0.99 * way.best_public < 2 * way.goal <= way.best_public, way
+
+
 def test_a_goal_is_met_up_to_its_number() -> None:
-    goals = {way.key: way.goal for way in WAYS if way.goal is not None}
-    assert goals == {
-        "psci_version": 70,
-        "gicd_read": 114,
-        "timer": 100,
-        "self_sgi": 388,
-        "cross_sgi": 815,
-        "first_guest_instruction": 170_000,
-    }
-    assert costs(70).missed == []
-    assert len(costs(71).missed) == 1
+    goals = sorted(way.goal for way in WAYS if way.goal is not None)
+    for missed, goal in enumerate(goals):
+        assert len(costs(goal).missed) == missed
+        assert len(costs(goal + 1).missed) == missed + 1
     row = next(row for row in costs(141).rows if row.way.key == "psci_version")
     assert (row.ratio, row.met) == (1.0, False)
 

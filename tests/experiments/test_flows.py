@@ -13,6 +13,7 @@ import pytest
 
 from bulkhead.env.paths import repository
 from bulkhead.experiments import flow_memory, flow_rates, flow_schedules
+from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import BadExperiment, load_experiment
 from bulkhead.experiments.sections import WAYS, costs_of
 from bulkhead.flows import analysis
@@ -146,18 +147,54 @@ def test_s6_columns_that_plots_can_have_are_in_the_rows() -> None:
     assert set(WAYS["dma"].columns) <= set(flow_memory.dma_rows(points, [run_point(points[0]["job"])])[0])
 
 
+def schedulable(directory: Path) -> list[dict[str, Any]]:
+    means = Means("flows", directory, 1, run_system=no_system)
+    return WAYS["schedulable"].rows(means)
+
+
+def no_system(*_: Any) -> Any:
+    raise AssertionError("no packet is needed to know what is schedulable")
+
+
+def test_s6_a_section_is_the_same_again_and_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measured twice, in two places; then with all results kept, and with one of them gone."""
+    monkeypatch.setattr(flow_schedules, "SETS", 10)
+    measured: list[dict[str, Any]] = []
+    real = flow_schedules.ratio_rows
+
+    def counted(point: dict[str, Any], *rest: Any) -> list[dict[str, Any]]:
+        measured.append(point)
+        return real(point, *rest)
+
+    monkeypatch.setattr(flow_schedules, "ratio_rows", counted)
+    points = flow_schedules.ratio_points()
+    rows = schedulable(tmp_path / "a")
+    assert rows == schedulable(tmp_path / "b")
+    assert measured == points * 2
+    assert len(rows) == len(points) * 20
+    assert {row["ratio"] for row in rows} > {0.0, 1.0}
+
+    measured.clear()
+    assert schedulable(tmp_path / "a") == rows
+    assert measured == []
+    gone = sorted((tmp_path / "a" / "points").iterdir())[0]
+    gone.unlink()
+    assert schedulable(tmp_path / "a") == rows
+    assert len(measured) == 1
+    assert gone.is_file()
+
+
 @pytest.mark.slow
-def test_s6_one_section_and_again() -> None:
+def test_s6_the_command_leaves_a_table_and_a_page_of_each_section() -> None:
     command = [sys.executable, "-m", "bulkhead.cli", "experiment", "flows", "--only", "schedulable", "--json"]
-    first, second = (
-        json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in "ab"
-    )
-    rows = first["rows"]
-    assert rows == second["rows"]
+    answer = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    rows = answer["rows"]
     assert {row["section"] for row in rows} == {"schedulable"}
     assert len(rows) == len(flow_schedules.ratio_points()) * 20
     for name in ("rows.csv", "rows.parquet", "report.html"):
-        assert any(file.endswith(f"schedulable/{name}") and Path(file).is_file() for file in first["files"])
+        assert any(file.endswith(f"schedulable/{name}") and Path(file).is_file() for file in answer["files"])
 
 
 def test_s6_sections_that_are_none_are_refused() -> None:
