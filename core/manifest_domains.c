@@ -8,7 +8,7 @@
 #define KNOWN_DOMAIN_FLAGS                                                                                   \
     (BH_DOMAIN_FLAG_REALTIME | BH_DOMAIN_FLAG_PREMAP | BH_DOMAIN_FLAG_CONSOLE | BH_DOMAIN_FLAG_MANAGER |     \
      BH_DOMAIN_FLAG_RESTART_ON_FAILURE | BH_DOMAIN_FLAG_BUDGET | BH_DOMAIN_FLAG_PMU |                        \
-     BH_DOMAIN_FLAG_RECLAIM)
+     BH_DOMAIN_FLAG_RECLAIM | BH_DOMAIN_FLAG_CONSOLE_RAW)
 #define SHORTEST_SLICE_NS 10000ull
 #define LONGEST_SLICE_NS  10000000000ull
 
@@ -217,11 +217,29 @@ static bool check_devices(struct manifest_check *check, const struct manifest_do
     return true;
 }
 
+/* A domain that has the terminal for itself has the only console. */
 static bool check_console(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
     const struct manifest_hypervisor *hypervisor = &manifest->hypervisor;
+    const struct manifest_domain *domains = manifest_domains(manifest);
+    const struct manifest_domain *raw = NULL;
+    uint32_t consoles = 0;
 
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        bool has_console = (domains[i].flags & BH_DOMAIN_FLAG_CONSOLE) != 0;
+
+        consoles += has_console ? 1 : 0;
+        if ((domains[i].flags & BH_DOMAIN_FLAG_CONSOLE_RAW) != 0) {
+            raw = &domains[i];
+            if (!has_console) {
+                return manifest_refuse(check, BH_MANIFEST_ERROR_CONSOLE, &domains[i].flags);
+            }
+        }
+    }
+    if (raw != NULL && consoles != 1) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_CONSOLE, &raw->flags);
+    }
     if (hypervisor->console_core >= manifest->cpus.count ||
         (hypervisor->console_domain >= manifest->domains.count &&
          hypervisor->console_domain != BH_ALL_DOMAINS)) {

@@ -52,7 +52,7 @@ void console_init(const struct manifest_platform *platform, uint32_t console_cor
 {
     memset(&console, 0, sizeof console);
     console_mux_init(&console.mux);
-    console_mux_add(&console.mux, CONSOLE_HYPERVISOR, &console.log, "bulkhead");
+    console_mux_add(&console.mux, CONSOLE_HYPERVISOR, &console.log, "bulkhead", false);
     console.core = console_core;
     console.uart_irq = platform->uart_irq;
     atomic_store(&console.focus, console_domain);
@@ -95,7 +95,8 @@ void console_start(void)
     uint32_t focus = atomic_load(&console.focus);
 
     for (uint32_t i = 0; i < domain_count(); i++) {
-        console_mux_add(&console.mux, i, &domain_at(i)->vuart.output, domain_at(i)->config->name);
+        console_mux_add(&console.mux, i, &domain_at(i)->vuart.output, domain_at(i)->config->name,
+                        domain_has_flag(domain_at(i), BH_DOMAIN_FLAG_CONSOLE_RAW));
     }
     set_focus(has_console(focus) ? focus : console_after(domain_count() - 1));
     console.started = true;
@@ -294,9 +295,9 @@ static bool wait_for_room(void)
 
 void console_flush(void)
 {
-    /* A step writes a byte at least, takes something from a ring, or ends this. A line without text, 8 bytes
-     * of a ring, is 24 here; what a core is writing just now may come on top. */
-    uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 4;
+    /* A step writes a byte at least, takes something from a ring, or ends this. A byte of a ring is 24 here
+     * at most, if it is a tabulator that is erased; what a core is writing just now may come on top. */
+    uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 24;
     uint32_t budget;
 
     atomic_store(&console.closed, true); /* guests that still run may write faster than we can */

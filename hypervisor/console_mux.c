@@ -9,16 +9,6 @@
 
 #define TAG_COLUMNS 19u /* between the brackets, if name and time fit */
 
-struct bytes {
-    uint8_t *data;
-    uint32_t count;
-};
-
-static void append(struct bytes *out, uint8_t byte)
-{
-    out->data[out->count++] = byte;
-}
-
 void console_mux_init(struct console_mux *mux)
 {
     memset(mux, 0, sizeof *mux);
@@ -28,9 +18,16 @@ void console_mux_init(struct console_mux *mux)
     mux->taken = CONSOLE_TURN_CHARACTERS;
 }
 
-void console_mux_add(struct console_mux *mux, uint32_t source, struct console_ring *ring, const char *name)
+void console_mux_add(struct console_mux *mux, uint32_t source, struct console_ring *ring, const char *name,
+                     bool raw)
 {
-    mux->sources[source] = (struct console_source){.ring = ring, .name = name};
+    mux->sources[source] = (struct console_source){.ring = ring, .name = name, .raw = raw};
+}
+
+/* What a sequence has asked for is given up when another's line follows. */
+static bool is_pending(const struct console_mux *mux, uint32_t index)
+{
+    return mux->open == index && console_line_is_pending(&mux->sources[index].line);
 }
 
 static bool is_due(const struct console_mux *mux, uint32_t index, bool everything)
@@ -40,6 +37,9 @@ static bool is_due(const struct console_mux *mux, uint32_t index, bool everythin
 
     if (source->ring == NULL) {
         return false;
+    }
+    if (is_pending(mux, index)) {
+        return true;
     }
     waiting = console_ring_waiting(source->ring);
     if (waiting == 0) {
@@ -53,7 +53,8 @@ static bool is_due(const struct console_mux *mux, uint32_t index, bool everythin
 /* Round robin, a line at a time; a long line gives way when others wait. */
 static bool choose(struct console_mux *mux, bool everything)
 {
-    if (mux->taken < CONSOLE_TURN_CHARACTERS && console_ring_waiting(mux->sources[mux->turn].ring) != 0) {
+    if (mux->taken < CONSOLE_TURN_CHARACTERS &&
+        (is_pending(mux, mux->turn) || console_ring_waiting(mux->sources[mux->turn].ring) != 0)) {
         return true;
     }
     mux->taken = CONSOLE_TURN_CHARACTERS;
@@ -69,7 +70,7 @@ static bool choose(struct console_mux *mux, bool everything)
     return false;
 }
 
-static void write_tag(struct bytes *out, const struct console_source *source, bool continued,
+static void write_tag(struct console_bytes *out, const struct console_source *source, bool continued,
                       uint64_t time_us)
 {
     char time[24];
@@ -78,33 +79,34 @@ static void write_tag(struct bytes *out, const struct console_source *source, bo
                               (unsigned long)(time_us % 1000000));
     uint32_t columns = 0;
 
-    append(out, '[');
+    console_append(out, '[');
     for (; columns < BH_NAME_BYTES && source->name[columns] != '\0'; columns++) {
-        append(out, (uint8_t)source->name[columns]);
+        console_append(out, (uint8_t)source->name[columns]);
     }
     if (continued) {
-        append(out, '+');
+        console_append(out, '+');
         columns++;
     }
     do {
-        append(out, ' ');
+        console_append(out, ' ');
         columns++;
     } while (columns + time_length < TAG_COLUMNS);
     for (uint32_t i = 0; i < time_length; i++) {
-        append(out, (uint8_t)time[i]);
+        console_append(out, (uint8_t)time[i]);
     }
-    append(out, ']');
-    append(out, ' ');
+    console_append(out, ']');
+    console_append(out, ' ');
 }
 
-static void write_newline(struct bytes *out)
+static void write_newline(struct console_bytes *out)
 {
-    append(out, '\r');
-    append(out, '\n');
+    console_append(out, '\r');
+    console_append(out, '\n');
 }
 
-/* Makes the source's line the last one of the stream. */
-static void open_line(struct console_mux *mux, struct bytes *out, uint64_t now_us)
+/* Makes the source's line the last one of the stream. What another line has interrupted cannot be edited any
+ * more: a backspace would reach the new tag. */
+static void open_line(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
 {
     struct console_source *source = &mux->sources[mux->turn];
 
@@ -114,55 +116,81 @@ static void open_line(struct console_mux *mux, struct bytes *out, uint64_t now_u
     if (mux->open != CONSOLE_NOBODY) {
         write_newline(out);
     }
-    write_tag(out, source, source->tagged, source->tagged ? now_us : source->line_us);
+    if (!source->raw) {
+        write_tag(out, source, source->tagged, source->tagged ? now_us : source->line_us);
+    }
     source->tagged = true;
+    console_line_begin(&source->line);
     mux->open = mux->turn;
 }
 
-static bool is_printable(const struct console_source *source, uint8_t character)
-{
-    if (character >= ' ') {
-        return character != 0x7F;
-    }
-    return character == '\t' || character == 0x1B || (character == '\b' && source->column != 0);
-}
-
-static void write_text(struct console_mux *mux, struct bytes *out, uint8_t character, uint64_t now_us)
+/* The cursor goes to the start of the line, which is where the tag stands: it is written again. */
+static void return_carriage(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
 {
     struct console_source *source = &mux->sources[mux->turn];
 
-    if (!is_printable(source, character)) {
-        return;
-    }
     if (source->carriage_return && source->tagged && mux->open == mux->turn) {
-        append(out, '\r');
+        console_append(out, '\r');
         write_tag(out, source, true, now_us);
-        source->column = 0;
+        source->line.column = 0;
     }
     source->carriage_return = false;
-    open_line(mux, out, now_us);
-    append(out, character);
-    source->column = character == '\b' ? source->column - 1 : source->column + 1;
 }
 
-static void end_line(struct console_mux *mux, struct bytes *out, uint64_t now_us)
+static void write_text(struct console_mux *mux, struct console_bytes *out, uint8_t character, uint64_t now_us)
+{
+    struct console_line *line = &mux->sources[mux->turn].line;
+
+    if (console_line_hold(line, character)) {
+        return;
+    }
+    return_carriage(mux, out, now_us);
+    open_line(mux, out, now_us);
+    console_line_put(line, out, character);
+}
+
+static void take_carriage_return(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
+{
+    struct console_source *source = &mux->sources[mux->turn];
+
+    if (source->line.held_count != 0) {
+        return_carriage(mux, out, now_us);
+        open_line(mux, out, now_us);
+        console_line_release(&source->line, out);
+    }
+    source->carriage_return = true;
+}
+
+static void end_line(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
 {
     struct console_source *source = &mux->sources[mux->turn];
 
     open_line(mux, out, now_us);
+    console_line_release(&source->line, out);
     write_newline(out);
     mux->open = CONSOLE_NOBODY;
     mux->taken = CONSOLE_TURN_CHARACTERS; /* the turn is over */
     source->newlines++;
-    source->column = 0;
     source->tagged = false;
     source->carriage_return = false;
+}
+
+/* Who has the terminal for itself: every byte, as it is. */
+static void write_raw(struct console_mux *mux, struct console_bytes *out, uint8_t character, uint64_t now_us)
+{
+    open_line(mux, out, now_us);
+    console_append(out, character);
+    if (character == '\n') {
+        mux->open = CONSOLE_NOBODY;
+        mux->taken = CONSOLE_TURN_CHARACTERS;
+        mux->sources[mux->turn].newlines++;
+    }
 }
 
 uint32_t console_mux_next(struct console_mux *mux, bool everything, uint64_t now_us, uint8_t *data,
                           bool *idle)
 {
-    struct bytes out = {0};
+    struct console_bytes out = {0};
     struct console_source *source;
     uint8_t character;
 
@@ -173,13 +201,19 @@ uint32_t console_mux_next(struct console_mux *mux, bool everything, uint64_t now
     }
     source = &mux->sources[mux->turn];
     mux->taken++;
+    if (is_pending(mux, mux->turn)) {
+        console_line_write_pending(&source->line, &out);
+        return out.count;
+    }
     if (console_ring_take(source->ring, &character, &source->line_us) != CONSOLE_ITEM_CHARACTER) {
         return 0;
     }
-    if (character == '\n') {
+    if (source->raw) {
+        write_raw(mux, &out, character, now_us);
+    } else if (character == '\n') {
         end_line(mux, &out, now_us);
     } else if (character == '\r') {
-        source->carriage_return = true;
+        take_carriage_return(mux, &out, now_us);
     } else {
         write_text(mux, &out, character, now_us);
     }

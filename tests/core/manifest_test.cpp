@@ -268,6 +268,11 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("tiny pool", POOL, m.header.hypervisor.pool_bytes = 0x1000),
         BAD("console core that does not exist", CONSOLE, m.header.hypervisor.console_core = 4),
         BAD("console domain that does not exist", CONSOLE, m.header.hypervisor.console_domain = 2),
+        BAD("terminal of a domain without a console", CONSOLE,
+            m.domains[0].flags = BH_DOMAIN_FLAG_CONSOLE_RAW),
+        BAD("terminal for itself beside another console", CONSOLE,
+            m.domains[0].flags = BH_DOMAIN_FLAG_CONSOLE | BH_DOMAIN_FLAG_CONSOLE_RAW;
+            m.domains[1].flags = BH_DOMAIN_FLAG_CONSOLE),
         BAD("no domain", SEGMENT, m.header.domains.count = 0; m.segments[0].bytes = 0),
         BAD("unnamed domain", DOMAIN, m.domains[0].name[0] = 0),
         BAD("name without an end", DOMAIN, std::memset(m.domains[0].name, 'a', sizeof m.domains[0].name)),

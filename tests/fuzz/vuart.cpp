@@ -34,10 +34,21 @@ struct Session {
     std::array<bool, domains> lost{};                 // wrote into a full FIFO, or restarted: nothing is said
 };
 
-// Letters of domain 0 are small, those of domain 1 capital.
+// Letters of domain 0 are small, those of domain 1 capital. What begins the visible form of a control
+// character is not written by guests, so that the stream can be read.
 uint8_t own_letter(uint32_t domain, uint8_t character)
 {
+    if (character == '^' || character == '\\') {
+        return '_';
+    }
     return static_cast<uint8_t>(domain == 0 ? std::tolower(character) : std::toupper(character));
+}
+
+// A letter that cannot be the end of a sequence which is not shown.
+bool is_counted(uint8_t character)
+{
+    return character < 0x80 && std::isalpha(character) != 0 &&
+           std::string_view("DJKmn").find(static_cast<char>(character)) == std::string_view::npos;
 }
 
 void print(Session &session, uint32_t core, uint8_t character)
@@ -53,7 +64,7 @@ void print(Session &session, uint32_t core, uint8_t character)
         session.lost[domain] = true;
     }
     session.machine.write(core, data_register, 4, character);
-    if (std::isalpha(character) != 0 && character < 0x80) {
+    if (is_counted(character)) {
         session.written[domain].push_back(static_cast<char>(character));
     }
 }
@@ -179,6 +190,22 @@ void step(Session &session, Input &input)
     }
 }
 
+// Without the visible forms of control characters (^X) and of bytes from 0x80 on (\\xNN).
+std::string without_forms(std::string_view text)
+{
+    std::string found;
+
+    for (size_t i = 0; i < text.size(); i++) {
+        if (text[i] == '^' || text[i] == '\\') {
+            i += text[i] == '^' ? 1 : 3;
+            require(i < text.size(), "half of a visible form");
+        } else {
+            found.push_back(text[i]);
+        }
+    }
+    return found;
+}
+
 // The domain of a tag "[name ..." or "[name+ ...", or `domains` for the hypervisor's own.
 uint32_t tag_at(std::string_view text)
 {
@@ -202,12 +229,19 @@ void check_stream(const Session &session, std::string_view stream)
         const size_t text = stream.find("] ");
         const size_t end = stream.find('\r');
         require(text < end, "a tag that does not end");
-        for (char character : stream.substr(text, end - text)) {
-            const auto byte = static_cast<unsigned char>(character);
-            require(byte >= ' ' || byte == '\t' || byte == '\b' || byte == 0x1B,
+        size_t column = 0;
+        for (char character : stream.substr(text + 2, end - text - 2)) {
+            require((character >= ' ' && character <= '~') || character == '\b',
                     "a control character of a guest");
-            if (source < domains && byte < 0x80 && std::isalpha(byte) != 0) {
+            require(character != '\b' || column != 0, "a backspace into the tag");
+            column = character == '\b' ? column - 1 : column + 1;
+        }
+        for (char character : without_forms(stream.substr(text, end - text))) {
+            const auto byte = static_cast<uint8_t>(character);
+            if (source < domains && std::isalpha(byte) != 0) {
                 require(own_letter(source, byte) == byte, "text of one domain under another's tag");
+            }
+            if (source < domains && is_counted(byte)) {
                 seen[source].push_back(character);
             }
         }

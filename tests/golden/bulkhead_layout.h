@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xE61AACC5u
+#define BH_LAYOUT_HASH 0x5069CF05u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -112,8 +112,9 @@ enum bh_domain_flag {
     BH_DOMAIN_FLAG_BUDGET = 32,
     BH_DOMAIN_FLAG_PMU = 64,
     BH_DOMAIN_FLAG_RECLAIM = 128,
+    BH_DOMAIN_FLAG_CONSOLE_RAW = 256,
 };
-#define BH_DOMAIN_FLAG_COUNT 129u /* highest + 1 */
+#define BH_DOMAIN_FLAG_COUNT 257u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */

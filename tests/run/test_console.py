@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bulkhead.run.console import ConsoleParser, Line, plain, printable
+from bulkhead.run.console import ConsoleParser, Line, plain, visible
 
 
 def parse(text: bytes, names: tuple[str, ...] = ("control", "linux", "hog")) -> ConsoleParser:
@@ -75,7 +75,38 @@ def test_escape_sequences_are_ignored_when_matching() -> None:
     parser = parse(b"[control    1.000000] \x1b[1;32mbulkhead: ready\x1b[0m\r\n")
     assert parser.domains["control"].ready_ns == 1_000_000_000
     assert plain("\x1b]0;title\x07a\x1b[2Kb\x1b(Bc") == "abc"
-    assert printable("a\x1b[2J\x07b\rc\x9b") == "abc"
+
+
+@given(st.text(max_size=200))
+def test_what_is_shown_has_nothing_but_printable_characters(text: str) -> None:
+    """Also what turns text around (U+202E) or is a control character of 8 bits (U+009B)."""
+    assert visible(text).isprintable()
+
+
+def test_what_is_not_printable_is_shown_in_caret_form() -> None:
+    assert visible("a\x1b[2J\x07b\rc\x7f\td") == "a^[[2J^Gb^Mc^? d"
+    assert visible("\x9b2J \u202eabc \U000e0041 é") == "\\x9b2J \\u202eabc \\U000e0041 é"
+
+
+def test_a_domain_with_the_terminal_for_itself_has_no_tags() -> None:
+    """What it writes is its own, whatever tag it imitates; when it came is not known."""
+    parser = ConsoleParser(("linux", "hog"), raw="linux")
+    parser.feed(
+        b"[bulkhead   0.500000] 2 domains\r\nbulkhead: ready\r\n[hog        1.000000] bulkhead: ready\r\n"
+    )
+    parser.feed(b'report {"n": 1}\r\n~ # ')
+    parser.finish()
+    assert list(parser.domains["linux"].lines) == [
+        "bulkhead: ready",
+        "[hog        1.000000] bulkhead: ready",
+        'report {"n": 1}',
+        "~ # ",
+    ]
+    assert parser.domains["linux"].report == {"n": 1}
+    assert parser.domains["linux"].ready_ns is None
+    assert parser.domains["hog"].line_count == 0
+    assert list(parser.domains["bulkhead"].lines) == ["2 domains"]
+    assert not parser.untagged
 
 
 def test_last_good_report_stays() -> None:

@@ -318,13 +318,14 @@ def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> Outc
         attach=at_terminal,
         # It takes time from a machine whose instructions count: only where there is something to follow.
         look=live.look if any(domain.budget is not None for domain in target.domains) else None,
+        raw_domain=target.raw_domain,
     )
     view: AbstractContextManager[AttachedView | WatchingView]
     if at_terminal:
         from bulkhead.run.keys import HELP
 
         complain(HELP)
-        view = AttachedView()
+        view = AttachedView(raw=target.raw_domain is not None)
     else:
         view = WatchingView(target.system, target.options.for_ns, show_lines=not as_json)
     with view as shown:

@@ -107,6 +107,7 @@ def _plan(target: Target) -> SimulatedPlan:
         directory=target.directory,
         domain_names=tuple(domain.name for domain in target.domains),
         timeout_s=target.options.timeout_s,
+        raw_domain=target.raw_domain,
     )
 
 

@@ -52,6 +52,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
     """Everything about a system file that spans keys, on its platform."""
     findings = [
         *_names(system),
+        *_raw_consoles(system),
         *_counts(system, platform),
         *_scheduler(system),
         *check_regulation(system, platform),
@@ -207,10 +208,30 @@ def _names(system: System) -> Findings:
         domain = system.domain(focus)
         if domain is None:
             yield _unknown(path, focus, names)
-        elif not domain.console:
-            having = [domain.name for domain in system.domains if domain.console]
+        elif not domain.console.present:
+            having = [domain.name for domain in system.domains if domain.console.present]
             cause = f"domain '{focus}' has no console"
             yield Finding(path, "conflict", cause, ", ".join(having) or "a domain with `console: true`")
+
+
+def _raw_consoles(system: System) -> Findings:
+    """A domain that has the terminal for itself has the only console."""
+    having = [domain.name for domain in system.domains if domain.console.present]
+    for index, domain in enumerate(system.domains):
+        if not domain.console.raw:
+            continue
+        path: KeyPath = ("domains", index, "console", "raw")
+        others = [name for name in having if name != domain.name]
+        if not domain.console.present:
+            yield Finding(path, "conflict", "a domain without a console has no terminal", "present: true")
+        elif others:
+            cause = f"'{domain.name}' has the terminal for itself, and {_listed(others)} a console"
+            yield Finding(path, "conflict", cause, f"`console: false` for {', '.join(others)}")
+
+
+def _listed(names: list[str]) -> str:
+    have = "has" if len(names) == 1 else "have"
+    return ", ".join(f"'{name}'" for name in names) + " " + have
 
 
 def _unknown(path: KeyPath, name: str, names: list[str]) -> Finding:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text, WordModel
 from bulkhead.config.quantity import (
@@ -110,6 +112,33 @@ AUTO_BANKS = Banks.model_validate("auto")
 
 class Console(Model):
     default: Name | None = None
+
+
+class DomainConsole(Model):
+    """What a domain has of the one UART. A truth value stands for `{ present: ... }`."""
+
+    present: bool = True
+    raw: bool = False  # the terminal for itself: bytes as they are, no tags; nobody else has a console
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand(cls, value: object) -> object:
+        if isinstance(value, bool):
+            return {"present": value}
+        if not isinstance(value, (dict, cls)):
+            raise problem("wrong-type", f"is {described(value)}", "true, false, or { raw: true }")
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        mapping = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [{"type": "boolean"}, dict(mapping)]}
+
+
+WITH_CONSOLE = DomainConsole.model_validate(True)
+WITHOUT_CONSOLE = DomainConsole.model_validate(False)
 
 
 class Hypervisor(Model):
@@ -220,7 +249,7 @@ class Domain(Model):
     llc: Llc = AUTO_LLC
     banks: Banks = AUTO_BANKS
     bandwidth: Bandwidth = UNLIMITED
-    console: bool = True
+    console: DomainConsole = WITH_CONSOLE
     params: dict[
         Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]
     ] = {}

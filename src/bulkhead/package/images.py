@@ -83,7 +83,7 @@ def _board(
     assert gic is not None, "only boards that boot come here"
     assert uart is not None
     console = None
-    if domain.console:
+    if domain.console.present:
         console = Console(uart.at, uart.interrupt)
     socket = None
     if domain.name in around.cids and platform.socket is not None:

@@ -327,14 +327,14 @@ def _socket(plan: Plan, name: str) -> Row:
 def console_core(plan: Plan) -> int:
     """First core of a domain that is not real-time, best one with a console: the UART costs it time."""
     relaxed = [domain for domain in plan.domains if not domain.realtime]
-    talking = [domain for domain in relaxed if _configured(plan, domain).console]
+    talking = [domain for domain in relaxed if _configured(plan, domain).console.present]
     chosen = (talking or relaxed)[:1]
     return chosen[0].cpus[0] if chosen else 0
 
 
 def _console_domain(plan: Plan) -> int | None:
     default = plan.system.hypervisor.console.default
-    with_console = [d.index for d in plan.domains if _configured(plan, d).console]
+    with_console = [d.index for d in plan.domains if _configured(plan, d).console.present]
     named = [d.index for d in plan.domains if d.name == default]
     return next(iter(named or with_console), None)
 
@@ -349,7 +349,8 @@ def _flags(domain: DomainPlan, configured: Domain, budget: Budget | None, layout
     chosen = {
         "realtime": domain.realtime,
         "premap": domain.premap,
-        "console": configured.console,
+        "console": configured.console.present,
+        "console_raw": configured.console.raw,
         "manager": configured.manager,
         "restart_on_failure": configured.restart == "on-failure",
         "budget": budget is not None,

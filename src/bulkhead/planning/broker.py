@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from bulkhead.config.platform import Dma, Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
-from bulkhead.config.system import AUTO_LLC, Domain, Image, Llc, Region, System
+from bulkhead.config.system import AUTO_LLC, WITHOUT_CONSOLE, Domain, Image, Llc, Region, System
 from bulkhead.units import size_text
 
 BROKER = "broker"
@@ -107,7 +107,7 @@ def with_broker(system: System, platform: Platform) -> System:
         image=Image(elf="guests/broker.elf"),
         memory=(_MEMORY,),
         llc=AUTO_LLC if colors is None else Llc(colors=colors),
-        console=False,
+        console=WITHOUT_CONSOLE,
     )
     return system.model_copy(update={"domains": (*system.domains, broker)})
 

@@ -103,7 +103,7 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
         "memory": [{"at": HexCapsInt(region.at), "size": _size(region.size)} for region in domain.memory],
         **_promise(plan, planned.colors),
         "bandwidth": _bandwidth(domain.bandwidth),
-        "console": domain.console,
+        "console": {"raw": True} if domain.console.raw else domain.console.present,
         "params": dict(domain.params),
         "devices": list(domain.devices),
         "manager": domain.manager,

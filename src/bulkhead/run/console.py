@@ -2,7 +2,9 @@
 """Takes the one serial line of a running system apart into the lines of its domains.
 
 Fed by the session with whatever bytes arrive. The text is the guests': it is never trusted to be well
-formed, and a tag counts only at the start of a line, where the hypervisor alone can write one.
+formed, and a tag counts only at the start of a line, where the hypervisor alone can write one. The hypervisor
+makes visible what is not printable ASCII (hypervisor/console_line.h); bytes of a boot loader, of firmware and
+of a domain that has the terminal for itself come as they are.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ _TAG = re.compile(
     r"\[(?P<name>[^\s\[\]+]+)(?P<more>\+?) +(?P<s>\d{1,9})\.(?P<us>\d{6})\] ?(?P<text>.*)", re.DOTALL
 )
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PROMPT = re.compile(r"(?:^|\r)[~/] # ?")
 _REPORT = "report "
 _LINE_LIMIT = 64 * 1024  # a line that long is cut: a guest must not fill the tool's memory
@@ -59,19 +60,34 @@ def plain(text: str) -> str:
     return _ESCAPE.sub("", text)
 
 
-def printable(text: str) -> str:
-    """Safe to show on a terminal: no escape sequences, no control characters."""
-    return _CONTROL.sub("", plain(text))
+def visible(text: str) -> str:
+    """Safe to show on a terminal: characters that are not printable in the hypervisor's form (`^[`, `\\x9b`),
+    or by their code point. A tabulator becomes a blank."""
+    return "".join(char if char.isprintable() else _code(ord(char)) for char in text.replace("\t", " "))
+
+
+def _code(point: int) -> str:
+    if point < 0x20 or point == 0x7F:
+        return "^" + chr(point ^ 0x40)
+    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}" if point < 1 << 16 else f"\\U{point:08x}"
 
 
 class ConsoleParser:
-    """Give it bytes; read `domains`. `on_line` is called for each physical line that ended."""
+    """Give it bytes; read `domains`. `on_line` is called for each physical line that ended.
 
-    def __init__(self, names: Iterable[str], on_line: Callable[[Line], None] | None = None) -> None:
+    `raw` is the domain that has the terminal for itself: lines without a tag are its own, and their time is
+    not known. It can imitate the hypervisor's tag.
+    """
+
+    def __init__(
+        self, names: Iterable[str], on_line: Callable[[Line], None] | None = None, *, raw: str | None = None
+    ) -> None:
         self.domains: dict[str, DomainConsole] = {name: DomainConsole() for name in (HYPERVISOR, *names)}
+        self._tagged = (HYPERVISOR,) if raw is not None else tuple(self.domains)
         self.untagged: deque[str] = deque(maxlen=_KEPT_LINES)
         self.time_ns = 0  # of the newest tag
         self._on_line = on_line
+        self._raw = raw
         self._buffer = b""
         self._cut = False  # the buffer continues a line of which a part was taken already
         self._cut_domain: str | None = None
@@ -116,10 +132,10 @@ class ConsoleParser:
             return Line(self._cut_domain, self.time_ns, True, text)
         # Bytes that the UART lost or noise before a tag can only be at the start of all output.
         match = _TAG.match(text)
-        domain = match["name"] if match and match["name"] in self.domains else None
-        self._cut_domain = domain
+        domain = match["name"] if match and match["name"] in self._tagged else None
+        self._cut_domain = domain or self._raw
         if match is None or domain is None:
-            return Line(None, self.time_ns, False, text)
+            return Line(self._raw, self.time_ns, False, text)
         time_ns = int(match["s"]) * 10**9 + int(match["us"]) * 1000
         return Line(domain, time_ns, match["more"] == "+", match["text"])
 
@@ -128,7 +144,7 @@ class ConsoleParser:
         if not rest or self._cut:
             return
         line = self._parse(rest)
-        if line.domain is None:
+        if line.domain is None or line.domain == self._raw:
             return
         console = self.domains[line.domain]
         if console.prompt_ns is None:
@@ -137,6 +153,8 @@ class ConsoleParser:
                 console.prompt_ns = line.time_ns
 
     def _match(self, console: DomainConsole, time_ns: int) -> None:
+        if console is self.domains.get(self._raw or ""):
+            return
         text = plain(console.pending)
         if console.ready_ns is None and text.startswith(READY):
             console.ready_ns = time_ns

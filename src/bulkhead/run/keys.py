@@ -61,4 +61,5 @@ def raw_mode(fd: int) -> Iterator[None]:
     try:
         yield
     finally:
-        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        # What was not read is no command for the shell that reads next: a terminal may have answered a guest.
+        termios.tcsetattr(fd, termios.TCSAFLUSH, before)

@@ -190,6 +190,7 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
         budget=budget,
         event=event.counted_as(budget.counts) if event and budget else None,
         event_bytes=event.bytes if event and budget else None,
+        raw_console=configured.console.raw,
     )
 
 

@@ -65,6 +65,7 @@ class Plan:
     timeout_s: float | None
     attach: bool
     look: Callable[[Emulator], Awaitable[float]] | None = None  # at the machine while it runs; pause in s
+    raw_domain: str | None = None  # who has the terminal for itself
 
 
 def run_session(plan: Plan, view: View) -> Outcome:
@@ -76,7 +77,7 @@ class _Session:
     def __init__(self, plan: Plan, view: View) -> None:
         self._plan = plan
         self._view = view
-        self._parser = ConsoleParser(plan.domain_names, view.line)
+        self._parser = ConsoleParser(plan.domain_names, view.line, raw=plan.raw_domain)
         self._stop: asyncio.Future[tuple[str, str]] | None = None
         self._signals = 0
         self._last_data = 0.0

@@ -38,6 +38,7 @@ class SimulatedPlan:
     directory: Path
     domain_names: tuple[str, ...]
     timeout_s: float | None
+    raw_domain: str | None = None  # whose output has no tags
 
 
 def run_simulation(plan: SimulatedPlan, view: View) -> Outcome:
@@ -84,7 +85,7 @@ class _Simulation:
     def __init__(self, plan: SimulatedPlan, view: View) -> None:
         self._plan = plan
         self._view = view
-        self._parser = ConsoleParser(plan.domain_names, view.line)
+        self._parser = ConsoleParser(plan.domain_names, view.line, raw=plan.raw_domain)
         self._process: asyncio.subprocess.Process | None = None
         self._interrupted = ""
 

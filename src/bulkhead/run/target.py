@@ -33,6 +33,7 @@ class DomainTarget:
     budget: Budget | None = None  # that is enforced
     event: str | None = None  # what the budget counts
     event_bytes: int | None = None  # that an event stands for
+    raw_console: bool = False  # its output has no tags
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,11 @@ class Target:
     regulator: RegulatorPlan | None = None  # that steps
     flows: tuple[FlowTarget, ...] = ()
     notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
+
+    @property
+    def raw_domain(self) -> str | None:
+        """The domain that has the terminal for itself."""
+        return next((domain.name for domain in self.domains if domain.raw_console), None)
 
     @property
     def colored(self) -> bool:

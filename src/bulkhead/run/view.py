@@ -8,6 +8,7 @@ Made by the command `run`, fed by the session. Standard output belongs to the at
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -16,25 +17,75 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from bulkhead.run.console import HYPERVISOR, ConsoleParser, Line, printable
+from bulkhead.run.console import HYPERVISOR, ConsoleParser, Line, plain, visible
+
+# Columns at the start of a row that continues a line too long for the terminal: a tag alone is in column 0.
+_INDENT = 2
+# A guest may have left any of these: soft reset, main screen, no reports of the mouse or of pasted text.
+_RESET = b"\x1b[!p\x1b[?1049;1000;1002;1003;1004;1006;2004l"
+
+
+class Rows:
+    """Breaks the hypervisor's stream where the terminal would: otherwise a guest could pad a line so that the
+    terminal's next row begins with another domain's tag."""
+
+    def __init__(self) -> None:
+        self._column = 0
+        self._first = 0  # column of the row that backspaces do not pass
+
+    def feed(self, data: bytes, width: int) -> bytes:
+        """The bytes for a terminal of `width` columns. Other bytes than the hypervisor writes are a boot
+        loader's and pass unchanged."""
+        out = bytearray()
+        for byte in data:
+            if byte in b"\r\n":
+                self._column = self._first = 0
+            elif byte == 0x08:
+                if self._column <= self._first:
+                    continue
+                self._column -= 1
+            elif 0x20 <= byte < 0x7F:
+                if self._column >= width > _INDENT:
+                    out += b"\r\n" + b" " * _INDENT
+                    self._column = self._first = _INDENT
+                self._column += 1
+            out.append(byte)
+        return bytes(out)
 
 
 class AttachedView(AbstractContextManager["AttachedView"]):
-    """Raw bytes to standard output, as a serial terminal shows them."""
+    """The serial line on standard output. `raw`: one domain has the terminal for itself; all bytes pass."""
+
+    def __init__(self, *, raw: bool = False) -> None:
+        self._rows = None if raw else Rows()
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """What follows starts on a line of its own, in normal colors; the session resets the terminal."""
-        self.raw(b"\x1b[0m\r\n")
+        """What follows starts on a line of its own, in normal colors; the session resets the modes."""
+        end = b"\x1b[0m\r\n" if self._rows else _RESET + b"\x1b[0m\r\n"
+        self._write(end)
 
     def line(self, line: Line) -> None:
         """Lines are shown as they come, by `raw`."""
 
     def raw(self, data: bytes) -> None:
+        self._write(self._rows.feed(data, shutil.get_terminal_size().columns) if self._rows else data)
+
+    @staticmethod
+    def _write(data: bytes) -> None:
         while data:
             data = data[os.write(sys.stdout.fileno(), data) :]
 
     def tick(self, parser: ConsoleParser) -> None:
         """Nothing to update."""
+
+
+def _rows(text: str, width: int) -> list[str]:
+    """A line in rows of a terminal, as Rows has them."""
+    step = max(width - _INDENT, 1)
+    return [
+        text[:width],
+        *(" " * _INDENT + text[start : start + step] for start in range(width, len(text), step)),
+    ]
 
 
 class WatchingView(AbstractContextManager["WatchingView"]):
@@ -70,11 +121,12 @@ class WatchingView(AbstractContextManager["WatchingView"]):
     def line(self, line: Line) -> None:
         if not self._show_lines or self._is_result(line):
             return
-        text = printable(line.text)
+        text = visible(plain(line.text))
         if line.domain is not None:
             name = line.domain + ("+" if line.continues else "")
             text = f"[{name:<12} {line.time_ns / 1e9:11.6f}] {text}"
-        self._console.print(Text(text, style="dim"), soft_wrap=True)
+        width = self._console.width if self._console.is_terminal else len(text)
+        self._console.print(Text("\n".join(_rows(text, width)), style="dim"), soft_wrap=True)
 
     def _is_result(self, line: Line) -> bool:
         """Results are for the report, and in console.log: a screen full of them hides what is news."""
