@@ -115,7 +115,7 @@ def test_limits_of_a_workload_that_is_not_there_measures_nothing(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 1
-    assert "there is no workload 'nope'; known are disparity, sift" in capsys.readouterr().err
+    assert "there is no workload 'nope' (known: disparity, sift)" in capsys.readouterr().err
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..command_line import run, run_json
+from ..command_line import invoked, run, run_json
 
 ROOT = Path(__file__).parents[2]
 GOOD, SMP = ROOT / "examples" / "mixed-criticality.yaml", ROOT / "examples" / "linux-smp.yaml"
@@ -30,7 +30,10 @@ def test_check_reports_on_each_file_and_says_no_if_one_is_bad() -> None:
         ("several.yaml", "error", 4),
         ("nowhere.yaml", "error", 1),
     ]
-    assert all(error["line"] > 0 and error["cause"] for f in result["files"] for error in f["errors"])
+    assert all(error["cause"] for f in result["files"] for error in f["errors"])
+    placed = [[error["line"] is not None for error in f["errors"]] for f in result["files"]]
+    assert placed == [[], [True] * 4, [False]], "a file that is not there has no lines"
+    assert f"{result['files'][2]['file']}: no such file" in result["reasons"][-1]
 
 
 def test_check_shows_what_was_promised_and_what_is_left() -> None:
@@ -48,6 +51,32 @@ def test_check_shows_what_was_promised_and_what_is_left() -> None:
 )
 def test_wrong_usage_is_two(arguments: tuple[str, ...]) -> None:
     assert run(*arguments)[0] == 2
+
+
+@pytest.mark.parametrize("setting", ["name", "=x", "name=", "a..b=1", "domains.0=*x", "isolation.llc=["])
+@pytest.mark.parametrize(
+    "command",
+    [("check",), ("plan",), ("run",), ("build",), ("flows", "check"), ("flows", "min-bandwidth")],
+    ids=" ".join,
+)
+def test_what_is_no_override_is_wrong_usage(command: tuple[str, ...], setting: str) -> None:
+    """Whatever the file is: not a finding about it, at a line that it has not."""
+    done = invoked(*command, GOOD, "--set", setting)
+    assert done.exit_code == 2
+    assert "--set" in done.stderr
+    assert ":1:1" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("hypervisor",), ("linux-boot",)], ids=" ".join)
+def test_the_same_of_benchmarks(command: tuple[str, ...]) -> None:
+    assert run("bench", *command, "--set", "name")[0] == 2
+
+
+def test_an_override_that_the_file_cannot_take_is_an_error_without_a_line() -> None:
+    code, result = run_json("check", GOOD, "--set", "domains.hogg.cpus=[3]")
+    assert code == 1
+    assert result["reasons"][0].startswith("--set domains.hogg.cpus=[3]: domains.hogg.cpus: nothing is named")
+    assert result["files"][0]["errors"][0]["line"] is None
 
 
 def test_plan_gives_a_reason_for_each_choice() -> None:

@@ -183,6 +183,18 @@ def test_nonsense_on_the_command_line_is_refused(setting: str) -> None:
         coloring(setting)
 
 
+def test_values_of_one_key_are_alternatives() -> None:
+    """A point has one value of a key; those of different keys must all hold."""
+    _, points = coloring("n_kib=[8, 16, 24]", only=("8", "24", "alone"))
+    assert {(point.point["n_kib"], point.point["corun"]) for point in points} == {(8, "alone"), (24, "alone")}
+
+
+def test_values_that_no_point_has_together_are_refused() -> None:
+    """A workload that both `rt` and `nrt` can be: a point with three of them is none."""
+    with pytest.raises(BadExperiment, match="--only disparity --only mser --only sift: no point has all"):
+        regulators(only=("disparity", "mser", "sift"))
+
+
 def test_keys_of_points_are_names_of_files() -> None:
     assert key_of([8, True, "a/../b", None, 1.5]) == "8-yes-a_.._b-None-1.5"
     long, other = key_of(["x" * 300 + "1"]), key_of(["x" * 300 + "2"])
@@ -357,6 +369,10 @@ def test_a_trace_that_is_not_there_or_damaged_is_said_before_anything_runs(tmp_p
 def test_the_command_lists_and_says_what_is_wrong() -> None:
     listed = CliRunner().invoke(build_app(), ["experiment", "--json"])
     assert "coloring" in {one["name"] for one in json.loads(listed.stdout)["experiments"]}
+    for setting in ("n_kib", "n_kib=[8", "n_kib=8.."):
+        malformed = CliRunner().invoke(build_app(), ["experiment", "coloring", "--set", setting])
+        assert malformed.exit_code == 2
+        assert "--set" in malformed.stderr
     wrong = CliRunner().invoke(build_app(), ["experiment", "coloring", "--only", "nobody", "--json"])
     assert wrong.exit_code == 1
     assert "nobody" in json.loads(wrong.stdout)["reasons"][0]

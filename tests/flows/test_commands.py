@@ -11,6 +11,7 @@ from ..command_line import invoked, run, run_json
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = str(ROOT / "examples" / "flows.yaml")
+PACKET = ("--size", "4KiB", "--bandwidth", "148MB/s")
 
 
 @pytest.mark.req("F4", "F6")
@@ -76,8 +77,22 @@ def test_min_period() -> None:
     [
         (("min-period", "--size", "4KiB"), 2, ""),
         (("min-period", "--size", "4 cows", "--bandwidth", "1 MB/s"), 2, ""),
-        (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu12"), 1, "zcu102"),
-        (("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu104"), 1, "flow_costs"),
+        (
+            ("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu12"),
+            1,
+            "did you mean 'zcu102",
+        ),
+        (
+            ("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "nope"),
+            1,
+            "zcu102-published",
+        ),
+        (("sweep", "--platform", "nope"), 1, "zcu102-published"),
+        (
+            ("min-period", "--size", "4KiB", "--bandwidth", "148MB/s", "--platform", "zcu104"),
+            1,
+            "those that do: ",
+        ),
         (("min-period", "--size", "5GiB", "--bandwidth", "148MB/s"), 1, "4 GiB"),
         (("min-period", "--size", "4GiB", "--bandwidth", "1MB/s"), 1, "18 minutes"),
         (("check", str(ROOT / "examples" / "mixed-criticality.yaml")), 1, "no flows"),

@@ -88,13 +88,11 @@ def calibrate(
 def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_names, platform_path
-    from bulkhead.config.problem import nearest_of
+    from bulkhead.config.problem import no_such
 
     path = platform_path(name, Path())
     if path is None:
-        near = nearest_of(name, platform_names())
-        hint = f"; did you mean '{near}'?" if near else f" (known: {', '.join(platform_names())})"
-        return None, None, [f"there is no platform '{name}'{hint}"]
+        return None, None, [no_such("platform", name, platform_names())]
     platform, _, problems = load_platform(path)
     return path, platform, [problem.text() for problem in problems]
 

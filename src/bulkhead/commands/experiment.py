@@ -39,7 +39,12 @@ def experiment(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="VALUE", help="Only points with this value.", show_default=False),
+        typer.Option(
+            "--only",
+            metavar="VALUE",
+            help="Only points with this value; several of one key are alternatives.",
+            show_default=False,
+        ),
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
@@ -48,7 +53,7 @@ def experiment(
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
-    from bulkhead.experiments.model import BadExperiment, load_experiment
+    from bulkhead.experiments.model import BadExperiment, BadSetting, load_experiment
     from bulkhead.experiments.override import with_settings
     from bulkhead.experiments.runner import PointFailed
 
@@ -63,6 +68,8 @@ def experiment(
     try:
         what = with_settings(load_experiment(name), settings or ())
         found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
+    except BadSetting as error:
+        raise typer.BadParameter(str(error)) from error
     except (BadExperiment, PointFailed, ValueError) as error:
         if as_json:
             reasons = str(error).split("\n")

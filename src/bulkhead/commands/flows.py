@@ -259,13 +259,26 @@ def _object(command: str, loaded: Loaded, problems: list[Problem], **own: Any) -
 def _platform(name: str, command: str, as_json: bool) -> Platform:
     """One with costs of flows, or the end."""
     from bulkhead.commands.calibrate import load_named
+    from bulkhead.config.locate import platform_names, platform_path
+    from bulkhead.config.problem import no_such
 
+    if platform_path(name) is None:
+        _no(command, name, no_such("platform", name, filter(_has_costs, platform_names())), as_json)
     _, platform, reasons = load_named(name)
     if platform is not None and platform.flow_costs is None:
-        reasons = [f"platform '{name}' does not say what a packet's path costs (`flow_costs`)"]
+        allowed = ", ".join(filter(_has_costs, platform_names()))
+        cause = f"platform '{name}' does not say what a packet's path costs (`flow_costs`)"
+        reasons = [f"{cause}; those that do: {allowed}"]
     if reasons or platform is None:
         _no(command, name, "; ".join(reasons), as_json)
     return platform
+
+
+def _has_costs(name: str) -> bool:
+    from bulkhead.commands.calibrate import load_named
+
+    _, platform, _ = load_named(name)
+    return platform is not None and platform.flow_costs is not None
 
 
 def _no(command: str, platform: str, reason: str, as_json: bool) -> NoReturn:

@@ -129,12 +129,13 @@ def limits(
 
 def _unknown_workload(name: str) -> str | None:
     """Said before minutes of measuring."""
+    from bulkhead.config.problem import no_such
     from bulkhead.env.native import ensure_built
     from bulkhead.recording.compare import workload_names
 
     ensure_built(["host"], ["workload"])
     known = workload_names()
-    return None if name in known else f"there is no workload '{name}'; known are {', '.join(known)}"
+    return None if name in known else no_such("workload", name, known)
 
 
 def _enforced(one: Any) -> dict[str, Any]:

@@ -8,6 +8,16 @@ from typing import Annotated
 
 import typer
 
+
+def _well_formed(settings: list[str] | None) -> list[str] | None:
+    from bulkhead.config.override import malformed
+
+    for setting in settings or ():
+        if (wrong := malformed(setting)) is not None:
+            raise typer.BadParameter(f"{wrong} (allowed: key.path=value)")
+    return settings
+
+
 SystemFile = Annotated[str, typer.Argument(metavar="SYSTEM.yaml", help="System file.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
@@ -16,6 +26,7 @@ Overrides = Annotated[
         metavar="KEY.PATH=VALUE",
         help="Override one key of the file (repeatable).",
         show_default=False,
+        callback=_well_formed,
     ),
 ]
 Unprotected = Annotated[

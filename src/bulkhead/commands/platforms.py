@@ -28,7 +28,7 @@ def platforms(
     """List the platforms, or describe one with the sources of its numbers."""
     from bulkhead.config.load import load_platform
     from bulkhead.config.locate import platform_names, platform_path
-    from bulkhead.config.problem import nearest_of
+    from bulkhead.config.problem import no_such
 
     references = [name] if name is not None else platform_names()
     described: list[dict[str, Any]] = []
@@ -36,9 +36,7 @@ def platforms(
     for reference in references:
         path = platform_path(reference, Path())
         if path is None:
-            near = nearest_of(reference, platform_names())
-            hint = f"; did you mean '{near}'?" if near else ""
-            reasons.append(f"there is no platform '{reference}'{hint} (known: {', '.join(platform_names())})")
+            reasons.append(no_such("platform", reference, platform_names()))
             if not as_json:
                 complain(f"error: {reasons[-1]}")
             continue

@@ -47,6 +47,7 @@ def compare_builds(
     as_json: AsJson = False,
 ) -> None:
     """Instructions and accesses, instrumented against AArch64 build; 1 if checksums differ."""
+    from bulkhead.config.problem import no_such
     from bulkhead.env.progress import progress
     from bulkhead.recording.compare import build, compare, workload_names
     from bulkhead.recording.record import RecordingError
@@ -61,9 +62,7 @@ def compare_builds(
     build()
     known = workload_names()
     wanted = names or known
-    reasons = [
-        f"there is no workload '{name}'; known are {', '.join(known)}" for name in wanted if name not in known
-    ]
+    reasons = [no_such("workload", name, known) for name in wanted if name not in known]
     rows: list[Comparison] = []
     if not reasons:
         try:

@@ -13,6 +13,27 @@ from bulkhead.config.problem import Problem, nearest_of, quoted
 from bulkhead.config.source import Node, Source, parse_text
 
 _PART = re.compile(r"[A-Za-z0-9_-]+")
+_FORM = "key.path=value"
+
+
+def malformed(setting: str) -> str | None:
+    """Why this is no override at all, whatever the file: wrong usage of a command. None if it is one."""
+    if (wrong := _wrong_form(setting)) is not None:
+        return wrong
+    problems = parse_text(setting.partition("=")[2], Source(""), line=0).problems
+    causes = "; ".join(problem.cause for problem in problems)
+    return f"the value of {quoted(setting)} cannot be read: {causes}" if problems else None
+
+
+def _wrong_form(setting: str) -> str | None:
+    key, equals, text = setting.partition("=")
+    if not equals or not all(_PART.fullmatch(part) for part in _path(key)):
+        return f"{quoted(setting)} is not an override"
+    return None if text.strip() else f"{quoted(setting)} has no value"
+
+
+def _path(key: str) -> list[str]:
+    return re.sub(r"\[(\d+)\]", r".\1", key.strip()).split(".")
 
 
 def apply_override(root: Node, setting: str) -> list[Problem]:
@@ -20,28 +41,25 @@ def apply_override(root: Node, setting: str) -> list[Problem]:
     shown = f"--set {setting if len(setting) <= 80 else setting[:77] + '...'}"
 
     def fail(code: str, cause: str, allowed: str | None = None, nearest: str | None = None) -> list[Problem]:
-        return [Problem(shown, 1, 1, setting.partition("=")[0][:80], code, cause, allowed, nearest)]
+        return [Problem(shown, 0, 0, setting.partition("=")[0][:80], code, cause, allowed, nearest)]
 
-    key, equals, text = setting.partition("=")
-    path = re.sub(r"\[(\d+)\]", r".\1", key.strip()).split(".")
-    if not equals or not all(_PART.fullmatch(part) for part in path):
-        return fail("bad-override", f"{quoted(setting)} is not an override", "key.path=value")
-    if not text.strip():
-        return fail("bad-override", "has no value", "key.path=value")
-    source = parse_text(text, Source(shown), line=1)
+    if (wrong := _wrong_form(setting)) is not None:
+        return fail("bad-override", wrong, _FORM)
+    key, _, text = setting.partition("=")
+    path = _path(key)
+    source = parse_text(text, Source(shown), line=0)
     if source.root is None:
-        return source.problems or fail("bad-override", "has no value", "key.path=value")
+        return source.problems or fail("bad-override", "has no value", _FORM)
     node = root
     for part in path[:-1]:
         below = _child(node, part)
         if isinstance(below, _Unknown):
             return fail("unknown-name", below.cause, below.allowed, below.nearest)
         if below is None:
-            below = Node({}, shown, 1, 1, 1, 1)
+            below = Node({}, shown, 0, 0)
             node.value[part] = below
         node = below
     value, last = source.root, path[-1]
-    value.key_line, value.key_column = 1, 1
     if isinstance(node.value, dict):
         node.value[last] = value
         return source.problems

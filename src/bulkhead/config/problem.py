@@ -18,7 +18,7 @@ class Problem:
     """One error or notice, at one place."""
 
     file: str
-    line: int  # from 1
+    line: int  # from 1; 0: it has no place, as a file that is not there, or `--set`
     column: int  # from 1
     key: str  # "domains[0].memory[0].size"; empty for the whole file
     code: str  # stable, for programs: "unknown-key"
@@ -28,7 +28,7 @@ class Problem:
 
     def text(self) -> str:
         """One line for people."""
-        parts = [f"{self.file}:{self.line}:{self.column}: "]
+        parts = [f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: "]
         if self.key:
             parts.append(f"{self.key}: ")
         parts.append(self.cause)
@@ -41,8 +41,8 @@ class Problem:
     def json(self) -> dict[str, object]:
         return {
             "file": self.file,
-            "line": self.line,
-            "column": self.column,
+            "line": self.line or None,
+            "column": self.column if self.line else None,
             "key": self.key,
             "code": self.code,
             "cause": self.cause,
@@ -81,6 +81,14 @@ def nearest_of(name: str, names: Iterable[str]) -> str | None:
     found = difflib.get_close_matches(name.lower().replace("-", "_"), list(exact), n=1, cutoff=0.6)
     found = found or difflib.get_close_matches(name.lower(), list(exact), n=1, cutoff=0.6)
     return exact[found[0]] if found else None
+
+
+def no_such(kind: str, name: str, names: Iterable[str]) -> str:
+    """That nothing of this kind has this name, which has, and which was probably meant."""
+    known = list(names)
+    near = nearest_of(name, known)
+    hint = f"; did you mean '{near}'?" if near else ""
+    return f"there is no {kind} {quoted(name)}{hint} (known: {', '.join(known)})"
 
 
 def quoted(value: str, limit: int = 60) -> str:

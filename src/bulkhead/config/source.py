@@ -102,7 +102,7 @@ def read_text(path: Path, shown: str) -> tuple[str | None, Source]:
     source = Source(shown)
 
     def whole(code: str, cause: str, allowed: str | None = None) -> tuple[None, Source]:
-        source.problems.append(Problem(shown, 1, 1, "", code, cause, allowed))
+        source.problems.append(Problem(shown, 0, 0, "", code, cause, allowed))
         return None, source
 
     try:
@@ -131,7 +131,7 @@ def read_text(path: Path, shown: str) -> tuple[str | None, Source]:
 
 
 def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
-    """Parse into `source`. `line` fixes the line of everything, for text that is not from a file."""
+    """Parse into `source`. `line` fixes the line of everything, for text that is not from a file: 0."""
     source.text = text
     builder = _Builder(source, line)
     for number, content in enumerate(text.split("\n")):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 from bulkhead.config.base import FormatVersion, Model, Name, Text
 from bulkhead.config.load import locate, validate
 from bulkhead.config.locate import data_root
-from bulkhead.config.problem import nearest_of
+from bulkhead.config.problem import no_such
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
 from bulkhead.experiments.check import findings_of, findings_of_sections
@@ -111,6 +111,10 @@ class BadExperiment(ValueError):
     """The file, or what was set on the command line, does not make sense."""
 
 
+class BadSetting(BadExperiment):
+    """What was given to `--set` is no setting at all, whatever the experiment: wrong usage."""
+
+
 @dataclass(frozen=True)
 class PointJob:
     key: str  # of the file that keeps the result
@@ -126,9 +130,7 @@ def load_experiment(name: str) -> Experiment | Sectioned:
     """One of experiments/, or a file of the user's. Raises BadExperiment with all that is wrong."""
     path = Path(name) if name.endswith((".yaml", ".yml")) else data_root() / "experiments" / f"{name}.yaml"
     if not path.is_file():
-        near = nearest_of(name, experiment_names())
-        hint = f"; did you mean '{near}'?" if near else ""
-        raise BadExperiment(f"there is no experiment '{name}'{hint} (known: {', '.join(experiment_names())})")
+        raise BadExperiment(no_such("experiment", name, experiment_names()))
     source = read_file(path, str(path))
     problems = list(source.problems)
     loaded: Experiment | Sectioned | None = None
@@ -160,14 +162,7 @@ def points_of(
         count *= len(values)
     if count > MAX_POINTS:
         raise BadExperiment(f"{count} points: at most {MAX_POINTS} are possible")
-    known = list(dict.fromkeys(word(value) for values in axes.values() for value in values))
-    for wanted in only:
-        if word(wanted) not in known:
-            words = [one for one in known if not one.isdecimal()]
-            numbers = ", or a swept number" if len(words) < len(known) else ""
-            raise BadExperiment(
-                f"--only {wanted}: no point has this value (known: {', '.join(words)}{numbers})"
-            )
+    wanted = _alternatives(only, {key: [word(value) for value in values] for key, values in axes.items()})
     found = []
     for chosen in itertools.product(*axes.values()):
         point = {
@@ -178,11 +173,35 @@ def points_of(
             continue
         if any(is_at(these, point) for these in experiment.without):
             continue
-        if all(word(wanted) in {word(point[key]) for key in axes} for wanted in only):
+        if all(these & {word(point[key]) for key in axes} for these in wanted):
             key = key_of([point[axis] for axis in axes])
             point = with_budgets(experiment.search, point, budgets)
             found.append(PointJob(key, point, _job(experiment, key, point)))
+    if not found:
+        given = " ".join(f"--only {one}" for one in only)
+        raise BadExperiment(f"{given}: no point has all of these values" if given else "there are no points")
     return found
+
+
+def _alternatives(only: Sequence[str], axes: Mapping[str, list[str]]) -> list[set[str]]:
+    """Sets of values of which a point must have one each: a point has one value of a key, so those that only
+    one key can have are alternatives."""
+    by_key: dict[str, set[str]] = {}
+    several: list[set[str]] = []
+    for wanted in map(word, only):
+        keys = [key for key, values in axes.items() if wanted in values]
+        if not keys:
+            known = dict.fromkeys(one for values in axes.values() for one in values)
+            words = [one for one in known if not one.isdecimal()]
+            numbers = ", or a swept number" if len(words) < len(known) else ""
+            raise BadExperiment(
+                f"--only {wanted}: no point has this value (known: {', '.join(words)}{numbers})"
+            )
+        if len(keys) == 1:
+            by_key.setdefault(keys[0], set()).add(wanted)
+        else:
+            several.append({wanted})
+    return [*by_key.values(), *several]
 
 
 def alone_jobs(points: Sequence[PointJob]) -> list[tuple[str, Job]]:

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from bulkhead.config.problem import key_text, nearest_of
+from bulkhead.config.problem import key_text, nearest_of, quoted
 from bulkhead.experiments.check import findings_of
-from bulkhead.experiments.model import BadExperiment, Experiment, Plot, Sectioned
+from bulkhead.experiments.model import BadExperiment, BadSetting, Experiment, Plot, Sectioned
 from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of, word
 
 
@@ -33,8 +33,10 @@ def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -
     for setting in settings:
         key, separator, text = setting.partition("=")
         if not separator:
-            raise BadExperiment(f"--set {setting}: KEY=VALUE is needed")
+            raise BadSetting(f"--set {quoted(setting)} is not a setting (allowed: KEY=VALUE)")
         value = _set_value(setting, text)
+        if key in sweep or key in fixed:
+            _swept(key, value)
         if key in sweep:
             sweep[key] = _swept_value(experiment, key, value)
         elif key in fixed:
@@ -69,7 +71,7 @@ def _swept(key: str, value: Any) -> list[Any]:
     try:
         return values_of(key, value)
     except BadRange as error:
-        raise BadExperiment(f"--set {error}") from error
+        raise BadSetting(f"--set {error}") from error
 
 
 def _plots_over(experiment: Experiment, keys: Sequence[str]) -> Iterator[Plot]:
@@ -124,5 +126,5 @@ def _set_value(setting: str, text: str) -> Any:
     try:
         value = YAML(typ="safe", pure=True).load(text)
     except (YAMLError, ValueError, RecursionError) as error:
-        raise BadExperiment(f"--set {setting}: the value cannot be read") from error
+        raise BadSetting(f"--set {quoted(setting)}: the value cannot be read") from error
     return Decimal(repr(value)) if isinstance(value, float) else value
