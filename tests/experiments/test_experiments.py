@@ -382,6 +382,14 @@ def regulators(*settings: str, only: tuple[str, ...] = ()) -> list[Any]:
     return points_of(with_settings(load_experiment("regulators"), settings), only)
 
 
+def test_images_of_full_size_have_the_memory_that_they_need() -> None:
+    """As docs/experiments.md has the command: `tracking` takes 85.1 MiB then."""
+    full = ("width=1920", "height=1080", "shifts=32", "rounds=5", "iterations=3", "memory_mib=128")
+    for point in regulators(*full):
+        assert all(part["memory_bytes"] == 128 << 20 for part in point.job["parts"])
+    assert all(part["memory_bytes"] == 64 << 20 for point in regulators() for part in point.job["parts"])
+
+
 def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:
     """`--set regulation.threshold=50..100..5`, `.step`, `.interval`, `.bandwidth_threshold`."""
     experiment = with_settings(load_experiment("regulators"), ["regulation.threshold=50..100..5"])
