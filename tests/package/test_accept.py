@@ -22,6 +22,7 @@ from bulkhead.commands.check import Checked, check_file
 from bulkhead.config.crosscheck import check_system
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
+from bulkhead.env.paths import repository
 from bulkhead.package.accept import Acceptance, accept
 from bulkhead.package.build import Options, build_plan, program_of
 from bulkhead.package.errors import PackageError
@@ -222,6 +223,24 @@ def test_what_is_not_on_this_machine_is_named_and_the_rest_is_checked(
     )
     (images / "Image").write_bytes(b"no kernel")
     assert [finding.path for finding in accept(plan, images).findings] == [("domains", 1, "image", "kernel")]
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [("at: 0x09000000", "uart.at"), ("distributor: 0x08000000", "interrupt_controller.distributor")],
+)
+def test_a_platform_file_with_other_hardware_than_its_board_is_refused(
+    tmp_path: Path, make_program: Make, change: str, key: str
+) -> None:
+    """EL2 would say so at boot (error 24), with its own code for the console."""
+    text = (repository() / "platforms" / "qemu-virt.yaml").read_text()
+    assert change in text
+    (tmp_path / "own.elf").write_bytes(make_program((RAM + 0x80000, b"text" * 100)))
+    (tmp_path / "board.yaml").write_text(text.replace(change, change.replace("00000", "20000", 1)))
+    (tmp_path / "own.yaml").write_text(SYSTEM.replace("qemu-virt", "./board.yaml"))
+    (problem,) = check_file(str(tmp_path / "own.yaml")).problems
+    assert (problem.key, problem.code) == ("platform", "refused")
+    assert f"`{key}`" in problem.cause
 
 
 SYSTEM = """\

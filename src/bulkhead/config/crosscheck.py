@@ -332,6 +332,10 @@ def _flows(system: System, platform: Platform) -> Findings:
         yield Finding(("broker", "cpu"), "out-of-range", cause, f"auto, or 0 to {platform.cores.count - 1}")
     if system.flows:
         yield from broker.findings(system, platform)
+    for index, domain in enumerate(system.domains):
+        if domain.socket and not system.flows:
+            cause = "without flows there is no broker, which moves what sockets send"
+            yield Finding(("domains", index, "socket"), "conflict", cause, "a system with `flows`")
     seen: set[str] = set()
     for number, flow in enumerate(system.flows):
         at: KeyPath = ("flows", number)

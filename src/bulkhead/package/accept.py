@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.env import paths
 from bulkhead.env.errors import MissingTool
@@ -69,6 +72,7 @@ class _Door:
         self.around = replace(around, built=built, fetch=False)
 
     def open(self) -> Acceptance:
+        self.errors.findings += _other_hardware(self.plan.platform)
         loaded = self._images(self.around)
         if not self.errors.findings:
             self._manifests(loaded)
@@ -159,6 +163,40 @@ class _Door:
     def _skip(self, what: str) -> None:
         if what not in self.unchecked:
             self.unchecked.append(what)
+
+
+def _other_hardware(platform: Platform) -> list[Finding]:
+    """Where a platform file of somebody's own differs from the board that it boots as: its hypervisor has
+    these addresses in its code, and refuses a manifest with others."""
+    path = platform_path(platform.board)
+    board = load_platform(path, path.name)[0] if path is not None else None
+    if board is None or board is platform:
+        return []
+    found = []
+    for key, (own, known) in _wired(platform, board).items():
+        if own != known:
+            cause = f"the hypervisor of board '{platform.board}' is for another `{key}`: {own}"
+            found.append(Finding(("platform",), "refused", cause, str(known)))
+    return found
+
+
+def _wired(*platforms: Platform) -> dict[str, tuple[str, ...]]:
+    """What platform_matches() of hypervisor/platform/ compares, of each."""
+
+    def text(value: object) -> str:
+        return f"{value:#x}" if isinstance(value, int) else str(value)
+
+    gics = [platform.interrupt_controller for platform in platforms]
+    uarts = [platform.uart for platform in platforms]
+    frames = ("distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
+    return {
+        "psci": tuple(platform.psci for platform in platforms),
+        **{f"uart.{key}": tuple(text(getattr(uart, key, None)) for uart in uarts) for key in ("type", "at")},
+        **{
+            f"interrupt_controller.{key}": tuple(text(getattr(gic, key, None)) for gic in gics)
+            for key in ("type", *frames)
+        },
+    }
 
 
 def _is_simulated_only(plan: Plan) -> bool:
