@@ -191,8 +191,8 @@ def test_values_of_one_key_are_alternatives() -> None:
 
 def test_values_that_no_point_has_together_are_refused() -> None:
     """A workload that both `rt` and `nrt` can be: a point with three of them is none."""
-    with pytest.raises(BadExperiment, match="--only disparity --only mser --only sift: no point has all"):
-        regulators(only=("disparity", "mser", "sift"))
+    with pytest.raises(BadExperiment, match="--only disparity --only mser --only tracking: no point has all"):
+        regulators(only=("disparity", "mser", "tracking"))
 
 
 def test_keys_of_points_are_names_of_files() -> None:
