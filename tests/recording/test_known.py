@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from bulkhead.env import store
 from bulkhead.env.paths import repository
 from bulkhead.recording import known
 from bulkhead.recording.known import known_names, known_trace, load_recording, program_in
-from bulkhead.recording.record import RecordingError, trace_info
+from bulkhead.recording.record import Program, RecordingError, describe, trace_info
 
 
 def test_every_recording_can_be_read_and_its_script_is_there() -> None:
@@ -38,6 +40,14 @@ def test_a_wrong_file_is_refused_with_line_and_key(own: Path) -> None:
     (own / "short.yaml").write_text("recording: 1\npackage: sqlite3\nprogramm: sqlite3\n")
     with pytest.raises(RecordingError, match=r"short\.yaml:3:1: programm: .*'program'"):
         known_trace("short")
+
+
+def test_a_trace_says_of_which_version_of_a_package_it_is(tmp_path: Path) -> None:
+    package = {"name": "sqlite3", "version": "3.40.1-2", "architecture": "arm64", "sha256": "0"}
+    (tmp_path / store.MANIFEST).write_text(json.dumps({"packages": [package]}))
+    about = describe(Program(tmp_path / "usr/bin/sqlite3", root=tmp_path), "sqlite3")
+    assert (about["package"], about["package_version"]) == ("sqlite3", "3.40.1-2")
+    assert describe(Program(tmp_path / "own"), None)["package_version"] is None
 
 
 @pytest.mark.emulator

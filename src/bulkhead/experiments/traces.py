@@ -32,7 +32,8 @@ class Trace:
         about = self.info["description"]
         about = about if isinstance(about, dict) else {}
         command = shlex.join([str(about.get("program", "?")), *map(str, about.get("arguments", ()))])
-        package = f" of package {about['package']}" if about.get("package") else ""
+        parts = (about.get("package"), about.get("package_version"))  # older traces have no version
+        package = f" of package {' '.join(map(str, filter(None, parts)))}" if parts[0] else ""
         return (
             f"{command}{package}: {self.info['instructions']:,} instructions,"
             f" {self.info['records']:,} accesses in {self.info['pages']:,} pages; SHA-256 {self.sha256}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bulkhead import __version__
+from bulkhead.env import store
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.env.qemu_user import qemu_user
@@ -127,6 +128,7 @@ def describe(program: Program, package: str | None) -> dict[str, Any]:
         "program": program.file.name,
         "arguments": list(program.arguments),
         "package": package,
+        "package_version": store.packages_in(program.root)[0].version if package and program.root else None,
         "architecture": "aarch64",
         "cpu": CPU,
         "recorder": f"bulkhead {__version__}",
