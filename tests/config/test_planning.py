@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
 from bulkhead.config.load import load_platform, load_system
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 MIB, PAGE = 1 << 20, 4096
 
 
-def example(
+def of_example(
     *overrides: str, unprotected: bool = False, name: str = "mixed-criticality"
 ) -> tuple[System, Platform]:
     loaded = load_system(ROOT / "examples" / f"{name}.yaml", overrides, unprotected=unprotected)
@@ -68,13 +68,13 @@ def assert_partitioned(plan: Plan) -> None:
 
 @pytest.mark.req("C2")
 def test_the_example_is_partitioned() -> None:
-    assert_partitioned(plan_memory(*example()))
+    assert_partitioned(plan_memory(*of_example()))
 
 
 @pytest.mark.req("C2")
 def test_maps_are_as_many_as_the_formula_says() -> None:
     """ceil(s / (x * C)) with x contiguous colors of size C."""
-    plan = plan_memory(*example())
+    plan = plan_memory(*of_example())
     for domain, asked in zip(plan.domains, plan.system.domains, strict=True):
         assert domain.colors is not None
         size = len(domain.colors) * plan.space.granule
@@ -94,14 +94,14 @@ def test_the_formula_holds_for_any_number_of_contiguous_colors(count: int) -> No
 
 @pytest.mark.req("C2")
 def test_the_hypervisor_has_colors_of_its_own() -> None:
-    plan = plan_memory(*example())
+    plan = plan_memory(*of_example())
     assert plan.pool.colors == frozenset({7})
     assert not any(plan.pool.colors & (domain.colors or frozenset()) for domain in plan.domains)
 
 
 @pytest.mark.req("C2")
 def test_uncolored_memory_can_be_mapped_by_blocks() -> None:
-    plan = plan_memory(*example(unprotected=True))
+    plan = plan_memory(*of_example(unprotected=True))
     assert plan.space.bits == 0
     assert_partitioned(plan)
     for domain in plan.domains:
@@ -115,14 +115,14 @@ def test_uncolored_memory_can_be_mapped_by_blocks() -> None:
     ("premap", "expected"), [("auto", [True, False, False]), ("all", [True] * 3), ("none", [False] * 3)]
 )
 def test_premap_is_for_real_time_domains_unless_told(premap: str, expected: list[bool]) -> None:
-    plan = plan_memory(*example(f"isolation.premap={premap}"))
+    plan = plan_memory(*of_example(f"isolation.premap={premap}"))
     assert [domain.premap for domain in plan.domains] == expected
 
 
 @pytest.mark.req("C2")
 def test_too_much_memory_is_refused_with_names_and_numbers() -> None:
     with pytest.raises(PlanningError) as caught:
-        plan_memory(*example("domains.hog.memory.0.size=241 MiB", "domains.linux.memory.0.size=1 GiB"))
+        plan_memory(*of_example("domains.hog.memory.0.size=241 MiB", "domains.linux.memory.0.size=1 GiB"))
     causes = [finding.cause for finding in caught.value.findings]
     assert causes == [
         "domain 'linux' asks for 1 GiB, but its colors [3, 4, 5] hold 720 MiB, 720 MiB of it free",
@@ -132,7 +132,7 @@ def test_too_much_memory_is_refused_with_names_and_numbers() -> None:
 
 @pytest.mark.req("C2")
 def test_all_that_the_colors_hold_can_be_had() -> None:
-    plan = plan_memory(*example("domains.hog.memory.0.size=240 MiB"))
+    plan = plan_memory(*of_example("domains.hog.memory.0.size=240 MiB"))
     assert_partitioned(plan)
     assert next(row.free_bytes for row in usage_of(plan) if row.owner == "hog") == 0
 
@@ -140,7 +140,7 @@ def test_all_that_the_colors_hold_can_be_had() -> None:
 @pytest.mark.req("C2")
 def test_owners_of_the_same_colors_share_what_is_left() -> None:
     """The hypervisor has 8 MiB of the 240 MiB of color 7, the broker 4 MiB."""
-    plan = plan_memory(*example(name="flows"))
+    plan = plan_memory(*of_example(name="flows"))
     rows = {row.owner: row for row in usage_of(plan)}
     assert rows["hypervisor"].colors == rows["broker"].colors == frozenset({7})
     assert rows["hypervisor"].free_bytes == rows["broker"].free_bytes == 228 * MIB
@@ -171,13 +171,14 @@ POOLS = st.sampled_from([None, 8 * MIB, 9 * MIB])
 
 
 @pytest.mark.req("C2")
-@settings(derandomize=True, max_examples=25, deadline=None)
+@settings(derandomize=True, max_examples=10, deadline=None, phases=[Phase.explicit, Phase.generate])
+@example(colors=[frozenset(c) for c in ({7}, {0, 2}, {0, 1}, {3})], colored=True, pool=None)
 @given(colors=st.lists(COLORS, min_size=4, max_size=4), colored=st.booleans(), pool=POOLS)
 def test_what_is_left_can_be_had_and_no_more(
     colors: list[frozenset[int]], colored: bool, pool: int | None
 ) -> None:
     """Whoever shares which colors: one granule more does not fit."""
-    system, whole = example(unprotected=not colored)
+    system, whole = of_example(unprotected=not colored)
     small = {"memory": (Range(at=0x4000_0000, size=160 * MIB),), "load": Range(at=0x4020_0000, size=16 * MIB)}
     platform = whole.model_copy(update=small)
     own = [Llc(colors=tuple(sorted(chosen))) for chosen in colors]
@@ -204,14 +205,14 @@ def test_what_is_left_can_be_had_and_no_more(
 @pytest.mark.req("C2")
 def test_fragmentation_is_reported() -> None:
     """16 MiB in maps of 24 KiB: the last map is used up to 16 KiB."""
-    plan = plan_memory(*example())
+    plan = plan_memory(*of_example())
     assert plan.domains[0].fragmented_bytes == math.ceil(16 * MIB / 24576) * 24576 - 16 * MIB == 8192
 
 
 @pytest.mark.req("C2")
 @pytest.mark.parametrize(("share", "count"), [("37.5 %", 3), ("26 %", 3), ("25 %", 2), ("0.1 %", 1)])
 def test_a_share_is_rounded_up_to_whole_colors(share: str, count: int) -> None:
-    plan = plan_memory(*example(f"domains.control.llc={{ share: {share} }}"))
+    plan = plan_memory(*of_example(f"domains.control.llc={{ share: {share} }}"))
     assert len(plan.domains[0].colors or ()) == count
     choice = next(choice for choice in plan.choices if choice.key == "domains.control.llc.colors")
     assert f"{count} of 8 LLC colors" in choice.reason
@@ -219,7 +220,7 @@ def test_a_share_is_rounded_up_to_whole_colors(share: str, count: int) -> None:
 
 @pytest.mark.req("C2")
 def test_auto_deals_out_all_colors_disjoint_real_time_first() -> None:
-    system, platform = example(
+    system, platform = of_example(
         *(f"domains.{name}.llc=auto" for name in ("control", "linux", "hog")), "hypervisor.llc=auto"
     )
     plan = plan_memory(system, platform)
@@ -231,12 +232,12 @@ def test_auto_deals_out_all_colors_disjoint_real_time_first() -> None:
 
 @pytest.mark.req("C2")
 def test_the_same_files_give_the_same_plan() -> None:
-    assert plan_memory(*example()).domains == plan_memory(*example()).domains
+    assert plan_memory(*of_example()).domains == plan_memory(*of_example()).domains
 
 
 @pytest.mark.req("C3")
 def test_banks_split_the_memory_of_one_cache_color_too() -> None:
-    system, platform = example()
+    system, platform = of_example()
     dram = Dram.model_validate(
         {"standard": "DDR4", "speed": 2133, "banks": 8, "width": 64, "mapping": {"bank": (16, 17, 18)}}
     )
@@ -252,7 +253,7 @@ def test_banks_split_the_memory_of_one_cache_color_too() -> None:
 @pytest.mark.req("C5")
 @pytest.mark.parametrize("target", ["linux", "control", "hog:0", "linux:65535", "control:7"])
 def test_the_hook_puts_one_granule_into_anothers_color(target: str) -> None:
-    right, wrong = plan_memory(*example()), plan_memory(*example(), miscolor=target)
+    right, wrong = plan_memory(*of_example()), plan_memory(*of_example(), miscolor=target)
     name, _, page = target.partition(":")
     victim = next(domain for domain in wrong.domains if domain.name == name)
     before, after = pages_of(right)[name], pages_of(wrong)[name]
@@ -271,7 +272,7 @@ def test_the_hook_puts_one_granule_into_anothers_color(target: str) -> None:
 @pytest.mark.parametrize("target", ["nobody", "linux:65536", "linux:-1", "linux:x"])
 def test_the_hook_refuses_what_is_not_there(target: str) -> None:
     with pytest.raises(PlanningError):
-        plan_memory(*example(), miscolor=target)
+        plan_memory(*of_example(), miscolor=target)
 
 
 @st.composite
