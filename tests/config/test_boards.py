@@ -57,7 +57,7 @@ def test_a_load_area_over_a_device_is_found(at: int) -> None:
     everywhere = Range(at=0, size=0x4000_0000)
     changed = {"memory": (everywhere,), "reserved": (), "load": Range(at=at, size=0x2000)}
     found = check_platform(board("qemu-virt").model_copy(update=changed))
-    assert [(finding.path, finding.code) for finding in found] == [(("load",), "overlap")]
+    assert [finding.code for finding in found if finding.path == ("load",)] == ["overlap"]
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_domain_copies_by_dma_and_is_interrupted_at_each_end(tmp_path: Path) -
 
     def build(memory_pa: int) -> Build:
         params = {"memory_pa": memory_pa, "bytes": 100_000, "chunk": 8192}
-        copier = domain("copier", "copier", [0], devices=["adma"], params=params)
+        copier = domain("copier", "copier", [0], devices=["adma"], dma="trusted", params=params)
         return built_for("zcu102", tmp_path, copier, for_ns=40_000_000)
 
     [memory] = {segment.pa - (segment.ipa - RAM) for segment in build(0).plan.domains[0].segments}
@@ -114,7 +114,7 @@ def test_a_domain_copies_by_dma_and_is_interrupted_at_each_end(tmp_path: Path) -
 
 def test_dma_past_the_end_of_memory_ends_with_an_error(tmp_path: Path) -> None:
     params = {"memory_pa": 0x8000_0000, "bytes": 8192, "chunk": 8192}
-    copier = domain("copier", "copier", [0], devices=["adma"], params=params)
+    copier = domain("copier", "copier", [0], devices=["adma"], dma="trusted", params=params)
     run = run_hosted(built_for("zcu102", tmp_path, copier, for_ns=20_000_000))
     report = report_of(run, "copier")
     assert (report["errors"], report["wrong"]) == (1, 8192)

@@ -107,7 +107,7 @@ def platform() -> Platform:
                 "l1d": {"size": 4096 * 4, **cache},
                 "l2": {"size": 64 * 1024 * 4, "replacement": "random", **cache},
             },
-            "devices": ({"name": "rtc", "at": 0x901_0000, "size": 4096, "interrupts": (34,)},),
+            "devices": ({"name": "rtc", "at": 0x901_0000, "size": 4096, "interrupts": (34,), "dma": False},),
         }
     )
 

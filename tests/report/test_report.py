@@ -119,6 +119,22 @@ def test_what_was_not_enforced_is_said(tmp_path: Path) -> None:
         assert "domains[1].bandwidth: the budget of 'linux': not enforced by this version" in text
 
 
+def test_d1_trust_qualifies_the_verdict_and_the_tables(tmp_path: Path, isolated: Run) -> None:
+    """No report calls promises kept without a word of the devices that reach past them."""
+    result = MadeUp(tmp_path / "run", unconfined={"linux": ("disk", "nic")}).result()
+    assert [domain["unconfined_devices"] for domain in result["domains"]] == [[], ["disk", "nic"], []]
+    assert result["witnesses"]["tables"]["not_bound"] == ["DMA of disk (linux)", "DMA of nic (linux)"]
+    run = load_run(tmp_path / "run")
+    for text in (shown(run, 200), unescape(render([run]))):
+        assert "0 wrong; tables do not bind DMA of disk (linux), DMA of nic (linux)" in text
+        assert "if you trust linux with the DMA of disk and nic" in text
+    verdict = shown(run, 200).strip().splitlines()[-1]
+    assert verdict.endswith("of guest time, if you trust linux with the DMA of disk and nic")
+    for text in (shown(isolated, 200), unescape(render([isolated]))):
+        assert "DMA" not in text
+        assert "if you trust" not in text
+
+
 def shared_core(broken: list[str]) -> dict[str, object]:
     promises = {"budgets": [], "recharges": broken, "priorities": []}
     return {

@@ -55,6 +55,7 @@ class MadeUp:
     miscolored: bool = False
     observer: bool = True
     notices: tuple[dict[str, object], ...] = ()
+    unconfined: dict[str, tuple[str, ...]] = field(default_factory=dict)
     console: bytes = CONSOLE
     how: str = "shutdown"
     detail: str = ""
@@ -175,6 +176,7 @@ class MadeUp:
                     n == "control",
                     tuple(sorted(COLOR_SETS[n])),
                     self.expected.get(n),
+                    unconfined=self.unconfined.get(n, ()),
                 )
                 for n in NAMES
             ),

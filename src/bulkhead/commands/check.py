@@ -128,6 +128,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
     from bulkhead.planning.admission import admission_of
     from bulkhead.planning.left import usage_of
 
+    free = unconfined_names(plan)
     cores = {core for domain in plan.domains for core in domain.cpus}
     return {
         "colors": plan.space.count if plan.space.bits else 0,
@@ -145,6 +146,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
             {
                 "name": domain.name,
                 "cpus": list(domain.cpus),
+                "unconfined_devices": free[domain.name],
                 "maps": domain.maps,
                 "segments": len(domain.segments),
                 "fragmented_bytes": domain.fragmented_bytes,
@@ -155,6 +157,16 @@ def _promised(plan: Plan) -> dict[str, Any]:
         "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
         "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
         "flows": None if plan.flows is None else flows_json(plan.flows),
+    }
+
+
+def unconfined_names(plan: Plan) -> dict[str, list[str]]:
+    """By domain: its devices that reach all memory. It is trusted with them."""
+    from bulkhead.config.masters import unconfined
+
+    return {
+        domain.name: [device.name for device in unconfined(domain, plan.platform)]
+        for domain in plan.system.domains
     }
 
 
@@ -222,6 +234,10 @@ def show_usage(title: str, plan: Plan) -> None:
     left = [str(core) for core in range(plan.platform.cores.count) if core not in used]
     table.add_row("left", ", ".join(left) or "none", _colors_left(plan, usage), "", "", "", "", "")
     console().print(table)
+    for name, devices in unconfined_names(plan).items():
+        if devices:
+            text = f"trusted: {name} reaches all memory with the DMA of {', '.join(devices)}"
+            console().print(text, style="yellow")
     found = admission_of(plan.system, plan.platform)
     if any(one.bytes_per_s is not None for one in found.demands):
         _show_bandwidth(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bulkhead.commands.check import Checked, plan_file, show_usage
+from bulkhead.commands.check import Checked, plan_file, show_usage, unconfined_names
 from bulkhead.commands.options import AsJson, Overrides, SystemFile, Unprotected
 from bulkhead.commands.output import complain, console, print_json, print_problems, result_object
 
@@ -64,6 +64,7 @@ def _json(checked: Checked) -> dict[str, Any]:
     loaded, planned = checked.loaded, checked.plan
     own: dict[str, Any] = {"errors": [problem.json() for problem in checked.problems]}
     if planned is not None:
+        free = unconfined_names(planned)
         own |= {
             "color_bits": list(planned.space.positions),
             "granule_bytes": planned.space.granule,
@@ -76,6 +77,7 @@ def _json(checked: Checked) -> dict[str, Any]:
                 {
                     "name": domain.name,
                     "cpus": list(domain.cpus),
+                    "unconfined_devices": free[domain.name],
                     "colors": _sorted(domain.colors),
                     "premap": domain.premap,
                     "maps": domain.maps,

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 
 from bulkhead.config.crosscheck_budgets import check_budgets
 from bulkhead.config.crosscheck_colors import check_colors
+from bulkhead.config.crosscheck_devices import check_devices, check_given
 from bulkhead.config.crosscheck_interrupts import check_interrupts
 from bulkhead.config.crosscheck_machine import check_machine
 from bulkhead.config.crosscheck_regulation import check_regulation
 from bulkhead.config.locate import limits
-from bulkhead.config.platform import Device, Platform, Range
+from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import GIB
 from bulkhead.config.references import check_image
@@ -23,7 +24,6 @@ from bulkhead.config.system import Domain, Flow, Region, System
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
 from bulkhead.planning import broker
 from bulkhead.planning.admission import check_admission
-from bulkhead.planning.space import llc_colored
 
 MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables are per granule
 MAX_GUEST_ADDRESS = 1 << 39
@@ -43,7 +43,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         _load_area,
         check_interrupts,
         _caches,
-        _device_names,
+        check_devices,
     )
     return [*(finding for check in checks for finding in check(platform)), *check_machine(platform)]
 
@@ -62,7 +62,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         at: KeyPath = ("domains", index)
         findings += _cpus(at, domain, platform)
         findings += _regions(at, domain, platform)
-        findings += _devices(at, domain, system, platform)
+        findings += check_given(at, domain, system, platform)
         findings += check_image(at, domain.image)
     findings += check_colors(system, platform)
     findings += check_budgets(system, platform)
@@ -104,7 +104,7 @@ def _on_chip(platform: Platform) -> Findings:
         cause = f"{ocm.free_bytes} bytes are not whole pages of {ocm.size} bytes"
         yield Finding(("ocm", "free"), "out-of-range", cause, "a multiple of 4 KiB, at most `size`")
     taken = [(window.name, window.at, window.end) for window in platform.device_windows()]
-    taken += [(d.name, d.at, d.at + (d.size or PAGE_BYTES)) for d in platform.passable().values()]
+    taken += [(one.name, one.pages.at, one.pages.end) for one in platform.registers()]
     taken += [("memory", ram.at, ram.end) for ram in platform.memory]
     for name, start, end in taken:
         if ocm.at < end and start < ocm.end:
@@ -153,7 +153,7 @@ def _load_area(platform: Platform) -> Findings:
     if load is None:
         return
     windows = [(window.name, window.at, window.end) for window in platform.device_windows()]
-    windows += [(d.name, d.at, d.at + (d.size or PAGE_BYTES)) for d in platform.passable().values()]
+    windows += [(one.name, one.pages.at, one.pages.end) for one in platform.registers()]
     for name, start, end in windows:
         if load.at < end and start < load.end:
             yield Finding(("load",), "overlap", f"the load area overlaps '{name}' at {start:#x}")
@@ -165,18 +165,6 @@ def _caches(platform: Platform) -> Findings:
             CacheShape(cache.size, cache.ways, cache.line).index_bits()
         except GeometryError as error:
             yield Finding(("caches", name), "geometry", str(error), "size = sets * ways * line")
-
-
-def _device_names(platform: Platform) -> Findings:
-    seen: set[str] = set()
-    named: list[tuple[KeyPath, str]] = [
-        (("devices", i), device.name) for i, device in enumerate(platform.devices)
-    ]
-    named += [(("dma", i), device.name) for i, device in enumerate(platform.dma)]
-    for path, name in named:
-        if name in seen:
-            yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{name}'")
-        seen.add(name)
 
 
 def _aligned(path: KeyPath, at: int, size: int) -> Findings:
@@ -296,27 +284,6 @@ def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
 
 def _overlap(region: Region, start: int, end: int) -> bool:
     return region.at < end and start < region.end
-
-
-def _devices(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
-    known = platform.passable()
-    for number, name in enumerate(domain.devices):
-        path: KeyPath = (*at, "devices", number)
-        device = known.get(name)
-        if device is None:
-            cause = f"platform '{platform.name}' has no device {quoted(name)}"
-            yield Finding(path, "unknown-name", cause, ", ".join(known) or "none", nearest_of(name, known))
-            continue
-        holder = next((d.name for d in system.domains if d is not domain and name in d.devices), None)
-        if name in domain.devices[:number] or holder is not None:
-            yield Finding(path, "duplicate-name", f"device '{name}' is given away twice", "each device once")
-        if llc_colored(system) and (not isinstance(device, Device) or device.dma):
-            cause = f"'{name}' masters memory past stage 2: '{domain.name}' must be contiguous, not colored"
-            yield Finding(path, "dma-colored", cause, "isolation without coloring, or a device without DMA")
-        for region_number, region in enumerate(domain.memory):
-            if _overlap(region, device.at, device.at + (device.size or PAGE_BYTES)):
-                cause = f"overlaps memory[{region_number}] of '{domain.name}' at {device.at:#x}"
-                yield Finding(path, "overlap", f"device '{name}' {cause}")
 
 
 def _flows(system: System, platform: Platform) -> Findings:

@@ -66,6 +66,8 @@ def _device_interrupts(platform: Platform) -> Findings:
     seen = _uart_user(platform)
     if platform.pmu is not None:
         seen |= dict.fromkeys(platform.pmu.interrupts, "pmu")
+    for iommu in platform.iommus:
+        seen |= dict.fromkeys(iommu.interrupts, iommu.name)
     for index, device in enumerate(platform.devices):
         for number, intid in enumerate(device.interrupts):
             path: KeyPath = ("devices", index, "interrupts", number)

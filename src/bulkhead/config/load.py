@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from bulkhead.config.crosscheck import check_platform, check_system
 from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.config.masters import trusted
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
 from bulkhead.config.platform import Platform
@@ -89,6 +90,8 @@ def load_system(
         system = system.model_copy(update={**off, "domains": domains})
     if system is not None:
         noticed = not_enforced(system, _events(platform, emulated))
+        if platform is not None:
+            noticed += trusted(system, platform)
         if platform is not None and emulated is not True:  # an emulator has no bandwidth to share
             noticed += not_admitted(system, platform)
         notices = tuple(locate(finding, root, file) for finding in noticed)

@@ -7,12 +7,12 @@ devices take) are answered here. Every section can carry the source of its numbe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
+from bulkhead.config.devices import Device, Dma, IntId, Iommu, Window
 from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
 from bulkhead.config.quantity import KIB, Address, Bytes, BytesPerS, Hertz, described, problem
 from bulkhead.config.timing import (
@@ -23,7 +23,6 @@ from bulkhead.config.timing import (
     Fact,
     Interconnect,
     Mpu,
-    Picoseconds,
     Pipeline,
     Prefetcher,
     Section,
@@ -32,7 +31,6 @@ from bulkhead.config.timing import (
 from bulkhead.geometry import CacheShape
 
 PowerOfTwo = Annotated[int, Field(gt=0, le=1 << 20)]
-IntId = Annotated[int, Field(ge=16, le=1019)]
 CacheName = Literal["l1i", "l1d", "l2", "l3"]
 
 
@@ -227,45 +225,6 @@ class Dram(Section):
     guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
 
 
-class Dma(Section):
-    name: Name
-    type: Text
-    at: Address
-    size: Bytes | None = None
-    channels: Annotated[int, Field(ge=1, le=256)] = 1
-    interrupts: tuple[IntId, ...] = ()
-    coherent: bool = False
-    qos: Address | None = None
-    rate: BytesPerS | None = None
-    start: Picoseconds | None = None  # from being enabled to its first access
-    finish: Picoseconds | None = None  # from its last write to its interrupt
-    per_line: Picoseconds | None = None  # of its bus, in each direction
-
-
-class Device(Section):
-    """Registers and interrupts that can be passed to a domain."""
-
-    name: Name
-    at: Address
-    size: Bytes
-    interrupts: tuple[IntId, ...] = ()  # shared ones, level-triggered
-    compatible: tuple[Text, ...] = ()  # in a guest's device tree; none: the guest must know where it is
-    dma: bool = False  # it masters memory, past stage 2
-
-
-@dataclass(frozen=True)
-class Window:
-    """A piece of guest-physical space that a device takes."""
-
-    name: str
-    at: int
-    bytes: int
-
-    @property
-    def end(self) -> int:
-        return self.at + self.bytes
-
-
 class Platform(Model):
     platform: FormatVersion
     name: Name
@@ -288,6 +247,7 @@ class Platform(Model):
     dram: Dram | None = None
     devices: tuple[Device, ...] = ()
     dma: tuple[Dma, ...] = ()
+    iommus: tuple[Iommu, ...] = ()  # none of them is driven by this version: bulkhead.config.masters
     mpam: tuple[Any, ...] = ()
     overheads: dict[str, Any] = {}
     flow_costs: FlowCosts | None = None
@@ -347,3 +307,7 @@ class Platform(Model):
         """Devices that a domain can be given, by name."""
         found: dict[str, Device | Dma] = {device.name: device for device in self.devices}
         return found | {device.name: device for device in self.dma}
+
+    def registers(self) -> tuple[Device | Dma | Iommu, ...]:
+        """Everything that the file names with registers of its own, also what no domain can be given."""
+        return (*self.devices, *self.dma, *self.iommus)

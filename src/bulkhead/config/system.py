@@ -254,6 +254,7 @@ class Domain(Model):
         Annotated[str, BeforeValidator(_property_name)], Annotated[int, BeforeValidator(_param)]
     ] = {}
     devices: tuple[Name, ...] = ()
+    dma: Literal["refuse", "trusted"] = "refuse"  # devices that master memory and that nothing confines
     manager: bool = False
     pmu: bool = False  # performance monitors: all counters of its cores that the hypervisor does not need
     socket: bool = False  # also without a flow: a manager may add some while the system runs

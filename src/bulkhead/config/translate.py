@@ -66,7 +66,8 @@ def _one(item: Any, model: type[BaseModel], root: Node) -> Finding | None:
     if kind == "extra_forbidden":
         return _unknown_key(path, model_at(model, path[:-1]))
     if kind == "missing":
-        return Finding(path, "missing-key", f"the key {quoted(str(path[-1]))} is missing")
+        cause = f"the key {quoted(str(path[-1]))} is missing"
+        return Finding(path, "missing-key", cause, _described(model_at(model, path[:-1]), str(path[-1])))
     if "cause" in context:
         return Finding(path, kind, context["cause"], context.get("allowed"), context.get("nearest"))
     if kind == "literal_error":
@@ -97,6 +98,12 @@ def _one(item: Any, model: type[BaseModel], root: Node) -> Finding | None:
     if kind == "string_too_long":
         return Finding(path, "out-of-range", "is too long", f"at most {context['max_length']} characters")
     return Finding(path, "bad-value", f"is {described(value)}: {item['msg']}")
+
+
+def _described(model: type[BaseModel] | None, key: str) -> str | None:
+    """What a field says that it may be, if it does."""
+    field = model.model_fields.get(key) if model is not None else None
+    return field.description if field is not None else None
 
 
 def _unknown_key(path: KeyPath, model: type[BaseModel] | None) -> Finding:

@@ -14,7 +14,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from bulkhead.config.platform import Dma, Platform
+from bulkhead.config.devices import Dma
+from bulkhead.config.platform import Platform
 from bulkhead.config.timing import Regulator
 from bulkhead.machine.patterns import beginnings, row_bytes, rows_of_core
 from bulkhead.machine.placement import Placement

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bulkhead.config.platform import Dma, InterruptController, Platform
+from bulkhead.config.devices import Dma
+from bulkhead.config.platform import InterruptController, Platform
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.settings import NotSimulated, engine_timing, settings_of
 from bulkhead.package.build import Build

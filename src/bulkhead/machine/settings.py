@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from bulkhead.config import dram as drams
-from bulkhead.config.platform import Cache, Dma, Dram, Platform
+from bulkhead.config.devices import Dma
+from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.timing import BY_TURNS, DramTiming, Interconnect, Prefetcher, TlbLevel
 
 PICOSECONDS_PER_S = 10**12

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bulkhead.config.platform import Device, Platform
+from bulkhead.config.devices import Device
+from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain
 from bulkhead.env import paths
 from bulkhead.package.bare_metal import load_bare_metal

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from bulkhead.config.flow_costs import no_costs
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Broker, Domain
-from bulkhead.geometry import PAGE_BYTES
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
@@ -413,11 +412,17 @@ def _budget(budget: Budget | None, layout: Layout) -> Row:
 
 
 def _add_devices(tables: dict[str, list[Row]], platform: Platform, configured: Domain) -> None:
-    for name in configured.devices:
-        device = platform.passable()[name]
-        nbytes = device.size or PAGE_BYTES
-        if device.at % PAGE_BYTES or nbytes % PAGE_BYTES:
-            reason = f"{nbytes:#x} bytes at {device.at:#x} are not whole pages"
-            raise PackageError(f"domain '{configured.name}': device '{name}': {reason}")
-        tables["devices"].append({"ipa": device.at, "pa": device.at, "bytes": nbytes})
-        tables["irqs"] += [{"intid": intid, "vcpu": 0} for intid in device.interrupts]
+    given = [platform.passable()[name] for name in configured.devices]
+    tables["irqs"] += [{"intid": intid, "vcpu": 0} for device in given for intid in device.interrupts]
+    tables["devices"] += device_rows(platform, configured)
+
+
+def device_rows(platform: Platform, configured: Domain) -> list[Row]:
+    """The pages that hold the registers of a domain's devices: each page once, whichever of them share it."""
+    rows: list[Row] = []
+    end = 0
+    for pages in sorted((platform.passable()[name].pages for name in configured.devices), key=lambda w: w.at):
+        start, end = max(pages.at, end), max(pages.end, end)
+        if start < end:
+            rows.append({"ipa": start, "pa": start, "bytes": end - start})
+    return rows

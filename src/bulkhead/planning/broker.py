@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bulkhead.config.platform import Dma, Platform
+from bulkhead.config.devices import Dma
+from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.system import AUTO_LLC, WITHOUT_CONSOLE, Domain, Image, Llc, Region, System

@@ -35,7 +35,7 @@ def stage2_table_pages(domain: Domain, platform: Platform, *, colored: bool) -> 
     for name in domain.devices:
         device = passable.get(name)
         if device is not None:
-            spans.append((device.at, device.at + (device.size or PAGE_BYTES), True))
+            spans.append((device.pages.at, device.pages.end, True))
     for start, end, by_pages in spans:
         pages += _touched(start, end, GIB)
         pages += _touched(start, end, BLOCK_BYTES) if by_pages else 0

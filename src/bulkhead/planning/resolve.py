@@ -106,6 +106,7 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
         "console": {"raw": True} if domain.console.raw else domain.console.present,
         "params": dict(domain.params),
         "devices": list(domain.devices),
+        "dma": domain.dma,
         "manager": domain.manager,
         "restart": domain.restart,
         "table_placement": domain.table_placement,

@@ -24,6 +24,7 @@ from bulkhead.report.sentences import (
     regulation_text,
     shared_core_kept,
     shared_core_text,
+    trust_text,
     witness_text,
 )
 from bulkhead.report.terminal import attempts_by_class
@@ -87,6 +88,7 @@ def _shown(run: Run) -> dict[str, Any]:
         "about": run.about,
         "label": run.label,
         "ok": run.ok,
+        "trust": trust_text(run),
         "command": command_of(run),
         "emulator": shlex.join(str(word) for word in run.about.get("command", [])),
         "by_name": {domain["name"]: domain for domain in run.domains},

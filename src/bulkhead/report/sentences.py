@@ -132,6 +132,16 @@ def interference_text(found: dict[str, Any]) -> str:
     return f"exits of its core per release {exits} before and during the attack; jitter {'; '.join(jitter)}"
 
 
+def trust_text(run: Run) -> str:
+    """What the verdict rests on beside the hypervisor: domains with devices that reach all memory."""
+    trusted = [
+        f"{domain['name']} with the DMA of {_listed(devices)}"
+        for domain in run.domains
+        if (devices := domain.get("unconfined_devices"))
+    ]
+    return f"if you trust {_listed(trusted)}" if trusted else ""
+
+
 def witness_text(name: str, witness: dict[str, Any]) -> str:
     """What a witness says, in one sentence."""
     if witness.get("verdict") == "missing":
@@ -141,9 +151,10 @@ def witness_text(name: str, witness: dict[str, Any]) -> str:
         tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
         return f"{evicted} cache lines of domains evicted by others{tail}"
     what = "color and owner" if witness.get("colored") else "owner"
+    past = ", ".join(witness.get("not_bound") or ())
     later = f" ({count(planned)} more not mapped yet)" if (planned := witness.get("frames_planned")) else ""
     return (
         f"{what} of {count(witness.get('frames_checked'))} mapped frames{later} and "
         f"{count(witness.get('tables_checked'))} table frames checked, "
-        f"{count(witness.get('findings_total'))} wrong"
+        f"{count(witness.get('findings_total'))} wrong" + (f"; tables do not bind {past}" if past else "")
     )

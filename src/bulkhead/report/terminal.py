@@ -24,6 +24,7 @@ from bulkhead.report.sentences import (
     regulation_text,
     shared_core_kept,
     shared_core_text,
+    trust_text,
     witness_text,
 )
 
@@ -204,7 +205,9 @@ def _verdict(run: Run) -> Text:
     guest = duration(run.report.get("guest_ns"))
     if run.ok:
         held = "every promise held" if run.protected else "all domains as expected, caches not divided,"
-        return Text(f"ok: {held} for {guest} of guest time", style="bold green")
+        trust = trust_text(run)
+        text = f"ok: {held} for {guest} of guest time" + (f", {trust}" if trust else "")
+        return Text(text, style="bold yellow" if trust else "bold green")
     reasons = len(run.report.get("reasons", []))
     return Text(
         f"{run.report.get('verdict')}: {reasons} reason{'s' if reasons != 1 else ''} above", style=_BAD

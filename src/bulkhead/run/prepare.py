@@ -15,6 +15,7 @@ import numpy as np
 
 from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
+from bulkhead.config.masters import unconfined
 from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, Window
 from bulkhead.flows.response import bounds_ns
@@ -191,6 +192,7 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
         event=event.counted_as(budget.counts) if event and budget else None,
         event_bytes=event.bytes if event and budget else None,
         raw_console=configured.console.raw,
+        unconfined=tuple(device.name for device in unconfined(configured, plan.platform)),
     )
 
 
@@ -199,7 +201,7 @@ def _devices_of(domain: DomainPlan, plan: Plan) -> tuple[Window, ...]:
     configured = plan.system.domain(domain.name)
     passable = plan.platform.passable()
     found = [
-        Window(passable[name].at, passable[name].size or 4 * _KIB, name)
+        Window(passable[name].pages.at, passable[name].pages.bytes, name)
         for name in (configured.devices if configured else ())
         if name in passable
     ]

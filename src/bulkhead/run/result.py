@@ -219,6 +219,7 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
         "console_lines": console.line_count,
         "colors": _colors(facts.target, target.colors),
         "restarts": domain.restarts if domain else 0,
+        "unconfined_devices": list(target.unconfined),
     }
     if target.budget is not None:
         result["events"] = events_of(target.budget, target.event, cores)
@@ -328,12 +329,17 @@ def _witnesses(facts: Facts, reasons: list[str]) -> Json:
         if isinstance(facts.status, SystemStatus) and facts.status.phase in ("started", "ended"):
             reasons.append(f"tables: {facts.tables}")
     else:
-        result["tables"] = facts.tables.as_json()
+        result["tables"] = {**facts.tables.as_json(), "not_bound": _not_bound(facts.target)}
         if not facts.tables.ok:
             first = facts.tables.findings[0].text if facts.tables.findings else "no table was found"
             more = facts.tables.findings_total - 1
             reasons.append(f"tables: {first}" + (f", and {more} more" if more > 0 else ""))
     return result
+
+
+def _not_bound(target: Target) -> list[str]:
+    """Accesses that go past the tables, so that tables without a fault say nothing of them."""
+    return [f"DMA of {device} ({domain.name})" for domain in target.domains for device in domain.unconfined]
 
 
 def _vcpu(core: CoreStatus) -> Json:

@@ -34,6 +34,7 @@ class DomainTarget:
     event: str | None = None  # what the budget counts
     event_bytes: int | None = None  # that an event stands for
     raw_console: bool = False  # its output has no tags
+    unconfined: tuple[str, ...] = ()  # devices that reach all memory: the domain is trusted with them
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: that a platform describes them without contradiction, and that a domain gets no more than it was
+given: not another device's registers, not memory past its stage-2 tables, not another domain's stream.
+
+crosscheck.py calls this for each platform file and each domain. Decides nothing about interrupts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.devices import Device, Dma, Iommu, Registers
+from bulkhead.config.masters import refused, unconfined
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.system import Domain, System
+
+STREAMS = {"smmuv2": 1 << 16, "smmuv3": 1 << 32}
+
+Findings = Iterator[Finding]
+
+
+def check_devices(platform: Platform) -> Findings:
+    """Of a platform file: names, IOMMUs, memory."""
+    seen: set[str] = set()
+    for path, one in _described(platform):
+        if one.name in seen:
+            yield Finding((*path, "name"), "duplicate-name", f"a second device is named '{one.name}'")
+        seen.add(one.name)
+        for number, ram in enumerate(platform.memory):
+            if one.pages.at < ram.end and ram.at < one.pages.end:
+                yield Finding(path, "overlap", f"'{one.name}' overlaps memory[{number}] at {ram.at:#x}")
+        if not isinstance(one, Iommu):
+            yield from _streams(path, one, platform)
+
+
+def _described(platform: Platform) -> list[tuple[KeyPath, Device | Dma | Iommu]]:
+    found: list[tuple[KeyPath, Device | Dma | Iommu]] = []
+    found += [(("devices", index), one) for index, one in enumerate(platform.devices)]
+    found += [(("dma", index), one) for index, one in enumerate(platform.dma)]
+    found += [(("iommus", index), one) for index, one in enumerate(platform.iommus)]
+    return found
+
+
+def _streams(path: KeyPath, device: Device | Dma, platform: Platform) -> Findings:
+    if device.iommu is None:
+        if device.streams:
+            cause = f"'{device.name}' has streams, and no IOMMU where they arrive"
+            yield Finding((*path, "streams"), "conflict", cause, "the key 'iommu', or no streams")
+        return
+    if not device.masters_memory:
+        cause = f"'{device.name}' does not master memory, so no IOMMU translates for it"
+        yield Finding((*path, "iommu"), "conflict", cause, "`dma: true`, or no IOMMU")
+    known = {iommu.name: iommu for iommu in platform.iommus}
+    iommu = known.get(device.iommu)
+    if iommu is None:
+        cause = f"there is no IOMMU {quoted(device.iommu)}"
+        near = nearest_of(device.iommu, known)
+        yield Finding((*path, "iommu"), "unknown-name", cause, ", ".join(known) or "none", near)
+        return
+    if not device.streams:
+        cause = f"the IOMMU '{iommu.name}' tells devices apart by stream, and '{device.name}' has none"
+        yield Finding((*path, "iommu"), "missing-key", cause, "the key 'streams'")
+    for number, stream in enumerate(device.streams):
+        at: KeyPath = (*path, "streams", number)
+        if stream >= STREAMS[iommu.type]:
+            cause = f"{stream:#x} is no stream of an {iommu.type}"
+            yield Finding(at, "out-of-range", cause, f"0 to {STREAMS[iommu.type] - 1:#x}")
+        elif stream in device.streams[:number]:
+            yield Finding(at, "duplicate-name", f"stream {stream:#x} is listed twice", "each stream once")
+
+
+def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Findings:
+    """Of a system file: the devices of one domain."""
+    known = platform.passable()
+    free = {device.name for device in unconfined(domain, platform)}
+    for number, name in enumerate(domain.devices):
+        path: KeyPath = (*at, "devices", number)
+        device = known.get(name)
+        if device is None:
+            cause = f"platform '{platform.name}' has no device {quoted(name)}"
+            yield Finding(path, "unknown-name", cause, ", ".join(known) or "none", nearest_of(name, known))
+            continue
+        holder = next((d.name for d in system.domains if d is not domain and name in d.devices), None)
+        if name in domain.devices[:number] or holder is not None:
+            yield Finding(path, "duplicate-name", f"device '{name}' is given away twice", "each device once")
+        if name in free and domain.dma != "trusted":
+            yield Finding(path, "dma-unconfined", *refused(domain, device))
+        for region_number, region in enumerate(domain.memory):
+            if region.at < device.pages.end and device.pages.at < region.end:
+                cause = f"overlaps memory[{region_number}] of '{domain.name}' at {device.at:#x}"
+                yield Finding(path, "overlap", f"device '{name}' {cause}")
+        yield from _shared_pages(path, domain, device, platform)
+        yield from _shared_streams(path, domain, device, system, platform)
+
+
+def _shared_pages(path: KeyPath, domain: Domain, device: Device | Dma, platform: Platform) -> Findings:
+    """Stage 2 gives away whole pages: whoever else has registers there must be the same domain's."""
+    for other in platform.registers():
+        if other.name in domain.devices or not _overlap(device, other):
+            continue
+        cause = f"the pages of '{device.name}' hold registers of '{other.name}' at {other.at:#x}, too"
+        both = "" if isinstance(other, Iommu) else f"both for '{domain.name}', or "
+        yield Finding(path, "shared-page", cause, f"{both}a device with pages of its own")
+
+
+def _overlap(device: Registers, other: Registers) -> bool:
+    return device.pages.at < other.end and other.at < device.pages.end
+
+
+def _shared_streams(
+    path: KeyPath, domain: Domain, device: Device | Dma, system: System, platform: Platform
+) -> Findings:
+    """An IOMMU cannot tell two devices of one stream apart: both would have both domains' memory."""
+    known = platform.passable()
+    for before in system.domains:
+        if before is domain:
+            return  # the later of two domains has the finding
+        for name in before.devices:
+            other = known.get(name)
+            if other is None or other is device or other.iommu is None or other.iommu != device.iommu:
+                continue
+            if both := sorted(set(other.streams) & set(device.streams)):
+                cause = f"'{name}' of '{before.name}' has stream {both[0]:#x} of '{device.iommu}', too"
+                yield Finding(path, "shared-stream", cause, "both devices for one domain")

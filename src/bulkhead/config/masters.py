@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which devices of a domain reach memory past its stage-2 tables, and what a report has to say of that.
+
+Cross-checks, commands and runs ask here, so that they agree. A device that masters memory is confined if the
+hypervisor drives an IOMMU before it. It drives none in this version, so a device behind one is as free as a
+device without. Identity-mapped memory confines nothing either: it makes the addresses of a driver right, and
+leaves the device every other address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.devices import Device, Dma
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding
+from bulkhead.config.system import Domain, System
+
+
+def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
+    """Those of its devices that can read and write all memory."""
+    known = platform.passable()
+    return [known[name] for name in domain.devices if name in known and known[name].masters_memory]
+
+
+def why_unconfined(device: Device | Dma) -> str:
+    """What would have to be otherwise, as the end of a sentence about the device."""
+    if device.iommu is None:
+        return "is behind no IOMMU"
+    return f"is behind the IOMMU '{device.iommu}', which this version does not drive"
+
+
+def refused(domain: Domain, device: Device | Dma) -> tuple[str, str]:
+    """Cause and what is allowed instead, where the domain is not trusted with the device."""
+    cause = (
+        f"'{device.name}' masters memory and {why_unconfined(device)}: with it '{domain.name}' could read "
+        "and write all memory, whether its own is identity-mapped or not"
+    )
+    return cause, f"a device that does not master memory, or `dma: trusted` for '{domain.name}'"
+
+
+def trusted(system: System, platform: Platform) -> Iterator[Finding]:
+    """A notice for each domain that asks to be trusted: that isolation rests on it."""
+    for index, domain in enumerate(system.domains):
+        if domain.dma != "trusted":
+            continue
+        path = ("domains", index, "dma")
+        found = unconfined(domain, platform)
+        if not found:
+            cause = f"'{domain.name}' is trusted, and has no device that masters memory"
+            yield Finding(path, "no-effect", cause, "leave it out")
+        for device in found:
+            cause = (
+                f"'{domain.name}' is trusted with '{device.name}', which masters memory and "
+                f"{why_unconfined(device)}: it can read and write all memory, also that of the hypervisor "
+                "and of other domains. What reports say of isolation holds only if "
+                f"'{domain.name}' does not misuse it"
+            )
+            yield Finding(path, "dma-trusted", cause)
