@@ -37,7 +37,9 @@ function(bulkhead_instrumented name)
     list(APPEND options ${includes} ${definitions})
     file(GLOB step CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/instrument/*.py)
 
-    set(directory ${CMAKE_CURRENT_BINARY_DIR}/${name}.parts)
+    # One object for all programs that compile a source alike, in the directory that stands for the options.
+    string(MD5 alike "${options}")
+    set(directory ${CMAKE_BINARY_DIR}/instrumented/${alike})
     file(MAKE_DIRECTORY ${directory})
     set(objects "")
     foreach(source IN LISTS arg_SOURCES)
@@ -45,19 +47,24 @@ function(bulkhead_instrumented name)
         file(RELATIVE_PATH part ${PROJECT_SOURCE_DIR} ${source})
         string(REGEX REPLACE "[^A-Za-z0-9_.-]" "_" part ${part})
         set(object ${directory}/${part}.o)
+        list(APPEND objects ${object})
+        get_property(known GLOBAL PROPERTY BULKHEAD_INSTRUMENTED_OBJECTS)
+        if(object IN_LIST known)
+            continue()
+        endif()
+        set_property(GLOBAL APPEND PROPERTY BULKHEAD_INSTRUMENTED_OBJECTS ${object})
         add_custom_command(
             OUTPUT ${object}
             COMMAND ${CMAKE_C_COMPILER} ${options} -S -MD -MF ${object}.d -MT ${object}
                 -o ${directory}/${part}.compiled.s ${source}
             COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/scripts
-                ${BULKHEAD_PYTHON} -m instrument.charge
+                ${BULKHEAD_PYTHON} -S -X pycache_prefix=${PROJECT_SOURCE_DIR}/build/pycache -m instrument.charge
                 ${directory}/${part}.compiled.s ${directory}/${part}.charged.s
             COMMAND ${CMAKE_C_COMPILER} -c -o ${object} ${directory}/${part}.charged.s
             DEPENDS ${source} ${step}
             DEPFILE ${object}.d
-            COMMENT "Instrumenting ${part} for ${name}"
+            COMMENT "Instrumenting ${part}"
             VERBATIM COMMAND_EXPAND_LISTS)
-        list(APPEND objects ${object})
     endforeach()
 
     set(layout ${PROJECT_SOURCE_DIR}/machine/program/instrumented.ld)
