@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test fuzz prove advice lint format size linux notices clean
+.PHONY: help demo test quick fuzz prove advice lint format size linux notices clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -16,6 +16,10 @@ demo: ## set up, boot the example unprotected and isolated, show the report
 test: ## the whole test suite; ends with one line of verdict
 	@scripts/setup
 	@$(PYTHON) scripts/test.py
+
+quick: ## what needs no emulator and no patience: build, lint of changes, unit tests, fast Python tests
+	@scripts/setup
+	@$(PYTHON) scripts/test.py --quick
 
 fuzz: ## fuzz everything that a guest, a manifest or a loader controls; options in FUZZ="--runs N"
 	@scripts/setup

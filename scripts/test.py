@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make test`: build, lint, unit tests, Python tests, emulator tests; goes on after a failing stage.
 
-The last line is the verdict, counted from the result files that the stages leave in build/test-results.
-Ends 1 if anything failed.
+`make quick` is the same without what takes long (`--quick`); arguments are the stages that alone are run. The
+last line is the verdict, counted from the result files that the stages leave in build/test-results. Ends 1 if
+anything failed.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.env.native import ensure_built
 from bulkhead.env.qemu import qemu_binary
 from bulkhead.fetches import fetches
 from checks.common import BUILD, ROOT
-from checks.lint import lint
+from checks.leftovers import files_outside, left_behind
+from checks.lint import lint, lint_of_changes
+from checks.stages import Ended, Stage, leave_count, run_stages
 from checks.verdict import Count, count_ctest, count_junit
 from fuzzing.target import Limits, known_targets, run_all
 
 RESULTS = BUILD / "test-results"
+CORES = 2
+# Two tests at a time; those of a file one after the other, as many share what one of them has booted.
+SIDE_BY_SIDE = ("-n", str(CORES), "--dist", "loadfile", "--durations=8")
 FUZZ_RUNS = 3000  # of each target, the same inputs each time: new ones are for scripts/fuzz.py
 
 
@@ -45,9 +54,9 @@ def fetch() -> Count:
     return Count(passed=1)
 
 
-def check() -> Count:
+def check(changes_only: bool = False) -> Count:
     total = Count()
-    for result in lint():
+    for result in lint_of_changes() if changes_only else lint():
         print(result.text(), flush=True)
         total += Count(passed=1) if result.passed else Count(failed=1)
     return total
@@ -90,48 +99,106 @@ def pytest(name: str, *arguments: str) -> Count:
 
 
 def python_tests() -> Count:
-    return pytest("python", "-n", "2", "-m", "not emulator", "--ignore=tests/repo")
+    return pytest("python", *SIDE_BY_SIDE, "-m", "not emulator", "--ignore=tests/repo")
+
+
+def quick_python_tests() -> Count:
+    return pytest("python", *SIDE_BY_SIDE, "-m", "not emulator and not slow", "--ignore=tests/repo")
 
 
 def emulator_tests() -> Count:
     os.environ["BULKHEAD_QEMU"] = str(qemu_binary())  # also for the tests that know nothing of the tool
-    return pytest("emulator", "-m", "emulator", "--durations=5")
+    return pytest("emulator", *SIDE_BY_SIDE, "-m", "emulator")
 
 
-def attempt(stage: Callable[[], Count]) -> Count:
-    """A stage that breaks has failed; the next ones go on."""
+BUILT = ("host build", "target build")
+STAGES = (
+    Stage("downloads", fetch, cores=0),
+    Stage("host build", lambda: build("host")),
+    Stage("target build", lambda: build("target")),
+    Stage("lint", check, after=BUILT),
+    Stage("unit tests", unit_tests, after=("host build",)),
+    Stage("fuzz", fuzz, after=("host build",)),
+    Stage("Python tests", python_tests, after=BUILT),
+    Stage("emulator tests", emulator_tests, after=(*BUILT, "downloads")),
+)
+QUICK_STAGES = (
+    *STAGES[1:3],
+    Stage("lint of changes", lambda: check(changes_only=True), after=BUILT),
+    Stage("unit tests", unit_tests, after=("host build",)),
+    Stage("quick Python tests", quick_python_tests, after=BUILT),
+)
+
+
+def in_this_process(stage: Stage) -> None:
+    """What the process of one stage does; one that breaks has failed."""
     try:
-        return stage()
+        count = stage.run()
     except Exception:
         traceback.print_exc()
-        return Count(failed=1)
+        count = Count(failed=1)
+    leave_count(RESULTS, stage.name, count)
 
 
-STAGES: dict[str, Callable[[], Count]] = {
-    "host build": lambda: build("host"),
-    "target build": lambda: build("target"),
-    "lint": check,
-    "unit tests": unit_tests,
-    "fuzz": fuzz,
-    "Python tests": python_tests,
-    "emulator and guests": fetch,
-    "emulator tests": emulator_tests,
-}
+def run_and_show(stages: tuple[Stage, ...], options: list[str]) -> list[Ended]:
+    """Each stage's output whole, when it ends."""
+    own = [sys.executable, str(Path(__file__)), *options, "--in-this-process"]
+    ended = []
+    for one in run_stages(stages, CORES, lambda stage: [*own, stage.name], RESULTS, announce):
+        ended.append(one)
+        print(f"\n=== {len(ended)}/{len(stages)} {one.stage.name}\n{one.output.rstrip()}")
+        took = f"{one.seconds:.0f} s, {one.cpu_seconds:.0f} s of processors"
+        print(f"--- {one.stage.name}: {one.count} ({took})", flush=True)
+    return ended
+
+
+def announce(stage: Stage) -> None:
+    print(f"... {stage.name}", flush=True)
+
+
+def leftovers(before: set[Path], temporary: Path) -> Count:
+    """Nothing is written outside of build/, and nothing that is needed for a moment stays."""
+    left = sorted(files_outside(ROOT) - before) + sorted(left_behind(temporary))
+    for path in left:
+        print(f"left by the tests: {path}")
+    return Count(failed=1) if left else Count(passed=1)
+
+
+def chosen(arguments: argparse.Namespace) -> tuple[Stage, ...]:
+    """The stages that the command line asks for, in their order; those that it names wait for no other."""
+    stages = QUICK_STAGES if arguments.quick else STAGES
+    if unknown := set(arguments.stage) - {stage.name for stage in stages}:
+        names = ", ".join(stage.name for stage in stages)
+        print(f"no such stage: {', '.join(sorted(unknown))} (there are: {names})", file=sys.stderr)
+        sys.exit(2)
+    if not arguments.stage:
+        return stages
+    return tuple(replace(stage, after=()) for stage in stages if stage.name in arguments.stage)
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description="The test suite; ends with one line of verdict.")
+    parser.add_argument("stage", nargs="*", help="only these, without those before them")
+    parser.add_argument("--quick", action="store_true", help="without what takes long")
+    parser.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    stages = chosen(arguments)
+    if arguments.in_this_process:
+        in_this_process(stages[0])
+        return 0
     shutil.rmtree(RESULTS, ignore_errors=True)
     RESULTS.mkdir(parents=True)
     start = time.monotonic()
-    counts: dict[str, Count] = {}
-    for number, (name, stage) in enumerate(STAGES.items(), 1):
-        print(f"\n=== {number}/{len(STAGES)} {name}", flush=True)
-        begun = time.monotonic()
-        counts[name] = attempt(stage)
-        print(f"--- {name}: {counts[name]} ({time.monotonic() - begun:.0f} s)", flush=True)
-    total = sum(counts.values(), Count())
-    failing = [name for name, count in counts.items() if count.failed]
-    print(f"\n{time.monotonic() - start:.0f} s; failing stages: {', '.join(failing) or 'none'}")
+    before, temporary = files_outside(ROOT), Path(tempfile.mkdtemp(prefix="bulkhead-"))
+    os.environ["TMPDIR"] = str(temporary)
+    ended = run_and_show(stages, ["--quick"] * arguments.quick)
+    rest = leftovers(before, temporary)
+    shutil.rmtree(temporary, ignore_errors=True)
+    total = sum((one.count for one in ended), rest)
+    failing = [one.stage.name for one in ended if one.count.failed] + ["leftovers"] * rest.failed
+    processors = sum(one.cpu_seconds for one in ended)
+    took = f"{time.monotonic() - start:.0f} s, {processors:.0f} s of processors"
+    print(f"\n{took}; failing stages: {', '.join(failing) or 'none'}")
     print(total)
     return 1 if total.failed else 0
 

@@ -65,6 +65,19 @@ def run(command: Sequence[str | Path], text: str | None = None) -> str:
     return (done.stdout + done.stderr).strip() or f"{command[0]} ended with {done.returncode}"
 
 
+def changed_files() -> list[Path]:
+    """Files of the checkout that differ from the branch that this one follows, committed or not."""
+    base = ["git", "merge-base", "HEAD", "@{upstream}"]
+    found = subprocess.run(base, cwd=ROOT, capture_output=True, text=True, check=False)
+    since = found.stdout.strip() if found.returncode == 0 else "HEAD"
+    command = ["git", "diff", "--name-only", "-z", since]
+    tracked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = ["git", "ls-files", "--others", "--exclude-standard", "-z"]
+    new = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = (ROOT / name for name in (tracked + new).split("\0") if name)
+    return sorted(path for path in paths if path.is_file())
+
+
 def files(*suffixes: str) -> list[Path]:
     """Files of the checkout that are or could be committed, with one of the suffixes (all without)."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from checks.common import BUILD, VENV_BIN, Result, files, run, timed
+from checks.common import BUILD, VENV_BIN, Result, changed_files, files, run, timed
 from checks.compiled import one_each, write_database
 from checks.headers import check_headers
 from checks.tidy import check_tidy
@@ -65,9 +65,20 @@ CHECKS: dict[str, Callable[[], str]] = {
 }
 
 
-def lint() -> Iterator[Result]:
+# Those that take long look at the files alone that differ from what others have.
+ON_CHANGES: dict[str, Callable[[], str]] = {
+    **{name: check for name, check in CHECKS.items() if name not in ("cppcheck", "headers compile alone")},
+    "clang-tidy": lambda: check_tidy(set(changed_files())),
+}
+
+
+def lint_of_changes() -> Iterator[Result]:
+    return lint(ON_CHANGES)
+
+
+def lint(checks: dict[str, Callable[[], str]] = CHECKS) -> Iterator[Result]:
     """Run all checks, two at a time; results in the order of the list."""
     with ThreadPoolExecutor(2) as pool:
-        pending = [pool.submit(timed, name, check) for name, check in CHECKS.items()]
+        pending = [pool.submit(timed, name, check) for name, check in checks.items()]
         for future in pending:
             yield future.result()

@@ -6,6 +6,7 @@ Called by lint. The flags are those of the plain (unsanitized) objects, in a com
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from checks.common import BUILD, ROOT, run
 from checks.compiled import Compilation, one_each, write_database
@@ -33,10 +34,12 @@ def _check(compilation: Compilation) -> str:
     return problem
 
 
-def check_tidy() -> str:
+def check_tidy(only: set[Path] | None = None) -> str:
+    """Of all sources, or only of these."""
     if not (BUILD / "host" / "build.ninja").exists():
         return "needs the build: its flags and dependencies"
-    sources = one_each("host", DIRECTORIES).values()
+    known = one_each("host", DIRECTORIES)
+    sources = [one for source, one in known.items() if only is None or source in only]
     (DATABASE / "tidy").mkdir(parents=True, exist_ok=True)
     write_database(DATABASE / "compile_commands.json", sources)
     with ThreadPoolExecutor(2) as pool:

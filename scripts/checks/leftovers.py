@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of the tests has left outside of build/: files in the checkout, files for a moment that stayed.
+
+Called by scripts/test.py before the first stage and after the last. It deletes nothing.
+"""
+
+import os
+from pathlib import Path
+
+# Of git, and of those who build; and pytest's own, which it deletes when it sees fit.
+NOT_LOOKED_AT = (".git", "build")
+OF_PYTEST = "pytest-of-"
+
+
+def files_outside(root: Path) -> set[Path]:
+    """All files and directories of the checkout, ignored ones too, but those where everybody may write."""
+    found: set[Path] = set()
+    for place, directories, names in os.walk(root):
+        if Path(place) == root:
+            directories[:] = [name for name in directories if name not in NOT_LOOKED_AT]
+            names = [name for name in names if name not in NOT_LOOKED_AT]
+        found.update(Path(place, name).relative_to(root) for name in [*directories, *names])
+    return found
+
+
+def left_behind(temporary: Path) -> set[Path]:
+    """What is still in the directory for files that are needed for a moment."""
+    return {path for path in temporary.iterdir() if not path.name.startswith(OF_PYTEST)}
