@@ -193,6 +193,8 @@ static void type(uint8_t character)
         change_focus((uint32_t)(character - '0'));
     } else if (escaped && character == 'n' && focus != BH_ALL_DOMAINS) {
         change_focus(console_after(focus));
+    } else if (escaped && character == 't') {
+        console_log(CONSOLE_TIME_LINE);
     } else if (!escaped && character == ESCAPE) {
         console.escape = true;
     } else if (focus != BH_ALL_DOMAINS && (!escaped || character == ESCAPE)) {

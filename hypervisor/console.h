@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+/* Answer to the escape and `t`: its tag has the time. src/bulkhead/run/console.py knows it. */
+#define CONSOLE_TIME_LINE "this is the time"
+
 struct domain;
 
 /* Prepares the UART and forgets all output state. First core, before anything is logged; the domains may be

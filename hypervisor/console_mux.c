@@ -30,6 +30,38 @@ static bool is_pending(const struct console_mux *mux, uint32_t index)
     return mux->open == index && console_line_is_pending(&mux->sources[index].line);
 }
 
+/* The newline of its line is in the ring. */
+static bool has_whole_line(const struct console_source *source)
+{
+    return source->ring != NULL &&
+           (int32_t)(atomic_load_explicit(&source->ring->newlines, memory_order_acquire) - source->newlines) >
+               0;
+}
+
+/* When the line began that is next, or that has begun to be written. */
+static uint64_t line_time(const struct console_source *source)
+{
+    uint64_t time_us;
+
+    return console_ring_peek_line(source->ring, &time_us) ? time_us : source->line_us;
+}
+
+/* A line of the hypervisor's comes after the lines that domains had finished before: "powered off" is the
+ * last that is read of a domain. Lines that a domain begins later, and endless ones, do not delay it. */
+static bool waits_for_domains(const struct console_mux *mux, uint32_t index)
+{
+    if (index != CONSOLE_HYPERVISOR) {
+        return false;
+    }
+    for (uint32_t i = 0; i < CONSOLE_HYPERVISOR; i++) {
+        if (has_whole_line(&mux->sources[i]) &&
+            line_time(&mux->sources[i]) <= line_time(&mux->sources[index])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_due(const struct console_mux *mux, uint32_t index, bool everything)
 {
     const struct console_source *source = &mux->sources[index];
@@ -45,9 +77,7 @@ static bool is_due(const struct console_mux *mux, uint32_t index, bool everythin
     if (waiting == 0) {
         return false;
     }
-    return everything || index == mux->through || waiting >= CONSOLE_RING_BYTES / 2 ||
-           (int32_t)(atomic_load_explicit(&source->ring->newlines, memory_order_acquire) - source->newlines) >
-               0;
+    return everything || index == mux->through || waiting >= CONSOLE_RING_BYTES / 2 || has_whole_line(source);
 }
 
 /* Round robin, a line at a time; a long line gives way when others wait. */
@@ -61,7 +91,7 @@ static bool choose(struct console_mux *mux, bool everything)
     for (uint32_t i = 1; i <= CONSOLE_SOURCES; i++) {
         uint32_t next = (mux->turn + i) % CONSOLE_SOURCES;
 
-        if (is_due(mux, next, everything)) {
+        if (is_due(mux, next, everything) && !waits_for_domains(mux, next)) {
             mux->turn = next;
             mux->taken = 0;
             return true;

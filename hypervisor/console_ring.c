@@ -13,6 +13,16 @@ static uint8_t *byte_at(struct console_ring *ring, uint32_t position)
     return &ring->bytes[position % CONSOLE_RING_BYTES];
 }
 
+static uint64_t stamp_at(const struct console_ring *ring, uint32_t position)
+{
+    uint64_t time_us = 0;
+
+    for (uint32_t i = 0; i < STAMP_BYTES; i++) {
+        time_us |= (uint64_t)ring->bytes[(position + i) % CONSOLE_RING_BYTES] << 8 * i;
+    }
+    return time_us;
+}
+
 uint32_t console_ring_waiting(const struct console_ring *ring)
 {
     return atomic_load_explicit(&ring->head, memory_order_acquire) -
@@ -59,12 +69,22 @@ enum console_item console_ring_take(struct console_ring *ring, uint8_t *characte
     }
     *character = *byte_at(ring, tail++);
     if (*character == STAMP_MARK) {
-        *time_us = 0;
-        for (uint32_t i = 0; i < STAMP_BYTES; i++) {
-            *time_us |= (uint64_t)*byte_at(ring, tail++) << 8 * i;
-        }
+        *time_us = stamp_at(ring, tail);
+        tail += STAMP_BYTES;
         item = CONSOLE_ITEM_LINE;
     }
     atomic_store_explicit(&ring->tail, tail, memory_order_release);
     return item;
+}
+
+bool console_ring_peek_line(const struct console_ring *ring, uint64_t *time_us)
+{
+    uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+
+    if (atomic_load_explicit(&ring->head, memory_order_acquire) == tail ||
+        ring->bytes[tail % CONSOLE_RING_BYTES] != STAMP_MARK) {
+        return false;
+    }
+    *time_us = stamp_at(ring, tail + 1);
+    return true;
 }

@@ -42,6 +42,9 @@ bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t no
 /* Takes the next item. */
 enum console_item console_ring_take(struct console_ring *ring, uint8_t *character, uint64_t *time_us);
 
+/* Whether the next item is the beginning of a line; then sets its time. For the consumer. */
+bool console_ring_peek_line(const struct console_ring *ring, uint64_t *time_us);
+
 /* Bytes that wait. */
 uint32_t console_ring_waiting(const struct console_ring *ring);
 

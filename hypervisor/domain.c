@@ -203,11 +203,13 @@ bool domain_may_log(struct domain *domain, struct log_allowance *allowance, uint
     return may;
 }
 
-/* A line about the domain's life, if there were not too many of them of late. */
+/* A line about the domain's life, after all that the domain has written, if there were not too many of them
+ * of late. */
 static void tell(struct domain *domain, const char *what)
 {
     uint32_t left_out;
 
+    vuart_end_line(domain);
     if (!domain_may_log(domain, &domain->lines, LINES_PER_SECOND, &left_out)) {
         return;
     }

@@ -63,6 +63,7 @@ static void show(const struct vcpu *vcpu, const struct guest_regs *regs, enum bh
     struct domain *domain = vcpu->domain;
     uint32_t left_out;
 
+    vuart_end_line(domain);
     if (!domain_may_log(domain, &domain->dumps, DUMPS_PER_SECOND, &left_out)) {
         return;
     }

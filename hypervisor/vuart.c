@@ -72,6 +72,15 @@ void vuart_reset(struct domain *domain)
     vuart->fifo_levels = IFLS_RESET;
     vgic_set_spi_level(domain, system_manifest()->platform.uart_irq,
                        false); /* typing may have raised it since the GIC's own reset */
+    spin_unlock(&vuart->lock);
+    vuart_end_line(domain);
+}
+
+void vuart_end_line(struct domain *domain)
+{
+    struct vuart *vuart = &domain->vuart;
+
+    spin_lock(&vuart->lock);
     if (vuart->output.in_line) {
         (void)console_ring_push(&vuart->output, '\n', clock_since_start_us());
     }
@@ -127,12 +136,13 @@ static uint32_t read_data(struct vuart *vuart)
     return value;
 }
 
-/* A guest that writes although the FIFO is full loses the character, as with the real one. */
+/* A guest that writes although the FIFO is full loses the character, as with the real one. Of a domain that
+ * has ended nothing more is taken: its other VCPUs may not have noticed yet. */
 static void write_data(struct domain *domain, uint8_t character)
 {
     struct vuart *vuart = &domain->vuart;
 
-    if (!console_is_closed()) {
+    if (!console_is_closed() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING) {
         (void)console_ring_push(&vuart->output, character, clock_since_start_us());
     }
     if (console_ring_room(&vuart->output) < FULL_BELOW_BYTES) {

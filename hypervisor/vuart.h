@@ -49,6 +49,9 @@ void vuart_init(struct domain *domain);
  * domain's VCPUs runs. */
 void vuart_reset(struct domain *domain);
 
+/* Ends the line that the domain has begun, if any, so that what the hypervisor says next comes after it. */
+void vuart_end_line(struct domain *domain);
+
 /* An access of one of the domain's VCPUs. Reserved registers read as zero and ignore writes; false: 64 bits,
  * or outside of the device. */
 bool vuart_access(struct vcpu *vcpu, struct mmio_access *access);

@@ -269,6 +269,59 @@ TEST_F(Console, LogLinesAreWholeAndLostOnesAreCounted)
     EXPECT_EQ(all.back(), "[bulkhead   0.000000] after");
 }
 
+TEST_F(Console, ALineOfTheLogComesAfterWhatDomainsHadWrittenBefore)
+{
+    system.set_uart_full(true);
+    control.print("one\ntwo\nthree\n");
+    linux_guest.print(std::string(400, 'x') + "\n");
+    hog.print("unfinished");
+    system.set_time_us(1);
+    vuart_end_line(&system.domain(2));
+    console_log("hog: powered off");
+    system.set_uart_full(false);
+    ASSERT_TRUE(system.settle());
+    std::vector<std::string> all = lines(system.uart_output());
+    ASSERT_FALSE(all.empty());
+    EXPECT_EQ(all.back(), "[bulkhead   0.000001] hog: powered off");
+    EXPECT_THAT(system.uart_output(), HasSubstr("[control    0.000000] three\r\n"));
+    EXPECT_THAT(system.uart_output(), HasSubstr("[hog        0.000000] unfinished\r\n"));
+}
+
+TEST_F(Console, ALineOfTheLogDoesNotWaitForLaterOrEndlessLines)
+{
+    system.set_uart_full(true);
+    hog.print(std::string(1500, 'x')); // has begun first, and never ends
+    system.set_time_us(1);
+    console_log("signal");
+    system.set_time_us(2);
+    for (int i = 0; i < 30; i++) {
+        control.print("noise\n");
+    }
+    system.set_uart_full(false);
+    ASSERT_TRUE(system.settle());
+    size_t signal = system.uart_output().find("signal");
+    ASSERT_NE(signal, std::string::npos);
+    EXPECT_LT(signal, 300u) << "after one turn of the endless line, and a line of another domain";
+}
+
+TEST_F(Console, OfADomainThatHasEndedNothingMoreIsTaken)
+{
+    control.print("before\n");
+    system.domain(1).state = BH_DOMAIN_STATE_STOPPED;
+    control.print("after\n");
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[control    0.000000] before\r\n");
+}
+
+TEST_F(Console, EscapeAndTAskForTheTime)
+{
+    system.set_time_us(45000001);
+    system.type(std::string(kEscape) + "t");
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[bulkhead  45.000001] " CONSOLE_TIME_LINE "\r\n");
+    EXPECT_NE(linux_guest.read_uart(0x18) & 0x10, 0u) << "the domain with the focus gets nothing of it";
+}
+
 TEST_F(Console, FlushWritesWhatIsUnfinishedToo)
 {
     control.print("last words");
