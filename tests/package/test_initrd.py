@@ -13,15 +13,27 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain
 from bulkhead.env import linux
 from bulkhead.env.paths import repository
-from bulkhead.images import modules
 from bulkhead.images.initrd import make_initrd
+from bulkhead.package.errors import PackageError
 from bulkhead.package.images import SOCKET_PROGRAM, Surroundings, load_domain
 from bulkhead.package.memory import Region
 
 RAM, BYTES = 0x4000_0000, 16 << 20
-BUSYBOX, MODULE = b"\x7fELF busybox", b"\x7fELF module"
+BUSYBOX = b"\x7fELF busybox"
+OWN, OTHER = "6.1.0-own", "6.1.0-13-arm64"
+BANNER = f"Linux version {OWN} (somebody@somewhere) #1 SMP".encode()
 
-InitrdOf = Callable[[str, Mapping[str, int]], bytes]
+InitrdOf = Callable[..., bytes]
+
+
+def add_modules(directory: Path, release: str, *, built_for: str | None = None) -> Path:
+    """A directory lib/modules/RELEASE with the driver; its modules say which kernel they are for."""
+    place = directory / "lib" / "modules" / release
+    (place / "kernel").mkdir(parents=True)
+    for name in ("virtio_mmio", "vmw_vsock_virtio_transport"):
+        text = f"\x7fELF {name} of {release}\0depends=\0vermagic={built_for or release} SMP aarch64\0"
+        (place / "kernel" / f"{name}.ko").write_bytes(text.encode())
+    return place
 
 
 @pytest.fixture
@@ -31,39 +43,84 @@ def initrd_of(
     platform: Platform,
     monkeypatch: pytest.MonkeyPatch,
 ) -> InitrdOf:
-    """Of a domain by its name, in a system in which these domains have sockets."""
-    contents = {
-        "Image": make_kernel(b"k" * 100),
-        "busybox": BUSYBOX,
-        "vsock.ko": MODULE,
-        f"guests/{SOCKET_PROGRAM}": b"\x7fELF program",
-    }
-    (tmp_path / "guests").mkdir()
-    for name, content in contents.items():
-        (tmp_path / name).write_bytes(content)
+    """Of a domain by its name, in a system in which these domains have sockets; `kernel`: text in its own."""
+    (tmp_path / "system" / "guests").mkdir(parents=True)
+    (tmp_path / "busybox").write_bytes(BUSYBOX)
+    (tmp_path / "system" / "guests" / SOCKET_PROGRAM).write_bytes(b"\x7fELF program")
+    (tmp_path / "debian").write_bytes(make_kernel(b"k" * 100))
+    debian = add_modules(tmp_path / "debian-package", OTHER)
     monkeypatch.setattr(linux, "busybox", lambda: tmp_path / "busybox")
-    monkeypatch.setattr(linux, "linux_modules", lambda: tmp_path)
-    monkeypatch.setattr(modules, "load_order", lambda _directory, _names: [tmp_path / "vsock.ko"])
+    monkeypatch.setattr(linux, "linux_kernel", lambda: tmp_path / "debian")
+    monkeypatch.setattr(linux, "linux_modules", lambda: debian)
+    monkeypatch.setattr(linux, "kernel_is_here", lambda: True)
 
-    def made(name: str, cids: Mapping[str, int]) -> bytes:
-        image = {"kernel": "Image", "initrd": "busybox", "cmdline": "quiet"}
+    def made(name: str, cids: Mapping[str, int], kernel: bytes | None = BANNER) -> bytes:
+        (tmp_path / "system" / "Image").write_bytes(make_kernel(b"k" * 100 + (kernel or b"") + b" k"))
+        image = {
+            "kernel": "linux:debian" if kernel is None else "Image",
+            "initrd": "busybox",
+            "cmdline": "quiet",
+        }
         domain = Domain.model_validate(
             {"name": name, "cpus": (1,), "image": image, "memory": ({"at": RAM, "size": BYTES},)}
         )
-        around = Surroundings(platform, tmp_path, tmp_path, 0, "system", cids=cids)
+        around = Surroundings(platform, tmp_path / "system", tmp_path, 0, "system", cids=cids)
         return load_domain(domain, (Region(RAM, BYTES),), around).pieces[-1].data
 
     return made
 
 
+CIDS = {"sender": 3, "receiver": 4}
+
+
 def test_without_a_socket_it_is_the_same_to_the_byte_as_without_flows(initrd_of: InitrdOf) -> None:
     plain = make_initrd(BUSYBOX, (repository() / "guests" / "linux" / "init").read_text())
     assert initrd_of("alone", {}) == plain
-    assert initrd_of("alone", {"sender": 3, "receiver": 4}) == plain
-    assert MODULE not in gzip.decompress(plain)
+    assert initrd_of("alone", CIDS) == plain
+    assert b"virtio_mmio" not in gzip.decompress(plain)
 
 
 def test_with_a_socket_it_has_the_driver_and_says_what_to_load(initrd_of: InitrdOf) -> None:
-    archive = gzip.decompress(initrd_of("sender", {"sender": 3, "receiver": 4}))
-    assert MODULE in archive
-    assert b"/lib/modules/vsock.ko\n" in archive
+    archive = gzip.decompress(initrd_of("sender", CIDS, kernel=None))
+    assert f"virtio_mmio of {OTHER}".encode() in archive
+    assert b"/lib/modules/virtio_mmio.ko\n/lib/modules/vmw_vsock_virtio_transport.ko\n" in archive
+
+
+@pytest.mark.parametrize("place", ["system", "."])
+def test_a_kernel_of_ones_own_gets_the_modules_beside_it(
+    initrd_of: InitrdOf, tmp_path: Path, place: str
+) -> None:
+    add_modules(tmp_path / place, OWN)
+    archive = gzip.decompress(initrd_of("sender", CIDS))
+    assert f"virtio_mmio of {OWN}".encode() in archive
+    assert OTHER.encode() not in archive
+
+
+def test_a_copy_of_the_tools_kernel_gets_the_tools_modules(initrd_of: InitrdOf) -> None:
+    archive = gzip.decompress(initrd_of("sender", CIDS, BANNER.replace(OWN.encode(), OTHER.encode())))
+    assert f"virtio_mmio of {OTHER}".encode() in archive
+
+
+def test_modules_of_another_kernel_are_refused_with_what_to_do(initrd_of: InitrdOf, tmp_path: Path) -> None:
+    with pytest.raises(PackageError) as missing:
+        initrd_of("sender", CIDS)
+    (text,) = missing.value.reasons
+    assert f"Image: is Linux {OWN}" in text and f"{tmp_path}/system/lib/modules/{OWN}" in text
+    assert "put the kernel's modules there, or use the kernel linux:debian" in text
+    add_modules(tmp_path, OWN, built_for=OTHER)
+    with pytest.raises(PackageError, match=f"is a module of Linux {OTHER}"):
+        initrd_of("sender", CIDS)
+
+
+def test_a_kernel_that_does_not_say_its_release_is_refused(initrd_of: InitrdOf) -> None:
+    with pytest.raises(PackageError, match="does not say which release it is"):
+        initrd_of("sender", CIDS, b"no banner")
+
+
+def test_a_kernel_with_the_driver_inside_needs_no_modules(initrd_of: InitrdOf) -> None:
+    options = b"CONFIG_VIRTIO_MMIO=y\nCONFIG_VIRTIO_VSOCKETS=y\n"
+    archive = gzip.decompress(initrd_of("sender", CIDS, b"IKCFG_ST" + gzip.compress(options) + b"IKCFG_ED"))
+    assert b"virtio_mmio" not in archive
+    as_module = gzip.compress(options.replace(b"VSOCKETS=y", b"VSOCKETS=m"))
+    with pytest.raises(PackageError, match="does not say which release"):
+        initrd_of("sender", CIDS, b"IKCFG_ST" + as_module + b"IKCFG_ED")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _DEPENDS = b"\0depends="
+_VERMAGIC = b"vermagic="
 
 
 def load_order(directory: Path, names: tuple[str, ...]) -> list[Path]:
@@ -21,6 +22,12 @@ def load_order(directory: Path, names: tuple[str, ...]) -> list[Path]:
     for name in names:
         _add(files, directory, name.replace("-", "_"), order)
     return list(order.values())
+
+
+def release_of(module: bytes) -> str | None:
+    """The release of the kernel that a module was built for; None if it does not say."""
+    _, found, rest = module.partition(_VERMAGIC)
+    return rest.partition(b"\0")[0].partition(b" ")[0].decode("ascii", "replace") if found else None
 
 
 def _add(files: dict[str, Path], directory: Path, name: str, order: dict[str, Path]) -> None:

@@ -23,7 +23,6 @@ from bulkhead.package.memory import Loaded, Region
 
 KERNEL_DEBIAN = "linux:debian"
 INITRD_BUSYBOX = "busybox"
-SOCKET_MODULES = ("virtio_mmio", "vmw_vsock_virtio_transport")  # the transport first: it finds the device
 SOCKET_PROGRAM = "bulkhead-socket"
 DEFAULT_UART_CLOCK_HZ = 24_000_000  # what the emulator's `virt` feeds its PL011 with
 _OWN_PROPERTIES = frozenset({"compatible", "phandle", "name"})
@@ -68,7 +67,8 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
         initrd = None
         if image.initrd is not None:
             with located("image", "initrd"):
-                initrd = _read_initrd(image.initrd, around, domain.name in around.cids)
+                fits = image.kernel if domain.name in around.cids else None
+                initrd = _read_initrd(image.initrd, around, fits)
         with located("image", "kernel"):
             return load_linux(
                 kernel, initrd, memory, lambda where: device_tree(_board(domain, memory, around, where))
@@ -152,13 +152,15 @@ def _find_kernel(name: str, around: Surroundings) -> Path:
     return around.base / name
 
 
-def _read_initrd(name: str, around: Surroundings, sockets: bool) -> bytes:
+def _read_initrd(name: str, around: Surroundings, kernel: str | None) -> bytes:
+    """`kernel`: of a domain with a socket, which its modules must fit."""
     if name == INITRD_BUSYBOX:
         from bulkhead.env.linux import busybox_is_here, kernel_is_here
 
-        if not around.fetch and not (busybox_is_here() and (kernel_is_here() or not sockets)):
+        modules_here = kernel != KERNEL_DEBIAN or kernel_is_here()
+        if not around.fetch and not (busybox_is_here() and modules_here):
             raise NotHere(f"what the RAM disk '{name}' is made of is not fetched yet")
-        return _socket_initrd(around) if sockets else _busybox_initrd()
+        return _busybox_initrd() if kernel is None else _socket_initrd(around, kernel)
     path = around.base / name
     with prefixed(f"initrd {path}"):
         return read_image(path)
@@ -171,17 +173,14 @@ def _busybox_initrd() -> bytes:
     return make_initrd(busybox().read_bytes(), _script("init"))
 
 
-def _socket_initrd(around: Surroundings) -> bytes:
+def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
     """The same with the stock driver's modules, which its first program loads, and a program for sockets."""
-    from bulkhead.env.linux import busybox, linux_modules
+    from bulkhead.env.linux import busybox
     from bulkhead.images.initrd import make_initrd
-    from bulkhead.images.modules import load_order
+    from bulkhead.package.socket_driver import modules_of, modules_of_debian
 
-    directory = linux_modules()
-    try:
-        modules = load_order(directory, SOCKET_MODULES)
-    except FileNotFoundError as error:
-        raise PackageError(f"the kernel has no driver for a socket device: {error}") from error
+    own = kernel != KERNEL_DEBIAN
+    modules = modules_of(_find_kernel(kernel, around)) if own else modules_of_debian()
     extra = {f"/lib/modules/{path.name}": path.read_bytes() for path in modules}
     extra["/etc/modules"] = "".join(f"/lib/modules/{path.name}\n" for path in modules).encode()
     extra["/init-shell"] = _script("init").encode()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modules with which a Linux guest drives its socket device: always those of the guest's own kernel.
+
+Called by `images` for the RAM disk `busybox` of domains that flows name. A module of another kernel is
+refused by the guest ("invalid module format"), and no packet would move.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from pathlib import Path
+
+from bulkhead.images import modules
+from bulkhead.package.errors import PackageError, prefixed
+from bulkhead.package.files import read_image
+from bulkhead.package.linux import parse_kernel
+
+MODULES = ("virtio_mmio", "vmw_vsock_virtio_transport")  # the transport first: it finds the device
+_OPTIONS = ("CONFIG_VIRTIO_MMIO=y", "CONFIG_VIRTIO_VSOCKETS=y")  # the same, built into the kernel
+_BANNER = re.compile(rb"Linux version (\d[!-~]*) ")
+_CONFIGURATION = b"IKCFG_ST"  # CONFIG_IKCONFIG: the kernel's configuration follows, compressed with gzip
+_INSTEAD = (
+    "put the kernel's modules there, or use the kernel linux:debian, a kernel with "
+    + " and ".join(_OPTIONS)
+    + " and its configuration inside (CONFIG_IKCONFIG=y), or an initrd of your own that loads the driver"
+)
+
+
+def modules_of_debian() -> list[Path]:
+    """Those of the kernel that the tool fetches, in the order in which they load. Raises MissingTool."""
+    from bulkhead.env.linux import linux_modules
+
+    return _ordered(linux_modules())
+
+
+def modules_of(kernel: Path) -> list[Path]:
+    """Those of a user's own kernel: from `lib/modules/RELEASE` beside it or one directory above, or the
+    tool's own if that is the same release; none if the driver is built in. Raises PackageError."""
+    with prefixed(str(kernel)):
+        data = parse_kernel(read_image(kernel)).data
+        if _is_built_in(data):
+            return []
+        banner = _BANNER.search(data)
+        if banner is None:
+            raise PackageError(
+                "does not say which release it is, so no modules for flows (initrd busybox) can be found: "
+                "use an initrd of your own that loads the driver of the socket device"
+            )
+        release = banner[1].decode()
+        places = [base / "lib" / "modules" / release for base in (kernel.parent, kernel.parent.parent)]
+        found = next((place for place in places if place.is_dir()), None) or _debian(release)
+        if found is None:
+            raise PackageError(
+                f"is Linux {release}, and its modules, which flows need (initrd busybox), are not in "
+                f"{' or '.join(map(str, places))}: {_INSTEAD}"
+            )
+        order = _ordered(found)
+        for path in order:
+            built_for = modules.release_of(path.read_bytes())
+            if built_for != release:
+                raise PackageError(
+                    f"is Linux {release}, but {path} is a module of Linux {built_for or 'unknown'}: "
+                    + _INSTEAD
+                )
+        return order
+
+
+def _ordered(directory: Path) -> list[Path]:
+    try:
+        return modules.load_order(directory, MODULES)
+    except FileNotFoundError as error:
+        raise PackageError(f"the kernel has no driver for a socket device: {error}") from error
+
+
+def _debian(release: str) -> Path | None:
+    """Those of the kernel that the tool fetches, if it is here and of this release."""
+    from bulkhead.env.linux import kernel_is_here, linux_modules
+
+    if not kernel_is_here():
+        return None
+    directory = linux_modules()
+    return directory if directory.name == release else None
+
+
+def _is_built_in(data: bytes) -> bool:
+    _, found, rest = data.partition(_CONFIGURATION)
+    if not found:
+        return False
+    try:
+        lines = zlib.decompressobj(wbits=31).decompress(rest).decode(errors="replace").splitlines()
+    except zlib.error:
+        return False
+    return set(_OPTIONS) <= set(lines)
