@@ -80,6 +80,28 @@ def test_budgets_in_bytes_are_for_boards_which_count_memory(file: Path, target_d
     assert run(file, "--on", "moon").exit_code == 2
 
 
+def test_a_raw_image_is_for_the_board_and_for_the_emulator_only_if_asked(
+    file: Path, target_dir: Path, tmp_path: Path
+) -> None:
+    hypervisors = paths.build_dir() / "target" / "hypervisor"
+    shutil.copytree(target_dir / "hypervisor" / "small", hypervisors / "zcu102")
+    budget = "domains.other.bandwidth={budget: 100 MB/s, period: 1 ms}"
+    given = ("--set", "platform=zcu102", "--set", budget)
+    for name in ("image.img", "image.bin"):
+        board = run(file, *given, "-o", tmp_path / name)
+        assert board.exit_code == 0, board.output
+        assert "not-enforced" not in board.output
+        assert " for the board: " in board.output and "hypervisor full" in board.output
+    emulated = run(file, *given, "-o", tmp_path / "emulated.img", "--on", "qemu")
+    assert " for the emulator: " in emulated.output
+    assert "the budgets of other are of: these domains have no budget in this image" in " ".join(
+        emulated.stderr.split()
+    )
+    assert (tmp_path / "emulated.img").read_bytes() != (tmp_path / "image.img").read_bytes()
+    for arguments, on in (((tmp_path / "image.img",), "board"), ((tmp_path / "image.elf",), "qemu")):
+        assert json.loads(run(file, *given, "--json", "-o", *arguments).stdout)["on"] == on
+
+
 def test_json_has_the_common_keys_and_the_paths(file: Path) -> None:
     answer = run(file, "--json", "--seed", 5, "--miscolor", "other:3")
     assert answer.exit_code == 0, answer.output

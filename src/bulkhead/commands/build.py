@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bulkhead.package.build import Build
 
 RAW_SUFFIXES = (".img", ".bin")
+QEMU, BOARD = "qemu", "board"
+_PLACES = {QEMU: "the emulator", BOARD: "the board"}
 
 
 def register(app: typer.Typer) -> None:
@@ -51,26 +53,27 @@ def build(
     unprotected: Unprotected = False,
     miscolor: Miscolor = None,
     on: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--on",
             metavar="qemu|board",
-            help="Where it will run: the emulator counts no memory, so there other events are in budgets.",
+            help="Where it will run. The emulator counts no memory traffic: no budgets in bytes there.",
+            show_default="board for a raw image, else qemu",
         ),
-    ] = "qemu",
+    ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Build a bootable image of a system."""
     from bulkhead.config.load import load_system
 
-    if on not in ("qemu", "board"):
+    if on not in (None, QEMU, BOARD):
         raise typer.BadParameter(f"'{on}' is neither qemu nor board", param_hint="--on")
-
     refuse_no_file(output, "--output")
-    loaded = load_system(system, overrides or (), unprotected=unprotected, emulated=on == "qemu")
     raw = output is not None and output.suffix in RAW_SUFFIXES
-    built, reasons = _build(loaded, seed, miscolor, in_place=not raw, board=on == "board")
+    on = on or (BOARD if raw else QEMU)
+    loaded = load_system(system, overrides or (), unprotected=unprotected, emulated=on == QEMU)
+    built, reasons = _build(loaded, seed, miscolor, in_place=not raw, board=on == BOARD)
     image = None
     if built is not None:
         source = built.img if raw else built.elf
@@ -79,7 +82,7 @@ def build(
         if output is not None:
             reasons = _copy(source, output)
     if as_json:
-        print_json(_json(loaded, built, image, seed, reasons))
+        print_json(_json(loaded, built, image, seed, reasons, on))
     else:
         print_problems(loaded.notices, kind="notice")
         for reason in reasons:
@@ -92,10 +95,25 @@ def build(
         domains = ", ".join(domain.name for domain in built.plan.domains)
         also = f" (raw: {built.img})" if output is None and built.img is not None else ""
         console().print(
-            f"built {image}{also}: {built.package_bytes} bytes in the load area,"
+            f"built {image}{also} for {_PLACES[on]}: {built.package_bytes} bytes in the load area,"
             f" hypervisor {built.program}, domains {domains}",
             style="green",
         )
+        without = _without_budget(loaded)
+        if without:
+            complain(
+                f"{_PLACES[on]} does not count what the budgets of {', '.join(without)} are of: "
+                "these domains have no budget in this image"
+                + (" (for the board: --on board)" if on == QEMU else "")
+            )
+
+
+def _without_budget(loaded: Loaded) -> list[str]:
+    """Domains with a budget that is not enforced where the image will run."""
+    assert loaded.system is not None
+    left_out = {notice.key for notice in loaded.notices}
+    domains = loaded.system.domains
+    return [one.name for index, one in enumerate(domains) if f"domains[{index}].bandwidth" in left_out]
 
 
 def _build(
@@ -136,7 +154,7 @@ def _copy(source: Path, output: Path) -> list[str]:
 
 
 def _json(
-    loaded: Loaded, built: Build | None, image: Path | None, seed: int, reasons: list[str]
+    loaded: Loaded, built: Build | None, image: Path | None, seed: int, reasons: list[str], on: str
 ) -> dict[str, Any]:
     own: dict[str, Any] = {}
     if built is not None and not reasons:
@@ -161,6 +179,7 @@ def _json(
         "build",
         system=loaded.system.name if loaded.system else None,
         platform=loaded.platform.name if loaded.platform else None,
+        on=on,
         seed=seed,
         verdict="error" if reasons else "ok",
         reasons=reasons,
