@@ -23,6 +23,7 @@ from bulkhead.bench.machine import (
     time_peer,
 )
 from bulkhead.cli import build_app
+from bulkhead.commands import bench
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 
@@ -75,3 +76,14 @@ def test_wrong_use_is_refused_before_anything_is_measured() -> None:
     app = build_app()
     for wrong in (["--against", "sim"], ["--trace-format", "xml"]):
         assert CliRunner().invoke(app, ["bench", "machine", *wrong]).exit_code == 2
+
+
+@pytest.mark.parametrize(("per_s", "code", "words"), [(1.0, 1, "failed: "), (1e12, 0, "ok: no goal missed")])
+def test_too_slow_is_no_success(monkeypatch: pytest.MonkeyPatch, per_s: float, code: int, words: str) -> None:
+    figures = {goal.key: dict.fromkeys(("min", "median", "max"), per_s) for goal in GOALS}
+    monkeypatch.setattr(bench, "_measure_machine", lambda *_: Speeds(figures))
+    done = CliRunner().invoke(build_app(), ["bench", "machine"])
+    assert done.exit_code == code
+    assert words in done.stdout
+    as_json = CliRunner().invoke(build_app(), ["bench", "machine", "--json"])
+    assert (as_json.exit_code, json.loads(as_json.stdout)["verdict"]) == (code, "failed" if code else "ok")

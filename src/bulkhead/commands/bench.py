@@ -38,7 +38,7 @@ def hypervisor(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Instructions of each path into the hypervisor and back; 0 if measured, whether a goal is met or not."""
+    """Instructions of each path into the hypervisor and back; 1 if a goal is missed or nothing measured."""
     from bulkhead.bench.hypervisor import BUDGET, ONE_VCPU, SHARED, SYSTEM
     from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository
@@ -49,21 +49,30 @@ def hypervisor(
     print_problems(two.notices, kind="notice")
     budgets = (load_system(file, [*BUDGET, *given]), load_system(str(repository() / SHARED), given))
     measured = _measure_hypervisor(one, two, budgets, seed)
-    error = isinstance(measured, list)
     if not isinstance(measured, list) and two.platform is not None:
         measured = replace(measured, packet=_measure_packet(two.platform.name, seed))
+    reasons = measured if isinstance(measured, list) else measured.missed
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
-        reasons = measured if isinstance(measured, list) else measured.missed
-        verdict = "error" if error else "failed" if reasons else "ok"
+        verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
         print_json(_result("bench hypervisor", two, seed, verdict, reasons, own))
     elif isinstance(measured, list):
         for reason in measured:
             complain(f"error: {reason}")
     else:
         _show_costs(measured)
-    if error:
+        _show_verdict(reasons)
+    if reasons:
         raise typer.Exit(1)
+
+
+def _show_verdict(missed: list[str]) -> None:
+    """The goals that were missed, and the verdict as the last line."""
+    for reason in missed:
+        complain(f"  • {reason}")
+    number = len(missed)
+    verdict = f"failed: {number} goal{'s' if number != 1 else ''} missed" if missed else "ok: no goal missed"
+    console().print(verdict, style="bold red" if missed else "bold green")
 
 
 def _measure_hypervisor(
@@ -229,7 +238,7 @@ def machine(
     ] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Accesses a second of the simulated machine on one host core; 0 if measured, fast enough or not."""
+    """Accesses a second of the simulated machine on one core; 1 if it is too slow or nothing measured."""
     from bulkhead.bench.machine import FORMATS, TRACE
 
     if trace_format not in FORMATS:
@@ -239,11 +248,10 @@ def machine(
             f"the command needs {TRACE} where the file's name goes", param_hint="--against"
         )
     measured = _measure_machine(against, trace_format, repeat, share)
-    error = isinstance(measured, list)
+    reasons = measured if isinstance(measured, list) else measured.missed
     if as_json:
         own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
-        reasons = measured if isinstance(measured, list) else measured.missed
-        verdict = "error" if error else "failed" if reasons else "ok"
+        verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
         print_json(
             result_object("bench machine", on="machine", seed=1, verdict=verdict, reasons=reasons, **own)
         )
@@ -252,7 +260,8 @@ def machine(
             complain(f"error: {reason}")
     else:
         _show_speeds(measured)
-    if error:
+        _show_verdict(reasons)
+    if reasons:
         raise typer.Exit(1)
 
 
@@ -314,8 +323,6 @@ def _show_speeds(measured: Speeds) -> None:
         shown.print(
             f"{peer.command}: {peer.per_s / 1e6:,.2f} of {peer.requests:,} requests, of the same stream"
         )
-    for reason in measured.missed:
-        shown.print(reason, style="red")
 
 
 @app.command("linux-boot")
