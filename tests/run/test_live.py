@@ -7,13 +7,18 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
+from bulkhead.cli import build_app
 from bulkhead.commands import top
 from bulkhead.planning.budgets import Budget
 from bulkhead.run.directory import run_directory
@@ -92,14 +97,52 @@ def test_the_table_fits_a_terminal_of_80_columns(target: Target) -> None:
 
 
 def test_a_run_that_was_killed_no_longer_runs(target: Target, tmp_path: Path) -> None:
-    """Its lock goes with its process; while it is held, silence is only silence."""
+    """Its lock goes with its process; while it is held, silence is only silence. So do its domains."""
     table = live_table(target, STATUS, Window(seconds=1.0, clock="host", guest_s=2.0))
     with run_directory(tmp_path, "run") as place:
         file = place / LIVE_FILE
         file.write_text(json.dumps(table))
-        assert top._look(file)["state"] == "running"
+        seen = top._look(file)
+        assert (seen["state"], seen["domains"][0]["state"]) == ("running", "running")
         os.utime(file, (0, 0))
         assert top._look(file)["state"] == "running"
-    assert top._look(file)["state"] == "died"
+    seen = top._look(file)
+    assert (seen["state"], seen["domains"][0]["state"]) == ("killed", "ran")
+    assert "killed" in shown(seen, seen["state"])
     file.write_text(json.dumps(table | {"ended": True}))
     assert top._look(file)["state"] == "ended"
+
+
+def test_top_says_that_a_run_was_killed_as_soon_as_it_was(target: Target, tmp_path: Path) -> None:
+    """With signal 9, which no process can answer, and a child that lives on."""
+    table = live_table(target, STATUS, Window(seconds=1.0, clock="host", guest_s=2.0))
+    program = (
+        "import subprocess, sys, time; from pathlib import Path\n"
+        "from bulkhead.run.directory import run_directory\n"
+        "with run_directory(Path(sys.argv[1]), 'run') as place:\n"
+        "    child = subprocess.Popen(['sleep', '60'])\n"
+        "    (place / 'live.json').write_text(sys.argv[2])\n"
+        "    print(child.pid, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path), json.dumps(table)]
+    source = str(Path(top.__file__).parents[2])
+    run = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": source}
+    )
+    assert run.stdout is not None
+    child = int(run.stdout.readline())
+    try:
+        assert "running" in once(tmp_path / "run")
+        run.kill()
+        run.wait()
+        assert "killed: its process ended without a result" in once(tmp_path / "run")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        run.stdout.close()
+
+
+def once(directory: Path) -> str:
+    done = CliRunner().invoke(build_app(), ["top", str(directory), "--once"], env={"COLUMNS": "120"})
+    assert done.exit_code == 0
+    return done.stdout

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _REFRESH_S = 0.25
-_QUIET_S = 2.0  # a run that has not written for so long may have died
 _WIDTH = 80  # columns of the table, where nobody says how many there are
 
 
@@ -75,19 +74,22 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _look(file: Path) -> dict[str, Any]:
-    """What the file says, and whether its run still runs, has ended, or died without a word.
-
-    A run that writes is not asked for its lock, so that none that starts finds it taken.
-    """
+    """What the file says, and whether its run still runs, has ended, or was killed: a run that ends writes
+    so, and its lock goes with its process, however that ends."""
     from bulkhead.run.directory import is_in_use
 
     seen = _read(file)
-    try:
-        quiet = time.time() - file.stat().st_mtime > _QUIET_S
-    except OSError:
-        quiet = False
-    died = quiet and not is_in_use(file.parent)
-    return seen | {"state": "ended" if seen["ended"] else "died" if died else "running"}
+    if not seen["ended"] and not is_in_use(file.parent):
+        seen = _read(file)  # it may have ended in between
+        if not seen["ended"]:
+            return _stopped(seen) | {"state": "killed"}
+    return _stopped(seen) | {"state": "ended"} if seen["ended"] else seen | {"state": "running"}
+
+
+def _stopped(seen: dict[str, Any]) -> dict[str, Any]:
+    """Nothing runs any more after the run."""
+    rows = [row | {"state": "ran"} if row["state"] == "running" else row for row in seen["domains"]]
+    return seen | {"domains": rows}
 
 
 def _follow(file: Path) -> None:
@@ -111,7 +113,7 @@ def _follow(file: Path) -> None:
 _STATES = {
     "running": "running",
     "ended": "ended, means of the whole run",
-    "died": "its process died; what was seen last",
+    "killed": "killed: its process ended without a result; what was seen last",
 }
 
 
@@ -122,6 +124,8 @@ def table_of(seen: dict[str, Any]) -> Table:
 
     from bulkhead.report.numbers import count, duration
 
+    if seen["state"] != "running":
+        seen = _stopped(seen)
     clock = f", {seen['guest_s']:.2f} s" if seen["guest_s"] is not None else ""
     table = Table(
         title=f"{seen['system']} on {seen['on']}{clock}: {_STATES[seen['state']]}",
@@ -145,7 +149,7 @@ def table_of(seen: dict[str, Any]) -> Table:
         table.add_row(
             row["domain"],
             ",".join(str(core) for core in row["cores"]),
-            _state(row["state"], seen["state"]),
+            row["state"],
             number(row.get("events_per_period")),
             number(row.get("budget")),
             duration(row["period_ns"]) if "period_ns" in row else "–",
@@ -154,8 +158,3 @@ def table_of(seen: dict[str, Any]) -> Table:
             number(row["exits_per_s"]),
         )
     return table
-
-
-def _state(of_domain: str, of_run: str) -> str:
-    """Nothing runs any more after the run."""
-    return "ran" if of_domain == "running" and of_run != "running" else of_domain

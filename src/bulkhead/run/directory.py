@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TextIO
 
 _MOST_AT_ONCE = 64
 _LOCK = ".lock"  # also tells a run's directory from any other
+_ASKED_S = 0.02  # whoever asks whether a run has the directory holds the lock for far less
 
 
 class NotUsable(Exception):
@@ -31,14 +33,24 @@ def run_directory(parent: Path, name: str) -> Iterator[Path]:
     for number in range(1, _MOST_AT_ONCE + 1):
         directory = parent / (name if number == 1 else f"{name}.{number}")
         with _lock_file(directory) as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not _taken(lock):
                 continue
             _clear(directory)
             yield directory
             return
     raise NotUsable(f"{parent / name}: {_MOST_AT_ONCE} runs at once")
+
+
+def _taken(lock: TextIO) -> bool:
+    """Whether the lock is ours now. Twice refused, another run has it: `is_in_use` holds it for a moment."""
+    for pause_s in (_ASKED_S, 0.0):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(pause_s)
+        else:
+            return True
+    return False
 
 
 def is_in_use(directory: Path) -> bool:
