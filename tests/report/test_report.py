@@ -29,7 +29,8 @@ def isolated(tmp_path: Path) -> Run:
 
 @pytest.fixture
 def unprotected(tmp_path: Path) -> Run:
-    options = Options(observe=True, unprotected=True, for_ns=20 * 10**9)
+    given = ("run", "a system.yaml", "--observe", "--for", "20s", "--unprotected", "--no-icount")
+    options = Options(observe=True, unprotected=True, for_ns=20 * 10**9, repeat=given)
     MadeUp(tmp_path / "open", colored=False, options=options, evicted=UNPROTECTED_EVICTIONS).result()
     return load_run(tmp_path / "open")
 
@@ -194,8 +195,23 @@ def test_flows_are_shown_with_what_latencies_say(isolated: Run, on: str, misses:
         assert "67\u202f108\u202f864" in text
 
 
-def test_command_to_repeat(unprotected: Run) -> None:
-    assert command_of(unprotected) == "./bulkhead run examples/made-up.yaml --observe --for 20s --unprotected"
+def test_flows_without_packets_are_no_success(isolated: Run) -> None:
+    idle = flow(packets=0, bytes=0, latency_ns=dict.fromkeys(("min", "mean", "max")))
+    said = "flow camera: no packet moved, so its deadline was not tried"
+    run = replace(isolated, report=isolated.report | {"on": "machine", "flows": [idle], "not_shown": [said]})
+    for text in (shown(run, 200), unescape(render([run]))):
+        assert said in text
+        assert "0 of 0" not in text
+    assert "1 promise was not tried" in shown(run, 200).splitlines()[-1]
+
+
+def test_command_to_repeat(isolated: Run, unprotected: Run) -> None:
+    """What the user gave, which the run has kept (tests/commands/test_repeat.py)."""
+    command = "./bulkhead run 'a system.yaml' --observe --for 20s --unprotected --no-icount"
+    assert command_of(unprotected) == command
+    assert command in unescape(render([unprotected]))
+    assert command_of(isolated) is None
+    assert "made by another command" in render([isolated])
 
 
 def test_run_that_never_started_has_a_page(tmp_path: Path) -> None:

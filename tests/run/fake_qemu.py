@@ -3,7 +3,8 @@
 """Stands in for the emulator in tests: speaks QMP, writes a scripted serial line, misbehaves on request.
 
 The scenario is the JSON file given as `-kernel`: a list of steps [action, argument]. Memory is zeros but for
-the "memory" of the scenario (address -> hex bytes).
+the "memory" of the scenario (address -> hex bytes). With a "clock" (text), EL2 answers with it when it is
+asked for the time; so many questions before are lost ("unheard").
 """
 
 import json
@@ -65,14 +66,29 @@ def answer(command):
     return {}
 
 
+def tell_time():
+    asked = serial.recv(100)
+    if asked != b"\x1dt":
+        sys.exit(f"asked for the time by {asked!r}")
+    if scenario.get("unheard", 0) > 0:
+        scenario["unheard"] -= 1
+        return
+    serial.sendall(f"[bulkhead {scenario['clock']:>10}] this is the time\r\n".encode())
+
+
 def serve(timeout):
     """Answer what comes within `timeout` s."""
     global buffer, running
     end = time.monotonic() + timeout
+    heard = [control, serial] if "clock" in scenario else [control]
     while True:
-        ready, _, _ = select.select([control], [], [], max(0, end - time.monotonic()))
+        ready, _, _ = select.select(heard, [], [], max(0, end - time.monotonic()))
         if not ready:
             return
+        if serial in ready:
+            tell_time()
+        if control not in ready:
+            continue
         data = control.recv(65536)
         if not data:
             sys.exit(0)

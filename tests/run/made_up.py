@@ -60,6 +60,8 @@ class MadeUp:
     how: str = "shutdown"
     detail: str = ""
     simulated_ns: int | None = None
+    told_ns: int | None = None
+    host_ns: int | None = None
 
     def result(self) -> dict[str, Any]:
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -87,6 +89,7 @@ class MadeUp:
             self.how, self.detail, image, parser, 31.5, "10.0.2", ("qemu-system-aarch64", "-machine", "virt")
         )
         outcome.simulated_ns = self.simulated_ns
+        outcome.told_ns, outcome.host_ns = self.told_ns, self.host_ns
         return conclude(target, outcome, version="0.1.0", commit="0123456789ab")
 
     def _stage2(self, tables: TableImage, frames: list[int], name: str) -> int:

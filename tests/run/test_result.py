@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from bulkhead.report.load import load_run
+from bulkhead.report.sentences import verdict_text
 from bulkhead.run.target import Options
 
 from .made_up import HZ, LAYOUT, UNPROTECTED_EVICTIONS, MadeUp
@@ -151,11 +153,46 @@ def test_ways_to_end(tmp_path: Path, how: str, detail: str, options: Options, re
     assert reason is None or result["reasons"][0].startswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("told_ns", "host_ns", "guest_ns", "clock", "words"),
+    [
+        (45_000_000_000, 44_900_000_000, 45_000_000_000, "hypervisor", "held for 45 s of guest time"),
+        (None, 44_900_000_000, 44_900_000_000, "host", "held for 44.9 s of guest time"),
+        (None, None, 19_000_000_000, "console", "held for at least 19 s of guest time"),
+    ],
+)
+def test_a_run_that_was_left_lasted_until_it_was_left(
+    tmp_path: Path, told_ns: int | None, host_ns: int | None, guest_ns: int, clock: str, words: str
+) -> None:
+    """Not until the newest line of the console; rates are of the same time, or of none."""
+    system = {"phase": 1, "ended_at": 0}
+    made = MadeUp(tmp_path, how="left", system=system, options=Options(), told_ns=told_ns, host_ns=host_ns)
+    result = made.result()
+    assert (result["verdict"], result["guest_ns"], result["guest_ns_by"]) == ("ok", guest_ns, clock)
+    run = load_run(tmp_path)
+    assert words in verdict_text(run)
+    assert run.rated_ns == (None if clock == "console" else guest_ns)
+
+
+@pytest.mark.parametrize("packets", [0, 1])
+def test_a_flow_in_which_nothing_moved_was_not_tried_and_the_verdict_says_so(
+    tmp_path: Path, packets: int
+) -> None:
+    blank = LAYOUT.unpack("status_system", bytes(LAYOUT.size("status_system")))["flows"]
+    state = LAYOUT.enum_value("flow_state", "open")
+    flows = [{**blank[0], "state": state, "packets": packets}, *blank[1:]]
+    result = MadeUp(tmp_path, system={"flows": flows}).result()
+    said = [] if packets else ["flow added 0: no packet moved, so its deadline was not tried"]
+    assert (result["verdict"], result["not_shown"]) == ("ok", said)
+    text = verdict_text(load_run(tmp_path))
+    assert text.endswith("guest time" if packets else "of guest time; 1 promise was not tried, see above")
+
+
 def test_an_interrupted_run_says_how_far_the_simulated_machine_came(tmp_path: Path) -> None:
     """Whatever a domain has last said, and counted from the hypervisor's start."""
     system = {"phase": 1, "ended_at": 0, "started_at": HZ // 1000}
     made = MadeUp(tmp_path, how="interrupted", detail="by SIGTERM", system=system, options=Options())
-    assert "after 19.000 s of guest time" in made.result()["reasons"][0], "the console's last word"
+    assert "after at least 19.000 s of guest time" in made.result()["reasons"][0], "the console's last word"
     made.simulated_ns = 21_501_000_000
     result = made.result()
     assert "interrupted by SIGTERM after 21.500 s of guest time" in result["reasons"]

@@ -11,12 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bulkhead.run import emulator
+from bulkhead.run import emulator, session
 from bulkhead.run.console import ConsoleParser, Line
 from bulkhead.run.emulator import Emulator, Machine
 from bulkhead.run.session import Outcome, Plan, run_session
@@ -54,6 +55,12 @@ def run(directory: Path, steps: list[object], timeout_s: float | None = 20, **mo
 def children() -> list[int]:
     text = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text()
     return [int(pid) for pid in text.split()]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most stand-ins have no hypervisor that could say what time it is."""
+    monkeypatch.setattr(session, "_ASK_LIMIT_S", 0.2)
 
 
 @pytest.fixture(autouse=True)
@@ -177,6 +184,40 @@ def test_first_signal_ends_in_order(tmp_path: Path) -> None:
     outcome = run(tmp_path, [["print", READY]])
     assert (outcome.how, outcome.detail) == ("interrupted", "by SIGTERM")
     assert outcome.image is not None
+
+
+def test_the_time_at_the_end_is_the_hypervisors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that of the newest line: a system can be silent for long. A lost question is asked again."""
+    monkeypatch.setattr(session, "_ASK_LIMIT_S", 20)
+    monkeypatch.setattr(session, "_ASK_AGAIN_S", 0.1)
+    send_to_run(tmp_path, signal.SIGTERM, 0.2)
+    outcome = run(tmp_path, [["print", READY]], clock="45.250000", unheard=1)
+    assert (outcome.how, outcome.told_ns) == ("interrupted", 45_250_000_000)
+    outcome = run(tmp_path, [["print", READY]], timeout_s=0.5, clock="46.000001")
+    assert (outcome.how, outcome.told_ns) == ("timeout", 46_000_001_000)
+
+
+@pytest.mark.parametrize("last", [["kill", 0], ["wait", 60]], ids=["crash", "no hypervisor answers"])
+def test_without_an_answer_the_hosts_clock_goes_on_from_the_last_line(
+    tmp_path: Path, last: list[object]
+) -> None:
+    steps = [["print", READY], ["wait", 0.6], last]
+    started = time.monotonic()
+    outcome = run(tmp_path, steps, timeout_s=1.5)
+    assert outcome.told_ns is None and outcome.host_ns is not None
+    assert 500_000_000 + 550_000_000 < outcome.host_ns < 500_000_000 + (time.monotonic() - started) * 1e9
+
+
+def test_counted_time_does_not_follow_the_host(tmp_path: Path) -> None:
+    plan = Plan(
+        machine=replace(machine(tmp_path, [["print", READY], ["wait", 0.3], ["kill", 0]]), icount=True),
+        directory=tmp_path,
+        domain_names=("control",),
+        frames=(),
+        timeout_s=20,
+        attach=False,
+    )
+    assert run_session(plan, Silent()).host_ns is None
 
 
 def test_second_signal_ends_at_once(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperArgument, TyperOption
 
 
 def _well_formed(settings: list[str] | None) -> list[str] | None:
@@ -48,3 +50,25 @@ def refuse_no_file(output: Path | None, given: str) -> None:
     """An option that names a file has a name: an empty one is a variable that was not set."""
     if output is not None and not output.name:
         raise typer.BadParameter("names no file", param_hint=given)
+
+
+def words_given(context: typer.Context, leave_out: Collection[str]) -> tuple[str, ...]:
+    """The command that is being run, with every argument and option that the user gave it but those named in
+    `leave_out`: what repeats it. Read from the command's own declaration, so that a new option is in it."""
+    words: list[str] = [context.info_name or ""]
+    for parameter in sorted(context.command.params, key=lambda one: not isinstance(one, TyperArgument)):
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in leave_out:
+            words += _words_of(parameter, context.params[name])
+    return tuple(words)
+
+
+def _words_of(parameter: object, value: object) -> list[str]:
+    values = value if isinstance(value, list | tuple) else (value,)
+    if not isinstance(parameter, TyperOption):
+        return [str(one) for one in values]
+    option = max(parameter.opts, key=len)
+    if parameter.is_flag:
+        return [option if value else max(parameter.secondary_opts, key=len, default=option)]
+    return [word for one in values for word in (option, str(one))]

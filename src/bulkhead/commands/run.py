@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bulkhead import __version__
-from bulkhead.commands.options import AsJson, Miscolor, Overrides, Seed, SystemFile, Unprotected
+from bulkhead.commands.options import (
+    AsJson,
+    Miscolor,
+    Overrides,
+    Seed,
+    SystemFile,
+    Unprotected,
+    words_given,
+)
 from bulkhead.commands.output import commit, complain, print_json, print_problems, result_object
 
 if TYPE_CHECKING:
@@ -33,12 +41,17 @@ _BOOT_ALLOWANCE_S = 120.0
 _WALL_PER_GUEST_S = 5.0
 _WALL_PER_GUEST_S_ICOUNT = 100.0
 
+# Options that change what is shown and where results go, but not the run: the command that repeats it has all
+# others.
+SHOWN_ONLY = frozenset({"as_json", "attach", "directory"})
+
 
 def register(app: typer.Typer) -> None:
     app.command("run")(run)
 
 
 def run(
+    context: typer.Context,
     system: SystemFile,
     on: Annotated[str, typer.Option(metavar="qemu|machine", help="What to run it on.")] = "qemu",
     observe: Annotated[
@@ -106,6 +119,7 @@ def run(
         timeout_s=timeout,
         overrides=tuple(overrides or ()),
         on=on,
+        repeat=words_given(context, SHOWN_ONLY),
     )
     _refuse_uncounted(loaded, options)
     print_problems(loaded.notices, kind="notice")
@@ -278,6 +292,7 @@ def _instead(loaded: Loaded) -> str:
 
 
 def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
+    from bulkhead.report.load import rated_ns
     from bulkhead.run.conclude import conclude
     from bulkhead.run.live import Live
 
@@ -285,7 +300,7 @@ def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
     outcome = _session(target, live, as_json=as_json, attach=attach)
     result = conclude(target, outcome, version=__version__, commit=commit())
     if outcome.image is not None:
-        live.conclude(outcome.image.bytes_at, result["guest_ns"])
+        live.conclude(outcome.image.bytes_at, rated_ns(result))
     show(target, as_json=as_json)
     return result
 

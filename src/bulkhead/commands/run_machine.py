@@ -34,6 +34,7 @@ def run_on_machine(
     """Build and run; a list holds the reasons why that is not possible."""
     from bulkhead.commands.run import show
     from bulkhead.machine.stand_in import on_machine
+    from bulkhead.report.load import rated_ns
     from bulkhead.run.conclude import conclude
     from bulkhead.run.live import Live
     from bulkhead.run.simulator import run_simulation
@@ -54,7 +55,7 @@ def run_on_machine(
         alone = found
     result = conclude(target, outcome, version=__version__, commit=commit(), solo=alone)
     if outcome.image is not None:
-        Live(target).conclude(outcome.image.bytes_at, result["guest_ns"])
+        Live(target).conclude(outcome.image.bytes_at, rated_ns(result))
     show(target, as_json=as_json)
     return result
 

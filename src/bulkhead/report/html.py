@@ -20,6 +20,7 @@ from bulkhead.report.sentences import (
     budget_text,
     flows_kept,
     flows_text,
+    guest_time,
     interference_text,
     regulation_text,
     shared_core_kept,
@@ -55,20 +56,10 @@ def render(runs: Sequence[Run]) -> str:
     )
 
 
-def command_of(run: Run) -> str:
-    """The command that gives this run again."""
-    options = run.report.get("options", {})
-    words = ["./bulkhead", "run", str(run.about.get("system_file") or f"{run.report.get('system')}.yaml")]
-    words += ["--observe"] if options.get("observe") else []
-    words += ["--for", f"{options['for_ns'] / 1e9:g}s"] if options.get("for_ns") else []
-    words += ["--unprotected"] if options.get("unprotected") else []
-    words += ["--miscolor", options["miscolor"]] if options.get("miscolor") else []
-    words += ["--icount"] if options.get("icount") else []
-    words += ["--boot", options["boot"]] if options.get("boot", "elf") != "elf" else []
-    words += ["--seed", str(run.report["seed"])] if run.report.get("seed") else []
-    for override in options.get("set") or ():
-        words += ["--set", str(override)]
-    return shlex.join(words)
+def command_of(run: Run) -> str | None:
+    """The command that gives this run again; None of a run that another command made, or an older version."""
+    words = run.about.get("options", {}).get("repeat")
+    return shlex.join(["./bulkhead", *map(str, words)]) if words else None
 
 
 def _title(runs: Sequence[Run]) -> str:
@@ -90,6 +81,7 @@ def _shown(run: Run) -> dict[str, Any]:
         "ok": run.ok,
         "trust": trust_text(run),
         "command": command_of(run),
+        "guest_time": guest_time(run),
         "emulator": shlex.join(str(word) for word in run.about.get("command", [])),
         "by_name": {domain["name"]: domain for domain in run.domains},
         "attempts": attempts_by_class(run.attempts),
@@ -98,8 +90,7 @@ def _shown(run: Run) -> dict[str, Any]:
             for found in run.interference
         ],
         "rates": {
-            domain["name"]: numbers.exit_rate(domain.get("vcpus", []), run.report.get("guest_ns"))
-            for domain in run.domains
+            domain["name"]: numbers.exit_rate(domain.get("vcpus", []), run.rated_ns) for domain in run.domains
         },
         "shared_cores": [
             {"kept": shared_core_kept(core), "core": core["core"], "text": shared_core_text(core, run)}

@@ -49,6 +49,11 @@ class Run:
         return bool(self.report.get("coloring", {}).get("enabled"))
 
     @property
+    def rated_ns(self) -> int | None:
+        """Guest time that counts may be divided by."""
+        return rated_ns(self.report)
+
+    @property
     def domains(self) -> list[Json]:
         return list(self.report.get("domains", []))
 
@@ -61,6 +66,11 @@ class Run:
         """What the system file asks for and the run did not enforce: no promise of it was kept."""
         found = self.report.get("notices", [])
         return [f"{notice.get('key')}: {notice.get('cause')}" for notice in found if isinstance(notice, dict)]
+
+    @property
+    def not_shown(self) -> list[str]:
+        """Promises that the run has neither kept nor broken."""
+        return [str(text) for text in self.report.get("not_shown", [])]
 
     @property
     def attempts(self) -> list[Json]:
@@ -83,6 +93,13 @@ class Run:
     def witness(self, name: str) -> Json | None:
         found = self.report.get("witnesses", {}).get(name)
         return found if isinstance(found, dict) else None
+
+
+def rated_ns(report: Json) -> int | None:
+    """Guest time that counts may be divided by. None of a run whose end no clock has told: it is only known
+    that it was at least so long."""
+    found = report.get("guest_ns")
+    return found if isinstance(found, int) and report.get("guest_ns_by") != "console" else None
 
 
 def load_run(path: Path) -> Run:

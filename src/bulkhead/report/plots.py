@@ -137,7 +137,7 @@ def over_time(run: Run) -> str | None:
 
 def exits(run: Run) -> str | None:
     """Why each domain's VCPUs left for the hypervisor, per second."""
-    guest_ns = run.report.get("guest_ns")
+    guest_ns = run.rated_ns
     domains = [domain for domain in run.domains if domain.get("exit_reasons")]
     if not domains or not guest_ns:
         return None

@@ -13,17 +13,41 @@ from bulkhead.report.numbers import count, duration, rate
 from bulkhead.run.target import MACHINE
 
 
+def guest_time(run: Run) -> str:
+    """How long the run was: at least until the newest line, where no clock could be read at its end."""
+    at_least = "at least " if run.report.get("guest_ns_by") == "console" else ""
+    return at_least + duration(run.report.get("guest_ns"))
+
+
+def verdict_text(run: Run) -> str:
+    """The last line: what a run has shown, and what it has not."""
+    if not run.ok:
+        reasons = len(run.report.get("reasons", []))
+        return f"{run.report.get('verdict')}: {reasons} reason{'s' if reasons != 1 else ''} above"
+    held = "every promise held" if run.protected else "all domains as expected, caches not divided,"
+    trust = trust_text(run)
+    text = f"ok: {held} for {guest_time(run)} of guest time" + (f", {trust}" if trust else "")
+    if not run.not_shown:
+        return text
+    number = len(run.not_shown)
+    return f"{text}; {number} promise{'s were' if number != 1 else ' was'} not tried, see above"
+
+
 def flows_text(run: Run) -> str:
     """What the latencies of flows say: on the emulator they are its host's."""
     if run.report.get("on") != MACHINE:
         return "latencies are those of the emulator's host: `run --on machine` judges deadlines"
     late, packets = (sum(flow[key] for flow in run.flows) for key in ("misses", "packets"))
-    return f"{count(late)} of {count(packets)} packets were late"
+    return f"{count(late)} of {count(packets)} packets were late" if packets else "no packet moved"
 
 
 def flows_kept(run: Run) -> bool | None:
-    """Whether every packet was in time; None: this run cannot say."""
-    return None if run.report.get("on") != MACHINE else not any(flow["misses"] for flow in run.flows)
+    """Whether every packet was in time; None: this run cannot say, or not of every flow."""
+    if run.report.get("on") != MACHINE:
+        return None
+    if any(flow["misses"] for flow in run.flows):
+        return False
+    return True if all(flow["packets"] for flow in run.flows) else None
 
 
 def budget_text(events: dict[str, Any]) -> str:
@@ -99,7 +123,7 @@ def shared_core_kept(core: dict[str, Any]) -> bool:
 
 def shared_core_text(core: dict[str, Any], run: Run) -> str:
     """The promises of a core that VCPUs share, and what each of them had of it."""
-    guest_ns = run.report.get("guest_ns")
+    guest_ns = run.rated_ns
     promises = core["promises"]
     said = [
         f"{_listed(names)} {word}"

@@ -25,6 +25,7 @@ from bulkhead.report.sentences import (
     shared_core_kept,
     shared_core_text,
     trust_text,
+    verdict_text,
     witness_text,
 )
 
@@ -55,6 +56,7 @@ def render_run(run: Run) -> Group:
     parts += [_interference(found) for found in run.interference]
     parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
+    parts += [Text(f"· {text}", style="yellow") for text in run.not_shown]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
     parts.append(Text.assemble(("· ", _DIM), ("results: ", "bold"), _place(run.directory)))
     parts.append(_verdict(run))
@@ -68,7 +70,6 @@ def _place(directory: Path) -> str:
 
 
 def _domains(run: Run) -> Table:
-    report = run.report
     table = Table(header_style=_DIM, box=SIMPLE_HEAD, padding=(0, 0), show_edge=False, pad_edge=False)
     observed = any("llc" in domain for domain in run.domains)
     compared = any("slowdown" in domain for domain in run.domains)
@@ -83,8 +84,8 @@ def _domains(run: Run) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("\ncolors", no_wrap=True)
     for domain in run.domains:
-        table.add_row(*_row(domain, report.get("guest_ns"), observed, compared))
-    hypervisor = report.get("hypervisor") or {}
+        table.add_row(*_row(domain, run.rated_ns, observed, compared))
+    hypervisor = run.report.get("hypervisor") or {}
     if observed and hypervisor.get("llc"):
         table.add_section()
         blank = Text("–", style=_DIM)
@@ -202,13 +203,5 @@ def _witness(run: Run, name: str) -> Text | None:
 
 
 def _verdict(run: Run) -> Text:
-    guest = duration(run.report.get("guest_ns"))
-    if run.ok:
-        held = "every promise held" if run.protected else "all domains as expected, caches not divided,"
-        trust = trust_text(run)
-        text = f"ok: {held} for {guest} of guest time" + (f", {trust}" if trust else "")
-        return Text(text, style="bold yellow" if trust else "bold green")
-    reasons = len(run.report.get("reasons", []))
-    return Text(
-        f"{run.report.get('verdict')}: {reasons} reason{'s' if reasons != 1 else ''} above", style=_BAD
-    )
+    style = _BAD if not run.ok else "bold yellow" if run.not_shown or trust_text(run) else "bold green"
+    return Text(verdict_text(run), style=style)

@@ -21,6 +21,7 @@ from bulkhead.run.attempts import AttemptLog
 
 HYPERVISOR = "bulkhead"
 READY = "bulkhead: ready"
+TIME_LINE = "this is the time"  # hypervisor/console.h
 _TAG = re.compile(
     r"\[(?P<name>[^\s\[\]+]+)(?P<more>\+?) +(?P<s>\d{1,9})\.(?P<us>\d{6})\] ?(?P<text>.*)", re.DOTALL
 )
@@ -86,6 +87,7 @@ class ConsoleParser:
         self._tagged = (HYPERVISOR,) if raw is not None else tuple(self.domains)
         self.untagged: deque[str] = deque(maxlen=_KEPT_LINES)
         self.time_ns = 0  # of the newest tag
+        self.told_ns: int | None = None  # what the hypervisor last answered when it was asked for the time
         self._on_line = on_line
         self._raw = raw
         self._buffer = b""
@@ -121,6 +123,8 @@ class ConsoleParser:
             return
         console = self.domains[line.domain]
         self.time_ns = max(self.time_ns, line.time_ns)
+        if line.domain == HYPERVISOR and line.text == TIME_LINE:
+            self.told_ns = line.time_ns
         if not line.continues:
             self._complete(console)
         console.pending = (console.pending + line.text)[:_LINE_LIMIT]

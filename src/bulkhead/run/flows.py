@@ -64,6 +64,15 @@ def flow_reasons(flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str) -> lis
     ]
 
 
+def flows_without_packets(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[str]:
+    """What a run does not show, though nothing was broken: a deadline that no packet has met or missed."""
+    return [
+        f"flow {target.name}: no packet moved, so its deadline was not tried"
+        for target, status in flows
+        if status.packets == 0
+    ]
+
+
 def _latency(status: FlowStatus) -> dict[str, int | None]:
     """From release to notification; nothing where nothing has come."""
     if status.packets == 0:

@@ -14,7 +14,7 @@ from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
 from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
-from bulkhead.run.flows import flow_reasons, flows_json, flows_of
+from bulkhead.run.flows import flow_reasons, flows_json, flows_of, flows_without_packets
 from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.path_costs import Costs, path_costs_json
 from bulkhead.run.refusal import explained
@@ -67,6 +67,7 @@ def run_result(facts: Facts) -> Json:
     names = [domain.name for domain in target.domains]
     flows = flows_of(target.flows, status.flows, names) if status else []
     reasons += flow_reasons(flows, options.on)
+    guest_ns, clock = _guest_time(facts)
     return {
         "bulkhead": {"version": facts.version, "commit": facts.commit},
         "command": "run",
@@ -88,9 +89,11 @@ def run_result(facts: Facts) -> Json:
         },
         "verdict": "failed" if reasons else "ok",
         "reasons": reasons,
+        "not_shown": flows_without_packets(flows),
         "notices": list(target.notices),
         "ended": facts.outcome.how,
-        "guest_ns": _guest_ns(facts),
+        "guest_ns": guest_ns,
+        "guest_ns_by": clock,
         "domains": domains,
         **({"shared_cores": shared} if shared else {}),
         **({"flows": flows_json(flows)} if flows else {}),
@@ -151,16 +154,27 @@ def _simulated(facts: Facts) -> Json:
     }
 
 
-def _guest_ns(facts: Facts) -> int | None:
-    """From the start of the hypervisor to the end of the run; of one that did not end by itself, as far as is
-    known that it came."""
+def _guest_time(facts: Facts) -> tuple[int | None, str | None]:
+    """From the start of the hypervisor to the end of the run, and whose clock says so: `hypervisor`;
+    `machine`, that of the simulated one; `host`, which the emulator's follows; `console`: it was as long as
+    its newest line says, or longer."""
     status = facts.status if isinstance(facts.status, SystemStatus) else None
+    outcome = facts.outcome
     if status is not None and status.guest_ns is not None:
-        return status.guest_ns
-    if facts.outcome.simulated_ns is not None:
+        return status.guest_ns, "hypervisor"
+    if outcome.simulated_ns is not None:
         started = status.started_at * 10**9 // status.counter_hz if status and status.counter_hz else 0
-        return max(0, facts.outcome.simulated_ns - started)
-    return facts.outcome.console.time_ns if facts.outcome.console else None
+        return max(0, outcome.simulated_ns - started), "machine"
+    if outcome.told_ns is not None:
+        return outcome.told_ns, "hypervisor"
+    if outcome.host_ns is not None:
+        return outcome.host_ns, "host"
+    return (outcome.console.time_ns, "console") if outcome.console else (None, None)
+
+
+def _guest_text(facts: Facts) -> str:
+    ns, clock = _guest_time(facts)
+    return ("at least " if clock == "console" else "") + _seconds(ns)
 
 
 def _ending_reasons(facts: Facts) -> list[str]:
@@ -169,11 +183,9 @@ def _ending_reasons(facts: Facts) -> list[str]:
     if outcome.how in ("failed", "died"):
         reasons.append(outcome.detail)
     elif outcome.how == "timeout":
-        reasons.append(
-            f"{outcome.detail} (wall time); the last guest time seen was {_seconds(_guest_ns(facts))}"
-        )
+        reasons.append(f"{outcome.detail} (wall time); guest time was {_guest_text(facts)}")
     elif outcome.how == "interrupted" and (facts.target.options.for_ns or "SIGINT" not in outcome.detail):
-        reasons.append(f"interrupted {outcome.detail} after {_seconds(_guest_ns(facts))} of guest time")
+        reasons.append(f"interrupted {outcome.detail} after {_guest_text(facts)} of guest time")
     status = facts.status
     if isinstance(status, str):
         if outcome.image is not None:

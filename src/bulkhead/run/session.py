@@ -23,10 +23,12 @@ from bulkhead.run import memory
 from bulkhead.run.boot import Typist
 from bulkhead.run.console import ConsoleParser, Line
 from bulkhead.run.emulator import Emulator, EmulatorError, how_it_ended
-from bulkhead.run.keys import KeyFilter, raw_mode
+from bulkhead.run.keys import ASK_TIME, KeyFilter, raw_mode
 
 _DRAIN_QUIET_S = 0.2  # the serial line is empty when nothing comes for so long after the shutdown
 _DRAIN_LIMIT_S = 5.0
+_ASK_AGAIN_S = 0.5  # the hypervisor drops a line of its log that finds no room
+_ASK_LIMIT_S = 3.0  # a hypervisor that says nothing for so long does not run
 
 
 class View(Protocol):
@@ -52,6 +54,8 @@ class Outcome:
     command: tuple[str, ...] = ()
     simulated: dict[str, Any] | None = None  # what the simulated machine counted (machine/hosted/run.h)
     simulated_ns: int | None = None  # the last of its time that is known, since it was switched on
+    told_ns: int | None = None  # guest time at the end of a run that did not end by itself, as EL2 says
+    host_ns: int | None = None  # the same by the host's clock, where the emulator's clock follows it
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class _Session:
         self._stop: asyncio.Future[tuple[str, str]] | None = None
         self._signals = 0
         self._last_data = 0.0
+        self._guest_start: float | None = None  # when guest time began, by the host's clock: not before it
 
     async def run(self) -> Outcome:
         outcome = Outcome(how="failed", console=self._parser, command=tuple(self._plan.machine.arguments()))
@@ -108,11 +113,15 @@ class _Session:
                 with self._keyboard(emulator):
                     await emulator.command("cont")
                     outcome.how, outcome.detail = await self._wait_for_end(emulator)
+                ended_at = time.monotonic()
                 if outcome.how == "died":
                     await asyncio.wait({pump}, timeout=_DRAIN_LIMIT_S)
+                    outcome.host_ns = self._guest_ns_at(ended_at)
                     return
                 if outcome.how != "shutdown":
+                    outcome.told_ns = await self._ask_time(emulator, pump)
                     await emulator.command("stop")
+                    outcome.host_ns = self._guest_ns_at(time.monotonic())
                 await self._drain(pump)
                 ended.set()
                 await looking
@@ -123,6 +132,25 @@ class _Session:
                 for task in (pump, *side):
                     task.cancel()
                 await asyncio.gather(pump, *side, return_exceptions=True)
+
+    async def _ask_time(self, emulator: Emulator, pump: asyncio.Future[None]) -> int | None:
+        """Guest time now, by the hypervisor's own clock; None if it does not answer."""
+        self._parser.told_ns = None
+        end = time.monotonic() + _ASK_LIMIT_S
+        ask_at = 0.0
+        while self._parser.told_ns is None and time.monotonic() < end and not pump.done():
+            if time.monotonic() >= ask_at:
+                ask_at = time.monotonic() + _ASK_AGAIN_S
+                emulator.serial_out.write(ASK_TIME)
+            await asyncio.sleep(0.005)
+        return self._parser.told_ns
+
+    def _guest_ns_at(self, moment: float) -> int | None:
+        """Guest time by the host's clock. A tag comes after the moment that it names, so this is never more
+        than has passed."""
+        if self._plan.machine.icount or self._guest_start is None:
+            return None
+        return max(self._parser.time_ns, int((moment - self._guest_start) * 1e9))
 
     async def _wait_for_end(self, emulator: Emulator) -> tuple[str, str]:
         assert self._stop is not None
@@ -167,6 +195,9 @@ class _Session:
             log.write(data)
             log.flush()  # it can be watched while the run goes on
             self._parser.feed(data)
+            if self._parser.time_ns:
+                start = self._last_data - self._parser.time_ns / 1e9
+                self._guest_start = min(start, self._guest_start or start)
             self._view.raw(data)
             if typed := typist.feed(data):
                 emulator.serial_out.write(typed)

@@ -76,6 +76,7 @@ class Options:
     timeout_s: float | None = None
     overrides: tuple[str, ...] = ()
     on: str = QEMU
+    repeat: tuple[str, ...] = ()  # the command with its options; empty if another command made the run
 
 
 @dataclass(frozen=True)
