@@ -72,3 +72,19 @@ def test_b3_two_budgets_need_two_events_of_the_platform() -> None:
     assert budget_of(wanted, 1, fetched_only) is None
     both = CountedEvent("L2D_CACHE_REFILL", 0x17, 64, 0, "L2D_CACHE_WB", 0x18)
     assert budget_of(wanted, 1, both) == Budget(10, 1_000_000, 0, "each", 10)
+
+
+def test_instructions_are_the_budget_where_they_stand_in_for_memory_events(tmp_path: Path) -> None:
+    """On the emulator alone: elsewhere the budget is of memory, in bytes or events."""
+    both = {"events": 1000, "instructions": 70_000, "period": "2 ms"}
+    found = loaded(tmp_path, both, platform="qemu-virt")
+    assert found.ok and found.system is not None and found.platform is not None
+    bandwidth = found.system.domains[0].bandwidth
+    emulated, machine = (
+        budget_of(bandwidth, 1, counted_event(found.platform, emulated=emulated))
+        for emulated in (True, False)
+    )
+    assert emulated is not None and (emulated.events, emulated.period_ns) == (70_000, 2_000_000)
+    assert machine is not None and (machine.events, machine.counts) == (1000, "sum")
+    in_bytes = loaded(tmp_path, {"budget": "64 MB/s", "instructions": 70_000}, platform="qemu-virt")
+    assert in_bytes.ok and not [one for one in in_bytes.notices if one.code == "not-enforced"]

@@ -22,6 +22,7 @@ from .marks import Mark, cells, marks, pictures
 COLORS = [owner_color(NAMES, name) for name in NAMES]
 GREY = owner_color(NAMES, "hypervisor")
 RED = "#d1495b"
+COUNTED = Options(icount=True, for_ns=20 * 10**9)
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,14 @@ def unprotected(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return load_run(directory)
 
 
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """In counted time, of which alone lateness is shown."""
+    directory = tmp_path_factory.mktemp("counted")
+    MadeUp(directory, options=COUNTED).result()
+    return load_run(directory)
+
+
 def evicted(victim: str) -> int:
     return sum(n for (one, _), n in UNPROTECTED_EVICTIONS.items() if one == victim)
 
@@ -51,11 +60,10 @@ def colors(found: Sequence[Mark]) -> list[str]:
     return [mark.color for mark in found]
 
 
-def test_every_plot_of_a_page_shows_something(isolated: Run, unprotected: Run) -> None:
+def test_every_plot_of_a_page_shows_something(isolated: Run, unprotected: Run, counted: Run) -> None:
     own = {
         "Over time",
         "Exits to the hypervisor",
-        "Release jitter",
         "Lines that others evicted",
         "Who evicted whom",
     }
@@ -65,6 +73,7 @@ def test_every_plot_of_a_page_shows_something(isolated: Run, unprotected: Run) -
     shown = pictures(render([isolated]))
     assert set(shown) == own | {"Colors of all mapped frames"}
     assert [title for title, svg in shown.items() if not marks(svg) and "<image" not in svg] == []
+    assert marks(pictures(render([counted]))["Release jitter"])
 
 
 def test_evictions_have_a_bar_for_each_domain_of_each_run(isolated: Run, unprotected: Run) -> None:
@@ -122,13 +131,13 @@ def report(histogram: list[int]) -> bytes:
     return f'[control     19.000000] report {{"histogram": {histogram}}}\r\n'.encode()
 
 
-def test_jitter_has_a_histogram_for_each_run(tmp_path: Path, isolated: Run) -> None:
+def test_jitter_has_a_histogram_for_each_run(tmp_path: Path, counted: Run) -> None:
     """From the first bucket in which there is anything: an area and its line, both as high as the share."""
-    MadeUp(tmp_path, console=report([0] * 9 + [50, 0, 50])).result()
+    MadeUp(tmp_path, console=report([0] * 9 + [50, 0, 50]), options=COUNTED).result()
     other = load_run(tmp_path)
-    found = marks(plots.jitter([isolated, other]) or "")
+    found = marks(plots.jitter([counted, other]) or "")
     assert colors(found) == [PALETTE[1]] * 2 + [PALETTE[0]] * 2
-    histogram: list[int] = isolated.domains[0]["report"]["histogram"]
+    histogram: list[int] = counted.domains[0]["report"]["histogram"]
     buckets = len(histogram) - histogram.index(400)
     assert [mark.points for mark in found] == [2 * buckets + 2] * 4
     assert found[0].top < found[2].top, "two thirds in one bucket, and half"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from bulkhead.config.system import Expectation
 from bulkhead.report.html import command_of, render
 from bulkhead.report.load import NotARun, Run, load_run
 from bulkhead.report.terminal import show_run
@@ -55,13 +56,36 @@ def test_page_compares_runs(isolated: Run, unprotected: Run) -> None:
         "Over time",
         "Exits to the hypervisor",
         "Colors of all mapped frames",
-        "Release jitter",
         "63\u202f701",
         "--unprotected",
         "ab" * 32,
         "0123456789ab",
     ):
         assert words in page
+
+
+@pytest.mark.parametrize(("icount", "shown"), [(True, 1), (False, 0)])
+def test_jitter_is_of_counted_time(tmp_path: Path, icount: bool, shown: int) -> None:
+    """In the time of the emulator's host, it says how busy the host was."""
+    MadeUp(tmp_path / "r", options=Options(icount=icount, for_ns=20 * 10**9)).result()
+    assert render([load_run(tmp_path / "r")]).count("Release jitter") == shown
+
+
+def test_what_was_expected_is_shown_with_what_came_of_it(tmp_path: Path) -> None:
+    expects = {
+        "control": Expectation.model_validate({"ready": "1 ms"}),
+        "linux": Expectation.model_validate({"ready": True}),
+        "hog": Expectation.model_validate({"throttled": True}),
+    }
+    result = MadeUp(tmp_path / "r", expects=expects).result()
+    assert result["reasons"] == [
+        "domain control: expected ready within 1.000 ms, but it was ready after 10.400 ms"
+    ]
+    run = load_run(tmp_path / "r")
+    for text in (shown(run, 160), re.sub("<[^>]*>", "", unescape(render([run])))):
+        assert "control: expected ready within 1.000 ms: it was ready after 10.400 ms" in text
+        assert "linux: expected ready by the end of the run: it was ready after 2.104 s" in text
+        assert "nothing limits it in this run; not judged" in text
 
 
 def test_page_is_well_formed(isolated: Run) -> None:
@@ -100,7 +124,8 @@ def test_miscolored_frame_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_guest_reports_cannot_hurt(tmp_path: Path, report: str) -> None:
-    MadeUp(tmp_path / "r", console=b"[control      1.000000] report " + report.encode() + b"\r\n").result()
+    console = b"[control      1.000000] report " + report.encode() + b"\r\n"
+    MadeUp(tmp_path / "r", console=console, options=Options(icount=True)).result()
     assert "<script" not in render([load_run(tmp_path / "r")])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bulkhead.config.system import Expectation
 from bulkhead.evidence.promise import DomainPromise, Promise, Window
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import ConsoleParser
@@ -48,6 +49,7 @@ class MadeUp:
     directory: Path
     colored: bool = True
     expected: dict[str, str] = field(default_factory=dict)
+    expects: dict[str, Expectation] = field(default_factory=dict)
     options: Options = field(default_factory=lambda: Options(observe=True, for_ns=20 * 10**9, seed=7))
     system: dict[str, Any] = field(default_factory=dict)  # fields of status_system to replace
     domains: dict[str, dict[str, Any]] = field(default_factory=dict)  # fields of status_domain to replace
@@ -179,6 +181,7 @@ class MadeUp:
                     n == "control",
                     tuple(sorted(COLOR_SETS[n])),
                     self.expected.get(n),
+                    self.expects.get(n),
                     unconfined=self.unconfined.get(n, ()),
                 )
                 for n in NAMES

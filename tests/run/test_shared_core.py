@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bulkhead.planning.budgets import Budget
+from bulkhead.report.sentences import shared_core_kept
 from bulkhead.run.shared_core import LONGEST_WAY, shared_cores, shared_reasons
 from bulkhead.run.status import BudgetStatus, CoreStatus, DomainStatus, SharedVcpu, SystemStatus
 from bulkhead.run.target import DomainTarget, Policy
@@ -81,6 +82,20 @@ def test_what_was_broken_is_said(broken: SharedVcpu, promise: str, text: str) ->
     assert [name for name, one in core["promises"].items() if not one["kept"]] == [promise]
     (reason,) = shared_reasons([core])
     assert reason.startswith("core 0: control") and text in reason
+
+
+@pytest.mark.parametrize(
+    ("state", "dispatches", "starved"),
+    [("ready", 0, ["linux"]), ("recharge", 0, ["linux"]), ("ready", 1, []), ("reset", 0, [])],
+)
+def test_a_vcpu_that_never_got_the_core_is_named(state: str, dispatches: int, starved: list[str]) -> None:
+    """One that nobody has started wanted nothing."""
+    (core,) = found(HIGH, replace(LOW, state=state, dispatches=dispatches, run_ns=0))
+    assert core["starved"] == starved
+    assert shared_reasons([core]) == [
+        f"core 0: {name} never had the core, and was ready to run" for name in starved
+    ]
+    assert shared_core_kept(core) == (not starved)
 
 
 def test_a_changed_budget_is_judged_by_what_held_in_the_period() -> None:

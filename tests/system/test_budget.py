@@ -25,7 +25,7 @@ BUDGET = 100_000  # of the examples
 
 
 def throttled(directory: Path, events: int, *options: str) -> dict[str, Any]:
-    setting = f"domains[0].bandwidth.events={events}"
+    setting = f"domains[0].bandwidth.instructions={events}"
     run = command(EXAMPLES / "throttled.yaml", directory, "--for", "4s", "--set", setting, *options)
     assert run.exit_code == 0, run.result["reasons"]
     domain: dict[str, Any] = run.result["domains"][0]
@@ -80,7 +80,8 @@ def test_a_domain_counts_for_itself_beside_the_budget(tmp_path: Path) -> None:
 
 def test_without_the_key_there_are_no_monitors(tmp_path: Path) -> None:
     run = command(EXAMPLES / "counting.yaml", tmp_path, "--for", "5s", "--set", "domains[0].pmu=false")
-    assert run.exit_code == 0, run.result["reasons"]
+    assert run.exit_code == 1
+    assert any("it has reported nothing" in reason for reason in run.result["reasons"])
     domain = run.result["domains"][0]
     assert not domain.get("report"), "the first register is undefined: the guest ends"
     assert domain["exit_reasons"]["pmu_register"] == 1
@@ -104,7 +105,7 @@ def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_p
         assert hog["events"]["overshoot_max"] == max(beyond)
     early = [s.events for s in samples if s.budget == 100_000][:-1]
     late = [s.events for s in samples if s.budget == 200_000][1:]
-    assert min(len(early), len(late)) > 100, "a host that is too busy to look loses some"
+    assert min(len(early), len(late)) > 50, "a host that is too busy to look loses some"
     assert sum(late) / len(late) == pytest.approx(2 * sum(early) / len(early), rel=0.01)
     live = json.loads((tmp_path / "live.json").read_text())
     assert live["ended"]

@@ -24,10 +24,12 @@ FOR_S = 2  # as the example says
 LONGEST_WAY = 500
 
 
-def run_example(directory: Path, *options: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def run_example(
+    directory: Path, *options: str, reasons: list[str] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The run, and its shared core by domain."""
     run = command(EXAMPLE, directory, *options)
-    assert run.exit_code == 0, run.result["reasons"]
+    assert run.result["reasons"] == (reasons or [])
     (core,) = run.result["shared_cores"]
     return run.result, {"core": core, **{vcpu["domain"]: vcpu for vcpu in core["vcpus"]}}
 
@@ -59,7 +61,11 @@ def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
 def test_round_robin_ignores_priorities(tmp_path: Path) -> None:
     """Without budgets, two hogs have half of the core each, and the other one its slices between."""
     options = [f"--set=domains[{n}].bandwidth=unlimited" for n in range(3)]
-    _, by_priority = run_example(tmp_path / "priority", *options)
+    starved = [
+        "domain batch: expected ready by the end of the run, but it was not ready when the run ended",
+        "core 1: batch never had the core, and was ready to run",
+    ]
+    _, by_priority = run_example(tmp_path / "priority", *options, reasons=starved)
     _, by_turns = run_example(tmp_path / "turns", *options, "--set", "hypervisor.scheduler=round-robin")
     assert by_priority["batch"]["run_ns"] == 0
     assert by_turns["batch"]["run_ns"] == pytest.approx(by_turns["filter"]["run_ns"], rel=0.1)

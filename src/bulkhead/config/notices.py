@@ -37,7 +37,7 @@ def not_enforced(system: System, events: Sequence[CountedEvent]) -> list[Finding
     for index, domain in enumerate(system.domains):
         _note_domain(note, ("domains", index), domain, system)
         if not domain.bandwidth.unlimited and not any(budget_in(system, domain, event) for event in events):
-            cause = f"the bandwidth budget of '{domain.name}': {_uncounted(events, 'give `events`')}"
+            cause = f"the bandwidth budget of '{domain.name}': {_uncounted(events, 'give `instructions`')}"
             notices.append(Finding(("domains", index, "bandwidth"), "not-enforced", cause))
     if system.broker is not None and not system.flows:
         note(("broker",), "the broker, without a flow")

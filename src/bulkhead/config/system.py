@@ -7,6 +7,7 @@ the names of the file; what is optional has its default here and nowhere else.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,6 +19,7 @@ from bulkhead.config.base import FormatVersion, Model, Name, Text, WordModel
 from bulkhead.config.quantity import (
     RATE_UNITS,
     SHARE_UNITS,
+    TIME_UNITS,
     U64_MAX,
     Address,
     Bytes,
@@ -87,6 +89,23 @@ def _threshold(value: object) -> object:
     if not 0 < amount <= 2:
         raise problem("out-of-range", f"'{value}' is out of range", "more than 0 % up to 200 %")
     return amount
+
+
+def _ready(value: object) -> object:
+    """A time, or `true`: by the end of the run, whenever that is."""
+    if value is True:
+        return U64_MAX
+    if isinstance(value, bool) or value is None:
+        raise problem("wrong-type", f"is {described(value)}", "true, or a time as `100 ms`")
+    return int(parse(value, TIME_UNITS, "100 ms", bare=False))
+
+
+def _factor(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        raise problem("wrong-type", f"is {described(value)}", "a number, as 1.2")
+    if not 1 <= value <= 1000:
+        raise problem("out-of-range", f"{value} is out of range", "1 to 1000")
+    return Fraction(value)
 
 
 class Llc(WordModel):
@@ -225,6 +244,8 @@ class Bandwidth(WordModel):
     period: Nanoseconds = 1 * MS
     counts: Literal["auto", "refills", "writebacks", "each", "sum"] = "auto"
     slack: Annotated[int, Field(ge=0, le=(1 << 31) - 1)] | None = None  # of `sum`, in events
+    # The budget where instructions stand in for memory events, as on the emulator [`events`].
+    instructions: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
 
     @property
     def unlimited(self) -> bool:
@@ -297,6 +318,25 @@ class Flow(Model):
     transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
 
 
+class Expectation(WordModel):
+    """How a domain may end, and what its run has to show. A word stands for the state alone."""
+
+    words: ClassVar[dict[str, dict[str, Any]]] = {
+        state: {"state": state} for state in ("running", "stopped", "crashed")
+    }
+    state: Literal["running", "stopped", "crashed"] = (
+        "running"  # in which it may be at the end, beside running
+    )
+    ready: Annotated[
+        int | None, BeforeValidator(_ready), WithJsonSchema({"anyOf": [{"const": True}, {"type": "string"}]})
+    ] = None  # guest time; by then it has said that it is ready [whenever]
+    throttled: bool | None = None  # its budget stopped it in at least one period, or in none
+    slowdown: Annotated[Fraction | None, BeforeValidator(_factor), WithJsonSchema({"type": "number"})] = (
+        None  # at most, against its run alone
+    )
+    report: dict[Text, Annotated[int, BeforeValidator(_param)]] = {}  # numbers of its last report line
+
+
 class Run(Model):
     """How `bulkhead run` runs it when the command does not say."""
 
@@ -320,7 +360,7 @@ class System(Model):
     broker: Broker | None = None
     flows: tuple[Flow, ...] = ()
     run: Run = Run()
-    expect: dict[Name, Literal["running", "stopped", "crashed"]] = {}
+    expect: dict[Name, Expectation] = {}
 
     def domain(self, name: str) -> Domain | None:
         return next((domain for domain in self.domains if domain.name == name), None)

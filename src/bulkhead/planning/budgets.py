@@ -113,6 +113,8 @@ def budget_of(
     """None: the domain has no budget, or one that cannot be counted there."""
     if bandwidth.unlimited or event is None:
         return None
+    if event.bytes is None and bandwidth.instructions is not None:
+        return _stand_in(bandwidth, vcpus, bandwidth.instructions)
     counts = counts_of(bandwidth, event)
     in_events = bandwidth.events if bandwidth.events is not None else bandwidth.read_events
     if counts is None or (event.bytes is None and in_events is None):
@@ -131,3 +133,10 @@ def budget_of(
     chunk = max(1, events // draws) if (shared or reclaim) and events else 0
     slack = slack_of(bandwidth, counts, chunk if shared else events)
     return Budget(events, bandwidth.period, chunk, counts, write_events, slack, reclaim)
+
+
+def _stand_in(bandwidth: Bandwidth, vcpus: int, instructions: int) -> Budget:
+    """The budget of a system that gives one in instructions, where these are what is counted."""
+    shared = bandwidth.per == "domain" and vcpus > 1
+    chunk = max(1, instructions // (DRAWS * vcpus)) if shared else 0
+    return Budget(instructions, bandwidth.period, chunk)

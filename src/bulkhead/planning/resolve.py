@@ -15,7 +15,8 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarint import HexCapsInt
 
-from bulkhead.config.system import Bandwidth, Image, System
+from bulkhead.config.quantity import U64_MAX
+from bulkhead.config.system import Bandwidth, Expectation, Image, System
 from bulkhead.planning.broker import is_broker
 from bulkhead.planning.model import Plan
 from bulkhead.units import size_text
@@ -88,7 +89,7 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
             for f in system.flows
         ]
     if system.expect:
-        result["expect"] = dict(system.expect)
+        result["expect"] = {name: _expectation(wanted) for name, wanted in system.expect.items()}
     return result
 
 
@@ -158,6 +159,8 @@ def _bandwidth(bandwidth: Bandwidth) -> Any:
         given["counts"] = bandwidth.counts
     if bandwidth.slack is not None:
         given["slack"] = bandwidth.slack
+    if bandwidth.instructions is not None:
+        given["instructions"] = bandwidth.instructions
     if bandwidth.read is not None:
         return {"read": f"{bandwidth.read} B/s", "write": f"{bandwidth.write} B/s", **given}
     if bandwidth.read_events is not None:
@@ -165,6 +168,19 @@ def _bandwidth(bandwidth: Bandwidth) -> Any:
     if bandwidth.budget is not None:
         return {"budget": f"{bandwidth.budget} B/s", **given}
     return {"events": bandwidth.events, **given}
+
+
+def _expectation(wanted: Expectation) -> Any:
+    given: dict[str, Any] = {}
+    if wanted.ready is not None:
+        given["ready"] = True if wanted.ready == U64_MAX else f"{wanted.ready} ns"
+    if wanted.throttled is not None:
+        given["throttled"] = wanted.throttled
+    if wanted.slowdown is not None:
+        given["slowdown"] = float(wanted.slowdown)
+    if wanted.report:
+        given["report"] = dict(wanted.report)
+    return {"state": wanted.state, **given} if given else wanted.state
 
 
 def _image(image: Image, beside: Path, target: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from bulkhead.report import numbers, plots
 from bulkhead.report.load import Run
 from bulkhead.report.sentences import (
     budget_text,
+    expectation_text,
     flows_kept,
     flows_text,
     guest_time,
@@ -96,6 +97,10 @@ def _shown(run: Run) -> dict[str, Any]:
             {"kept": shared_core_kept(core), "core": core["core"], "text": shared_core_text(core, run)}
             for core in run.shared_cores
         ],
+        "expectations": [
+            {"met": one["met"], "domain": one["domain"], "text": expectation_text(one)}
+            for one in run.expectations
+        ],
         "flows": run.flows,
         "flows_text": flows_text(run) if run.flows else None,
         "flows_class": {None: "warn", True: "good", False: "bad"}[flows_kept(run)],
@@ -122,7 +127,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:
     """The plots by what they show: those of all runs at once, then one of each run side by side."""
     several = len(runs) > 1
     yield _section(
-        "Evictions and jitter" if several else "",
+        ("Evictions and jitter" if any(run.own_time for run in runs) else "Evictions") if several else "",
         [
             _figure(
                 "Lines that others evicted",
@@ -133,8 +138,8 @@ def _sections(runs: Sequence[Run]) -> Iterator[dict[str, Any] | None]:
             _figure(
                 "Release jitter",
                 plots.jitter(runs),
-                "How late the real-time task was released, as it measured itself. What the host made of the "
-                "emulator's time is part of it.",
+                "How late the real-time task was released, as it measured itself in counted or simulated "
+                "time.",
             ),
         ],
     )

@@ -54,6 +54,12 @@ class Run:
         return rated_ns(self.report)
 
     @property
+    def own_time(self) -> bool:
+        """Time was counted or simulated: how busy the host was is not in it."""
+        options = self.report.get("options", {})
+        return self.report.get("on") == "machine" or bool(options.get("icount"))
+
+    @property
     def domains(self) -> list[Json]:
         return list(self.report.get("domains", []))
 
@@ -84,6 +90,11 @@ class Run:
     def shared_cores(self) -> list[Json]:
         """Cores that VCPUs of several domains share, with what is promised of each."""
         return list(self.report.get("shared_cores", []))
+
+    @property
+    def expectations(self) -> list[Json]:
+        """What the system file asks of the domains, with what came of it."""
+        return list(self.report.get("expectations", []))
 
     @property
     def flows(self) -> list[Json]:

@@ -169,9 +169,12 @@ def exits(run: Run) -> str | None:
 
 
 def jitter(runs: Sequence[Run]) -> str | None:
-    """How late real-time releases came: log2 buckets, as periodic guests report them."""
+    """How late real-time releases came: log2 buckets, as periodic guests report them. Of runs in the time of
+    the emulator's host there is nothing to show: it would be the host's lateness."""
     series = []
     for run in runs:
+        if not run.own_time:
+            continue
         for domain in run.domains:
             report = domain.get("report")
             histogram = report.get("histogram") if isinstance(report, dict) else None

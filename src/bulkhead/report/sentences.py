@@ -117,8 +117,14 @@ def regulation_text(found: dict[str, Any]) -> str:
 
 
 def shared_core_kept(core: dict[str, Any]) -> bool:
-    """Whether all that is promised of a shared core was kept."""
-    return all(promise["kept"] for promise in core["promises"].values())
+    """Whether all that is promised of a shared core was kept, and nobody waited for it in vain."""
+    return all(promise["kept"] for promise in core["promises"].values()) and not core.get("starved")
+
+
+def expectation_text(one: dict[str, Any]) -> str:
+    """What the system file expects of a domain, and what came of it."""
+    judged = "" if one["met"] is not None else "; not judged"
+    return f"expected {one['expected']}: {one['seen']}{judged}"
 
 
 def shared_core_text(core: dict[str, Any], run: Run) -> str:

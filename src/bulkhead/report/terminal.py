@@ -18,6 +18,7 @@ from bulkhead.report.load import Run
 from bulkhead.report.numbers import count, duration, exit_rate, ranges
 from bulkhead.report.sentences import (
     budget_text,
+    expectation_text,
     flows_kept,
     flows_text,
     interference_text,
@@ -54,6 +55,7 @@ def render_run(run: Run) -> Group:
         style = {None: "yellow", True: _GOOD, False: _BAD}[flows_kept(run)]
         parts += [Text(""), _flows(run.flows), Text(f"· {flows_text(run)}", style=style)]
     parts += [_interference(found) for found in run.interference]
+    parts += [_expectation(one) for one in run.expectations]
     parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
     parts += [Text(f"· {text}", style="yellow") for text in run.not_shown]
@@ -156,6 +158,11 @@ def _budget(domain: dict[str, Any]) -> Text:
 def _shared_core(core: dict[str, Any], run: Run) -> Text:
     mark = ("✓ ", _GOOD) if shared_core_kept(core) else ("✗ ", _BAD)
     return Text.assemble(mark, (f"core {core['core']}: ", "bold"), shared_core_text(core, run))
+
+
+def _expectation(one: dict[str, Any]) -> Text:
+    mark = {None: ("· ", "yellow"), True: ("✓ ", _GOOD), False: ("✗ ", _BAD)}[one["met"]]
+    return Text.assemble(mark, (f"{one['domain']}: ", "bold"), expectation_text(one))
 
 
 def _interference(found: dict[str, Any]) -> Text:

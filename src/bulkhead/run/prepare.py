@@ -182,12 +182,14 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
     configured = plan.system.domain(domain.name)
     assert configured is not None
     budget = budget_in(plan.system, configured, event)
+    wanted = plan.system.expect.get(domain.name)
     return DomainTarget(
         name=domain.name,
         cores=domain.cpus,
         realtime=domain.realtime,
         colors=tuple(sorted(domain.colors)) if domain.colors is not None else None,
-        expected=plan.system.expect.get(domain.name),
+        expected=wanted.state if wanted is not None else None,
+        expects=wanted,
         budget=budget,
         event=event.counted_as(budget.counts) if event and budget else None,
         event_bytes=event.bytes if event and budget else None,

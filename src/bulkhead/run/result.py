@@ -14,6 +14,7 @@ from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
 from bulkhead.run.budget import budget_reasons, events_of, regulation_of
 from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
+from bulkhead.run.expect import expectation_reasons, expectations
 from bulkhead.run.flows import flow_reasons, flows_json, flows_of, flows_without_packets
 from bulkhead.run.interference import interference, interference_reasons
 from bulkhead.run.path_costs import Costs, path_costs_json
@@ -58,6 +59,8 @@ def run_result(facts: Facts) -> Json:
     reasons = list(facts.reasons)
     reasons += _ending_reasons(facts)
     domains = [_domain(facts, index, reasons) for index in range(len(target.domains))]
+    expected = expectations(target.domains, domains, options)
+    reasons += expectation_reasons(expected)
     attempts = _attempts(facts, reasons)
     interfered = _interference(facts, domains, reasons)
     witnesses = _witnesses(facts, reasons)
@@ -95,6 +98,7 @@ def run_result(facts: Facts) -> Json:
         "guest_ns": guest_ns,
         "guest_ns_by": clock,
         "domains": domains,
+        **({"expectations": expected} if expected else {}),
         **({"shared_cores": shared} if shared else {}),
         **({"flows": flows_json(flows)} if flows else {}),
         **_path_costs(facts, status),

@@ -21,19 +21,26 @@ LONGEST_WAY = 1000
 LONGEST_WAY_OF_CONSOLE = 3500  # a piece of a domain's output, on the core that serves the console
 LONGEST_WAY_OF_MEMORY = 64
 
+_STARTED = ("ready", "recharge")  # states of a VCPU that waits for the core or for its next period
+
 
 def shared_cores(status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy) -> list[Json]:
     return [_core(core, status, domains, policy) for core in status.cores if core.shared]
 
 
 def shared_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
-    """The promises that were broken."""
+    """The promises that were broken, and VCPUs that got no time at all."""
     reasons = []
     for core in found:
         promises = core["promises"]
         assert isinstance(promises, dict)
         reasons += [
             f"core {core['core']}: {broken}" for promise in promises.values() for broken in promise["broken"]
+        ]
+        starved = core["starved"]
+        assert isinstance(starved, list)
+        reasons += [
+            f"core {core['core']}: {name} never had the core, and was ready to run" for name in starved
         ]
     return reasons
 
@@ -54,6 +61,7 @@ def _core(core: CoreStatus, status: SystemStatus, domains: Sequence[DomainTarget
         "switches": core.switches,
         "exit_reasons": dict(core.exits),
         "vcpus": [_vcpu(one, domain) for one, domain in vcpus],
+        "starved": [domain.name for one, domain in vcpus if one.dispatches == 0 and one.state in _STARTED],
         "promises": {name: {"kept": not broken, "broken": broken} for name, broken in promises.items()},
     }
 

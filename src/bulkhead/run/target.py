@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bulkhead.config.system import Expectation
 from bulkhead.evidence.promise import Promise
 from bulkhead.planning.budgets import Budget
 from bulkhead.planning.regulation import RegulatorPlan
@@ -30,6 +31,7 @@ class DomainTarget:
     realtime: bool = False
     colors: tuple[int, ...] | None = None
     expected: str | None = None  # an end that is not a failure: stopped, crashed
+    expects: Expectation | None = None  # what the run has to show of it
     budget: Budget | None = None  # that is enforced
     event: str | None = None  # what the budget counts
     event_bytes: int | None = None  # that an event stands for

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a run showed what `expect` of its system file asks for: ready, throttled, slowdown, report.
+
+Called by `result` with what is already known of each domain; it judges the state in which a domain may end.
+A run cannot show everything: budgets may be off, or times not compared. That is not judged, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from bulkhead.config.quantity import U64_MAX
+from bulkhead.config.system import Expectation
+from bulkhead.run.target import DomainTarget, Options
+
+Json = dict[str, object]
+
+
+def expectations(
+    targets: Sequence[DomainTarget], domains: Sequence[Mapping[str, object]], options: Options
+) -> list[Json]:
+    """One object for each thing that was expected: `domain`, `what`, `expected`, `seen`, and `met`, which is
+    null where this run cannot show it."""
+    found: list[Json] = []
+    for target, domain in zip(targets, domains, strict=True):
+        if target.expects is not None:
+            found += [
+                {"domain": target.name, **one} for one in _of_domain(target.expects, domain, target, options)
+            ]
+    return found
+
+
+def expectation_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
+    """Why a run did not show what it was expected to show."""
+    return [
+        f"domain {one['domain']}: expected {one['expected']}, but {one['seen']}"
+        for one in found
+        if one["met"] is False
+    ]
+
+
+def _of_domain(
+    wanted: Expectation, domain: Mapping[str, object], target: DomainTarget, options: Options
+) -> Iterator[Json]:
+    if wanted.ready is not None:
+        yield _ready(wanted.ready, domain)
+    if wanted.throttled is not None:
+        yield _throttled(wanted.throttled, domain, target, options)
+    if wanted.slowdown is not None:
+        yield _slowdown(float(wanted.slowdown), domain, options)
+    for key, value in wanted.report.items():
+        yield _report(key, value, domain, options)
+
+
+def _one(what: str, expected: str, seen: str, met: bool | None) -> Json:
+    return {"what": what, "expected": expected, "seen": seen, "met": met}
+
+
+def _ready(by_ns: int, domain: Mapping[str, object]) -> Json:
+    ready_ns = domain.get("ready_ns")
+    expected = "ready by the end of the run" if by_ns == U64_MAX else f"ready within {_time(by_ns)}"
+    if not isinstance(ready_ns, int):
+        return _one("ready", expected, "it was not ready when the run ended", False)
+    return _one("ready", expected, f"it was ready after {_time(ready_ns)}", ready_ns <= by_ns)
+
+
+def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget, options: Options) -> Json:
+    expected = (
+        "to be stopped by its budget in at least one period"
+        if wanted
+        else "never to be stopped by its budget"
+    )
+    events = domain.get("events")
+    if target.budget is None or not isinstance(events, Mapping):
+        off = "budgets are off" if options.unprotected else "nothing limits it in this run"
+        return _one("throttled", expected, off, None)
+    stopped, periods = int(events["throttled_periods"]), int(events["periods"])
+    seen = f"it was stopped in {stopped} of {periods} periods"
+    return _one("throttled", expected, seen, (stopped > 0) is wanted)
+
+
+def _slowdown(most: float, domain: Mapping[str, object], options: Options) -> Json:
+    expected, slowdown = f"a slowdown of at most {most:g}", domain.get("slowdown")
+    if not isinstance(slowdown, float):
+        return _one("slowdown", expected, "its run alone was not made (`--on machine --solo`)", None)
+    met = None if options.unprotected else slowdown <= most
+    return _one("slowdown", expected, f"its slowdown was {slowdown:.2f}", met)
+
+
+def _report(key: str, value: int, domain: Mapping[str, object], options: Options) -> Json:
+    expected, report = f"`{key}: {value}` in its report", domain.get("report")
+    if not isinstance(report, Mapping) or key not in report:
+        seen = "it has not reported that" if isinstance(report, Mapping) else "it has reported nothing"
+        return _one("report", expected, seen, None if options.unprotected else False)
+    said = report[key]
+    met = None if options.unprotected else isinstance(said, int) and said == value
+    return _one("report", expected, f"it reported `{key}: {str(said)[:40]}`", met)
+
+
+def _time(ns: int) -> str:
+    return f"{ns / 1e9:.3f} s" if ns >= 10**9 else f"{ns / 1e6:.3f} ms"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example says how to run it and what its run has to show, and belongs to a test that runs it.
+
+The tests that run them are named here: an example that nobody runs is one that nobody can trust.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from bulkhead.config.load import load_system
+from bulkhead.config.system import Expectation
+from bulkhead.machine.request import board_of
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "examples").glob("*.yaml"))
+RUN_BY = {
+    "admission": "tests/hosted/test_flows.py",
+    "breakout": "tests/system/test_breakout.py",
+    "counting": "tests/system/test_budget.py",
+    "flow-calls": "src/bulkhead/bench/flows.py",
+    "flow-paths": "src/bulkhead/bench/flows.py",
+    "flows": "tests/hosted/test_flows.py",
+    "flows-zdma": "tests/hosted/test_flow_engine.py",
+    "linux-smp": "tests/system/test_linux.py",
+    "managed": "tests/hosted/test_examples.py",
+    "mixed-criticality": "tests/hosted/test_run.py",
+    "passthrough": "tests/system/test_linux.py",
+    "paths": "src/bulkhead/bench/hypervisor.py",
+    "paths-shared": "src/bulkhead/bench/hypervisor.py",
+    "regulated": "tests/hosted/test_examples.py",
+    "shared-core": "tests/hosted/test_run.py",
+    "shared-linux": "tests/system/test_shared_linux.py",
+    "throttled": "tests/hosted/test_examples.py",
+    "tuned": "tests/hosted/test_run.py",
+    "zcu102": "tests/hosted/test_run.py",
+    "zcu102-linux": "tests/system/test_boards.py",
+}
+JUDGED_BY_BENCH = ("paths",)  # which fails where a row is missing
+
+
+def first_comment(file: Path) -> list[str]:
+    lines = file.read_text().splitlines()
+    return [line[1:] for line in lines[: lines.index("bulkhead: 1")]]
+
+
+def test_each_example_is_run_by_a_test() -> None:
+    assert {file.stem for file in FILES} == set(RUN_BY)
+    for name, test in RUN_BY.items():
+        assert re.search(rf"\b{name}\b", (ROOT / test).read_text()), f"{test} does not name {name}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_its_first_comment_has_a_command_that_it_can_be_run_with(file: Path) -> None:
+    """And what is said to run on the emulator or the simulated machine can run there."""
+    loaded = load_system(file)
+    assert loaded.ok and loaded.platform is not None, loaded.problems
+    shown = [line.strip() for line in first_comment(file) if line.strip().startswith("./bulkhead")]
+    commands = [shlex.split(re.split(r"  +", line)[0]) for line in shown]
+    assert commands, "no command"
+    for _, command, *arguments in commands:
+        if command != "run":
+            assert command == "bench"
+            continue
+        assert arguments[0] == f"examples/{file.name}"
+        if "--on" in arguments:
+            board_of(loaded.platform)  # raises where the machine does not have it
+        else:
+            assert loaded.platform.emulator is not None
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.stem not in JUDGED_BY_BENCH], ids=lambda f: f.stem)
+def test_its_run_can_fail(file: Path) -> None:
+    """Something has to be seen: that nothing crashed shows no claim."""
+    system = load_system(file).system
+    assert system is not None
+    wanted = system.expect.values()
+    asked = [one for one in wanted if one != Expectation(state=one.state)]
+    assert asked, "`expect` has nothing that the run has to show"
+    if any(not domain.bandwidth.unlimited for domain in system.domains):
+        assert any(one.throttled is not None for one in wanted), "nobody looks whether a budget bites"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples show what their first comment says, on the simulated machine and as briefly as that can be seen,
+and their verdict is no where they do not. tests/config/test_examples.py says which tests run the others."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SMALL_PICTURES = ("--set=domains.vision.params.width=320", "--set=domains.vision.params.height=240")
+SHORT = {
+    "throttled": ("--for", "5ms"),
+    "managed": (
+        "--for",
+        "15ms",
+        "--set=domains.governor.params.after_ms=5",
+        "--set=domains.governor.params.end_ms=10",
+    ),
+    "regulated": ("--for", "40ms", "--solo", *SMALL_PICTURES),
+}
+# What the examples claim, and what breaks the claim.
+BROKEN = {
+    "a budget that never bites": (
+        "throttled",
+        ("--for", "3ms", "--set=domains.hog.bandwidth.events=100000"),
+        "domain hog: expected to be stopped by its budget in at least one period",
+    ),
+    "a domain that the run ends too soon for": (
+        "regulated",
+        ("--for", "5ms"),
+        "domain vision: expected ready within 110.000 ms, but it was not ready when the run ended",
+    ),
+    "a domain that never has its core": (
+        "shared-core",
+        ("--for", "3ms", "--set=domains.filter.bandwidth=unlimited"),
+        "core 1: batch never had the core, and was ready to run",
+    ),
+}
+
+
+def run(name: str, directory: Path, *options: str) -> dict[str, Any]:
+    arguments = ["run", str(EXAMPLES / f"{name}.yaml"), "--on", "machine", "--json", *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (result["verdict"] != "ok")
+    return result
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_an_example_shows_what_it_says(name: str, tmp_path: Path) -> None:
+    result = run(name, tmp_path, *SHORT[name])
+    assert result["reasons"] == []
+    judged = [one["met"] for one in result["expectations"]]
+    assert judged and all(judged), "nothing of it was left out"
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_the_verdict_is_no_where_an_example_does_not_show_it(what: str, tmp_path: Path) -> None:
+    name, options, reason = BROKEN[what]
+    result = run(name, tmp_path, *options)
+    assert result["verdict"] == "failed"
+    assert any(reason in found for found in result["reasons"]), result["reasons"]
