@@ -4,7 +4,9 @@
 # that does is compiled.
 
 set(venv_python ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
-if(EXISTS ${venv_python})
+if(BULKHEAD_WHEEL)
+    set(default_python ${Python_EXECUTABLE}) # the one that the package is built for
+elseif(EXISTS ${venv_python})
     set(default_python ${venv_python})
 else()
     find_program(default_python python3 REQUIRED)

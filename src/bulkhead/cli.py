@@ -21,6 +21,7 @@ import typer
 from bulkhead import commands
 from bulkhead.commands.output import complain, print_json, result_object, version_text
 from bulkhead.env.errors import BuildFailed, MissingTool
+from bulkhead.env.paths import build_dir
 
 INTERRUPTED = "interrupted"
 EXIT_NO, EXIT_USAGE, EXIT_ENVIRONMENT, EXIT_INTERRUPTED = 1, 2, 3, 130
@@ -83,6 +84,8 @@ def _register(app: typer.Typer, name: str) -> None:
 def main() -> None:
     """Entry point of the script `bulkhead`."""
     _open_streams()
+    # What matplotlib keeps between runs goes where all else does that the tool writes.
+    os.environ.setdefault("MPLCONFIGDIR", str(build_dir() / "matplotlib"))
     if isinstance(sys.stdout, io.TextIOWrapper):  # where a character cannot be shown, `?` stands for it
         sys.stdout.reconfigure(errors="replace")
     try:

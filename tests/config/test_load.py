@@ -327,3 +327,17 @@ def test_a_device_that_can_be_passed_has_shared_interrupts_of_its_own(
     path = tmp_path / "system.yaml"
     path.write_text(NORMATIVE.replace("platform: qemu-virt", "platform: ./board.yaml"))
     assert [problem.cause for problem in load_system(path).problems] == [cause]
+
+
+def test_examples_of_the_tool_are_known_anywhere_by_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = load_system("examples/mixed-criticality.yaml")
+    assert found.ok
+    assert found.file == str(EXAMPLE)
+    assert load_system("example/mixed-criticality.yaml").problems[0].code == "missing-file"
+    own = tmp_path / "examples" / "mixed-criticality.yaml"
+    own.parent.mkdir()
+    own.write_text("bulkhead: 1\n")
+    assert load_system("examples/mixed-criticality.yaml").file == "examples/mixed-criticality.yaml"

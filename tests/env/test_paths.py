@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks between processes: whoever waits says for what."""
+"""Where files are, in a checkout and in a package; locks between processes: whoever waits says for what."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.env import progress
+from bulkhead.env import paths, progress
+from bulkhead.env.errors import NeedsCheckout
+from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import locked
 
 HOLDER = (
@@ -30,3 +32,41 @@ def test_who_waits_for_a_lock_says_so(
             assert capsys.readouterr().err.startswith("wait for another process")
     with locked(file):
         assert not capsys.readouterr().err
+
+
+def _as_installed(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
+    monkeypatch.setattr(paths, "_PACKAGE", package)
+    monkeypatch.setattr(paths, "_CHECKOUT", package.parents[1])
+    monkeypatch.setattr(paths, "_PACKAGE_DATA", package / "data")
+
+
+def test_a_package_has_files_of_its_own_and_writes_where_its_user_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "lib" / "site-packages" / "bulkhead"
+    _as_installed(monkeypatch, package)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BULKHEAD_CACHE", raising=False)
+    assert paths.checkout() is None
+    assert paths.platforms_dir() == package / "data" / "platforms"
+    assert paths.layout_file() == package / "data" / "schema" / "manifest.yaml"
+    assert paths.host_dir() == package / "native"
+    assert paths.build_dir() == tmp_path / "build"
+    assert paths.cache_dir() == tmp_path / "build" / "cache"
+    with pytest.raises(NeedsCheckout, match="`size` needs a checkout"):
+        paths.repository("`size`")
+
+
+def test_a_package_has_the_parts_that_it_names_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "lib" / "site-packages" / "bulkhead"
+    _as_installed(monkeypatch, package)
+    with pytest.raises(NeedsCheckout):
+        ensure_built(["host"], ["hosted_run"])
+    (package / "native").mkdir(parents=True)
+    (package / "native" / "targets").write_text("hosted_run\nworkload\n")
+    ensure_built(["host"], ["workload", "hosted_run"])
+    for presets, targets in ((["host"], ["workload", "observe"]), (["host"], []), (["target"], ["workload"])):
+        with pytest.raises(NeedsCheckout):
+            ensure_built(presets, targets)

@@ -17,13 +17,13 @@ from typing import Any
 from bulkhead.config.flow_costs import CostPart, FlowCosts
 from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_path
-from bulkhead.env.paths import build_dir, repository
+from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
 from bulkhead.planning.broker import engine_on
 from bulkhead.run.target import MACHINE, QEMU, Options
 
-SYSTEM = Path("examples") / "flow-paths.yaml"
-CALLS = Path("examples") / "flow-calls.yaml"
+SYSTEM = "flow-paths.yaml"
+CALLS = "flow-calls.yaml"
 CALLER = "calls"
 SLEEPER_CORE = 2  # of `quiet`: whoever is notified elsewhere may have its interrupts masked
 PUBLISHED = "zcu102-published"
@@ -107,8 +107,8 @@ def published_costs() -> FlowCosts | None:
 
 def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
     """The two systems, on the platform that the settings name first."""
-    flows = load_system(str(repository() / SYSTEM), given, emulated=on == QEMU)
-    return flows, load_system(str(repository() / CALLS), given[:1])
+    flows = load_system(str(examples_dir() / SYSTEM), given, emulated=on == QEMU)
+    return flows, load_system(str(examples_dir() / CALLS), given[:1])
 
 
 def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem) -> Measured:
@@ -192,7 +192,7 @@ def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
         cpu = f"{platform.emulator.cpu or platform.cores.type},cntfrq={EMULATOR_HZ}"
         emulator = platform.emulator.model_copy(update={"cpu": cpu})
         platform = platform.model_copy(update={"emulator": emulator})
-        if system.name == CALLS.stem:
+        if system.name == Path(CALLS).stem:
             # One clock counts the instructions of all cores.
             system = system.model_copy(update={"domains": system.domains[:1]})
     platform = platform.model_copy(update={"flow_costs": costs})

@@ -43,11 +43,12 @@ def hypervisor(
     from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository
 
+    checkout = repository("`bench hypervisor`")
     given = [*(overrides or ()), *((f"platform={platform}",) if platform else ())]
-    file = str(repository() / SYSTEM)
+    file = str(checkout / SYSTEM)
     two, one = load_system(file, given), load_system(file, [*ONE_VCPU, *given])
     print_problems(two.notices, kind="notice")
-    budgets = (load_system(file, [*BUDGET, *given]), load_system(str(repository() / SHARED), given))
+    budgets = (load_system(file, [*BUDGET, *given]), load_system(str(checkout / SHARED), given))
     measured = _measure_hypervisor(one, two, budgets, seed)
     if not isinstance(measured, list) and two.platform is not None:
         measured = replace(measured, packet=_measure_packet(two.platform.name, seed))
@@ -170,10 +171,13 @@ def flows(
     """What the parts of a packet's path cost: ns on the simulated machine, instructions on the emulator."""
     from bulkhead.bench.flows import NotMeasured, load, measure, published_costs, write_costs
     from bulkhead.commands.run import run_quietly
+    from bulkhead.env.paths import repository
     from bulkhead.run.target import MACHINE, QEMU
 
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
+    if write or on == QEMU:
+        repository("`bench flows` with --write or --on qemu")
     name, published = platform or "qemu-virt", published_costs()
     systems = load([f"platform={name}", *(overrides or ())], on)
     measured, reasons = None, []
@@ -271,12 +275,12 @@ def _measure_machine(against: str | None, trace_format: str, repeat: int, share:
 
     from bulkhead.bench.machine import GOALS, PROGRAM, TARGET, MachineError, measure, time_peer
     from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir
+    from bulkhead.env.paths import build_dir, host_dir
     from bulkhead.env.progress import progress
     from bulkhead.run.directory import run_directory
 
     ensure_built(["host"], [TARGET])
-    program = build_dir() / "host" / PROGRAM
+    program = host_dir() / PROGRAM
     total = repeat * len(GOALS)
     try:
         with (
@@ -337,7 +341,7 @@ def linux_boot(
     from bulkhead.config.load import load_system
     from bulkhead.env.paths import repository
 
-    loaded = load_system(str(repository() / SYSTEM), [ONE_VCPU, *(overrides or ())])
+    loaded = load_system(str(repository("`bench linux-boot`") / SYSTEM), [ONE_VCPU, *(overrides or ())])
     print_problems(loaded.notices, kind="notice")
     measured = _measure_linux_boot(loaded, runs, seed)
     reasons = measured if isinstance(measured, list) else measured.reasons
@@ -360,7 +364,7 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | li
     from bulkhead.bench.counted import CountError
     from bulkhead.bench.linux_boot import measure, prepare
     from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir
+    from bulkhead.env.paths import build_dir, host_dir
     from bulkhead.env.progress import progress
     from bulkhead.env.qemu import qemu_binary
     from bulkhead.package.build import Options, build_system
@@ -375,7 +379,7 @@ def _measure_linux_boot(loaded: Loaded, runs: int, seed: int) -> Comparison | li
     binary = qemu_binary()
     ensure_built(["target"])
     ensure_built(["host"], ["count"])
-    counter = build_dir() / "host" / "observe" / "libcount.so"
+    counter = host_dir() / "observe" / "libcount.so"
     try:
         with (
             run_directory(build_dir() / "run", "bench-linux-boot") as place,

@@ -121,13 +121,14 @@ def _build(
 ) -> tuple[Build | None, list[str]]:
     """The build, or the reasons why there is none. What the environment lacks is an exception."""
     from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir, locked
+    from bulkhead.env.paths import build_dir, locked, repository
     from bulkhead.package.build import Options, build_system
     from bulkhead.package.errors import PackageError
     from bulkhead.planning.plan import PlanningError
 
     if not loaded.ok or loaded.system is None:
         return None, [problem.text() for problem in loaded.problems]
+    repository("`build`")
     ensure_built(["target"])
     directory = build_dir() / "images" / loaded.system.name
     try:

@@ -35,6 +35,7 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Fit a platform's free parameters to its measured facts; 0 whether or not they are met."""
+    from bulkhead.env.paths import platforms_dir, repository
     from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import calibrate as library
     from bulkhead.machine.facts import runs_workloads
@@ -51,6 +52,8 @@ def calibrate(
         for reason in () if as_json else reasons:
             complain(f"error: {reason}")
         raise typer.Exit(1)
+    if write and path.is_relative_to(platforms_dir()):
+        repository("`--write` to a platform's own file")
     built_machine(workloads=runs_workloads(platform))
 
     def run(wanted: Any) -> list[dict[str, Any]]:

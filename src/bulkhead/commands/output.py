@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bulkhead import __version__
+from bulkhead.env.paths import checkout, commit_file
 from bulkhead.env.versions import used_json
 
 if TYPE_CHECKING:
@@ -29,8 +30,13 @@ if TYPE_CHECKING:
 
 @cache
 def commit() -> str:
-    """The commit that this runs from, with `+changes` if the checkout differs; "unknown" outside one."""
-    root = Path(__file__).resolve().parents[3]
+    """The commit that this runs from, or that the package was built from; with `+changes` if the checkout
+    differs. "unknown" if there was none.
+    """
+    root = checkout()
+    if root is None:
+        recorded = commit_file()
+        return recorded.read_text(encoding="utf-8").strip() if recorded.is_file() else "unknown"
     if not (root / ".git").exists():
         return "unknown"
     try:

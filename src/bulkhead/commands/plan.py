@@ -49,7 +49,8 @@ def plan(
 
         try:
             output.write_text(
-                resolved_text(checked.plan, beside=Path(system).parent, target=output.parent), "utf-8"
+                resolved_text(checked.plan, beside=Path(checked.loaded.file).parent, target=output.parent),
+                "utf-8",
             )
         except OSError as error:
             complain(f"error: {output}: cannot be written: {error.strerror}")

@@ -13,6 +13,7 @@ import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
+from bulkhead.env.paths import repository
 from bulkhead.env.qemu_user import PACKAGE_NAME
 from bulkhead.recording.known import SUFFIX, program_in, trace_directory
 from bulkhead.recording.record import Counts, Program, RecordingError, describe, run, trace_info
@@ -52,6 +53,7 @@ def record(
     as_json: AsJson = False,
 ) -> None:
     """Record the data accesses of a real program under the emulator; 1 if there is no trace."""
+    repository("`record`")
     found = _find(program, package)
     reasons: list[str] = []
     own: dict[str, Any] = {}

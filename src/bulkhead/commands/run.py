@@ -203,12 +203,14 @@ def _run(
 ) -> dict[str, Any]:
     """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
     from bulkhead.commands.run_machine import run_on_machine
-    from bulkhead.env.paths import build_dir
+    from bulkhead.env.paths import build_dir, repository
     from bulkhead.run.directory import NotUsable, run_directory
     from bulkhead.run.target import MACHINE
 
     if not loaded.ok or loaded.system is None:
         return _not_run(loaded, options, [problem.text() for problem in loaded.problems], as_json)
+    if options.on != MACHINE:
+        repository("`run --on qemu`")
     wanted = directory.absolute() if directory else build_dir() / "run" / _name(loaded, options)
     try:
         with run_directory(wanted.parent, wanted.name) as place:
@@ -241,7 +243,7 @@ def _name(loaded: Loaded, options: Options) -> str:
 def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
     """Build and describe; a list holds the reasons why that is not possible."""
     from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir
+    from bulkhead.env.paths import host_dir
     from bulkhead.env.qemu import qemu_binary
     from bulkhead.package.build import Options as BuildOptions
     from bulkhead.package.build import build_system
@@ -258,7 +260,7 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
     plugin = None
     if options.observe:
         ensure_built(["host"], ["observe"])
-        plugin = build_dir() / "host" / "observe" / "libobserve.so"
+        plugin = host_dir() / "observe" / "libobserve.so"
     try:
         built: Build = build_system(
             loaded,

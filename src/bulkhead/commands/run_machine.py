@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_UNKNOWN_PROGRAM = re.compile(r"unknown target 'hosted_guest_([^']*)'")
+_PROGRAM = "hosted_guest_"  # of the build's targets
+_UNKNOWN_PROGRAM = re.compile(rf"unknown target '{_PROGRAM}([^']*)'")
 _NOTHING_KNOWN = "no program and no workload (`bulkhead workloads list`) of the simulated machine"
 
 
@@ -61,7 +62,7 @@ def run_on_machine(
 
 
 def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list[str]:
-    from bulkhead.env.errors import BuildFailed
+    from bulkhead.env.errors import BuildFailed, NeedsCheckout
     from bulkhead.env.native import ensure_built
     from bulkhead.machine.request import board_of
     from bulkhead.machine.settings import NotSimulated
@@ -78,12 +79,16 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
         board_of(loaded.platform)
     except NotSimulated as error:
         return [str(error)]
-    programs = [f"hosted_guest_{name}" for name in programs_of(loaded.system)]
+    programs = [f"{_PROGRAM}{name}" for name in programs_of(loaded.system)]
     try:
         ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{loaded.platform.board}", *programs])
     except BuildFailed as error:
         if unknown := _UNKNOWN_PROGRAM.search(str(error)):
             return [f"{loaded.file}: '{unknown[1]}' is {_NOTHING_KNOWN}"]
+        raise
+    except NeedsCheckout as error:
+        if error.target.startswith(_PROGRAM):
+            return [f"{loaded.file}: '{error.target.removeprefix(_PROGRAM)}' is {_NOTHING_KNOWN}"]
         raise
     wanted = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0, hosted=True)
     try:
@@ -99,11 +104,11 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
 
 
 def _plan(target: Target) -> SimulatedPlan:
-    from bulkhead.env.paths import build_dir
+    from bulkhead.env.paths import host_dir
     from bulkhead.run.simulator import SimulatedPlan
 
     return SimulatedPlan(
-        program=build_dir() / "host" / "machine" / "hosted" / "hosted_run",
+        program=host_dir() / "machine" / "hosted" / "hosted_run",
         request=target.request,
         directory=target.directory,
         domain_names=tuple(domain.name for domain in target.domains),

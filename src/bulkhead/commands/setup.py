@@ -15,7 +15,7 @@ from rich.console import Console
 from bulkhead.commands.output import print_json, result_object
 from bulkhead.env import native, store
 from bulkhead.env.lock import Versions, want, write_lock
-from bulkhead.env.paths import cache_dir
+from bulkhead.env.paths import cache_dir, repository
 from bulkhead.env.versions import used_versions
 
 
@@ -54,6 +54,7 @@ def setup(
     """Install, fetch and build everything that commands and tests need; afterwards they need no network."""
     if locked and update:
         raise typer.BadParameter("--locked takes the versions of packages.lock, --update replaces them")
+    repository("`setup`")
     discarded = _discard_damaged()
     native.install_tools("packages", "lint")
     found = _fetch(Versions.LOCKED if locked else Versions.NEWEST if update else Versions.PREFERRED)

@@ -28,10 +28,10 @@ def register(parent: typer.Typer) -> None:
 def list_all() -> None:
     """Every workload with its parameters and their defaults."""
     from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir
+    from bulkhead.env.paths import host_dir
 
     ensure_built(["host"], ["workload"])
-    program = build_dir() / "host" / "workloads" / "workload"
+    program = host_dir() / "workloads" / "workload"
     typer.echo(subprocess.run([program], capture_output=True, text=True, check=True).stdout, nl=False)
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from bulkhead.config.crosscheck import check_platform, check_system
-from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.config.locate import platform_names, platform_path, system_path
 from bulkhead.config.masters import trusted
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
@@ -70,8 +70,9 @@ def load_system(
     off. `emulated`: it will run on the emulator, or on a board or the simulated machine; None: that is not
     known.
     """
+    path = system_path(path)
     file = str(path)
-    source = read_file(Path(path), file)
+    source = read_file(path, file)
     problems = list(source.problems)
     if source.root is None:
         return Loaded(file, None, None, tuple(problems))
@@ -105,7 +106,7 @@ def load_system(
         usable = with_broker(usable, platform)
     unique = tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file != file, p.file, p.line, p.column)))
     platform_file = platform_source.file if platform_source else ""
-    return Loaded(file, usable, platform, unique, notices, root, Path(path), platform_file, digest)
+    return Loaded(file, usable, platform, unique, notices, root, path, platform_file, digest)
 
 
 def _events(platform: Platform | None, emulated: bool | None) -> list[CountedEvent]:

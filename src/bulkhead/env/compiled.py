@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from bulkhead.env.errors import MissingTool
-from bulkhead.env.paths import build_dir
+from bulkhead.env.paths import host_dir
 
 CORE_TARGETS = ("bulkhead_flows", "bulkhead_manifest", "bulkhead_manifest_space")
 
@@ -29,7 +29,7 @@ def core_modules() -> None:
 
 def compiled_path(directory: str, name: str) -> Path:
     """The file of module `name` in a directory of the host build, whether it is there or not."""
-    return build_dir() / "host" / directory / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    return host_dir() / directory / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
 def load_compiled(path: Path, name: str, what: str, advice: str) -> ModuleType:

@@ -20,6 +20,18 @@ class MissingTool(Exception):
         return f"missing: {self.name} (package {self.package})\n{self.hint}".rstrip()
 
 
+class NeedsCheckout(MissingTool):
+    """An installed package has no sources to build from; `what` needs them (exit code 3): this `target`."""
+
+    def __init__(self, what: str = "This", target: str = "") -> None:
+        super().__init__("a checkout", "none", "")
+        self.what = what
+        self.target = target
+
+    def __str__(self) -> str:
+        return f"{self.what} needs a checkout of Bulkhead, with its sources: this is the installed package"
+
+
 class BuildFailed(Exception):
     """A native build ended with an error (exit code 1). `tail` is the end of what it printed."""
 

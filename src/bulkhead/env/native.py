@@ -15,10 +15,11 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from bulkhead.env.errors import BuildFailed, MissingTool
-from bulkhead.env.paths import build_dir, locked, repository
+from bulkhead.env.errors import BuildFailed, MissingTool, NeedsCheckout
+from bulkhead.env.paths import build_dir, checkout, host_dir, locked, repository
 from bulkhead.env.progress import Update, progress
 
+PACKAGED_TARGETS = "targets"  # of preset `host`, in the package: cmake/wheel.cmake
 NINJA_STATUS = "[%f/%t] "
 TAIL_LINES = 40
 
@@ -40,8 +41,12 @@ def install_tools(*parts: str) -> None:
 def ensure_built(presets: Sequence[str], targets: Sequence[str] = ()) -> None:
     """Configure and build CMake presets (`host`, `target`); only `targets` of them, where given.
 
-    Raises MissingTool or BuildFailed.
+    Raises MissingTool or BuildFailed. An installed package has its parts of preset `host` as they are; what
+    is none of them NeedsCheckout.
     """
+    if checkout() is None:
+        _require_packaged(presets, targets)
+        return
     install_tools("packages")
     for preset in presets:
         with locked(build_dir() / f".{preset}.lock"):
@@ -72,6 +77,16 @@ def known_targets(preset: str, names: Iterable[str]) -> list[str]:
         ensure_built([preset], [_SMALLEST_TARGET])
     content = ninja.read_text(errors="replace")
     return [name for name in names if f"\nbuild {name}: phony" in content]
+
+
+def _require_packaged(presets: Sequence[str], targets: Sequence[str]) -> None:
+    parts = host_dir() / PACKAGED_TARGETS
+    known = parts.read_text(encoding="utf-8").split() if parts.is_file() else []
+    for target in targets:
+        if target not in known:
+            raise NeedsCheckout(f"What uses the build's target `{target}`", target)
+    if list(presets) != ["host"] or not targets:
+        raise NeedsCheckout
 
 
 def _build(preset: str, targets: Sequence[str]) -> None:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where files live: the checkout, its build tree, and the cache of downloads.
+"""Where files live: the checkout or the installed package, the build directory, and the cache of downloads.
 
-Everything that the tool writes goes beneath the build or the cache directory; whoever writes asks here.
+The tool runs from a checkout, or as an installed package that brings along what commands read. One function
+for each kind of file says where it is in both. Everything that the tool writes goes beneath the build or the
+cache directory; whoever writes asks here.
 """
 
 import fcntl
@@ -10,23 +12,80 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bulkhead.env.errors import NeedsCheckout
 
-def repository() -> Path:
-    """The root of the checkout that this program runs from."""
-    return Path(__file__).resolve().parents[3]
+_PACKAGE = Path(__file__).resolve().parents[1]
+_CHECKOUT = _PACKAGE.parents[1]
+_PACKAGE_DATA = _PACKAGE / "data"  # cmake/wheel.cmake puts it there
+
+
+def checkout() -> Path | None:
+    """The root of the checkout that this program runs from; None: it is an installed package."""
+    inside = _PACKAGE == _CHECKOUT / "src" / "bulkhead" and (_CHECKOUT / "CMakePresets.json").is_file()
+    return _CHECKOUT if inside else None
 
 
 def is_checkout() -> bool:
     """Whether there is anything to build from."""
-    return (repository() / "CMakePresets.json").is_file()
+    return checkout() is not None
+
+
+def repository(what: str = "This") -> Path:
+    """The root of the checkout, for what needs its sources. Raises NeedsCheckout: `what` does."""
+    root = checkout()
+    if root is None:
+        raise NeedsCheckout(what)
+    return root
+
+
+def _read_only(name: str) -> Path:
+    """A directory or file that only is read: the checkout's, else the package's."""
+    return (checkout() or _PACKAGE_DATA) / name
+
+
+def platforms_dir() -> Path:
+    """Platform files."""
+    return _read_only("platforms")
+
+
+def experiments_dir() -> Path:
+    """Files of experiments."""
+    return _read_only("experiments")
+
+
+def examples_dir() -> Path:
+    """System files that documentation names."""
+    return _read_only("examples")
+
+
+def recordings_dir() -> Path:
+    """What the traces of recorded programs are made of."""
+    return _read_only("workloads/traces")
+
+
+def layout_file() -> Path:
+    """The layout of the manifest and its limits."""
+    return _read_only("schema/manifest.yaml")
+
+
+def commit_file() -> Path:
+    """The commit that an installed package was built from."""
+    return _PACKAGE_DATA / "commit"
+
+
+def host_dir() -> Path:
+    """What was compiled for this machine: the build of preset `host`, or the package's parts of it."""
+    root = checkout()
+    return root / "build" / "host" if root is not None else _PACKAGE / "native"
 
 
 def build_dir() -> Path:
-    return repository() / "build"
+    """What the tool makes: `build` in the checkout, or in the current directory of an installed package."""
+    return (checkout() or Path.cwd()) / "build"
 
 
 def cache_dir() -> Path:
-    """Downloads that any checkout can use: `$BULKHEAD_CACHE`, or in the build tree."""
+    """Downloads that any checkout can use: `$BULKHEAD_CACHE`, or in the build directory."""
     configured = os.environ.get("BULKHEAD_CACHE")
     return Path(configured).absolute() if configured else build_dir() / "cache"
 

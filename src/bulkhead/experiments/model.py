@@ -20,10 +20,10 @@ from pydantic_core import PydanticCustomError
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
 from bulkhead.config.load import locate, validate
-from bulkhead.config.locate import data_root
 from bulkhead.config.problem import no_such
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
+from bulkhead.env.paths import experiments_dir
 from bulkhead.experiments.check import findings_of, findings_of_sections
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
 from bulkhead.experiments.regulated import Choice, Published, Search, Series, choice_at, is_at, with_budgets
@@ -123,12 +123,12 @@ class PointJob:
 
 
 def experiment_names() -> list[str]:
-    return sorted(path.stem for path in (data_root() / "experiments").glob("*.yaml"))
+    return sorted(path.stem for path in experiments_dir().glob("*.yaml"))
 
 
 def load_experiment(name: str) -> Experiment | Sectioned:
     """One of experiments/, or a file of the user's. Raises BadExperiment with all that is wrong."""
-    path = Path(name) if name.endswith((".yaml", ".yml")) else data_root() / "experiments" / f"{name}.yaml"
+    path = Path(name) if name.endswith((".yaml", ".yml")) else experiments_dir() / f"{name}.yaml"
     if not path.is_file():
         raise BadExperiment(no_such("experiment", name, experiment_names()))
     source = read_file(path, str(path))

@@ -162,10 +162,10 @@ def _hosted_inputs() -> str:
     """Hash of what runs on the machine: its program, the hypervisor, the guests, the platform."""
     from bulkhead.config.locate import platform_path
     from bulkhead.env.native import ensure_built
-    from bulkhead.env.paths import build_dir
+    from bulkhead.env.paths import host_dir
 
     ensure_built(["host"], ["hosted_run", f"hosted_hypervisor_{PLATFORM}"])
-    host = build_dir() / "host"
+    host = host_dir()
     images = [
         *(host / "hosted" / "guests").glob("*.elf"),
         host / "hosted" / "hypervisor" / PLATFORM / "bulkhead.elf",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bulkhead.env.paths import build_dir
+from bulkhead.env.paths import host_dir
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.machine.settings import Settings
@@ -73,7 +73,7 @@ def run_hosted(
     if settings is not None:
         request["settings"] = settings
     done = subprocess.run(
-        [build_dir() / "host" / "machine" / "hosted" / TARGET],
+        [host_dir() / "machine" / "hosted" / TARGET],
         input=json.dumps(request),
         capture_output=True,
         text=True,

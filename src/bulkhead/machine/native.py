@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Protocol
 
 from bulkhead.env.compiled import compiled_path, load_compiled
-from bulkhead.env.paths import build_dir
+from bulkhead.env.paths import host_dir
 
 TARGET = "bulkhead_python"
 WORKLOADS = "workload_machine"
@@ -63,7 +63,7 @@ def module_path() -> Path:
 
 def workload_image() -> Path:
     """All workloads as one instrumented program."""
-    return build_dir() / "host" / "workloads" / "workload_machine.image"
+    return host_dir() / "workloads" / "workload_machine.image"
 
 
 def load_machine(settings: str) -> Machine:

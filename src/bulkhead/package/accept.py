@@ -201,8 +201,9 @@ def _wired(*platforms: Platform) -> dict[str, tuple[str, ...]]:
 
 def _is_simulated_only(plan: Plan) -> bool:
     """A board that the simulated machine alone has: no program for the board itself is built."""
-    described = paths.repository() / "hypervisor" / "platform" / plan.platform.board
-    return plan.platform.emulator is None and described.is_dir()
+    root, board = paths.checkout(), plan.platform.board
+    has = paths.host_dir() / "hosted/hypervisor" if root is None else root / "hypervisor/platform"
+    return plan.platform.emulator is None and (has / board).is_dir()
 
 
 def _targets_of(plan: Plan) -> frozenset[str]:

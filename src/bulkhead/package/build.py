@@ -86,7 +86,9 @@ def build_system(
 
 
 def surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
-    target_dir = options.target_dir or paths.build_dir() / ("host/hosted" if options.hosted else "target")
+    target_dir = options.target_dir or (
+        paths.host_dir() / "hosted" if options.hosted else paths.build_dir() / "target"
+    )
     system = plan.system
     around = Surroundings(plan.platform, base, target_dir, options.seed, system.name, options.hosted)
     if not system.flows:

@@ -23,6 +23,7 @@ _NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "
 
 def build_linux_module() -> Path:
     """bulkhead.ko, up to date. Raises MissingTool or BuildFailed."""
+    repository("`linux-module`")
     install_tools("packages")
     sources, objects = linux_headers()
     out = build_dir() / "linux"

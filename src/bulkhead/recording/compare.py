@@ -18,7 +18,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from bulkhead.env.native import ensure_built
-from bulkhead.env.paths import build_dir
+from bulkhead.env.paths import build_dir, host_dir, repository
 from bulkhead.recording.record import Counts, Program, RecordingError, Window, run
 
 _BEGINS, _ENDS = "host_iteration_begins", "host_iteration_ends"
@@ -55,12 +55,13 @@ class Comparison:
 
 def build() -> None:
     """All that a comparison needs. Raises MissingTool, BuildFailed."""
+    repository("The comparison with the AArch64 build")
     ensure_built(["host"], ["workload", "workload_counts", "workload_machine", "record"])
     ensure_built(["target"], ["workload"])
 
 
 def workload_names() -> list[str]:
-    program = build_dir() / "host" / "workloads" / "workload"
+    program = host_dir() / "workloads" / "workload"
     listing = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in listing.splitlines() if not line.startswith(" ")]
 
@@ -102,7 +103,7 @@ def _executed(counts: Counts, checksum: str) -> Executed:
 
 
 def _instrumented(arguments: tuple[str, ...]) -> Executed:
-    place = build_dir() / "host" / "workloads"
+    place = host_dir() / "workloads"
     command = [str(place / "workload_counts"), str(place / "workload_machine.image"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     counts = [line.removeprefix("counts ") for line in done.stdout.splitlines() if line.startswith("counts ")]

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from bulkhead.config.base import FormatVersion, Model, Text
 from bulkhead.config.load import validate
-from bulkhead.config.locate import data_root
 from bulkhead.config.source import read_file
-from bulkhead.env.paths import build_dir, locked, repository
+from bulkhead.env.paths import build_dir, locked, recordings_dir, repository
 from bulkhead.env.progress import progress
 from bulkhead.env.qemu_user import arm64_root
 from bulkhead.recording.record import Program, RecordingError, describe, run
@@ -38,7 +37,7 @@ def trace_directory() -> Path:
 
 
 def known_names() -> list[str]:
-    return sorted(path.stem for path in _recordings().glob("*.yaml"))
+    return sorted(path.stem for path in recordings_dir().glob("*.yaml"))
 
 
 def program_in(package: str, name: str) -> Program | None:
@@ -62,7 +61,7 @@ def known_trace(name: str) -> Path:
 
 def load_recording(name: str) -> Recording:
     """Raises RecordingError with all that is wrong with its file."""
-    path = _recordings() / f"{name}.yaml"
+    path = recordings_dir() / f"{name}.yaml"
     source = read_file(path, str(path))
     problems = list(source.problems)
     loaded = None
@@ -75,6 +74,7 @@ def load_recording(name: str) -> Recording:
 
 
 def _record(wanted: Recording, trace: Path) -> None:
+    checkout = repository(f"To record {trace.name}")
     found = program_in(wanted.package, wanted.program)
     if found is None:
         raise RecordingError(f"package {wanted.package} has no program '{wanted.program}'")
@@ -86,14 +86,10 @@ def _record(wanted: Recording, trace: Path) -> None:
             trace=part,
             about=describe(program, wanted.package),
             output=[],
-            directory=repository(),
+            directory=checkout,
             environment=ENVIRONMENT,
         )
     if code != 0:
         part.unlink(missing_ok=True)
         raise RecordingError(f"{trace.name}: the recorded program ended with {code}")
     part.replace(trace)
-
-
-def _recordings() -> Path:
-    return data_root() / "workloads" / "traces"

@@ -18,7 +18,7 @@ from typing import Any
 from bulkhead import __version__
 from bulkhead.env import store
 from bulkhead.env.native import ensure_built
-from bulkhead.env.paths import build_dir
+from bulkhead.env.paths import build_dir, host_dir
 from bulkhead.env.qemu_user import qemu_user
 
 # A core that the platforms have: programs choose their routines by it. Of the C library, memset without
@@ -87,7 +87,7 @@ def run(
     Raises RecordingError, MissingTool, BuildFailed.
     """
     ensure_built(["host"], ["record"])
-    plugin = build_dir() / "host" / "observe" / "librecord.so"
+    plugin = host_dir() / "observe" / "librecord.so"
     with tempfile.TemporaryDirectory(prefix="record-", dir=build_dir()) as scratch:
         counts = Path(scratch) / "counts.json"
         arguments: dict[str, object] = {"counts": counts}
@@ -138,7 +138,7 @@ def describe(program: Program, package: str | None) -> dict[str, Any]:
 def trace_info(trace: Path) -> dict[str, Any]:
     """What is in a trace; every block is read. Raises RecordingError if it is damaged."""
     ensure_built(["host"], ["trace_info"])
-    tool = build_dir() / "host" / "machine" / "trace" / "trace_info"
+    tool = host_dir() / "machine" / "trace" / "trace_info"
     done = subprocess.run([tool, trace], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RecordingError(done.stderr.strip())

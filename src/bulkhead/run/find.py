@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bulkhead.config.locate import system_path
 from bulkhead.env.paths import build_dir
 
 
@@ -23,6 +24,7 @@ def find_run(given: Path, wanted: str) -> Path:
                 f"{given} has no {wanted}: it is not the directory of a run, or the run has only begun"
             )
         return given
+    given = system_path(given)
     if not given.is_file():
         raise NoRun(f"{given} does not exist: name a system file, or the directory of a run")
     name = _system_name(given)

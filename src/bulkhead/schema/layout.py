@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from bulkhead.env.paths import layout_file
 from bulkhead.schema.model import SCALAR_BYTES, Enum, Field, Record, Schema
 from bulkhead.schema.parse import read_schema
 
@@ -19,8 +20,8 @@ Value: TypeAlias = "int | str | Mapping[str, Value] | Sequence[Value]"
 T = TypeVar("T")
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
+DEFAULT_LAYOUT = layout_file()
 _STEP = re.compile(r"(?P<name>[a-z0-9_]+)(?:\[(?P<index>\d+)\])?\Z")
-DEFAULT_LAYOUT = Path(__file__).resolve().parents[3] / "schema" / "manifest.yaml"
 
 
 class LayoutError(ValueError):

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the Python package has besides src/bulkhead, as `pip install .` builds it: bulkhead/data has the files that
+# commands read, bulkhead/native the parts of the host build that they run, each at its path of that build
+# (src/bulkhead/env/paths.py finds both). Included after all targets are there.
+set(BULKHEAD_HOST_BUILD "" CACHE PATH "A build tree of preset `host` whose parts the wheel gets, without workloads as guests; unsaid, all are built for it")
+
+# Parts by the name of their target, which commands ask for (src/bulkhead/env/native.py).
+set(tree ${CMAKE_BINARY_DIR})
+if(BULKHEAD_HOST_BUILD)
+    set(tree ${BULKHEAD_HOST_BUILD})
+endif()
+get_property(parts GLOBAL PROPERTY BULKHEAD_PYTHON_MODULES)
+foreach(program IN ITEMS hosted_run machine_bench trace_info workload)
+    if(TARGET ${program})
+        list(APPEND parts ${program})
+    endif()
+endforeach()
+foreach(part IN LISTS parts)
+    get_target_property(place ${part} BINARY_DIR)
+    cmake_path(RELATIVE_PATH place BASE_DIRECTORY ${CMAKE_BINARY_DIR})
+    install(PROGRAMS ${tree}/${place}/$<TARGET_FILE_NAME:${part}> DESTINATION bulkhead/native/${place})
+endforeach()
+get_property(images GLOBAL PROPERTY BULKHEAD_IMAGES)
+if(BULKHEAD_HOST_BUILD AND TARGET hosted_images)
+    # Workloads as guests are built there when a system names one: they are left out.
+    get_target_property(images hosted_images MANUALLY_ADDED_DEPENDENCIES)
+    list(APPEND images workload_machine)
+endif()
+foreach(part IN LISTS images)
+    get_target_property(image ${part} BULKHEAD_IMAGE)
+    cmake_path(RELATIVE_PATH image BASE_DIRECTORY ${CMAKE_BINARY_DIR})
+    list(APPEND parts ${part})
+    cmake_path(GET image PARENT_PATH place)
+    install(FILES ${tree}/${image} DESTINATION bulkhead/native/${place})
+endforeach()
+
+if(BULKHEAD_HOST_BUILD)
+    add_custom_target(wheel COMMAND ${CMAKE_COMMAND} --build ${tree} --target ${parts} VERBATIM)
+else()
+    add_custom_target(wheel DEPENDS ${parts})
+endif()
+list(JOIN parts "\n" lines)
+file(WRITE ${CMAKE_BINARY_DIR}/targets "${lines}\n")
+install(FILES ${CMAKE_BINARY_DIR}/targets DESTINATION bulkhead/native)
+
+foreach(directory IN ITEMS platforms experiments examples schema workloads/traces)
+    cmake_path(GET directory PARENT_PATH above)
+    install(DIRECTORY ${directory} DESTINATION bulkhead/data/${above} FILES_MATCHING PATTERN "*.yaml")
+endforeach()
+install(FILES ${BULKHEAD_COMMIT_FILE} DESTINATION bulkhead/data)
