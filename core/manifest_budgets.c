@@ -277,61 +277,10 @@ static bool regulation_fits(const struct manifest_header *manifest)
     return manifest_regulation_bad_word(manifest, &manifest->regulation) == BH_REGULATION_WORDS;
 }
 
-/* Nobody else's memory or registers. */
-static bool sram_is_free(const struct manifest_header *manifest)
-{
-    const struct manifest_platform *platform = &manifest->platform;
-    uint64_t pa = platform->sram_pa;
-    uint64_t bytes = platform->sram_bytes;
-
-    if (manifest_is_kept(platform, pa, bytes) ||
-        manifest_in_device_window(platform, manifest->cpus.count, pa, bytes)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < manifest->ram.count; i++) {
-        const struct manifest_ram *ram = &manifest_ram_ranges(manifest)[i];
-
-        if (ranges_overlap(pa, bytes, ram->pa, ram->bytes)) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < manifest->devices.count; i++) {
-        const struct manifest_device *device = &manifest_devices(manifest)[i];
-
-        if (ranges_overlap(pa, bytes, device->pa, device->bytes)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Without budgets there are no samples, and nobody looks at where they would be. */
-static bool sram_fits(const struct manifest_header *manifest)
-{
-    const struct manifest_platform *platform = &manifest->platform;
-    bool needed = false;
-
-    for (uint32_t i = 0; i < manifest->domains.count; i++) {
-        needed = needed || (manifest_domains(manifest)[i].flags & BH_DOMAIN_FLAG_BUDGET) != 0;
-    }
-    if (!needed) {
-        return true;
-    }
-    if (platform->sram_bytes == 0) {
-        return platform->sram_pa == 0;
-    }
-    return is_page_aligned(platform->sram_pa) && is_page_aligned(platform->sram_bytes) &&
-           range_within(platform->sram_pa, platform->sram_bytes, 0, MANIFEST_PA_LIMIT) &&
-           sram_is_free(manifest);
-}
-
 bool manifest_check_regulation(struct manifest_check *check)
 {
     const struct manifest_regulation *regulation = &check->manifest->regulation;
 
-    if (!sram_fits(check->manifest)) {
-        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &check->manifest->platform.sram_pa);
-    }
     if (regulation->members == 0 ? manifest_has_no_regulation(check->manifest)
                                  : regulation_fits(check->manifest)) {
         return true;

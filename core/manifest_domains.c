@@ -4,6 +4,7 @@
  * of manifest_check(); runs after the memory is known to be sound.
  */
 #include "core/manifest_internal.h"
+#include "core/manifest_regions.h"
 
 #define KNOWN_DOMAIN_FLAGS                                                                                   \
     (BH_DOMAIN_FLAG_REALTIME | BH_DOMAIN_FLAG_PREMAP | BH_DOMAIN_FLAG_CONSOLE | BH_DOMAIN_FLAG_MANAGER |     \
@@ -171,14 +172,12 @@ static bool check_irqs(struct manifest_check *check, const struct manifest_domai
 static bool device_is_sound(const struct manifest_header *manifest, const struct manifest_device *device)
 {
     const struct manifest_ram *ram = manifest_ram_ranges(manifest);
-    uint32_t cpus = manifest->cpus.count;
 
     if (device->bytes == 0 || !is_page_aligned(device->bytes) || !is_page_aligned(device->ipa) ||
         !is_page_aligned(device->pa) || !range_within(device->ipa, device->bytes, 0, MANIFEST_IPA_LIMIT) ||
         !range_within(device->pa, device->bytes, 0, MANIFEST_PA_LIMIT) ||
-        manifest_is_kept(&manifest->platform, device->pa, device->bytes) ||
-        manifest_in_device_window(&manifest->platform, cpus, device->pa, device->bytes) ||
-        manifest_in_device_window(&manifest->platform, cpus, device->ipa, device->bytes)) {
+        manifest_region_at(manifest, device->pa, device->bytes) != BH_REGION_COUNT ||
+        manifest_is_guest_region(manifest, device->ipa, device->bytes)) {
         return false;
     }
     for (uint32_t i = 0; i < manifest->ram.count; i++) {

@@ -5,6 +5,7 @@
  */
 #include "core/flow.h"
 #include "core/manifest_internal.h"
+#include "core/manifest_regions.h"
 
 _Static_assert(offsetof(struct manifest_flow_costs, wake_max) == offsetof(struct flow_costs, wake_max) &&
                    sizeof(struct manifest_flow_costs) >= sizeof(struct flow_costs),
@@ -52,7 +53,7 @@ static bool place_is_sound(const struct manifest_header *manifest, const struct 
     uint64_t at = domain->socket_ipa;
 
     if (!is_page_aligned(at) || !range_within(at, BH_PAGE_BYTES, 0, MANIFEST_IPA_LIMIT) ||
-        manifest_in_device_window(&manifest->platform, manifest->cpus.count, at, BH_PAGE_BYTES)) {
+        manifest_is_guest_region(manifest, at, BH_PAGE_BYTES)) {
         return false;
     }
     for (uint32_t i = 0; i < domain->segment_count; i++) {
@@ -130,29 +131,6 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
     return true;
 }
 
-/* A page of registers that EL2 alone has. */
-static bool is_own_page(const struct manifest_header *manifest, uint64_t pa)
-{
-    const struct manifest_device *devices = manifest_devices(manifest);
-    const struct manifest_ram *ram = manifest_ram_ranges(manifest);
-
-    if (!is_page_aligned(pa) || !range_within(pa, BH_PAGE_BYTES, BH_PAGE_BYTES, MANIFEST_PA_LIMIT) ||
-        manifest_in_device_window(&manifest->platform, manifest->cpus.count, pa, BH_PAGE_BYTES)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < manifest->ram.count; i++) {
-        if (ranges_overlap(pa, BH_PAGE_BYTES, ram[i].pa, ram[i].bytes)) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < manifest->devices.count; i++) {
-        if (ranges_overlap(pa, BH_PAGE_BYTES, devices[i].pa, devices[i].bytes)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_own_irq(const struct manifest_header *manifest, uint32_t intid)
 {
     const struct manifest_irq *irqs = manifest_irqs(manifest);
@@ -183,14 +161,11 @@ static bool check_engine(struct manifest_check *check)
     if (!is_own_irq(manifest, broker->engine_irq)) {
         return refuse(check, &broker->engine_irq);
     }
-    if (!is_own_page(manifest, broker->engine_pa)) {
+    if (broker->engine_pa == 0) {
         return refuse(check, &broker->engine_pa);
     }
     if (broker->qos_pa == 0) {
         return broker->qos_rate == 0 || refuse(check, &broker->qos_rate);
-    }
-    if (!is_own_page(manifest, broker->qos_pa) || broker->qos_pa == broker->engine_pa) {
-        return refuse(check, &broker->qos_pa);
     }
     return (broker->qos_rate != 0 && broker->qos_rate <= MOST_QOS_RATE) || refuse(check, &broker->qos_rate);
 }

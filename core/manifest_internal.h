@@ -46,12 +46,9 @@ static inline bool ranges_overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint
 
 /* manifest_platform.c: board facts, cores, RAM, color sets. */
 bool manifest_check_platform(struct manifest_check *check);
-/* Whether a physical or guest-physical range touches the windows of the emulated or physical core devices. */
-bool manifest_in_device_window(const struct manifest_platform *platform, uint32_t cpu_count, uint64_t start,
-                               uint64_t bytes);
-
-/* Whether a physical range touches registers of EL2's own, which guests do not see at any address. */
-bool manifest_is_kept(const struct manifest_platform *platform, uint64_t pa, uint64_t bytes);
+/* manifest_regions.c: where the regions that EL2 keeps can be, apart from each other and from RAM, which has
+ * been checked. */
+bool manifest_check_regions(struct manifest_check *check);
 
 /* manifest_budgets.c: budgets, and the regulation of them, with the memory for samples. The domain's VCPUs
  * have been checked; VCPUs and devices of all, for the second. Or manifest_space_only.c: that there are none,

@@ -4,6 +4,7 @@
  * do not collide, and no frame has two owners. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
+#include "core/manifest_regions.h"
 
 /* Enough for the image, the manifest, stacks and a first set of tables; less can only be a mistake. */
 #define SMALLEST_POOL_BYTES 0x80000u
@@ -36,9 +37,12 @@ const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t p
     uint64_t start = pa & ~(granule - 1);
     struct color_range area = {manifest_color_space(manifest), &every_color, paddr(start)};
     struct color_range owned = manifest_pool_range(manifest);
+    struct manifest_region region;
+    uint32_t index = manifest_region_at(manifest, pa, bytes);
 
-    if (manifest_in_device_window(&manifest->platform, manifest->cpus.count, pa, bytes)) {
-        return &manifest->platform.gicd_pa;
+    if (index != BH_REGION_COUNT) {
+        (void)manifest_region(manifest, index, &region);
+        return (const char *)manifest + region.pa_offset;
     }
     for (uint32_t i = 0; i < manifest->devices.count; i++) {
         const struct manifest_device *device = &manifest_devices(manifest)[i];
@@ -108,7 +112,7 @@ static bool check_segment(struct manifest_check *check, const struct manifest_se
     if (segment->color_set >= manifest->color_sets.count || segment->bytes == 0 ||
         !is_page_aligned(segment->bytes) || !is_page_aligned(segment->ipa) ||
         !range_within(segment->ipa, segment->bytes, 0, MANIFEST_IPA_LIMIT) ||
-        manifest_in_device_window(&manifest->platform, manifest->cpus.count, segment->ipa, segment->bytes)) {
+        manifest_is_guest_region(manifest, segment->ipa, segment->bytes)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_SEGMENT, segment);
     }
     range = manifest_segment_range(manifest, segment);

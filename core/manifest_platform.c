@@ -5,12 +5,6 @@
  */
 #include "core/manifest_internal.h"
 
-#define UART_WINDOW_BYTES        0x1000u
-#define GICV3_DIST_BYTES         0x10000u
-#define GICV3_REDIST_BYTES       0x20000u
-#define GICV2_DIST_BYTES         0x1000u
-#define GICV2_INTERFACE_BYTES    0x2000u
-#define GICV2_HYPERVISOR_BYTES   0x1000u
 #define FIRST_PRIVATE_PERIPHERAL 16u
 #define FIRST_SHARED_PERIPHERAL  32u
 #define FIRST_SPECIAL_INTID      1020u
@@ -18,11 +12,8 @@
 #define LAST_EVENT               0xFFFFu
 #define MOST_BACKUP_EVENTS       1024u
 #define LOWEST_COLOR_BIT         12u
-
-static bool is_device_address(uint64_t pa)
-{
-    return pa != 0 && is_page_aligned(pa) && pa < (1ull << 38);
-}
+/* Of a machine of BH_MAX_CORES cores whose redistributors are of the larger kind. */
+#define MOST_REDISTRIBUTOR_BYTES (2ull * BH_MAX_CORES * BH_REDISTRIBUTOR_BYTES)
 
 static bool is_private_peripheral(uint32_t intid)
 {
@@ -75,28 +66,40 @@ static bool utilization_fits(const struct manifest_platform *platform)
                 platform->utilization_control | platform->utilization_clear | platform->utilization_enable) ==
                0;
     }
-    return is_device_address(platform->utilization_pa) && is_register_offset(platform->utilization_busy) &&
+    return is_register_offset(platform->utilization_busy) &&
            is_register_offset(platform->utilization_cycles) &&
            is_register_offset(platform->utilization_control) && platform->utilization_bits >= 16 &&
            platform->utilization_bits <= 32;
 }
 
+/* A controller with all of its frames; those of its redistributors that EL2 looks through are no more than it
+ * has tables for. */
+static bool controller_fits(const struct manifest_header *manifest)
+{
+    const struct manifest_platform *platform = &manifest->platform;
+
+    switch (platform->gic_version) {
+    case BH_GIC_VERSION_GICV3:
+        return platform->gicd_pa != 0 && platform->gicr_pa != 0 &&
+               platform->gicr_bytes >= (uint64_t)manifest->cpus.count * BH_REDISTRIBUTOR_BYTES &&
+               platform->gicr_bytes <= MOST_REDISTRIBUTOR_BYTES &&
+               platform->gicr_bytes % BH_REDISTRIBUTOR_BYTES == 0;
+    case BH_GIC_VERSION_GICV2:
+        return platform->gicd_pa != 0 && platform->gicc_pa != 0 && platform->gich_pa != 0 &&
+               platform->gicv_pa != 0;
+    default:
+        return false;
+    }
+}
+
 static bool check_board(struct manifest_check *check)
 {
     const struct manifest_platform *platform = &check->manifest->platform;
-    bool gic_ok = is_device_address(platform->gicd_pa);
 
-    if (platform->gic_version == BH_GIC_VERSION_GICV3) {
-        gic_ok = gic_ok && is_device_address(platform->gicr_pa);
-    } else {
-        gic_ok = gic_ok && platform->gic_version == BH_GIC_VERSION_GICV2 &&
-                 is_device_address(platform->gicc_pa) && is_device_address(platform->gich_pa) &&
-                 is_device_address(platform->gicv_pa);
-    }
-    if (!gic_ok) {
+    if (!controller_fits(check->manifest)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->gic_version);
     }
-    if (!is_device_address(platform->uart_pa) || !is_guest_interrupt(platform->uart_irq) ||
+    if (platform->uart_pa == 0 || !is_guest_interrupt(platform->uart_irq) ||
         (platform->uart_type != BH_UART_TYPE_PL011 && platform->uart_type != BH_UART_TYPE_CADENCE)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->uart_type);
     }
@@ -163,9 +166,7 @@ static bool check_ram(struct manifest_check *check)
 
     for (uint32_t i = 0; i < manifest->ram.count; i++) {
         if (!is_page_aligned(ram[i].pa) || !is_page_aligned(ram[i].bytes) || ram[i].bytes == 0 ||
-            !range_within(ram[i].pa, ram[i].bytes, 0, MANIFEST_PA_LIMIT) ||
-            manifest_is_kept(&manifest->platform, ram[i].pa, ram[i].bytes) ||
-            manifest_in_device_window(&manifest->platform, manifest->cpus.count, ram[i].pa, ram[i].bytes)) {
+            !range_within(ram[i].pa, ram[i].bytes, 0, MANIFEST_PA_LIMIT)) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_RAM, &ram[i]);
         }
         for (uint32_t j = 0; j < i; j++) {
@@ -202,30 +203,8 @@ static bool check_color_sets(struct manifest_check *check)
     return true;
 }
 
-bool manifest_is_kept(const struct manifest_platform *platform, uint64_t pa, uint64_t bytes)
-{
-    return platform->utilization_pa != 0 &&
-           ranges_overlap(pa, bytes, platform->utilization_pa, BH_PAGE_BYTES);
-}
-
-bool manifest_in_device_window(const struct manifest_platform *platform, uint32_t cpu_count, uint64_t start,
-                               uint64_t bytes)
-{
-    if (ranges_overlap(start, bytes, platform->uart_pa, UART_WINDOW_BYTES)) {
-        return true;
-    }
-    if (platform->gic_version == BH_GIC_VERSION_GICV3) {
-        return ranges_overlap(start, bytes, platform->gicd_pa, GICV3_DIST_BYTES) ||
-               ranges_overlap(start, bytes, platform->gicr_pa, (uint64_t)cpu_count * GICV3_REDIST_BYTES);
-    }
-    return ranges_overlap(start, bytes, platform->gicd_pa, GICV2_DIST_BYTES) ||
-           ranges_overlap(start, bytes, platform->gicc_pa, GICV2_INTERFACE_BYTES) ||
-           ranges_overlap(start, bytes, platform->gich_pa, GICV2_HYPERVISOR_BYTES) ||
-           ranges_overlap(start, bytes, platform->gicv_pa, GICV2_INTERFACE_BYTES);
-}
-
 bool manifest_check_platform(struct manifest_check *check)
 {
     return check_board(check) && check_color_bits(check) && check_cpus(check) && check_ram(check) &&
-           check_color_sets(check);
+           manifest_check_regions(check) && check_color_sets(check);
 }

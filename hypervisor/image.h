@@ -37,7 +37,9 @@ _Static_assert(offsetof(struct image_header, package) == BH_PACKAGE_DESCRIPTOR_O
                "the descriptor follows the Image header");
 
 /* Virtual address of frame 0 of the pool, which is the start of the image: the image is linked there. Above
- * all physical device addresses, which are mapped at themselves. Must match the linker script. */
+ * all device registers, which are mapped at their physical addresses (`regions` of schema/manifest.yaml).
+ * Must match the linker script. */
 #define POOL_VA 0x4000000000ull
+_Static_assert(BH_MAPPED_LIMIT <= POOL_VA, "device registers lie below the pool");
 
 #endif

@@ -3,10 +3,10 @@
  * EL2's own address space.
  */
 #include "mmu.h"
+#include "core/manifest_regions.h"
 #include "image.h"
 #include "ptable.h"
 #include "window.h"
-#include <arch/gic.h>
 #include <arch/sysreg.h>
 
 #define TCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
@@ -75,34 +75,19 @@ static bool map_pool(struct pool *pool, paddr_t root)
            map_stacks(pool, root) && map_frames(pool, root, frame_of(image_end), pool->frames, MMU_DATA);
 }
 
-static bool map_device(struct pool *pool, paddr_t root, uint64_t pa, uint64_t bytes)
+/* Device registers at their physical addresses: the regions of the manifest, which its check has found to lie
+ * below the pool and apart from each other. */
+static bool map_regions(struct pool *pool, paddr_t root, const struct manifest_header *manifest)
 {
-    return ptable_map(pool, root, pa, paddr(pa), bytes, MMU_DEVICE);
-}
+    struct manifest_region region;
 
-/* A page of registers that the machine may not have. */
-static bool map_if_there(struct pool *pool, paddr_t root, uint64_t pa)
-{
-    return pa == 0 || map_device(pool, root, pa, BH_PAGE_BYTES);
-}
-
-static bool map_devices(struct pool *pool, paddr_t root, const struct manifest_header *manifest)
-{
-    const struct manifest_platform *platform = &manifest->platform;
-
-    if (!map_device(pool, root, platform->uart_pa, BH_PAGE_BYTES) ||
-        !map_if_there(pool, root, platform->utilization_pa) ||
-        !map_if_there(pool, root, manifest->broker.engine_pa) ||
-        !map_if_there(pool, root, manifest->broker.qos_pa)) {
-        return false;
+    for (uint32_t i = 0; i < BH_REGION_COUNT; i++) {
+        if (manifest_region(manifest, i, &region) && region.mapped &&
+            !ptable_map(pool, root, region.pa, paddr(region.pa), region.bytes, MMU_DEVICE)) {
+            return false;
+        }
     }
-    if (platform->gic_version == BH_GIC_VERSION_GICV3) {
-        return map_device(pool, root, platform->gicd_pa, GICV3_DISTRIBUTOR_BYTES) &&
-               map_device(pool, root, platform->gicr_pa, GICV3_REDISTRIBUTOR_BYTES);
-    }
-    return map_device(pool, root, platform->gicd_pa, GICV2_DISTRIBUTOR_BYTES) &&
-           map_device(pool, root, platform->gicc_pa, GICV2_INTERFACE_BYTES) &&
-           map_device(pool, root, platform->gich_pa, GICV2_HYPERVISOR_BYTES);
+    return true;
 }
 
 /* The image's first page, where cores turn the MMU on, also at its physical address. */
@@ -115,7 +100,7 @@ static bool map_trampoline(struct pool *pool, paddr_t root)
 
 bool mmu_create(struct pool *pool, const struct manifest_header *manifest, paddr_t *root)
 {
-    return ptable_create(pool, root) && map_pool(pool, *root) && map_devices(pool, *root, manifest) &&
+    return ptable_create(pool, root) && map_pool(pool, *root) && map_regions(pool, *root, manifest) &&
            map_trampoline(pool, *root) && window_prepare(pool, *root);
 }
 

@@ -35,7 +35,7 @@ MANIFEST = [
     "manifest_domains",
     "manifest_flows",
 ]
-MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform"]
+MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manifest_regions"]
 BUDGET = ["budget", "budget_terms", "event_pool", "period", "reclaim", "reservation"]
 BUDGET += ["reservation_parameters"]
 SCHEDULER = ["sched_fixed_priority", "sched_policy", "sched_round_robin", "vcpu_sched"]

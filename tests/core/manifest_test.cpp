@@ -117,19 +117,12 @@ TEST(Manifest, AcceptsABudget)
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
 }
 
-TEST(Manifest, B8_AcceptsMemoryForSamplesAndLooksAtItForBudgetsOnly)
+TEST(Manifest, B8_AcceptsMemoryForSamples)
 {
     auto sample = make_sample_manifest();
     give_sram(*sample);
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
-
-    // The program without budgets accepts it whatever it says, so this one does as well.
-    auto unused = make_sample_manifest();
-    unused->header.platform.sram_pa = 0x40000001;
-    unused->header.platform.sram_bytes = ~0ull;
-    unused->seal();
-    EXPECT_EQ(unused->check().error, BH_MANIFEST_ERROR_NONE);
 }
 
 TEST(Manifest, B2_DomainsMayShareACore)
@@ -176,6 +169,16 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("table over the header", TABLE, m.header.vcpus.offset = 8),
         BAD("too many records", TABLE, m.header.domains.count = BH_MAX_DOMAINS + 1),
         BAD("unknown GIC", PLATFORM, m.header.platform.gic_version = 7),
+        BAD("UART where EL2 has its own memory", PLATFORM, m.header.platform.uart_pa = BH_MAPPED_LIMIT),
+        BAD("UART that is a part of the distributor", PLATFORM, m.header.platform.uart_pa = 0x08001000),
+        BAD("UART in RAM", PLATFORM, m.header.platform.uart_pa = m.ram[0].pa),
+        BAD("fewer redistributors than cores", PLATFORM,
+            m.header.platform.gicr_bytes = 3 * BH_REDISTRIBUTOR_BYTES),
+        BAD("half a redistributor", PLATFORM, m.header.platform.gicr_bytes += BH_REDISTRIBUTOR_BYTES / 2),
+        BAD("more redistributors than EL2 maps", PLATFORM,
+            m.header.platform.gicr_bytes = 17 * BH_REDISTRIBUTOR_BYTES),
+        BAD("an ITS of no bytes", PLATFORM, m.header.platform.messages_bytes = 0),
+        BAD("bytes of an ITS that is nowhere", PLATFORM, m.header.platform.messages_pa = 0),
         BAD("unaligned UART", PLATFORM, m.header.platform.uart_pa += 4),
         BAD("timer interrupt that is an SPI", PLATFORM, m.header.platform.cntv_irq = 40),
         BAD("two private interrupts with one number", PLATFORM,
@@ -247,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("samples over the distributor", PLATFORM, give_sram(m); m.header.platform.sram_pa = 0x07FFF000),
         BAD("samples over counters of memory", PLATFORM, regulate(m); m.header.platform.sram_pa = 0x0B000000;
             m.header.platform.sram_bytes = 0x1000),
-        BAD("samples in a guest's device", PLATFORM, give_sram(m);
+        BAD("samples in a guest's device", DEVICE, give_sram(m);
             m.header.platform.sram_pa = m.devices[0].pa - 0x1000),
         BAD("chunks larger than the budget", BUDGET, give_budget(m); m.domains[0].budget_chunk_events = 1001),
         BAD("a device's interrupt that is a monitor's", IRQ, m.cpus[1].pmu_irq = m.irqs[0].intid),
@@ -256,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("no core", CPU, m.header.cpus.count = 0), BAD("a core twice", CPU, m.cpus[2].mpidr = 1),
         BAD("flags in MPIDR", CPU, m.cpus[2].mpidr = 0x80000002),
         BAD("RAM wraps", RAM, m.ram[0].bytes = ~0xFFFull),
-        BAD("RAM over the UART", RAM, m.ram[0].pa = 0x08FFF000),
+        BAD("RAM over the UART", PLATFORM, m.ram[0].pa = 0x08FFF000),
         BAD("empty color set", COLOR_SET, m.color_sets[2].word[0] = 0),
         BAD("color that the bits cannot make", COLOR_SET, m.color_sets[2].word[0] |= 0x100),
         BAD("pool of another color", POOL, m.header.hypervisor.pool_pa = 0x48002000),
@@ -311,6 +314,13 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("interrupt of a VCPU that does not exist", IRQ, m.irqs[0].vcpu = 2),
         BAD("device in RAM", DEVICE, m.devices[0].pa = 0x50000000),
         BAD("device over the distributor", DEVICE, m.devices[0].pa = 0x08000000),
+        BAD("device over the UART", DEVICE, m.devices[0].pa = 0x09000000),
+        BAD("device over the redistributor of a core that is not used", DEVICE,
+            m.devices[0].pa = m.header.platform.gicr_pa + 4 * BH_REDISTRIBUTOR_BYTES),
+        BAD("device over the last redistributor", DEVICE,
+            m.devices[0].pa = m.header.platform.gicr_pa + m.header.platform.gicr_bytes - 0x1000),
+        BAD("device over the ITS", DEVICE, m.devices[0].pa = m.header.platform.messages_pa + 0x10000),
+        BAD("device beyond the guest's addresses", DEVICE, m.devices[0].ipa = 1ull << 39),
         BAD("device over the domain's memory", DEVICE, m.devices[0].ipa = 0x40000000),
         BAD("device that wraps", DEVICE, m.devices[0].bytes = ~0xFFFull)));
 
@@ -354,29 +364,35 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD_FLOW("a socket with a private line", m.domains[1].socket_irq = 27),
                     BAD_FLOW("an end without a CID", m.domains[1].socket_cid = 0)));
 
-#define BAD_ENGINE(what, change) BAD(what, FLOW, give_engine(m); change)
+#define BAD_ENGINE(what, change)    BAD(what, FLOW, give_engine(m); change)
+#define BAD_ENGINE_AT(what, change) BAD(what, PLATFORM, give_engine(m); change)
 
 INSTANTIATE_TEST_SUITE_P(
     Engine, BadManifest,
-    testing::Values(BAD_FLOW("registers without an engine", m.header.broker.engine_pa = sample_engine_pa),
-                    BAD_FLOW("an interrupt without an engine",
-                             m.header.broker.engine_irq = sample_engine_irq),
-                    BAD_FLOW("a rate without an engine", m.header.broker.qos_rate = 1),
-                    BAD_ENGINE("an engine of no kind", m.header.broker.engine = 2),
-                    BAD_ENGINE("a private interrupt", m.header.broker.engine_irq = 27),
-                    BAD_ENGINE("the console's interrupt", m.header.broker.engine_irq = 33),
-                    BAD_ENGINE("an interrupt that a domain has", m.header.broker.engine_irq = 48),
-                    BAD_ENGINE("an interrupt that is none", m.header.broker.engine_irq = BH_MAX_INTID),
-                    BAD_ENGINE("no registers", m.header.broker.engine_pa = 0),
-                    BAD_ENGINE("registers in half a page", m.header.broker.engine_pa += 8),
-                    BAD_ENGINE("registers in memory", m.header.broker.engine_pa = 0x48000000),
-                    BAD_ENGINE("registers that a domain has", m.header.broker.engine_pa = 0x0A000000),
-                    BAD_ENGINE("the distributor", m.header.broker.engine_pa = 0x08000000),
-                    BAD_ENGINE("a regulator in memory", m.header.broker.qos_pa = 0x48000000),
-                    BAD_ENGINE("a regulator that is the engine", m.header.broker.qos_pa = sample_engine_pa),
-                    BAD_ENGINE("a regulator at no rate", m.header.broker.qos_rate = 0),
-                    BAD_ENGINE("a rate of 13 bits", m.header.broker.qos_rate = 4096),
-                    BAD_ENGINE("a rate without a regulator", m.header.broker.qos_pa = 0)));
+    testing::Values(
+        BAD_FLOW("registers without an engine", m.header.broker.engine_pa = sample_engine_pa),
+        BAD_FLOW("an interrupt without an engine", m.header.broker.engine_irq = sample_engine_irq),
+        BAD_FLOW("a rate without an engine", m.header.broker.qos_rate = 1),
+        BAD_ENGINE("an engine of no kind", m.header.broker.engine = 2),
+        BAD_ENGINE("a private interrupt", m.header.broker.engine_irq = 27),
+        BAD_ENGINE("the console's interrupt", m.header.broker.engine_irq = 33),
+        BAD_ENGINE("an interrupt that a domain has", m.header.broker.engine_irq = 48),
+        BAD_ENGINE("an interrupt that is none", m.header.broker.engine_irq = BH_MAX_INTID),
+        BAD_ENGINE("no registers", m.header.broker.engine_pa = 0),
+        BAD_ENGINE_AT("registers in half a page", m.header.broker.engine_pa += 8),
+        BAD_ENGINE_AT("registers in memory", m.header.broker.engine_pa = 0x48000000),
+        BAD("registers that a domain has", DEVICE, give_engine(m); m.header.broker.engine_pa = 0x0A000000),
+        BAD_ENGINE_AT("the distributor", m.header.broker.engine_pa = 0x08000000),
+        BAD_ENGINE_AT("a regulator in memory", m.header.broker.qos_pa = 0x48000000),
+        BAD_ENGINE_AT("a regulator that is the engine", m.header.broker.qos_pa = sample_engine_pa),
+        BAD_ENGINE_AT("registers where EL2 has its own memory", m.header.broker.engine_pa = BH_MAPPED_LIMIT),
+        BAD_ENGINE_AT("registers beyond EL2's addresses", m.header.broker.engine_pa = 1ull << 39),
+        BAD_ENGINE_AT("registers at an address that wraps", m.header.broker.engine_pa = ~0xFFFull),
+        BAD_ENGINE_AT("a regulator over EL2's own memory", m.header.broker.qos_pa = BH_MAPPED_LIMIT + 0x1000),
+        BAD_ENGINE_AT("a regulator beyond EL2's addresses", m.header.broker.qos_pa = 1ull << 40),
+        BAD_ENGINE("a regulator at no rate", m.header.broker.qos_rate = 0),
+        BAD_ENGINE("a rate of 13 bits", m.header.broker.qos_rate = 4096),
+        BAD_ENGINE("a rate without a regulator", m.header.broker.qos_pa = 0)));
 
 TEST(Manifest, F2_AcceptsAnEngine)
 {

@@ -46,6 +46,9 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     p.uart_irq = 33;
     p.gicd_pa = 0x08000000;
     p.gicr_pa = 0x080A0000;
+    p.gicr_bytes = 8 * BH_REDISTRIBUTOR_BYTES;
+    p.messages_pa = 0x08080000;
+    p.messages_bytes = 0x20000;
     p.uart_pa = 0x09000000;
     p.uart_clock_hz = 24000000;
     p.cnthp_irq = 26;

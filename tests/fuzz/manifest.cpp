@@ -153,6 +153,24 @@ void check_domain(const manifest_header *manifest, const manifest_domain &domain
     require(loader_reload(&restarting), "the images of a domain are not loaded again");
 }
 
+// By the manifest's words, not by the table that EL2 maps by.
+bool is_mapped_region(const manifest_header *manifest, uint64_t pa)
+{
+    const manifest_platform &platform = manifest->platform;
+    const bool v3 = platform.gic_version == BH_GIC_VERSION_GICV3;
+    const uint64_t frames[][2] = {{platform.uart_pa, page},
+                                  {platform.gicd_pa, v3 ? 0x10000 : page},
+                                  {platform.gicr_pa, v3 ? platform.gicr_bytes : 0},
+                                  {platform.gicc_pa, v3 ? 0 : 2 * page},
+                                  {platform.gich_pa, v3 ? 0 : page},
+                                  {platform.utilization_pa, platform.utilization_pa != 0 ? page : 0},
+                                  {manifest->broker.engine_pa, manifest->broker.engine_pa != 0 ? page : 0},
+                                  {manifest->broker.qos_pa, manifest->broker.qos_pa != 0 ? page : 0}};
+
+    return std::any_of(std::begin(frames), std::end(frames),
+                       [&](const uint64_t(&frame)[2]) { return pa >= frame[0] && pa - frame[0] < frame[1]; });
+}
+
 void check_el2(const manifest_header *manifest, pool &pool)
 {
     paddr_t root;
@@ -164,9 +182,16 @@ void check_el2(const manifest_header *manifest, pool &pool)
     each_leaf(pool, root.value, 1, 0, [&](uint64_t input, uint64_t pa, uint64_t bytes, uint64_t) {
         for (uint64_t at : {pa, pa + bytes - page}) {
             const bool own = range_has(range, manifest->hypervisor.pool_bytes, at);
-            require(own || (input == pa && pa >= 0x1000), "EL2 maps a frame that is not its own");
+            if (input >= BH_MAPPED_LIMIT) {
+                require(own, "EL2 maps a frame that is not its own");
+            } else {
+                require(input == pa && (own || is_mapped_region(manifest, at)),
+                        "EL2 maps a device that is not its own");
+            }
             for (uint32_t i = 0; i < manifest->domains.count; i++) {
-                require(!owns_frame(manifest, manifest_domains(manifest)[i], at), "EL2 maps a guest's frame");
+                const manifest_domain &domain = manifest_domains(manifest)[i];
+                require(!owns_frame(manifest, domain, at), "EL2 maps a guest's frame");
+                require(!owns_device(manifest, domain, at), "EL2 maps a guest's device");
             }
         }
     });

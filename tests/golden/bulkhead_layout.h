@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x5069CF05u
+#define BH_LAYOUT_HASH 0x42A3F45Au
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -21,6 +21,8 @@
 #define BH_PACKAGE_VERSION 1u
 #define BH_PACKAGE_DESCRIPTOR_OFFSET 64u /* in the hypervisor's image: behind the arm64 Image header */
 #define BH_PAGE_BYTES 4096u
+#define BH_MAPPED_LIMIT 0x4000000000ull /* EL2 maps devices at their physical addresses below this, its own memory above */
+#define BH_REDISTRIBUTOR_BYTES 0x20000u /* of a core; twice as much where the controller has virtual LPIs */
 #define BH_MAX_CORES 8u
 #define BH_MAX_DOMAINS 8u
 #define BH_MAX_VCPUS 32u
@@ -335,10 +337,13 @@ struct manifest_platform {
     uint32_t psci_method;
     uint32_t uart_irq;
     uint64_t gicd_pa; /* distributor, 64 KiB on v3, 4 KiB on v2 */
-    uint64_t gicr_pa; /* redistributors (v3), 128 KiB a core in the order of `cpus`; 0 on v2 */
+    uint64_t gicr_pa; /* redistributors (v3), those of all cores that the machine has, in any order; 0 on v2 */
+    uint64_t gicr_bytes; /* of all of them */
     uint64_t gicc_pa; /* CPU interface (v2); 0 on v3 */
     uint64_t gich_pa; /* hypervisor interface (v2) */
     uint64_t gicv_pa; /* virtual CPU interface (v2) */
+    uint64_t messages_pa; /* what makes interrupts of writes: ITS (v3), v2m frame (v2); 0: there is none */
+    uint64_t messages_bytes;
     uint64_t uart_pa;
     uint32_t uart_clock_hz;
     uint32_t cnthp_irq; /* EL2 physical timer, 26 */
@@ -678,6 +683,31 @@ struct status_core {
     struct status_vcpu shared[8]; /* then `domain` is all_domains, and `budget` zero */
 };
 
+/* Registers and on-chip memory that EL2 keeps: a row of the table below. */
+struct bh_region {
+    uint32_t pa_offset; /* of the u64 in the manifest's header with the address; 0 there: none */
+    uint32_t bytes_offset; /* of the u64 there with the size; 0: it is `bytes` */
+    uint64_t bytes;
+    uint64_t guest_bytes; /* what a guest finds at the same guest-physical address */
+    uint64_t guest_bytes_per_core;
+    uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
+    uint32_t mapped; /* 1: EL2 maps it at its physical address */
+};
+#define BH_REGION_COUNT 12u
+#define BH_REGION_ROWS \
+    {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.gicr_pa), (uint32_t)offsetof(struct manifest_header, platform.gicr_bytes), 0x0u, 0x0u, 0x20000u, 3u, 1u}, /* redistributors */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 2u, 1u}, /* gicv2_distributor */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.gicc_pa), (uint32_t)0, 0x2000u, 0x2000u, 0x0u, 2u, 1u}, /* cpu_interface */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.gich_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 2u, 1u}, /* hypervisor_interface */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.gicv_pa), (uint32_t)0, 0x2000u, 0x0u, 0x0u, 2u, 0u}, /* virtual_cpu_interface */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.messages_pa), (uint32_t)offsetof(struct manifest_header, platform.messages_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* message_interrupts */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.utilization_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* dram_counters */ \
+    {(uint32_t)offsetof(struct manifest_header, platform.sram_pa), (uint32_t)offsetof(struct manifest_header, platform.sram_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* on_chip_memory */ \
+    {(uint32_t)offsetof(struct manifest_header, broker.engine_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine */ \
+    {(uint32_t)offsetof(struct manifest_header, broker.qos_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine_regulator */
+
 #ifdef __cplusplus
 #define BH_LAYOUT_ASSERT(condition, text) static_assert(condition, text)
 #else
@@ -695,35 +725,38 @@ BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_offset) == 8u, "pa
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_bytes) == 16u, "package_descriptor.manifest_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, package_bytes) == 24u, "package_descriptor.package_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 152u, "size of manifest_platform");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 176u, "size of manifest_platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gic_version) == 0u, "manifest_platform.gic_version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_type) == 4u, "manifest_platform.uart_type");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, psci_method) == 8u, "manifest_platform.psci_method");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_irq) == 12u, "manifest_platform.uart_irq");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gicd_pa) == 16u, "manifest_platform.gicd_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gicr_pa) == 24u, "manifest_platform.gicr_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gicc_pa) == 32u, "manifest_platform.gicc_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gich_pa) == 40u, "manifest_platform.gich_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gicv_pa) == 48u, "manifest_platform.gicv_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_pa) == 56u, "manifest_platform.uart_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_clock_hz) == 64u, "manifest_platform.uart_clock_hz");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cnthp_irq) == 68u, "manifest_platform.cnthp_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntv_irq) == 72u, "manifest_platform.cntv_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntp_irq) == 76u, "manifest_platform.cntp_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, maintenance_irq) == 80u, "manifest_platform.maintenance_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, traffic_event) == 84u, "manifest_platform.traffic_event");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, overflow_backup_events) == 88u, "manifest_platform.overflow_backup_events");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, writeback_event) == 92u, "manifest_platform.writeback_event");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, color_bits) == 96u, "manifest_platform.color_bits");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_pa) == 104u, "manifest_platform.utilization_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_busy) == 112u, "manifest_platform.utilization_busy");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_cycles) == 116u, "manifest_platform.utilization_cycles");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_bits) == 120u, "manifest_platform.utilization_bits");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_control) == 124u, "manifest_platform.utilization_control");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 128u, "manifest_platform.utilization_clear");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 132u, "manifest_platform.utilization_enable");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 136u, "manifest_platform.sram_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 144u, "manifest_platform.sram_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gicr_bytes) == 32u, "manifest_platform.gicr_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gicc_pa) == 40u, "manifest_platform.gicc_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gich_pa) == 48u, "manifest_platform.gich_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gicv_pa) == 56u, "manifest_platform.gicv_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, messages_pa) == 64u, "manifest_platform.messages_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, messages_bytes) == 72u, "manifest_platform.messages_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_pa) == 80u, "manifest_platform.uart_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_clock_hz) == 88u, "manifest_platform.uart_clock_hz");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cnthp_irq) == 92u, "manifest_platform.cnthp_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntv_irq) == 96u, "manifest_platform.cntv_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, cntp_irq) == 100u, "manifest_platform.cntp_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, maintenance_irq) == 104u, "manifest_platform.maintenance_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, traffic_event) == 108u, "manifest_platform.traffic_event");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, overflow_backup_events) == 112u, "manifest_platform.overflow_backup_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, writeback_event) == 116u, "manifest_platform.writeback_event");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, color_bits) == 120u, "manifest_platform.color_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_pa) == 128u, "manifest_platform.utilization_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_busy) == 136u, "manifest_platform.utilization_busy");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_cycles) == 140u, "manifest_platform.utilization_cycles");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_bits) == 144u, "manifest_platform.utilization_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_control) == 148u, "manifest_platform.utilization_control");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 152u, "manifest_platform.utilization_clear");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 156u, "manifest_platform.utilization_enable");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 160u, "manifest_platform.sram_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 168u, "manifest_platform.sram_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 48u, "size of manifest_hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_pa) == 0u, "manifest_hypervisor.pool_pa");
@@ -782,7 +815,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_rate) == 48u, "manifest_br
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 52u, "manifest_broker.stamps");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 56u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 560u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 584u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -790,19 +823,19 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, total_bytes) == 12u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_header.crc32");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 176u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 224u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 360u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 480u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 488u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 496u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 504u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 512u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 520u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 528u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 536u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 544u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 552u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 200u, "manifest_header.hypervisor");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 248u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 384u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 504u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 512u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 520u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 528u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 536u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 544u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 552u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 560u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 568u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 576u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");

@@ -26,6 +26,7 @@ void make_gic(struct manifest_platform &platform, uint32_t cores, uint32_t list_
     platform.gic_version = BH_GIC_VERSION_GICV3;
     platform.gicd_pa = kGicd;
     platform.gicr_pa = kGicr;
+    platform.gicr_bytes = BH_MAX_CORES * BH_REDISTRIBUTOR_BYTES;
 }
 
 uint32_t routed_core(uint32_t intid)

@@ -170,6 +170,56 @@ def test_a_schema_with_a_mistake_is_refused_with_the_place(text: str, reason: st
     assert reason in str(caught.value)
 
 
+REGION_SCHEMA = """\
+version: 1
+enums: { gic_version: { gicv2: 2, gicv3: 3 } }
+records:
+  manifest_platform: [gic_version: u32, reserved: u32, uart_pa: u64, sram_pa: u64, sram_bytes: u64]
+  manifest_header: [platform: manifest_platform]
+regions:
+"""
+
+
+@pytest.mark.parametrize(
+    ("region", "reason"),
+    [
+        ("r: { at: platform.uart_pa, bytes: 4096 }", "region 'r' has no 'mapped'"),
+        ("r: { bytes: 4096, mapped: true }", "region 'r' has no 'at'"),
+        ("r: { at: platform.no_pa, bytes: 4096, mapped: true }", "'platform.no_pa' is no u64"),
+        ("r: { at: platform.gic_version, bytes: 4096, mapped: true }", "is no u64 of manifest_header"),
+        ("r: { at: platform, bytes: 4096, mapped: true }", "'platform' is no u64"),
+        ("r: { at: platform.uart_pa, bytes: platform.no, mapped: true }", "'platform.no' is no u64"),
+        ("r: { at: platform.uart_pa, bytes: many, mapped: true }", "'many' is not an integer"),
+        ("r: { at: platform.uart_pa, bytes: 4096, mapped: 1 }", "neither true nor false"),
+        ("r: { at: platform.uart_pa, bytes: 4096, mapped: true, gic: v9 }", "'v9' is no gic_version"),
+        ("r: { at: platform.uart_pa, bytes: 4096, mapped: true, size: 1 }", "no key 'size'"),
+    ],
+)
+def test_a_region_with_a_mistake_is_refused_with_the_place(region: str, reason: str) -> None:
+    with pytest.raises(SchemaError, match=r"manifest\.yaml:7: ") as caught:
+        parse_schema(f"{REGION_SCHEMA}  {region}\n")
+    assert reason in str(caught.value)
+
+
+def test_regions_are_those_of_the_header_and_of_its_interrupt_controller() -> None:
+    text = REGION_SCHEMA + (
+        "  uart: { at: platform.uart_pa, bytes: 0x1000, mapped: true, guest_bytes: 0x800 }\n"
+        "  v3: { at: platform.uart_pa, gic: gicv3, bytes: 1, mapped: true, guest_bytes_per_core: 16 }\n"
+        "  ram: { at: platform.sram_pa, bytes: platform.sram_bytes, mapped: false }\n"
+    )
+    layout = Layout(parse_schema(text))
+    words = {"gic_version": 2, "uart_pa": 0x9000, "sram_pa": 0, "sram_bytes": 0}
+
+    def found(**changed: int) -> list[tuple[str, int, int, bool, int]]:
+        kept = layout.regions({"platform": words | changed}, 4)
+        return [(one.name, one.pa, one.bytes, one.mapped, one.guest_bytes) for one in kept]
+
+    uart = ("uart", 0x9000, 0x1000, True, 0x800)
+    assert found() == [uart]
+    assert found(gic_version=3) == [uart, ("v3", 0x9000, 1, True, 64)]
+    assert found(sram_pa=0x4000, sram_bytes=0x2000) == [uart, ("ram", 0x4000, 0x2000, False, 0)]
+
+
 GOOD_SEGMENT = {"ipa": 0, "bytes": 4096, "pa": 0, "color_set": 0}
 
 

@@ -13,6 +13,7 @@ void describe_gic(manifest_platform &platform)
     platform.gic_version = BH_GIC_VERSION_GICV2;
     platform.gicd_pa = 0x08000000;
     platform.gicr_pa = 0;
+    platform.gicr_bytes = 0;
     platform.gicc_pa = 0x08010000;
     platform.gich_pa = 0x08030000;
     platform.gicv_pa = 0x08040000;

@@ -13,6 +13,7 @@ void describe_gic(manifest_platform &platform)
     platform.gic_version = BH_GIC_VERSION_GICV3;
     platform.gicd_pa = 0x08000000;
     platform.gicr_pa = 0x080A0000;
+    platform.gicr_bytes = BH_MAX_CORES * BH_REDISTRIBUTOR_BYTES;
 }
 
 void make_hosted_gic(const manifest_platform &platform, uint32_t cores, uint32_t list_registers)

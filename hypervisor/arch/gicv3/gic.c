@@ -42,9 +42,6 @@
 #define ICC_CTLR_PRIBITS_SHIFT 8
 #define ICC_SRE_SYSTEM         0x7u /* system registers; no bypass */
 
-#define REDISTRIBUTOR_BYTES     0x20000u
-#define REDISTRIBUTOR_LPI_BYTES 0x40000u /* with virtual LPIs */
-
 #define DEFAULT_PRIORITIES 0xA0A0A0A0u
 #define LOWEST_PRIORITY    0xFFu
 /* Reads; hardware answers within a handful, at start a redistributor may have to wake up first. Later a guest
@@ -57,7 +54,8 @@ static struct gic {
     struct spinlock lock; /* read-modify-write of the trigger registers */
     paddr_t distributor;
     paddr_t redistributors; /* first of them */
-    uint32_t spi_words;     /* words of 32 interrupts, private word included */
+    uint64_t redistributor_bytes;
+    uint32_t spi_words; /* words of 32 interrupts, private word included */
     uint32_t maintenance_irq;
     paddr_t of_core[BH_MAX_CORES]; /* each core's redistributor */
 } gic;
@@ -108,6 +106,7 @@ void gic_init(const struct manifest_platform *platform)
 {
     gic.distributor = paddr(platform->gicd_pa);
     gic.redistributors = paddr(platform->gicr_pa);
+    gic.redistributor_bytes = platform->gicr_bytes;
     gic.maintenance_irq = platform->maintenance_irq;
     gic.spi_words = (mmio_read32(at(gic.distributor, GICD_TYPER)) & 0x1F) + 1;
 
@@ -135,7 +134,7 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
     paddr_t frame = gic.redistributors;
 
     /* All cores of the machine have one, in any order, also those that the manifest does not use. */
-    while (frame.value - gic.redistributors.value < GICV3_REDISTRIBUTOR_BYTES) {
+    while (frame.value - gic.redistributors.value < gic.redistributor_bytes) {
         uint64_t type = mmio_read64(at(frame, GICR_TYPER));
 
         if ((uint32_t)(type >> 32) == packed_affinity(mpidr)) {
@@ -145,7 +144,8 @@ static bool find_redistributor(uint64_t mpidr, paddr_t *found)
         if ((type & GICR_TYPER_LAST) != 0) {
             return false;
         }
-        frame = at(frame, (type & GICR_TYPER_VLPIS) != 0 ? REDISTRIBUTOR_LPI_BYTES : REDISTRIBUTOR_BYTES);
+        frame =
+            at(frame, (type & GICR_TYPER_VLPIS) != 0 ? 2 * BH_REDISTRIBUTOR_BYTES : BH_REDISTRIBUTOR_BYTES);
     }
     return false;
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from bulkhead.config.crosscheck_budgets import check_budgets
 from bulkhead.config.crosscheck_colors import check_colors
-from bulkhead.config.crosscheck_devices import check_devices, check_given
+from bulkhead.config.crosscheck_devices import MAX_GUEST_ADDRESS, check_devices, check_given
 from bulkhead.config.crosscheck_interrupts import check_interrupts
 from bulkhead.config.crosscheck_machine import check_machine
 from bulkhead.config.crosscheck_regulation import check_regulation
@@ -20,13 +20,13 @@ from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import GIB
 from bulkhead.config.references import check_image
+from bulkhead.config.regions import check_regions, guest_windows, own_regions
 from bulkhead.config.system import Domain, Flow, Region, System
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
 from bulkhead.planning import broker
 from bulkhead.planning.admission import check_admission
 
 MAX_MEMORY_BYTES = 64 * GIB  # of a platform: the planner's tables are per granule
-MAX_GUEST_ADDRESS = 1 << 39
 SHORTEST_SLICE_NS, LONGEST_SLICE_NS = 10_000, 10**10  # as core/manifest_domains.c
 RESERVED_NAMES = ("bulkhead", "hypervisor", "nobody")
 
@@ -40,6 +40,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         _on_chip,
         _cores,
         _controller,
+        check_regions,
         _load_area,
         check_interrupts,
         _caches,
@@ -103,7 +104,8 @@ def _on_chip(platform: Platform) -> Findings:
     if ocm.free_bytes > ocm.size or ocm.free_bytes % PAGE_BYTES:
         cause = f"{ocm.free_bytes} bytes are not whole pages of {ocm.size} bytes"
         yield Finding(("ocm", "free"), "out-of-range", cause, "a multiple of 4 KiB, at most `size`")
-    taken = [(window.name, window.at, window.end) for window in platform.device_windows()]
+    own = [region for region in own_regions(platform) if region.key[0] != "ocm"]
+    taken = [(region.name, region.at, region.end) for region in own]
     taken += [(one.name, one.pages.at, one.pages.end) for one in platform.registers()]
     taken += [("memory", ram.at, ram.end) for ram in platform.memory]
     for name, start, end in taken:
@@ -152,7 +154,7 @@ def _load_area(platform: Platform) -> Findings:
     load = platform.load
     if load is None:
         return
-    windows = [(window.name, window.at, window.end) for window in platform.device_windows()]
+    windows = [(region.name, region.at, region.end) for region in own_regions(platform)]
     windows += [(one.name, one.pages.at, one.pages.end) for one in platform.registers()]
     for name, start, end in windows:
         if load.at < end and start < load.end:
@@ -274,7 +276,7 @@ def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
         for other_number, other in enumerate(domain.memory[:number]):
             if _overlap(region, other.at, other.end):
                 yield Finding(path, "overlap", f"overlaps memory[{other_number}] of '{domain.name}'")
-        for window in platform.device_windows():
+        for window in guest_windows(platform):
             if _overlap(region, window.at, window.end):
                 cause = (
                     f"overlaps the {window.name} at {window.at:#x}..{window.end - 1:#x} of '{platform.name}'"

@@ -13,8 +13,11 @@ from bulkhead.config.devices import Device, Dma, Iommu, Registers
 from bulkhead.config.masters import refused, unconfined
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.regions import own_regions
 from bulkhead.config.system import Domain, System
+from bulkhead.planning.broker import engine_of
 
+MAX_GUEST_ADDRESS = 1 << 39
 STREAMS = {"smmuv2": 1 << 16, "smmuv3": 1 << 32}
 
 Findings = Iterator[Finding]
@@ -90,8 +93,23 @@ def check_given(at: KeyPath, domain: Domain, system: System, platform: Platform)
             if region.at < device.pages.end and device.pages.at < region.end:
                 cause = f"overlaps memory[{region_number}] of '{domain.name}' at {device.at:#x}"
                 yield Finding(path, "overlap", f"device '{name}' {cause}")
+        yield from _place(path, device, system, platform)
         yield from _shared_pages(path, domain, device, platform)
         yield from _shared_streams(path, domain, device, system, platform)
+
+
+def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platform) -> Findings:
+    """Where a guest can address it, and beside what the hypervisor keeps."""
+    pages = device.pages
+    where = f"'{device.name}', {pages.at:#x}..{pages.end - 1:#x},"
+    if pages.end > MAX_GUEST_ADDRESS:
+        yield Finding(
+            path, "out-of-range", f"{where} is beyond a guest's addresses", f"up to {MAX_GUEST_ADDRESS:#x}"
+        )
+    for region in own_regions(platform, engine_of(system, platform)):
+        if pages.at < region.end and region.at < pages.end:
+            kept = f"'{region.name}', which the hypervisor keeps: {region.at:#x}..{region.end - 1:#x}"
+            yield Finding(path, "overlap", f"{where} overlaps {kept}", "a device with pages of its own")
 
 
 def _shared_pages(path: KeyPath, domain: Domain, device: Device | Dma, platform: Platform) -> Findings:

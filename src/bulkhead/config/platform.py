@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
-from bulkhead.config.devices import Device, Dma, IntId, Iommu, Window
+from bulkhead.config.devices import Device, Dma, IntId, Iommu
 from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
-from bulkhead.config.quantity import KIB, Address, Bytes, BytesPerS, Hertz, described, problem
+from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, described, problem
 from bulkhead.config.timing import (
     Controller,
     Costs,
@@ -112,6 +112,10 @@ class InterruptController(Section):
     type: Literal["gicv2", "gicv3"]
     distributor: Address
     redistributors: Address | None = None  # gicv3
+    redistributors_size: Bytes | None = (
+        None  # of all cores that the chip has; None: the most that there can be
+    )
+    messages: Range | None = None  # registers that make interrupts of writes: ITS, or v2m frame
     cpu_interface: Address | None = None  # gicv2, and the two below
     hypervisor: Address | None = None
     virtual_cpu: Address | None = None
@@ -278,30 +282,6 @@ class Platform(Model):
         """INTID of a core's performance monitors: one private number for all, or a line each; 0: none."""
         lines = self.pmu.interrupts if self.pmu is not None else ()
         return lines[0] if len(lines) == 1 else lines[core] if lines else 0
-
-    def device_windows(self) -> tuple[Window, ...]:
-        """Where guests see the interrupt controller, the console and their socket device."""
-        gic = self.interrupt_controller
-        found = [Window("uart", self.uart.at, 4 * KIB)] if self.uart is not None else []
-        if self.socket is not None:
-            found.append(Window("socket device", self.socket.at, 4 * KIB))
-        if gic is None:
-            return tuple(found)
-        if gic.type == "gicv3":
-            found.append(Window("interrupt controller distributor", gic.distributor, 64 * KIB))
-            if gic.redistributors is not None:
-                found.append(
-                    Window(
-                        "interrupt controller redistributors",
-                        gic.redistributors,
-                        128 * KIB * self.cores.count,
-                    )
-                )
-        else:
-            found.append(Window("interrupt controller distributor", gic.distributor, 4 * KIB))
-            if gic.cpu_interface is not None:
-                found.append(Window("interrupt controller CPU interface", gic.cpu_interface, 8 * KIB))
-        return tuple(found)
 
     def passable(self) -> dict[str, Device | Dma]:
         """Devices that a domain can be given, by name."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from bulkhead.config.flow_costs import no_costs
 from bulkhead.config.platform import Platform
+from bulkhead.config.regions import addresses
 from bulkhead.config.system import Broker, Domain
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
@@ -169,12 +170,7 @@ def _platform(platform: Platform, color_bits: int, layout: Layout, event: Counte
         "uart_type": layout.enum_value("uart_type", uart.type),
         "psci_method": layout.enum_value("psci_method", platform.psci),
         "uart_irq": uart.interrupt,
-        "gicd_pa": gic.distributor,
-        "gicr_pa": gic.redistributors or 0,
-        "gicc_pa": gic.cpu_interface or 0,
-        "gich_pa": gic.hypervisor or 0,
-        "gicv_pa": gic.virtual_cpu or 0,
-        "uart_pa": uart.at,
+        **addresses(platform),
         "uart_clock_hz": uart.clock or DEFAULT_UART_CLOCK_HZ,
         "cnthp_irq": timers.hypervisor,
         "cntv_irq": timers.virtual,

@@ -13,6 +13,7 @@ from bulkhead.config.devices import Dma
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
+from bulkhead.config.regions import check_engine
 from bulkhead.config.system import AUTO_LLC, WITHOUT_CONSOLE, Domain, Image, Llc, Region, System
 from bulkhead.units import size_text
 
@@ -85,6 +86,7 @@ def _engine_findings(system: System, platform: Platform) -> list[Finding]:
     if not engine.interrupts:
         cause = f"platform '{platform.name}' does not say which interrupt '{engine.name}' has"
         found.append(Finding(path, "not-on-platform", cause, "cpu-copy"))
+    found += check_engine(platform, engine, path)
     for index, domain in enumerate(system.domains):
         if engine.name in domain.devices:
             number = domain.devices.index(engine.name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.quantity import GIB, KIB, MIB
+from bulkhead.config.regions import guest_windows
 from bulkhead.config.system import Domain, System
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.planning.broker import cids_of
@@ -30,7 +31,7 @@ def stage2_table_pages(domain: Domain, platform: Platform, *, colored: bool) -> 
     spans = [
         (region.at, region.end, colored or _needs_pages(region.at, region.size)) for region in domain.memory
     ]
-    spans += [(window.at, window.end, True) for window in platform.device_windows()]
+    spans += [(window.at, window.end, True) for window in guest_windows(platform)]
     passable = platform.passable()
     for name in domain.devices:
         device = passable.get(name)

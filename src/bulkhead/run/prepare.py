@@ -218,14 +218,19 @@ def _hypervisor_devices(plan: Plan) -> tuple[Window, ...]:
     platform = plan.platform
     gic = platform.interrupt_controller
     assert gic is not None, "only boards that boot come here"
-    windows = [Window(w.at, w.bytes, w.name) for w in platform.device_windows()]
-    if gic.type == "gicv3" and gic.redistributors is not None:
-        # It looks for each core's among those of all cores that a machine can have, of the largest kind.
-        every = limits()["max_cores"] * 256 * _KIB
-        windows.append(Window(gic.redistributors, every, "redistributors of all cores"))
-    for at, name in ((gic.hypervisor, "GICH"), (gic.virtual_cpu, "GICV")):
-        if at is not None:
-            windows.append(Window(at, 8 * _KIB, name))
+    assert platform.uart is not None
+    windows = [Window(platform.uart.at, 4 * _KIB, "UART")]
+    if gic.type == "gicv3":
+        # It looks for each core's among those of all cores that the chip has.
+        every = gic.redistributors_size or limits()["max_cores"] * 256 * _KIB
+        frames = [(gic.distributor, 64 * _KIB, "distributor"), (gic.redistributors, every, "redistributors")]
+    else:
+        frames = [
+            (gic.distributor, 4 * _KIB, "distributor"),
+            (gic.cpu_interface, 8 * _KIB, "CPU interface"),
+            (gic.hypervisor, 4 * _KIB, "hypervisor interface"),
+        ]
+    windows += [Window(at, size, name) for at, size, name in frames if at is not None]
     if platform.dram is not None and platform.dram.utilization is not None:
         windows.append(Window(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller"))
     if platform.ocm is not None:

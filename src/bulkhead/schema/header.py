@@ -6,7 +6,7 @@ that it can be compared with a golden file. Must never write anything but consta
 
 from __future__ import annotations
 
-from bulkhead.schema.model import Constant, Enum, Field, Record, Schema
+from bulkhead.schema.model import Constant, Enum, Field, Record, Region, Schema
 
 _C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "char": "char"}
 
@@ -29,6 +29,22 @@ _HEAD = """\
 #define BH_LAYOUT_VERSION {version}u
 """
 
+_REGIONS = """\
+/* Registers and on-chip memory that EL2 keeps: a row of the table below. */
+struct bh_region {{
+    uint32_t pa_offset; /* of the u64 in the manifest's header with the address; 0 there: none */
+    uint32_t bytes_offset; /* of the u64 there with the size; 0: it is `bytes` */
+    uint64_t bytes;
+    uint64_t guest_bytes; /* what a guest finds at the same guest-physical address */
+    uint64_t guest_bytes_per_core;
+    uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
+    uint32_t mapped; /* 1: EL2 maps it at its physical address */
+}};
+#define BH_REGION_COUNT {count}u
+#define BH_REGION_ROWS \\
+{rows}
+"""
+
 _ASSERT = """\
 #ifdef __cplusplus
 #define BH_LAYOUT_ASSERT(condition, text) static_assert(condition, text)
@@ -44,6 +60,9 @@ def c_header(schema: Schema, source: str) -> str:
     parts.append("".join(_constant(constant) for constant in schema.constants.values()))
     parts += [_enum(enum) for enum in schema.enums.values()]
     parts += [_struct(record) for record in schema.records.values()]
+    if schema.regions:
+        rows = " \\\n".join(_region(region, schema) for region in schema.regions.values())
+        parts.append(_REGIONS.format(count=len(schema.regions), rows=rows))
     parts.append(_ASSERT)
     parts += [_assertions(record) for record in schema.records.values()]
     parts.append("#undef BH_LAYOUT_ASSERT\n")
@@ -79,6 +98,23 @@ def _struct(record: Record) -> str:
 def _declaration(field: Field) -> str:
     c_type = _C_TYPES.get(field.type, f"struct {field.type}")
     return f"{c_type} {field.name}" + ("" if field.length is None else f"[{field.length}]")
+
+
+def _region(region: Region, schema: Schema) -> str:
+    """Without pointers, so that it can be read before the program is where it was linked to be."""
+    size_at = f"offsetof(struct manifest_header, {region.bytes})" if isinstance(region.bytes, str) else "0"
+    size = 0 if isinstance(region.bytes, str) else region.bytes
+    versions = {m.name: m.value for m in schema.enums["gic_version"].members} if region.gic else {}
+    cells = [
+        f"(uint32_t)offsetof(struct manifest_header, {region.at})",
+        f"(uint32_t){size_at}",
+        f"0x{size:X}u",
+        f"0x{region.guest_bytes:X}u",
+        f"0x{region.guest_bytes_per_core:X}u",
+        f"{versions.get(region.gic or '', 0)}u",
+        f"{int(region.mapped)}u",
+    ]
+    return f"    {{{', '.join(cells)}}}, /* {region.name} */"
 
 
 def _assertions(record: Record) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -26,6 +27,18 @@ _STEP = re.compile(r"(?P<name>[a-z0-9_]+)(?:\[(?P<index>\d+)\])?\Z")
 
 class LayoutError(ValueError):
     """A value does not fit its field, or a name is not in the layout; the message says which."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A region of a system: [pa, pa + bytes), and how much of it a guest finds at the same address."""
+
+    name: str
+    at: str  # path of the field of the manifest's header that says where it is
+    pa: int
+    bytes: int
+    mapped: bool
+    guest_bytes: int
 
 
 class Layout:
@@ -82,6 +95,21 @@ class Layout:
             current = entry.type if entry.type in self.schema.records else None
         assert entry is not None
         return offset, entry
+
+    def regions(self, header: Mapping[str, Value], cores: int) -> list[Kept]:
+        """The regions that a manifest with this header and so many cores has (`regions` of the layout)."""
+        found: list[Kept] = []
+        for region in self.schema.regions.values():
+            version = _at(header, "platform.gic_version")
+            if region.gic is not None and self.enum_value("gic_version", region.gic) != version:
+                continue
+            pa = _at(header, region.at)
+            size = region.bytes if isinstance(region.bytes, int) else _at(header, region.bytes)
+            guest = region.guest_bytes + cores * region.guest_bytes_per_core
+            if pa != 0:
+                name = region.name.replace("_", " ")
+                found.append(Kept(name, region.at, pa, size, region.mapped, guest))
+        return found
 
     # --- bytes ----------------------------------------------------------------------------------------
 
@@ -162,6 +190,15 @@ class Layout:
     def _field(self, record: str, name: str) -> Field:
         fields = {f.name: f for f in self._record(record).fields}
         return _found(fields, name, f"field of '{record}'")
+
+
+def _at(header: Mapping[str, Value], path: str) -> int:
+    value: Value = header
+    for step in path.split("."):
+        assert isinstance(value, Mapping)
+        value = value[step]
+    assert isinstance(value, int)
+    return value
 
 
 def _found(table: Mapping[str, T], name: str, what: str) -> T:

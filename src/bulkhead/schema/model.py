@@ -75,11 +75,26 @@ class Record:
 
 
 @dataclass(frozen=True)
+class Region:
+    """Registers or memory that the hypervisor keeps. Paths lead to fields of a manifest's header."""
+
+    name: str
+    at: str  # path of the physical address
+    bytes: int | str  # or the path of the size
+    gic: str | None  # the only version of the interrupt controller that has it
+    mapped: bool
+    guest_bytes: int
+    guest_bytes_per_core: int
+    comment: str = ""
+
+
+@dataclass(frozen=True)
 class Schema:
     version: int
     constants: dict[str, Constant] = field(default_factory=dict)
     enums: dict[str, Enum] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
+    regions: dict[str, Region] = field(default_factory=dict)
 
     @cached_property
     def canonical_text(self) -> str:
@@ -91,6 +106,9 @@ class Schema:
         for record in self.records.values():
             lines.append(f"record {record.name} {record.bytes}")
             lines += [f"field {record.name} {f.name} {f.offset} {f.spelling}" for f in record.fields]
+        for region in self.regions.values():
+            size = f"{region.bytes} {region.guest_bytes} {region.guest_bytes_per_core}"
+            lines.append(f"region {region.name} {region.at} {region.gic} {size} {int(region.mapped)}")
         return "\n".join(lines) + "\n"
 
     @cached_property

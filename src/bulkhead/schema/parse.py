@@ -13,11 +13,23 @@ from pathlib import Path
 
 import yaml
 
-from bulkhead.schema.model import SCALAR_BYTES, Constant, Enum, Field, Member, Record, Schema, SchemaError
+from bulkhead.schema.model import (
+    SCALAR_BYTES,
+    Constant,
+    Enum,
+    Field,
+    Member,
+    Record,
+    Region,
+    Schema,
+    SchemaError,
+)
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _TYPE = re.compile(r"(?P<base>[a-z][a-z0-9_]*)(?:\[(?P<length>[a-z0-9_]+)\])?\Z")
-_SECTIONS = ("version", "constants", "enums", "records")
+_SECTIONS = ("version", "constants", "enums", "regions", "records")
+_REGION_KEYS = ("at", "bytes", "gic", "mapped", "guest_bytes", "guest_bytes_per_core")
+_REGION_HEADER = "manifest_header"  # the record whose fields say where regions are
 _RECORD_MULTIPLE_BYTES = 8
 _ENUM_MAX = 0x7FFFFFFF  # what an `int` of C holds
 # Words that a field or a record may not have as its name in C or C++.
@@ -60,8 +72,9 @@ class _Parser:
         constants = self._constants(sections.get("constants"))
         enums = self._enums(sections.get("enums"))
         records = self._records(sections.get("records"), constants)
+        regions = self._regions(sections.get("regions"), enums, records)
         self._check_c_names(constants, enums, root)
-        return Schema(self._integer(sections["version"]), constants, enums, records)
+        return Schema(self._integer(sections["version"]), constants, enums, records, regions)
 
     # --- sections -------------------------------------------------------------------------------------
 
@@ -159,6 +172,56 @@ class _Parser:
             wanted = f"not a multiple of {_RECORD_MULTIPLE_BYTES}"
             raise self._error(key, f"record '{name}' has {offset} bytes, {wanted}")
         return Record(name, tuple(fields), offset, record_align, self._comment(key))
+
+    def _regions(
+        self, node: yaml.Node | None, enums: dict[str, Enum], records: dict[str, Record]
+    ) -> dict[str, Region]:
+        result: dict[str, Region] = {}
+        for key, body in self._pairs(node):
+            name = self._name(key)
+            cells = {str(cell.value): value for cell, value in self._pairs(body)}
+            for cell in cells:
+                if cell not in _REGION_KEYS:
+                    allowed = ", ".join(_REGION_KEYS)
+                    raise self._error(cells[cell], f"region '{name}': no key '{cell}' (allowed: {allowed})")
+            for needed in ("at", "bytes", "mapped"):
+                if needed not in cells:
+                    raise self._error(key, f"region '{name}' has no '{needed}'")
+            gic = str(cells["gic"].value) if "gic" in cells else None
+            versions = (
+                [member.name for member in enums["gic_version"].members] if "gic_version" in enums else []
+            )
+            if gic is not None and gic not in versions:
+                raise self._error(cells["gic"], f"region '{name}': '{gic}' is no gic_version")
+            result[name] = Region(
+                name,
+                self._header_path(cells["at"], records),
+                self._header_path(cells["bytes"], records)
+                if "." in cells["bytes"].value
+                else self._integer(cells["bytes"]),
+                gic,
+                self._truth(cells["mapped"]),
+                self._integer(cells["guest_bytes"]) if "guest_bytes" in cells else 0,
+                self._integer(cells["guest_bytes_per_core"]) if "guest_bytes_per_core" in cells else 0,
+                self._comment(key),
+            )
+        return result
+
+    def _header_path(self, node: yaml.Node, records: dict[str, Record]) -> str:
+        """The path of a field of the manifest's header that is a u64."""
+        path, record = str(node.value), records.get(_REGION_HEADER)
+        *steps, last = path.split(".")
+        for step in steps:
+            field = next((f for f in record.fields if f.name == step), None) if record else None
+            record = records.get(field.type) if field is not None else None
+        if record is None or not any(f.name == last and f.spelling == "u64" for f in record.fields):
+            raise self._error(node, f"'{path}' is no u64 of {_REGION_HEADER}")
+        return path
+
+    def _truth(self, node: yaml.Node) -> bool:
+        if node.value not in ("true", "false"):
+            raise self._error(node, f"'{node.value}' is neither true nor false")
+        return bool(node.value == "true")
 
     def _type(
         self,

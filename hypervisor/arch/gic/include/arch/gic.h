@@ -19,13 +19,7 @@ extern "C" {
 #define GIC_PRIVATE_COUNT 32u   /* SGIs and PPIs */
 #define GIC_INTID_LIMIT   1020u /* acknowledged INTIDs from here on are special: nothing to end */
 
-/* What EL2 maps of the frames. A GICv3 has redistributors for all cores of the machine, in any order: as many
- * as a machine of BH_MAX_CORES cores can have, of the largest kind. */
-#define GICV3_DISTRIBUTOR_BYTES   0x10000u
-#define GICV3_REDISTRIBUTOR_BYTES ((uint64_t)BH_MAX_CORES * 0x40000u)
-#define GICV2_DISTRIBUTOR_BYTES   0x1000u
-#define GICV2_INTERFACE_BYTES     0x2000u /* physical and virtual CPU interface */
-#define GICV2_HYPERVISOR_BYTES    0x1000u
+#define GICV2_INTERFACE_BYTES 0x2000u /* physical and virtual CPU interface */
 
 /* Resets the distributor: every SPI disabled, inactive, default priority, in a group that is ours. First
  * core, once. */

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers and on-chip memory that the hypervisor keeps, and what guests find in their places.
+
+The table is `regions` of schema/manifest.yaml, by which the hypervisor maps its devices and checks manifests.
+Used by `check` and by the packer of manifests: a platform's addresses get into the manifest's header here
+and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bulkhead.config.devices import Dma, Window
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.geometry import PAGE_BYTES
+from bulkhead.schema import load_layout
+
+ADDRESS_LIMIT = 1 << 48
+
+# A field of the manifest's header, and the key of the platform file that it comes from.
+_KEYS: dict[str, KeyPath] = {
+    "uart_pa": ("uart", "at"),
+    "gicd_pa": ("interrupt_controller", "distributor"),
+    "gicr_pa": ("interrupt_controller", "redistributors"),
+    "gicr_bytes": ("interrupt_controller", "redistributors_size"),
+    "gicc_pa": ("interrupt_controller", "cpu_interface"),
+    "gich_pa": ("interrupt_controller", "hypervisor"),
+    "gicv_pa": ("interrupt_controller", "virtual_cpu"),
+    "messages_pa": ("interrupt_controller", "messages", "at"),
+    "messages_bytes": ("interrupt_controller", "messages", "size"),
+    "utilization_pa": ("dram", "utilization", "at"),
+    "sram_pa": ("ocm", "at"),
+    "sram_bytes": ("ocm", "free_bytes"),
+}
+_OF_A_VERSION = {"gicv2": ("gicr_pa", "gicr_bytes"), "gicv3": ("gicc_pa", "gich_pa", "gicv_pa")}
+
+
+@dataclass(frozen=True)
+class OwnRegion:
+    """[at, end) physically; a guest finds `guest_bytes` of it at the same guest-physical address."""
+
+    name: str
+    at: int
+    bytes: int
+    mapped: bool  # by the hypervisor, at its physical address
+    guest_bytes: int
+    key: KeyPath  # of the platform file
+
+    @property
+    def end(self) -> int:
+        return self.at + self.bytes
+
+
+def addresses(platform: Platform) -> dict[str, int]:
+    """The fields of a manifest's `platform` that say where the hypervisor's regions are; 0: it has none."""
+    gic = platform.interrupt_controller
+    skipped: tuple[str, ...] = ()
+    if gic is not None:
+        skipped = _OF_A_VERSION["gicv2" if gic.type == "gicv2" else "gicv3"]
+    found = {field: 0 if field in skipped else _value(platform, key) for field, key in _KEYS.items()}
+    if found["gicr_pa"] and not found["gicr_bytes"]:
+        layout = load_layout()
+        found["gicr_bytes"] = 2 * layout.constant("max_cores") * layout.constant("redistributor_bytes")
+    return found
+
+
+def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion]:
+    """All that the hypervisor keeps on this platform; `engine`: that of the broker, if it has one."""
+    layout = load_layout()
+    gic = platform.interrupt_controller
+    of_platform: dict[str, int] = addresses(platform)
+    of_platform["gic_version"] = 0 if gic is None else layout.enum_value("gic_version", gic.type)
+    of_broker = {"engine_pa": 0, "qos_pa": 0}
+    keys = {f"platform.{field}": key for field, key in _KEYS.items()}
+    if engine is not None:
+        of_broker = {"engine_pa": engine.at, "qos_pa": engine.qos or 0}
+        at: KeyPath = ("dma", platform.dma.index(engine))
+        keys |= {"broker.engine_pa": (*at, "at"), "broker.qos_pa": (*at, "qos")}
+    header = {"platform": of_platform, "broker": of_broker}
+    return [
+        OwnRegion(kept.name, kept.pa, kept.bytes, kept.mapped, kept.guest_bytes, keys[kept.at])
+        for kept in layout.regions(header, platform.cores.count)
+    ]
+
+
+def guest_windows(platform: Platform) -> list[Window]:
+    """Where guests find the interrupt controller, the console and their socket device."""
+    found = [Window(r.name, r.at, r.guest_bytes) for r in own_regions(platform) if r.guest_bytes]
+    if platform.socket is not None:
+        found.append(Window("socket device", platform.socket.at, PAGE_BYTES))
+    return found
+
+
+def check_regions(platform: Platform) -> Iterator[Finding]:
+    """Registers are whole pages that the hypervisor can map, overlap no others, and are not in memory.
+
+    On-chip memory is crosscheck's, which knows more of it than what the hypervisor takes.
+    """
+    regions = [region for region in own_regions(platform) if region.key[0] != "ocm"]
+    for number, region in enumerate(regions):
+        for code, cause, allowed in _faults(region, regions[:number], platform):
+            yield Finding(region.key, code, cause, allowed)
+
+
+def check_engine(platform: Platform, engine: Dma, path: KeyPath) -> Iterator[Finding]:
+    """The same for the engine that the hypervisor drives for the broker; `path`: of what chose the engine."""
+    regions = own_regions(platform, engine)
+    for number, region in enumerate(regions):
+        if region.key[0] == "dma":
+            for code, cause, _ in _faults(region, regions[:number], platform):
+                yield Finding(path, code, f"{cause}, on platform '{platform.name}'", "cpu-copy")
+
+
+def _faults(region: OwnRegion, others: list[OwnRegion], platform: Platform) -> Iterator[tuple[str, str, str]]:
+    """Code, cause and what is allowed, of each thing that is wrong with a region's place."""
+    most = load_layout().constant("mapped_limit") if region.mapped else ADDRESS_LIMIT
+    where = f"'{region.name}', {region.at:#x}..{region.end - 1:#x},"
+    if region.at % PAGE_BYTES or region.bytes % PAGE_BYTES:
+        yield "alignment", f"{where} is not whole pages", "multiples of 4 KiB"
+    if region.end > most:
+        yield "out-of-range", f"{where} is where the hypervisor cannot map it", f"up to {most:#x}"
+    taken = [(other.name, other.at, other.end) for other in others]
+    taken += [(f"memory[{number}]", ram.at, ram.end) for number, ram in enumerate(platform.memory)]
+    for name, start, end in taken:
+        if region.at < end and start < region.end:
+            yield "overlap", f"{where} overlaps '{name}'", "registers of its own"
+
+
+def _value(platform: Platform, key: KeyPath) -> int:
+    value: Any = platform
+    for step in key:
+        value = None if value is None else getattr(value, str(step))
+    return 0 if value is None else int(value)
