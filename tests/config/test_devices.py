@@ -143,9 +143,9 @@ def test_d1_a_platform_contradicts_itself(nic: dict[str, Any], where: list[tuple
 
 
 def test_d1_a_device_over_the_registers_of_an_iommu_is_refused(tmp_path: Path) -> None:
-    path = given(tmp_path, [{"name": "a", "at": 0x0B00_0000, "size": "64 KiB", "dma": False}], devices=["a"])
+    path = given(tmp_path, [{"name": "a", "at": 0x0B20_0000, "size": "64 KiB", "dma": False}], devices=["a"])
     text = (tmp_path / "own.yaml").read_text()
-    (tmp_path / "own.yaml").write_text(text + yaml.safe_dump({"iommus": [{**SMMU, "at": 0x0B00_F000}]}))
+    (tmp_path / "own.yaml").write_text(text + yaml.safe_dump({"iommus": [{**SMMU, "at": 0x0B20_F000}]}))
     (problem,) = check_file(str(path)).problems
     assert (problem.code, problem.allowed) == ("shared-page", "a device with pages of its own")
 
