@@ -220,6 +220,11 @@ def test_flows_are_shown_with_what_latencies_say(isolated: Run, on: str, misses:
         assert "67\u202f108\u202f864" in text
 
 
+def test_latencies_of_counted_time_are_not_called_the_hosts(isolated: Run) -> None:
+    report = isolated.report | {"on": "qemu", "flows": [flow()], "options": {"icount": True}}
+    assert "latencies are of counted time" in shown(replace(isolated, report=report), 200)
+
+
 def test_flows_without_packets_are_no_success(isolated: Run) -> None:
     idle = flow(packets=0, bytes=0, latency_ns=dict.fromkeys(("min", "mean", "max")))
     said = "flow camera: no packet moved, so its deadline was not tried"

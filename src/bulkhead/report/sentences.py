@@ -34,9 +34,10 @@ def verdict_text(run: Run) -> str:
 
 
 def flows_text(run: Run) -> str:
-    """What the latencies of flows say: on the emulator they are its host's."""
+    """What the latencies of flows say: on the emulator they are its host's, or those of cores by turns."""
     if run.report.get("on") != MACHINE:
-        return "latencies are those of the emulator's host: `run --on machine` judges deadlines"
+        whose = "of counted time, with one core at a time" if run.own_time else "those of the emulator's host"
+        return f"latencies are {whose}: `run --on machine` judges deadlines"
     late, packets = (sum(flow[key] for flow in run.flows) for key in ("misses", "packets"))
     return f"{count(late)} of {count(packets)} packets were late" if packets else "no packet moved"
 
