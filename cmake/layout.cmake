@@ -22,7 +22,8 @@ function(bulkhead_layout)
     file(MAKE_DIRECTORY ${directory})
     add_custom_command(
         OUTPUT ${header}
-        COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/src
+        # Before what is there: the build of the Python package finds what it requires by it.
+        COMMAND ${CMAKE_COMMAND} -E env --modify PYTHONPATH=path_list_prepend:${PROJECT_SOURCE_DIR}/src
             ${BULKHEAD_PYTHON} -m bulkhead.schema header ${schema} ${header}
         DEPENDS ${schema} ${generator}
         COMMENT "Generating bulkhead_layout.h"
