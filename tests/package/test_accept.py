@@ -42,7 +42,8 @@ NAMES = ("rtc", "gpio", "far")
 @pytest.fixture(scope="module")
 def board(platform: Platform) -> Platform:
     devices = tuple(
-        {"name": name, "at": at, "size": PAGE, "interrupts": (intid,)} for name, at, intid in DEVICES
+        {"name": name, "at": at, "size": PAGE, "interrupts": (intid,), "dma": False}
+        for name, at, intid in DEVICES
     )
     return Platform.model_validate({**platform.model_dump(exclude_unset=True), "devices": devices})
 
@@ -189,7 +190,7 @@ def test_what_the_hypervisor_refuses_names_its_key(
     target_dir: Path, images: Path, colored: Plan, platform: Platform
 ) -> None:
     """A device on the page of the interrupt controller."""
-    device = {"name": "rtc", "at": 0x800_0000, "size": PAGE, "interrupts": (34,)}
+    device = {"name": "rtc", "at": 0x800_0000, "size": PAGE, "interrupts": (34,), "dma": False}
     wrong = Platform.model_validate({**platform.model_dump(exclude_unset=True), "devices": (device,)})
     (finding,) = accept(replace(colored, platform=wrong), images, target_dir=target_dir).findings
     assert (finding.path, finding.code) == (("domains", 0, "devices"), "refused")
@@ -236,7 +237,7 @@ def test_a_platform_file_with_other_hardware_than_its_board_is_refused(
     text = (repository() / "platforms" / "qemu-virt.yaml").read_text()
     assert change in text
     (tmp_path / "own.elf").write_bytes(make_program((RAM + 0x80000, b"text" * 100)))
-    (tmp_path / "board.yaml").write_text(text.replace(change, change.replace("00000", "20000", 1)))
+    (tmp_path / "board.yaml").write_text(text.replace(change, change.replace("0x0", "0x1")))
     (tmp_path / "own.yaml").write_text(SYSTEM.replace("qemu-virt", "./board.yaml"))
     (problem,) = check_file(str(tmp_path / "own.yaml")).problems
     assert (problem.key, problem.code) == ("platform", "refused")

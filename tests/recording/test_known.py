@@ -26,7 +26,7 @@ def test_every_recording_can_be_read_and_its_script_is_there() -> None:
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Recordings and traces of the test's own."""
-    monkeypatch.setattr(known, "_recordings", lambda: tmp_path)
+    monkeypatch.setattr(known, "recordings_dir", lambda: tmp_path)
     monkeypatch.setattr(known, "trace_directory", lambda: tmp_path / "traces")
     return tmp_path
 

@@ -23,6 +23,6 @@ def test_the_command_goes_before_the_system_file(
     command: bool | None, observe: bool, counted: bool, plain: bool
 ) -> None:
     examples = repository() / "examples"
-    for file, expected in (("breakout.yaml", counted), ("mixed-criticality.yaml", plain)):
+    for file, expected in (("breakout.yaml", counted), ("linux-smp.yaml", plain)):
         loaded = load_system(str(examples / file))
         assert _counted(command, observe, loaded) is expected, file

@@ -106,7 +106,10 @@ def _place(path: KeyPath, device: Device | Dma, system: System, platform: Platfo
         yield Finding(
             path, "out-of-range", f"{where} is beyond a guest's addresses", f"up to {MAX_GUEST_ADDRESS:#x}"
         )
-    for region in own_regions(platform, engine_of(system, platform)):
+    engine = engine_of(system, platform)
+    for region in own_regions(
+        platform, None if engine is device else engine
+    ):  # planning/broker.py speaks of that
         if pages.at < region.end and region.at < pages.end:
             kept = f"'{region.name}', which the hypervisor keeps: {region.at:#x}..{region.end - 1:#x}"
             yield Finding(path, "overlap", f"{where} overlaps {kept}", "a device with pages of its own")
