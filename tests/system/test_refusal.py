@@ -138,8 +138,8 @@ def test_a_package_for_another_interrupt_controller_is_refused(system: Path, tmp
 
     def damage(manifest: bytes, built: Build) -> bytes:
         damaged = patched_field(manifest, built.layout, "platform.gic_version", 2)
-        for field in ("gicc_pa", "gich_pa", "gicv_pa"):
-            damaged = patched_field(damaged, built.layout, f"platform.{field}", 0x0801_0000)
+        for field, at in (("gicc_pa", 0x0801_0000), ("gich_pa", 0x0803_0000), ("gicv_pa", 0x0804_0000)):
+            damaged = patched_field(damaged, built.layout, f"platform.{field}", at)
         return damaged
 
     expect_refusal(refused(system, tmp_path, damage), "hardware", 24)
