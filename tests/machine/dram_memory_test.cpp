@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine S2: the memory controller's outside: times in picoseconds, channels, profiling counters.
+#include <filesystem>
 #include <fstream>
 
 #include "dram_make.h"
@@ -128,6 +129,7 @@ TEST(S2Memory, RequestsAreWrittenDownInOrderOfArrivalInEachFormat)
         EXPECT_EQ(log.close(), "");
         std::ifstream file(path);
         EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), expected) << name;
+        EXPECT_TRUE(std::filesystem::remove(path));
         EXPECT_EQ(log.written(), 2U);
     }
     EXPECT_FALSE(trace_format_of("xml"));
