@@ -10,12 +10,22 @@
 #define ESCAPE       0x1Bu
 #define MOST_COLUMNS 4096u /* more than any number that means something here */
 
-void console_line_begin(struct console_line *line)
+void console_line_begin(struct console_line *line, uint32_t tag_columns)
 {
+    line->room = tag_columns < CONSOLE_ROW_COLUMNS ? CONSOLE_ROW_COLUMNS - 1 - tag_columns : 0;
     line->column = 0;
     line->length = 0;
     line->blanks = 0;
     line->backspaces = 0;
+}
+
+void console_line_return(struct console_line *line, uint32_t tag_columns)
+{
+    uint32_t length = line->length;
+
+    console_line_begin(line, tag_columns);
+    /* In a row that is too long the cursor may now be in the terminal's next row, where nothing is known. */
+    line->length = length <= line->room ? length : 0;
 }
 
 bool console_line_is_pending(const struct console_line *line)
@@ -61,8 +71,13 @@ static void write_visible(struct console_line *line, struct console_bytes *out, 
     }
 }
 
+/* Not in a line that has left the row: a terminal stops at its last column or goes on in the next row, and
+ * EL2 does not know at which, so that backspaces could reach the tag. */
 static void move_left(struct console_line *line, uint32_t columns)
 {
+    if (line->length > line->room) {
+        return;
+    }
     columns = columns < line->column ? columns : line->column;
     line->column -= columns;
     line->backspaces += columns;
@@ -70,6 +85,9 @@ static void move_left(struct console_line *line, uint32_t columns)
 
 static void erase_rest(struct console_line *line)
 {
+    if (line->length > line->room) {
+        return;
+    }
     line->blanks = line->length - line->column;
     line->backspaces = line->blanks;
     line->length = line->column;
@@ -118,7 +136,7 @@ static bool take_sequence(struct console_line *line, uint8_t final)
         if (held_number(line, 1) == UINT32_MAX) {
             return false;
         }
-        move_left(line, held_number(line, 1));
+        move_left(line, held_number(line, 1) == 0 ? 1 : held_number(line, 1)); /* 0 means 1 (ECMA-48, CUB) */
         return true;
     case 'J':
     case 'K':

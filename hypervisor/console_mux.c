@@ -100,9 +100,11 @@ static bool choose(struct console_mux *mux, bool everything)
     return false;
 }
 
-static void write_tag(struct console_bytes *out, const struct console_source *source, bool continued,
-                      uint64_t time_us)
+/* Returns its columns. */
+static uint32_t write_tag(struct console_bytes *out, const struct console_source *source, bool continued,
+                          uint64_t time_us)
 {
+    uint32_t before = out->count;
     char time[24];
     uint32_t time_length =
         (uint32_t)format_text(time, sizeof time, "%lu.%06lu", (unsigned long)(time_us / 1000000),
@@ -126,6 +128,7 @@ static void write_tag(struct console_bytes *out, const struct console_source *so
     }
     console_append(out, ']');
     console_append(out, ' ');
+    return out->count - before;
 }
 
 static void write_newline(struct console_bytes *out)
@@ -139,6 +142,7 @@ static void write_newline(struct console_bytes *out)
 static void open_line(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
 {
     struct console_source *source = &mux->sources[mux->turn];
+    uint32_t columns = 0;
 
     if (mux->open == mux->turn) {
         return;
@@ -147,10 +151,10 @@ static void open_line(struct console_mux *mux, struct console_bytes *out, uint64
         write_newline(out);
     }
     if (!source->raw) {
-        write_tag(out, source, source->tagged, source->tagged ? now_us : source->line_us);
+        columns = write_tag(out, source, source->tagged, source->tagged ? now_us : source->line_us);
     }
     source->tagged = true;
-    console_line_begin(&source->line);
+    console_line_begin(&source->line, columns);
     mux->open = mux->turn;
 }
 
@@ -161,8 +165,7 @@ static void return_carriage(struct console_mux *mux, struct console_bytes *out, 
 
     if (source->carriage_return && source->tagged && mux->open == mux->turn) {
         console_append(out, '\r');
-        write_tag(out, source, true, now_us);
-        source->line.column = 0;
+        console_line_return(&source->line, write_tag(out, source, true, now_us));
     }
     source->carriage_return = false;
 }
@@ -195,6 +198,9 @@ static void end_line(struct console_mux *mux, struct console_bytes *out, uint64_
 {
     struct console_source *source = &mux->sources[mux->turn];
 
+    if (source->line.held_count != 0) {
+        return_carriage(mux, out, now_us);
+    }
     open_line(mux, out, now_us);
     console_line_release(&source->line, out);
     write_newline(out);

@@ -41,8 +41,8 @@ bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t no
     if (character == STAMP_MARK) {
         return true;
     }
-    if (console_ring_room(ring) < (ring->in_line ? 1 : 1 + STAMP_BYTES + 1)) {
-        return false;
+    if (console_ring_room(ring) < (ring->in_line ? 0 : 1 + STAMP_BYTES) + (character == '\n' ? 1 : 2)) {
+        return false; /* with the last byte a line can still be ended */
     }
     if (!ring->in_line) {
         *byte_at(ring, head++) = STAMP_MARK;

@@ -130,6 +130,17 @@ TEST_F(ConsoleControls, AreShownInCaretForm)
     EXPECT_EQ(row("\x1b[12"), "^[[12");
 }
 
+// A terminal stops at its last column or goes on in the next row: backspaces could then reach the tag.
+TEST_F(ConsoleControls, ALineThatLeavesTheTerminalsRowCannotBeEdited)
+{
+    const std::string fits(79 - kHogTag.size(), 'x');
+    const std::string leaves(80 - kHogTag.size(), 'x');
+
+    EXPECT_NE(shown(fits + "\b\n").find('\b'), std::string::npos);
+    EXPECT_EQ(shown(leaves + "\b\b\x1b[K\x1b[5D\x1b[J\n").find('\b'), std::string::npos);
+    EXPECT_NE(shown(leaves + "\rab\b\n").find('\b'), std::string::npos) << "after its tag was written again";
+}
+
 TEST_F(ConsoleControls, BytesAboveAsciiAreShownByTheirNumbers)
 {
     EXPECT_EQ(row("\x9b"
@@ -175,17 +186,17 @@ TEST_F(ConsoleControls, ALineCanBeEditedAsShellsDo)
 
 TEST_F(ConsoleControls, ALongErasureIsDoneInSteps)
 {
-    const std::string text(300, 'x');
+    const std::string text(50, 'x');
 
     system.set_uart_room(60);
     hog.print(text + "\r.\x1b[K|\n");
-    for (int i = 0; i < 200; i++) {
-        system.set_uart_room(40);
+    for (int i = 0; i < 50; i++) {
+        system.set_uart_room(10);
         ASSERT_TRUE(system.settle());
     }
     Printer printer;
     ASSERT_EQ(printer.show(system.uart_output()), "");
-    EXPECT_EQ(printer.rows().front(), "[hog+       0.000000] .|" + std::string(298, ' '));
+    EXPECT_EQ(printer.rows().front(), "[hog+       0.000000] .|" + std::string(48, ' '));
 }
 
 // A line that another's has interrupted goes on behind a tag of its own, where nothing can be taken back.

@@ -14,7 +14,8 @@ FORGED = b"[control    1.000000] bulkhead: ready"
 
 
 def screen(stream: bytes, width: int) -> list[str]:
-    """Rows of a terminal that wraps."""
+    """Rows of a terminal that wraps as a VT100 does: after the last column the cursor stays on that column
+    until the next character, which then is the first of the next row."""
     rows, column = [[" "] * width], 0
     for byte in stream:
         if byte == 0x0A:
@@ -22,7 +23,7 @@ def screen(stream: bytes, width: int) -> list[str]:
         elif byte == 0x0D:
             column = 0
         elif byte == 0x08:
-            column = max(0, column - 1)
+            column = max(0, min(column, width - 1) - 1)
         else:
             if column == width:
                 rows.append([" "] * width)
@@ -35,7 +36,12 @@ def screen(stream: bytes, width: int) -> list[str]:
 def test_a_long_line_cannot_go_on_with_another_domains_tag() -> None:
     line = TAG + b"x" * (80 - len(TAG)) + FORGED + b"\r\n"
     assert screen(line, 80)[1] == FORGED.decode(), "what a terminal does by itself"
-    assert screen(Rows().feed(line, 80), 80)[1] == "  " + FORGED.decode()
+    assert screen(Rows().feed(line, 80), 80)[1] == "  x" + FORGED.decode()
+
+
+def test_a_row_that_is_full_is_not_taken_back_into_the_tag() -> None:
+    line = TAG + b"x" * (80 - len(TAG)) + b"\b" * (80 - len(TAG)) + FORGED + b"\r\n"
+    assert screen(Rows().feed(line, 80), 80)[0].startswith(TAG.decode())
 
 
 def test_backspaces_do_not_take_the_indent_back() -> None:
@@ -56,7 +62,7 @@ def test_lines_that_fit_are_shown_as_they_come() -> None:
 def test_only_the_hypervisor_writes_at_the_edge_of_the_terminal(pieces: list[bytes], width: int) -> None:
     rows = Rows()
     stream = b"".join(rows.feed(piece, width) for piece in [TAG, *pieces])
-    assert all(row.startswith((TAG.decode().rstrip(), "  ")) or not row for row in screen(stream, width))
+    assert all((row + " ").startswith((TAG.decode(), "  ")) or not row for row in screen(stream, width))
 
 
 def test_a_watched_line_is_broken_in_the_same_way() -> None:

@@ -45,7 +45,8 @@ class Rows:
                     continue
                 self._column -= 1
             elif 0x20 <= byte < 0x7F:
-                if self._column >= width > _INDENT:
+                # Before the last column: behind it a terminal waits with its cursor still on that column.
+                if self._column >= width - 1 > _INDENT:
                     out += b"\r\n" + b" " * _INDENT
                     self._column = self._first = _INDENT
                 self._column += 1
