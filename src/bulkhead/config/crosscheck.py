@@ -20,7 +20,7 @@ from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.quantity import GIB
 from bulkhead.config.references import check_image
-from bulkhead.config.regions import check_regions, guest_windows, own_regions
+from bulkhead.config.regions import check_regions, guest_windows, own_regions, redistributor_sizes
 from bulkhead.config.system import Domain, Flow, Region, System
 from bulkhead.geometry import PAGE_BYTES, CacheShape, GeometryError
 from bulkhead.planning import broker
@@ -147,6 +147,11 @@ def _controller(platform: Platform) -> Findings:
     for key in needed:
         if getattr(gic, key) is None:
             yield Finding(("interrupt_controller", key), "missing-key", f"a {gic.type} needs the key '{key}'")
+    sizes = redistributor_sizes(platform.cores.count)
+    if gic.redistributors_size is not None and gic.redistributors_size not in sizes:
+        cause = f"redistributors of {platform.cores.count} cores in {gic.redistributors_size:#x} bytes"
+        allowed = f"a multiple of {sizes.step:#x} from {sizes.start:#x} to {sizes[-1]:#x}"
+        yield Finding(("interrupt_controller", "redistributors_size"), "out-of-range", cause, allowed)
 
 
 def _load_area(platform: Platform) -> Findings:
@@ -189,9 +194,13 @@ def _names(system: System) -> Findings:
         if name in names[:index]:
             cause = f"domains[{names.index(name)}] is already named '{name}'"
             yield Finding(("domains", index, "name"), "duplicate-name", cause, "each name once")
-    for name in system.expect:
-        if name not in names:
+    for name, wanted in system.expect.items():
+        domain = system.domain(name)
+        if domain is None:
             yield _unknown(("expect", name), name, names)
+        elif domain.console.raw and wanted.ready is not None:
+            cause = "a raw console has no tags, so nobody knows when its domain is ready"
+            yield Finding(("expect", name, "ready"), "conflict", cause)
     focus = system.hypervisor.console.default
     path: KeyPath = ("hypervisor", "console", "default")
     if focus is not None:

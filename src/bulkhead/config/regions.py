@@ -67,6 +67,14 @@ def addresses(platform: Platform) -> dict[str, int]:
     return found
 
 
+def redistributor_sizes(cores: int) -> range:
+    """Sizes that the redistributors of a chip with so many cores can have: EL2 has tables for twice as many
+    as it takes cores."""
+    layout = load_layout()
+    each = layout.constant("redistributor_bytes")
+    return range(cores * each, 2 * layout.constant("max_cores") * each + 1, each)
+
+
 def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion]:
     """All that the hypervisor keeps on this platform; `engine`: that of the broker, if it has one."""
     layout = load_layout()
