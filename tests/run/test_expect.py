@@ -25,8 +25,8 @@ def judged(
     return [one["met"] for one in found], expectation_reasons(found)
 
 
-def events(stopped: int) -> dict[str, Any]:
-    return {"events": {"throttled_periods": stopped, "periods": 50}}
+def events(stopped: int, periods: int = 50) -> dict[str, Any]:
+    return {"events": {"throttled_periods": stopped, "periods": periods}}
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,7 @@ def events(stopped: int) -> dict[str, Any]:
         ),
         ({"throttled": True}, events(1), None),
         ({"throttled": True}, events(0), "but it was stopped in 0 of 50 periods"),
+        ({"throttled": True}, events(0, 0), "but no period of its budget has ended"),
         ({"throttled": False}, events(0), None),
         ({"throttled": False}, events(2), "never to be stopped by its budget, but it was stopped in 2"),
         ({"slowdown": 2}, {"slowdown": 1.99}, None),
@@ -49,6 +50,7 @@ def events(stopped: int) -> dict[str, Any]:
         ({"report": {"wrong": 0}}, {"report": {"wrong": 0, "more": 1}}, None),
         ({"report": {"wrong": 0}}, {"report": {"wrong": 3}}, "but it reported `wrong: 3`"),
         ({"report": {"wrong": 0}}, {"report": {"wrong": "0"}}, "but it reported `wrong: 0`"),
+        ({"report": {"wrong": 0}}, {"report": {"wrong": False}}, "but it reported `wrong: False`"),
         ({"report": {"wrong": 0}}, {"report": {"more": 1}}, "but it has not reported that"),
         ({"report": {"wrong": 0}}, {"report": None}, "but it has reported nothing"),
     ],
@@ -73,6 +75,10 @@ def test_what_was_expected_is_judged(
 )
 def test_what_this_run_cannot_show_is_not_judged(wanted: dict[str, Any], options: dict[str, Any]) -> None:
     assert judged(wanted, {}, **options) == ([None], [])
+
+
+def test_a_run_in_which_no_period_ended_does_not_show_that_a_budget_was_enough() -> None:
+    assert judged({"throttled": False}, events(0, 0)) == ([None], [])
 
 
 def test_a_word_expects_an_end_and_nothing_else() -> None:

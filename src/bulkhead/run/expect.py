@@ -76,6 +76,8 @@ def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget,
         return _one("throttled", expected, off, None)
     stopped, periods = int(events["throttled_periods"]), int(events["periods"])
     seen = f"it was stopped in {stopped} of {periods} periods"
+    if periods == 0:
+        return _one("throttled", expected, "no period of its budget has ended", False if wanted else None)
     return _one("throttled", expected, seen, (stopped > 0) is wanted)
 
 
@@ -93,7 +95,7 @@ def _report(key: str, value: int, domain: Mapping[str, object], options: Options
         seen = "it has not reported that" if isinstance(report, Mapping) else "it has reported nothing"
         return _one("report", expected, seen, None if options.unprotected else False)
     said = report[key]
-    met = None if options.unprotected else isinstance(said, int) and said == value
+    met = None if options.unprotected else type(said) is int and said == value
     return _one("report", expected, f"it reported `{key}: {str(said)[:40]}`", met)
 
 
