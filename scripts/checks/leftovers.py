@@ -13,7 +13,7 @@ OF_PYTEST = "pytest-of-"
 
 
 def files_outside(root: Path) -> set[Path]:
-    """All files and directories of the checkout, ignored ones too, but those where everybody may write."""
+    """All files and directories of the checkout, ignored ones too, but those of .git and build."""
     found: set[Path] = set()
     for place, directories, names in os.walk(root):
         if Path(place) == root:

@@ -171,13 +171,17 @@ def flows(
     """What the parts of a packet's path cost: ns on the simulated machine, instructions on the emulator."""
     from bulkhead.bench.flows import NotMeasured, load, measure, published_costs, write_costs
     from bulkhead.commands.run import run_quietly
-    from bulkhead.env.paths import repository
+    from bulkhead.config.locate import platform_path
+    from bulkhead.env.paths import platforms_dir, repository
     from bulkhead.run.target import MACHINE, QEMU
 
     if on not in (MACHINE, QEMU):
         raise typer.BadParameter(f"'{on}' is neither machine nor qemu", param_hint="--on")
-    if write or on == QEMU:
-        repository("`bench flows` with --write or --on qemu")
+    if on == QEMU:
+        repository("`bench flows --on qemu`")
+    path = platform_path(platform or "qemu-virt")
+    if write and path is not None and path.is_relative_to(platforms_dir()):
+        repository("`--write` to a platform's own file")
     name, published = platform or "qemu-virt", published_costs()
     systems = load([f"platform={name}", *(overrides or ())], on)
     measured, reasons = None, []

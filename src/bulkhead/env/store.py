@@ -191,7 +191,7 @@ def obtain(fetch: Fetch) -> Path:
     with locked(cache_dir() / f".{fetch.name}.lock"):
         present = _undamaged(fetch, wanted)
         directory = present if present and _suits(present, wanted) else _fetched(fetch, wanted, present)
-    packages = packages_in(directory)
+        packages = packages_in(directory)
     _obtained[fetch.key] = Obtained(directory, packages, bool(wanted) and not deviations(packages, wanted))
     return directory
 
