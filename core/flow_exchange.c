@@ -233,8 +233,8 @@ static void lose_if_failed(struct flow_exchange *exchange, struct vsock_device *
     }
 }
 
-void flow_exchange_attend(struct flow_exchange *exchange, uint32_t index, uint64_t now,
-                          struct flow_effects *effects)
+void flow_exchange_process_tx(struct flow_exchange *exchange, uint32_t index, uint64_t now,
+                              struct flow_effects *effects)
 {
     struct vsock_device *device = exchange->devices[index];
     uint32_t taken = 0;

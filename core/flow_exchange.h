@@ -66,8 +66,8 @@ struct flow_transfer {
     uint32_t destination;
 };
 
-/* What the broker has in hand. Of its core alone, but `busy`. */
-struct flow_hand {
+/* What the broker has in flight. Of its core alone, but `busy`. */
+struct flow_inflight {
     bool holds_buffer;
     bool transfers;  /* `transfer` was handed out and is not yet done */
     uint32_t path;   /* of the packet: its flow, */
@@ -92,7 +92,7 @@ struct flow_exchange {
     uint64_t patience_ticks;     /* so long after its deadline a packet waits for a receive buffer */
     uint64_t ticks_per_mebibyte; /* of a transfer at the rate; 0: as fast as the engine is */
     uint64_t busy;               /* devices, 1 << index, whose memory a transfer may touch now */
-    struct flow_hand hand;
+    struct flow_inflight inflight;
 };
 
 /* The set of one device: sets are sums of 1 << index. */
@@ -104,7 +104,7 @@ static inline uint32_t flow_device_set(uint32_t device)
 /* What a call has led to: sets of devices. */
 struct flow_effects {
     uint32_t lines;     /* their interrupt line may have changed */
-    uint32_t attend;    /* their cores are to call flow_exchange_attend() */
+    uint32_t attend;    /* their cores are to call flow_exchange_process_tx() */
     uint64_t counted;   /* paths, 1 << number, with other statistics than before, */
     uint64_t refused;   /* and those that have refused something */
     bool wake;          /* the broker: there is a packet, or a buffer that it waits for */
@@ -129,8 +129,8 @@ bool flow_exchange_is_unused(struct flow_exchange *exchange, uint32_t number);
 
 /* The driver of a device has sent something, or has new buffers, or is owed resets: what there is now and has
  * room, a bounded number of it; then more is asked for (`attend`). On a core of its domain. */
-void flow_exchange_attend(struct flow_exchange *exchange, uint32_t device, uint64_t now,
-                          struct flow_effects *effects);
+void flow_exchange_process_tx(struct flow_exchange *exchange, uint32_t device, uint64_t now,
+                              struct flow_effects *effects);
 
 /* A device that does not run any more, because its domain or its driver is gone or has failed: its
  * connections end, its packets are forgotten. When flow_exchange_touches() says no, nothing writes to its
@@ -151,7 +151,8 @@ enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now,
  * On the broker's core. */
 void flow_exchange_fail(struct flow_exchange *exchange, struct flow_effects *effects);
 
-/* The broker is gone: what it had in hand is not done. On its core, or when that does not run it any more. */
+/* The broker is gone: what it had in flight is not done. On its core, or when that does not run it any more.
+ */
 void flow_exchange_stop(struct flow_exchange *exchange, struct flow_effects *effects);
 
 #ifdef __cplusplus

@@ -141,7 +141,7 @@ bool flow_exchange_is_unused(struct flow_exchange *exchange, uint32_t number)
 
     spin_lock(&path->lock);
     unused = path->open == 0 && path->connections.owed == 0 &&
-             !(exchange->hand.transfers && exchange->hand.path == number);
+             !(exchange->inflight.transfers && exchange->inflight.path == number);
     spin_unlock(&path->lock);
     return unused;
 }

@@ -2,7 +2,7 @@
  *
  * The broker's side of the exchange: transfers by deadline, one at a time.
  */
-#include "core/flow_hand.h"
+#include "core/flow_inflight.h"
 
 #include "core/atomic.h"
 #include "core/path_costs.h"
@@ -87,7 +87,7 @@ static bool deliver_control(struct flow_exchange *exchange, const struct flow_ch
     }
     spin_lock(&sender->lock);
     if (is_there(sender, choice)) {
-        flow_hand_finish(exchange, sender, choice->slot, now, effects);
+        flow_inflight_finish(exchange, sender, choice->slot, now, effects);
     }
     spin_unlock(&sender->lock);
     return true;
@@ -98,19 +98,19 @@ static uint64_t ticks_at_rate(const struct flow_exchange *exchange, uint32_t byt
     return (bytes * exchange->ticks_per_mebibyte + (1ull << MEBIBYTE_SHIFT) - 1) >> MEBIBYTE_SHIFT;
 }
 
-/* The next transfer of the packet in hand, or its end. */
+/* The next transfer of the packet in flight, or its end. */
 static enum flow_next serve_payload(struct flow_exchange *exchange, uint64_t now,
                                     struct flow_effects *effects)
 {
-    struct flow_hand *hand = &exchange->hand;
+    struct flow_inflight *inflight = &exchange->inflight;
 
-    if (!flow_hand_transfer(exchange)) {
+    if (!flow_inflight_transfer(exchange)) {
         atomic_word_store_release(&exchange->busy, 0);
-        flow_hand_discard(exchange, effects);
+        flow_inflight_discard(exchange, effects);
         return FLOW_NEXT_AGAIN;
     }
-    hand->transfers = true;
-    hand->not_before = now + ticks_at_rate(exchange, hand->transfer.bytes);
+    inflight->transfers = true;
+    inflight->not_before = now + ticks_at_rate(exchange, inflight->transfer.bytes);
     return FLOW_NEXT_TRANSFER;
 }
 
@@ -124,7 +124,7 @@ static bool serve(struct flow_exchange *exchange, const struct flow_choice *choi
         path_open(BH_PATH_PART_FINALIZE);
         return deliver_control(exchange, choice, now, effects);
     }
-    if (!flow_hand_has(&exchange->hand, choice) && !flow_hand_take(exchange, choice, effects)) {
+    if (!flow_inflight_has(&exchange->inflight, choice) && !flow_inflight_take(exchange, choice, effects)) {
         return false;
     }
     *answer = serve_payload(exchange, now, effects);
@@ -148,7 +148,7 @@ static void give_up(struct flow_exchange *exchange, const struct flow_choice *ch
         spin_unlock(&path->lock);
     }
     spin_unlock(&sender->lock);
-    flow_hand_count_lost(exchange, choice->key.flow, effects);
+    flow_inflight_count_lost(exchange, choice->key.flow, effects);
     effects->lines |= flow_device_set(choice->sender);
     effects->attend |= flow_device_set(path->source) | flow_device_set(path->destination);
 }
@@ -167,8 +167,8 @@ static void ask_failed(struct flow_exchange *exchange, struct flow_effects *effe
 
 void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
 {
-    if (exchange->hand.transfers) {
-        flow_hand_complete(exchange, now, effects);
+    if (exchange->inflight.transfers) {
+        flow_inflight_complete(exchange, now, effects);
     }
     ask_failed(exchange, effects);
 }
@@ -177,7 +177,7 @@ void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flo
 static void stamp_turn(const struct flow_exchange *exchange, const struct flow_choice *choice)
 {
     if (choice->key.release <= path_opened_at(BH_PATH_PART_ENGINE)) {
-        path_close(BH_PATH_PART_ENGINE, ticks_at_rate(exchange, exchange->hand.transfer.bytes));
+        path_close(BH_PATH_PART_ENGINE, ticks_at_rate(exchange, exchange->inflight.transfer.bytes));
     }
     path_drop(BH_PATH_PART_ENGINE);
     path_open(BH_PATH_PART_PROGRAM_DMA);
@@ -186,24 +186,24 @@ static void stamp_turn(const struct flow_exchange *exchange, const struct flow_c
 static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, struct flow_transfer *transfer,
                               uint64_t *until, struct flow_effects *effects)
 {
-    struct flow_hand *hand = &exchange->hand;
+    struct flow_inflight *inflight = &exchange->inflight;
     enum flow_next answer = FLOW_NEXT_NOTHING;
     struct flow_choice choice;
     uint64_t patient = PACKET_NEVER;
     uint32_t blocked = 0;
 
     flow_exchange_done(exchange, now, effects);
-    if (hand->holds_buffer && flow_hand_is_gone(exchange)) {
-        flow_hand_discard(exchange, effects);
+    if (inflight->holds_buffer && flow_inflight_is_gone(exchange)) {
+        flow_inflight_discard(exchange, effects);
     }
-    if (now < hand->not_before) {
-        *until = hand->not_before;
+    if (now < inflight->not_before) {
+        *until = inflight->not_before;
         return FLOW_NEXT_NOTHING;
     }
     while (choose(exchange, now, blocked, &choice, until)) {
         stamp_turn(exchange, &choice);
         if (serve(exchange, &choice, now, effects, &answer)) {
-            *transfer = hand->transfer;
+            *transfer = inflight->transfer;
             return answer;
         }
         if (now > choice.key.deadline + exchange->patience_ticks) {
@@ -229,30 +229,30 @@ enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now,
 
 void flow_exchange_fail(struct flow_exchange *exchange, struct flow_effects *effects)
 {
-    struct flow_hand *hand = &exchange->hand;
+    struct flow_inflight *inflight = &exchange->inflight;
     const struct flow_choice failed = {
-        .key = {.flow = hand->path, .receiver = hand->receiver},
-        .header = hand->header,
-        .sender = hand->sender,
-        .slot = hand->slot,
-        .serial = hand->serial,
-        .sender_life = hand->sender_life,
+        .key = {.flow = inflight->path, .receiver = inflight->receiver},
+        .header = inflight->header,
+        .sender = inflight->sender,
+        .slot = inflight->slot,
+        .serial = inflight->serial,
+        .sender_life = inflight->sender_life,
     };
 
-    hand->transfers = false;
+    inflight->transfers = false;
     atomic_word_store_release(&exchange->busy, 0);
-    hand->filled_bytes = 0;
-    flow_hand_put(exchange, effects);
+    inflight->filled_bytes = 0;
+    flow_inflight_put(exchange, effects);
     give_up(exchange, &failed, effects);
 }
 
 void flow_exchange_stop(struct flow_exchange *exchange, struct flow_effects *effects)
 {
-    struct flow_hand *hand = &exchange->hand;
+    struct flow_inflight *inflight = &exchange->inflight;
 
     atomic_word_store_release(&exchange->busy, 0);
-    hand->transfers = false;
-    flow_hand_take_back(exchange);
-    flow_hand_put(exchange, effects);
-    memset(hand, 0, sizeof(*hand));
+    inflight->transfers = false;
+    flow_inflight_take_back(exchange);
+    flow_inflight_put(exchange, effects);
+    memset(inflight, 0, sizeof(*inflight));
 }

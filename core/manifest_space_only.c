@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The check of a manifest's time for a program that isolates space only: there must be none. It stands in
- * place of manifest_budgets.c where hypervisor/space_only.c stands in place of what that is for. What it
+ * place of manifest_budgets.c where hypervisor/time/no_time.c stands in place of what that is for. What it
  * accepts, the other accepts as well.
  */
 #include "core/manifest_internal.h"

@@ -4,8 +4,8 @@
  * asked for it: else path_recorder_here() is NULL, and a stamp is that question. Parts within parts are
  * counted apart: what surrounds them is without them, and without the recording.
  *
- * Whoever links this says whose recorder it is and what the clock is (hypervisor/path_stamps.c; tests have
- * their own). A recorder is of one core and used by it alone.
+ * Whoever links this says whose recorder it is and what the clock is (hypervisor/flow/path_stamps.c; tests
+ * have their own). A recorder is of one core and used by it alone.
  */
 #ifndef BULKHEAD_CORE_PATH_COSTS_H
 #define BULKHEAD_CORE_PATH_COSTS_H

@@ -78,8 +78,8 @@ static inline void vsock_device_unlock(struct vsock_device *device)
 void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index,
                        uint64_t cid);
 
-/* Forgets all that was sent: what is in hand elsewhere belongs to an earlier life. For a device that does not
- * run any more. */
+/* Forgets all that was sent: what is in flight elsewhere belongs to an earlier life. For a device that does
+ * not run any more. */
 void vsock_device_lose(struct vsock_device *device);
 
 /* Forgets all registers. Nothing touches the guest's buffers any more. */

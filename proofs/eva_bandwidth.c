@@ -4,7 +4,7 @@
  * accept, then any calls in any order, with any counter values and any time.
  */
 #include "core/budget.h"
-#include "core/budget_terms.h"
+#include "core/budget_update.h"
 #include "core/vcpu_sched.h"
 #include "frama_c.h"
 
@@ -119,21 +119,21 @@ void prove_budget_with_pool(void)
     }
 }
 
-void prove_budget_terms(void)
+void prove_budget_update(void)
 {
     struct reservation_parameters parameters = any_parameters();
-    const struct budget_terms first = {any_u64(), any_u64(), any_u64(), {any_u64(), any_u64(), any_u64()}};
-    struct budget_agreement agreement;
+    const struct budget_setting first = {any_u64(), any_u64(), any_u64(), {any_u64(), any_u64(), any_u64()}};
+    struct budget_update update;
     struct budget budget = {0};
 
-    budget_agreement_init(&agreement, &first);
+    budget_update_init(&update, &first);
     if (!is_good(&parameters) || !budget_init(&budget, &parameters, NULL)) {
         return;
     }
     while (any_bool()) {
-        (void)budget_agreement_change(&agreement, any_u64(), any_u64(), any_u64(), any_u64(), any_u64());
-        (void)budget_agreement_latest(&agreement);
-        budget_take_terms(&budget, budget_agreement_at(&agreement, any_u64()), any_u64());
+        (void)budget_update_request(&update, any_u64(), any_u64(), any_u64(), any_u64(), any_u64());
+        (void)budget_update_latest(&update);
+        budget_apply(&budget, budget_update_current(&update, any_u64()), any_u64());
         any_call(&budget);
     }
 }

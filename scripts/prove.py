@@ -36,7 +36,7 @@ MANIFEST = [
     "manifest_flows",
 ]
 MANIFEST += ["manifest_memory", "manifest_nothing", "manifest_platform", "manifest_regions"]
-BUDGET = ["budget", "budget_terms", "event_pool", "period", "reclaim", "reservation"]
+BUDGET = ["budget", "budget_update", "event_pool", "period", "reclaim", "reservation"]
 BUDGET += ["reservation_parameters"]
 SCHEDULER = ["sched_fixed_priority", "sched_policy", "sched_round_robin", "vcpu_sched"]
 REGULATOR = ["regulated_core", "regulator", "regulator_exchange", "regulator_parameters", "regulator_share"]

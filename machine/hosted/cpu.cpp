@@ -3,7 +3,7 @@
 // has set another address, that is an exception to EL1 or the start of a VCPU.
 #include "machine/hosted/cpu.h"
 
-#include "hypervisor/syndrome.h"
+#include "hypervisor/base/syndrome.h"
 #include "machine/hosted/calls.h"
 #include "machine/hosted/entry_point.h"
 #include "machine/hosted/system.h"

@@ -4,7 +4,7 @@
 // to EL2 with the syndrome that hardware would give. Every call is a place where interrupts are taken.
 #include "guests/arch/hosted/include/arch/machine.h"
 
-#include "hypervisor/syndrome.h"
+#include "hypervisor/base/syndrome.h"
 #include "machine/hosted/calls.h"
 #include "machine/hosted/cpu.h"
 #include "machine/hosted/guest_monitors.h"

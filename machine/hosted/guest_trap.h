@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "hypervisor/syndrome.h"
+#include "hypervisor/base/syndrome.h"
 
 namespace bulkhead::machine::hosted {
 

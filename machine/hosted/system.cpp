@@ -8,8 +8,8 @@
 
 #include <stdatomic.h> // hypervisor/arch/hosted: C's words for C++
 
-#include "hypervisor/image.h"
-#include "hypervisor/window.h"
+#include "hypervisor/base/image.h"
+#include "hypervisor/memory/window.h"
 #include "machine/hosted/calls.h"
 #include "machine/hosted/cpu.h"
 #include "machine/hosted/entry_point.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The budget of one simulated core: takes overflow, period and message interrupts as hypervisor/bandwidth.c
-// does at EL2, and calls the same functions of core/. What runs on the core is stopped between two
-// instructions, pays for the interrupt, and goes on or waits until its period ends.
+// The budget of one simulated core: takes overflow, period and message interrupts as
+// hypervisor/time/bandwidth.c does at EL2, and calls the same functions of core/. What runs on the core is
+// stopped between two instructions, pays for the interrupt, and goes on or waits until its period ends.
 #pragma once
 
 #include <array>

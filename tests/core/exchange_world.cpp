@@ -61,7 +61,7 @@ void World::obey(flow_effects effects)
         effects = {};
         for (uint32_t i = 0; i < guests.size(); i++) {
             if ((asked >> i & 1) != 0) {
-                flow_exchange_attend(&exchange, i, now, &effects);
+                flow_exchange_process_tx(&exchange, i, now, &effects);
             }
         }
     }
@@ -71,7 +71,7 @@ void World::attend(uint32_t index)
 {
     flow_effects effects{};
 
-    flow_exchange_attend(&exchange, index, now, &effects);
+    flow_exchange_process_tx(&exchange, index, now, &effects);
     obey(effects);
 }
 

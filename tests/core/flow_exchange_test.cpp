@@ -702,7 +702,7 @@ public:
         if (below(30) == 0) {
             end_broker();
         }
-        if (world_.exchange.hand.transfers && below(50) == 0) {
+        if (world_.exchange.inflight.transfers && below(50) == 0) {
             fail_transfer();
         }
         read();
@@ -807,7 +807,7 @@ private:
         }
     }
 
-    // Another one goes on with what it had in hand.
+    // Another one goes on with what it had in flight.
     void end_broker()
     {
         flow_effects effects{};

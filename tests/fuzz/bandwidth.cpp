@@ -7,8 +7,8 @@
 #include <bit>
 
 extern "C" {
-#include "bandwidth_terms.h"
-#include "regulation.h"
+#include "time/bandwidth_update.h"
+#include "time/regulation.h"
 }
 
 namespace {
@@ -51,14 +51,14 @@ void judge(Machine &machine)
         if (!own.limited) {
             continue;
         }
-        require(counts == (own.budget.reservation.started && !own.throttled),
+        require(counts == (own.budget.reservation.started && cpu_at(core)->hold == 0),
                 "EL2's counter stands while a VCPU runs, or counts while none does");
         require(fake_pmu_type(el2_counter) == (traffic_event | counts_at_el2),
                 "EL2's counter counts another event");
         require((sysreg_read(PMINTENSET_EL1) >> el2_counter & 1) != 0, "nobody hears of EL2's overflow");
         require((sysreg_read(PMCR_EL0) & 1) != 0, "the emulator would not interrupt for EL2");
         require((sysreg_read(PMSELR_EL0) & 31) == el2_counter, "EL2's counter is not selected any more");
-        require(!machine.runs(core) || !own.throttled, "a throttled guest runs");
+        require(!machine.runs(core) || cpu_at(core)->hold == 0, "a throttled guest runs");
     }
 }
 
@@ -136,7 +136,7 @@ void call(Machine &machine, uint32_t core, Input &input)
         bool operator==(const Terms &) const = default;
     };
     const auto terms = [](uint32_t domain) {
-        const auto latest = bandwidth_latest_terms(domain_at(domain), 0);
+        const auto latest = bandwidth_latest_setting(domain_at(domain), 0);
         return Terms{latest.events, latest.period_ns};
     };
     const Terms before[] = {terms(0), terms(1)};

@@ -2,6 +2,9 @@
 // Steps and their judge. A guest's registers and everything of its domain may change in a step of its own; of
 // others nothing may, but for the virtual UART's interrupt line, which the console core moves.
 #include "machine.h"
+#include "run/domain_life.h"
+#include "run/vcpu_run.h"
+#include "vgic/vgic.h"
 
 #include "core/crc32.h"
 #include "gic.h"
@@ -15,9 +18,9 @@
 #include <cstring>
 
 extern "C" {
-#include "console.h"
-#include "irq.h"
-#include "syndrome.h"
+#include "base/syndrome.h"
+#include "console/console.h"
+#include "run/irq.h"
 #include <arch/gic.h>
 }
 
@@ -328,7 +331,7 @@ void Machine::enter(uint32_t core)
 
 void Machine::left(uint32_t core)
 {
-    runs_[core] = !ended() && cpu_at(core)->status->idle == 0 && !cpu_at(core)->bandwidth.throttled;
+    runs_[core] = !ended() && cpu_at(core)->status->idle == 0 && cpu_at(core)->hold == 0;
     if (fake_gic_guest_depth() == 0) {
         acknowledged_[core].clear();
     }
@@ -358,7 +361,7 @@ void Machine::judge(uint32_t core)
             const uint32_t power = domain_at(i)->vcpus[v].power;
 
             require(power != VCPU_CLAIMED && power <= VCPU_STOPPING, "a power state that nobody may see");
-            require(power != VCPU_ON || runs_[i + 2 * v] || cpu_at(i + 2 * v)->bandwidth.throttled,
+            require(power != VCPU_ON || runs_[i + 2 * v] || cpu_at(i + 2 * v)->hold != 0,
                     "a VCPU is on, and its core idles");
         }
         if (shadow_->stale[i] || Shadow::is_still(shadow_->domain[i], i, *hosted_)) {

@@ -17,15 +17,15 @@
 
 extern "C" {
 #include "arch/hosted/fake_registers.h"
-#include "boot.h"
-#include "domain.h"
-#include "loader.h"
-#include "mmu.h"
-#include "placement.h"
-#include "pool.h"
-#include "stage2.h"
-#include "system.h"
-#include "window.h"
+#include "boot/boot.h"
+#include "memory/mmu.h"
+#include "memory/placement.h"
+#include "memory/pool.h"
+#include "memory/stage2.h"
+#include "memory/window.h"
+#include "run/loader.h"
+#include "vm/domain.h"
+#include "vm/system.h"
 }
 
 namespace {
@@ -291,7 +291,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     boot_handover = {};
     boot_handover.manifest_frame = 1;
     boot_handover.load_address = load_address;
-    system_init();
+    system_init(&boot_handover);
     const uint64_t frames = std::min<uint64_t>(pool_frames, header->hypervisor.pool_bytes / page);
     Input more(reinterpret_cast<const uint8_t *>(choices), sizeof choices);
     for (uint32_t i = 0; i <= header->domains.count; i++) {

@@ -9,10 +9,10 @@
 extern "C" {
 #include "arch/hosted/fake_gic_common.h"
 #include "arch/hosted/fake_registers.h"
-#include "cpu.h"
-#include "domain.h"
-#include "system.h"
-#include "vgic.h"
+#include "vgic/vgic.h"
+#include "vm/cpu.h"
+#include "vm/domain.h"
+#include "vm/system.h"
 }
 
 namespace bulkhead_test {

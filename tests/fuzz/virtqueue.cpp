@@ -302,7 +302,7 @@ private:
     {
         flow_effects effects{};
 
-        flow_exchange_attend(&exchange_, guest, now_, &effects);
+        flow_exchange_process_tx(&exchange_, guest, now_, &effects);
         obey(effects);
     }
 
@@ -312,7 +312,7 @@ private:
         for (uint32_t i = 0; i < guest_count; i++) {
             if ((effects.attend >> i & 1) != 0) {
                 flow_effects more{}; // what these lead to comes with a later step
-                flow_exchange_attend(&exchange_, i, now_, &more);
+                flow_exchange_process_tx(&exchange_, i, now_, &more);
             }
         }
     }
@@ -372,7 +372,7 @@ private:
                         "packets out of order");
             }
         }
-        require(exchange_.hand.transfers || exchange_.busy == 0, "memory is touched by nobody");
+        require(exchange_.inflight.transfers || exchange_.busy == 0, "memory is touched by nobody");
         require(devices_[2].queue.count == 0, "a packet of a guest without a flow");
     }
 

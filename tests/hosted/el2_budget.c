@@ -5,11 +5,11 @@
  * the second level, with a budget; the others are the guest's. Each overflow is looked at in the interrupt
  * that it causes; after some, the core logs what it has seen, and stops counting.
  */
-#include "console.h"
-#include "cpu.h"
-#include "guest_state.h"
-#include "system.h"
-#include "trap.h"
+#include "console/console.h"
+#include "run/guest_state.h"
+#include "trap/trap.h"
+#include "vm/cpu.h"
+#include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
 #include <arch/sysreg.h>

@@ -5,7 +5,7 @@
 #include "test_system.h"
 
 extern "C" {
-#include "console_mux.h"
+#include "console/console_mux.h"
 }
 
 #include <gmock/gmock.h>

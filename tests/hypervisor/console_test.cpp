@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One UART for everybody: tags, interleaving, fairness, focus, and what a hostile guest cannot do to them.
+#include "console/vuart.h"
 #include "test_system.h"
 
 extern "C" {
-#include "console_mux.h"
+#include "console/console_mux.h"
 }
 
 #include <gmock/gmock.h>

@@ -6,7 +6,7 @@
 #include <string>
 
 extern "C" {
-#include "format.h"
+#include "base/format.h"
 }
 
 namespace {

@@ -3,17 +3,22 @@
 // The fake machine behind the tests: what the hypervisor's core (manifest, clock, cpu) would do, in the
 // simplest form that the drivers under test cannot tell from the real one.
 #include "test_system.h"
+#include "console/vuart.h"
+#include "run/system_end.h"
 #include "test_uart.h"
+#include "time/bandwidth.h"
+#include "time/guest_pmu.h"
+#include "vgic/vgic.h"
 
 #include <cstring>
 #include <memory>
 
 extern "C" {
-#include "clock.h"
-#include "irq.h"
-#include "shared_core.h"
-#include "system.h"
-#include "trap.h"
+#include "run/irq.h"
+#include "run/shared_core.h"
+#include "trap/trap.h"
+#include "vm/clock.h"
+#include "vm/system.h"
 #include <arch/gic.h>
 }
 
@@ -387,7 +392,7 @@ const struct manifest_header *system_manifest(void)
 void bandwidth_overflow(struct cpu *) {}
 void bandwidth_period(struct cpu *) {}
 void bandwidth_published(struct cpu *) {}
-void flows_attend(struct cpu *) {}
+void flows_handle_request(struct cpu *) {}
 
 bool flows_engine_interrupt(uint32_t)
 {
@@ -396,7 +401,7 @@ bool flows_engine_interrupt(uint32_t)
 void guest_pmu_overflow(struct vcpu *) {}
 
 // No core of this machine is shared.
-void shared_core_look(struct cpu *) {}
+void shared_core_reschedule(struct cpu *) {}
 bool shared_core_inject_spi(const struct cpu *, uint32_t)
 {
     return false;

@@ -14,13 +14,13 @@
 extern "C" {
 #include "arch/hosted/fake_gic.h"
 #include "arch/hosted/fake_registers.h"
-#include "clock.h"
-#include "console.h"
-#include "cpu.h"
-#include "domain.h"
-#include "vcpu.h"
-#include "vgic.h"
-#include "vuart.h"
+#include "console/console.h"
+#include "console/vuart.h"
+#include "vgic/vgic.h"
+#include "vm/clock.h"
+#include "vm/cpu.h"
+#include "vm/domain.h"
+#include "vm/vcpu.h"
 #include <arch/vgic_frames.h>
 #include <bulkhead_layout.h>
 }

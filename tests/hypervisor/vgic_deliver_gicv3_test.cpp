@@ -3,6 +3,7 @@
 // Delivery by the virtual GICv3: what is in its list registers, its registers for software-generated
 // interrupts, and private interrupts in redistributors.
 #include "deliver_fixture.h"
+#include "vgic/vgic.h"
 
 #include <gmock/gmock.h>
 

@@ -3,6 +3,7 @@
 // Delivery of virtual interrupts: from a physical interrupt, a register write or another core to the guest's
 // acknowledgement, through list registers that hold fewer than there are.
 #include "deliver_fixture.h"
+#include "vgic/vgic.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

@@ -3,6 +3,7 @@
 // What only a GICv2 has (IHI 0048): senders of software-generated interrupts, target bytes, banked registers
 // in the distributor, list registers in memory; and the physical driver.
 #include "deliver_fixture.h"
+#include "vgic/vgic.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The virtual PL011: what drivers probe, how input and back pressure reach them.
+#include "console/vuart.h"
 #include "test_system.h"
+#include "vgic/vgic.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 extern "C" {
 #include "arch/hosted/fake_registers.h"
-#include "zdma.h"
+#include "flow/zdma.h"
 }
 
 using namespace bulkhead_test;

@@ -18,7 +18,7 @@ from .harness import EXAMPLES, command
 pytestmark = [pytest.mark.emulator, pytest.mark.timeout(600)]
 
 # Ways through EL2 with interrupts masked, in instructions: the longest but one, and a piece of a line of
-# output (hypervisor/console.c), which this guest's core writes, being the console's, too.
+# output (hypervisor/console/console.c), which this guest's core writes, being the console's, too.
 LONGEST_WAY = 1000
 LONGEST_PIECE = 3500
 BUDGET = 100_000  # of the examples

@@ -295,7 +295,7 @@ def test_f2_the_dma_engine_copies_between_linux_and_bare_metal(tmp_path: Path) -
 
 
 def test_f2_a_broker_that_is_restarted_again_and_again_tears_nothing(tmp_path: Path) -> None:
-    """Whatever its engine is at: packets in hand are sent again, and each stream arrives whole."""
+    """Whatever its engine is at: packets in flight are sent again, and each stream arrives whole."""
     size = 256 * KIB
     broker = 3  # after the three others
     path = by_engine(

@@ -16,8 +16,8 @@ constexpr uint64_t nobodys_address = 0x70000000;
 } // namespace
 
 extern "C" {
-#include "console.h"
-#include "psci.h"
+#include "console/console.h"
+#include "trap/psci.h"
 }
 
 TEST(Domain, AFailureRestartsADomainThatAsksForIt)

@@ -2,6 +2,7 @@
 // Flows between domains through EL2's real entry points (F1, F2): socket devices by trapped accesses, the
 // broker by its calls, and what becomes of both when a domain ends.
 #include "hosted_machine.h"
+#include "run/domain_life.h"
 
 #include "core/flow_exchange.h"
 #include "tests/hypervisor/zdma_model.h"
@@ -12,10 +13,10 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flows.h"
-#include "hypercall_flows.h"
-#include "placement.h"
-#include "vcpu_run.h"
+#include "flow/flows.h"
+#include "flow/hypercall_flows.h"
+#include "memory/placement.h"
+#include "run/vcpu_run.h"
 #include <arch/mmio.h>
 }
 

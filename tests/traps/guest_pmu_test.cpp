@@ -6,7 +6,7 @@
 #include <utility>
 
 extern "C" {
-#include "guest_pmu.h"
+#include "time/guest_pmu.h"
 }
 
 using namespace bulkhead_test;
@@ -212,7 +212,7 @@ TEST_F(GuestPmu, TheBudgetHoldsWhateverTheGuestCounts)
     fake_pmu_cause(refills, FAKE_EL1, budget_events);
     machine.interrupt();
     EXPECT_TRUE(machine.waited());
-    EXPECT_TRUE(cpu_at(control_core)->bandwidth.throttled);
+    EXPECT_EQ(cpu_at(control_core)->hold, CPU_HOLD_THROTTLED);
     EXPECT_EQ(cpu_at(control_core)->status->budget.throttled_periods, 1u);
     EXPECT_EQ(read(evcntr(0)), budget_events - 1) << "its own counter has it all, too";
 }
@@ -226,7 +226,7 @@ TEST_F(GuestPmu, AnOverflowOfTheGuestIsItsInterruptAndStaysUntilItIsCleared)
     ASSERT_TRUE(fake_gic_has_interrupt());
     const uint64_t charged = fake_pmu_counter(el2_counter);
     machine.interrupt();
-    EXPECT_FALSE(cpu_at(control_core)->bandwidth.throttled);
+    EXPECT_EQ(cpu_at(control_core)->hold, 0u);
     EXPECT_EQ(fake_pmu_counter(el2_counter), charged) << "EL2's counter was not armed anew";
     EXPECT_FALSE(fake_gic_has_interrupt()) << "the line is silent while the guest knows";
     EXPECT_EQ(read(intenset), 1u) << "which it does not see";

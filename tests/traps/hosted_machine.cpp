@@ -4,7 +4,13 @@
 #include "hosted_machine.h"
 #include "core/crc32.h"
 #include "hosted_gic.h"
+#include "run/domain_life.h"
+#include "run/shared_core.h"
+#include "run/vcpu_run.h"
 #include "tests/hypervisor/zdma_model.h"
+#include "time/bandwidth.h"
+#include "time/bandwidth_update.h"
+#include "time/statistics.h"
 #include <algorithm>
 #include <array>
 #include <csetjmp>
@@ -16,13 +22,13 @@
 #include <utility>
 
 extern "C" {
-#include "clock.h"
-#include "console.h"
-#include "flows.h"
-#include "guest_state.h"
-#include "irq.h"
-#include "regulation.h"
-#include "window.h"
+#include "console/console.h"
+#include "flow/flows.h"
+#include "memory/window.h"
+#include "run/guest_state.h"
+#include "run/irq.h"
+#include "time/regulation.h"
+#include "vm/clock.h"
 #include <arch/gic.h>
 
 constexpr size_t pool_bytes = 0x100000;
@@ -100,8 +106,7 @@ std::span<char> bytes_at(uint64_t pa, uint64_t bytes)
 // CPU_SUSPEND waits too, but is allowed to return at once.
 void leave_idle_loop()
 {
-    if (this_cpu()->status->idle != 0 || this_cpu()->bandwidth.throttled ||
-        system_status()->phase == BH_PHASE_ENDED) {
+    if (this_cpu()->status->idle != 0 || this_cpu()->hold != 0 || system_status()->phase == BH_PHASE_ENDED) {
         std::longjmp(idle, 1);
     }
 }
@@ -205,7 +210,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     copy_manifest(manifest);
     fake_set_core_sysreg(0, SYSREG_ID_CNTFRQ_EL0, 62500000);
 
-    system_init();
+    system_init(&boot_handover);
     cpu_init_all();
     const manifest_platform &platform = system_manifest()->platform;
     console_init(&platform, system_manifest()->hypervisor.console_core, BH_ALL_DOMAINS);
@@ -233,9 +238,13 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     }
     fake_switch_core(0);
     system_started();
-    bandwidth_terms_init_all(system_status()->started_at);
+    bandwidth_update_init_all(system_status()->started_at);
     for (uint32_t core = 0; core < 4; core++) {
-        bandwidth_set_epoch(cpu_at(core), system_status()->started_at);
+        if (cpu_at(core)->shared != nullptr) {
+            shared_core_begin(cpu_at(core), system_status()->started_at);
+        } else {
+            bandwidth_set_epoch(cpu_at(core), system_status()->started_at);
+        }
     }
     if (booted_) {
         domain_start_all();

@@ -16,14 +16,14 @@ extern "C" {
 #include "arch/hosted/fake_gic.h"
 #include "arch/hosted/fake_pmu.h"
 #include "arch/hosted/fake_registers.h"
-#include "boot.h"
-#include "cpu.h"
-#include "domain.h"
-#include "stage2.h"
-#include "system.h"
-#include "trap.h"
-#include "vcpu.h"
-#include "vcpu_run.h"
+#include "boot/boot.h"
+#include "memory/stage2.h"
+#include "run/vcpu_run.h"
+#include "trap/trap.h"
+#include "vm/cpu.h"
+#include "vm/domain.h"
+#include "vm/system.h"
+#include "vm/vcpu.h"
 }
 
 namespace bulkhead_test {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "regulation.h"
+#include "time/regulation.h"
 }
 
 using namespace bulkhead_test;

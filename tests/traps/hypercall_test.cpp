@@ -2,6 +2,8 @@
 // Management calls: who may make them, what they answer, and that a domain's life stays in order whenever
 // they come and however many managers there are.
 #include "hosted_machine.h"
+#include "run/domain_life.h"
+#include "run/vcpu_run.h"
 #include <array>
 #include <gtest/gtest.h>
 #include <random>

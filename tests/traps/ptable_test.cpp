@@ -6,7 +6,7 @@
 #include <random>
 
 extern "C" {
-#include "ptable.h"
+#include "memory/ptable.h"
 }
 
 namespace {

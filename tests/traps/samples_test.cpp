@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "statistics.h"
+#include "time/statistics.h"
 }
 
 using namespace bulkhead_test;

@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "guest_context.h"
-#include "psci.h"
-#include "shared_core.h"
-#include "vgic.h"
+#include "run/guest_context.h"
+#include "run/shared_core.h"
+#include "trap/psci.h"
+#include "vgic/vgic.h"
 }
 
 using namespace bulkhead_test;

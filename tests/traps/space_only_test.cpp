@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "pmu.h"
+#include "time/pmu.h"
 }
 
 using namespace bulkhead_test;
@@ -100,6 +100,6 @@ TEST_F(SpaceOnly, CountersStandStillAndNobodysInterruptIsAwaited)
 {
     EXPECT_EQ(sysreg_read(PMCNTENSET_EL0), 0u);
     EXPECT_EQ(cpu_at(0)->bandwidth.irq, 0u);
-    EXPECT_FALSE(cpu_at(0)->bandwidth.throttled);
+    EXPECT_EQ(cpu_at(0)->hold, 0u);
     EXPECT_EQ(cpu_at(0)->shared, nullptr);
 }

@@ -6,7 +6,7 @@
 #include <map>
 
 extern "C" {
-#include "pool.h"
+#include "memory/pool.h"
 }
 
 struct Translation {

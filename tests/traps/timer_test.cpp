@@ -6,8 +6,8 @@
 #include <utility>
 
 extern "C" {
-#include "clock.h"
-#include "psci.h"
+#include "trap/psci.h"
+#include "vm/clock.h"
 #include <arch/gic.h>
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traps of a guest: what is emulated, what is hidden, what ends its domain and only that.
-#include "console.h"
+#include "console/console.h"
 #include "hosted_machine.h"
+#include "time/pmu.h"
 #include <array>
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "guest_state.h"
+#include "run/guest_state.h"
 }
 
 using namespace bulkhead_test;

@@ -2,11 +2,11 @@
  *
  * Windows into physical memory. Only this core uses its pages, so invalidating its own TLB is enough.
  */
-#include "window.h"
-#include "cpu.h"
-#include "mmu.h"
-#include "ptable.h"
-#include "system.h"
+#include "memory/window.h"
+#include "memory/mmu.h"
+#include "memory/ptable.h"
+#include "vm/cpu.h"
+#include "vm/system.h"
 #include <arch/barrier.h>
 
 /* Behind everything the pool can hold. */

@@ -4,8 +4,9 @@
  * of the first 32 interrupts are the accessing VCPU's own. What exists per interrupt on either version is in
  * vgic_bank.c; here are targets, and software-generated interrupts with their senders.
  */
-#include "vgic_internal.h"
-#include "vgic_model.h"
+#include "vgic/vgic.h"
+#include "vgic/vgic_internal.h"
+#include "vgic/vgic_model.h"
 
 #include <arch/vgic_frames.h>
 #include <arch/vgic_sgi.h>

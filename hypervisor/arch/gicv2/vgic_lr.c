@@ -5,7 +5,7 @@
  */
 #include <arch/vgic_lr.h>
 
-#include "system.h"
+#include "vm/system.h"
 #include <arch/mmio.h>
 
 #define GICH_HCR    0x00u

@@ -4,10 +4,10 @@
  * finds where the board has the physical one is the hardware's virtual one (GICV), banked by core, without
  * traps.
  */
-#include "vgic_model.h"
-#include "domain.h"
-#include "stage2.h"
-#include "system.h"
+#include "vgic/vgic_model.h"
+#include "memory/stage2.h"
+#include "vm/domain.h"
+#include "vm/system.h"
 
 #include <arch/gic.h>
 #include <arch/vgic_frames.h>

@@ -7,7 +7,7 @@
 #include <arch/gic.h>
 
 #include "core/spinlock.h"
-#include "cpu.h"
+#include "vm/cpu.h"
 #include <arch/barrier.h>
 #include <arch/mmio.h>
 #include <arch/sysreg.h>

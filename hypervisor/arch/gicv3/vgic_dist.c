@@ -4,8 +4,8 @@
  * on, no LPIs, no message-based interrupts, no 1-of-N. What exists per interrupt is in vgic_bank.c, but for
  * routing.
  */
-#include "vgic_internal.h"
-#include "vgic_model.h"
+#include "vgic/vgic_internal.h"
+#include "vgic/vgic_model.h"
 
 #include <arch/vgic_frames.h>
 

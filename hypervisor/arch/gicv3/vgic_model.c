@@ -3,9 +3,9 @@
  * The virtual GICv3 as trap handlers see it: distributor and redistributors where the board has the real
  * ones.
  */
-#include "vgic_model.h"
-#include "domain.h"
-#include "system.h"
+#include "vgic/vgic_model.h"
+#include "vm/domain.h"
+#include "vm/system.h"
 
 #include <arch/vgic_frames.h>
 

@@ -3,7 +3,7 @@
  * The virtual redistributors of a domain (IHI 0069, chapter 12.11), two frames of 64 KiB for each VCPU:
  * control, and the private interrupts' registers, which are in vgic_bank.c. No LPIs.
  */
-#include "vgic_internal.h"
+#include "vgic/vgic_internal.h"
 
 #include <arch/vgic_frames.h>
 

@@ -3,9 +3,10 @@
  * The registers of the CPU interface that are not virtual in hardware (IHI 0069, chapter 12.2): generation of
  * software-generated interrupts, and the choice of the interface.
  */
-#include "syndrome.h"
-#include "vgic_internal.h"
-#include "vgic_model.h"
+#include "base/syndrome.h"
+#include "vgic/vgic.h"
+#include "vgic/vgic_internal.h"
+#include "vgic/vgic_model.h"
 
 #include <arch/vgic_frames.h>
 

@@ -4,11 +4,11 @@
  * the way from the first instruction to cpu_main(), and the way in and out of guests. The machine has given a
  * stack. Takes no decision that the assembly does not take.
  */
-#include "boot.h"
-#include "image.h"
-#include "trampoline.h"
-#include "trap.h"
-#include "vcpu.h"
+#include "base/image.h"
+#include "boot/boot.h"
+#include "boot/trampoline.h"
+#include "trap/trap.h"
+#include "vm/vcpu.h"
 #include <arch/barrier.h>
 #include <arch/machine.h>
 #include <arch/physical.h>

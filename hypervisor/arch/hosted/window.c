@@ -3,11 +3,11 @@
  * Windows into physical memory, hosted backend: as arch/aarch64/window.c, but that the machine says where an
  * address of EL2 is.
  */
-#include "window.h"
-#include "cpu.h"
-#include "mmu.h"
-#include "ptable.h"
-#include "system.h"
+#include "memory/window.h"
+#include "memory/mmu.h"
+#include "memory/ptable.h"
+#include "vm/cpu.h"
+#include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/machine.h>
 

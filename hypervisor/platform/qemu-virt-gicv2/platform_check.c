@@ -2,7 +2,7 @@
  *
  * The emulator's `virt` machine with GICv2 (QEMU, docs/system/arm/virt.rst; addresses from its device tree).
  */
-#include "platform_check.h"
+#include "base/platform_check.h"
 #include "gicv2_board.h"
 #include "pl011_early.h"
 

@@ -2,7 +2,7 @@
  *
  * The emulator's `virt` machine with GICv3 (QEMU, docs/system/arm/virt.rst; addresses from its device tree).
  */
-#include "platform_check.h"
+#include "base/platform_check.h"
 #include "pl011_early.h"
 
 #define GICD_PA 0x08000000u

@@ -3,7 +3,7 @@
  * The S32V234 as the simulated machine has it (addresses from Linux' device tree of the chip): with a PL011
  * in place of its own UARTs. There is no image for the board.
  */
-#include "platform_check.h"
+#include "base/platform_check.h"
 #include "gicv2_board.h"
 #include "pl011_early.h"
 

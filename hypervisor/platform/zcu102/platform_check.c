@@ -3,7 +3,7 @@
  * The ZCU102 (ZynqMP; addresses from UG1085). The interrupt controller is a GIC-400 whose frames of 4 KiB
  * repeat through 64 KiB each: from the last copy on, the two pages of a CPU interface follow one another.
  */
-#include "platform_check.h"
+#include "base/platform_check.h"
 #include "gicv2_board.h"
 #include <arch/mmio.h>
 

@@ -3,8 +3,8 @@
 
 Fed by the session with whatever bytes arrive. The text is the guests': it is never trusted to be well
 formed, and a tag counts only at the start of a line, where the hypervisor alone can write one. The hypervisor
-makes visible what is not printable ASCII (hypervisor/console_line.h); bytes of a boot loader, of firmware and
-of a domain that has the terminal for itself come as they are.
+makes visible what is not printable ASCII (hypervisor/console/console_line.h); bytes of a boot loader, of
+firmware and of a domain that has the terminal for itself come as they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bulkhead.run.attempts import AttemptLog
 
 HYPERVISOR = "bulkhead"
 READY = "bulkhead: ready"
-TIME_LINE = "this is the time"  # hypervisor/console.h
+TIME_LINE = "this is the time"  # hypervisor/console/console.h
 _TAG = re.compile(
     r"\[(?P<name>[^\s\[\]+]+)(?P<more>\+?) +(?P<s>\d{1,9})\.(?P<us>\d{6})\] ?(?P<text>.*)", re.DOTALL
 )

@@ -8,7 +8,7 @@
 #ifndef BULKHEAD_ARCH_VGIC_SGI_H
 #define BULKHEAD_ARCH_VGIC_SGI_H
 
-#include "vgic_internal.h"
+#include "vgic/vgic_internal.h"
 
 /* Interrupts of a domain are in Group 0 at first, which is signalled as IRQ. */
 #define VGIC_GROUP1_RESET 0u

@@ -6,7 +6,7 @@
 #ifndef BULKHEAD_ARCH_VGIC_FRAMES_H
 #define BULKHEAD_ARCH_VGIC_FRAMES_H
 
-#include "mmio_access.h"
+#include "base/mmio_access.h"
 #include <stdbool.h>
 #include <stdint.h>
 

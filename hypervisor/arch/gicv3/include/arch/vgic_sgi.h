@@ -6,7 +6,7 @@
 #ifndef BULKHEAD_ARCH_VGIC_SGI_H
 #define BULKHEAD_ARCH_VGIC_SGI_H
 
-#include "vgic_internal.h"
+#include "vgic/vgic_internal.h"
 
 /* Interrupts of a domain are in Group 1 at first: IRQs. */
 #define VGIC_GROUP1_RESET UINT32_MAX

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The console core's work: from the rings to the UART and from the UART to the domain with the focus; and the
+ * hypervisor's log. Producers on other cores only leave characters and at most one request.
+ */
+#include "console/console.h"
+#include "console/vuart.h"
+
+#include "base/format.h"
+#include "console/console_mux.h"
+#include "core/spinlock.h"
+#include "platform/common/uart.h"
+#include "vm/clock.h"
+#include "vm/cpu.h"
+#include "vm/domain.h"
+#include <arch/gic.h>
+#include <string.h>
+
+#define ESCAPE         0x1D /* Ctrl-] */
+#define INPUT_PER_CALL 64u
+/* What the console may cost the guest of its core, however much others write and however fast the UART is: in
+ * each window, so many characters taken, bytes written and calls. A real line carries a tenth of it. The
+ * windows are short, since it is one piece with interrupts masked: some 3000 instructions, 120 a character.
+ */
+#define WINDOW_NS      250000u
+#define WINDOW_BUDGET  64u
+#define CALL_COST      16u
+#define POLL_LIMIT     10000000u /* reads of a UART that takes nothing: then its output is given up */
+#define LOG_LINE_BYTES 160u
+
+static struct console {
+    struct spinlock drain_lock; /* mux and staged bytes */
+    struct console_mux mux;
+    uint8_t staged[CONSOLE_STEP_BYTES]; /* bytes on their way to the UART */
+    uint32_t staged_next;
+    uint32_t staged_count;
+    uint64_t window_end;    /* counter value */
+    uint32_t budget;        /* left until then */
+    bool escape;            /* the escape byte was typed */
+    bool input_left;        /* the UART was not emptied */
+    bool started;           /* requests reach the console core */
+    _Atomic bool woken;     /* the console core will look */
+    _Atomic bool closed;    /* only what the rings hold is still shown */
+    _Atomic uint32_t focus; /* domain index, or BH_ALL_DOMAINS */
+    uint32_t core;
+    uint32_t uart_irq;
+    struct spinlock log_lock;
+    struct console_ring log;
+    uint32_t log_lost;
+} console;
+
+void console_init(const struct manifest_platform *platform, uint32_t console_core, uint32_t console_domain)
+{
+    memset(&console, 0, sizeof console);
+    console_mux_init(&console.mux);
+    console_mux_add(&console.mux, CONSOLE_HYPERVISOR, &console.log, "bulkhead", false);
+    console.core = console_core;
+    console.uart_irq = platform->uart_irq;
+    atomic_store(&console.focus, console_domain);
+    uart_init(platform);
+}
+
+static bool has_console(uint32_t index)
+{
+    return index < domain_count() && domain_has_flag(domain_at(index), BH_DOMAIN_FLAG_CONSOLE);
+}
+
+/* The first domain with a console after `index`, or BH_ALL_DOMAINS. */
+static uint32_t console_after(uint32_t index)
+{
+    for (uint32_t i = 1; i <= domain_count(); i++) {
+        if (has_console((index + i) % domain_count())) {
+            return (index + i) % domain_count();
+        }
+    }
+    return BH_ALL_DOMAINS;
+}
+
+static void set_focus(uint32_t index)
+{
+    atomic_store(&console.focus, index);
+    spin_lock(&console.drain_lock);
+    console.mux.through = index;
+    spin_unlock(&console.drain_lock);
+}
+
+static void wake(void)
+{
+    if (!atomic_exchange(&console.woken, true) && console.started) {
+        cpu_send_request(cpu_at(console.core), CPU_REQUEST_CONSOLE);
+    }
+}
+
+void console_start(void)
+{
+    uint32_t focus = atomic_load(&console.focus);
+
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        console_mux_add(&console.mux, i, &domain_at(i)->vuart.output, domain_at(i)->config->name,
+                        domain_has_flag(domain_at(i), BH_DOMAIN_FLAG_CONSOLE_RAW));
+    }
+    set_focus(has_console(focus) ? focus : console_after(domain_count() - 1));
+    console.started = true;
+    console.input_left = true; /* what was typed until now has raised an interrupt that is gone */
+    uart_clear_irq();
+    uart_enable_rx_irq(true);
+    gic_enable(console.uart_irq, this_cpu()->mpidr);
+    atomic_store(&console.woken, false);
+    wake();
+}
+
+static uint32_t less(uint32_t budget, uint32_t cost)
+{
+    return budget > cost ? budget - cost : 0;
+}
+
+/* Moves characters until the UART is full, the budget spent or nothing due. Returns true if more is due. */
+static bool drain(uint32_t *budget, bool everything)
+{
+    uint64_t now_us = clock_since_start_us();
+
+    for (;;) {
+        bool idle;
+
+        while (console.staged_next < console.staged_count) {
+            if (!uart_tx_ready()) {
+                return true;
+            }
+            uart_write(console.staged[console.staged_next++]);
+        }
+        if (*budget == 0) {
+            return true;
+        }
+        console.staged_count = console_mux_next(&console.mux, everything, now_us, console.staged, &idle);
+        console.staged_next = 0;
+        *budget = less(*budget, 1 + console.staged_count);
+        if (idle) {
+            return false;
+        }
+    }
+}
+
+static void charge_call(void)
+{
+    uint64_t now = clock_now();
+
+    if (now >= console.window_end) {
+        console.window_end = now + clock_ticks(WINDOW_NS);
+        console.budget = WINDOW_BUDGET;
+    }
+    console.budget = less(console.budget, CALL_COST);
+}
+
+static void move_output(void)
+{
+    bool more;
+    bool pause;
+
+    charge_call();
+    atomic_store(&console.woken, false);
+    spin_lock(&console.drain_lock);
+    more = drain(&console.budget, false);
+    spin_unlock(&console.drain_lock);
+    pause = console.budget == 0;
+    if (more || pause) {
+        atomic_store(&console.woken, true); /* the UART's interrupt comes, or the alarm */
+    }
+    if (pause) {
+        clock_set_alarm(CLOCK_ALARM_CONSOLE, console.window_end);
+    }
+    uart_enable_tx_irq(more && !pause);
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        vuart_output_taken(domain_at(i));
+    }
+}
+
+static void change_focus(uint32_t index)
+{
+    if (!has_console(index)) {
+        console_log("no console: domain %u", index);
+        return;
+    }
+    set_focus(index);
+    console_log("input goes to %s", domain_at(index)->config->name);
+}
+
+static void type(uint8_t character)
+{
+    uint32_t focus = atomic_load(&console.focus);
+    bool escaped = console.escape;
+
+    console.escape = false;
+    if (escaped && character >= '0' && character <= '9') {
+        change_focus((uint32_t)(character - '0'));
+    } else if (escaped && character == 'n' && focus != BH_ALL_DOMAINS) {
+        change_focus(console_after(focus));
+    } else if (escaped && character == 't') {
+        console_log(CONSOLE_TIME_LINE);
+    } else if (!escaped && character == ESCAPE) {
+        console.escape = true;
+    } else if (focus != BH_ALL_DOMAINS && (!escaped || character == ESCAPE)) {
+        (void)vuart_receive(domain_at(focus), character);
+    }
+}
+
+/* What is left in the UART raises no interrupt, only what comes to an empty one: it has to be asked for. */
+static void take_input(void)
+{
+    for (uint32_t i = 0; i < INPUT_PER_CALL; i++) {
+        int character = uart_read();
+
+        console.input_left = character >= 0;
+        if (!console.input_left) {
+            return;
+        }
+        type((uint8_t)character);
+    }
+}
+
+void console_handle_request(void)
+{
+    if (console.input_left) {
+        take_input();
+    }
+    move_output();
+    if (console.input_left) {
+        wake(); /* not needed if the UART's interrupt comes for the output */
+    }
+}
+
+void console_irq(void)
+{
+    uart_clear_irq();
+    console.input_left = true;
+    console_handle_request();
+}
+
+void console_output_pushed(struct domain *domain, uint8_t character)
+{
+    if (character == '\n' || atomic_load_explicit(&console.focus, memory_order_relaxed) == domain->index ||
+        console_ring_waiting(&domain->vuart.output) >= CONSOLE_RING_BYTES / 2) {
+        wake();
+    }
+}
+
+/* Adds a line to the log if it fits as a whole. */
+static bool push_line(const char *line, size_t length)
+{
+    uint64_t now_us = clock_since_start_us();
+
+    if (console_ring_room(&console.log) < length + 1 + 7) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        (void)console_ring_push(&console.log, (uint8_t)line[i], now_us);
+    }
+    return console_ring_push(&console.log, '\n', now_us);
+}
+
+void console_log(const char *format, ...)
+{
+    char line[LOG_LINE_BYTES + 1];
+    va_list arguments;
+    size_t length;
+
+    va_start(arguments, format);
+    length = format_text_va(line, sizeof line, format, arguments);
+    va_end(arguments);
+    spin_lock(&console.log_lock);
+    if (console.log_lost != 0) {
+        char lost[40];
+
+        if (push_line(lost, format_text(lost, sizeof lost, "%u lines lost", console.log_lost))) {
+            console.log_lost = 0;
+        }
+    }
+    if (console.log_lost != 0 || !push_line(line, length)) {
+        console.log_lost++;
+    }
+    spin_unlock(&console.log_lock);
+    wake();
+}
+
+bool console_is_closed(void)
+{
+    return atomic_load_explicit(&console.closed, memory_order_relaxed);
+}
+
+static bool wait_for_room(void)
+{
+    for (uint32_t i = 0; i < POLL_LIMIT; i++) {
+        if (uart_tx_ready()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void console_flush(void)
+{
+    /* A step writes a byte at least, takes something from a ring, or ends this. A byte of a ring is 24 here
+     * at most, if it is a tabulator that is erased; what a core is writing just now may come on top. */
+    uint32_t steps = CONSOLE_SOURCES * CONSOLE_RING_BYTES * 24;
+    uint32_t budget;
+
+    atomic_store(&console.closed, true); /* guests that still run may write faster than we can */
+    spin_lock(&console.drain_lock);
+    do {
+        budget = WINDOW_BUDGET;
+    } while (steps-- != 0 && wait_for_room() && drain(&budget, true));
+    spin_unlock(&console.drain_lock);
+    for (uint32_t i = 0; i < POLL_LIMIT && uart_tx_busy(); i++) {
+    }
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A flow is tested in as many calls as it takes, each of which does a step (core/flow_admission.h); the lock
+ * is held for no longer.
+ */
+#include "flow/hypercall_flows.h"
+#include "core/flow_admission.h"
+#include "core/spinlock.h"
+#include "flow/flows.h"
+#include "vm/domain.h"
+#include "vm/system.h"
+#include <arch/speculation.h>
+#include <string.h>
+
+#define STEPS_PER_CALL 1u
+
+_Static_assert((int)FLOW_GOES_ON == BH_FLOW_VERDICT_GOES_ON &&
+                   (int)FLOW_SCHEDULABLE == BH_FLOW_VERDICT_ADMITTED &&
+                   (int)FLOW_OVERLOADED == BH_FLOW_VERDICT_OVERLOADED &&
+                   (int)FLOW_LATE == BH_FLOW_VERDICT_LATE && (int)FLOW_UNDECIDED == BH_FLOW_VERDICT_UNDECIDED,
+               "verdicts of a test");
+_Static_assert(BH_MAX_FLOWS <= FLOW_ADMISSION_FLOWS, "room for every flow");
+
+/* Flows as they are now, by number. */
+struct online {
+    struct flow_admission admission;
+    struct manifest_flow flows[BH_MAX_FLOWS];
+    bool open[BH_MAX_FLOWS];
+    uint32_t tested; /* its number; */
+    uint32_t owner;  /* the domain that asks */
+};
+
+static struct spinlock lock;  /* of several managers */
+static struct online *online; /* NULL: nobody asks, or there is no rate to test with */
+
+static uint64_t failure(enum bh_hypercall_error error)
+{
+    return (uint64_t) - (int64_t)error;
+}
+
+static struct flow declared(const struct manifest_flow *flow)
+{
+    return (struct flow){.packet_bytes = flow->packet_bytes,
+                         .period_ns = flow->period_ns,
+                         .deadline_ns = flow->deadline_ns,
+                         .transfers = flow->transfers,
+                         .sender = flow->source};
+}
+
+static uint32_t count_sockets(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        count += domain_at(i)->config->socket_cid != 0;
+    }
+    return count;
+}
+
+static bool there_are_managers(void)
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        if (domain_has_flag(domain_at(i), BH_DOMAIN_FLAG_MANAGER)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void take_flows(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+
+    for (uint32_t i = 0; i < manifest->flows.count; i++) {
+        struct flow flow;
+
+        online->flows[i] = manifest_flows(manifest)[i];
+        online->open[i] = true;
+        flow = declared(&online->flows[i]);
+        flow_admission_take(&online->admission, i, &flow, online->flows[i].destination);
+    }
+}
+
+bool hypercall_flows_init(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+
+    online = NULL;
+    if (manifest->broker.bytes_per_s == 0 || !there_are_managers()) {
+        return true;
+    }
+    online = pool_allocate_bytes(system_pool(), sizeof(*online));
+    if (online == NULL) {
+        return false;
+    }
+    flow_admission_init(&online->admission, manifest_costs(manifest), count_sockets(),
+                        manifest->broker.chunk_bytes, manifest->broker.bytes_per_s);
+    take_flows();
+    return true;
+}
+
+/* x[1] to x[7] as a flow; false: a value is larger than any such can be. */
+static bool flow_of(const uint64_t x[31], struct manifest_flow *flow)
+{
+    if ((x[1] | x[2] | x[3] | x[4] | x[7]) > UINT32_MAX) {
+        return false;
+    }
+    *flow = (struct manifest_flow){
+        .source = (uint32_t)x[1],
+        .destination = (uint32_t)x[2],
+        .port = (uint32_t)x[3],
+        .packet_bytes = (uint32_t)x[4],
+        .period_ns = x[5],
+        .deadline_ns = x[6],
+        .transfers = (uint32_t)x[7],
+    };
+    return true;
+}
+
+static bool are_alike(const struct manifest_flow *a, const struct manifest_flow *b)
+{
+    return a->source == b->source && a->destination == b->destination && a->port == b->port;
+}
+
+/* A place for the flow, of those that the manifest has left free first. */
+static enum bh_hypercall_error find_place(const struct manifest_flow *flow, uint32_t *number)
+{
+    uint32_t given = system_manifest()->flows.count;
+
+    *number = BH_MAX_FLOWS;
+    for (uint32_t k = BH_MAX_FLOWS; k-- > 0;) {
+        uint32_t i = (given + k) % BH_MAX_FLOWS;
+
+        if (online->open[i]) {
+            if (are_alike(&online->flows[i], flow)) {
+                return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+            }
+        } else if (flows_is_unused(i)) {
+            *number = i;
+        } else if (are_alike(&online->flows[i], flow)) {
+            return BH_HYPERCALL_ERROR_FLOW_BUSY;
+        }
+    }
+    return *number == BH_MAX_FLOWS ? BH_HYPERCALL_ERROR_FLOW_ROOM : BH_HYPERCALL_ERROR_NONE;
+}
+
+static enum bh_hypercall_error error_of(enum flow_problem problem)
+{
+    switch (problem) {
+    case FLOW_OK:
+        return BH_HYPERCALL_ERROR_NONE;
+    case FLOW_TOO_MANY:
+        return BH_HYPERCALL_ERROR_FLOW_ROOM;
+    case FLOW_DEADLINE_SHORT:
+    case FLOW_PERIOD_SHORT:
+        return BH_HYPERCALL_ERROR_FLOW_FIXED;
+    default:
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+}
+
+static enum bh_hypercall_error add(const struct domain *caller, uint64_t x[31])
+{
+    struct manifest_flow flow;
+    struct flow data;
+    enum bh_hypercall_error error;
+    uint32_t number;
+    uint32_t culprit;
+
+    if (!flow_of(x, &flow) || !manifest_flow_is_sound(system_manifest(), &flow)) {
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+    if (online->admission.testing) {
+        return BH_HYPERCALL_ERROR_FLOW_BUSY;
+    }
+    error = find_place(&flow, &number);
+    if (error != BH_HYPERCALL_ERROR_NONE) {
+        return error;
+    }
+    data = declared(&flow);
+    error = error_of(flow_admission_begin(&online->admission, number, &data, flow.destination, &culprit));
+    x[1] = error == BH_HYPERCALL_ERROR_NONE ? number : culprit;
+    if (error == BH_HYPERCALL_ERROR_NONE) {
+        online->flows[number] = flow;
+        online->tested = number;
+        online->owner = caller->index;
+    }
+    return error;
+}
+
+static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
+{
+    struct flow_admission *admission = &online->admission;
+    enum flow_verdict verdict;
+
+    if (!admission->testing || online->owner != caller->index) {
+        return BH_HYPERCALL_ERROR_FLOW_BUSY;
+    }
+    verdict = flow_admission_step(admission, STEPS_PER_CALL);
+    x[1] = (uint64_t)verdict;
+    x[2] = online->tested;
+    x[3] = verdict == FLOW_LATE ? admission->test.at : 0;
+    x[4] = verdict == FLOW_LATE ? admission->test.demand : 0;
+    if (verdict == FLOW_SCHEDULABLE) {
+        online->open[online->tested] = true;
+        flows_open(online->tested, &online->flows[online->tested]);
+    }
+    return BH_HYPERCALL_ERROR_NONE;
+}
+
+static enum bh_hypercall_error end(const uint64_t x[31])
+{
+    uint32_t number;
+
+    if (x[1] >= BH_MAX_FLOWS) {
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+    number = (uint32_t)(x[1] & arch_index_mask(x[1], BH_MAX_FLOWS));
+    if (!online->open[number]) {
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+    if (online->admission.testing) {
+        return BH_HYPERCALL_ERROR_FLOW_BUSY;
+    }
+    flow_admission_remove(&online->admission, number);
+    online->open[number] = false;
+    flows_close(number);
+    return BH_HYPERCALL_ERROR_NONE;
+}
+
+static enum bh_hypercall_error serve(const struct domain *caller, uint64_t x[31])
+{
+    enum bh_hypercall_error error;
+
+    if (online == NULL) {
+        return BH_HYPERCALL_ERROR_NO_FLOWS;
+    }
+    spin_lock(&lock);
+    if (atomic_load(&caller->state) != BH_DOMAIN_STATE_RUNNING) {
+        spin_unlock(&lock);
+        return BH_HYPERCALL_ERROR_FLOW_BUSY; /* nobody would end what it began now */
+    }
+    switch ((uint32_t)x[0]) {
+    case BH_HYPERCALL_FLOW_ADD:
+        error = add(caller, x);
+        break;
+    case BH_HYPERCALL_FLOW_TEST:
+        error = test(caller, x);
+        break;
+    default:
+        error = end(x);
+        break;
+    }
+    spin_unlock(&lock);
+    return error;
+}
+
+bool hypercall_flows(const struct domain *caller, uint64_t x[31])
+{
+    uint32_t function = (uint32_t)x[0];
+
+    if (function < BH_HYPERCALL_FLOW_ADD || function > BH_HYPERCALL_FLOW_REMOVE) {
+        return false;
+    }
+    x[0] = failure(serve(caller, x));
+    return true;
+}
+
+void hypercall_flows_domain_stopped(const struct domain *domain)
+{
+    if (online == NULL) {
+        return;
+    }
+    spin_lock(&lock);
+    if (online->admission.testing && online->owner == domain->index) {
+        flow_admission_cancel(&online->admission);
+    }
+    spin_unlock(&lock);
+}

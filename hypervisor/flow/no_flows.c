@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Flows in a program without them: linked in place of their sources. core/manifest_space_only.c refuses a
+ * manifest that has any. What only such a manifest leads to traps, which ends EL2 with a panic.
+ */
+#include "flow/flows.h"
+#include "flow/hypercall_flows.h"
+
+static void not_supported(uint64_t x[31])
+{
+    x[0] = (uint64_t) - (int64_t)BH_HYPERCALL_ERROR_NOT_SUPPORTED;
+}
+
+/* hypercall_flows.h: the calls do not exist. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
+bool hypercall_flows(const struct domain *caller, uint64_t x[31])
+{
+    (void)caller;
+    if ((uint32_t)x[0] < BH_HYPERCALL_FLOW_ADD || (uint32_t)x[0] > BH_HYPERCALL_FLOW_REMOVE) {
+        return false;
+    }
+    not_supported(x);
+    return true;
+}
+
+/* flows.h: there are none. */
+bool flows_init_all(void)
+{
+    return true;
+}
+
+bool flows_is_broker(const struct domain *domain)
+{
+    (void)domain;
+    return false;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
+bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset)
+{
+    (void)domain;
+    (void)page;
+    (void)offset;
+    return false;
+}
+
+bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
+{
+    (void)vcpu;
+    (void)access;
+    __builtin_trap();
+}
+
+void flows_handle_request(struct cpu *cpu)
+{
+    (void)cpu;
+    __builtin_trap();
+}
+
+bool flows_engine_interrupt(uint32_t intid)
+{
+    (void)intid;
+    return false;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
+void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
+{
+    (void)vcpu;
+    (void)x;
+    __builtin_trap();
+}
+
+void flows_domain_stopped(struct domain *domain)
+{
+    (void)domain;
+}
+
+void flows_vcpu_off(const struct domain *domain)
+{
+    (void)domain;
+}
+
+bool flows_touch(const struct domain *domain)
+{
+    (void)domain;
+    return false;
+}
+
+void flows_domain_reset(struct domain *domain)
+{
+    (void)domain;
+}

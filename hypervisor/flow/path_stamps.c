@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Recorders of all cores.
+ */
+#include "flow/path_stamps.h"
+#include "core/path_costs.h"
+#include "vm/clock.h"
+#include "vm/cpu.h"
+#include "vm/system.h"
+#include <stdatomic.h>
+
+_Static_assert(sizeof(struct status_path_costs) <= BH_PAGE_BYTES, "a frame for each core");
+_Static_assert(sizeof(((struct status_path_costs *)0)->parts) / sizeof(struct status_path_cost) ==
+                   BH_PATH_PART_COUNT,
+               "one for each part");
+
+static struct path_recorder recorders[BH_MAX_CORES];
+static bool wanted;
+static _Atomic uint64_t woken_at; /* by the first who did since the broker looked; 0: nobody */
+static _Atomic uint64_t raised_at[BH_MAX_DOMAINS]; /* not yet heard of; 0: nothing is */
+
+struct path_recorder *path_recorder_here(void)
+{
+    return wanted ? &recorders[this_cpu()->index] : NULL;
+}
+
+uint64_t path_clock(void)
+{
+    return clock_now();
+}
+
+bool path_stamps_init(void)
+{
+    struct pool *pool = system_pool();
+    paddr_t frame;
+
+    wanted = false;
+    if (system_manifest()->broker.stamps == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
+        uint64_t number = pool->used;
+        struct status_path_costs *costs;
+
+        if (!pool_allocate(pool, &frame)) {
+            return false;
+        }
+        costs = pool_pointer(pool, frame);
+        recorders[i] = (struct path_recorder){.parts = costs->parts};
+        path_calibrate(&recorders[i]);
+        cpu_at(i)->status->paths_frame = number;
+    }
+    wanted = true;
+    return true;
+}
+
+static void set_if_clear(_Atomic uint64_t *moment, uint64_t at)
+{
+    uint64_t clear = 0;
+
+    (void)atomic_compare_exchange_strong(moment, &clear, at);
+}
+
+/* From a moment that another core set until now. */
+static void add_since(_Atomic uint64_t *moment, enum bh_path_part part, bool counts)
+{
+    struct path_recorder *recorder = path_recorder_here();
+    uint64_t since = atomic_exchange(moment, 0);
+    uint64_t now = path_clock();
+
+    if (counts && since != 0 && now > since) {
+        path_add(recorder, part, now - since);
+    }
+}
+
+void path_stamps_wake(uint64_t queued_at)
+{
+    if (wanted) {
+        set_if_clear(&woken_at, queued_at != 0 ? queued_at : path_clock());
+    }
+}
+
+void path_stamps_look(bool slept, uint64_t until)
+{
+    if (wanted) {
+        uint64_t now = path_clock();
+
+        add_since(&woken_at, BH_PATH_PART_WAKE, slept);
+        if (slept && now > until) {
+            path_add(path_recorder_here(), BH_PATH_PART_WAKE, now - until);
+        }
+    }
+}
+
+void path_stamps_raise(uint32_t domain)
+{
+    if (wanted) {
+        set_if_clear(&raised_at[domain], path_clock());
+    }
+}
+
+void path_stamps_heard(uint32_t domain)
+{
+    if (wanted && atomic_load_explicit(&raised_at[domain], memory_order_relaxed) != 0) {
+        add_since(&raised_at[domain], BH_PATH_PART_NOTIFY, true);
+    }
+}

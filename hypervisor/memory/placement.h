@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where guest memory is: from a domain's guest-physical addresses to physical ones, in contiguous pieces.
+ * Used to load images, with the MMU off at boot and through windows at a restart.
+ */
+#ifndef BULKHEAD_PLACEMENT_H
+#define BULKHEAD_PLACEMENT_H
+
+#include "core/manifest.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The segment of the domain's memory that holds `ipa`, or NULL. At most as many steps as the domain has
+ * segments. */
+const struct manifest_segment *placement_segment(const struct manifest_header *manifest,
+                                                 const struct manifest_domain *domain, uint64_t ipa);
+
+/* A physically contiguous piece of a domain's memory. */
+struct placement {
+    paddr_t pa;
+    uint64_t bytes;
+};
+
+/* The piece that begins at `ipa`, of at most `most` bytes. No bytes if `ipa` is not memory of the domain. */
+struct placement placement_of(const struct manifest_header *manifest, const struct manifest_domain *domain,
+                              uint64_t ipa, uint64_t most);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

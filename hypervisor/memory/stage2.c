@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stage-2 translation: from manifest segments to tables. Attribute bits of DDI 0487, D8.4 (stage 2).
+ */
+#include "memory/stage2.h"
+#include "memory/placement.h"
+#include "memory/ptable.h"
+#include <arch/sysreg.h>
+
+#define S2_NORMAL_WRITE_BACK (0xFull << 2)
+#define S2_DEVICE_nGnRE      (0x1ull << 2)
+#define S2_READ_WRITE        (3ull << 6)
+#define S2_INNER_SHAREABLE   (3ull << 8)
+#define S2_ACCESS_FLAG       (1ull << 10)
+#define S2_EXECUTE_NEVER     (2ull << 53)
+
+#define S2_MEMORY (S2_NORMAL_WRITE_BACK | S2_READ_WRITE | S2_INNER_SHAREABLE | S2_ACCESS_FLAG)
+#define S2_DEVICE (S2_DEVICE_nGnRE | S2_READ_WRITE | S2_ACCESS_FLAG | S2_EXECUTE_NEVER)
+
+#define VTCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
+#define VTCR_SL0_LEVEL1       (1ull << 6)
+#define VTCR_IRGN0_WRITE_BACK (1ull << 8)
+#define VTCR_ORGN0_WRITE_BACK (1ull << 10)
+#define VTCR_SH0_INNER        (3ull << 12)
+#define VTCR_PS_SHIFT         16
+#define VTCR_RES1             (1ull << 31)
+#define VTTBR_VMID_SHIFT      48
+
+/* Pages of a colored segment one after the other: the next page is usually the next address. */
+static bool map_colored(struct pool *pool, paddr_t root, const struct color_range *range, uint64_t ipa,
+                        uint64_t bytes)
+{
+    uint64_t granule = color_granule_bytes(range->space);
+
+    for (uint64_t offset = 0; offset < bytes; offset += granule) {
+        uint64_t chunk = bytes - offset < granule ? bytes - offset : granule;
+
+        if (!ptable_map(pool, root, ipa + offset, color_at(range, offset), chunk, S2_MEMORY)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool map_segment(const struct stage2 *stage2, struct pool *pool,
+                        const struct manifest_segment *segment)
+{
+    struct color_range range = manifest_segment_range(stage2->manifest, segment);
+    bool premap = (stage2->domain->flags & BH_DOMAIN_FLAG_PREMAP) != 0;
+
+    if (range.space.bits == 0) {
+        /* Blocks are cheaper to map now than to fault in later. */
+        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes, S2_MEMORY);
+    }
+    if (!premap) {
+        return ptable_prepare(pool, stage2->root, segment->ipa, segment->bytes);
+    }
+    return map_colored(pool, stage2->root, &range, segment->ipa, segment->bytes);
+}
+
+bool stage2_map_device(const struct stage2 *stage2, struct pool *pool, uint64_t ipa, paddr_t pa,
+                       uint64_t bytes)
+{
+    return ptable_map(pool, stage2->root, ipa, pa, bytes, S2_DEVICE);
+}
+
+bool stage2_map_window(const struct stage2 *stage2, struct pool *pool, const struct manifest_segment *segment,
+                       uint64_t window)
+{
+    struct color_range range = manifest_segment_range(stage2->manifest, segment);
+    uint64_t granule = range.space.bits == 0 ? segment->bytes : color_granule_bytes(range.space);
+
+    for (uint64_t offset = 0; offset < segment->bytes; offset += granule) {
+        uint64_t bytes = segment->bytes - offset < granule ? segment->bytes - offset : granule;
+        paddr_t pa = color_at(&range, offset);
+
+        if (!ptable_map(pool, stage2->root, window + pa.value, pa, bytes, S2_MEMORY | S2_EXECUTE_NEVER)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
+                   const struct manifest_domain *domain, uint32_t vmid)
+{
+    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+    const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
+
+    stage2->manifest = manifest;
+    stage2->domain = domain;
+    if (!ptable_create(pool, &stage2->root)) {
+        return false;
+    }
+    stage2->vttbr = stage2->root.value | ((uint64_t)vmid << VTTBR_VMID_SHIFT);
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if (!map_segment(stage2, pool, &segments[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < domain->device_count; i++) {
+        if (!stage2_map_device(stage2, pool, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool stage2_owns(const struct stage2 *stage2, ipaddr_t ipa)
+{
+    return placement_segment(stage2->manifest, stage2->domain, ipa.value) != NULL;
+}
+
+/* The page after `pa` in the range; it is at `offset` there. */
+static paddr_t page_after(const struct color_range *range, paddr_t pa, uint64_t offset)
+{
+    paddr_t next = paddr(pa.value + BH_PAGE_BYTES);
+    bool same_granule = (next.value & (color_granule_bytes(range->space) - 1)) != 0;
+
+    if (same_granule || color_set_has(range->set, color_of(range->space, next))) {
+        return next;
+    }
+    return color_at(range, offset);
+}
+
+bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa)
+{
+    uint64_t page = ipa.value & ~(uint64_t)(BH_PAGE_BYTES - 1);
+    const struct manifest_segment *segment = placement_segment(stage2->manifest, stage2->domain, page);
+    paddr_t pages[STAGE2_LAZY_BYTES / BH_PAGE_BYTES];
+    uint64_t first = page & ~(uint64_t)(STAGE2_LAZY_BYTES - 1);
+    uint64_t end = first + STAGE2_LAZY_BYTES;
+    uint32_t count = 1;
+    struct color_range range;
+
+    if (segment == NULL) {
+        return false;
+    }
+    range = manifest_segment_range(stage2->manifest, segment);
+    if (range.space.bits == 0) {
+        return false; /* mapped from the start: the fault has another reason */
+    }
+    /* The fault and the way through the tables cost much more than an entry, and neighbours come next. */
+    first = first < segment->ipa ? segment->ipa : first;
+    end = end > segment->ipa + segment->bytes ? segment->ipa + segment->bytes : end;
+    pages[0] = color_at(&range, first - segment->ipa);
+    for (uint64_t at = first + BH_PAGE_BYTES; at < end; at += BH_PAGE_BYTES) {
+        pages[count] = page_after(&range, pages[count - 1], at - segment->ipa);
+        count++;
+    }
+    ptable_map_pages(pool, stage2->root, first, pages, count, S2_MEMORY);
+    return true;
+}
+
+uint64_t stage2_vtcr(void)
+{
+    return VTCR_T0SZ | VTCR_SL0_LEVEL1 | VTCR_IRGN0_WRITE_BACK | VTCR_ORGN0_WRITE_BACK | VTCR_SH0_INNER |
+           (ptable_output_size() << VTCR_PS_SHIFT) | VTCR_RES1;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Windows: pages of EL2's address space, a few per core, through which a core reaches physical memory that is
+ * not the hypervisor's, for as long as it must: to load a domain's images again, and to look at the queues
+ * of its socket device.
+ */
+#ifndef BULKHEAD_WINDOW_H
+#define BULKHEAD_WINDOW_H
+
+#include "core/address.h"
+#include "memory/pool.h"
+#include <bulkhead_layout.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WINDOWS_KEPT      32u
+#define WINDOW_SRAM_PAGES (BH_MAX_CORES * BH_SAMPLE_FRAMES)
+
+enum window {
+    WINDOW_SOURCE,      /* read past the caches: leaves no lines in anybody's colors */
+    WINDOW_DESTINATION, /* cached, as the domain itself sees it */
+    WINDOW_KEPT,        /* the first of WINDOWS_KEPT, for guest_memory.c: cached, and left open */
+    WINDOW_COUNT = WINDOW_KEPT + WINDOWS_KEPT,
+};
+
+/* Of EL2's address space, from the first window on: of all cores, a page that is never there, and on-chip
+ * memory. */
+#define WINDOW_SRAM_PAGE (BH_MAX_CORES * (uint32_t)WINDOW_COUNT + 1)
+#define WINDOW_PAGES     (WINDOW_SRAM_PAGE + WINDOW_SRAM_PAGES)
+
+/* Prepares the tables at boot. False when the pool is exhausted. */
+bool window_prepare(struct pool *pool, paddr_t root);
+
+/* Maps the page at `page` into a window of this core. The pointer is valid until the window is opened again
+ * or closed. */
+void *window_open(enum window window, paddr_t page);
+void window_close(enum window window);
+
+/* Maps on-chip memory for good, behind the windows: `pages` of it from `first` on, at most WINDOW_SRAM_PAGES.
+ * Past the caches, whose colors it does not have. First core, before the others are started. */
+void *window_sram(paddr_t first, uint32_t pages);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The end of a domain by what its guest did.
+ */
+#ifndef BULKHEAD_CRASH_H
+#define BULKHEAD_CRASH_H
+
+#include "vm/cpu.h"
+#include "vm/vcpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ends the domain of the core's VCPU, or restarts it if it is to be: records where and why, and prints its
+ * registers. */
+void domain_crash(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain_end end);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Domains: built once from the manifest, ended and started again one by one.
+ */
+#include "run/domain_life.h"
+#include "console/console.h"
+#include "console/vuart.h"
+#include "flow/flows.h"
+#include "run/loader.h"
+#include "run/shared_core.h"
+#include "time/bandwidth.h"
+#include "vgic/vgic.h"
+#include "vgic/vgic_model.h"
+#include "vm/clock.h"
+#include "vm/cpu.h"
+#include "vm/system.h"
+
+/* Sets of states. */
+#define RUNNING    (1u << BH_DOMAIN_STATE_RUNNING)
+#define STOPPED    (1u << BH_DOMAIN_STATE_STOPPED)
+#define CRASHED    (1u << BH_DOMAIN_STATE_CRASHED)
+#define RESTARTING (1u << BH_DOMAIN_STATE_RESTARTING)
+
+#define LINES_PER_SECOND 8u /* in the log, about one domain's life */
+
+/* False when the pool is exhausted. */
+static bool init_vcpus(struct domain *domain)
+{
+    const struct manifest_vcpu *config = manifest_vcpus(system_manifest()) + domain->config->first_vcpu;
+
+    domain->vcpus = vcpu_at(domain->config->first_vcpu);
+    domain->vcpu_count = domain->config->vcpu_count;
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        struct vcpu *vcpu = &domain->vcpus[i];
+        struct cpu *cpu = cpu_at(config[i].core);
+
+        vcpu->domain = domain;
+        vcpu->index = i;
+        vcpu->cpu = cpu;
+        if (cpu->vcpu != NULL) {
+            if (!shared_core_add(cpu, vcpu)) {
+                return false;
+            }
+            continue;
+        }
+        cpu->vcpu = vcpu;
+        cpu->pinned = vcpu;
+        cpu->status->domain = domain->index;
+        cpu->status->vcpu = i;
+    }
+    return true;
+}
+
+/* Virtual devices and the first VCPU as out of reset. No VCPU runs. */
+static void reset(struct domain *domain)
+{
+    const struct manifest_irq *irqs = manifest_irqs(system_manifest()) + domain->config->first_irq;
+
+    vgic_domain_init(domain);
+    vuart_reset(domain);
+    flows_domain_reset(domain);
+    for (uint32_t i = 0; i < domain->config->irq_count; i++) {
+        (void)vgic_add_spi_hw(domain, irqs[i].intid, irqs[i].vcpu);
+    }
+    for (uint32_t i = 1; i < domain->vcpu_count; i++) {
+        atomic_store(&domain->vcpus[i].power, VCPU_OFF);
+    }
+    domain->vcpus[0].entry = ipaddr(domain->config->entry_ipa);
+    domain->vcpus[0].boot_argument = domain->config->boot_argument;
+    atomic_store(&domain->vcpus[0].power, VCPU_STARTING);
+}
+
+static bool init_domain(struct domain *domain, uint32_t index)
+{
+    const struct manifest_header *manifest = system_manifest();
+
+    domain->config = &manifest_domains(manifest)[index];
+    domain->index = index;
+    domain->dumps = (struct log_allowance){0};
+    domain->lines = (struct log_allowance){0};
+    if (!stage2_create(&domain->stage2, system_pool(), manifest, domain->config, index + 1) ||
+        !vgic_map_registers(&domain->stage2, system_pool()) || !init_vcpus(domain)) {
+        return false;
+    }
+    system_status()->domains[index].vttbr = domain->stage2.vttbr;
+    vuart_init(domain);
+    bandwidth_share_init(domain);
+    reset(domain);
+    return true;
+}
+
+bool domain_init_all(void)
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        if (!init_domain(domain_at(i), i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void domain_start_all(void)
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        struct status_domain *status = &system_status()->domains[i];
+
+        status->started_at = clock_now();
+        status->state = BH_DOMAIN_STATE_RUNNING;
+        atomic_store(&domain_at(i)->state, BH_DOMAIN_STATE_RUNNING);
+    }
+}
+
+static bool any_domain_runs(void)
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        uint32_t state = atomic_load(&domain_at(i)->state);
+
+        if (flows_is_broker(domain_at(i))) {
+            continue; /* it lives as long as those that it serves */
+        }
+        if (state == BH_DOMAIN_STATE_RUNNING || state == BH_DOMAIN_STATE_RESTARTING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void send_to_vcpus(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        cpu_send_request(domain->vcpus[i].cpu, CPU_REQUEST_VCPU_POWER);
+    }
+}
+
+/* One step of a domain's life: to state `to`, if it is in one of the states `from` (1 << bh_domain_state).
+ * What else belongs to the step is done under the lock, so that a later step of another core cannot overtake
+ * it: its interrupts stop when it stops to run. The cores of its VCPUs will notice. Returns the state before.
+ */
+static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_domain_state to,
+                                 enum bh_domain_end end)
+{
+    struct status_domain *status = &system_status()->domains[domain->index];
+    uint32_t before;
+    bool done;
+
+    spin_lock(&domain->life);
+    before = atomic_load(&domain->state);
+    done = (from & 1u << before) != 0;
+    if (done) {
+        atomic_store(&domain->state, (uint32_t)to);
+        status->state = to;
+        if (before == BH_DOMAIN_STATE_RUNNING) {
+            status->ended_at = clock_now();
+            vgic_domain_stop(domain);
+            flows_domain_stopped(domain);
+        }
+        if (end != BH_DOMAIN_END_NONE) {
+            status->end = end;
+        }
+    }
+    spin_unlock(&domain->life);
+    if (done) {
+        send_to_vcpus(domain);
+    }
+    return (enum bh_domain_state)before;
+}
+
+static bool steps(enum bh_domain_state before, uint32_t from)
+{
+    return (from & 1u << before) != 0;
+}
+
+/* A line about the domain's life, after all that the domain has written, if there were not too many of them
+ * of late. */
+static void tell(struct domain *domain, const char *what)
+{
+    uint32_t left_out;
+
+    vuart_end_line(domain);
+    if (!domain_may_log(domain, &domain->lines, LINES_PER_SECOND, &left_out)) {
+        return;
+    }
+    if (left_out != 0) {
+        console_log("%s: %s (%u such lines were left out)", domain->config->name, what, left_out);
+    } else {
+        console_log("%s: %s", domain->config->name, what);
+    }
+}
+
+bool domain_restart(struct domain *domain, enum bh_domain_end end)
+{
+    if (!loader_can_reload(domain->config) ||
+        !steps(step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, end), RUNNING)) {
+        return false;
+    }
+    tell(domain, "restarts");
+    return true;
+}
+
+bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before)
+{
+    if (!loader_can_reload(domain->config)) {
+        return false;
+    }
+    *before = step(domain, RUNNING, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_MANAGER_REQUEST);
+    if (steps(*before, STOPPED | CRASHED)) {
+        /* Why it ended stays. Only a manager leaves these states, so another one may have been first. */
+        *before = step(domain, STOPPED | CRASHED, BH_DOMAIN_STATE_RESTARTING, BH_DOMAIN_END_NONE);
+    }
+    if (*before != BH_DOMAIN_STATE_RESTARTING) {
+        tell(domain, "is restarted by a manager");
+    }
+    return true;
+}
+
+static bool any_is_on(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) == VCPU_ON) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool all_are_off(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) != VCPU_OFF) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool domain_finish_restart(struct domain *domain)
+{
+    struct status_domain *status = &system_status()->domains[domain->index];
+    struct cpu *self = this_cpu();
+    bool loaded;
+    bool still;
+
+    if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING) {
+        return false;
+    }
+    /* Only a VCPU that runs turns on another: once none does, what is off stays off. */
+    if (any_is_on(domain) || !all_are_off(domain) || flows_touch(domain)) {
+        return false;
+    }
+    bandwidth_share_renew(domain);
+    bandwidth_start(self);
+    loaded = loader_reload(domain); /* without the lock: it takes long; on the domain's account */
+    bandwidth_stop(self);
+    if (!loaded) {
+        return false;
+    }
+    spin_lock(&domain->life);
+    still = atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING; /* else a manager has stopped it */
+    if (still) {
+        reset(domain);
+        status->restarts++;
+        status->state = BH_DOMAIN_STATE_RUNNING;
+        atomic_store(&domain->state, BH_DOMAIN_STATE_RUNNING);
+    }
+    spin_unlock(&domain->life);
+    return still;
+}
+
+static void end_machine_with_last_domain(void)
+{
+    if (!any_domain_runs()) {
+        system_end(BH_END_REASON_ALL_DOMAINS_ENDED);
+    }
+}
+
+bool domain_end(struct domain *domain, enum bh_domain_state state, enum bh_domain_end end)
+{
+    if (!steps(step(domain, RUNNING, state, end), RUNNING)) {
+        return false;
+    }
+    if (end == BH_DOMAIN_END_SYSTEM_OFF) {
+        tell(domain, "powered off");
+    }
+    end_machine_with_last_domain();
+    return true;
+}
+
+enum bh_domain_state domain_stop(struct domain *domain)
+{
+    enum bh_domain_state before =
+        step(domain, RUNNING | RESTARTING, BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_MANAGER_REQUEST);
+
+    if (steps(before, RUNNING | RESTARTING)) {
+        tell(domain, "stopped by a manager");
+        end_machine_with_last_domain();
+    }
+    return before;
+}
+
+struct domain_life domain_life_of(struct domain *domain)
+{
+    const struct status_domain *status = &system_status()->domains[domain->index];
+    struct domain_life life;
+
+    spin_lock(&domain->life);
+    life.state = status->state;
+    life.end = status->end;
+    life.restarts = status->restarts;
+    spin_unlock(&domain->life);
+    return life;
+}

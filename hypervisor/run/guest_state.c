@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * EL1 state out of reset and the traps around guests. Bit positions of DDI 0487, D24.2 (HCR_EL2, CPTR_EL2,
+ * MDCR_EL2, CNTHCTL_EL2).
+ */
+#include "run/guest_state.h"
+#include "memory/stage2.h"
+#include "run/guest_debug.h"
+#include <arch/barrier.h>
+#include <arch/fp.h>
+#include <arch/sysreg.h>
+
+#define HCR_VM    (1ull << 0) /* stage 2 on */
+#define HCR_SWIO  (1ull << 1) /* invalidation by set and way also cleans */
+#define HCR_PTW   (1ull << 2) /* a guest's table walk must not touch device memory */
+#define HCR_FMO   (1ull << 3)
+#define HCR_IMO   (1ull << 4) /* physical interrupts to EL2, virtual ones to the guest */
+#define HCR_AMO   (1ull << 5)
+#define HCR_TWI   (1ull << 13) /* WFI: somebody else may have the core meanwhile */
+#define HCR_TID3  (1ull << 18) /* ID registers */
+#define HCR_TSC   (1ull << 19) /* SMC */
+#define HCR_TIDCP (1ull << 20) /* implementation-defined registers */
+#define HCR_TACR  (1ull << 21) /* auxiliary control */
+#define HCR_TSW   (1ull << 22) /* cache maintenance by set and way: would reach all domains' lines */
+#define HCR_RW    (1ull << 31) /* EL1 is AArch64 */
+#define HCR_TLOR  (1ull << 35) /* limited-ordering regions: of physical addresses */
+#define HCR_TERR  (1ull << 36) /* error records: of the machine */
+#define HCR_APK   (1ull << 40) /* pointer authentication is the guest's own affair */
+#define HCR_API   (1ull << 41)
+
+#define CPTR_RES1 0x32FFull
+#define CPTR_TZ   (1ull << 8)  /* SVE (RES1 without it) */
+#define CPTR_TTA  (1ull << 20) /* trace registers */
+#define CPTR_TAM  (1ull << 30) /* activity monitors */
+
+#define MDCR_TPMCR (1ull << 5)
+#define MDCR_TPM   (1ull << 6)  /* performance monitors */
+#define MDCR_TDOSA (1ull << 10) /* OS locks: see debug_locks_open() */
+#define MDCR_TPMS  (1ull << 14) /* statistical profiling */
+#define MDCR_TTRF  (1ull << 19) /* trace filter */
+
+#define CNTHCTL_EL1PCTEN (1ull << 0)
+#define CNTHCTL_EL1PCEN  (1ull << 1)
+
+/* Fields of ID registers, by their lowest bit. */
+#define ID_FIELD(value, shift) ((value) >> (shift)&0xF)
+#define MMFR0_FGT              56
+#define MMFR1_HCX              40
+#define PFR0_AMU               44
+#define ISAR1_ADDRESS_KEYS     (0xFFull << 4) /* APA, API */
+#define ISAR1_GENERIC_KEY      (0xFFull << 24)
+#define ISAR2_GENERIC_KEY      (0xFull << 8)
+#define ISAR2_ADDRESS_KEYS     (0xFull << 12) /* APA3 */
+
+#define SCTLR_EL1_RESET 0x30D00800ull
+#define MPIDR_RES1      (1ull << 31)
+
+/* The OS lock keeps a guest's breakpoints from working while it is closed, as it is out of reset. Behind a
+ * closed one software can turn on what is an external debugger's, MDSCR_EL1.HDE above all, and then halt the
+ * core, in EL2 too: guests do not get at the locks. */
+static void debug_locks_open(void)
+{
+    sysreg_write(OSDLR_EL1, 0);
+    sysreg_write(OSLAR_EL1, 0);
+}
+
+/* Newer cores have more traps, unknown at reset. Nothing is trapped that is not above; what needs a bit to be
+ * allowed stays forbidden, and the ID registers hide it. */
+static void newer_traps_reset(void)
+{
+    if (ID_FIELD(sysreg_read(ID_AA64MMFR1_EL1), MMFR1_HCX) != 0) {
+        sysreg_write(HCRX_EL2, 0);
+    }
+    if (ID_FIELD(sysreg_read(ID_AA64MMFR0_EL1), MMFR0_FGT) != 0) {
+        sysreg_write(HFGRTR_EL2, 0);
+        sysreg_write(HFGWTR_EL2, 0);
+        sysreg_write(HFGITR_EL2, 0);
+        sysreg_write(HDFGRTR_EL2, 0);
+        sysreg_write(HDFGWTR_EL2, 0);
+        if (ID_FIELD(sysreg_read(ID_AA64PFR0_EL1), PFR0_AMU) != 0) {
+            sysreg_write(HAFGRTR_EL2, 0);
+        }
+    }
+}
+
+void guest_traps_init(uint64_t monitors, bool shared)
+{
+    newer_traps_reset();
+    debug_locks_open();
+    sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
+                              HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK |
+                              HCR_API | (shared ? HCR_TWI : 0));
+    sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA | CPTR_TAM);
+    sysreg_write(HSTR_EL2, 0);
+    sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);
+    sysreg_write(VTCR_EL2, stage2_vtcr());
+    sysreg_write(VPIDR_EL2, sysreg_read(MIDR_EL1));
+    sysreg_write(MDCR_EL2, MDCR_TPM | MDCR_TPMCR | MDCR_TDOSA | MDCR_TPMS | MDCR_TTRF | monitors);
+    arch_isb();
+}
+
+bool guest_has_address_keys(void)
+{
+    return ((sysreg_read(ID_AA64ISAR1_EL1) & ISAR1_ADDRESS_KEYS) |
+            (sysreg_read(ID_AA64ISAR2_EL1) & ISAR2_ADDRESS_KEYS)) != 0;
+}
+
+bool guest_has_generic_key(void)
+{
+    return ((sysreg_read(ID_AA64ISAR1_EL1) & ISAR1_GENERIC_KEY) |
+            (sysreg_read(ID_AA64ISAR2_EL1) & ISAR2_GENERIC_KEY)) != 0;
+}
+
+/* Keys of pointer authentication, as far as the core has any. */
+static void keys_reset(void)
+{
+    if (guest_has_address_keys()) {
+        sysreg_write(APIAKEYLO_EL1, 0);
+        sysreg_write(APIAKEYHI_EL1, 0);
+        sysreg_write(APIBKEYLO_EL1, 0);
+        sysreg_write(APIBKEYHI_EL1, 0);
+        sysreg_write(APDAKEYLO_EL1, 0);
+        sysreg_write(APDAKEYHI_EL1, 0);
+        sysreg_write(APDBKEYLO_EL1, 0);
+        sysreg_write(APDBKEYHI_EL1, 0);
+    }
+    if (guest_has_generic_key()) {
+        sysreg_write(APGAKEYLO_EL1, 0);
+        sysreg_write(APGAKEYHI_EL1, 0);
+    }
+}
+
+void guest_identity_set(uint64_t vttbr, uint32_t vcpu_index)
+{
+    sysreg_write(VTTBR_EL2, vttbr);
+    sysreg_write(VMPIDR_EL2, MPIDR_RES1 | vcpu_index);
+}
+
+void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
+{
+    guest_identity_set(vttbr, vcpu_index);
+    sysreg_write(CNTVOFF_EL2, 0);
+    sysreg_write(CNTV_CTL_EL0, 0);
+    sysreg_write(CNTP_CTL_EL0, 0);
+    sysreg_write(CNTV_CVAL_EL0, 0);
+    sysreg_write(CNTP_CVAL_EL0, 0);
+    sysreg_write(CNTKCTL_EL1, 0);
+    sysreg_write(SCTLR_EL1, SCTLR_EL1_RESET);
+    sysreg_write(CPACR_EL1, 0);
+    sysreg_write(TTBR0_EL1, 0);
+    sysreg_write(TTBR1_EL1, 0);
+    sysreg_write(TCR_EL1, 0);
+    sysreg_write(MAIR_EL1, 0);
+    sysreg_write(AMAIR_EL1, 0);
+    sysreg_write(VBAR_EL1, 0);
+    sysreg_write(ESR_EL1, 0);
+    sysreg_write(FAR_EL1, 0);
+    sysreg_write(AFSR0_EL1, 0);
+    sysreg_write(AFSR1_EL1, 0);
+    sysreg_write(PAR_EL1, 0);
+    sysreg_write(ELR_EL1, 0);
+    sysreg_write(SPSR_EL1, 0);
+    sysreg_write(SP_EL0, 0);
+    sysreg_write(SP_EL1, 0);
+    sysreg_write(TPIDR_EL0, 0);
+    sysreg_write(TPIDRRO_EL0, 0);
+    sysreg_write(TPIDR_EL1, 0);
+    sysreg_write(CONTEXTIDR_EL1, 0);
+    sysreg_write(CSSELR_EL1, 0);
+    guest_debug_reset();
+    keys_reset();
+    arch_fp_clear();
+    arch_isb();
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Physical interrupts. Those of a guest get their priority dropped here and are deactivated by the guest
+ * itself, through the list register; EL2's own are completed here.
+ */
+#include "run/irq.h"
+#include "console/console.h"
+#include "flow/flows.h"
+#include "run/shared_core.h"
+#include "run/system_end.h"
+#include "run/vcpu_run.h"
+#include "time/bandwidth.h"
+#include "time/guest_pmu.h"
+#include "vgic/vgic.h"
+#include "vm/clock.h"
+#include "vm/domain.h"
+#include "vm/system.h"
+#include "vm/vcpu.h"
+#include <arch/gic.h>
+
+#define EL2_SGI 0u
+
+static void complete(uint32_t intid)
+{
+    gic_end(intid);
+    gic_deactivate(intid);
+}
+
+/* One of a shared core's VCPUs is concerned: nobody knows which. Not inlined: other cores would pay for it.
+ */
+static __attribute__((noinline)) void handle_shared_request(struct cpu *cpu, uint32_t requests)
+{
+    shared_core_reschedule(cpu);
+    if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->vcpu != NULL) {
+        vgic_handle_request(cpu->vcpu);
+    }
+}
+
+static void handle_requests(struct cpu *cpu)
+{
+    uint32_t requests = atomic_exchange_explicit(&cpu->requests, 0, memory_order_acq_rel);
+
+    if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->pinned != NULL) {
+        vgic_handle_request(cpu->pinned);
+    } else if (cpu->shared != NULL) {
+        handle_shared_request(cpu, requests);
+    }
+    if ((requests & CPU_REQUEST_CONSOLE) != 0) {
+        console_handle_request();
+        system_finish_if_ending();
+    }
+    if ((requests & CPU_REQUEST_BUDGETS) != 0) {
+        bandwidth_published(cpu);
+    }
+    if ((requests & CPU_REQUEST_FLOWS) != 0) {
+        flows_handle_request(cpu);
+    }
+    /* CPU_REQUEST_VCPU_POWER needs no work here: whoever took the interrupt looks at the VCPU's state next.
+     */
+}
+
+/* A device's interrupt goes to the domain that has the device; the broker's engine is EL2's own. */
+static void handle_shared(struct cpu *cpu, uint32_t intid)
+{
+    gic_end(intid);
+    if (cpu->pinned != NULL ? vgic_inject_spi_hw(cpu->pinned->domain, intid)
+                            : cpu->shared != NULL && shared_core_inject_spi(cpu, intid)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
+        return;
+    }
+    if (flows_engine_interrupt(intid)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
+        gic_deactivate(intid);
+        return;
+    }
+    gic_disable(intid);
+    gic_deactivate(intid);
+    cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
+}
+
+static void handle_alarms(struct cpu *cpu)
+{
+    uint32_t due = clock_take_alarms();
+
+    if (cpu->shared != NULL) {
+        shared_core_reschedule(cpu);
+    }
+    if ((due & 1u << CLOCK_ALARM_RUN_LIMIT) != 0) {
+        system_end(BH_END_REASON_RUN_LIMIT);
+    }
+    if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
+        console_handle_request();
+    }
+    if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
+        bandwidth_period(cpu);
+    }
+}
+
+/* Completed first: a request that arrives while these are handled interrupts again. */
+static void take_requests(struct cpu *cpu)
+{
+    cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_IPI);
+    complete(EL2_SGI);
+    handle_requests(cpu);
+}
+
+/* False: the budget of the core's VCPU is spent, or another one may be due. */
+static bool dispatch(struct cpu *cpu, uint32_t intid)
+{
+    const struct manifest_platform *platform = &system_manifest()->platform;
+
+    if (intid == EL2_SGI) {
+        take_requests(cpu);
+    } else if ((intid == platform->cntv_irq || intid == platform->cntp_irq) && cpu->vcpu != NULL) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_TIMER);
+        gic_end(intid);
+        vgic_inject_private_hw(cpu->vcpu, intid);
+    } else if (intid == platform->maintenance_irq && cpu->vcpu != NULL) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_MAINTENANCE);
+        vgic_maintenance(cpu->vcpu);
+        complete(intid);
+    } else if (intid == platform->uart_irq) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_CONSOLE);
+        if (cpu->shared != NULL) {
+            shared_core_reschedule(cpu);
+        }
+        console_irq();
+        complete(intid);
+        return cpu->hold == 0;
+    } else if (intid == platform->cnthp_irq) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_HYPERVISOR_TIMER);
+        handle_alarms(cpu);
+        complete(intid);
+        return cpu->hold == 0;
+    } else if (intid == cpu->bandwidth.irq) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_OVERFLOW);
+        if (cpu->shared != NULL) {
+            shared_core_reschedule(cpu);
+        } else {
+            bandwidth_overflow(cpu);
+        }
+        if (cpu->vcpu != NULL) {
+            guest_pmu_overflow(cpu->vcpu);
+        }
+        complete(intid);
+        return cpu->hold == 0;
+    } else if (intid >= 32) {
+        handle_shared(cpu, intid);
+    } else {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
+        gic_end(intid);
+        gic_disable(intid);
+        gic_deactivate(intid);
+    }
+    return true;
+}
+
+/* The most urgent interrupt; further ones interrupt again. */
+bool trap_irq_short(void)
+{
+    struct cpu *cpu = this_cpu();
+    uint32_t intid = gic_acknowledge();
+
+    if (vgic_timer_repeats(&cpu->vcpu->vgic, intid)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_TIMER);
+        cpu->status->injected++;
+        gic_end(intid);
+        vgic_repeat_timer(&cpu->vcpu->vgic);
+        return true;
+    }
+    if (intid >= GIC_INTID_LIMIT) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_SPURIOUS);
+        return true;
+    }
+    if (intid == EL2_SGI) { /* whoever stops a VCPU of another core sends a request there */
+        take_requests(cpu);
+        return vcpu_may_run(cpu->vcpu) && cpu->hold == 0;
+    }
+    return dispatch(cpu, intid);
+}
+
+bool irq_handle_one(struct cpu *cpu)
+{
+    uint32_t intid = gic_acknowledge();
+
+    if (intid >= GIC_INTID_LIMIT) {
+        return false;
+    }
+    (void)dispatch(cpu, intid);
+    return true;
+}
+
+void irq_handle_all(struct cpu *cpu)
+{
+    while (irq_handle_one(cpu)) {
+    }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The last thing that EL2 does: what waits is written, and the machine turned off.
+ */
+#ifndef BULKHEAD_SYSTEM_END_H
+#define BULKHEAD_SYSTEM_END_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Does not return if system_end() was called; else does nothing. Console core. */
+void system_finish_if_ending(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

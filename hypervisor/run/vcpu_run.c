@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Starting a VCPU from scratch and idling without one. The state in which a guest starts is that of a core
+ * out of reset as PSCI and the Linux boot protocol describe it; nothing of an earlier guest remains.
+ */
+#include "run/vcpu_run.h"
+#include "flow/flows.h"
+#include "run/domain_life.h"
+#include "run/guest_state.h"
+#include "run/irq.h"
+#include "run/shared_core.h"
+#include "time/bandwidth.h"
+#include "time/guest_pmu.h"
+#include "vgic/vgic.h"
+#include "vm/clock.h"
+#include "vm/system.h"
+#include <arch/barrier.h>
+#include <arch/sysreg.h>
+#include <string.h>
+
+#define SPSR_EL1H_MASKED 0x3C5u
+
+static bool take_start(struct vcpu *vcpu)
+{
+    uint32_t expected = VCPU_STARTING;
+
+    return atomic_load(&vcpu->domain->state) == BH_DOMAIN_STATE_RUNNING &&
+           atomic_compare_exchange_strong(&vcpu->power, &expected, VCPU_ON);
+}
+
+void vcpu_begin(struct cpu *cpu, struct guest_regs *regs)
+{
+    struct vcpu *vcpu = cpu->vcpu;
+
+    memset(regs, 0, sizeof *regs);
+    regs->x[0] = vcpu->boot_argument;
+    guest_state_reset(vcpu->domain->stage2.vttbr, vcpu->index);
+    sysreg_write(ELR_EL2, vcpu->entry.value);
+    sysreg_write(SPSR_EL2, SPSR_EL1H_MASKED);
+    vgic_vcpu_reset(vcpu);
+    guest_pmu_reset(vcpu);
+    arch_tlbi_local_all();
+    arch_icache_invalidate_local();
+    cpu->status->idle = 0;
+    if (cpu->status->entered_at == 0) {
+        cpu->status->entered_at = clock_now();
+    }
+}
+
+/* From `power`, if it still is that, to off. The core that may be about to restart the domain hears of it. */
+static void go_off(struct vcpu *vcpu, uint32_t power)
+{
+    if (power != VCPU_OFF && atomic_compare_exchange_strong(&vcpu->power, &power, VCPU_OFF) &&
+        vcpu->index != 0) {
+        cpu_send_request(vcpu->domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
+    }
+}
+
+void vcpu_went_off(struct vcpu *vcpu)
+{
+    flows_vcpu_off(vcpu->domain);
+    go_off(vcpu, VCPU_STOPPING);
+}
+
+bool vcpu_take_start(struct vcpu *vcpu)
+{
+    /* Before the state: what the domain's next life makes of it must stay. */
+    uint32_t power = atomic_load(&vcpu->power);
+
+    if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
+        go_off(vcpu, power);
+        if (vcpu->index != 0 || !domain_finish_restart(vcpu->domain)) {
+            return false;
+        }
+    }
+    return take_start(vcpu);
+}
+
+/* Until the period ends or the VCPU is stopped. One interrupt at a time: with periods as short as their
+ * handling there is always one more. */
+static void wait_for_budget(struct cpu *cpu)
+{
+    while ((cpu->hold & CPU_HOLD_THROTTLED) != 0 && vcpu_may_run(cpu->vcpu)) {
+        if (!irq_handle_one(cpu)) {
+            arch_wfi();
+        }
+    }
+}
+
+/* Puts the core's VCPU away, if it has one, and waits for its next start. */
+static void wait_for_start(struct cpu *cpu, struct guest_regs *regs)
+{
+    if (cpu->vcpu != NULL) {
+        bandwidth_stop(cpu);
+        vgic_vcpu_off(cpu->vcpu);
+        guest_pmu_reset(cpu->vcpu);
+        if (arch_take_serror()) { /* of what it did last; its next life must not end with it */
+            cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
+        }
+        vcpu_went_off(cpu->vcpu);
+    }
+    cpu->status->idle = 1;
+    for (;;) {
+        irq_handle_all(cpu);
+        if (cpu->vcpu != NULL && vcpu_take_start(cpu->vcpu)) {
+            vcpu_begin(cpu, regs);
+            bandwidth_start(cpu);
+            return;
+        }
+        arch_wfi();
+    }
+}
+
+void vcpu_wait(struct cpu *cpu, struct guest_regs *regs)
+{
+    if (cpu->shared != NULL) {
+        shared_core_settle(cpu, regs);
+        return;
+    }
+    do {
+        if (cpu->vcpu != NULL && vcpu_may_run(cpu->vcpu)) {
+            wait_for_budget(cpu);
+        } else {
+            wait_for_start(cpu, regs);
+        }
+    } while (!vcpu_may_run(cpu->vcpu) || cpu->hold != 0);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Budgets, regulators, samples and performance monitors of guests in a program that has none of them: linked
+ * in place of their sources. core/manifest_space_only.c refuses a manifest that asks for any. What only such
+ * a manifest leads to traps, which ends EL2 with a panic.
+ */
+#include "time/bandwidth.h"
+#include "time/bandwidth_update.h"
+#include "time/guest_pmu.h"
+#include "time/hypercall_bandwidth.h"
+#include "time/pmu.h"
+#include "time/regulation.h"
+#include "time/statistics.h"
+#include "vm/cpu.h"
+
+/* bandwidth.h: no VCPU has a budget. The counters stand still, whatever a loader left. */
+bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr)
+{
+    static const uint32_t no_events[PMU_COUNTERS];
+
+    return pmu_init(&cpu->bandwidth.pmu, no_events, 0, false, mdcr);
+}
+
+void bandwidth_share_init(struct domain *domain)
+{
+    (void)domain;
+}
+
+void bandwidth_share_renew(struct domain *domain)
+{
+    (void)domain;
+}
+
+void bandwidth_set_epoch(struct cpu *cpu, uint64_t start_ticks)
+{
+    (void)cpu;
+    (void)start_ticks;
+}
+
+void bandwidth_start(struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void bandwidth_stop(struct cpu *cpu)
+{
+    (void)cpu;
+}
+
+void bandwidth_charge(struct cpu *cpu, uint64_t lines)
+{
+    (void)cpu;
+    (void)lines;
+}
+
+void bandwidth_overflow(struct cpu *cpu)
+{
+    (void)cpu;
+    __builtin_trap();
+}
+
+void bandwidth_period(struct cpu *cpu)
+{
+    (void)cpu;
+    __builtin_trap();
+}
+
+void bandwidth_published(struct cpu *cpu)
+{
+    (void)cpu;
+    __builtin_trap();
+}
+
+/* bandwidth_update.h: nothing is agreed. */
+void bandwidth_update_init_all(uint64_t start_ticks)
+{
+    (void)start_ticks;
+}
+
+/* regulation.h, statistics.h: nobody is in a set, and there is nothing to sample. */
+void regulation_init(void) {}
+
+bool statistics_init_all(void)
+{
+    return true;
+}
+
+/* hypercall_bandwidth.h: the calls do not exist. */
+static void not_supported(uint64_t x[31])
+{
+    x[0] = (uint64_t) - (int64_t)BH_HYPERCALL_ERROR_NOT_SUPPORTED;
+}
+
+void hypercall_budget_read(struct domain *domain, uint64_t x[31])
+{
+    (void)domain;
+    not_supported(x);
+}
+
+void hypercall_budget_change(struct domain *domain, uint64_t x[31])
+{
+    (void)domain;
+    not_supported(x);
+}
+
+void hypercall_samples_store(uint64_t x[31])
+{
+    not_supported(x);
+}
+
+void hypercall_sample_read(uint64_t x[31])
+{
+    not_supported(x);
+}
+
+void hypercall_regulation_read(uint64_t x[31])
+{
+    not_supported(x);
+}
+
+void hypercall_regulation_change(uint64_t x[31])
+{
+    not_supported(x);
+}
+
+/* guest_pmu.h: no guest has monitors; their registers are undefined. */
+void guest_pmu_reset(struct vcpu *vcpu)
+{
+    (void)vcpu;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
+bool guest_pmu_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64_t *value)
+{
+    (void)vcpu;
+    (void)encoding;
+    (void)write;
+    (void)value;
+    return false;
+}
+
+uint64_t guest_pmu_dfr0(const struct vcpu *vcpu)
+{
+    (void)vcpu;
+    return 0;
+}
+
+void guest_pmu_overflow(struct vcpu *vcpu)
+{
+    (void)vcpu;
+    __builtin_trap();
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One regulator for all cores. The exchange lets one core at a time step it; the lock is for whoever reads or
+ * changes its parameters meanwhile.
+ */
+#include "time/regulation.h"
+#include "core/regulated_core.h"
+#include "core/spinlock.h"
+#include "time/statistics.h"
+#include "vm/clock.h"
+#include "vm/cpu.h"
+#include "vm/system.h"
+#include <arch/mmio.h>
+#include <stdatomic.h>
+
+static struct {
+    struct spinlock lock;
+    struct manifest_regulation latest; /* asked for */
+    struct regulator regulator;
+    _Atomic uint64_t outcome; /* of the latest step, for samples: G in events above 32 bits of U */
+    uint64_t lasts_ticks;     /* the interval that has begun: a change holds for those after it */
+    struct regulator_exchange exchange;
+    struct utilization_meter meter;
+} regulation;
+
+static uint32_t members(void)
+{
+    return system_manifest()->regulation.members;
+}
+
+bool regulation_has(uint32_t core)
+{
+    return (members() >> core & 1) != 0;
+}
+
+struct regulator_exchange *regulation_exchange(void)
+{
+    return &regulation.exchange;
+}
+
+static uint32_t read_counter(uint32_t offset)
+{
+    return mmio_read32(paddr(system_manifest()->platform.utilization_pa + offset));
+}
+
+/* Busy cycles first: what passes between the two makes the load look lower by nanoseconds, not higher. */
+static bool measure(uint32_t *utilization)
+{
+    const struct manifest_platform *platform = &system_manifest()->platform;
+    uint32_t busy;
+
+    if (platform->utilization_pa == 0) {
+        return false;
+    }
+    busy = read_counter(platform->utilization_busy);
+    return utilization_measure(&regulation.meter, busy, read_counter(platform->utilization_cycles),
+                               utilization);
+}
+
+static void start_counters(void)
+{
+    const struct manifest_platform *platform = &system_manifest()->platform;
+    uint32_t unused;
+
+    if (platform->utilization_pa == 0) {
+        return;
+    }
+    regulation.meter =
+        (struct utilization_meter){{platform->utilization_bits, 0}, {platform->utilization_bits, 0}, false};
+    mmio_write32(paddr(platform->utilization_pa + platform->utilization_control),
+                 platform->utilization_clear);
+    mmio_write32(paddr(platform->utilization_pa + platform->utilization_control),
+                 platform->utilization_enable);
+    (void)measure(&unused);
+}
+
+/* Cores that run a VCPU from the beginning; those of others join when they are turned on. */
+static uint32_t first_members(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        first |= 1u << manifest_vcpus(manifest)[manifest_domains(manifest)[i].first_vcpu].core;
+    }
+    return first & members();
+}
+
+void regulation_init(void)
+{
+    struct regulator_parameters parameters;
+
+    if (members() == 0) {
+        return;
+    }
+    regulation.latest = system_manifest()->regulation;
+    manifest_regulator(&regulation.latest, clock_ticks(regulation.latest.interval_ns), &parameters);
+    regulation.lasts_ticks = parameters.interval_ticks;
+    regulator_init(&regulation.regulator, &parameters);
+    regulator_exchange_init(&regulation.exchange, first_members(), 0);
+    start_counters();
+}
+
+/* For samples, and for whoever looks from outside. */
+static void publish(void)
+{
+    const struct regulator *from = &regulation.regulator;
+    struct status_regulation *to = &system_status()->regulation;
+    uint64_t events = from->global >> REGULATOR_FRACTION_BITS;
+    bool first = to->samples == 0;
+
+    atomic_store_explicit(&regulation.outcome, events << 32 | from->last_load, memory_order_relaxed);
+    to->samples = from->statistics.samples;
+    to->missed = from->statistics.missed;
+    to->given_up = regulation.exchange.given_up;
+    to->unusable = from->statistics.unusable;
+    to->changes = from->statistics.changes;
+    to->global_events = events;
+    to->global_sum_events += events;
+    to->global_min_events = first || events < to->global_min_events ? events : to->global_min_events;
+    to->global_max_events = events > to->global_max_events ? events : to->global_max_events;
+    to->load_sum += from->last_load;
+    to->load_min = first || from->last_load < to->load_min ? from->last_load : to->load_min;
+    to->load_max = from->last_load > to->load_max ? from->last_load : to->load_max;
+}
+
+/* What the memory did, and what the members caused, in the interval that is over. */
+static void fill_load(struct regulator_sample *sample)
+{
+    sample->has_utilization = measure(&sample->utilization);
+    sample->elapsed_ticks = regulation.lasts_ticks;
+    regulation.lasts_ticks = regulation.regulator.parameters.interval_ticks;
+    for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
+        sample->traffic_events += sample->accesses[i];
+    }
+}
+
+void regulation_complete(struct cpu *cpu, struct regulator_sample *sample)
+{
+    spin_lock(&regulation.lock);
+    fill_load(sample);
+    regulated_step(&cpu->bandwidth.regulated, &regulation.regulator, sample);
+    publish();
+    spin_unlock(&regulation.lock);
+    for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
+        if (regulation_has(i) && i != cpu->index) {
+            cpu_send_request(cpu_at(i), CPU_REQUEST_BUDGETS);
+        }
+    }
+}
+
+struct regulation_outcome regulation_latest(void)
+{
+    uint64_t both = atomic_load_explicit(&regulation.outcome, memory_order_relaxed);
+
+    return (struct regulation_outcome){.global_events = both >> 32, .load = (uint32_t)both};
+}
+
+bool regulation_read(struct manifest_regulation *parameters)
+{
+    if (members() == 0) {
+        return false;
+    }
+    spin_lock(&regulation.lock);
+    *parameters = regulation.latest;
+    spin_unlock(&regulation.lock);
+    parameters->store_samples = statistics_are_stored() ? 1 : 0;
+    return true;
+}
+
+/* The first word that is bad; what a manager says of cores that are not in the set holds for nobody. */
+static uint32_t bad_word(const struct manifest_regulation *parameters)
+{
+    uint32_t word = manifest_regulation_bad_word(system_manifest(), parameters);
+
+    for (uint32_t i = 0; i < BH_MAX_CORES && word == BH_REGULATION_WORDS; i++) {
+        if (!regulation_has(i) &&
+            parameters->budget_events[i] != system_manifest()->regulation.budget_events[i]) {
+            word = offsetof(struct manifest_regulation, budget_events) / sizeof(uint64_t) + i;
+        }
+    }
+    return word;
+}
+
+uint32_t regulation_change(const struct manifest_regulation *parameters)
+{
+    struct regulator_parameters staged;
+    uint32_t word = bad_word(parameters);
+
+    if (word != BH_REGULATION_WORDS) {
+        return word;
+    }
+    manifest_regulator(parameters, clock_ticks(parameters->interval_ns), &staged);
+    spin_lock(&regulation.lock);
+    /* Ticks say what the check in nanoseconds could not: whether an interval is long enough to be one. */
+    if (regulator_change(&regulation.regulator, &staged) == REGULATOR_ERROR_NONE) {
+        regulation.latest = *parameters;
+        (void)statistics_store(parameters->store_samples != 0);
+    } else {
+        word = offsetof(struct manifest_regulation, interval_ns) / sizeof(uint64_t);
+    }
+    spin_unlock(&regulation.lock);
+    return word;
+}

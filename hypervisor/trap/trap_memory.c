@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stage-2 aborts: emulated devices, lazily mapped memory, and addresses that the guest does not own. The one
+ * place where an access of a guest is decoded; devices see only what has been checked here.
+ */
+#include "base/mmio_access.h"
+#include "base/syndrome.h"
+#include "console/console.h"
+#include "console/vuart.h"
+#include "flow/flows.h"
+#include "run/crash.h"
+#include "trap/trap.h"
+#include "vgic/vgic_model.h"
+#include "vm/system.h"
+#include <arch/sysreg.h>
+
+#define PAGE_OFFSET 0xFFFull
+
+/* Sign- or zero-extends what a device answered to the width of the destination. */
+static uint64_t extended(uint64_t value, uint64_t esr)
+{
+    uint32_t bits = 8 * esr_access_bytes(esr);
+
+    if (esr_is_sign_extended(esr) && bits < 64) {
+        uint64_t sign = 1ull << (bits - 1);
+
+        value = ((value & (sign | (sign - 1))) ^ sign) - sign;
+        return esr_is_64bit_register(esr) ? value : (uint32_t)value;
+    }
+    return value;
+}
+
+/* Which device an address is of. */
+enum device {
+    DEVICE_GIC,
+    DEVICE_UART,
+    DEVICE_SOCKET,
+};
+
+/* Devices do nothing if they return false. */
+static bool perform(struct cpu *cpu, enum device device, enum vgic_frame frame, struct mmio_access *access)
+{
+    if (device != DEVICE_GIC) {
+        if (device == DEVICE_UART ? !vuart_access(cpu->vcpu, access)
+                                  : !flows_device_access(cpu->vcpu, access)) {
+            return false;
+        }
+        cpu_count_exit(cpu,
+                       device == DEVICE_UART ? BH_EXIT_REASON_UART_ACCESS : BH_EXIT_REASON_SOCKET_ACCESS);
+        return true;
+    }
+    if (!vgic_frame_access(cpu->vcpu, frame, access)) {
+        return false;
+    }
+    cpu_count_exit(cpu,
+                   frame == VGIC_FRAME_DISTRIBUTOR ? BH_EXIT_REASON_GICD_ACCESS : BH_EXIT_REASON_GICR_ACCESS);
+    return true;
+}
+
+/* One access to a device, which begins `offset` bytes before. */
+static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr, enum device device,
+                          enum vgic_frame frame, uint64_t offset)
+{
+    struct mmio_access access;
+
+    if (!esr_is_decodable(esr) || esr_is_table_walk(esr)) {
+        return false;
+    }
+    access = (struct mmio_access){
+        .offset = offset,
+        .bytes = esr_access_bytes(esr),
+        .write = esr_is_write(esr),
+    };
+    if (access.write) {
+        uint64_t mask = ~0ull >> (64 - 8 * access.bytes);
+
+        access.value = guest_register(regs, esr_transfer_register(esr)) & mask;
+    }
+    if ((offset & (access.bytes - 1)) != 0 || !perform(cpu, device, frame, &access)) {
+        return false;
+    }
+    if (!access.write) {
+        set_guest_register(regs, esr_transfer_register(esr), extended(access.value, esr));
+    }
+    trap_skip_instruction(esr);
+    return true;
+}
+
+static bool uart_is_at(const struct domain *domain, uint64_t ipa, uint64_t *offset)
+{
+    *offset = ipa - system_manifest()->platform.uart_pa;
+    return *offset < VUART_BYTES && domain_has_flag(domain, BH_DOMAIN_FLAG_CONSOLE);
+}
+
+static bool map_lazily(struct cpu *cpu, uint64_t page)
+{
+    if (!stage2_map_lazily(&cpu->vcpu->domain->stage2, system_pool(), ipaddr(page))) {
+        return false;
+    }
+    cpu_count_exit(cpu, BH_EXIT_REASON_LAZY_MAP);
+    return true;
+}
+
+/* Guests see the emulated devices where the board has the real ones. */
+bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+{
+    const struct domain *domain = cpu->vcpu->domain;
+    uint64_t page = hpfar_page(sysreg_read(HPFAR_EL2));
+    uint64_t in_page = sysreg_read(FAR_EL2) & PAGE_OFFSET;
+    enum vgic_frame frame;
+    uint64_t offset;
+    uint64_t value;
+
+    if (!esr_is_translation_fault(esr)) {
+        return false;
+    }
+    frame = vgic_frame_at(domain, page, &offset);
+    if (frame == VGIC_FRAME_DISTRIBUTOR && esr_is_plain_read(esr) && in_page % 4 == 0 &&
+        vgic_dist_read_unlocked(domain, offset + in_page, &value)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_GICD_ACCESS);
+        set_guest_register(regs, esr_transfer_register(esr), value);
+        trap_skip_instruction(esr);
+        return true;
+    }
+    if (frame != VGIC_FRAME_NONE) {
+        return device_access(cpu, regs, esr, DEVICE_GIC, frame, offset + in_page);
+    }
+    if (uart_is_at(domain, page, &offset)) {
+        return device_access(cpu, regs, esr, DEVICE_UART, frame, offset + in_page);
+    }
+    if (flows_device_at(domain, page, &offset)) {
+        return device_access(cpu, regs, esr, DEVICE_SOCKET, frame, offset + in_page);
+    }
+    return map_lazily(cpu, page);
+}
+
+bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr)
+{
+    return esr_is_translation_fault(esr) && map_lazily(cpu, hpfar_page(sysreg_read(HPFAR_EL2)));
+}
+
+static bool is_device(const struct domain *domain, uint64_t page)
+{
+    uint64_t offset;
+
+    return vgic_frame_at(domain, page, &offset) != VGIC_FRAME_NONE || uart_is_at(domain, page, &offset) ||
+           flows_device_at(domain, page, &offset);
+}
+
+static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64_t esr,
+                          enum bh_domain_end end)
+{
+    cpu_count_exit(cpu, BH_EXIT_REASON_STAGE2_FAULT);
+    domain_crash(cpu, regs, esr_is_external_abort(esr) ? BH_DOMAIN_END_EXTERNAL_ABORT : end);
+}
+
+void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+{
+    if (trap_data_abort_resolve(cpu, regs, esr)) {
+        return;
+    }
+    if (!esr_is_translation_fault(esr) || !is_device(cpu->vcpu->domain, hpfar_page(sysreg_read(HPFAR_EL2)))) {
+        refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_DATA_ABORT);
+    } else if (!esr_is_decodable(esr) || esr_is_table_walk(esr)) {
+        domain_crash(cpu, regs, BH_DOMAIN_END_UNDECODABLE_ACCESS);
+    } else {
+        domain_crash(cpu, regs, BH_DOMAIN_END_BAD_DEVICE_ACCESS);
+    }
+}
+
+void trap_instruction_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+{
+    if (!trap_instruction_abort_resolve(cpu, esr)) {
+        refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT);
+    }
+}

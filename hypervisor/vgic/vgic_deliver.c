@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which interrupts are in the list registers. The guest works on them without exits, so what became of an
+ * interrupt is learnt when something makes us look: a new interrupt, a register write, a maintenance
+ * interrupt. Everything here runs on the VCPU's core with the domain's lock; the work is bounded by banks and
+ * list registers.
+ */
+#include "vgic/vgic.h"
+#include "vgic/vgic_internal.h"
+
+#include <arch/gic.h>
+#include <arch/vgic_sgi.h>
+
+/* Added to the priority of an active interrupt: where a pending one goes first; where it was never taken. */
+#define ACTIVE_LATER 0x100u
+#define FORCED_LAST  0x200u
+#define NO_PRIORITY  0x400u /* less urgent than any */
+
+static uint32_t index_mask(uint32_t vcpu_index)
+{
+    return vcpu_index == VGIC_NO_VCPU ? 0 : 1u << vcpu_index;
+}
+
+/* Interrupts of the bank that the distributor forwards. */
+static uint32_t forwarded(const struct domain *domain, const struct vgic_bank *bank)
+{
+    uint32_t groups = 0;
+
+    if ((domain->vgic.control & VGIC_CONTROL_GROUP1) != 0) {
+        groups |= bank->group1;
+    }
+    if ((domain->vgic.control & VGIC_CONTROL_GROUP0) != 0) {
+        groups |= ~bank->group1;
+    }
+    return groups & bank->enabled;
+}
+
+static bool targets(const struct vcpu *vcpu, uint32_t intid)
+{
+    return intid < 32 || vcpu->domain->vgic.target[intid - 32] == vcpu->index;
+}
+
+static bool owns(const struct vcpu *vcpu, uint32_t intid)
+{
+    return intid < 32 || vcpu->domain->vgic.owner[intid - 32] == vcpu->index;
+}
+
+/* Moves the state of list register n, which is `state` now, back into the bank. Returns who else may be due.
+ */
+static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
+{
+    struct vgic_vcpu *vgic = &vcpu->vgic;
+    const struct vgic_slot slot = vgic->slots[n];
+    struct vgic_bank *bank = vgic_bank_of(vcpu, slot.intid);
+    uint32_t bit = vgic_bit(slot.intid);
+    const uint32_t found = state;
+
+    vgic->slots_used &= ~(1u << n);
+    vgic->slots[n].flags = 0;
+    bank->resident &= ~bit;
+    if ((bank->drop_pending & bit) != 0) {
+        bank->drop_pending &= ~bit;
+        state &= ~(uint32_t)VGIC_LR_PENDING;
+    }
+    if ((bank->drop_active & bit) != 0) {
+        bank->drop_active &= ~bit;
+        state &= ~(uint32_t)VGIC_LR_ACTIVE;
+    }
+
+    if ((state & VGIC_LR_PENDING) != 0 && (slot.flags & VGIC_SLOT_LATCHED) != 0) {
+        bank->pending |= bit;
+    }
+    if ((state & VGIC_LR_ACTIVE) != 0) {
+        bank->active |= bit;
+        if ((slot.flags & VGIC_LR_PENDING) != 0 && found == VGIC_LR_ACTIVE) {
+            bank->forced &= ~bit; /* taken since */
+        }
+    }
+    if (slot.intid < GIC_SGI_COUNT) {
+        vgic_sgi_release(vgic, slot.intid, slot.flags, state);
+    }
+    if ((slot.flags & VGIC_SLOT_HELD) != 0) {
+        if (state != 0) {
+            bank->held |= bit;
+        } else if (found != 0 || (slot.flags & VGIC_LR_HW) == 0) {
+            gic_deactivate(slot.intid); /* the guest's own deactivation did not reach it */
+        }
+    }
+    if (slot.intid >= 32 && !targets(vcpu, slot.intid) && (vgic_pending(bank) & bit) != 0) {
+        return index_mask(vcpu->domain->vgic.target[slot.intid - 32]);
+    }
+    return 0;
+}
+
+/* Takes back list registers that the guest has emptied. */
+static uint32_t collect(struct vcpu *vcpu)
+{
+    uint32_t emptied = vcpu->vgic.slots_used != 0 ? vgic_lr_empty() & vcpu->vgic.slots_used : 0;
+    uint32_t kick = 0;
+
+    while (emptied != 0) {
+        uint32_t n = vgic_next_bit(&emptied);
+
+        if ((vcpu->vgic.slots[n].flags & VGIC_LR_EOI) != 0) {
+            vgic_lr_clear(n); /* its maintenance interrupt */
+        }
+        kick |= release(vcpu, n, 0);
+    }
+    return kick;
+}
+
+uint32_t vgic_recall(struct vcpu *vcpu)
+{
+    uint32_t used = vcpu->vgic.slots_used;
+    uint32_t kick = 0;
+
+    while (used != 0) {
+        uint32_t n = vgic_next_bit(&used);
+
+        kick |= release(vcpu, n, vgic_lr_state(n));
+    }
+    vcpu->vgic.stale = false;
+    return kick;
+}
+
+/* Moves an interrupt of this VCPU that is not resident into list register n. */
+static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
+{
+    struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
+    uint32_t bit = vgic_bit(intid);
+    uint32_t flags = 0;
+
+    if ((bank->active & bit) != 0) {
+        flags |= VGIC_LR_ACTIVE;
+    }
+    if ((forwarded(vcpu->domain, bank) & bit) != 0 && targets(vcpu, intid)) {
+        if ((bank->pending & bit) != 0) {
+            flags |= VGIC_LR_PENDING | VGIC_SLOT_LATCHED;
+            bank->pending &= ~bit;
+        } else if ((vgic_pending(bank) & bit) != 0 && (flags & VGIC_LR_ACTIVE) == 0) {
+            flags |= VGIC_LR_PENDING; /* an active level comes again at its end, if it is still high */
+        }
+    }
+    if ((bank->held & bit) != 0) {
+        flags |= VGIC_SLOT_HELD;
+    }
+    if ((flags & VGIC_SLOT_HELD) != 0 &&
+        (flags & (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) != (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) {
+        flags |= VGIC_LR_HW; /* the architecture has no pending and active hardware interrupt */
+    } else if ((flags & VGIC_SLOT_HELD) != 0 || (bank->edge & bit) == 0 || !targets(vcpu, intid)) {
+        flags |= VGIC_LR_EOI;
+    }
+    if ((bank->group1 & bit) != 0) {
+        flags |= VGIC_LR_GROUP1;
+    }
+    bank->active &= ~bit;
+    bank->held &= ~bit;
+    bank->resident |= bit;
+    if (intid < GIC_SGI_COUNT) {
+        flags = vgic_sgi_put(&vcpu->vgic, intid, flags);
+    } else if (intid >= 32) {
+        vcpu->domain->vgic.owner[intid - 32] = (uint8_t)vcpu->index;
+    } else if ((flags & (VGIC_LR_HW | VGIC_LR_PENDING)) == (VGIC_LR_HW | VGIC_LR_PENDING)) {
+        flags |= VGIC_SLOT_TIMER;
+        vcpu->vgic.timer_slot = n;
+    }
+    vcpu->vgic.slots[n] = (struct vgic_slot){.intid = (uint16_t)intid, .flags = (uint16_t)flags};
+    vcpu->vgic.slots_used |= 1u << n;
+    vgic_lr_write(n, intid, bank->priority[intid % 32], flags);
+}
+
+struct choice {
+    uint32_t intid;
+    uint32_t priority;
+    bool active;
+};
+
+/* Pending and active does not count: the maintenance interrupt for "none is pending" would not end. */
+static bool slot_pending(const struct vgic_vcpu *vgic)
+{
+    uint32_t used = vgic->slots_used;
+
+    while (used != 0) {
+        uint32_t flags = vgic->slots[vgic_next_bit(&used)].flags;
+
+        if ((flags & (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) == VGIC_LR_PENDING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is added to the priority of an active interrupt that waits for a list register. Active ones do not get
+ * the last one if a pending one waits: their priorities may have been dropped long ago, and the guest may end
+ * none of them before it has that one. One that was never taken has no handler that would end it next. */
+static uint32_t active_later(const struct vgic_vcpu *vgic, const struct vgic_bank *bank, uint32_t i)
+{
+    uint32_t free = vgic->slots_mask & ~vgic->slots_used;
+    bool last = (free & (free - 1)) == 0;
+    uint32_t later = (bank->forced & (1u << i)) != 0 ? FORCED_LAST : 0;
+
+    return later + (last && !slot_pending(vgic) ? ACTIVE_LATER : 0);
+}
+
+/* Improves `best` by the interrupts of one bank that are active, or pending and forwarded, but not resident.
+ */
+static void choose(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t first, bool active_only,
+                   struct choice *best)
+{
+    uint32_t candidates = bank->active & ~bank->resident;
+
+    if (!active_only) {
+        candidates |= vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->resident;
+    }
+    while (candidates != 0) {
+        uint32_t i = vgic_next_bit(&candidates);
+        bool active = (bank->active & (1u << i)) != 0;
+        uint32_t priority = bank->priority[i];
+
+        if (__builtin_expect(active, false)) {
+            priority += active_later(&vcpu->vgic, bank, i);
+        }
+        /* Until its end, an active SPI stays with the VCPU that took it, wherever it is routed now. */
+        if (active ? !owns(vcpu, first + i) : !targets(vcpu, first + i)) {
+            continue;
+        }
+        if (priority < best->priority || (priority == best->priority && active && !best->active)) {
+            *best = (struct choice){.intid = first + i, .priority = priority, .active = active};
+        }
+    }
+}
+
+/* Banks of SPIs (bit n: spis[n]) in which any is pending or active. */
+static uint32_t busy_banks(const struct vgic_domain *domain)
+{
+    uint32_t busy = 0;
+
+    for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
+        const struct vgic_bank *bank = &domain->spis[i];
+
+        busy |= (uint32_t)((bank->pending | bank->line | bank->active) != 0) << i;
+    }
+    return busy;
+}
+
+/* The most urgent interrupt that waits for a list register of this VCPU, private or in these banks. */
+static bool most_urgent(struct vcpu *vcpu, uint32_t banks, bool active_only, struct choice *best)
+{
+    *best = (struct choice){.priority = NO_PRIORITY};
+    choose(vcpu, &vcpu->vgic.bank, 0, active_only, best);
+    while (banks != 0) {
+        uint32_t i = vgic_next_bit(&banks);
+
+        choose(vcpu, &vcpu->domain->vgic.spis[i], (i + 1) * 32, active_only, best);
+    }
+    return best->priority != NO_PRIORITY;
+}
+
+/* Ends interrupts that the guest ended while they were in no list register: the innermost is the most urgent.
+ */
+static void end_absent(struct vcpu *vcpu)
+{
+    for (uint32_t count = vgic_lr_eoi_count(); count != 0; count--) {
+        struct choice ended;
+
+        if (!most_urgent(vcpu, busy_banks(&vcpu->domain->vgic), true, &ended)) {
+            break;
+        }
+        struct vgic_bank *bank = vgic_bank_of(vcpu, ended.intid);
+        uint32_t bit = vgic_bit(ended.intid);
+
+        bank->active &= ~bit;
+        if ((bank->held & bit) != 0 && (bank->pending & bit) == 0) {
+            bank->held &= ~bit;
+            gic_deactivate(ended.intid);
+        }
+    }
+    vgic_lr_control(vcpu->vgic.events);
+}
+
+/* Deactivates physical interrupts that no guest will: disabled level ones come again when they are enabled.
+ */
+static void give_back(struct vgic_bank *bank, uint32_t first)
+{
+    uint32_t orphans =
+        bank->held & ~bank->resident & ~bank->active & (~bank->pending | (~bank->enabled & ~bank->edge));
+
+    bank->held &= ~orphans;
+    bank->pending &= ~orphans;
+    while (orphans != 0) {
+        gic_deactivate(first + vgic_next_bit(&orphans));
+    }
+}
+
+static void give_back_all(struct vcpu *vcpu)
+{
+    give_back(&vcpu->vgic.bank, 0);
+    for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
+        struct vgic_bank *bank = &vcpu->domain->vgic.spis[i];
+
+        if (bank->held != 0) {
+            give_back(bank, (i + 1) * 32);
+        }
+    }
+}
+
+/* Enables and disables the timers' interrupts of this core as the guest did. */
+static void mirror_private(struct vcpu *vcpu)
+{
+    uint32_t wanted = vcpu->vgic.bank.enabled & vcpu->vgic.bank.hw;
+    uint32_t changed = wanted ^ vcpu->vgic.mirrored;
+
+    vcpu->vgic.mirrored = wanted;
+    while (changed != 0) {
+        uint32_t intid = vgic_next_bit(&changed);
+
+        if ((wanted & vgic_bit(intid)) != 0) {
+            gic_enable(intid, 0);
+        } else {
+            gic_disable(intid);
+        }
+    }
+}
+
+/* An interrupt that is in a list register here was made pending once more. */
+static bool pending_again(struct vcpu *vcpu)
+{
+    uint32_t used = vcpu->vgic.slots_used;
+
+    while (used != 0) {
+        uint32_t intid = vcpu->vgic.slots[vgic_next_bit(&used)].intid;
+
+        if ((vgic_bank_of(vcpu, intid)->pending & vgic_bit(intid)) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void set_events(struct vcpu *vcpu, uint32_t events)
+{
+    if (events != vcpu->vgic.events) {
+        vcpu->vgic.events = events;
+        vgic_lr_control(events);
+    }
+}
+
+uint32_t vgic_update(struct vcpu *vcpu)
+{
+    struct vgic_vcpu *vgic = &vcpu->vgic;
+    uint32_t before = vgic->slots_used;
+    uint32_t kick = 0;
+    bool recalled = false;
+    bool waiting = false;
+    struct choice next;
+    uint32_t busy;
+
+    if (!vgic->online) {
+        return 0;
+    }
+    mirror_private(vcpu);
+    kick |= collect(vcpu);
+    if (vgic->stale || vgic->events != 0 || pending_again(vcpu)) {
+        if (vgic->events != 0) {
+            end_absent(vcpu);
+        }
+        before = vgic->slots_used;
+        kick |= vgic_recall(vcpu);
+        recalled = true;
+        give_back_all(vcpu);
+    }
+    busy = busy_banks(&vcpu->domain->vgic);
+    while (most_urgent(vcpu, busy, false, &next)) {
+        uint32_t free = vgic->slots_mask & ~vgic->slots_used;
+
+        if (free != 0) {
+            put(vcpu, vgic_next_bit(&free), next.intid);
+        } else if (!recalled) {
+            before = vgic->slots_used;
+            kick |= vgic_recall(vcpu);
+            busy = busy_banks(&vcpu->domain->vgic);
+            recalled = true;
+        } else {
+            waiting = true;
+            break;
+        }
+    }
+    if (recalled) {
+        uint32_t left = before & ~vgic->slots_used;
+
+        while (left != 0) {
+            vgic_lr_clear(vgic_next_bit(&left));
+        }
+    }
+    if (!waiting) {
+        set_events(vcpu, 0);
+    } else {
+        vcpu->cpu->status->list_register_full += vgic->events == 0;
+        set_events(vcpu,
+                   VGIC_LR_UNDERFLOW | VGIC_LR_NOT_PRESENT | (slot_pending(vgic) ? VGIC_LR_NO_PENDING : 0));
+    }
+    return kick;
+}
+
+uint32_t vgic_withdraw(struct vcpu *vcpu)
+{
+    struct vgic_vcpu *vgic = &vcpu->vgic;
+    uint32_t used;
+    uint32_t kick = collect(vcpu);
+
+    if (vgic->events != 0) {
+        end_absent(vcpu);
+        vgic->events = 0;
+    }
+    used = vgic->slots_used;
+    kick |= vgic_recall(vcpu);
+    while (used != 0) {
+        vgic_lr_clear(vgic_next_bit(&used));
+    }
+    return kick;
+}
+
+bool vgic_any_due(struct vcpu *vcpu)
+{
+    uint32_t busy = busy_banks(&vcpu->domain->vgic);
+    const struct vgic_bank *bank = &vcpu->vgic.bank;
+    uint32_t due = vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->active & ~bank->resident;
+
+    while (due == 0 && busy != 0) {
+        uint32_t i = vgic_next_bit(&busy);
+
+        bank = &vcpu->domain->vgic.spis[i];
+        due = vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->active & ~bank->resident;
+        for (uint32_t mask = due; mask != 0;) {
+            uint32_t n = vgic_next_bit(&mask);
+
+            due &= targets(vcpu, (i + 1) * 32 + n) ? ~0u : ~(1u << n);
+        }
+    }
+    return due != 0;
+}
+
+uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid)
+{
+    struct vgic_vcpu *vgic = &vcpu->vgic;
+    struct vgic_bank *bank = vgic_bank_of(vcpu, intid);
+
+    if (vgic->online && !vgic->stale && vgic->events == 0) {
+        uint32_t kick = collect(vcpu);
+        uint32_t free = vgic->slots_mask & ~vgic->slots_used;
+
+        if (free != 0 && targets(vcpu, intid) && /* not if it was routed away while it was resident */
+            (forwarded(vcpu->domain, bank) & ~bank->resident & ~bank->active & vgic_bit(intid)) != 0) {
+            put(vcpu, vgic_next_bit(&free), intid);
+            return kick;
+        }
+        return kick | vgic_update(vcpu);
+    }
+    return vgic_update(vcpu);
+}
+
+uint32_t vgic_peek(struct vcpu *vcpu, uint32_t first, uint32_t state)
+{
+    uint32_t used = vcpu->vgic.slots_used;
+    uint32_t found = 0;
+
+    while (used != 0) {
+        uint32_t n = vgic_next_bit(&used);
+        uint32_t intid = vcpu->vgic.slots[n].intid;
+
+        if (intid / 32 == first / 32 && (vgic_lr_state(n) & state) != 0) {
+            found |= vgic_bit(intid);
+        }
+    }
+    return found;
+}
+
+bool vgic_is_pending(struct vcpu *vcpu)
+{
+    uint32_t used = vcpu->vgic.slots_used;
+
+    while (used != 0) {
+        if ((vgic_lr_state(vgic_next_bit(&used)) & VGIC_LR_PENDING) != 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A domain: its place in the manifest, its state, its virtual devices and its VCPUs. Domains never share
+ * anything but code. Its life, from start to end, is run/domain_life.h's.
+ */
+#ifndef BULKHEAD_DOMAIN_H
+#define BULKHEAD_DOMAIN_H
+
+#include "console/vuart_state.h"
+#include "core/event_pool.h"
+#include "memory/stage2.h"
+#include "time/time_state.h"
+#include "vgic/vgic_state.h"
+#include "vm/vcpu.h"
+#include <bulkhead_layout.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How much of one kind a domain may still cause in the log that all share. */
+struct log_allowance {
+    uint64_t until; /* counter value: the second that `used` counts */
+    uint32_t used;
+    uint32_t left_out; /* since the last that was not */
+};
+
+struct domain {
+    const struct manifest_domain *config;
+    uint32_t index;
+    struct spinlock life;   /* steps from state to state, and what belongs to each */
+    _Atomic uint32_t state; /* enum bh_domain_state */
+    struct log_allowance dumps;
+    struct log_allowance lines;
+    struct stage2 stage2;
+    struct vgic_domain vgic;
+    struct vuart vuart;
+    struct event_pool share; /* of a budget that its VCPUs have together */
+    struct bandwidth_update update;
+    uint32_t vcpu_count;
+    struct vcpu *vcpus; /* vcpu_count of them, in order of their index */
+};
+
+/* The domain with this index in the manifest. The index must be valid. */
+struct domain *domain_at(uint32_t index);
+uint32_t domain_count(void);
+
+/* VCPU number `index` of the manifest. The index must be valid. */
+struct vcpu *vcpu_at(uint32_t index);
+
+/* A VCPU of the domain has this core. */
+bool domain_is_on(const struct domain *domain, const struct cpu *cpu);
+
+static inline bool domain_has_flag(const struct domain *domain, uint32_t flag)
+{
+    return (domain->config->flags & flag) != 0;
+}
+
+/* Whether the log may have something more about the domain: at most `per_second` of what `allowance` is for.
+ * `*left_out`: how much was refused since. Any core. */
+bool domain_may_log(struct domain *domain, struct log_allowance *allowance, uint32_t per_second,
+                    uint32_t *left_out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

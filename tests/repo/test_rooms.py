@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms of hypervisor/ stand in an order; a file includes what is in its own room or in one before it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from checks.common import ROOT
+
+HYPERVISOR = ROOT / "hypervisor"
+ROOMS = ("base", "memory", "vm", "vgic", "console", "time", "flow", "run", "trap", "boot")
+OUTSIDE = {"arch", "platform"}  # what each architecture and each board has of its own
+
+
+def layer_of(header: str) -> float:
+    """Place of a header in the order; headers of state alone are before the room that has the objects."""
+    room, _, name = header.partition("/")
+    if name.endswith("_state.h"):
+        return ROOMS.index("vm") - 0.5
+    return ROOMS.index(room)
+
+
+def upward_includes(root: Path) -> Iterator[str]:
+    for source in sorted(root.glob("*/*.[ch]")):
+        room = source.parent.name
+        if room in OUTSIDE:
+            continue
+        name = f"{room}/{source.name}"
+        for header in re.findall(r'^#include "([a-z_]+/[a-z_0-9]+\.h)"', source.read_text(), re.MULTILINE):
+            if header.split("/")[0] in ROOMS and layer_of(header) > layer_of(name):
+                yield f"{name} includes {header}"
+
+
+def test_each_directory_is_a_room() -> None:
+    rooms = {path.name for path in HYPERVISOR.iterdir() if path.is_dir()}
+    assert rooms - OUTSIDE == set(ROOMS)
+
+
+def test_no_room_includes_a_later_one() -> None:
+    assert list(upward_includes(HYPERVISOR)) == []
+
+
+def test_an_include_of_a_later_room_is_found(tmp_path: Path) -> None:
+    for room in ROOMS:
+        (tmp_path / room).mkdir()
+    (tmp_path / "memory/pool.c").write_text('#include "memory/pool.h"\n#include "run/irq.h"\n')
+    (tmp_path / "vm/cpu.h").write_text('#include "time/time_state.h"\n#include "time/pmu.h"\n')
+    assert list(upward_includes(tmp_path)) == [
+        "memory/pool.c includes run/irq.h",
+        "vm/cpu.h includes time/pmu.h",
+    ]
