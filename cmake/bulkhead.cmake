@@ -37,8 +37,10 @@ add_library(bulkhead_bare INTERFACE)
 if(BULKHEAD_TARGET)
     target_compile_options(bulkhead_bare INTERFACE
         -ffreestanding -fno-pie -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables
-        -ffunction-sections -fdata-sections -mgeneral-regs-only -mstrict-align -mno-outline-atomics)
+        -ffunction-sections -fdata-sections -mgeneral-regs-only -mstrict-align -mno-outline-atomics
+        -mfix-cortex-a53-835769 -mfix-cortex-a53-843419)
     target_link_options(bulkhead_bare INTERFACE
+        -mfix-cortex-a53-835769 -mfix-cortex-a53-843419
         -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none -Wl,--fatal-warnings
         -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -Wl,-z,max-page-size=4096)
 endif()

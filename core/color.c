@@ -4,6 +4,9 @@
  * bytes, so both directions are: whole periods, then a walk down the address bits of one period that counts
  * how many allowed granules the branches not taken hold.
  *
+ * Where the color bits are one field and the colors fit a word, as with a cache's own index, the walk is a
+ * population count, and its inverse a search for a bit.
+ *
  * Some shift counts are taken modulo the width, and an index modulo its table, as the machine's own
  * instructions do it: that changes nothing for a color space that manifest_check() accepts, and makes it
  * plain (also to a prover, see docs/proofs.md) that no argument leads outside.
@@ -137,12 +140,43 @@ static uint64_t granules_per_period(struct color_space space, const struct color
     return count_with_prefix(set, 0, colors) << free;
 }
 
+/* The colors of successive granules count up from zero to `last`: nothing but color bits is between them. */
+static bool colors_count_up(struct color_space space, uint64_t *last)
+{
+    *last = space.bits >> granule_shift(space);
+    return (*last & (*last + 1)) == 0 && *last < 64;
+}
+
+/* The colors of a set that are at most `last`. */
+static uint64_t colors_to(const struct color_set *set, uint64_t last)
+{
+    return set->word[0] & (UINT64_MAX >> (63 - last));
+}
+
+/* The n-th (from zero) set bit of a value that has more than n. */
+static uint32_t nth_bit(uint64_t value, uint64_t n)
+{
+    for (; n > 0 && value != 0; n--) {
+        value &= value - 1;
+    }
+    return value != 0 ? lowest_bit(value) : 0;
+}
+
 /* Number of allowed granules in [0, pa), pa at a granule's start. */
 static uint64_t rank_of(struct color_space space, const struct color_set *set, uint64_t pa)
 {
-    struct walk walk = walk_start(space, set);
-    uint64_t rank = (pa >> (walk.bit + 1)) * granules_per_period(space, set);
+    struct walk walk;
+    uint64_t rank;
+    uint64_t last;
 
+    if (colors_count_up(space, &last)) {
+        uint64_t granules = pa >> granule_shift(space);
+        uint64_t below = (1ull << (granules & last)) - 1;
+
+        return granules / (last + 1) * count_ones(colors_to(set, last)) + count_ones(set->word[0] & below);
+    }
+    walk = walk_start(space, set);
+    rank = (pa >> (walk.bit + 1)) * granules_per_period(space, set);
     for (uint32_t left = walk.bit + 1 - walk.granule; left > 0; left--) {
         bool one = ((pa >> walk.bit) & 1u) != 0;
 
@@ -157,13 +191,20 @@ static uint64_t rank_of(struct color_space space, const struct color_set *set, u
 /* Start of the allowed granule with this rank; a set without colors has none: the last address. */
 static uint64_t granule_with_rank(struct color_space space, const struct color_set *set, uint64_t rank)
 {
-    struct walk walk = walk_start(space, set);
+    struct walk walk;
     uint64_t per_period = granules_per_period(space, set);
+    uint64_t last;
     uint64_t pa;
 
     if (per_period == 0) {
         return UINT64_MAX;
     }
+    if (colors_count_up(space, &last)) {
+        uint64_t granules = rank / per_period * (last + 1);
+
+        return (granules + nth_bit(colors_to(set, last), rank % per_period)) << granule_shift(space);
+    }
+    walk = walk_start(space, set);
     pa = (rank / per_period) << (walk.bit + 1);
     rank %= per_period;
     for (uint32_t left = walk.bit + 1 - walk.granule; left > 0; left--) {
@@ -196,6 +237,33 @@ bool color_next(struct color_space space, const struct color_set *set, paddr_t p
     }
     *next = paddr(granule_with_rank(space, set, rank_of(space, set, start)));
     return next->value >= start;
+}
+
+paddr_t color_after(const struct color_range *range, paddr_t pa)
+{
+    uint32_t shift = granule_shift(range->space) % 64;
+    uint64_t granule = 1ull << shift;
+    uint64_t start = pa.value & ~(granule - 1);
+    uint64_t colors;
+    uint64_t last;
+    uint64_t color;
+    uint64_t above;
+    paddr_t next;
+
+    if (range->space.bits == 0) {
+        return paddr(start + granule);
+    }
+    colors = colors_count_up(range->space, &last) ? colors_to(range->set, last) : 0;
+    if (colors == 0) {
+        return color_next(range->space, range->set, paddr(start + granule), &next) ? next : paddr(UINT64_MAX);
+    }
+    color = (start >> shift) & last;
+    above = colors >> color >> 1;
+    if (above != 0) {
+        return paddr(start + ((uint64_t)(lowest_bit(above) + 1) << shift));
+    }
+    start -= color << shift; /* to the first of the next period */
+    return paddr(start + ((last + 1 + lowest_bit(colors)) << shift));
 }
 
 paddr_t color_at(const struct color_range *range, uint64_t offset)

@@ -51,6 +51,10 @@ struct color_set color_set_intersection(const struct color_set *a, const struct 
  * and `pa` is its start. False if the set holds no color of the space or the address would wrap. */
 bool color_next(struct color_space space, const struct color_set *set, paddr_t pa, paddr_t *next);
 
+/* Start of the granule that comes after that of `pa`, an address of the range, in the range. A few operations
+ * where the color bits are one field of at most 6, else as color_next(). */
+paddr_t color_after(const struct color_range *range, paddr_t pa);
+
 /* Physical address of byte `offset` of a range. O(number of color bits and the free bits between them). */
 paddr_t color_at(const struct color_range *range, uint64_t offset);
 

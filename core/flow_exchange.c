@@ -8,8 +8,8 @@
 #include "core/path_costs.h"
 #include <stddef.h>
 
-#define PACKETS_PER_CALL 32u /* of a guest that sends what is given back at once */
-#define RESETS_PER_CALL  4u  /* the broker may wait for the lock meanwhile */
+#define PACKETS_PER_CALL 2u /* of a guest that sends what is given back at once: its core waits so long */
+#define RESETS_PER_CALL  4u /* the broker may wait for the lock meanwhile */
 
 static bool is_open(const struct flow_path *path)
 {
@@ -213,7 +213,7 @@ static void see_driver(struct vsock_device *device)
     bool runs = virtio_device_runs(virtio);
 
     atomic_word_store(&device->up, runs);
-    if (device->joined && !runs && !virtio->stopping && device->failed == 0) {
+    if (device->joined && !runs && !virtio->stopping && virtio->retiring == 0 && device->failed == 0) {
         vsock_device_fail(device);
     }
     device->joined = device->joined || runs;

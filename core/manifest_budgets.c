@@ -8,11 +8,12 @@
 #include "core/manifest_internal.h"
 #include "core/regulator.h"
 
-#define SHORTEST_PERIOD_NS   1000u
-#define LONGEST_PERIOD_NS    3600000000000u
-#define SHORTEST_INTERVAL_NS 10000u
-#define LONGEST_INTERVAL_NS  1000000000u
-#define WORD_OF(field)       ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
+#define SHORTEST_PERIOD_NS     1000u
+#define LONGEST_PERIOD_NS      3600000000000u
+#define SHORTEST_CPU_PERIOD_NS 100000u /* many times what a switch between VCPUs takes */
+#define SHORTEST_INTERVAL_NS   10000u
+#define LONGEST_INTERVAL_NS    1000000000u
+#define WORD_OF(field)         ((uint32_t)(offsetof(struct manifest_regulation, field) / sizeof(uint64_t)))
 
 _Static_assert(REGULATOR_MAX_CORES == BH_MAX_CORES, "a budget for each core");
 _Static_assert(sizeof(struct manifest_regulation) == BH_REGULATION_WORDS * sizeof(uint64_t), "all of them");
@@ -107,12 +108,24 @@ static bool has_counters(const struct manifest_header *manifest, const struct ma
     return true;
 }
 
+static bool cpu_time_is_sound(const struct manifest_domain *domain)
+{
+    if (domain->cpu_period_ns == 0) {
+        return domain->cpu_budget_ns == 0;
+    }
+    return domain->cpu_period_ns >= SHORTEST_CPU_PERIOD_NS && domain->cpu_period_ns <= LONGEST_PERIOD_NS &&
+           domain->cpu_budget_ns != 0 && domain->cpu_budget_ns <= domain->cpu_period_ns;
+}
+
 bool manifest_check_budget(struct manifest_check *check, const struct manifest_domain *domain)
 {
     const struct manifest_header *manifest = check->manifest;
     const struct manifest_vcpu *vcpus = manifest_vcpus(manifest) + domain->first_vcpu;
     bool sound;
 
+    if (!cpu_time_is_sound(domain)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->cpu_budget_ns);
+    }
     if ((domain->flags & BH_DOMAIN_FLAG_PMU) != 0 && !has_counters(manifest, domain)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->flags);
     }

@@ -13,6 +13,9 @@ bool manifest_check_budget(struct manifest_check *check, const struct manifest_d
     if ((domain->flags & FLAGS_OF_TIME) != 0) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &domain->flags);
     }
+    if ((domain->cpu_budget_ns | domain->cpu_period_ns) != 0) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->cpu_budget_ns);
+    }
     return manifest_has_no_budget(domain) ||
            manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
 }

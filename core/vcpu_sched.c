@@ -19,14 +19,28 @@ bool sched_add(struct sched_core *core, struct sched_vcpu *vcpu)
     }
     vcpu->state = SCHED_RESET;
     vcpu->turn = 0;
+    sched_reserve_cpu_time(vcpu, RESERVATION_UNLIMITED, (struct period_grid){.length_ticks = 0});
     core->vcpus[core->count++] = vcpu;
     return true;
 }
 
-void sched_account(struct sched_core *core, const uint64_t readings[RESERVATION_COUNTERS])
+void sched_reserve_cpu_time(struct sched_vcpu *vcpu, uint64_t budget_ticks, struct period_grid grid)
+{
+    const struct reservation_parameters parameters = {
+        .kind = RESERVATION_ONE,
+        .counter_bits = 64,
+        .limit_events = {budget_ticks, 0},
+        .grid = grid,
+    };
+
+    reservation_init(&vcpu->cpu_time, &parameters);
+}
+
+void sched_account(struct sched_core *core, const uint64_t readings[RESERVATION_COUNTERS], uint64_t ran_ticks)
 {
     if (core->running != NULL) {
         budget_save(&core->running->budget, readings);
+        reservation_charge(&core->running->cpu_time, ran_ticks);
     }
 }
 
@@ -42,6 +56,7 @@ bool sched_start(struct sched_core *core, struct sched_vcpu *vcpu, uint64_t now_
         return false;
     }
     budget_start(&vcpu->budget, now_ticks);
+    (void)reservation_start(&vcpu->cpu_time, now_ticks);
     make_ready(core, vcpu);
     return true;
 }
@@ -52,6 +67,7 @@ void sched_stop(struct sched_core *core, struct sched_vcpu *vcpu, uint64_t now_t
         return;
     }
     budget_stop(&vcpu->budget, now_ticks);
+    reservation_stop(&vcpu->cpu_time, now_ticks);
     vcpu->state = SCHED_RESET;
     if (core->running == vcpu) {
         core->running = NULL;
@@ -61,10 +77,23 @@ void sched_stop(struct sched_core *core, struct sched_vcpu *vcpu, uint64_t now_t
     }
 }
 
-/* RUNNING to RECHARGE if the budget is spent and the pool gives nothing. */
+/* False: the reservation of CPU time is spent, and throttled. */
+static bool settle_cpu_time(struct reservation *cpu_time, uint64_t now_ticks)
+{
+    if (!reservation_has_nothing_left(cpu_time)) {
+        return true;
+    }
+    reservation_throttle(cpu_time, now_ticks);
+    return !cpu_time->throttled;
+}
+
+/* RUNNING to RECHARGE if a budget is spent and the pool gives nothing. */
 static bool overflows(struct sched_core *core, struct sched_vcpu *running, uint64_t now_ticks)
 {
-    if (budget_settle(&running->budget, now_ticks)) {
+    bool has_events = budget_settle(&running->budget, now_ticks);
+    bool has_time = settle_cpu_time(&running->cpu_time, now_ticks);
+
+    if (has_events && has_time) {
         return false;
     }
     running->state = SCHED_RECHARGE;
@@ -98,7 +127,9 @@ void sched_timer(struct sched_core *core, uint64_t now_ticks)
             continue;
         }
         (void)budget_recharge(&vcpu->budget, now_ticks); /* or new terms have done that just before */
-        if (vcpu->state == SCHED_RECHARGE && !vcpu->budget.reservation.throttled) {
+        (void)reservation_recharge(&vcpu->cpu_time, now_ticks);
+        if (vcpu->state == SCHED_RECHARGE && !vcpu->budget.reservation.throttled &&
+            !vcpu->cpu_time.throttled) {
             make_ready(core, vcpu);
         }
     }
@@ -135,6 +166,14 @@ static void end_slice(struct sched_core *core, struct sched_vcpu *running, uint6
     }
 }
 
+/* When the CPU time that is left will be spent. */
+static uint64_t spent_at(const struct reservation *cpu_time, uint64_t now_ticks)
+{
+    uint64_t left = reservation_left(cpu_time, 0);
+
+    return left == RESERVATION_UNLIMITED ? BUDGET_NO_DEADLINE : now_ticks + left;
+}
+
 struct sched_decision sched_dispatch(struct sched_core *core, uint64_t now_ticks)
 {
     struct sched_decision decision = {NULL, false, {0, 0}};
@@ -156,11 +195,17 @@ struct sched_decision sched_dispatch(struct sched_core *core, uint64_t now_ticks
     if (next != running) {
         begin_slice(core, now_ticks);
     }
+    core->spent_ticks = spent_at(&next->cpu_time, now_ticks);
     decision.vcpu = next;
     decision.switched = next != core->resident;
     core->resident = next;
     reservation_arm(&next->budget.reservation, decision.preload);
     return decision;
+}
+
+static uint64_t earlier(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
 }
 
 uint64_t sched_deadline(const struct sched_core *core)
@@ -170,9 +215,16 @@ uint64_t sched_deadline(const struct sched_core *core)
     for (uint32_t i = 0; i < core->count; i++) {
         const struct sched_vcpu *vcpu = core->vcpus[i];
 
-        if (vcpu->state != SCHED_RESET && budget_deadline(&vcpu->budget) < earliest) {
-            earliest = budget_deadline(&vcpu->budget);
+        if (vcpu->state == SCHED_RESET) {
+            continue;
         }
+        earliest = earlier(earliest, budget_deadline(&vcpu->budget));
+        if (vcpu->cpu_time.started) {
+            earliest = earlier(earliest, vcpu->cpu_time.period.end_ticks);
+        }
+    }
+    if (core->running != NULL) {
+        earliest = earlier(earliest, core->spent_ticks);
     }
     if (core->slice_ticks != 0 && core->running != NULL && core->slice_end_ticks < earliest &&
         sched_policy_shares(core)) {

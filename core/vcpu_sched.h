@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * VCPUs that share a core, each with a budget (B2): their states, and which of them runs. Called on that
- * core, with interrupts masked, in the order account, what happened, dispatch; requests of other cores come
- * as interrupts. It never touches a guest's registers; the caller switches where the answer says so.
+ * VCPUs that share a core, each with a budget of memory events and one of CPU time (B2, T3): their states,
+ * and which of them runs. Called on that core, with interrupts masked, in the order account, what happened,
+ * dispatch; requests of other cores come as interrupts. It never touches a guest's registers; the caller
+ * switches where the answer says so.
  */
 #ifndef BULKHEAD_CORE_VCPU_SCHED_H
 #define BULKHEAD_CORE_VCPU_SCHED_H
@@ -19,14 +20,15 @@ enum sched_state {
     SCHED_RESET,    /* created or stopped: no periods */
     SCHED_READY,    /* could run */
     SCHED_RUNNING,  /* its budget is in the counters */
-    SCHED_RECHARGE, /* budget spent: waits for the end of its period */
+    SCHED_RECHARGE, /* a budget is spent: waits for the end of its period */
     SCHED_PAUSED,   /* waits for an interrupt; recharged in time nevertheless */
     SCHED_STATE_COUNT,
 };
 
-/* Initialized by the caller but for budget, state and turn. */
+/* Initialized by the caller but for cpu_time, state and turn. */
 struct sched_vcpu {
     struct budget budget;
+    struct reservation cpu_time; /* its events are ticks on the core; unlimited: no such budget */
     enum sched_state state;
     uint32_t priority; /* 0 is the highest */
     uint64_t turn;     /* the policy's: who came first */
@@ -45,6 +47,7 @@ struct sched_core {
     struct sched_vcpu *resident; /* whose registers are in the core: the last that ran, or NULL */
     uint64_t slice_ticks;        /* 0: no slices */
     uint64_t slice_end_ticks;    /* of the running one */
+    uint64_t spent_ticks;        /* when the running one will have spent its CPU time; BUDGET_NO_DEADLINE */
     uint64_t turns;              /* the policy's */
 };
 
@@ -62,8 +65,13 @@ void sched_init(struct sched_core *core, enum sched_policy policy, uint64_t slic
 /* Adds a VCPU (create): its budget is initialized. False if the core has SCHED_MAX_VCPUS. */
 bool sched_add(struct sched_core *core, struct sched_vcpu *vcpu);
 
-/* First of all: the counters were stopped at these values. */
-void sched_account(struct sched_core *core, const uint64_t readings[RESERVATION_COUNTERS]);
+/* Reserves CPU time for a VCPU that was added and has not been started: it runs for `budget_ticks` in each
+ * period of the grid, and no longer. Without this it runs as long as nobody goes before it. */
+void sched_reserve_cpu_time(struct sched_vcpu *vcpu, uint64_t budget_ticks, struct period_grid grid);
+
+/* First of all: the counters were stopped at these values, and the running one has run for `ran_ticks`. */
+void sched_account(struct sched_core *core, const uint64_t readings[RESERVATION_COUNTERS],
+                   uint64_t ran_ticks);
 
 /* RESET to READY: its periods begin. False in any other state. */
 bool sched_start(struct sched_core *core, struct sched_vcpu *vcpu, uint64_t now_ticks);

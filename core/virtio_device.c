@@ -56,13 +56,27 @@ void virtio_device_set_ready(struct virtio_device *device, struct guest_memory *
     if (ready == one->ready) {
         return;
     }
-    if (!ready || !virtqueue_is_sound(one, memory)) {
-        virtio_device_fail(device); /* a queue is not given up but by a reset */
+    if (!ready) {
+        device->retiring |= 1u << queue;
+        return;
+    }
+    if (!virtqueue_is_sound(one, memory)) {
+        virtio_device_fail(device);
         return;
     }
     one->next_taken = 0;
     one->next_used = 0;
     one->ready = true;
+}
+
+void virtio_device_retire(struct virtio_device *device)
+{
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        if ((device->retiring >> i & 1) != 0) {
+            memset(&device->queues[i], 0, sizeof device->queues[i]);
+        }
+    }
+    device->retiring = 0;
 }
 
 void virtio_device_fail(struct virtio_device *device)

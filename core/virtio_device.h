@@ -35,6 +35,7 @@ struct virtio_device {
     uint32_t queue_count;
     uint32_t status;
     uint32_t interrupts; /* VIRTIO_INTERRUPT_…: raised and not yet acknowledged */
+    uint32_t retiring;   /* queues, 1 << number, that the driver gives up: until virtio_device_retire() */
     bool stopping; /* a reset was asked for; the status reads as 0 when virtio_device_reset() was called */
     struct virtqueue queues[VIRTIO_MOST_QUEUES];
 };
@@ -49,10 +50,14 @@ void virtio_device_reset(struct virtio_device *device);
  * version 1. */
 void virtio_device_set_status(struct virtio_device *device, uint32_t status);
 
-/* The driver says that a queue is set up, or is no more. One that cannot be stays as it is, and the device
- * asks for a reset. */
+/* The driver says that a queue is set up, or is no more (virtio 1.2, 4.2.2.2). One that cannot be stays as it
+ * is, and the device asks for a reset. One that is no more is ready until nothing touches its buffers: then
+ * the caller retires it. Until then the device does not run. */
 void virtio_device_set_ready(struct virtio_device *device, struct guest_memory *memory, uint32_t queue,
                              bool ready);
+
+/* Queues that the driver gives up are as after a reset. */
+void virtio_device_retire(struct virtio_device *device);
 
 /* The guest wrote what cannot be: nothing of its queues is looked at until it has reset the device. */
 void virtio_device_fail(struct virtio_device *device);
@@ -62,7 +67,7 @@ static inline bool virtio_device_runs(const struct virtio_device *device)
 {
     return (device->status & (VIRTIO_STATUS_DRIVER_OK | VIRTIO_STATUS_NEEDS_RESET)) ==
                VIRTIO_STATUS_DRIVER_OK &&
-           !device->stopping;
+           !device->stopping && device->retiring == 0;
 }
 
 /* The queue, if the device runs and the driver has made it ready; else NULL. */

@@ -143,7 +143,7 @@ static void any_scheduling(struct sched_core *core, struct sched_vcpu *vcpu)
     uint64_t readings[RESERVATION_COUNTERS];
 
     any_words(readings);
-    sched_account(core, readings);
+    sched_account(core, readings, any_u64());
     switch (any_u32_between(0, 5)) {
     case 0:
         (void)sched_start(core, vcpu, any_u64());

@@ -236,6 +236,16 @@ static uint64_t send_to_other(void)
     return other.received_at - sent_at;
 }
 
+static uint64_t send_to_other_and_back(void)
+{
+    uint64_t took = has_gic_v3()
+                        ? probe_register_and_back((uint64_t)sgi << 24 | 1u << 1)
+                        : probe_store_and_back(1u << 17 | sgi, board()->gic_distributor.address + GICD_SGIR);
+
+    finish_interrupt();
+    return took;
+}
+
 // Every call touches a stretch of memory that nobody has touched.
 static uint64_t touch_next(void)
 {
@@ -316,6 +326,7 @@ static void measure_two(void)
         while (!other.ready) {
         }
         measure("cross_sgi", send_to_other, probe_nothing_interrupted);
+        measure("cross_sgi_round_trip", send_to_other_and_back, probe_nothing_interrupted);
     }
     measure("lazy_map", touch_next, probe_nothing);
     print_rows();

@@ -37,6 +37,14 @@ void gic_enable_shared(uint32_t intid)
         gic_v2_enable_shared(intid);
 }
 
+void gic_send(uint32_t intid, uint32_t cpu)
+{
+    if (is_v3())
+        gic_v3_send(intid, cpu);
+    else
+        gic_v2_send(intid, cpu);
+}
+
 bool gic_acknowledge(uint32_t *intid)
 {
     return is_v3() ? gic_v3_acknowledge(intid) : gic_v2_acknowledge(intid);

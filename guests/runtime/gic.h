@@ -20,6 +20,9 @@ void gic_enable_private(uint32_t intid);
 // Enables a device's interrupt (INTID 32 and up) for the first VCPU, which must be the caller.
 void gic_enable_shared(uint32_t intid);
 
+// Sends software-generated interrupt `intid` (below 16) to a VCPU, the calling one or another.
+void gic_send(uint32_t intid, uint32_t cpu);
+
 // Takes the highest pending interrupt. False: there is none any more.
 bool gic_acknowledge(uint32_t *intid);
 

@@ -14,6 +14,7 @@
 #define GICD_ICENABLER0     0x180u
 #define GICD_IPRIORITYR     0x400u
 #define GICD_ITARGETSR      0x800u
+#define GICD_SGIR           0xF00u
 #define GICC_CTLR           0x00u
 #define GICC_PMR            0x04u
 #define GICC_BPR            0x08u
@@ -68,6 +69,12 @@ void gic_v2_enable_shared(uint32_t intid)
     mmio_write32(distributor + GICD_IPRIORITYR + (intid & ~3u), PRIORITY_OF_ALL);
     mmio_write32(distributor + GICD_ITARGETSR + (intid & ~3u), FIRST_VCPU);
     mmio_write32(distributor + GICD_ISENABLER0 + intid / 32 * 4, 1u << intid % 32);
+}
+
+void gic_v2_send(uint32_t intid, uint32_t cpu)
+{
+    cpu_sync_memory(); // the handler must see what was written before
+    mmio_write32(board()->gic_distributor.address + GICD_SGIR, 1u << (16 + cpu) | intid);
 }
 
 bool gic_v2_acknowledge(uint32_t *intid)

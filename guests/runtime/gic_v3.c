@@ -120,6 +120,14 @@ void gic_v3_enable_shared(uint32_t intid)
     mmio_write32(distributor + GICD_ISENABLER + intid / 32 * 4, 1u << intid % 32);
 }
 
+// VCPUs have affinity 0.0.0.index.
+void gic_v3_send(uint32_t intid, uint32_t cpu)
+{
+    cpu_sync_memory(); // the handler must see what was written before
+    sysreg_write(ICC_SGI1R_EL1, (uint64_t)intid << 24 | 1u << cpu);
+    cpu_sync_context();
+}
+
 bool gic_v3_acknowledge(uint32_t *intid)
 {
     *intid = (uint32_t)sysreg_read(ICC_IAR1_EL1) & 0xFFFFFFu;

@@ -12,6 +12,7 @@ bool gic_v2_init(void);
 bool gic_v2_init_secondary(void);
 void gic_v2_enable_private(uint32_t intid);
 void gic_v2_enable_shared(uint32_t intid);
+void gic_v2_send(uint32_t intid, uint32_t cpu);
 bool gic_v2_acknowledge(uint32_t *intid);
 void gic_v2_end(uint32_t intid);
 
@@ -20,6 +21,7 @@ bool gic_v3_init(void);
 bool gic_v3_init_secondary(void);
 void gic_v3_enable_private(uint32_t intid);
 void gic_v3_enable_shared(uint32_t intid);
+void gic_v3_send(uint32_t intid, uint32_t cpu);
 bool gic_v3_acknowledge(uint32_t *intid);
 void gic_v3_end(uint32_t intid);
 

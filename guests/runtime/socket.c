@@ -147,6 +147,20 @@ static void describe(struct queue *queue, uint32_t index, const void *at, size_t
     };
 }
 
+// The device has nothing of them.
+static void clear_queues(void)
+{
+    for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
+        struct queue *queue = &driver.queues[i];
+
+        queue->available.flags = queue->available.index = 0;
+        queue->used.flags = queue->used.index = 0;
+        queue->seen = 0;
+    }
+    for (uint32_t i = 0; i < most_sockets; i++)
+        driver.sockets[i].state = socket_free;
+}
+
 static void set_up_queue(uint32_t number)
 {
     struct queue *queue = &driver.queues[number];
@@ -200,6 +214,7 @@ bool socket_init(void)
     write_register(driver_features_select, 1);
     write_register(driver_features, 1); // version 1
     write_register(status_register, status_acknowledge | status_driver | status_features_ok);
+    clear_queues();
     for (uint32_t i = 0; i < VSOCK_QUEUES; i++)
         set_up_queue(i);
     driver.cid = mmio_read32(driver.registers + config_cid);
@@ -607,4 +622,33 @@ void socket_close(struct socket *socket)
             wait();
     }
     socket_forget(socket);
+}
+
+void socket_prepare_flood(void)
+{
+    struct queue *queue = &driver.queues[VSOCK_QUEUE_TX];
+
+    driver.sent_headers[0] = (struct vsock_header){
+        .source_cid = driver.cid + 1000,
+        .destination_cid = driver.cid,
+        .type = VSOCK_TYPE_STREAM,
+        .operation = VSOCK_PAYLOAD,
+    };
+    for (uint32_t i = 0; i < entries; i++) {
+        describe(queue, i, &driver.sent_headers[0], VSOCK_HEADER_BYTES, 0);
+        make_available(queue, i);
+    }
+}
+
+void socket_flood(bool tell)
+{
+    struct queue *queue = &driver.queues[VSOCK_QUEUE_TX];
+
+    while (queue->seen != *index_of_used(queue)) {
+        cpu_sync_memory();
+        make_available(queue, queue->used.ring[queue->seen % entries].head);
+        queue->seen++;
+    }
+    if (tell)
+        notify(VSOCK_QUEUE_TX);
 }

@@ -13,7 +13,8 @@
 
 struct socket;
 
-// Finds the device and starts it. False: the domain has none, or no interrupt controller.
+// Finds the device and starts it, also one that was started before: what it had is lost. False: the domain
+// has none, or no interrupt controller.
 bool socket_init(void);
 
 // The driver's part of an interrupt; nothing, if it is another one's.
@@ -59,5 +60,11 @@ size_t socket_take(struct socket *socket, void *data, size_t bytes);
 
 // Forgets one that has ended.
 void socket_forget(struct socket *socket);
+
+// For programs that attack: packets that name another sender, as many as the device has places for, sent
+// again as soon as it gives them back. The device is told of them where `tell`. No other call sends after the
+// first.
+void socket_prepare_flood(void);
+void socket_flood(bool tell);
 
 #endif

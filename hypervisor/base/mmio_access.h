@@ -14,6 +14,7 @@ struct mmio_access {
     uint64_t value;  /* to be written, or the result; no bits above `bytes` */
     uint32_t bytes;  /* 1, 2, 4 or 8; `offset` is aligned to it */
     bool write;
+    bool again; /* the device cannot finish now: the guest is to execute the instruction again */
 };
 
 #endif

@@ -6,6 +6,8 @@
 #include "boot/refuse.h"
 #include "console/console.h"
 #include "flow/flows.h"
+#include "memory/window.h"
+#include "run/crash.h"
 #include "run/domain_life.h"
 #include "run/guest_state.h"
 #include "run/shared_core.h"
@@ -51,8 +53,10 @@ static void init_machine(void)
 {
     const struct manifest_header *manifest = system_manifest();
 
+    window_init(system_pool(), paddr(system_status()->ttbr0_el2));
     cpu_init_all();
     console_init(&manifest->platform, manifest->hypervisor.console_core, manifest->hypervisor.console_domain);
+    crash_init();
     gic_init(&manifest->platform);
     regulation_init();
     if (!domain_init_all() || !flows_init_all() || !statistics_init_all()) {

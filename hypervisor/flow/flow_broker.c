@@ -108,16 +108,17 @@ void flow_broker_wake(void)
     }
 }
 
-/* Domains that start again wait until nothing touches their memory. */
-static void tell_restarting(const struct flow_transfer *transfer)
+/* Domains that start again, and drivers that stop their device, wait until nothing touches their memory. */
+static void tell_waiting(const struct flow_transfer *transfer)
 {
     const uint32_t ends[] = {transfer->source, transfer->destination};
 
     for (uint32_t i = 0; i < 2; i++) {
-        struct domain *domain = domain_at(ends[i]);
+        const struct domain *domain = domain_at(ends[i]);
+        bool stops = (atomic_load(&flows.stopping) & flow_device_set(ends[i])) != 0;
 
-        if (atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
-            cpu_send_request(domain->vcpus[0].cpu, CPU_REQUEST_VCPU_POWER);
+        if (stops || atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
+            domain_tell_cores(domain);
         }
     }
 }
@@ -146,9 +147,12 @@ static void publish_statistics(uint64_t numbers)
 static void drop_inflight(struct flow_effects *effects)
 {
     struct flow_transfer before = flows.exchange.inflight.transfer;
+    bool transfers = flows.exchange.inflight.transfers;
 
     flow_exchange_stop(&flows.exchange, effects);
-    tell_restarting(&before);
+    if (transfers) {
+        tell_waiting(&before);
+    }
 }
 
 /* The engine, as it is now; what it has done for a broker that is gone is nobody's to hear. */
@@ -201,16 +205,20 @@ static bool finish_transfer(const struct domain *broker)
     struct flow_effects effects = {0};
     struct flow_transfer before;
     enum flow_engine_state state;
+    bool transfers;
 
     spin_lock(&broker_lock);
     before = flows.exchange.inflight.transfer;
+    transfers = flows.exchange.inflight.transfers;
     state = look_at_engine(&effects);
     if (state != FLOW_ENGINE_RUNS && flows.exchange.inflight.transfers &&
         atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING) {
         end_transfer(state, &effects);
     }
     spin_unlock(&broker_lock);
-    tell_restarting(&before);
+    if (transfers) {
+        tell_waiting(&before);
+    }
     flows_apply_effects(&effects);
     return state != FLOW_ENGINE_RUNS;
 }
@@ -336,13 +344,10 @@ void flow_broker_stop(void)
     flows_apply_effects(&effects);
 }
 
-void flows_vcpu_off(const struct domain *domain)
+void flow_broker_vcpu_off(void)
 {
     struct flow_effects effects = {0};
 
-    if (!flows_is_broker(domain)) {
-        return;
-    }
     spin_lock(&broker_lock);
     if (abandoned && !flow_engine_exists()) {
         abandoned = false;

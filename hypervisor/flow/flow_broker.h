@@ -8,6 +8,7 @@
 #include "core/flow_exchange.h"
 #include "flow/guest_memory.h"
 #include <bulkhead_layout.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #ifdef __cplusplus
@@ -18,6 +19,8 @@ extern struct flows {
     struct flow_exchange exchange;
     struct flow_path paths[BH_MAX_FLOWS];
     struct guest_memory memories[BH_MAX_DOMAINS]; /* by domain */
+    _Atomic uint32_t
+        stopping; /* domains, 1 << index, whose driver waits until no transfer touches its memory */
 } flows;
 
 /* Interrupt lines, requests to other cores, and the broker's waking that a call of the exchange has led to.
@@ -30,6 +33,9 @@ bool flow_broker_init(void);
 
 /* There is something new for it to look at. Any core. */
 void flow_broker_wake(void);
+
+/* Its VCPU does not run any more. On its core. */
+void flow_broker_vcpu_off(void);
 
 /* It is not to run any more. Any core. What it or its engine is at is finished first: until then nobody gets
  * a buffer back that may be touched. */

@@ -19,15 +19,14 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A driver that stops its device waits so long for the transfer that may be under way; then it must ask
- * again.
- */
-#define STOP_NS 2000000ull
-
 _Static_assert(BH_MAX_DOMAINS <= FLOW_EXCHANGE_DEVICES && BH_MAX_FLOWS <= FLOW_EXCHANGE_PATHS,
                "one device for each domain");
 
 struct flows flows;
+
+/* Domains, 1 << index, whose device has something to do: each at most once, so that there is at most one
+ * request on its way. */
+static _Atomic uint32_t awaiting_work;
 
 static const struct manifest_broker *broker_of_manifest(void)
 {
@@ -127,12 +126,46 @@ static void set_lines(uint32_t lines)
     }
 }
 
+/* The VCPU in whose time work of the domain's device is done, NULL: none is on. */
+static const struct vcpu *worker_of(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        if (atomic_load(&domain->vcpus[i].power) == VCPU_ON) {
+            return &domain->vcpus[i];
+        }
+    }
+    return NULL;
+}
+
+static bool awaits_work(const struct domain *domain)
+{
+    return (atomic_load(&awaiting_work) >> domain->index & 1) != 0;
+}
+
+static void tell_worker(const struct domain *domain)
+{
+    const struct vcpu *worker = worker_of(domain);
+
+    if (worker != NULL) {
+        cpu_send_request(worker->cpu, CPU_REQUEST_FLOWS);
+    }
+}
+
+static void ask_for_work(const struct domain *domain)
+{
+    uint32_t before = atomic_fetch_or(&awaiting_work, 1u << domain->index);
+
+    if ((before >> domain->index & 1) == 0) {
+        tell_worker(domain);
+    }
+}
+
 void flows_apply_effects(const struct flow_effects *effects)
 {
     set_lines(effects->lines);
     for (uint32_t i = 0; i < domain_count(); i++) {
         if ((effects->attend >> i & 1) != 0) {
-            cpu_send_request(domain_at(i)->vcpus[0].cpu, CPU_REQUEST_FLOWS);
+            ask_for_work(domain_at(i));
         }
     }
     if (effects->wake) {
@@ -171,11 +204,37 @@ static void process_tx(const struct domain *domain)
     flows_apply_effects(&effects);
 }
 
+bool flows_has_work(const struct vcpu *vcpu)
+{
+    return awaits_work(vcpu->domain) && worker_of(vcpu->domain) == vcpu;
+}
+
+void flows_work(const struct domain *domain)
+{
+    atomic_fetch_and(&awaiting_work, ~(1u << domain->index)); /* first: what comes from now on is asked for */
+    process_tx(domain);
+}
+
+/* The worker may have changed since the request was sent: then it goes on to the other's core. */
 void flows_handle_request(struct cpu *cpu)
 {
+    if ((cpu->hold & CPU_HOLD_THROTTLED) != 0) {
+        return; /* it has nothing to do it on: vcpu_run.c asks again */
+    }
     for (uint32_t i = 0; i < domain_count(); i++) {
-        if (flows.exchange.devices[i] != NULL && domain_at(i)->vcpus[0].cpu == cpu) {
-            process_tx(domain_at(i));
+        const struct domain *domain = domain_at(i);
+
+        if (!awaits_work(domain) || !domain_is_on(domain, cpu)) {
+            continue;
+        }
+        if (cpu->pinned != NULL && flows_has_work(cpu->pinned)) {
+            flows_work(domain);
+        } else {
+            const struct vcpu *worker = worker_of(domain);
+
+            if (worker != NULL && worker->cpu != cpu) {
+                cpu_send_request(worker->cpu, CPU_REQUEST_FLOWS);
+            }
         }
     }
 }
@@ -199,28 +258,37 @@ static void lose(const struct domain *domain)
     flows_apply_effects(&effects);
 }
 
-/* The driver has stopped its device. When it sees that in the status, it may use its buffers for other
- * things: not before the transfer is done that may be under way. */
-static void stop(struct domain *domain)
+/* Other VCPUs of the domain may wait for that, too. */
+static void stop_is_over(const struct domain *domain)
 {
-    uint64_t until = clock_now() + clock_ticks(STOP_NS);
+    uint32_t before = atomic_fetch_and(&flows.stopping, ~flow_device_set(domain->index));
 
-    lose(domain);
-    while (flow_exchange_touches(&flows.exchange, domain->index)) {
-        if (clock_now() > until) {
-            return;
-        }
+    if ((before & flow_device_set(domain->index)) != 0) {
+        domain_tell_cores(domain);
     }
-    flows_domain_reset(domain);
 }
 
-static void handle_event(struct domain *domain, enum virtio_mmio_event event, bool stopping)
+/* The driver stops its device, or one of its queues. When its write is done it may use its buffers for other
+ * things: not before the transfer is done that may be under way. False: it is to write again then. */
+static bool stop(struct domain *domain)
 {
-    if (stopping) {
-        stop(domain);
-    } else if (event != VIRTIO_MMIO_NOTHING) {
-        process_tx(domain);
+    struct vsock_device *device = device_of(domain);
+
+    lose(domain);
+    if (flow_exchange_touches(&flows.exchange, domain->index)) {
+        atomic_fetch_or(&flows.stopping, flow_device_set(domain->index));
+        return false;
     }
+    stop_is_over(domain);
+    vsock_device_lock(device);
+    if (device->mmio.device.stopping) {
+        vsock_device_reset(device);
+    } else {
+        virtio_device_retire(&device->mmio.device);
+    }
+    vgic_set_spi_level(domain, domain->config->socket_irq, vsock_device_interrupts(device));
+    vsock_device_unlock(device);
+    return true;
 }
 
 /* The rest of a page behind the registers reads as zero. */
@@ -229,6 +297,7 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     struct domain *domain = vcpu->domain;
     struct vsock_device *device = device_of(domain);
     enum virtio_mmio_event event = VIRTIO_MMIO_NOTHING;
+    bool runs;
     bool stopping;
     uint32_t queue = 0;
     bool done;
@@ -242,7 +311,8 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     }
     path_open(BH_PATH_PART_TRANSPORT);
     vsock_device_lock(device);
-    if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RUNNING) {
+    runs = atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING;
+    if (!runs) {
         access->value = 0; /* it ends, and this VCPU has not yet heard of it */
         done = true;
     } else if (access->write) {
@@ -251,20 +321,21 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     } else {
         done = virtio_mmio_read(&device->mmio, (uint32_t)access->offset, access->bytes, &access->value);
     }
-    stopping = device->mmio.device.stopping;
-    if (stopping && !access->write && !flow_exchange_touches(&flows.exchange, domain->index)) {
-        vsock_device_reset(device); /* it asks whether the reset is done, which took long */
-        access->value = 0;
-    }
+    stopping = device->mmio.device.stopping || device->mmio.device.retiring != 0;
     vgic_set_spi_level(domain, domain->config->socket_irq, vsock_device_interrupts(device));
     vsock_device_unlock(device);
     if (event != VIRTIO_MMIO_NOTIFIED || queue != VSOCK_QUEUE_TX) {
         path_drop(BH_PATH_PART_TRANSPORT);
     }
-    if (done && access->write) {
-        handle_event(domain, event, stopping);
+    if (!done || !runs) {
+        return done;
     }
-    return done;
+    if (stopping) { /* what another VCPU reads meanwhile is of the device after its reset */
+        access->again = !stop(domain) || !access->write;
+    } else if (event != VIRTIO_MMIO_NOTHING) {
+        process_tx(domain);
+    }
+    return true;
 }
 
 void flows_domain_stopped(struct domain *domain)
@@ -284,7 +355,17 @@ void flows_domain_stopped(struct domain *domain)
         vsock_device_lock(device);
         virtio_device_set_status(&device->mmio.device, 0);
         vsock_device_unlock(device);
+        stop_is_over(domain);
         lose(domain);
+    }
+}
+
+void flows_vcpu_off(const struct vcpu *vcpu)
+{
+    if (flows_is_broker(vcpu->domain)) {
+        flow_broker_vcpu_off();
+    } else if (awaits_work(vcpu->domain)) {
+        tell_worker(vcpu->domain);
     }
 }
 

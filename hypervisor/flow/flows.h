@@ -29,7 +29,8 @@ bool flows_is_broker(const struct domain *domain);
 /* Whether guest-physical page `page` is the domain's socket device; `*offset`: of it within. */
 bool flows_device_at(const struct domain *domain, uint64_t page, uint64_t *offset);
 
-/* An access to it by one of the domain's VCPUs. False: of a size that it does not have. */
+/* An access to it by one of the domain's VCPUs. False: of a size that it does not have. A driver that stops
+ * its device while a transfer touches its buffers does that `again`. */
 bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access);
 
 /* The end of a flow, and another one in an unused place: `number` is below BH_MAX_FLOWS, the flow sound. */
@@ -37,7 +38,13 @@ void flows_close(uint32_t number);
 void flows_open(uint32_t number, const struct manifest_flow *flow);
 bool flows_is_unused(uint32_t number);
 
-/* CPU_REQUEST_FLOWS arrived: something is to be done for the core's domain. */
+/* Work of a domain's device is done in the time of one of its VCPUs, the first that is on. Whether there is
+ * any that is this VCPU's, and a bounded piece of it, on its core; then there may be more. */
+bool flows_has_work(const struct vcpu *vcpu);
+void flows_work(const struct domain *domain);
+
+/* CPU_REQUEST_FLOWS arrived: does a piece of the work of the core's own VCPU. Where several share the core
+ * the request is for who runs next (run/shared_core.c). */
 void flows_handle_request(struct cpu *cpu);
 
 /* A shared interrupt that is EL2's: of the engine that copies for the broker. False: it is another one. */
@@ -49,10 +56,11 @@ void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31]);
 /* The domain is not to run any more: its connections end. Any core, in the step to that state. */
 void flows_domain_stopped(struct domain *domain);
 
-/* A VCPU of the domain does not run any more. On its core, before others are told. */
-void flows_vcpu_off(const struct domain *domain);
+/* A VCPU does not run any more. On its core, before others are told. */
+void flows_vcpu_off(const struct vcpu *vcpu);
 
-/* Whether a transfer may still touch the domain's memory. If so its core of VCPU 0 gets a request later. */
+/* Whether a transfer may still touch the domain's memory. If so its cores get a request later, if it restarts
+ * or waits for that. */
 bool flows_touch(const struct domain *domain);
 
 /* Its device out of reset, for a domain that starts again. While nothing touches its memory. */

@@ -51,6 +51,18 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     __builtin_trap();
 }
 
+bool flows_has_work(const struct vcpu *vcpu)
+{
+    (void)vcpu;
+    return false;
+}
+
+void flows_work(const struct domain *domain)
+{
+    (void)domain;
+    __builtin_trap();
+}
+
 void flows_handle_request(struct cpu *cpu)
 {
     (void)cpu;
@@ -76,9 +88,9 @@ void flows_domain_stopped(struct domain *domain)
     (void)domain;
 }
 
-void flows_vcpu_off(const struct domain *domain)
+void flows_vcpu_off(const struct vcpu *vcpu)
 {
-    (void)domain;
+    (void)vcpu;
 }
 
 bool flows_touch(const struct domain *domain)

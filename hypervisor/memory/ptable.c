@@ -14,14 +14,11 @@
 #define OUTPUT_SIZE_48_BITS 5u
 #define ENTRIES             512u
 
-/* Entries are read by the walker of every core: one 64-bit store each, never torn. */
-typedef volatile uint64_t descriptor_t;
-
 static const uint32_t level_shift[] = {0, PTABLE_LEVEL1_SHIFT, PTABLE_LEVEL2_SHIFT, PTABLE_LEVEL3_SHIFT};
 
-static descriptor_t *entry_of(const struct pool *pool, paddr_t table, uint32_t level, uint64_t input)
+static ptable_entry_t *entry_of(const struct pool *pool, paddr_t table, uint32_t level, uint64_t input)
 {
-    descriptor_t *entries = pool_pointer(pool, table);
+    ptable_entry_t *entries = pool_pointer(pool, table);
 
     return &entries[(input >> level_shift[level]) % ENTRIES];
 }
@@ -53,7 +50,7 @@ static bool table_at(struct pool *pool, paddr_t root, uint32_t level, uint64_t i
 {
     *table = root;
     for (uint32_t above = 1; above < level; above++) {
-        descriptor_t *entry = entry_of(pool, *table, above, input);
+        ptable_entry_t *entry = entry_of(pool, *table, above, input);
         paddr_t fresh;
 
         if (!is_table(*entry)) {
@@ -87,7 +84,7 @@ bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uin
         uint32_t level = level_for(input, pa.value, bytes);
         uint64_t size = 1ull << level_shift[level];
         uint64_t kind = level == 3 ? DESCRIPTOR_PAGE : DESCRIPTOR_BLOCK;
-        descriptor_t *entry;
+        ptable_entry_t *entry;
         paddr_t table;
 
         if (!table_at(pool, root, level, input, &table)) {
@@ -120,7 +117,7 @@ bool ptable_prepare(struct pool *pool, paddr_t root, uint64_t input, uint64_t by
     return true;
 }
 
-static descriptor_t *page_entry(const struct pool *pool, paddr_t root, uint64_t input)
+ptable_entry_t *ptable_page_entry(const struct pool *pool, paddr_t root, uint64_t input)
 {
     paddr_t level2 = next_table(*entry_of(pool, root, 1, input));
     paddr_t level3 = next_table(*entry_of(pool, level2, 2, input));
@@ -131,7 +128,7 @@ static descriptor_t *page_entry(const struct pool *pool, paddr_t root, uint64_t 
 void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, const paddr_t *pages,
                       uint32_t count, uint64_t attributes)
 {
-    descriptor_t *entries = page_entry(pool, root, input);
+    ptable_entry_t *entries = ptable_page_entry(pool, root, input);
 
     for (uint32_t i = 0; i < count; i++) {
         entries[i] = pages[i].value | attributes | DESCRIPTOR_PAGE;
@@ -144,7 +141,7 @@ bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t 
     paddr_t table = root;
 
     for (uint32_t level = 1; level <= 3; level++) {
-        descriptor_t entry = *entry_of(pool, table, level, input);
+        ptable_entry_t entry = *entry_of(pool, table, level, input);
         uint64_t offset = input & ((1ull << level_shift[level]) - 1);
 
         if (entry == 0) {
@@ -159,13 +156,14 @@ bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t 
     return false;
 }
 
-void ptable_map_page(const struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t attributes)
+void ptable_map_page(ptable_entry_t *entry, paddr_t pa, uint64_t attributes)
 {
-    ptable_map_pages(pool, root, input, &pa, 1, attributes);
+    *entry = pa.value | attributes | DESCRIPTOR_PAGE;
+    arch_dsb_ishst();
 }
 
-void ptable_unmap_page(const struct pool *pool, paddr_t root, uint64_t input)
+void ptable_unmap_page(ptable_entry_t *entry)
 {
-    *page_entry(pool, root, input) = 0;
+    *entry = 0;
     arch_dsb_ishst();
 }

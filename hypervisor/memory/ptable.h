@@ -42,11 +42,16 @@ void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, con
 /* Where the page at `input` is mapped to. False if it is not mapped. */
 bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t *pa);
 
-/* Maps one page whose level-3 table exists. */
-void ptable_map_page(const struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uint64_t attributes);
+/* An entry of a table. Walkers of every core read it: one 64-bit store each, never torn. */
+typedef volatile uint64_t ptable_entry_t;
 
-/* Removes the mapping of one page whose level-3 table exists; the caller invalidates the TLBs. */
-void ptable_unmap_page(const struct pool *pool, paddr_t root, uint64_t input);
+/* The entry of the page at `input`, whose level-3 table exists; those of the next pages of that table follow.
+ * It stays where it is: who maps the same pages again and again need not walk. */
+ptable_entry_t *ptable_page_entry(const struct pool *pool, paddr_t root, uint64_t input);
+
+/* Maps a page, and removes the mapping; then the caller invalidates the TLBs. */
+void ptable_map_page(ptable_entry_t *entry, paddr_t pa, uint64_t attributes);
+void ptable_unmap_page(ptable_entry_t *entry);
 
 #ifdef __cplusplus
 }

@@ -111,16 +111,12 @@ bool stage2_owns(const struct stage2 *stage2, ipaddr_t ipa)
     return placement_segment(stage2->manifest, stage2->domain, ipa.value) != NULL;
 }
 
-/* The page after `pa` in the range; it is at `offset` there. */
-static paddr_t page_after(const struct color_range *range, paddr_t pa, uint64_t offset)
+/* The page after `pa` in the range, whose granules have so many bytes. */
+static paddr_t page_after(const struct color_range *range, uint64_t granule, paddr_t pa)
 {
     paddr_t next = paddr(pa.value + BH_PAGE_BYTES);
-    bool same_granule = (next.value & (color_granule_bytes(range->space) - 1)) != 0;
 
-    if (same_granule || color_set_has(range->set, color_of(range->space, next))) {
-        return next;
-    }
-    return color_at(range, offset);
+    return (next.value & (granule - 1)) != 0 ? next : color_after(range, pa);
 }
 
 bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa)
@@ -132,6 +128,7 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
     uint64_t end = first + STAGE2_LAZY_BYTES;
     uint32_t count = 1;
     struct color_range range;
+    uint64_t granule;
 
     if (segment == NULL) {
         return false;
@@ -143,9 +140,10 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
     /* The fault and the way through the tables cost much more than an entry, and neighbours come next. */
     first = first < segment->ipa ? segment->ipa : first;
     end = end > segment->ipa + segment->bytes ? segment->ipa + segment->bytes : end;
+    granule = color_granule_bytes(range.space);
     pages[0] = color_at(&range, first - segment->ipa);
     for (uint64_t at = first + BH_PAGE_BYTES; at < end; at += BH_PAGE_BYTES) {
-        pages[count] = page_after(&range, pages[count - 1], at - segment->ipa);
+        pages[count] = page_after(&range, granule, pages[count - 1]);
         count++;
     }
     ptable_map_pages(pool, stage2->root, first, pages, count, S2_MEMORY);

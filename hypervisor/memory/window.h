@@ -34,6 +34,9 @@ enum window {
 /* Prepares the tables at boot. False when the pool is exhausted. */
 bool window_prepare(struct pool *pool, paddr_t root);
 
+/* With the MMU on, before the first window is opened. */
+void window_init(const struct pool *pool, paddr_t root);
+
 /* Maps the page at `page` into a window of this core. The pointer is valid until the window is opened again
  * or closed. */
 void *window_open(enum window window, paddr_t page);

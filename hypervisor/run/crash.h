@@ -12,9 +12,12 @@
 extern "C" {
 #endif
 
-/* Ends the domain of the core's VCPU, or restarts it if it is to be: records where and why, and prints its
- * registers. */
+/* Ends the domain of the core's VCPU, or restarts it if it is to be: records where and why, and keeps its
+ * registers, which the console core prints line by line. */
 void domain_crash(struct cpu *cpu, const struct guest_regs *regs, enum bh_domain_end end);
+
+/* Before the first domain starts, on the first core. */
+void crash_init(void);
 
 #ifdef __cplusplus
 }

@@ -125,13 +125,6 @@ static bool any_domain_runs(void)
     return false;
 }
 
-static void send_to_vcpus(const struct domain *domain)
-{
-    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
-        cpu_send_request(domain->vcpus[i].cpu, CPU_REQUEST_VCPU_POWER);
-    }
-}
-
 /* One step of a domain's life: to state `to`, if it is in one of the states `from` (1 << bh_domain_state).
  * What else belongs to the step is done under the lock, so that a later step of another core cannot overtake
  * it: its interrupts stop when it stops to run. The cores of its VCPUs will notice. Returns the state before.
@@ -147,6 +140,9 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
     before = atomic_load(&domain->state);
     done = (from & 1u << before) != 0;
     if (done) {
+        if (to == BH_DOMAIN_STATE_RESTARTING) {
+            atomic_fetch_add(&domain->restart_requests, 1);
+        }
         atomic_store(&domain->state, (uint32_t)to);
         status->state = to;
         if (before == BH_DOMAIN_STATE_RUNNING) {
@@ -160,7 +156,7 @@ static enum bh_domain_state step(struct domain *domain, uint32_t from, enum bh_d
     }
     spin_unlock(&domain->life);
     if (done) {
-        send_to_vcpus(domain);
+        domain_tell_cores(domain);
     }
     return (enum bh_domain_state)before;
 }
@@ -233,37 +229,41 @@ static bool all_are_off(const struct domain *domain)
     return true;
 }
 
-bool domain_finish_restart(struct domain *domain)
+bool domain_restart_is_due(const struct domain *domain)
+{
+    /* Only a VCPU that runs turns on another: once none does, what is off stays off. */
+    return atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING && !any_is_on(domain) &&
+           all_are_off(domain) && !flows_touch(domain) && !system_is_ending();
+}
+
+/* The images are loaded, unless the machine ends. A manager may have stopped the domain meanwhile, and even
+ * restarted it again. */
+static void finish_restart(struct domain *domain)
 {
     struct status_domain *status = &system_status()->domains[domain->index];
-    struct cpu *self = this_cpu();
-    bool loaded;
-    bool still;
 
-    if (atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING) {
-        return false;
-    }
-    /* Only a VCPU that runs turns on another: once none does, what is off stays off. */
-    if (any_is_on(domain) || !all_are_off(domain) || flows_touch(domain)) {
-        return false;
-    }
-    bandwidth_share_renew(domain);
-    bandwidth_start(self);
-    loaded = loader_reload(domain); /* without the lock: it takes long; on the domain's account */
-    bandwidth_stop(self);
-    if (!loaded) {
-        return false;
-    }
     spin_lock(&domain->life);
-    still = atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING; /* else a manager has stopped it */
-    if (still) {
+    if (atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING &&
+        atomic_load(&domain->restart_requests) == domain->reload.request && !system_is_ending()) {
         reset(domain);
         status->restarts++;
         status->state = BH_DOMAIN_STATE_RUNNING;
         atomic_store(&domain->state, BH_DOMAIN_STATE_RUNNING);
     }
     spin_unlock(&domain->life);
-    return still;
+}
+
+bool domain_restart_step(struct domain *domain, uint64_t *lines)
+{
+    uint32_t request = atomic_load(&domain->restart_requests);
+
+    if (domain->reload.request != request) {
+        domain->reload = (struct reload){.request = request};
+    }
+    if (loader_step(domain, &domain->reload, lines)) {
+        finish_restart(domain);
+    }
+    return atomic_load(&domain->state) != BH_DOMAIN_STATE_RESTARTING;
 }
 
 static void end_machine_with_last_domain(void)

@@ -28,8 +28,13 @@ bool domain_restart(struct domain *domain, enum bh_domain_end end);
  * `restarting`, the restart under way is the one. False if its images cannot be loaded again. */
 bool domain_restart_from_any(struct domain *domain, enum bh_domain_state *before);
 
-/* The rest of a restart, done by the core of VCPU 0 while it waits: true when the domain runs again. */
-bool domain_finish_restart(struct domain *domain);
+/* The rest of a restart is a job of VCPU 0, on its core and in its time (run/vcpu_run.c, run/shared_core.c).
+ * Whether it can go on now: the domain restarts, its VCPUs are off, and nothing touches its memory. */
+bool domain_restart_is_due(const struct domain *domain);
+
+/* One bounded step of it, while it is due; `*lines`: cache lines read past the caches. True: the domain runs
+ * again, or a manager has stopped it. */
+bool domain_restart_step(struct domain *domain, uint64_t *lines);
 
 /* Stops a domain for a manager, also one that restarts; returns the state that it had. Any core; if it is one
  * of the domain's own, as for domain_end(). */

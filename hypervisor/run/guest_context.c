@@ -13,30 +13,28 @@
 
 /* X(index, name) */
 #define FOR_EACH_REGISTER(X)                                                                                 \
-    X(0, SCTLR_EL1)                                                                                          \
-    X(1, CPACR_EL1)                                                                                          \
-    X(2, TTBR0_EL1)                                                                                          \
-    X(3, TTBR1_EL1)                                                                                          \
-    X(4, TCR_EL1)                                                                                            \
-    X(5, MAIR_EL1)                                                                                           \
-    X(6, AMAIR_EL1)                                                                                          \
-    X(7, VBAR_EL1)                                                                                           \
-    X(8, ESR_EL1)                                                                                            \
-    X(9, FAR_EL1)                                                                                            \
-    X(10, AFSR0_EL1)                                                                                         \
-    X(11, AFSR1_EL1)                                                                                         \
-    X(12, PAR_EL1)                                                                                           \
-    X(13, ELR_EL1)                                                                                           \
-    X(14, SPSR_EL1)                                                                                          \
-    X(15, SP_EL0)                                                                                            \
-    X(16, SP_EL1)                                                                                            \
-    X(17, TPIDR_EL0)                                                                                         \
-    X(18, TPIDRRO_EL0)                                                                                       \
-    X(19, TPIDR_EL1)                                                                                         \
-    X(20, CONTEXTIDR_EL1)                                                                                    \
-    X(21, CSSELR_EL1)                                                                                        \
-    X(22, CNTKCTL_EL1)                                                                                       \
-    X(23, CNTVOFF_EL2)
+    X(0, CPACR_EL1)                                                                                          \
+    X(1, TTBR0_EL1)                                                                                          \
+    X(2, TTBR1_EL1)                                                                                          \
+    X(3, MAIR_EL1)                                                                                           \
+    X(4, AMAIR_EL1)                                                                                          \
+    X(5, VBAR_EL1)                                                                                           \
+    X(6, ESR_EL1)                                                                                            \
+    X(7, FAR_EL1)                                                                                            \
+    X(8, AFSR0_EL1)                                                                                          \
+    X(9, AFSR1_EL1)                                                                                          \
+    X(10, PAR_EL1)                                                                                           \
+    X(11, ELR_EL1)                                                                                           \
+    X(12, SPSR_EL1)                                                                                          \
+    X(13, SP_EL0)                                                                                            \
+    X(14, SP_EL1)                                                                                            \
+    X(15, TPIDR_EL0)                                                                                         \
+    X(16, TPIDRRO_EL0)                                                                                       \
+    X(17, TPIDR_EL1)                                                                                         \
+    X(18, CONTEXTIDR_EL1)                                                                                    \
+    X(19, CSSELR_EL1)                                                                                        \
+    X(20, CNTKCTL_EL1)                                                                                       \
+    X(21, CNTVOFF_EL2)
 
 #define FOR_EACH_ADDRESS_KEY(X)                                                                              \
     X(0, APIAKEYLO_EL1)                                                                                      \
@@ -75,6 +73,8 @@ void guest_context_save(struct guest_context *to, const struct guest_regs *gener
     to->general = *general;
     to->return_address = sysreg_read(ELR_EL2);
     to->pstate = sysreg_read(SPSR_EL2);
+    to->sctlr = sysreg_read(SCTLR_EL1);
+    to->tcr = sysreg_read(TCR_EL1);
 #define SAVE(i, name) to->registers[i] = sysreg_read(name);
     FOR_EACH_REGISTER(SAVE)
 #undef SAVE
@@ -96,7 +96,7 @@ void guest_context_load(const struct guest_context *from, uint64_t vttbr, uint32
                         struct guest_regs *general)
 {
     *general = from->general;
-    guest_identity_set(vttbr, vcpu_index);
+    guest_translation_close(vttbr, vcpu_index);
     sysreg_write(ELR_EL2, from->return_address);
     sysreg_write(SPSR_EL2, from->pstate);
 #define LOAD(i, name) sysreg_write(name, from->registers[i]);
@@ -113,6 +113,7 @@ void guest_context_load(const struct guest_context *from, uint64_t vttbr, uint32
     load_timers(from);
     guest_debug_load(&from->debug);
     arch_fp_load(from->fp);
+    guest_translation_open(from->sctlr, from->tcr);
     arch_isb();
 }
 
@@ -128,12 +129,26 @@ static uint64_t deadline_of(const struct guest_timer *timer)
     return (timer->control & (TIMER_ENABLE | TIMER_MASKED)) == TIMER_ENABLE ? timer->deadline : UINT64_MAX;
 }
 
-uint64_t guest_context_deadline(const struct guest_context *context, uint32_t enabled)
+static uint64_t earlier_of(const struct guest_timer *virtual_timer, const struct guest_timer *physical_timer,
+                           uint32_t enabled)
 {
-    uint64_t virtual = (enabled & 1u << BH_VIRTUAL_TIMER_INTID) != 0 ? deadline_of(&context->virtual_timer)
+    uint64_t virtual = (enabled & 1u << BH_VIRTUAL_TIMER_INTID) != 0 ? deadline_of(virtual_timer)
                                                                      : UINT64_MAX;
     uint64_t physical =
-        (enabled & 1u << BH_PHYSICAL_TIMER_INTID) != 0 ? deadline_of(&context->physical_timer) : UINT64_MAX;
+        (enabled & 1u << BH_PHYSICAL_TIMER_INTID) != 0 ? deadline_of(physical_timer) : UINT64_MAX;
 
     return virtual < physical ? virtual : physical;
+}
+
+uint64_t guest_context_deadline(const struct guest_context *context, uint32_t enabled)
+{
+    return earlier_of(&context->virtual_timer, &context->physical_timer, enabled);
+}
+
+uint64_t guest_timers_deadline(uint32_t enabled)
+{
+    const struct guest_timer virtual_timer = {sysreg_read(CNTV_CTL_EL0), sysreg_read(CNTV_CVAL_EL0)};
+    const struct guest_timer physical_timer = {sysreg_read(CNTP_CTL_EL0), sysreg_read(CNTP_CVAL_EL0)};
+
+    return earlier_of(&virtual_timer, &physical_timer, enabled);
 }

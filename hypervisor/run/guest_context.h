@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define GUEST_CONTEXT_REGISTERS 24u
+#define GUEST_CONTEXT_REGISTERS 22u
 #define GUEST_CONTEXT_KEYS      10u
 
 /* A timer of EL1: control and compare value (DDI 0487, D12.2). */
@@ -29,6 +29,8 @@ struct guest_context {
     struct guest_regs general;
     uint64_t return_address; /* ELR_EL2 */
     uint64_t pstate;         /* SPSR_EL2 */
+    uint64_t sctlr;          /* SCTLR_EL1, TCR_EL1: what walks depend on */
+    uint64_t tcr;
     uint64_t registers[GUEST_CONTEXT_REGISTERS];
     uint64_t keys[GUEST_CONTEXT_KEYS];
     struct guest_timer virtual_timer;
@@ -49,6 +51,9 @@ void guest_timers_off(void);
 
 /* The earliest moment at which a timer with one of the interrupts `enabled` asserts it; UINT64_MAX: never. */
 uint64_t guest_context_deadline(const struct guest_context *context, uint32_t enabled);
+
+/* The same of the guest that the core has now. */
+uint64_t guest_timers_deadline(uint32_t enabled);
 
 #ifdef __cplusplus
 }

@@ -53,6 +53,9 @@
 #define ISAR2_ADDRESS_KEYS     (0xFull << 12) /* APA3 */
 
 #define SCTLR_EL1_RESET 0x30D00800ull
+#define SCTLR_M         (1ull << 0)
+#define TCR_EPD0        (1ull << 7)
+#define TCR_EPD1        (1ull << 23)
 #define MPIDR_RES1      (1ull << 31)
 
 /* The OS lock keeps a guest's breakpoints from working while it is closed, as it is out of reset. Behind a
@@ -130,26 +133,38 @@ static void keys_reset(void)
     }
 }
 
-void guest_identity_set(uint64_t vttbr, uint32_t vcpu_index)
+/* With translation off EL1 could still reach stage 2's walks: it is turned on, and no table may be walked. */
+void guest_translation_close(uint64_t vttbr, uint32_t vcpu_index)
 {
+    sysreg_write(TCR_EL1, sysreg_read(TCR_EL1) | TCR_EPD0 | TCR_EPD1);
+    arch_isb();
+    sysreg_write(SCTLR_EL1, sysreg_read(SCTLR_EL1) | SCTLR_M);
+    arch_isb();
     sysreg_write(VTTBR_EL2, vttbr);
     sysreg_write(VMPIDR_EL2, MPIDR_RES1 | vcpu_index);
+    arch_isb();
+}
+
+void guest_translation_open(uint64_t sctlr, uint64_t tcr)
+{
+    arch_isb(); /* tables and identity are the next guest's */
+    sysreg_write(SCTLR_EL1, sctlr);
+    arch_isb();
+    sysreg_write(TCR_EL1, tcr);
 }
 
 void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
 {
-    guest_identity_set(vttbr, vcpu_index);
+    guest_translation_close(vttbr, vcpu_index);
     sysreg_write(CNTVOFF_EL2, 0);
     sysreg_write(CNTV_CTL_EL0, 0);
     sysreg_write(CNTP_CTL_EL0, 0);
     sysreg_write(CNTV_CVAL_EL0, 0);
     sysreg_write(CNTP_CVAL_EL0, 0);
     sysreg_write(CNTKCTL_EL1, 0);
-    sysreg_write(SCTLR_EL1, SCTLR_EL1_RESET);
     sysreg_write(CPACR_EL1, 0);
     sysreg_write(TTBR0_EL1, 0);
     sysreg_write(TTBR1_EL1, 0);
-    sysreg_write(TCR_EL1, 0);
     sysreg_write(MAIR_EL1, 0);
     sysreg_write(AMAIR_EL1, 0);
     sysreg_write(VBAR_EL1, 0);
@@ -170,5 +185,6 @@ void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
     guest_debug_reset();
     keys_reset();
     arch_fp_clear();
+    guest_translation_open(SCTLR_EL1_RESET, 0);
     arch_isb();
 }

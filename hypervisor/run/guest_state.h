@@ -16,8 +16,12 @@ extern "C" {
  * `shared`: several VCPUs run here, so that a WFI is EL2's affair. */
 void guest_traps_init(uint64_t monitors, bool shared);
 
-/* Whose memory the core's EL1 sees, and which VCPU of the domain it is. */
-void guest_identity_set(uint64_t vttbr, uint32_t vcpu_index);
+/* Between the two EL1 has another guest's tables, or parts of two guests' registers: the core must not walk,
+ * not even speculatively for an instruction that is never executed (errata 1319537 of Cortex-A72, 1319367 of
+ * A57, 1530923 of A55). close(): walks are off, and EL1 sees the memory behind `vttbr` as VCPU `vcpu_index`.
+ * open(): the last two registers of EL1, which turn them on again. */
+void guest_translation_close(uint64_t vttbr, uint32_t vcpu_index);
+void guest_translation_open(uint64_t sctlr, uint64_t tcr);
 
 /* Which keys of pointer authentication the core has; the registers of others must not be touched. */
 bool guest_has_address_keys(void);

@@ -31,9 +31,18 @@ static void complete(uint32_t intid)
 static __attribute__((noinline)) void handle_shared_request(struct cpu *cpu, uint32_t requests)
 {
     shared_core_reschedule(cpu);
-    if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->vcpu != NULL) {
+    if ((requests & (CPU_REQUEST_VGIC | CPU_REQUEST_SGI)) != 0 && cpu->vcpu != NULL) {
         vgic_handle_request(cpu->vcpu);
     }
+}
+
+/* The console is all domains': what it takes is not of the VCPU that happens to have this core. */
+static void serve_console(struct cpu *cpu, void (*serve)(void))
+{
+    bool paused = bandwidth_pause(cpu);
+
+    serve();
+    bandwidth_resume(cpu, paused);
 }
 
 static void handle_requests(struct cpu *cpu)
@@ -42,11 +51,13 @@ static void handle_requests(struct cpu *cpu)
 
     if ((requests & CPU_REQUEST_VGIC) != 0 && cpu->pinned != NULL) {
         vgic_handle_request(cpu->pinned);
+    } else if ((requests & CPU_REQUEST_SGI) != 0 && cpu->pinned != NULL) {
+        vgic_handle_sgis(cpu->pinned);
     } else if (cpu->shared != NULL) {
         handle_shared_request(cpu, requests);
     }
     if ((requests & CPU_REQUEST_CONSOLE) != 0) {
-        console_handle_request();
+        serve_console(cpu, console_handle_request);
         system_finish_if_ending();
     }
     if ((requests & CPU_REQUEST_BUDGETS) != 0) {
@@ -89,7 +100,7 @@ static void handle_alarms(struct cpu *cpu)
         system_end(BH_END_REASON_RUN_LIMIT);
     }
     if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
-        console_handle_request();
+        serve_console(cpu, console_handle_request);
     }
     if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
         bandwidth_period(cpu);
@@ -124,7 +135,7 @@ static bool dispatch(struct cpu *cpu, uint32_t intid)
         if (cpu->shared != NULL) {
             shared_core_reschedule(cpu);
         }
-        console_irq();
+        serve_console(cpu, console_irq);
         complete(intid);
         return cpu->hold == 0;
     } else if (intid == platform->cnthp_irq) {

@@ -8,17 +8,15 @@
 #include "memory/placement.h"
 #include "memory/ptable.h"
 #include "memory/window.h"
-#include "run/irq.h"
-#include "time/bandwidth.h"
-#include "vm/cpu.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define PAGE_MASK       (BH_PAGE_BYTES - 1ull)
-#define LOOKED_UP_BYTES (16ull * BH_PAGE_BYTES) /* between interrupts, where nothing is mapped */
-#define PIECE_BYTES     1024u                   /* copied with interrupts masked: the source is slow */
+#define PAGE_MASK   (BH_PAGE_BYTES - 1ull)
+#define LOOK_UPS    16u   /* of a step, where nothing is mapped */
+#define PIECE_BYTES 256u  /* copied in a step: each word of the source comes from memory */
+#define CLEAN_BYTES 1024u /* cleaned in a step */
 
 bool loader_can_reload(const struct manifest_domain *domain)
 {
@@ -35,32 +33,11 @@ bool loader_can_reload(const struct manifest_domain *domain)
 /* Cores that have windows open: a page at a time. */
 static _Atomic uint32_t at_work;
 
-static bool has_sense(const struct domain *domain)
+/* Returns whether a page may be opened: not when the machine ends. */
+static bool begin_page(void)
 {
-    return !system_is_ending() && atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING;
-}
-
-/* Between two pages the core has other duties, one interrupt at a time as where a guest is throttled
- * (vcpu_run.c), and waits if the budget to which the pages are charged is spent. Where VCPUs share the core
- * they are charged to none. */
-static void attend(const struct domain *domain)
-{
-    struct cpu *cpu = this_cpu();
-
-    (void)irq_handle_one(cpu);
-    while ((cpu->hold & CPU_HOLD_THROTTLED) != 0 && has_sense(domain)) {
-        if (!irq_handle_one(cpu)) {
-            arch_wfi();
-        }
-    }
-}
-
-/* Returns whether there is any sense in a next page; if so, it may be opened. */
-static bool begin_page(const struct domain *domain)
-{
-    attend(domain);
     atomic_fetch_add(&at_work, 1);
-    if (has_sense(domain)) {
+    if (!system_is_ending()) {
         return true;
     }
     atomic_fetch_sub(&at_work, 1);
@@ -80,42 +57,38 @@ bool loader_is_at_work(void)
 }
 
 /* What the last life left in the caches must not come over what the next one, which starts with its caches
- * off, writes to memory. Other content stays. Only what is mapped can have been touched. */
-static bool clean_page(const struct domain *domain, uint64_t ipa)
+ * off, writes to memory. Other content stays. */
+static void clean_piece(paddr_t pa)
 {
-    const char *page;
-    paddr_t pa;
+    const char *piece;
 
-    if (!ptable_find(system_pool(), domain->stage2.root, ipa, &pa)) {
-        if (ipa % LOOKED_UP_BYTES == 0) {
-            attend(domain);
-        }
-        return true;
+    if (!begin_page()) {
+        return;
     }
-    if (!begin_page(domain)) {
-        return false;
-    }
-    page = window_open(WINDOW_DESTINATION, pa);
-    for (uint64_t line = 0; line < BH_PAGE_BYTES; line += CACHE_LINE_BYTES) {
-        arch_dcache_clean_invalidate_line((uintptr_t)page + line);
+    piece =
+        (const char *)window_open(WINDOW_DESTINATION, paddr(pa.value & ~PAGE_MASK)) + (pa.value & PAGE_MASK);
+    for (uint64_t line = 0; line < CLEAN_BYTES; line += CACHE_LINE_BYTES) {
+        arch_dcache_clean_invalidate_line((uintptr_t)piece + line);
     }
     end_page();
-    return true;
 }
 
-static bool clean_memory(const struct domain *domain)
+/* A piece of the next page that is mapped: only such a one can have been touched. Returns the offset behind
+ * it, or behind the pages that were looked at. */
+static uint64_t clean_next(const struct domain *domain, const struct manifest_segment *segment,
+                           uint64_t offset)
 {
-    const struct manifest_segment *segments =
-        manifest_segments(system_manifest()) + domain->config->first_segment;
+    for (uint32_t i = 0; i < LOOK_UPS && offset < segment->bytes; i++) {
+        uint64_t in_page = offset & PAGE_MASK;
+        paddr_t pa;
 
-    for (uint32_t i = 0; i < domain->config->segment_count; i++) {
-        for (uint64_t offset = 0; offset < segments[i].bytes; offset += BH_PAGE_BYTES) {
-            if (!clean_page(domain, segments[i].ipa + offset)) {
-                return false;
-            }
+        if (ptable_find(system_pool(), domain->stage2.root, segment->ipa + offset - in_page, &pa)) {
+            clean_piece(paddr(pa.value + in_page));
+            return offset + CLEAN_BYTES;
         }
+        offset += BH_PAGE_BYTES;
     }
-    return true;
+    return offset;
 }
 
 /* Copies within one page on each side. The guest starts with its caches off: what it reads must be in memory.
@@ -147,37 +120,47 @@ static uint64_t smallest(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static bool load(const struct domain *domain, const struct manifest_image *image)
+/* The next piece of an image. Returns its bytes. */
+static uint64_t load_next(const struct domain *domain, const struct manifest_image *image, uint64_t offset)
 {
-    uint64_t source = boot_handover.load_address + image->offset;
+    uint64_t source = boot_handover.load_address + image->offset + offset;
+    uint64_t most = smallest(smallest(image->bytes - offset, to_page_end(source)), PIECE_BYTES);
+    struct placement place = placement_of(system_manifest(), domain->config, image->ipa + offset, most);
+    uint64_t bytes = smallest(place.bytes, to_page_end(place.pa.value));
 
-    for (uint64_t done = 0; done < image->bytes;) {
-        uint64_t most = smallest(smallest(image->bytes - done, to_page_end(source + done)), PIECE_BYTES);
-        struct placement place = placement_of(system_manifest(), domain->config, image->ipa + done, most);
-        uint64_t bytes = smallest(place.bytes, to_page_end(place.pa.value));
-
-        if (!begin_page(domain)) {
-            return false;
-        }
-        copy_piece(place.pa, paddr(source + done), bytes);
+    if (begin_page()) {
+        copy_piece(place.pa, paddr(source), bytes);
         end_page();
-        bandwidth_charge(this_cpu(), bytes / CACHE_LINE_BYTES); /* of the source: past the caches */
-        done += bytes;
     }
-    return true;
+    return bytes;
 }
 
-bool loader_reload(const struct domain *domain)
+/* Goes on to the next part behind the end of one, which has `bytes`. */
+static void advance(struct reload *reload, uint64_t offset, uint64_t bytes)
 {
-    const struct manifest_image *images = manifest_images(system_manifest()) + domain->config->first_image;
+    reload->offset = offset < bytes ? offset : 0;
+    reload->part += offset >= bytes;
+}
 
-    if (!clean_memory(domain)) {
-        return false;
+bool loader_step(const struct domain *domain, struct reload *reload, uint64_t *lines)
+{
+    const struct manifest_domain *config = domain->config;
+    uint32_t image_number = reload->part - config->segment_count;
+
+    *lines = 0;
+    if (reload->part < config->segment_count) {
+        const struct manifest_segment *segment =
+            manifest_segments(system_manifest()) + config->first_segment + reload->part;
+
+        advance(reload, clean_next(domain, segment, reload->offset), segment->bytes);
+    } else if (image_number < config->image_count) {
+        const struct manifest_image *image =
+            manifest_images(system_manifest()) + config->first_image + image_number;
+        uint64_t bytes = load_next(domain, image, reload->offset);
+
+        *lines = bytes / CACHE_LINE_BYTES;
+        advance(reload, reload->offset + bytes, image->bytes);
     }
-    for (uint32_t i = 0; i < domain->config->image_count; i++) {
-        if (!load(domain, &images[i])) {
-            return false;
-        }
-    }
-    return true; /* each VCPU's core invalidates its own instruction cache when it starts */
+    /* Each VCPU's core invalidates its own instruction cache when it starts. */
+    return reload->part == config->segment_count + config->image_count;
 }

@@ -15,11 +15,12 @@ extern "C" {
 /* Whether the package still has all images as they were: those loaded in place have been run. */
 bool loader_can_reload(const struct manifest_domain *domain);
 
-/* Makes the memory of a domain that restarts what a start needs: nothing of it in the caches, the images as
- * they were. What is outside of the images stays. None of its VCPUs runs. On the core of its first VCPU,
- * whose interrupts are taken meanwhile: it takes as long as the memory is large. The other domains' caches
- * are not touched. False if the domain was stopped, or the machine ends, before it was done. */
-bool loader_reload(const struct domain *domain);
+/* One step of making the memory of a domain that restarts what a start needs: nothing of it in the caches,
+ * the images as they were. What is outside of the images stays. `*reload` begins with zeros and says how far
+ * it is. None of the domain's VCPUs runs. A step cleans 1 KiB, looks up 16 pages or copies at most
+ * 256 bytes; `*lines`: cache lines that it read past the caches. True: there is nothing left to do. Any core;
+ * the domain's own, because nobody else is to wait for it. */
+bool loader_step(const struct domain *domain, struct reload *reload, uint64_t *lines);
 
 /* Whether some core has memory of a domain mapped just now. When the machine is ending, that is over soon. */
 bool loader_is_at_work(void);

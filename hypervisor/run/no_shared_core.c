@@ -38,6 +38,12 @@ void shared_core_wait_for_interrupt(struct cpu *cpu)
     __builtin_trap();
 }
 
+void shared_core_wait_for_transfer(struct cpu *cpu)
+{
+    (void)cpu;
+    __builtin_trap();
+}
+
 bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid)
 {
     (void)cpu;

@@ -3,10 +3,17 @@
  * Every way ends in shared_core_settle(), which looks at everything that can have changed: power, interrupts,
  * time. So nothing is lost that happens while something else is being handled. The counter stands meanwhile:
  * what is done there is nobody's.
+ *
+ * Longer work of EL2 for a domain is a job of one of its VCPUs (T2): the restart of the domain, and what its
+ * socket device has to do. The VCPU is chosen by its priority and runs on its budget, as if the guest ran,
+ * but EL2 does steps of the job instead; the registers stay whose they are.
  */
 #include "run/shared_core.h"
+#include "core/release_delay.h"
 #include "core/vcpu_sched.h"
+#include "flow/flows.h"
 #include "run/crash.h"
+#include "run/domain_life.h"
 #include "run/guest_context.h"
 #include "run/irq.h"
 #include "run/vcpu_run.h"
@@ -21,6 +28,7 @@
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
+#include <arch/sysreg.h>
 #include <stddef.h>
 
 struct shared_vcpu {
@@ -34,8 +42,14 @@ struct shared_vcpu {
     uint64_t earlier_due;    /* periods of its earlier lives and grids */
     struct statistics_seen seen;
     uint64_t entered_ticks; /* when it was dispatched last */
-    bool begun;             /* had a life */
-    bool fresh;             /* starts at its next dispatch: there is no context */
+    uint64_t blocked_ticks; /* when it began to wait last */
+    struct release_delay release;
+    bool begun;           /* had a life */
+    bool fresh;           /* starts at its next dispatch: there is no context */
+    bool restarts;        /* its job is the restart of its domain: the guest does not run */
+    bool dozes;           /* it waits for an interrupt, and has been woken for a job */
+    bool awaits_transfer; /* it waits until no transfer touches its domain's memory, */
+    bool hears;           /* or for an interrupt: none was there before */
     struct guest_context context;
 };
 
@@ -43,10 +57,13 @@ struct shared_core {
     struct sched_core sched;
     struct shared_vcpu *vcpus[SCHED_MAX_VCPUS];
     uint32_t count;
+    struct shared_vcpu *running;  /* who was chosen last, NULL: the core idles */
     struct shared_vcpu *resident; /* whose registers the core has, NULL: nobody's */
     uint32_t timers_enabled;      /* private interrupts that the last resident has left enabled */
     bool counts;                  /* there is an event counter */
-    bool counting;                /* and it counts for the running one */
+    uint64_t decided_ticks;       /* when the running one was chosen: the switch to it is of its time */
+    uint64_t entered_ticks;       /* the same while it runs; 0: EL2 is at something else */
+    uint64_t left_ticks;          /* when it was left last */
     bool blocks;                  /* the running one waits for an interrupt */
 };
 
@@ -95,6 +112,17 @@ bool shared_core_add(struct cpu *cpu, struct vcpu *vcpu)
     return add(cpu, vcpu);
 }
 
+static void reserve_cpu_time(struct shared_vcpu *one, uint64_t start_ticks)
+{
+    const struct manifest_domain *config = one->vcpu->domain->config;
+
+    if (config->cpu_period_ns != 0) {
+        sched_reserve_cpu_time(&one->sched, clock_ticks(config->cpu_budget_ns),
+                               (struct period_grid){.start_ticks = start_ticks,
+                                                    .length_ticks = clock_ticks(config->cpu_period_ns)});
+    }
+}
+
 void shared_core_begin(struct cpu *cpu, uint64_t start_ticks)
 {
     const struct manifest_hypervisor *config = &system_manifest()->hypervisor;
@@ -108,22 +136,28 @@ void shared_core_begin(struct cpu *cpu, uint64_t start_ticks)
     for (uint32_t i = 0; i < own->count; i++) {
         struct shared_vcpu *one = own->vcpus[i];
 
+        release_init(&one->release);
         bandwidth_init_budget(one->vcpu, start_ticks, &one->sched.budget, &one->share, &one->applied);
         one->grid = one->sched.budget.reservation.parameters.grid;
         (void)sched_add(&own->sched, &one->sched);
+        reserve_cpu_time(one, start_ticks);
     }
 }
 
 static void account(struct cpu *cpu)
 {
     struct shared_core *own = cpu->shared;
-    uint64_t readings[RESERVATION_COUNTERS];
+    uint64_t readings[RESERVATION_COUNTERS] = {0};
 
-    if (own->counting) {
-        own->counting = false;
-        pmu_stop(&cpu->bandwidth.pmu, readings);
-        sched_account(&own->sched, readings);
+    if (own->entered_ticks == 0) {
+        return;
     }
+    if (own->counts) {
+        pmu_stop(&cpu->bandwidth.pmu, readings);
+    }
+    own->left_ticks = clock_now();
+    sched_account(&own->sched, readings, own->left_ticks - own->entered_ticks);
+    own->entered_ticks = 0;
 }
 
 void shared_core_reschedule(struct cpu *cpu)
@@ -138,6 +172,14 @@ void shared_core_wait_for_interrupt(struct cpu *cpu)
         cpu->shared->blocks = true;
         shared_core_reschedule(cpu);
     }
+}
+
+void shared_core_wait_for_transfer(struct cpu *cpu)
+{
+    cpu->shared->running->awaits_transfer = true;
+    cpu->shared->running->hears = vgic_wait(cpu->vcpu);
+    cpu->shared->blocks = true;
+    shared_core_reschedule(cpu);
 }
 
 bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid)
@@ -180,6 +222,9 @@ static void publish(struct shared_vcpu *one, uint64_t now)
 
     status->state = one->sched.state;
     status->periods_due = one->earlier_due + period_at(one, now) - one->first_period;
+    status->cpu_periods = one->sched.cpu_time.statistics.periods;
+    status->cpu_throttled_periods = one->sched.cpu_time.statistics.throttled_periods;
+    status->cpu_max_ticks = one->sched.cpu_time.statistics.period_max_events;
     bandwidth_publish(&one->sched.budget, &one->applied, &status->budget);
 }
 
@@ -187,6 +232,10 @@ static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
 {
     struct shared_core *own = cpu->shared;
 
+    one->restarts = false;
+    one->dozes = false;
+    one->awaits_transfer = false;
+    release_cancel(&one->release);
     vgic_vcpu_off(one->vcpu);
     if (own->resident == one) {
         guest_timers_off();
@@ -207,8 +256,8 @@ static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
     vcpu_went_off(one->vcpu);
 }
 
-/* What was left of the period in which it went off is its budget until that ends; so that period counts when
- * it has, without those in which it was off. */
+/* From here on it has periods, and its turns. What was left of the period in which it went off is its budget
+ * until that ends; so that period counts when it has, without those in which it was off. */
 static void begin_life(struct shared_core *own, struct shared_vcpu *one, uint64_t now)
 {
     if (one->grid.length_ticks != 0) {
@@ -218,35 +267,85 @@ static void begin_life(struct shared_core *own, struct shared_vcpu *one, uint64_
         }
     }
     one->begun = true;
-    one->fresh = true;
     one->first_period = period_at(one, now);
     (void)sched_start(&own->sched, &one->sched, now);
 }
 
-/* Those that were stopped, and those that start. */
-static void follow_power(struct cpu *cpu)
+static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
 {
     struct shared_core *own = cpu->shared;
 
-    for (uint32_t i = 0; i < own->count; i++) {
-        struct shared_vcpu *one = own->vcpus[i];
-
-        if (one->sched.state != SCHED_RESET && !vcpu_may_run(one->vcpu)) {
-            put_away(cpu, one, clock_now());
-        }
-        if (one->sched.state == SCHED_RESET && vcpu_take_start(one->vcpu)) {
+    if (one->sched.state != SCHED_RESET && !one->restarts && !vcpu_may_run(one->vcpu)) {
+        put_away(cpu, one, clock_now());
+    }
+    if (one->sched.state != SCHED_RESET && !one->restarts) {
+        return;
+    }
+    if (vcpu_take_start(one->vcpu)) { /* after a restart it goes on with the budget of that */
+        if (one->sched.state == SCHED_RESET) {
             begin_life(own, one, clock_now());
         }
+        one->restarts = false;
+        one->fresh = true;
+    } else if (!vcpu_restarts_domain(one->vcpu)) {
+        if (one->restarts) { /* which a manager has stopped */
+            put_away(cpu, one, clock_now());
+        }
+    } else if (!one->restarts) {
+        bandwidth_share_renew(one->vcpu->domain);
+        begin_life(own, one, clock_now());
+        one->restarts = true;
     }
+}
+
+/* Those that were stopped, those that start, and those whose domain restarts. */
+static void follow_power(struct cpu *cpu)
+{
+    for (uint32_t i = 0; i < cpu->shared->count; i++) {
+        follow_power_of(cpu, cpu->shared->vcpus[i]);
+    }
+}
+
+static bool has_job(const struct shared_vcpu *one)
+{
+    return one->restarts || flows_has_work(one->vcpu);
+}
+
+/* One that executes an instruction again with an interrupt pending has that masked. */
+static bool hears_interrupts(const struct shared_vcpu *one)
+{
+    return !one->awaits_transfer || one->hears;
 }
 
 /* When a timer of a VCPU that waits asserts its interrupt. Of the one whose registers are in the core, the
  * timer interrupts by itself. */
 static uint64_t timer_of(const struct shared_core *own, const struct shared_vcpu *one)
 {
-    return one->sched.state == SCHED_PAUSED && one != own->resident
+    return one->sched.state == SCHED_PAUSED && one != own->resident && hears_interrupts(one)
                ? guest_context_deadline(&one->context, one->vcpu->vgic.bank.enabled)
                : UINT64_MAX;
+}
+
+/* Of one that waits: whether the guest goes on. */
+static bool is_awaited(const struct shared_core *own, const struct shared_vcpu *one, uint64_t now)
+{
+    return (one->awaits_transfer && !flows_touch(one->vcpu->domain)) ||
+           (hears_interrupts(one) && (timer_of(own, one) <= now || vgic_has_come(one->vcpu)));
+}
+
+/* When that has come. Ends the waiting. */
+static uint64_t awaited_ticks(const struct shared_core *own, struct shared_vcpu *one, uint64_t now)
+{
+    uint32_t enabled = one->vcpu->vgic.bank.enabled;
+    uint64_t timer = one == own->resident ? guest_timers_deadline(enabled)
+                                          : guest_context_deadline(&one->context, enabled);
+    uint64_t come = vgic_stop_waiting(one->vcpu);
+
+    come = come != 0 && come < now ? come : now;
+    if (!one->awaits_transfer && timer < come) {
+        come = timer;
+    }
+    return come > one->blocked_ticks ? come : one->blocked_ticks;
 }
 
 static void wake_up(struct shared_core *own, uint64_t now)
@@ -254,22 +353,37 @@ static void wake_up(struct shared_core *own, uint64_t now)
     for (uint32_t i = 0; i < own->count; i++) {
         struct shared_vcpu *one = own->vcpus[i];
 
-        if (one->sched.state == SCHED_PAUSED && (timer_of(own, one) <= now || vgic_has_come(one->vcpu))) {
-            vgic_stop_waiting(one->vcpu);
+        if (one->sched.state != SCHED_PAUSED) {
+            continue;
+        }
+        if (is_awaited(own, one, now)) {
+            release_ready(&one->release, awaited_ticks(own, one, now));
+            one->awaits_transfer = false;
+            sched_wake(&own->sched, &one->sched);
+        } else if (has_job(one)) {
+            one->dozes = true;
             sched_wake(&own->sched, &one->sched);
         }
     }
 }
 
+/* The running one waits; also one that waited before, whose job is done. */
 static void block(struct shared_core *own, uint64_t now)
 {
-    struct shared_vcpu *one = own->resident;
+    struct shared_vcpu *one = own->running;
 
+    one->status->blocks += own->blocks;
+    if (own->blocks) { /* what EL2 has done about it is of its time, else it could sleep more than that costs
+                        */
+        reservation_charge(&one->sched.cpu_time, now - own->left_ticks);
+        one->blocked_ticks = now;
+    }
     own->blocks = false;
+    one->dozes = false;
     sched_block(&own->sched, now);
-    one->status->blocks++;
     if (one->sched.state != SCHED_PAUSED) { /* its budget is spent, too: then it needs no interrupt */
-        vgic_stop_waiting(one->vcpu);
+        (void)vgic_stop_waiting(one->vcpu);
+        one->awaits_transfer = false;
     }
 }
 
@@ -308,6 +422,8 @@ static void save(struct cpu *cpu, struct shared_vcpu *one, struct guest_regs *re
     guest_pmu_save(one->vcpu);
     if (arch_take_serror()) {
         cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
+        sysreg_write(ELR_EL2, one->context.return_address); /* EL2's own, since it has taken the error */
+        sysreg_write(SPSR_EL2, one->context.pstate);
         domain_crash(cpu, regs, BH_DOMAIN_END_SERROR);
     }
     own->timers_enabled = vgic_park(one->vcpu);
@@ -350,11 +466,69 @@ static struct shared_vcpu *of_sched(const struct shared_core *own, const struct 
 
 static void leave(struct shared_core *own, uint64_t now)
 {
-    struct shared_vcpu *one = own->sched.running != NULL ? own->resident : NULL;
+    struct shared_vcpu *one = own->running;
 
-    if (one != NULL && one->entered_ticks != 0) {
+    if (one == NULL) {
+        return;
+    }
+    if (one->entered_ticks != 0) {
         one->status->run_ticks += now - one->entered_ticks;
         one->entered_ticks = 0;
+    }
+    for (uint32_t i = 0; i < own->count; i++) {
+        if (own->vcpus[i] != one && own->vcpus[i]->sched.priority >= one->sched.priority) {
+            release_outranked(&own->vcpus[i]->release, now);
+        }
+    }
+}
+
+/* When the period began that has just filled a budget, if that was spent. */
+static uint64_t refilled_ticks(const struct reservation *reservation, bool was_throttled)
+{
+    return was_throttled ? reservation->period.end_ticks - reservation->parameters.grid.length_ticks : 0;
+}
+
+/* VCPUs whose budgets are full again. */
+static void recharge(struct shared_core *own, uint64_t now)
+{
+    uint32_t waiting = 0; /* sets of places in own->vcpus */
+    uint32_t for_events = 0;
+    uint32_t for_time = 0;
+
+    for (uint32_t i = 0; i < own->count; i++) {
+        const struct sched_vcpu *sched = &own->vcpus[i]->sched;
+
+        waiting |= sched->state == SCHED_RECHARGE ? 1u << i : 0;
+        for_events |= sched->budget.reservation.throttled ? 1u << i : 0;
+        for_time |= sched->cpu_time.throttled ? 1u << i : 0;
+    }
+    sched_timer(&own->sched, now);
+    for (uint32_t i = 0; i < own->count; i++) {
+        struct shared_vcpu *one = own->vcpus[i];
+
+        if ((waiting >> i & 1) != 0 && one->sched.state == SCHED_READY) {
+            uint64_t events = refilled_ticks(&one->sched.budget.reservation, (for_events >> i & 1) != 0);
+            uint64_t time = refilled_ticks(&one->sched.cpu_time, (for_time >> i & 1) != 0);
+
+            events = events > time ? events : time;
+            release_ready(&one->release,
+                          events != 0 ? events : now); /* or a manager's change has filled it */
+        }
+    }
+}
+
+/* Others that are ready, and were not, have become so just now: one that starts, one that another preempts.
+ */
+static void note_ready(struct shared_core *own, uint64_t now)
+{
+    for (uint32_t i = 0; i < own->count; i++) {
+        struct shared_vcpu *one = own->vcpus[i];
+
+        if (one->sched.state == SCHED_READY) {
+            release_ready(&one->release, now);
+        } else if (one->sched.state != SCHED_RUNNING) {
+            release_cancel(&one->release);
+        }
     }
 }
 
@@ -369,14 +543,15 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     leave(own, now);
     account(cpu);
     cpu->hold = 0;
-    if (own->blocks) {
+    if (own->blocks || (own->running != NULL && own->running->dozes && !has_job(own->running))) {
         block(own, now);
     }
     follow_power(cpu);
     now = clock_now();
     wake_up(own, now);
     apply_updates(own, now);
-    sched_timer(&own->sched, now);
+    recharge(own, now);
+    own->decided_ticks = now;
     decision = sched_dispatch(&own->sched, now);
     for (uint32_t i = 0; i < own->count; i++) {
         if (own->vcpus[i]->sched.state != SCHED_RESET) {
@@ -385,6 +560,8 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
         }
     }
     chosen = decision.vcpu != NULL ? of_sched(own, decision.vcpu) : NULL;
+    own->running = chosen;
+    note_ready(own, now);
     if (chosen != NULL) {
         if (own->sched.policy == SCHED_FIXED_PRIORITY) {
             check_order(own, chosen);
@@ -398,24 +575,98 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     return chosen;
 }
 
-void shared_core_settle(struct cpu *cpu, struct guest_regs *regs)
+/* What EL2 has read past the caches for the running one's job is of its budget. */
+static void charge(struct cpu *cpu, struct shared_vcpu *one, uint64_t lines)
+{
+    if (lines != 0 && cpu->shared->counts && system_manifest()->platform.overflow_backup_events == 0) {
+        shared_core_reschedule(cpu);
+        reservation_charge(&one->sched.budget.reservation, lines);
+    }
+}
+
+/* A bounded step of its job. */
+static void job_step(struct cpu *cpu, struct shared_vcpu *one)
+{
+    uint64_t lines;
+
+    if (!one->restarts) {
+        flows_work(one->vcpu->domain);
+        return;
+    }
+    if (!vcpu_restarts_domain(one->vcpu) || domain_restart_step(one->vcpu->domain, &lines)) {
+        shared_core_reschedule(cpu);
+        return;
+    }
+    charge(cpu, one, lines);
+}
+
+static void run(struct cpu *cpu, const uint64_t preload[RESERVATION_COUNTERS])
 {
     struct shared_core *own = cpu->shared;
+
+    clock_set_alarm(CLOCK_ALARM_PERIOD, next_alarm(own));
+    own->entered_ticks = own->decided_ticks;
+    if (own->counts) {
+        pmu_start(&cpu->bandwidth.pmu, preload);
+    }
+}
+
+static void note_entry(struct shared_vcpu *one)
+{
+    release_entered(&one->release, clock_now());
+    one->status->releases = one->release.count;
+    one->status->release_sum_ticks = one->release.sum_ticks;
+    one->status->release_max_ticks = one->release.max_ticks;
+}
+
+/* In the time of the chosen one, until its job is done or something has come. */
+static void work(struct cpu *cpu, struct shared_vcpu *chosen, const uint64_t preload[RESERVATION_COUNTERS])
+{
+    note_entry(chosen);
+    run(cpu, preload);
+    while (cpu->hold == 0 && has_job(chosen)) {
+        job_step(cpu, chosen);
+        if (irq_handle_one(cpu)) {
+            shared_core_reschedule(cpu);
+        }
+    }
+}
+
+static void idle(struct cpu *cpu)
+{
+    cpu->status->idle = 1;
+    clock_set_alarm(CLOCK_ALARM_PERIOD, next_alarm(cpu->shared));
+    if (!irq_handle_one(cpu)) {
+        arch_wfi();
+    }
+}
+
+/* It was woken for a job, and another VCPU has done that: the guest need not wait on. */
+static void end_doze(struct shared_vcpu *one)
+{
+    if (one->dozes) {
+        one->dozes = false;
+        one->awaits_transfer = false;
+        (void)vgic_stop_waiting(one->vcpu);
+    }
+}
+
+void shared_core_settle(struct cpu *cpu, struct guest_regs *regs)
+{
     struct shared_vcpu *chosen;
     uint64_t preload[RESERVATION_COUNTERS] = {0};
 
-    while ((chosen = choose(cpu, preload)) == NULL) {
-        cpu->status->idle = 1;
-        clock_set_alarm(CLOCK_ALARM_PERIOD, next_alarm(own));
-        if (!irq_handle_one(cpu)) {
-            arch_wfi();
+    while ((chosen = choose(cpu, preload)) == NULL || has_job(chosen)) {
+        if (chosen == NULL) {
+            idle(cpu);
+        } else {
+            cpu->status->idle = 0;
+            work(cpu, chosen, preload);
         }
     }
     cpu->status->idle = 0;
+    end_doze(chosen);
     switch_to(cpu, chosen, regs);
-    clock_set_alarm(CLOCK_ALARM_PERIOD, next_alarm(own));
-    if (own->counts) {
-        own->counting = true;
-        pmu_start(&cpu->bandwidth.pmu, preload);
-    }
+    note_entry(chosen);
+    run(cpu, preload);
 }

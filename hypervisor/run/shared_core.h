@@ -36,6 +36,10 @@ void shared_core_reschedule(struct cpu *cpu);
  */
 void shared_core_wait_for_interrupt(struct cpu *cpu);
 
+/* The instruction that the guest is at is to be executed again when no transfer touches its domain's memory:
+ * somebody else, who may be the one that copies, has the core until then. */
+void shared_core_wait_for_transfer(struct cpu *cpu);
+
 /* A device's interrupt: true if a domain of this core has taken it, as vgic_inject_spi_hw(). */
 bool shared_core_inject_spi(const struct cpu *cpu, uint32_t intid);
 

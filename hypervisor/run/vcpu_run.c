@@ -45,6 +45,9 @@ void vcpu_begin(struct cpu *cpu, struct guest_regs *regs)
     if (cpu->status->entered_at == 0) {
         cpu->status->entered_at = clock_now();
     }
+    if (flows_has_work(vcpu)) { /* which nobody could do while all were off */
+        cpu_send_request(cpu, CPU_REQUEST_FLOWS);
+    }
 }
 
 /* From `power`, if it still is that, to off. The core that may be about to restart the domain hears of it. */
@@ -58,8 +61,13 @@ static void go_off(struct vcpu *vcpu, uint32_t power)
 
 void vcpu_went_off(struct vcpu *vcpu)
 {
-    flows_vcpu_off(vcpu->domain);
+    flows_vcpu_off(vcpu);
     go_off(vcpu, VCPU_STOPPING);
+}
+
+bool vcpu_restarts_domain(const struct vcpu *vcpu)
+{
+    return vcpu->index == 0 && domain_restart_is_due(vcpu->domain);
 }
 
 bool vcpu_take_start(struct vcpu *vcpu)
@@ -69,9 +77,6 @@ bool vcpu_take_start(struct vcpu *vcpu)
 
     if (atomic_load(&vcpu->domain->state) != BH_DOMAIN_STATE_RUNNING) {
         go_off(vcpu, power);
-        if (vcpu->index != 0 || !domain_finish_restart(vcpu->domain)) {
-            return false;
-        }
     }
     return take_start(vcpu);
 }
@@ -85,6 +90,30 @@ static void wait_for_budget(struct cpu *cpu)
             arch_wfi();
         }
     }
+    if (flows_has_work(cpu->vcpu)) {
+        cpu_send_request(cpu, CPU_REQUEST_FLOWS);
+    }
+}
+
+/* Its VCPU's domain, whose job is on this core: on the VCPU's budget, with interrupts taken between steps. */
+static void restart_domain(struct cpu *cpu)
+{
+    struct domain *domain = cpu->vcpu->domain;
+    bool over = false;
+    uint64_t lines;
+
+    bandwidth_share_renew(domain);
+    bandwidth_start(cpu);
+    while (!over && domain_restart_is_due(domain)) {
+        if ((cpu->hold & CPU_HOLD_THROTTLED) == 0) {
+            over = domain_restart_step(domain, &lines);
+            bandwidth_charge(cpu, lines);
+            (void)irq_handle_one(cpu);
+        } else if (!irq_handle_one(cpu)) {
+            arch_wfi();
+        }
+    }
+    bandwidth_stop(cpu);
 }
 
 /* Puts the core's VCPU away, if it has one, and waits for its next start. */
@@ -107,7 +136,11 @@ static void wait_for_start(struct cpu *cpu, struct guest_regs *regs)
             bandwidth_start(cpu);
             return;
         }
-        arch_wfi();
+        if (cpu->vcpu != NULL && vcpu_restarts_domain(cpu->vcpu)) {
+            restart_domain(cpu);
+        } else {
+            arch_wfi();
+        }
     }
 }
 

@@ -25,6 +25,9 @@ bool vcpu_take_start(struct vcpu *vcpu);
 void vcpu_begin(struct cpu *cpu, struct guest_regs *regs);
 void vcpu_went_off(struct vcpu *vcpu);
 
+/* The restart of its domain is this VCPU's job and can go on: domain_restart_step(). */
+bool vcpu_restarts_domain(const struct vcpu *vcpu);
+
 /* The VCPU may go on: it is on and its domain runs. */
 static inline bool vcpu_may_run(const struct vcpu *vcpu)
 {

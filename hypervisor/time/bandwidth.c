@@ -278,6 +278,24 @@ void bandwidth_charge(struct cpu *cpu, uint64_t lines)
     act(cpu, budget_load(&own->budget, clock_now()));
 }
 
+bool bandwidth_pause(struct cpu *cpu)
+{
+    const struct bandwidth *own = &cpu->bandwidth;
+    bool counts = own->limited && own->budget.reservation.counting;
+
+    if (counts) {
+        pmu_pause(&own->pmu);
+    }
+    return counts;
+}
+
+void bandwidth_resume(struct cpu *cpu, bool paused)
+{
+    if (paused) {
+        pmu_resume(&cpu->bandwidth.pmu);
+    }
+}
+
 /* An interrupt that came just before bandwidth_stop() starts nothing. */
 void bandwidth_overflow(struct cpu *cpu)
 {

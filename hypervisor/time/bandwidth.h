@@ -49,6 +49,11 @@ void bandwidth_stop(struct cpu *cpu);
 /* EL2 has moved so many lines for it past what the counters see. Between start and stop. */
 void bandwidth_charge(struct cpu *cpu, uint64_t lines);
 
+/* What EL2 does between the two is for somebody else than the core's VCPU: it is not counted. The second gets
+ * what the first has returned. */
+bool bandwidth_pause(struct cpu *cpu);
+void bandwidth_resume(struct cpu *cpu, bool paused);
+
 /* The counter's interrupt; the alarm of the period; the regulator has published budgets. */
 void bandwidth_overflow(struct cpu *cpu);
 void bandwidth_period(struct cpu *cpu);

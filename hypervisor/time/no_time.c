@@ -53,6 +53,18 @@ void bandwidth_charge(struct cpu *cpu, uint64_t lines)
     (void)lines;
 }
 
+bool bandwidth_pause(struct cpu *cpu)
+{
+    (void)cpu;
+    return false;
+}
+
+void bandwidth_resume(struct cpu *cpu, bool paused)
+{
+    (void)cpu;
+    (void)paused;
+}
+
 void bandwidth_overflow(struct cpu *cpu)
 {
     (void)cpu;

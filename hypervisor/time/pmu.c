@@ -130,6 +130,18 @@ bool pmu_has_overflowed(const struct pmu *pmu)
     return (sysreg_read(PMOVSSET_EL0) & all_bits(pmu)) != 0;
 }
 
+void pmu_pause(const struct pmu *pmu)
+{
+    sysreg_write(PMCNTENCLR_EL0, all_bits(pmu));
+    arch_isb();
+}
+
+void pmu_resume(const struct pmu *pmu)
+{
+    sysreg_write(PMCNTENSET_EL0, all_bits(pmu));
+    arch_isb();
+}
+
 void pmu_stop(const struct pmu *pmu, uint64_t values[PMU_COUNTERS])
 {
     sysreg_write(PMCNTENCLR_EL0, all_bits(pmu));

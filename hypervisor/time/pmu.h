@@ -38,6 +38,10 @@ void pmu_start(const struct pmu *pmu, const uint64_t values[PMU_COUNTERS]);
 /* A reason for the overflow interrupt is a counter of `pmu`. */
 bool pmu_has_overflowed(const struct pmu *pmu);
 
+/* No event is counted until pmu_resume(); what has overflowed still interrupts. */
+void pmu_pause(const struct pmu *pmu);
+void pmu_resume(const struct pmu *pmu);
+
 /* The counters stand at `values`, and their interrupt is withdrawn. */
 void pmu_stop(const struct pmu *pmu, uint64_t values[PMU_COUNTERS]);
 

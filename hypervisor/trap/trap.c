@@ -118,6 +118,9 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
         trap_call(regs);
         break;
     case EC_DATA_ABORT_LOWER:
+        if (cpu->hold != 0) { /* the same */
+            break;
+        }
         trap_data_abort(cpu, regs, esr);
         break;
     case EC_SYSREG:

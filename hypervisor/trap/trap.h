@@ -26,7 +26,8 @@ void trap_settle(struct guest_regs *regs); /* after trap_irq_short() */
 void trap_serror(struct guest_regs *regs); /* asynchronous abort while a guest ran */
 
 /* trap_memory.c: stage-2 aborts. The first two need only the register that `esr` names, and do nothing if
- * they return false: then the domain must be ended, which the other two do. */
+ * they return false: then the domain must be ended, which the other two do, unless they have set cpu->hold.
+ */
 bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t esr);
 bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr);
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr);

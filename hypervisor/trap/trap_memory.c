@@ -9,6 +9,7 @@
 #include "console/vuart.h"
 #include "flow/flows.h"
 #include "run/crash.h"
+#include "run/shared_core.h"
 #include "trap/trap.h"
 #include "vgic/vgic_model.h"
 #include "vm/system.h"
@@ -37,24 +38,45 @@ enum device {
     DEVICE_SOCKET,
 };
 
-/* Devices do nothing if they return false. */
-static bool perform(struct cpu *cpu, enum device device, enum vgic_frame frame, struct mmio_access *access)
+enum outcome {
+    OUTCOME_REFUSED, /* the device has done nothing */
+    OUTCOME_DONE,
+    OUTCOME_AGAIN, /* the guest is to execute the instruction again */
+};
+
+static enum outcome perform(struct cpu *cpu, enum device device, enum vgic_frame frame,
+                            struct mmio_access *access)
 {
-    if (device != DEVICE_GIC) {
-        if (device == DEVICE_UART ? !vuart_access(cpu->vcpu, access)
-                                  : !flows_device_access(cpu->vcpu, access)) {
-            return false;
+    if (device == DEVICE_UART) {
+        if (!vuart_access(cpu->vcpu, access)) {
+            return OUTCOME_REFUSED;
         }
-        cpu_count_exit(cpu,
-                       device == DEVICE_UART ? BH_EXIT_REASON_UART_ACCESS : BH_EXIT_REASON_SOCKET_ACCESS);
-        return true;
+        cpu_count_exit(cpu, BH_EXIT_REASON_UART_ACCESS);
+        return OUTCOME_DONE;
+    }
+    if (device == DEVICE_SOCKET) {
+        if (!flows_device_access(cpu->vcpu, access)) {
+            return OUTCOME_REFUSED;
+        }
+        cpu_count_exit(cpu, BH_EXIT_REASON_SOCKET_ACCESS);
+        return access->again ? OUTCOME_AGAIN : OUTCOME_DONE;
     }
     if (!vgic_frame_access(cpu->vcpu, frame, access)) {
-        return false;
+        return OUTCOME_REFUSED;
     }
     cpu_count_exit(cpu,
                    frame == VGIC_FRAME_DISTRIBUTOR ? BH_EXIT_REASON_GICD_ACCESS : BH_EXIT_REASON_GICR_ACCESS);
-    return true;
+    return OUTCOME_DONE;
+}
+
+/* Returns whether the guest may do so at once. Where VCPUs share the core others have it meanwhile. */
+static __attribute__((noinline)) bool execute_again(struct cpu *cpu)
+{
+    if (cpu->shared == NULL) {
+        return true;
+    }
+    shared_core_wait_for_transfer(cpu);
+    return false;
 }
 
 /* One access to a device, which begins `offset` bytes before. */
@@ -62,6 +84,7 @@ static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr
                           enum vgic_frame frame, uint64_t offset)
 {
     struct mmio_access access;
+    enum outcome outcome;
 
     if (!esr_is_decodable(esr) || esr_is_table_walk(esr)) {
         return false;
@@ -76,8 +99,12 @@ static bool device_access(struct cpu *cpu, struct guest_regs *regs, uint64_t esr
 
         access.value = guest_register(regs, esr_transfer_register(esr)) & mask;
     }
-    if ((offset & (access.bytes - 1)) != 0 || !perform(cpu, device, frame, &access)) {
+    if ((offset & (access.bytes - 1)) != 0) {
         return false;
+    }
+    outcome = perform(cpu, device, frame, &access);
+    if (outcome != OUTCOME_DONE) {
+        return outcome == OUTCOME_AGAIN && execute_again(cpu);
     }
     if (!access.write) {
         set_guest_register(regs, esr_transfer_register(esr), extended(access.value, esr));
@@ -92,7 +119,8 @@ static bool uart_is_at(const struct domain *domain, uint64_t ipa, uint64_t *offs
     return *offset < VUART_BYTES && domain_has_flag(domain, BH_DOMAIN_FLAG_CONSOLE);
 }
 
-static bool map_lazily(struct cpu *cpu, uint64_t page)
+/* Apart from its callers, which otherwise need no stack. */
+static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
 {
     if (!stage2_map_lazily(&cpu->vcpu->domain->stage2, system_pool(), ipaddr(page))) {
         return false;
@@ -134,7 +162,7 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
     return map_lazily(cpu, page);
 }
 
-bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr)
+__attribute__((noinline)) bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr)
 {
     return esr_is_translation_fault(esr) && map_lazily(cpu, hpfar_page(sysreg_read(HPFAR_EL2)));
 }
@@ -156,7 +184,7 @@ static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64
 
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    if (trap_data_abort_resolve(cpu, regs, esr)) {
+    if (trap_data_abort_resolve(cpu, regs, esr) || cpu->hold != 0) {
         return;
     }
     if (!esr_is_translation_fault(esr) || !is_device(cpu->vcpu->domain, hpfar_page(sysreg_read(HPFAR_EL2)))) {

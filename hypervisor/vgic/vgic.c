@@ -5,12 +5,15 @@
  * state, and lets those VCPUs update their list registers that are concerned.
  */
 #include "vgic/vgic_internal.h"
+#include "vm/clock.h"
 
 #include <arch/gic.h>
 #include <arch/vgic_sgi.h>
 #include <string.h>
 
 #define DEFAULT_PRIORITY 0xA0
+
+#define SGIS 0xFFFFu /* software-generated interrupts, of a bank of private ones */
 
 static void reset_bank(struct vgic_bank *bank, uint32_t edge, uint32_t hw)
 {
@@ -23,7 +26,7 @@ static void reset_bank(struct vgic_bank *bank, uint32_t edge, uint32_t hw)
 
 static void reset_private(struct vcpu *vcpu)
 {
-    reset_bank(&vcpu->vgic.bank, 0xFFFF, VGIC_PRIVATE_HW); /* SGIs are edges */
+    reset_bank(&vcpu->vgic.bank, SGIS, VGIC_PRIVATE_HW); /* which are edges */
     memset(&vcpu->vgic.sgis, 0, sizeof vcpu->vgic.sgis);
     vcpu->vgic.asleep = true;
 }
@@ -112,27 +115,56 @@ uint32_t vgic_concerned(struct domain *domain, struct vcpu *owner, uint32_t firs
     return kick;
 }
 
-void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick)
+/* Whether the core of a VCPU is to hear that something has changed for it. One that has its core elsewhere
+ * will see it when it starts, or has its core again; one that waits for an interrupt hears once, of the
+ * first. */
+static bool must_hear(struct vcpu *vcpu)
+{
+    struct vgic_vcpu *vgic = &vcpu->vgic;
+
+    if (!vgic->waits) {
+        return vgic->online;
+    }
+    if (!vgic->online && (vgic->come_ticks != 0 || !vgic_any_due(vcpu))) {
+        return false;
+    }
+    if (vgic->come_ticks == 0) {
+        vgic->come_ticks = clock_now();
+    }
+    return true;
+}
+
+/* As vgic_finish(). Of the VCPUs in `sgis` nothing but software-generated interrupts has changed. */
+static void finish(struct domain *domain, struct vcpu *here, uint32_t kick, uint32_t sgis)
 {
     if (kick == 0) {
         spin_unlock(&domain->vgic.lock);
         return;
     }
     if (here != NULL && (kick & 1u << here->index) != 0) {
-        kick |= vgic_update(here);
-        kick &= ~(1u << here->index);
+        uint32_t others = vgic_update(here);
+
+        sgis &= ~others;
+        kick = (kick | others) & ~(1u << here->index);
     }
     for (uint32_t mask = kick; mask != 0;) {
         uint32_t i = vgic_next_bit(&mask);
 
-        if (!domain->vcpus[i].vgic.online && !domain->vcpus[i].vgic.waits) {
-            kick &= ~(1u << i); /* will see it when it starts, or has its core again */
+        if (!must_hear(&domain->vcpus[i])) {
+            kick &= ~(1u << i);
         }
     }
     spin_unlock(&domain->vgic.lock);
     while (kick != 0) {
-        cpu_send_request(domain->vcpus[vgic_next_bit(&kick)].cpu, CPU_REQUEST_VGIC);
+        uint32_t i = vgic_next_bit(&kick);
+
+        cpu_send_request(domain->vcpus[i].cpu, (sgis >> i & 1) != 0 ? CPU_REQUEST_SGI : CPU_REQUEST_VGIC);
     }
+}
+
+void vgic_finish(struct domain *domain, struct vcpu *here, uint32_t kick)
+{
+    finish(domain, here, kick, 0);
 }
 
 /* Takes everything out of the list registers and gives up the private interrupts, for good. SPIs stay
@@ -168,7 +200,7 @@ static uint32_t put_away(struct vcpu *vcpu)
             }
         }
     }
-    if (!vgic->parked) { /* else they are another VCPU's */
+    if (vgic->online) { /* else they are another VCPU's */
         vgic_lr_reset();
     }
     vgic->events = 0;
@@ -196,6 +228,7 @@ void vgic_vcpu_reset(struct vcpu *vcpu)
 
     spin_lock(&vcpu->domain->vgic.lock);
     kick = put_away(vcpu);
+    vgic_lr_reset();
     vcpu->vgic.slots_mask = (1u << vgic_lr_count()) - 1;
     vcpu->vgic.online = true;
     vgic_lr_control(0);
@@ -297,9 +330,10 @@ void vgic_send_sgi(struct vcpu *vcpu, uint32_t sgi, uint32_t targets)
         vcpu->cpu->status->injected++;
     }
     if (kick == 1u << vcpu->index) {
-        kick = vgic_deliver(vcpu, sgi);
+        vgic_finish(domain, vcpu, vgic_deliver(vcpu, sgi));
+        return;
     }
-    vgic_finish(domain, vcpu, kick);
+    finish(domain, vcpu, kick, kick);
 }
 
 uint32_t vgic_write_control(struct domain *domain, uint32_t groups)
@@ -335,6 +369,21 @@ void vgic_handle_request(struct vcpu *vcpu)
 {
     spin_lock(&vcpu->domain->vgic.lock);
     vgic_finish(vcpu->domain, vcpu, 1u << vcpu->index);
+}
+
+void vgic_handle_sgis(struct vcpu *vcpu)
+{
+    uint32_t pending;
+    uint32_t kick = 0;
+
+    spin_lock(&vcpu->domain->vgic.lock);
+    pending = vcpu->vgic.bank.pending & vcpu->vgic.bank.enabled & SGIS;
+    if (pending != 0 && (pending & (pending - 1)) == 0) {
+        kick = vgic_deliver(vcpu, vgic_next_bit(&pending));
+    } else if (pending != 0) {
+        kick = vgic_update(vcpu);
+    }
+    vgic_finish(vcpu->domain, vcpu, kick);
 }
 
 void vgic_maintenance(struct vcpu *vcpu)

@@ -102,13 +102,19 @@ bool vgic_wait(struct vcpu *vcpu);
 
 /* Whether there is an interrupt for a VCPU that waits. On its core. */
 bool vgic_has_come(struct vcpu *vcpu);
-void vgic_stop_waiting(struct vcpu *vcpu);
+
+/* Returns the counter's value when another core, or this one, made that interrupt pending; 0: it is a
+ * timer's, or there is none. */
+uint64_t vgic_stop_waiting(struct vcpu *vcpu);
 
 /* Whether an interrupt waits in a list register, for which a WFI of the guest would not wait. On its core. */
 bool vgic_is_pending(struct vcpu *vcpu);
 
 /* CPU_REQUEST_VGIC arrived. On the VCPU's core, also while the VCPU is off. */
 void vgic_handle_request(struct vcpu *vcpu);
+
+/* The same of CPU_REQUEST_SGI alone: nothing else is looked at. */
+void vgic_handle_sgis(struct vcpu *vcpu);
 
 /* The maintenance interrupt arrived. On the VCPU's core. */
 void vgic_maintenance(struct vcpu *vcpu);

@@ -103,6 +103,7 @@ bool vgic_wait(struct vcpu *vcpu)
     spin_lock(&vcpu->domain->vgic.lock);
     waits = !has_come(vcpu);
     vcpu->vgic.waits = waits;
+    vcpu->vgic.come_ticks = 0;
     spin_unlock(&vcpu->domain->vgic.lock);
     return waits;
 }
@@ -113,13 +114,20 @@ bool vgic_has_come(struct vcpu *vcpu)
 
     spin_lock(&vcpu->domain->vgic.lock);
     come = has_come(vcpu);
+    if (!come) {
+        vcpu->vgic.come_ticks = 0; /* of one that is disabled, or has gone again */
+    }
     spin_unlock(&vcpu->domain->vgic.lock);
     return come;
 }
 
-void vgic_stop_waiting(struct vcpu *vcpu)
+uint64_t vgic_stop_waiting(struct vcpu *vcpu)
 {
+    uint64_t come_ticks;
+
     spin_lock(&vcpu->domain->vgic.lock);
     vcpu->vgic.waits = false;
+    come_ticks = vcpu->vgic.come_ticks;
     spin_unlock(&vcpu->domain->vgic.lock);
+    return come_ticks;
 }

@@ -56,16 +56,17 @@ struct vgic_sgis {
 struct vgic_vcpu {
     struct vgic_bank bank; /* SGIs and PPIs */
     struct vgic_slot slots[VGIC_LR_MAX];
-    uint32_t slots_used;                /* bit n: list register n was written and not looked at since */
-    uint32_t slots_mask;                /* those that exist */
-    uint32_t events;                    /* maintenance events asked for now */
-    uint32_t mirrored;                  /* private interrupts that are enabled physically */
-    uint32_t timer_slot;                /* the list register that was a VGIC_SLOT_TIMER last */
-    bool online;                        /* the list registers are this VCPU's */
-    bool stale;                         /* a resident interrupt was changed by a register write: look again */
-    bool asleep;                        /* GICR_WAKER.ProcessorSleep */
-    bool parked;                        /* on, but another VCPU has its core's registers (vgic_park.c) */
-    bool waits;                         /* its core must hear of the next interrupt, parked or not */
+    uint32_t slots_used; /* bit n: list register n was written and not looked at since */
+    uint32_t slots_mask; /* those that exist */
+    uint32_t events;     /* maintenance events asked for now */
+    uint32_t mirrored;   /* private interrupts that are enabled physically */
+    uint32_t timer_slot; /* the list register that was a VGIC_SLOT_TIMER last */
+    bool online;         /* the list registers are this VCPU's */
+    bool stale;          /* a resident interrupt was changed by a register write: look again */
+    bool asleep;         /* GICR_WAKER.ProcessorSleep */
+    bool parked;         /* on, but another VCPU has its core's registers (vgic_park.c) */
+    uint64_t come_ticks; /* of one that waits: when an interrupt has come for it; 0: none has */
+    bool waits;          /* its core must hear of the next interrupt, parked or not */
     struct vgic_lr_interface interface; /* while it is parked */
     struct vgic_sgis sgis;
 };

@@ -4,6 +4,7 @@
  */
 #include "vm/domain.h"
 #include "vm/clock.h"
+#include "vm/cpu.h"
 #include "vm/system.h"
 
 static struct domain domains[BH_MAX_DOMAINS];
@@ -32,6 +33,13 @@ bool domain_is_on(const struct domain *domain, const struct cpu *cpu)
         }
     }
     return false;
+}
+
+void domain_tell_cores(const struct domain *domain)
+{
+    for (uint32_t i = 0; i < domain->vcpu_count; i++) {
+        cpu_send_request(domain->vcpus[i].cpu, CPU_REQUEST_VCPU_POWER);
+    }
 }
 
 bool domain_may_log(struct domain *domain, struct log_allowance *allowance, uint32_t per_second,

@@ -28,11 +28,20 @@ struct log_allowance {
     uint32_t left_out; /* since the last that was not */
 };
 
+/* How far a restart has come: `part` counts the domain's segments, to be cleaned, and then its images, to be
+ * loaded; `offset` is within it. Of the core of its first VCPU alone. */
+struct reload {
+    uint32_t request; /* which restart it is of: `restart_requests` then */
+    uint32_t part;
+    uint64_t offset;
+};
+
 struct domain {
     const struct manifest_domain *config;
     uint32_t index;
     struct spinlock life;   /* steps from state to state, and what belongs to each */
     _Atomic uint32_t state; /* enum bh_domain_state */
+    struct reload reload;
     struct log_allowance dumps;
     struct log_allowance lines;
     struct stage2 stage2;
@@ -40,6 +49,7 @@ struct domain {
     struct vuart vuart;
     struct event_pool share; /* of a budget that its VCPUs have together */
     struct bandwidth_update update;
+    _Atomic uint32_t restart_requests; /* counted under `life` */
     uint32_t vcpu_count;
     struct vcpu *vcpus; /* vcpu_count of them, in order of their index */
 };
@@ -53,6 +63,9 @@ struct vcpu *vcpu_at(uint32_t index);
 
 /* A VCPU of the domain has this core. */
 bool domain_is_on(const struct domain *domain, const struct cpu *cpu);
+
+/* The cores of its VCPUs are to look at what has become of it. Any core. */
+void domain_tell_cores(const struct domain *domain);
 
 static inline bool domain_has_flag(const struct domain *domain, uint32_t flag)
 {

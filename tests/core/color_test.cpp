@@ -99,7 +99,7 @@ TEST(Color, NextIsTheAddressItselfIfItQualifies)
 }
 
 // Property (C2, C3): for random color bits, sets and starts, color_at() enumerates exactly what the
-// definition does, color_offset() inverts it, and color_next() finds the first.
+// definition does, color_offset() inverts it, color_next() finds the first, and color_after() the others.
 TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
 {
     std::mt19937_64 random(2);
@@ -108,8 +108,9 @@ TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
         const unsigned lowest = 12 + static_cast<unsigned>(random() % 4);
         const unsigned wanted = 1 + static_cast<unsigned>(random() % 8);
         bits |= uint64_t{1} << lowest;
+        const bool one_field = random() % 2 == 0; // as a cache's own index is
         for (unsigned i = 1; i < wanted; i++) {
-            bits |= uint64_t{1} << (lowest + random() % 14);
+            bits |= uint64_t{1} << (lowest + (one_field ? i : random() % 14));
         }
         const color_space space{bits};
         const uint32_t colors = color_count(space);
@@ -120,6 +121,9 @@ TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
             }
         }
         set.word[0] |= colors > 1 ? 2 : 1; // never empty
+        if (colors < 64 && random() % 4 == 0) {
+            set.word[0] |= ~((uint64_t{1} << colors) - 1); // colors that there are not
+        }
         const uint64_t granule = color_granule_bytes(space);
         const uint64_t start = (random() % (uint64_t{1} << 40)) & ~(granule - 1);
         const auto granules = naive_granules(bits, set, start, 200);
@@ -134,6 +138,10 @@ TEST(Color, PropertyRangesAreTheEnumerationOfTheirGranules)
             ASSERT_EQ(color_at(&range, offset).value, granules[i] + inside) << std::hex << bits;
             ASSERT_EQ(color_offset(&range, paddr(granules[i] + inside)), offset);
             ASSERT_EQ(color_of(space, paddr(granules[i])), naive_color(bits, granules[i]));
+            if (i + 1 < granules.size()) {
+                ASSERT_EQ(color_after(&range, paddr(granules[i] + inside)).value, granules[i + 1])
+                    << std::hex << bits;
+            }
         }
         ASSERT_EQ(color_end(&range, 200 * granule).value, granules[199] + granule);
     }

@@ -31,9 +31,10 @@ public:
     // What EL2 does at any interrupt or trap: `happened` is called between account and dispatch.
     template <typename Happened> sched_decision at(uint64_t now, Happened happened)
     {
-        sched_account(&core, counters_.stop());
+        sched_account(&core, counters_.stop(), now - entered_);
         happened();
         last = sched_dispatch(&core, now);
+        entered_ = now;
         if (last.vcpu != nullptr) {
             counters_.load(last.preload);
         }
@@ -106,5 +107,6 @@ public:
     }
 
 private:
+    uint64_t entered_ = 0; // the last decision
     fake_counters counters_;
 };

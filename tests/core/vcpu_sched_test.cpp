@@ -8,6 +8,10 @@ namespace {
 
 constexpr sched_setup HIGH{100, 1000, 0};
 constexpr sched_setup LOW{100, 1000, 5};
+constexpr period_grid PERIOD{.number = 0, .start_ticks = 0, .length_ticks = 1000};
+constexpr period_grid LONG_PERIOD{.number = 0, .start_ticks = 0, .length_ticks = 3000};
+constexpr sched_setup FREE_HIGH{RESERVATION_UNLIMITED, 0, 0};
+constexpr sched_setup FREE_LOW{RESERVATION_UNLIMITED, 0, 5};
 
 } // namespace
 
@@ -77,7 +81,7 @@ TEST(VcpuSched, B2_AnOverflowThatIsFoundLateCameFirst)
     sched_bench bench({HIGH}, 0);
     bench.start(0, 0);
     const uint64_t spent[] = {0, 0}; // the counter has just wrapped
-    sched_account(&bench.core, spent);
+    sched_account(&bench.core, spent, 10);
     sched_block(&bench.core, 10);
     EXPECT_EQ(bench.vcpus[0].state, SCHED_RECHARGE);
     EXPECT_EQ(bench.timer(1000).vcpu, &bench.vcpus[0]);
@@ -189,4 +193,49 @@ TEST(VcpuSched, B2_ACoreHasRoomForSoManyVcpusAndNoMore)
         EXPECT_TRUE(sched_add(&core, &vcpus[i]));
     }
     EXPECT_FALSE(sched_add(&core, &vcpus[SCHED_MAX_VCPUS]));
+}
+
+TEST(VcpuSched, T3_ASpinningVcpuOfHighPriorityStopsWhenItsCpuTimeIsSpent)
+{
+    sched_bench bench({FREE_HIGH, FREE_LOW}, 0);
+    sched_reserve_cpu_time(&bench.vcpus[0], 300, PERIOD);
+    bench.start(0, 0);
+    bench.start(1, 0);
+    EXPECT_EQ(bench.last.vcpu, &bench.vcpus[0]);
+    EXPECT_EQ(sched_deadline(&bench.core), 300u);
+    EXPECT_EQ(bench.timer(300).vcpu, &bench.vcpus[1]);
+    EXPECT_EQ(bench.vcpus[0].state, SCHED_RECHARGE);
+    EXPECT_EQ(sched_deadline(&bench.core), 1000u);
+    EXPECT_EQ(bench.timer(1000).vcpu, &bench.vcpus[0]) << "with the next period";
+    EXPECT_EQ(bench.vcpus[0].cpu_time.statistics.throttled_periods, 1u);
+    EXPECT_EQ(bench.vcpus[0].cpu_time.statistics.period_max_events, 300u);
+}
+
+TEST(VcpuSched, T3_TimeInWhichOthersHaveTheCoreIsNotItsOwn)
+{
+    sched_bench bench({FREE_HIGH, FREE_LOW}, 0);
+    sched_reserve_cpu_time(&bench.vcpus[1], 300, PERIOD);
+    bench.start(0, 0);
+    bench.start(1, 0);
+    bench.block(100);
+    EXPECT_EQ(bench.last.vcpu, &bench.vcpus[1]);
+    bench.wake(0, 250); // 1 has run for 150
+    bench.block(800);
+    EXPECT_EQ(bench.last.vcpu, &bench.vcpus[1]);
+    EXPECT_EQ(sched_deadline(&bench.core), 950u);
+    EXPECT_EQ(bench.timer(950).vcpu, nullptr);
+    EXPECT_EQ(bench.timer(1000).vcpu, &bench.vcpus[1]);
+}
+
+TEST(VcpuSched, T3_BothBudgetsAreNeeded)
+{
+    sched_bench bench({HIGH}, 0);
+    sched_reserve_cpu_time(&bench.vcpus[0], 900, LONG_PERIOD);
+    bench.start(0, 0);
+    bench.use(100, 50); // all of its events
+    EXPECT_EQ(bench.vcpus[0].state, SCHED_RECHARGE);
+    EXPECT_EQ(bench.timer(1000).vcpu, &bench.vcpus[0]);
+    EXPECT_EQ(bench.timer(1850).vcpu, nullptr) << "50 and 850 ticks";
+    EXPECT_EQ(bench.timer(2000).vcpu, nullptr) << "events it has again";
+    EXPECT_EQ(bench.timer(3000).vcpu, &bench.vcpus[0]);
 }

@@ -159,7 +159,7 @@ std::string check_senders(const domain &domain, const vcpu &vcpu)
             return about("the list register has another sender", domain, slot.intid);
         }
         if (slot.intid < 16 && vcpu.vgic.sgis.senders[slot.intid] != 0 && lr.hw == lr.eoi &&
-            !has_request(vcpu, CPU_REQUEST_VGIC)) { // else its core is about to look again
+            !has_request(vcpu, CPU_REQUEST_VGIC | CPU_REQUEST_SGI)) { // else its core is about to look again
             return about("more senders wait, and its end is not heard of", domain, slot.intid);
         }
     }
@@ -253,7 +253,8 @@ std::string check_waiting(const domain &domain, const vcpu &vcpu)
     for (uint32_t bank = 0; intid == VGIC_INTID_LIMIT && bank < VGIC_BANKS - 1; bank++) {
         intid = waiting(vcpu, domain.vgic.spis[bank], (bank + 1) * 32);
     }
-    if (intid == VGIC_INTID_LIMIT || !vgic.online || vgic.stale || has_request(vcpu, CPU_REQUEST_VGIC)) {
+    const uint32_t request = CPU_REQUEST_VGIC | (intid < 16 ? CPU_REQUEST_SGI : 0);
+    if (intid == VGIC_INTID_LIMIT || !vgic.online || vgic.stale || has_request(vcpu, request)) {
         return "";
     }
     fake_switch_core(vcpu.cpu->index);

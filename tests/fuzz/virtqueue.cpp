@@ -193,6 +193,9 @@ private:
         }
         if (device.mmio.device.stopping) {
             lose(guest);
+        } else if (device.mmio.device.retiring != 0) {
+            forget(guest);
+            virtio_device_retire(&device.mmio.device);
         } else if (event != VIRTIO_MMIO_NOTHING) {
             require(queue < VSOCK_QUEUES, "a queue that there is not");
             attend(guest);
@@ -319,16 +322,22 @@ private:
 
     void lose(uint32_t guest)
     {
+        virtio_device_set_status(&devices_[guest].mmio.device, 0);
+        forget(guest);
+        vsock_device_reset(&devices_[guest]);
+    }
+
+    // Until nothing touches its memory.
+    void forget(uint32_t guest)
+    {
         flow_effects effects{};
 
-        virtio_device_set_status(&devices_[guest].mmio.device, 0);
         flow_exchange_lose(&exchange_, guest, &effects);
         obey(effects);
         for (int i = 0; flow_exchange_touches(&exchange_, guest); i++) {
             require(i < 2, "a transfer that does not end");
             next();
         }
-        vsock_device_reset(&devices_[guest]);
     }
 
     void next()

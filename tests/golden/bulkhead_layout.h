@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x42A3F45Au
+#define BH_LAYOUT_HASH 0x19ABAF7Du
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -487,6 +487,8 @@ struct manifest_domain {
     uint64_t budget_slack_events; /* of budget_counts sum: how exact it is */
     uint32_t budget_counts; /* budget_counts */
     uint32_t priority; /* of its VCPUs on a core that they share with others'; 0 is the highest */
+    uint64_t cpu_budget_ns; /* in each period */
+    uint64_t cpu_period_ns;
     uint64_t socket_ipa;
     uint32_t socket_cid;
     uint32_t socket_irq;
@@ -649,6 +651,12 @@ struct status_vcpu {
     uint64_t run_ticks; /* of the counter: on the core, with what EL2 does for it */
     uint64_t out_of_order; /* dispatches while one of a higher priority was ready */
     uint64_t periods_due; /* that have ended by the clock, of all its lives */
+    uint64_t cpu_periods; /* of its reservation of CPU time */
+    uint64_t cpu_throttled_periods;
+    uint64_t cpu_max_ticks; /* of one period */
+    uint64_t releases; /* from an event that made it the most urgent one to its first instruction */
+    uint64_t release_sum_ticks; /* what they took */
+    uint64_t release_max_ticks;
     struct status_budget budget;
 };
 
@@ -849,7 +857,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, bytes) == 8u, "manifest_ram.bytes
 BH_LAYOUT_ASSERT(sizeof(struct color_set_record) == 32u, "size of color_set_record");
 BH_LAYOUT_ASSERT(offsetof(struct color_set_record, word) == 0u, "color_set_record.word");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 160u, "size of manifest_domain");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 176u, "size of manifest_domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, name) == 0u, "manifest_domain.name");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, entry_ipa) == 32u, "manifest_domain.entry_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, boot_argument) == 40u, "manifest_domain.boot_argument");
@@ -872,9 +880,11 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_write_events) == 120u, 
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_slack_events) == 128u, "manifest_domain.budget_slack_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_counts) == 136u, "manifest_domain.budget_counts");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, priority) == 140u, "manifest_domain.priority");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_ipa) == 144u, "manifest_domain.socket_ipa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 152u, "manifest_domain.socket_cid");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 156u, "manifest_domain.socket_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_budget_ns) == 144u, "manifest_domain.cpu_budget_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_period_ns) == 152u, "manifest_domain.cpu_period_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_ipa) == 160u, "manifest_domain.socket_ipa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 168u, "manifest_domain.socket_cid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 172u, "manifest_domain.socket_irq");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
@@ -1011,7 +1021,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_sample, global_events) == 48u, "status_s
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, utilization) == 56u, "status_sample.utilization");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, reserved) == 60u, "status_sample.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 216u, "size of status_vcpu");
+BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 264u, "size of status_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, domain) == 0u, "status_vcpu.domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, vcpu) == 4u, "status_vcpu.vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, state) == 8u, "status_vcpu.state");
@@ -1021,7 +1031,13 @@ BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, blocks) == 24u, "status_vcpu.block
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, run_ticks) == 32u, "status_vcpu.run_ticks");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, out_of_order) == 40u, "status_vcpu.out_of_order");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, periods_due) == 48u, "status_vcpu.periods_due");
-BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, budget) == 56u, "status_vcpu.budget");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_periods) == 56u, "status_vcpu.cpu_periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_throttled_periods) == 64u, "status_vcpu.cpu_throttled_periods");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, cpu_max_ticks) == 72u, "status_vcpu.cpu_max_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, releases) == 80u, "status_vcpu.releases");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, release_sum_ticks) == 88u, "status_vcpu.release_sum_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, release_max_ticks) == 96u, "status_vcpu.release_max_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, budget) == 104u, "status_vcpu.budget");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_path_cost) == 288u, "size of status_path_cost");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, count) == 0u, "status_path_cost.count");
@@ -1033,7 +1049,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, histogram) == 32u, "status_pa
 BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 3456u, "size of status_path_costs");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_costs, parts) == 0u, "status_path_costs.parts");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2224u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2608u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");

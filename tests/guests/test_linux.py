@@ -43,6 +43,7 @@ def boot(emulator: str, tmp_path: Path) -> Iterator[Boot]:
         machine += ["-nographic", "-nic", "none", "-no-reboot"]
         image = ["-kernel", str(kernel), "-initrd", str(initrd), "-append", "console=ttyAMA0 quiet"]
         console = pexpect.spawn(emulator, [*machine, *image], timeout=LONGEST_BOOT_S, encoding="utf-8")
+        console.delaybeforesend = 0.3  # a shell that has just shown its prompt is not yet reading keys
         consoles.append(console)
         return console
 

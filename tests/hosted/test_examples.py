@@ -23,6 +23,12 @@ SHORT = {
         "--set=domains.governor.params.end_ms=10",
     ),
     "regulated": ("--for", "40ms", "--solo", *SMALL_PICTURES),
+    "cpu-time": ("--for", "45ms"),
+    "hostile-crash": ("--for", "25ms"),
+    "hostile-device": ("--for", "25ms"),
+    "hostile-restart": ("--for", "25ms"),
+    "hostile-interrupts": ("--for", "25ms"),
+    "hostile-packets": ("--for", "25ms"),
 }
 # What the examples claim, and what breaks the claim.
 BROKEN = {
@@ -30,6 +36,11 @@ BROKEN = {
         "throttled",
         ("--for", "3ms", "--set=domains.hog.bandwidth.events=100000"),
         "domain hog: expected to be stopped by its budget in at least one period",
+    ),
+    "a domain of the highest priority that never sleeps": (
+        "cpu-time",
+        ("--for", "5ms", "--set=domains.spinner.cpu=unlimited"),
+        "core 1: control never had the core, and was ready to run",
     ),
     "a domain that the run ends too soon for": (
         "regulated",

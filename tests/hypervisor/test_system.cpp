@@ -389,6 +389,11 @@ const struct manifest_header *system_manifest(void)
 }
 
 // Nobody has a budget, or monitors, here.
+bool bandwidth_pause(struct cpu *)
+{
+    return false;
+}
+void bandwidth_resume(struct cpu *, bool) {}
 void bandwidth_overflow(struct cpu *) {}
 void bandwidth_period(struct cpu *) {}
 void bandwidth_published(struct cpu *) {}

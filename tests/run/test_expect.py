@@ -21,7 +21,7 @@ def judged(
 ) -> tuple[list[object], list[str]]:
     expects = Expectation.model_validate(wanted)
     target = DomainTarget("hog", (0,), budget=budget, expects=expects)
-    found = expectations([target], [domain], Options(**options))
+    found = expectations([target], [domain], Options(**{"icount": True} | options))
     return [one["met"] for one in found], expectation_reasons(found)
 
 
@@ -47,6 +47,15 @@ def events(stopped: int, periods: int = 50) -> dict[str, Any]:
         ({"throttled": False}, events(2), "never to be stopped by its budget, but it was stopped in 2"),
         ({"slowdown": 2}, {"slowdown": 1.99}, None),
         ({"slowdown": 2}, {"slowdown": 2.01}, "a slowdown of at most 2, but its slowdown was 2.01"),
+        ({"release_delay": "50 us"}, {"report": {"jitter_ns": {"max": 50_000}}}, None),
+        (
+            {"release_delay": "50 us"},
+            {"report": {"jitter_ns": {"max": 50_001}}},
+            "release delays of at most 50.0 us, but its longest release delay was 50.0 us",
+        ),
+        ({"release_delay": "50 us"}, {"report": {"jitter_ns": {"max": 15 * MS}}}, "delay was 15.000 ms"),
+        ({"release_delay": "50 us"}, {"report": {"jitter_ns": {"max": True}}}, "it has reported no release"),
+        ({"release_delay": "50 us"}, {"report": None}, "it has reported no release"),
         ({"report": {"wrong": 0}}, {"report": {"wrong": 0, "more": 1}}, None),
         ({"report": {"wrong": 0}}, {"report": {"wrong": 3}}, "but it reported `wrong: 3`"),
         ({"report": {"wrong": 0}}, {"report": {"wrong": "0"}}, "but it reported `wrong: 0`"),
@@ -70,6 +79,7 @@ def test_what_was_expected_is_judged(
         ({"throttled": True}, {"budget": None}),
         ({"throttled": True}, {"budget": None, "unprotected": True}),
         ({"slowdown": 2}, {}),
+        ({"release_delay": "50 us"}, {"icount": False}),
         ({"report": {"wrong": 0}}, {"unprotected": True}),
     ],
 )

@@ -32,7 +32,12 @@ TARGETS = (
 )
 
 
-def found(*vcpus: SharedVcpu, policy: Policy | None = None, guest_ns: int = 5 * MS) -> list[dict[str, Any]]:
+def found(
+    *vcpus: SharedVcpu,
+    policy: Policy | None = None,
+    guest_ns: int = 5 * MS,
+    targets: tuple[DomainTarget, ...] = TARGETS,
+) -> list[dict[str, Any]]:
     none = 0xFFFF_FFFF
     core = CoreStatus(0, none, 0, False, {"wfx": 1}, 0, 0, None, switches=6, shared=vcpus)
     alone = CoreStatus(1, 1, 0, False, {}, 0, 0)
@@ -41,7 +46,7 @@ def found(*vcpus: SharedVcpu, policy: Policy | None = None, guest_ns: int = 5 * 
         guest_ns=guest_ns, ttbr0_el2=0, pool_frames=0, pool_used=0, domains=[RUNNING, RUNNING],
         cores=[core, alone],
     )  # fmt: skip
-    return shared_cores(status, TARGETS, policy or Policy())
+    return shared_cores(status, targets, policy or Policy())
 
 
 def test_a_core_that_kept_all() -> None:
@@ -58,11 +63,27 @@ def test_a_core_that_kept_all() -> None:
     assert shared_reasons([core]) == []
 
 
-def test_the_core_of_the_console_may_be_held_up_longer() -> None:
-    late = replace(HIGH, budget=replace(BUDGET, max_per_period=EVENTS + LONGEST_WAY + 1))
-    for console_core, kept in ((0, True), (1, False)):
-        (core,) = found(late, LOW, policy=Policy(console_core=console_core))
-        assert core["promises"]["budgets"]["kept"] == kept
+def test_releases_are_judged_where_the_platform_has_a_bound() -> None:
+    late = replace(LOW, releases=7, release_mean_ns=4000, release_max_ns=50_001)
+    for bound_ns, kept in ((None, None), (60_000, True), (50_000, False)):
+        (core,) = found(HIGH, late, policy=Policy(release_bound_ns=bound_ns))
+        assert core["promises"].get("releases", {"kept": None})["kept"] is kept
+        assert core["vcpus"][1]["release_delay"] == {"releases": 7, "mean_ns": 4000, "max_ns": 50_001}
+    assert shared_reasons([core]) == [
+        "core 0: linux ran 50.0 us after it was the most urgent one, of at most 50.0 us"
+    ]
+    (core,) = found(HIGH, late, policy=Policy(scheduler="round-robin", release_bound_ns=50_000))
+    assert "releases" not in core["promises"]
+
+
+def test_cpu_time_is_judged_with_the_bound_of_releases_beyond_it() -> None:
+    targets = (TARGETS[0], replace(TARGETS[1], cpu_ns=(300_000, MS)))
+    for most_ns, kept in ((350_000, True), (350_001, False)):
+        spinner = replace(LOW, cpu_periods=5, cpu_throttled_periods=5, cpu_max_ns=most_ns)
+        (core,) = found(HIGH, spinner, policy=Policy(release_bound_ns=50_000), targets=targets)
+        assert core["promises"]["cpu time"]["kept"] is kept
+        assert core["vcpus"][1]["cpu"]["max_ns"] == most_ns
+    assert "300.0 us and at most 50.0 us beyond it" in shared_reasons([core])[0]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +92,7 @@ def test_the_core_of_the_console_may_be_held_up_longer() -> None:
         (
             replace(HIGH, budget=replace(BUDGET, max_per_period=EVENTS + LONGEST_WAY + 1)),
             "budgets",
-            "had 2001 events",
+            "had 4501 events",
         ),
         (replace(HIGH, periods_due=6), "recharges", "recharged 5 times in 6"),
         (replace(HIGH, out_of_order=2), "priorities", "2 times before"),
@@ -104,7 +125,7 @@ def test_a_changed_budget_is_judged_by_what_held_in_the_period() -> None:
     assert shared_reasons(found(replace(HIGH, budget=changed), LOW)) == []
     beyond = replace(changed, overshoot_max=LONGEST_WAY + 1)
     (reason,) = shared_reasons(found(replace(HIGH, budget=beyond), LOW))
-    assert "1001 events beyond the budget of a period" in reason
+    assert "3501 events beyond the budget of a period" in reason
 
 
 def test_recharges_are_held_against_the_runs_time_too() -> None:

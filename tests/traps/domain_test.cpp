@@ -84,6 +84,31 @@ TEST(Domain, ARestartCleansAllMemoryThatTheLastLifeCanHaveTouched)
     EXPECT_EQ(cleaned.size(), 2 * 0x20000 / BH_PAGE_BYTES + STAGE2_LAZY_BYTES / BH_PAGE_BYTES);
 }
 
+TEST(Domain, T1_ACrashKeepsItsRegistersAndTheConsoleCorePrintsThemLineByLine)
+{
+    HostedMachine machine;
+    guest_regs &regs = machine.on_core(0);
+    for (unsigned i = 0; i < 31; i++) {
+        regs.x[i] = 0x1000 + i;
+    }
+    machine.trap(esr_load(4, 0), nobodys_address);
+    EXPECT_EQ(machine.status(0).state, uint32_t{BH_DOMAIN_STATE_CRASHED});
+    regs.x[5] = 0; // what the core has later is not printed
+    fake_switch_core(1);
+    size_t most = 0;
+    for (unsigned window = 0; window < 200; window++) { // it is asked for by an alarm, or the UART
+        const size_t before = machine.uart_output().size();
+        fake_clock_set(1000000 + window * 62500);
+        console_handle_request();
+        most = std::max(most, machine.uart_output().size() - before);
+    }
+    EXPECT_LE(most, 100u);
+    const std::string &said = machine.uart_output();
+    EXPECT_NE(said.find("crashed on VCPU 0"), std::string::npos);
+    EXPECT_NE(said.find("x4 0000000000001004 0000000000001005"), std::string::npos) << said;
+    EXPECT_NE(said.find("esr_el1"), std::string::npos);
+}
+
 TEST(Domain, ACrashLoopDoesNotFloodTheLog)
 {
     HostedMachine machine([](SampleManifest &m) { m.domains[0].flags |= BH_DOMAIN_FLAG_RESTART_ON_FAILURE; });

@@ -317,6 +317,72 @@ TEST_F(Flows, F2_AManagerThatEndsTheBrokerInMidCopyWaitsUntilItsCoreHasStopped)
     EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), given_back + 1);
 }
 
+TEST_F(Flows, T2_PacketsOfAStrangerAreTakenAFewAtATime)
+{
+    constexpr uint16_t most = 2; // of one entry
+    connect();
+    const uint16_t before = sender.used(VSOCK_QUEUE_TX);
+    for (uint16_t i = 0; i < entries; i++) {
+        sender.put(sender.buffer(VSOCK_QUEUE_TX, i), vsock_header{}); // of CID 0
+        sender.offer(VSOCK_QUEUE_TX, i, VSOCK_HEADER_BYTES, 0);
+    }
+    sender.write(0x50, VSOCK_QUEUE_TX);
+    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), before + most);
+    for (uint16_t taken = most; taken < entries; taken += most) {
+        machine.on_core(control);
+        ASSERT_TRUE(fake_gic_has_interrupt()) << "its own core asks itself for the rest";
+        machine.interrupt();
+        EXPECT_LE(sender.used(VSOCK_QUEUE_TX), before + taken + most);
+    }
+    settle();
+    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), before + entries);
+}
+
+TEST_F(Flows, T2_ADriverThatStopsItsDeviceWaitsInItsOwnTime)
+{
+    connect();
+    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
+    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
+    const uint64_t at = fake_sysreg(SYSREG_ID_ELR_EL2);
+    const auto stop = [&] {
+        machine.on_core(control);
+        fake_set_sysreg(SYSREG_ID_ELR_EL2, at);
+        sender.write(0x70, 0);
+        machine.on_core(control);
+        return fake_sysreg(SYSREG_ID_ELR_EL2);
+    };
+    EXPECT_EQ(stop(), at) << "the store is executed again";
+    EXPECT_EQ(stop(), at);
+    EXPECT_TRUE(flows_touch(domain_at(control)));
+    machine.on_core(broker);
+    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), 0u);
+    EXPECT_EQ(stop(), at + 4);
+    EXPECT_EQ(sender.read(0x70), 0u);
+}
+
+TEST_F(Flows, F1_ADriverCanGiveUpAQueueAndSetItUpAgain)
+{
+    connect();
+    sender.write(0x30, VSOCK_QUEUE_RX);
+    sender.write(0x44, 0);
+    EXPECT_EQ(sender.read(0x44), 0u);
+    EXPECT_EQ(sender.read(0x70), 15u) << "without a reset of the device";
+    settle();
+    run();
+    EXPECT_EQ(receiver.received(1).operation, VSOCK_RESET) << "its connections are gone";
+    for (uint32_t i = 0; i < 3; i++) {
+        sender.write(0x80 + 16 * i, sender.queue(VSOCK_QUEUE_RX) + i * 0x400);
+    }
+    sender.write(0x38, entries);
+    std::memset(sender.at(sender.queue(VSOCK_QUEUE_RX)), 0, queue_bytes);
+    sender.write(0x44, 1);
+    EXPECT_EQ(sender.read(0x44), 1u);
+    sender.give_buffers();
+    sender.send(receiver, client + 1, port, VSOCK_REQUEST);
+    run();
+    EXPECT_EQ(receiver.received(2).operation, VSOCK_REQUEST);
+}
+
 TEST_F(Flows, F1_ADomainThatEndsSetsNoDeviceUpAnyMore)
 {
     connect();
@@ -324,7 +390,7 @@ TEST_F(Flows, F1_ADomainThatEndsSetsNoDeviceUpAnyMore)
     EXPECT_EQ(domain_stop(domain_at(control)), BH_DOMAIN_STATE_RUNNING);
     machine.on_core(control); // which has not yet heard of it
     const auto status = [&](bool write, uint64_t value) {
-        mmio_access access{.offset = 0x70, .value = value, .bytes = 4, .write = write};
+        mmio_access access{.offset = 0x70, .value = value, .bytes = 4, .write = write, .again = false};
         EXPECT_TRUE(flows_device_access(&domain_at(control)->vcpus[0], &access));
         return access.value;
     };

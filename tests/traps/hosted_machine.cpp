@@ -25,6 +25,7 @@ extern "C" {
 #include "console/console.h"
 #include "flow/flows.h"
 #include "memory/window.h"
+#include "run/crash.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
 #include "time/regulation.h"
@@ -214,6 +215,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     cpu_init_all();
     const manifest_platform &platform = system_manifest()->platform;
     console_init(&platform, system_manifest()->hypervisor.console_core, BH_ALL_DOMAINS);
+    crash_init();
     gic_init(&platform);
     for (uint32_t i = 0; i < BH_MAX_DOMAINS; i++) {
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));

@@ -57,9 +57,10 @@ TEST_F(Tables, PreparedPagesAreMappedAndRemovedWithoutAllocation)
 {
     ASSERT_TRUE(ptable_prepare(&pool, root, 0x1000, 0x600000));
     pool.sealed = true;
-    ptable_map_page(&pool, root, 0x5FF000, paddr(0x123000), attributes);
+    ptable_entry_t *entry = ptable_page_entry(&pool, root, 0x5FF000);
+    ptable_map_page(entry, paddr(0x123000), attributes);
     EXPECT_EQ(walk(pool, root, 0x5FF123).pa, 0x123123u);
-    ptable_unmap_page(&pool, root, 0x5FF000);
+    ptable_unmap_page(entry);
     EXPECT_EQ(walk(pool, root, 0x5FF123).level, 0);
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
+#include "run/domain_life.h"
 #include "run/guest_context.h"
 #include "run/shared_core.h"
 #include "trap/psci.h"
@@ -185,4 +186,110 @@ TEST_F(SharedCore, B2_AnInterruptOfOneThatDoesNotWaitDisturbsNobody)
     EXPECT_EQ(running(), 1u);
     fake_gic_guest_open();
     EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi);
+}
+
+TEST_F(SharedCore, T2_ARestartIsDoneWhenItsVcpuWouldRun)
+{
+    constexpr unsigned steps_before = 3;
+    unsigned windows = 0;
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    machine.on_window([&](uint64_t) {
+        windows++;
+        if (windows == steps_before) {
+            raise(0);
+        }
+    });
+    machine.hvc(0x84000009); // SYSTEM_RESET of domain 1
+    EXPECT_EQ(running(), 0u) << "its interrupt came in the middle";
+    EXPECT_LE(windows, steps_before + 1) << "two windows are open for a piece of an image";
+    EXPECT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_RESTARTING});
+    EXPECT_EQ(machine.status(1).restarts, 0u);
+    fake_gic_guest_open();
+    EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi);
+    vgic_set_spi_level(domain_at(0), uart_spi, false);
+    fake_gic_guest_end(uart_spi);
+    machine.trap(esr_wfi);
+    machine.on_window(nullptr);
+    EXPECT_EQ(running(), 1u) << "the rest was done while nobody else had to";
+    EXPECT_EQ(machine.status(1).restarts, 1u);
+    EXPECT_EQ(machine.regs(shared).x[7], 0u) << "out of reset";
+    EXPECT_EQ(status(0).out_of_order + status(1).out_of_order, 0u);
+}
+
+TEST_F(SharedCore, T2_ARestartThatIsTakenBackLeavesTheCoreToOthers)
+{
+    machine.on_core(shared);
+    machine.trap(esr_wfi);
+    machine.on_window([&](uint64_t) {
+        fake_switch_core(elsewhere);
+        (void)domain_stop(domain_at(1));
+        fake_switch_core(shared);
+        machine.on_window(nullptr);
+    });
+    machine.hvc(0x84000009);
+    EXPECT_TRUE(machine.waited());
+    EXPECT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_STOPPED});
+    EXPECT_EQ(status(1).state, BH_VCPU_STATE_RESET);
+}
+
+TEST_F(SharedCore, T3_AReleaseCountsFromTheMomentOfItsEvent)
+{
+    fake_clock_set(10000);
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    fake_clock_set(20000);
+    raise(0);
+    fake_clock_set(20700); // so long EL2 was at something else, with interrupts masked
+    machine.interrupt();
+    ASSERT_EQ(running(), 0u);
+    EXPECT_EQ(status(0).release_max_ticks, 700u);
+    EXPECT_EQ(status(0).releases, 1u);
+}
+
+TEST_F(SharedCore, T3_OneThatIsPreemptedIsReleasedWhenTheOtherLeaves)
+{
+    fake_clock_set(10000);
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    machine.trap(esr_wfi);
+    raise(0);
+    machine.interrupt();
+    ASSERT_EQ(running(), 0u);
+    const uint64_t releases = status(1).releases;
+    fake_clock_set(90000); // it has the core so long
+    vgic_set_spi_level(domain_at(0), uart_spi, false);
+    fake_gic_guest_open();
+    fake_gic_guest_end(fake_gic_guest_acknowledge());
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    EXPECT_EQ(status(1).release_max_ticks, 0u);
+    EXPECT_EQ(status(1).releases, releases + 1);
+}
+
+TEST_F(SharedCore, C5_TheEndOfOneThatHasNoRegistersHereLeavesTheOthersInterrupts)
+{
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    machine.on_window([&](uint64_t) {
+        raise(0);
+        machine.on_window(nullptr);
+    });
+    machine.hvc(0x84000009); // domain 1 restarts, and domain 0 preempts that
+    ASSERT_EQ(running(), 0u);
+    ASSERT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_RESTARTING});
+    fake_gic_guest_open();
+    fake_switch_core(elsewhere);
+    (void)domain_stop(domain_at(1));
+    fake_switch_core(shared);
+    machine.interrupt();
+    ASSERT_EQ(running(), 0u);
+    EXPECT_EQ(status(1).state, BH_VCPU_STATE_RESET);
+    EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi) << "it is still in its list register";
 }

@@ -120,6 +120,18 @@ probe_\name\()_to_self:
 2:  sub     x0, x10, x9
     ret
 
+// To another VCPU, which sends one back: until the vector here. This one waits meanwhile, so that only the
+// paths are counted.
+    .global probe_\name\()_and_back
+probe_\name\()_and_back:
+    open_interrupts
+    mrs     x9, cntvct_el0
+    \send
+1:  wfi
+    b       1b
+2:  sub     x0, x10, x9
+    ret
+
 // To another VCPU: this one waits at once, so that only the path is counted.
     .global probe_\name\()_and_wait
 probe_\name\()_and_wait:

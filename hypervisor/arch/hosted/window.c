@@ -7,7 +7,6 @@
 #include "memory/mmu.h"
 #include "memory/ptable.h"
 #include "vm/cpu.h"
-#include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/machine.h>
 
@@ -15,23 +14,34 @@
 
 _Static_assert(WINDOW_PAGES <= 512, "window_prepare() makes one table of pages");
 
-static uint64_t address_of(enum window window)
+/* Of the pages from WINDOW_VA on. */
+static ptable_entry_t *entries;
+
+/* Of this core's window: from WINDOW_VA on, in pages. */
+static uint64_t page_of(enum window window)
 {
-    return WINDOW_VA + (this_cpu()->index * (uint64_t)WINDOW_COUNT + window) * BH_PAGE_BYTES;
+    return this_cpu()->index * (uint64_t)WINDOW_COUNT + window;
 }
 
 bool window_prepare(struct pool *pool, paddr_t root)
 {
-    return ptable_prepare(pool, root, WINDOW_VA, BH_MAX_CORES * (uint64_t)WINDOW_COUNT * BH_PAGE_BYTES);
+    return ptable_prepare(pool, root, WINDOW_VA, WINDOW_PAGES * (uint64_t)BH_PAGE_BYTES);
+}
+
+void window_init(const struct pool *pool, paddr_t root)
+{
+    entries = ptable_page_entry(pool, root, WINDOW_VA);
 }
 
 void *window_open(enum window window, paddr_t page)
 {
-    uint64_t address = address_of(window);
+    uint64_t number = page_of(window);
+    uint64_t address = WINDOW_VA + number * BH_PAGE_BYTES;
 
-    window_close(window);
-    ptable_map_page(system_pool(), paddr(system_status()->ttbr0_el2), address, page,
-                    window == WINDOW_SOURCE ? MMU_UNCACHED_READ_ONLY : MMU_DATA);
+    if (entries[number] != 0) {
+        window_close(window);
+    }
+    ptable_map_page(&entries[number], page, window == WINDOW_SOURCE ? MMU_UNCACHED_READ_ONLY : MMU_DATA);
     arch_dsb_sy();
     arch_isb();
     return hosted_el2_pointer(address);
@@ -39,21 +49,20 @@ void *window_open(enum window window, paddr_t page)
 
 void window_close(enum window window)
 {
-    uint64_t address = address_of(window);
+    uint64_t number = page_of(window);
 
-    ptable_unmap_page(system_pool(), paddr(system_status()->ttbr0_el2), address);
-    arch_tlbi_local_el2(address);
+    ptable_unmap_page(&entries[number]);
+    arch_tlbi_local_el2(WINDOW_VA + number * BH_PAGE_BYTES);
 }
 
 void *window_sram(paddr_t first, uint32_t pages)
 {
     uint64_t address = WINDOW_VA + WINDOW_SRAM_PAGE * (uint64_t)BH_PAGE_BYTES;
-    uint64_t end = address + (uint64_t)pages * BH_PAGE_BYTES;
 
-    for (uint64_t at = address; at < end; at += BH_PAGE_BYTES) {
-        ptable_map_page(system_pool(), paddr(system_status()->ttbr0_el2), at,
-                        paddr(first.value + (at - address)), MMU_UNCACHED);
-        (void)hosted_el2_pointer(at);
+    for (uint32_t i = 0; i < pages; i++) {
+        ptable_map_page(&entries[WINDOW_SRAM_PAGE + i], paddr(first.value + i * (uint64_t)BH_PAGE_BYTES),
+                        MMU_UNCACHED);
+        (void)hosted_el2_pointer(address + i * (uint64_t)BH_PAGE_BYTES);
     }
     arch_dsb_sy();
     arch_isb();

@@ -7,6 +7,7 @@ crosscheck.py calls this for each system file.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
@@ -14,7 +15,9 @@ from bulkhead.config.system import Bandwidth, Domain, System
 from bulkhead.planning.budgets import MOST_EVENTS, NS_PER_S, counted_event, counts_of, events_of_rate
 
 APART = (("read", "write"), ("read_events", "write_events"))  # two budgets, of what is fetched and written
-SHORTEST_PERIOD_NS = 1000  # as core/manifest_domains.c; a timer cannot do better anyway
+SHORTEST_PERIOD_NS = 1000  # as core/manifest_budgets.c; a timer cannot do better anyway
+LONGEST_PERIOD_NS = 3600 * NS_PER_S
+SHORTEST_CPU_PERIOD_NS = 100_000  # many times what a switch between VCPUs takes
 
 
 def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
@@ -27,7 +30,38 @@ def check_budgets(system: System, platform: Platform) -> Iterator[Finding]:
             yield from _period(at, domain.bandwidth)
             yield from _counts(at, domain, platform)
             yield from _events(at, domain.bandwidth, platform)
+        yield from _cpu_time(("domains", index, "cpu"), domain)
     yield from _one_core(system, platform)
+    yield from _whole_core(system)
+
+
+def _cpu_time(at: KeyPath, domain: Domain) -> Iterator[Finding]:
+    budget, period = domain.cpu.budget, domain.cpu.period
+    if budget is None:
+        if "period" in domain.cpu.model_fields_set:
+            yield Finding(at, "missing-key", "has a period without a budget", "a budget")
+        return
+    if not SHORTEST_CPU_PERIOD_NS <= period <= LONGEST_PERIOD_NS:
+        yield Finding((*at, "period"), "out-of-range", f"is {period} ns", "100 us to 1 h")
+    elif not 0 < budget <= period:
+        yield Finding(
+            (*at, "budget"), "out-of-range", f"is {budget} ns", f"1 ns to the period of {period} ns"
+        )
+
+
+def _whole_core(system: System) -> Iterator[Finding]:
+    """Reservations of one core that add up to more than the core cannot all be kept."""
+    for core in sorted(system.shared_cores()):
+        reserved = [
+            (index, Fraction(domain.cpu.budget, domain.cpu.period))
+            for index, domain in enumerate(system.domains)
+            if core in domain.cpus and domain.cpu.budget is not None
+        ]
+        share = sum((share for _, share in reserved), Fraction())
+        if share > 1:
+            at: KeyPath = ("domains", reserved[-1][0], "cpu")
+            cause = f"reservations of core {core} are {float(share):.0%} of its time together"
+            yield Finding(at, "cpu-time-exhausted", cause, "100 % or less")
 
 
 def _period(at: KeyPath, bandwidth: Bandwidth) -> Iterator[Finding]:

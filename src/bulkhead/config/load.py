@@ -25,7 +25,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
 from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
-from bulkhead.config.system import UNLIMITED, Isolation, System
+from bulkhead.config.system import UNLIMITED, UNLIMITED_CPU, Isolation, System
 from bulkhead.config.translate import translate
 from bulkhead.planning.admission import not_admitted
 from bulkhead.planning.broker import with_broker
@@ -87,7 +87,8 @@ def load_system(
     system = system or repaired
     if system is not None and unprotected:
         off = {"isolation": Isolation(llc="none", banks="none", premap="none"), "regulation": None}
-        domains = tuple(d.model_copy(update={"bandwidth": UNLIMITED}) for d in system.domains)
+        unlimited = {"bandwidth": UNLIMITED, "cpu": UNLIMITED_CPU}
+        domains = tuple(domain.model_copy(update=unlimited) for domain in system.domains)
         system = system.model_copy(update={**off, "domains": domains})
     if system is not None:
         noticed = not_enforced(system, _events(platform, emulated))

@@ -52,10 +52,11 @@ def _uncounted(events: Sequence[CountedEvent], instead: str) -> str:
 
 def _note_domain(note: Callable[[KeyPath, str], None], at: KeyPath, domain: Domain, system: System) -> None:
     if domain.priority != 0:
-        others = {core for other in system.domains if other is not domain for core in other.cpus}
-        if not others.intersection(domain.cpus):
+        if not system.shared_cores().intersection(domain.cpus):
             note((*at, "priority"), f"the priority of '{domain.name}', whose cores are its own")
         elif system.hypervisor.scheduler == "round-robin":
             note((*at, "priority"), f"the priority of '{domain.name}' under round robin")
+    if not domain.cpu.unlimited and not system.shared_cores().intersection(domain.cpus):
+        note((*at, "cpu"), f"the CPU time of '{domain.name}', whose cores are its own")
     if domain.table_placement != "best-effort":
         note((*at, "table_placement"), f"the table placement of '{domain.name}'")

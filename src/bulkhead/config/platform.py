@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
 from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
-from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, described, problem
+from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, Nanoseconds, described, problem
 from bulkhead.config.timing import (
     Controller,
     Costs,
@@ -229,6 +229,13 @@ class Dram(Section):
     guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
 
 
+class ReleaseDelay(Model):
+    """From the event that makes a VCPU the most urgent one of a shared core to its first instruction."""
+
+    bound: Nanoseconds
+    source: Text
+
+
 class Platform(Model):
     platform: FormatVersion
     name: Name
@@ -254,6 +261,7 @@ class Platform(Model):
     iommus: tuple[Iommu, ...] = ()  # none of them is driven by this version: bulkhead.config.masters
     mpam: tuple[Any, ...] = ()
     overheads: dict[str, Any] = {}
+    release_delay: ReleaseDelay | None = None
     flow_costs: FlowCosts | None = None
     memory_budget: MemoryBudget | None = None
     interconnect: Interconnect | None = None

@@ -260,11 +260,27 @@ class Bandwidth(WordModel):
 UNLIMITED = Bandwidth.model_validate("unlimited")
 
 
+class CpuTime(WordModel):
+    """CPU time of each VCPU on a core that it shares: so much in each period, and no more."""
+
+    words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
+    budget: Nanoseconds | None = None
+    period: Nanoseconds = 1 * MS
+
+    @property
+    def unlimited(self) -> bool:
+        return self.budget is None
+
+
+UNLIMITED_CPU = CpuTime.model_validate("unlimited")
+
+
 class Domain(Model):
     name: Name
     criticality: Literal["rt", "best-effort"] = "best-effort"
     cpus: tuple[Core, ...] = Field(min_length=1)
     priority: Annotated[int, Field(ge=0, le=255)] = 0
+    cpu: CpuTime = UNLIMITED_CPU
     image: Image
     memory: tuple[Region, ...] = Field(min_length=1)
     llc: Llc = AUTO_LLC
@@ -334,6 +350,7 @@ class Expectation(WordModel):
     slowdown: Annotated[Fraction | None, BeforeValidator(_factor), WithJsonSchema({"type": "number"})] = (
         None  # at most, against its run alone
     )
+    release_delay: Nanoseconds | None = None  # at most, of the jobs of `periodic`, by its report
     report: dict[Text, Annotated[int, BeforeValidator(_param)]] = {}  # numbers of its last report line
 
 
@@ -364,3 +381,14 @@ class System(Model):
 
     def domain(self, name: str) -> Domain | None:
         return next((domain for domain in self.domains if domain.name == name), None)
+
+    def shared_cores(self) -> frozenset[int]:
+        """Cores with VCPUs of several domains."""
+        named = [core for domain in self.domains for core in set(domain.cpus)]
+        return frozenset(core for core in named if named.count(core) > 1)
+
+    def enforced_cpu_time(self, domain: Domain) -> tuple[int, int] | None:
+        """Budget and period, ns. None: it has none, or nobody waits for it since its cores are its own."""
+        if domain.cpu.budget is None or not self.shared_cores().intersection(domain.cpus):
+            return None
+        return domain.cpu.budget, domain.cpu.period

@@ -320,11 +320,15 @@ def _socket(plan: Plan, name: str) -> Row:
 
 
 def console_core(plan: Plan) -> int:
-    """First core of a domain that is not real-time, best one with a console: the UART costs it time."""
+    """A core that no real-time domain has, because the UART costs it time: the first of a domain, best one
+    with a console, else one without any domain. Where each core has a real-time domain, the first core."""
+    realtime = {core for domain in plan.domains if domain.realtime for core in domain.cpus}
     relaxed = [domain for domain in plan.domains if not domain.realtime]
     talking = [domain for domain in relaxed if _configured(plan, domain).console.present]
-    chosen = (talking or relaxed)[:1]
-    return chosen[0].cpus[0] if chosen else 0
+    taken = {core for domain in plan.domains for core in domain.cpus}
+    candidates = [core for domain in (*talking, *relaxed) for core in domain.cpus]
+    candidates += [core for core in range(plan.platform.cores.count) if core not in taken]
+    return next((core for core in candidates if core not in realtime), 0)
 
 
 def _console_domain(plan: Plan) -> int | None:
@@ -390,6 +394,8 @@ def _add_domain(
         row[f"{table[:-1]}_count"] = len(tables[table]) - start
     row |= _budget(budget, layout)
     row["priority"] = configured.priority
+    cpu_budget_ns, cpu_period_ns = plan.system.enforced_cpu_time(configured) or (0, 0)
+    row |= {"cpu_budget_ns": cpu_budget_ns, "cpu_period_ns": cpu_period_ns}
     row |= _socket(plan, domain.name)
     tables["domains"].append(row)
 

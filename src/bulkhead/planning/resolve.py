@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarint import HexCapsInt
 
 from bulkhead.config.quantity import U64_MAX
-from bulkhead.config.system import Bandwidth, Expectation, Image, System
+from bulkhead.config.system import Bandwidth, CpuTime, Expectation, Image, System
 from bulkhead.planning.broker import is_broker
 from bulkhead.planning.model import Plan
 from bulkhead.units import size_text
@@ -100,6 +100,7 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
         "criticality": domain.criticality,
         "cpus": list(domain.cpus),
         "priority": domain.priority,
+        "cpu": _cpu_time(domain.cpu),
         "image": _image(domain.image, beside, target),
         "memory": [{"at": HexCapsInt(region.at), "size": _size(region.size)} for region in domain.memory],
         **_promise(plan, planned.colors),
@@ -115,6 +116,12 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
     if domain.workload is not None:
         result["workload"] = domain.workload
     return result
+
+
+def _cpu_time(cpu: CpuTime) -> Any:
+    if cpu.budget is None:
+        return "unlimited"
+    return {"budget": f"{cpu.budget} ns", "period": f"{cpu.period} ns"}
 
 
 def _promise(plan: Plan, colors: frozenset[int] | None) -> dict[str, Any]:
@@ -178,6 +185,8 @@ def _expectation(wanted: Expectation) -> Any:
         given["throttled"] = wanted.throttled
     if wanted.slowdown is not None:
         given["slowdown"] = float(wanted.slowdown)
+    if wanted.release_delay is not None:
+        given["release_delay"] = f"{wanted.release_delay} ns"
     if wanted.report:
         given["report"] = dict(wanted.report)
     return {"state": wanted.state, **given} if given else wanted.state

@@ -139,10 +139,24 @@ def shared_core_text(core: dict[str, Any], run: Run) -> str:
     ]
     ran = ", ".join(f"{vcpu['domain']} {_share(vcpu['run_ns'], guest_ns)}" for vcpu in core["vcpus"])
     exits = rate(sum(core["exit_reasons"].values()), guest_ns)
+    if core["scheduler"] == "fixed-priority":
+        ran += f"; {_release_delays(core)}"
     return (
         f"shared ({core['scheduler']}): {'; '.join(said)}; had the core: {ran}; "
         f"{count(core['switches'])} switches, {exits} exits/s"
     )
+
+
+def _release_delays(core: dict[str, Any]) -> str:
+    """Old results have none."""
+    each = [
+        f"{vcpu['domain']} {duration(found['max_ns'])}"
+        for vcpu in core["vcpus"]
+        if (found := vcpu.get("release_delay"))
+    ]
+    bound = core.get("release_bound_ns")
+    limit = f" (bound {duration(bound)})" if bound is not None else ""
+    return f"longest release delays{limit}: {', '.join(each) or 'not known'}"
 
 
 def _share(ns: int, of_ns: Any) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run showed what `expect` of its system file asks for: ready, throttled, slowdown, report.
+"""Whether a run showed what `expect` of its system file asks for: ready, throttled, slowdown, release_delay,
+report.
 
 Called by `result` with what is already known of each domain; it judges the state in which a domain may end.
 A run cannot show everything: budgets may be off, or times not compared. That is not judged, and says so.
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bulkhead.config.quantity import U64_MAX
 from bulkhead.config.system import Expectation
-from bulkhead.run.target import DomainTarget, Options
+from bulkhead.run.target import QEMU, DomainTarget, Options
 
 Json = dict[str, object]
 
@@ -48,6 +49,8 @@ def _of_domain(
         yield _throttled(wanted.throttled, domain, target, options)
     if wanted.slowdown is not None:
         yield _slowdown(float(wanted.slowdown), domain, options)
+    if wanted.release_delay is not None:
+        yield _release_delay(wanted.release_delay, domain, options)
     for key, value in wanted.report.items():
         yield _report(key, value, domain, options)
 
@@ -89,6 +92,20 @@ def _slowdown(most: float, domain: Mapping[str, object], options: Options) -> Js
     return _one("slowdown", expected, f"its slowdown was {slowdown:.2f}", met)
 
 
+def _release_delay(most_ns: int, domain: Mapping[str, object], options: Options) -> Json:
+    """Of a program that reports its `jitter_ns`: from the moment for which it has set its timer."""
+    expected = f"release delays of at most {_time(most_ns)}"
+    if options.on == QEMU and not options.icount:
+        return _one("release_delay", expected, "the emulator's time is the host's (`--icount`)", None)
+    report = domain.get("report")
+    jitter = report.get("jitter_ns") if isinstance(report, Mapping) else None
+    longest = jitter.get("max") if isinstance(jitter, Mapping) else None
+    if type(longest) is not int:
+        return _one("release_delay", expected, "it has reported no release", False)
+    met = None if options.unprotected else longest <= most_ns
+    return _one("release_delay", expected, f"its longest release delay was {_time(longest)}", met)
+
+
 def _report(key: str, value: int, domain: Mapping[str, object], options: Options) -> Json:
     expected, report = f"`{key}: {value}` in its report", domain.get("report")
     if not isinstance(report, Mapping) or key not in report:
@@ -100,4 +117,6 @@ def _report(key: str, value: int, domain: Mapping[str, object], options: Options
 
 
 def _time(ns: int) -> str:
-    return f"{ns / 1e9:.3f} s" if ns >= 10**9 else f"{ns / 1e6:.3f} ms"
+    if ns >= 10**9:
+        return f"{ns / 1e9:.3f} s"
+    return f"{ns / 1e6:.3f} ms" if ns >= 10**5 else f"{ns / 1e3:.1f} us"

@@ -22,7 +22,6 @@ from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
-from bulkhead.package.manifest import console_core
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Plan
@@ -99,7 +98,7 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         domains=tuple(_domain(domain, plan, event) for domain in plan.domains),
         options=options,
         directory=directory,
-        policy=Policy(plan.system.hypervisor.scheduler, plan.system.hypervisor.slice, console_core(plan)),
+        policy=_policy(plan, options),
         color_count=plan.space.count,
         granule_bytes=plan.space.granule,
         miscolored_pa=plan.miscolored_pa,
@@ -107,6 +106,16 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         regulator=regulator_of(plan.system, plan.platform, event),
         flows=_flows_of(plan),
         notices=tuple(notice.json() for notice in loaded.notices),
+    )
+
+
+def _policy(plan: Plan, options: Options) -> Policy:
+    """The emulator's cores run by turns, so that it shows no delays."""
+    hypervisor, bound = plan.system.hypervisor, plan.platform.release_delay
+    return Policy(
+        scheduler=hypervisor.scheduler,
+        slice_ns=hypervisor.slice,
+        release_bound_ns=bound.bound if bound is not None and options.on == MACHINE else None,
     )
 
 
@@ -193,6 +202,7 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
         budget=budget,
         event=event.counted_as(budget.counts) if event and budget else None,
         event_bytes=event.bytes if event and budget else None,
+        cpu_ns=plan.system.enforced_cpu_time(configured),
         raw_console=configured.console.raw,
         unconfined=tuple(device.name for device in unconfined(configured, plan.platform)),
     )

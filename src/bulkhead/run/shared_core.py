@@ -3,7 +3,8 @@
 
 Called by `result` with what the hypervisor wrote in its statistics pages. What can only be seen there is
 counted there: periods by the clock beside those that the scheduler recharged, dispatches over the head of a
-VCPU of a higher priority that was ready.
+VCPU of a higher priority that was ready, how long it took from the event that made a VCPU the most urgent one
+of its core to its first instruction. The platform's bound of that is judged where time is the machine's own.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from bulkhead.run.target import DomainTarget, Policy
 Json = dict[str, object]
 
 # Most events beyond a budget: what EL2 itself causes on its longest way with interrupts masked, when the
-# overflow comes at its start. Instructions are all counted; of memory events, what it must fetch anew.
-LONGEST_WAY = 1000
-LONGEST_WAY_OF_CONSOLE = 3500  # a piece of a domain's output, on the core that serves the console
+# overflow comes at its start. Of memory events, what it must fetch anew. Instructions are all counted, by the
+# emulator those of the other cores' turns, too, as a piece of the console's work.
+LONGEST_WAY = 3500
 LONGEST_WAY_OF_MEMORY = 64
 
 _STARTED = ("ready", "recharge")  # states of a VCPU that waits for the core or for its next period
@@ -47,26 +48,34 @@ def shared_reasons(found: Sequence[Mapping[str, object]]) -> list[str]:
 
 def _core(core: CoreStatus, status: SystemStatus, domains: Sequence[DomainTarget], policy: Policy) -> Json:
     vcpus = [(one, domains[one.domain]) for one in core.shared if one.domain < len(domains)]
-    longest = LONGEST_WAY_OF_CONSOLE if core.core == policy.console_core else LONGEST_WAY
     promises = {
-        "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain, longest)],
+        "budgets": [text for one, domain in vcpus for text in _beyond_budget(one, domain)],
         "recharges": [text for one, domain in vcpus for text in _lost_recharges(one, domain, status)],
     }
     if policy.scheduler == "fixed-priority":
         promises["priorities"] = [text for one, domain in vcpus for text in _out_of_order(one, domain)]
+        if policy.release_bound_ns is not None:
+            promises["releases"] = [
+                text for one, domain in vcpus for text in _released_late(one, domain, policy.release_bound_ns)
+            ]
+    if policy.release_bound_ns is not None and any(domain.cpu_ns for _, domain in vcpus):
+        promises["cpu time"] = [
+            text for one, domain in vcpus for text in _beyond_cpu_time(one, domain, policy.release_bound_ns)
+        ]
     return {
         "core": core.core,
         "scheduler": policy.scheduler,
         "slice_ns": policy.slice_ns,
         "switches": core.switches,
         "exit_reasons": dict(core.exits),
-        "vcpus": [_vcpu(one, domain) for one, domain in vcpus],
+        "release_bound_ns": policy.release_bound_ns,
+        "vcpus": [_vcpu(one, domain, policy.scheduler) for one, domain in vcpus],
         "starved": [domain.name for one, domain in vcpus if one.dispatches == 0 and one.state in _STARTED],
         "promises": {name: {"kept": not broken, "broken": broken} for name, broken in promises.items()},
     }
 
 
-def _vcpu(one: SharedVcpu, domain: DomainTarget) -> Json:
+def _vcpu(one: SharedVcpu, domain: DomainTarget, scheduler: str) -> Json:
     found: Json = {
         "domain": domain.name,
         "vcpu": one.vcpu,
@@ -77,6 +86,20 @@ def _vcpu(one: SharedVcpu, domain: DomainTarget) -> Json:
         "run_ns": one.run_ns,
         "out_of_order": one.out_of_order,
     }
+    if scheduler == "fixed-priority":
+        found["release_delay"] = {
+            "releases": one.releases,
+            "mean_ns": one.release_mean_ns,
+            "max_ns": one.release_max_ns,
+        }
+    if domain.cpu_ns is not None:
+        found["cpu"] = {
+            "budget_ns": domain.cpu_ns[0],
+            "period_ns": domain.cpu_ns[1],
+            "max_ns": one.cpu_max_ns,
+            "periods": one.cpu_periods,
+            "throttled_periods": one.cpu_throttled_periods,
+        }
     if domain.budget is not None:
         found |= {
             "budget": domain.budget.events,
@@ -90,12 +113,12 @@ def _vcpu(one: SharedVcpu, domain: DomainTarget) -> Json:
     return found
 
 
-def _beyond_budget(one: SharedVcpu, domain: DomainTarget, longest: int) -> list[str]:
+def _beyond_budget(one: SharedVcpu, domain: DomainTarget) -> list[str]:
     if domain.budget is None or one.budget is None:
         return []
     assert domain.budget.events is not None, "only a regulated core counts without a limit"
     events = domain.budget.events + domain.budget.write_events
-    slack = longest if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
+    slack = LONGEST_WAY if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
     slack += domain.budget.slack_events
     if one.budget.changes:  # by a manager: which one held in that period, the hypervisor alone knows
         return _beyond_changed(one.budget.overshoot_max, slack, domain)
@@ -129,10 +152,29 @@ def _lost_recharges(one: SharedVcpu, domain: DomainTarget, status: SystemStatus)
     return [] if recharged == due else [f"{domain.name} was recharged {recharged} times in {due} periods"]
 
 
+def _beyond_cpu_time(one: SharedVcpu, domain: DomainTarget, slack_ns: int) -> list[str]:
+    """The timer that ends it is an event like others: it may be served that late."""
+    if domain.cpu_ns is None or one.cpu_max_ns <= domain.cpu_ns[0] + slack_ns:
+        return []
+    return [
+        f"{domain.name} had the core for {one.cpu_max_ns / 1000:.1f} us of a period, of a budget of"
+        f" {domain.cpu_ns[0] / 1000:.1f} us and at most {slack_ns / 1000:.1f} us beyond it"
+    ]
+
+
 def _out_of_order(one: SharedVcpu, domain: DomainTarget) -> list[str]:
     if not one.out_of_order:
         return []
     return [
         f"{domain.name}, of priority {one.priority}, was chosen {one.out_of_order} times before one of a"
         " higher priority"
+    ]
+
+
+def _released_late(one: SharedVcpu, domain: DomainTarget, bound_ns: int) -> list[str]:
+    if one.release_max_ns <= bound_ns:
+        return []
+    return [
+        f"{domain.name} ran {one.release_max_ns / 1000:.1f} us after it was the most urgent one, of at most"
+        f" {bound_ns / 1000:.1f} us"
     ]

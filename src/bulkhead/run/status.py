@@ -101,6 +101,12 @@ class SharedVcpu:
     out_of_order: int  # dispatches while one of a higher priority was ready
     periods_due: int  # that have ended by the clock
     budget: BudgetStatus | None
+    cpu_periods: int = 0  # of its reservation of CPU time
+    cpu_throttled_periods: int = 0
+    cpu_max_ns: int = 0  # of one period
+    releases: int = 0  # from an event that made it the most urgent one of its core to its first instruction
+    release_mean_ns: int = 0
+    release_max_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -288,14 +294,24 @@ def _core(layout: Layout, page: bytes, hz: int) -> CoreStatus | None:
                 priority=int(one["priority"]),
                 dispatches=int(one["dispatches"]),
                 blocks=int(one["blocks"]),
-                run_ns=int(one["run_ticks"]) * 10**9 // hz if hz else 0,
+                run_ns=_ns(int(one["run_ticks"]), hz),
                 out_of_order=int(one["out_of_order"]),
                 periods_due=int(one["periods_due"]),
                 budget=_budget(one["budget"], hz),
+                cpu_periods=int(one["cpu_periods"]),
+                cpu_throttled_periods=int(one["cpu_throttled_periods"]),
+                cpu_max_ns=_ns(int(one["cpu_max_ticks"]), hz),
+                releases=int(one["releases"]),
+                release_mean_ns=_ns(int(one["release_sum_ticks"]) // max(1, int(one["releases"])), hz),
+                release_max_ns=_ns(int(one["release_max_ticks"]), hz),
             )
             for one in raw["shared"][: int(raw["shared_count"])]
         ),
     )
+
+
+def _ns(ticks: int, hz: int) -> int:
+    return ticks * 10**9 // hz if hz else 0
 
 
 def _budget(raw: Mapping[str, Any], hz: int) -> BudgetStatus | None:

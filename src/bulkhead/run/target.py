@@ -35,6 +35,7 @@ class DomainTarget:
     budget: Budget | None = None  # that is enforced
     event: str | None = None  # what the budget counts
     event_bytes: int | None = None  # that an event stands for
+    cpu_ns: tuple[int, int] | None = None  # on cores that it shares: CPU time of each period, the period
     raw_console: bool = False  # its output has no tags
     unconfined: tuple[str, ...] = ()  # devices that reach all memory: the domain is trusted with them
 
@@ -59,9 +60,9 @@ class Policy:
 
     scheduler: str = "fixed-priority"
     slice_ns: int = 1_000_000
-    console_core: int | None = (
-        None  # where the hypervisor serves the console, in pieces with interrupts masked
-    )
+    # Of the platform: from the event that makes a VCPU the most urgent one of its core to its first
+    # instruction. None: there is none, or this run's time does not show it.
+    release_bound_ns: int | None = None
 
 
 @dataclass(frozen=True)

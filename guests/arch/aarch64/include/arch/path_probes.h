@@ -27,6 +27,8 @@ uint64_t probe_register_to_self(uint64_t value);
 uint64_t probe_store_to_self(uint64_t value, uint64_t address);
 
 // Sends an interrupt to another VCPU and waits until something wakes this one. Returns the counter before.
+uint64_t probe_register_and_back(uint64_t value);
+uint64_t probe_store_and_back(uint64_t value, uint64_t address);
 uint64_t probe_register_and_wait(uint64_t value);
 uint64_t probe_store_and_wait(uint64_t value, uint64_t address);
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A domain that makes the hypervisor work as much as it can, to make others late (examples/hostile-*.yaml).
+// Parameters: `attack`, one of those below; `storm_after_us`: the peace before, in which others get ready.
+// The first VCPU is on the core that is attacked; `interrupts` and `packets` storm on the second one.
+#include <arch/mmu.h>
+#include <arch/sysreg.h>
+
+#include "core/vsock.h"
+#include "guests/runtime/board.h"
+#include "guests/runtime/console.h"
+#include "guests/runtime/gic.h"
+#include "guests/runtime/params.h"
+#include "guests/runtime/program.h"
+#include "guests/runtime/psci.h"
+#include "guests/runtime/smp.h"
+#include "guests/runtime/socket.h"
+#include "guests/runtime/ticks.h"
+#include "guests/runtime/timer.h"
+
+enum attack {
+    attack_restarts = 1,   // resets itself: memory is cleaned and loaded each time
+    attack_interrupts = 2, // sends interrupts to its first VCPU
+    attack_packets = 3,    // sends packets of a sender that it is not, in rings that never empty
+    attack_devices = 4,    // stops its socket device in the middle of a transfer
+    attack_crashes = 5,    // accesses memory that it does not have, and is restarted if the file says so
+    attack_calls = 6,      // calls the hypervisor
+    attack_output = 7,     // writes to its console
+};
+
+enum {
+    storm_interrupt = 1,
+    untold = 1024, // rounds of the storm of packets between two notifications
+};
+
+static uint64_t attack;
+static uint64_t storm_from;
+
+void program_interrupt(uint32_t intid)
+{
+    if (intid == board()->virtual_timer_intid)
+        timer_stop();
+    else
+        socket_interrupt(intid);
+}
+
+static void wait_for_storm(void)
+{
+    gic_enable_private(board()->virtual_timer_intid);
+    timer_sleep_until(storm_from);
+}
+
+static void sleep_forever(void)
+{
+    cpu_unmask_interrupts();
+    for (;;)
+        cpu_wait_for_interrupt();
+}
+
+static void send_interrupts(void)
+{
+    for (;;)
+        gic_send(storm_interrupt, 0);
+}
+
+static void send_packets(void)
+{
+    for (uint64_t round = 0;; round++)
+        socket_flood(round % untold == 0);
+}
+
+void program_secondary(uint32_t cpu)
+{
+    if (cpu != 1 || !gic_init_secondary())
+        return;
+    wait_for_storm();
+    if (attack == attack_interrupts)
+        send_interrupts();
+    if (attack == attack_packets)
+        send_packets();
+}
+
+static void stop_devices(void)
+{
+    static uint8_t payload[VSOCK_MOST_BYTES];
+    const uint64_t peer = param("send_cid", 0);
+    const uint32_t port = (uint32_t)param("send_port", 0);
+
+    for (;;) {
+        struct socket *socket = socket_connect(peer, port);
+        uint64_t number;
+
+        if (socket != NULL)
+            (void)socket_offer(socket, payload, sizeof(payload), &number);
+        (void)socket_init();
+    }
+}
+
+static void crash(void)
+{
+    *(volatile uint64_t *)mmu_virtual(MMU_ADDRESS_END / 2) = 1;
+}
+
+static void attack_alone(void)
+{
+    switch (attack) {
+    case attack_restarts:
+        psci_system_reset();
+    case attack_devices:
+        stop_devices();
+        break;
+    case attack_crashes:
+        crash();
+        break;
+    case attack_calls:
+        for (;;)
+            (void)psci_version();
+    case attack_output:
+        for (;;)
+            console_write("the quick brown fox jumps over the lazy dog\n");
+    default:
+        console_printf("hostile: there is no attack %lu\n", attack);
+        break;
+    }
+}
+
+void program_main(void)
+{
+    attack = param("attack", attack_restarts);
+    storm_from = timer_now() + ns_to_ticks(param("storm_after_us", 0) * 1000, timer_frequency());
+    if (!gic_init()) {
+        console_write("hostile: no usable interrupt controller\n");
+        return;
+    }
+    if ((attack == attack_packets || attack == attack_devices) && !socket_init()) {
+        console_write("hostile: no socket device\n");
+        return;
+    }
+    console_write("bulkhead: ready\n");
+    if (attack == attack_interrupts || attack == attack_packets) {
+        gic_enable_private(storm_interrupt);
+        if (attack == attack_packets)
+            socket_prepare_flood();
+        if (smp_start() < 2)
+            console_write("hostile: this attack needs a second VCPU\n");
+        sleep_forever();
+    }
+    wait_for_storm();
+    attack_alone();
+}
