@@ -173,10 +173,18 @@ def is_name_of_domain(place: tuple[Any, ...]) -> bool:
     return place[:1] == ("domains",) and place[2:] == ("name",)
 
 
+def is_memory_of_domain(place: tuple[Any, ...]) -> bool:
+    return place[:1] == ("domains",) and place[2:3] == ("memory",)
+
+
 @settings(SLOW_OK, max_examples=150)
 @given(data=st.data())
 def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataObject) -> None:
-    """Some error is in its lines, with its key. Only that of a domain's name is where the old one is used."""
+    """Some error is in its lines, with its key.
+
+    But a changed name of a domain is reported where the old one is used; sound memory that does not hold
+    the domain's image is reported at the image.
+    """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
     holder, old = at(tree, place[:-1]), at(tree, place)
@@ -188,6 +196,9 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     assert {problem.file for problem in problems} <= {str(tmp_path / "system.yaml")}
     if problems and not mine and place[0] == "isolation":  # a sound value, for which there are too few colors
         assert {problem.code for problem in problems} == {"colors-exhausted"}, (place, problems)
+    elif problems and not mine and is_memory_of_domain(place):
+        images = key_text((*place[:2], "image"))
+        assert all(problem.key.startswith(images) for problem in problems), (place, problems)
     elif problems and not mine:
         assert is_name_of_domain(place), (place, problems)
         shown = text.splitlines()
