@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The choice of interrupts for list registers, on masks of 32 interrupts.
+ */
 #include "vgic/vgic_select.h"
 #include "vgic/vgic_internal.h"
 
