@@ -34,6 +34,7 @@ enum {
     repetitions = 100,
     sgi = 1,
     most_rows = 16,
+    loop_turns = 10000000,
     ahead_ticks = 20000,    // of a deadline, so that the probe waits before it comes, and others run
     taken_ticks = 40,       // of a turn of a loop, and it was interrupted
     quiet_ticks = 10000000, // until what the hypervisor says at its start is on the wire
@@ -207,8 +208,15 @@ static uint64_t end_of_level(void)
     return end_of(intid);
 }
 
+// What EL2 adds to a long loop of a guest that is alone and does nothing else.
+static uint64_t lone_loop(void)
+{
+    return probe_loop(loop_turns) - loop_turns * PROBE_TURN_INSTRUCTIONS;
+}
+
 static void measure_one(void)
 {
+    add_once("lone_loop", lone_loop() - probe_nothing());
     measure("psci_version", call_version, probe_nothing);
     measure("psci_version_smc", call_version_by_smc, probe_nothing);
     measure("gicd_read", read_distributor, probe_nothing);
@@ -342,6 +350,8 @@ void program_main(void)
     gic_enable_private(board()->virtual_timer_intid);
     sysreg_write(VBAR_EL1, (uintptr_t)probe_vectors);
     cpu_sync_context();
+    if (board()->cpu_count == 1)
+        add_once("lone_loop_at_start", lone_loop() - probe_nothing());
     while (timer_now() < start_counter() + quiet_ticks) {
     }
     if (param("budget", 0) != 0) {

@@ -51,6 +51,16 @@ probe_nothing:
     sub     x0, x10, x9
     ret
 
+// x0 turns of two instructions each.
+    .global probe_loop
+probe_loop:
+    stamp   x9
+1:  subs    x0, x0, #1
+    b.ne    1b
+    stamp   x10
+    sub     x0, x10, x9
+    ret
+
 // What an interrupt's probe counts although it does nothing: the first read itself.
     .global probe_nothing_interrupted
 probe_nothing_interrupted:

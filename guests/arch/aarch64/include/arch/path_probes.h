@@ -18,6 +18,10 @@ uint64_t probe_load(uint64_t address);
 uint64_t probe_store(uint64_t address, uint32_t value);
 uint64_t probe_id_register(void);
 
+// The same around a loop of so many turns, of PROBE_TURN_INSTRUCTIONS each.
+#define PROBE_TURN_INSTRUCTIONS 2
+uint64_t probe_loop(uint64_t turns);
+
 // From before something to the first instruction of the vector: what the reading costs by itself, then an
 // access to a register that the guest is not given, and a software-generated interrupt to the sender. It is
 // sent by `value` in ICC_SGI1R_EL1, or in a register of the distributor.
