@@ -39,7 +39,7 @@ def test_b3_two_budgets_are_rates_or_events(tmp_path: Path) -> None:
     """Of lines of 64 bytes in 1 ms."""
     rates = budget(tmp_path, {"read": "400 MB/s", "write": "50 MB/s"})
     assert rates is not None
-    assert (rates.counts, rates.events, rates.write_events) == ("each", 6250, 781)
+    assert (rates.counts, rates.events, rates.second_events) == ("each", 6250, 781)
     assert budget(tmp_path, {"read_events": 6250, "write_events": 781}) == rates
     named = {"read_events": 6250, "write_events": 781, "counts": "each", "period": "1 ms"}
     assert budget(tmp_path, named) == rates

@@ -97,7 +97,7 @@ TEST(Manifest, B3_B4_AcceptsTwoBudgetsAndReclaim)
     sample->domains[0].flags &= ~uint32_t{BH_DOMAIN_FLAG_RECLAIM};
     sample->domains[0].budget_chunk_events = 0;
     sample->domains[0].budget_counts = BH_BUDGET_COUNTS_EACH;
-    sample->domains[0].budget_write_events = 7;
+    sample->domains[0].budget_second_events = 7;
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
 }
@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("an unknown kind", BUDGET, regulate(m); m.domains[0].budget_counts = 4),
         BAD("two budgets that are shared", BUDGET, regulate(m);
             m.domains[0].budget_counts = BH_BUDGET_COUNTS_EACH),
-        BAD("a second budget of one counter", BUDGET, regulate(m); m.domains[0].budget_write_events = 1),
+        BAD("a second budget of one counter", BUDGET, regulate(m); m.domains[0].budget_second_events = 1),
         BAD("slack without a sum", BUDGET, regulate(m); m.domains[0].budget_slack_events = 1),
         BAD("no limit, and nobody who counts", BUDGET, give_budget(m);
             m.domains[0].budget_events = BH_UNLIMITED_EVENTS; m.domains[0].budget_chunk_events = 0),

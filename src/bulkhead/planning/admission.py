@@ -15,7 +15,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.budgets import NS_PER_S, CountedEvent, counted_event
-from bulkhead.planning.regulation import budget_in, is_regulated
+from bulkhead.planning.regulation import budget_in, is_regulated, lines_of
 
 MB = 10**6
 
@@ -99,8 +99,8 @@ def _demand(system: System, domain: Domain, event: CountedEvent | None) -> int |
         return None
     if budget.counts == "writebacks":
         return None  # what it fetches is not bounded
-    events = budget.events + budget.write_events
-    if budget.counts == "refills":
-        events *= 2
+    events = lines_of(budget, event)
+    if budget.counts == "refills" or (budget.counts == "accesses" and not event.access_counts_lines):
+        events += budget.events  # that are written back
     holders = len(domain.cpus) if budget.regulated or not budget.shared else 1
     return events * event.bytes * holders * NS_PER_S // budget.period_ns
