@@ -137,6 +137,8 @@ void program_main(void)
         return;
     count = smp_start();
     __atomic_store_n(&bypass.cpu_count, count, __ATOMIC_RELEASE);
+    console_printf("bypass: %lu bytes from %lx\n", bypass.area.bytes,
+                   mmu_physical((const void *)(uintptr_t)bypass.area.start));
     console_write("bulkhead: ready\n");
     timer_sleep_until(bypass.storm_from);
     storm(0, count);
