@@ -21,7 +21,8 @@ extern "C" {
 /* What the counters count, and against which budget. */
 enum reservation_kind {
     RESERVATION_ONE,  /* one counter */
-    RESERVATION_EACH, /* two counters (reads, writes; refills, accesses), a budget each; whichever is spent first */
+    RESERVATION_EACH, /* two counters (reads, writes; refills, accesses), a budget each; whichever is spent
+                         first */
     RESERVATION_SUM,  /* two counters (refills, write-backs), one budget for both together */
     RESERVATION_KIND_COUNT,
 };

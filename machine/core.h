@@ -84,8 +84,8 @@ public:
         uncached(address, bytes, kind);
     }
 
-    // An access that no cache may serve: device memory, or memory mapped so. A load waits for its data, a store
-    // until it is on its way; for either the memory moves a line.
+    // An access that no cache may serve: device memory, or memory mapped so. A load waits for its data, a
+    // store until it is on its way; for either the memory moves a line.
     [[gnu::noinline]] void uncached(phys_addr address, std::uint32_t bytes, access_kind kind);
 
     // Time that passes without instructions: the entry of an exception, a barrier.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A domain that goes past its caches: it maps a part of its memory Non-cacheable, or as a device, and loads or
-// stores there on all its VCPUs. No cache refills a line for that, so a budget of refills does not see it
-// (examples/hostile-uncached.yaml). Parameters: `stores` (0: loads), `device` (0: Non-cacheable), `cached` (1:
-// mapped as usual, to compare), `area_kib` of all VCPUs, `stride` between two accesses, `storm_after_us`: the
-// peace before, `report_every_us`.
+// A domain that goes past its caches: it maps a part of its memory Non-cacheable, or as a device, and loads
+// or stores there on all its VCPUs. No cache refills a line for that, so a budget of refills does not see it
+// (examples/hostile-uncached.yaml). Parameters: `stores` (0: loads), `device` (0: Non-cacheable), `cached`
+// (1: mapped as usual, to compare), `area_kib` of all VCPUs, `stride` between two accesses, `storm_after_us`:
+// the peace before, `report_every_us`.
 #include <arch/mmu.h>
 #include <arch/sysreg.h>
 

@@ -45,7 +45,7 @@ static uint64_t memory_attributes(const struct stage2 *stage2)
         return S2_MEMORY | S2_NORMAL_WRITE_BACK;
     }
     return S2_MEMORY | ((stage2->domain->flags & BH_DOMAIN_FLAG_OWN_ATTRIBUTES) != 0 ? S2_FWB_AS_STAGE1
-                                                                                      : S2_FWB_WRITE_BACK);
+                                                                                     : S2_FWB_WRITE_BACK);
 }
 
 /* Pages of a colored segment one after the other: the next page is usually the next address. */

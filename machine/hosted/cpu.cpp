@@ -36,8 +36,7 @@ std::vector<mapping_run> parts_of(std::span<const mapping_run> runs,
     for (const mapping_run &run : runs) {
         for (const guest_space::piece &piece : pieces) {
             const std::uint64_t first = std::max(run.ipa, piece.ipa);
-            const std::uint64_t end =
-                std::min(run.ipa + run.bytes.value, piece.ipa + piece.bytes.value);
+            const std::uint64_t end = std::min(run.ipa + run.bytes.value, piece.ipa + piece.bytes.value);
             if (first < end) {
                 found.push_back({first, phys_addr{run.pa.value + (first - run.ipa)}, {end - first}});
             }
@@ -49,7 +48,8 @@ std::vector<mapping_run> parts_of(std::span<const mapping_run> runs,
 } // namespace
 
 cpu::cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation)
-    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3(), whole.board().s2fwb), mmu_(std::move(translation))
+    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3(), whole.board().s2fwb),
+      mmu_(std::move(translation))
 {
     timing_.set_attend([this] {
         if (in_guest_) {
@@ -369,8 +369,7 @@ void cpu::map_around(std::uint64_t ipa, const translation &page)
         first = std::max(first, space_->own_first());
         end = std::min(end, space_->own_end());
     }
-    const stage2_caching caching =
-        stage2_cached(page.attributes, (state_[SYSREG_ID_HCR_EL2] & hcr_fwb) != 0);
+    const stage2_caching caching = stage2_cached(page.attributes, (state_[SYSREG_ID_HCR_EL2] & hcr_fwb) != 0);
     page_attributes attributes{.writable = stage2_writable(page.attributes),
                                .past_caches = caching == stage2_caching::never};
     auto runs = stage2().runs(system_.memory(), first, end - first);

@@ -85,7 +85,8 @@ TEST(BudgetEach, T5_TheStatisticsTellThemApart)
     fake_counters counters(budget.reservation.parameters.counter_bits);
     const reservation_statistics &seen = budget.reservation.statistics;
     budget_start(&budget, 0);
-    for (const auto &[period, first, second] : {std::array<uint64_t, 3>{1, 30, 20}, {2, 10, 60}, {3, 40, 5}}) {
+    for (const auto &[period, first, second] :
+         {std::array<uint64_t, 3>{1, 30, 20}, {2, 10, 60}, {3, 40, 5}}) {
         ASSERT_TRUE(counters.obey(budget_load(&budget, period * 1000 - 999)));
         counters.count(0, first);
         counters.count(1, second);

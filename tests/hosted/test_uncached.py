@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that a guest maps past the caches (T5): its accesses are no refills and reach the memory all the same;
-stage 2 brings them back into the caches where the cores can force that; a budget of accesses stops them."""
+"""Memory that a guest maps past the caches (T5): its accesses are no refills and reach the memory all the
+same; stage 2 brings them back into the caches where cores can force that; a budget of accesses stops them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_t5_the_same_program_with_its_memory_mapped_as_usual_is_seen(tmp_path: P
 
 
 def test_t5_where_cores_can_force_it_nothing_goes_past_the_caches(tmp_path: Path) -> None:
-    """HCR_EL2.FWB and the types of stage 2 are the hypervisor's; the machine combines them with the guest's."""
+    """HCR_EL2.FWB and stage 2 are the hypervisor's; the machine combines their types with the guest's."""
     done = run(built_from(tmp_path, bypass(), platform="qemu-virt-max", for_ns=FOR_MS * MS))
     assert counted(done)["l2d_refill"] > 20_000
     assert counted(done)["uncached"] < FEW
@@ -123,6 +123,23 @@ def test_t5_a_budget_of_accesses_holds_who_goes_past_the_caches(
     assert seen.throttled_periods >= seen.periods - 1
     assert seen.max_per_period < FEW
     assert counted(done)["uncached"] <= seen.periods * (limit + slack) + FEW
+
+
+@pytest.mark.parametrize(("event", "share"), [("BUS_ACCESS", 0.01), ("EXT_MEM_REQ_NC", 1.0)])
+def test_t5_what_it_costs_who_stays_in_its_caches_is_a_matter_of_the_event(
+    tmp_path: Path, event: str, share: float
+) -> None:
+    """256 KiB are in L2. On the bus between the core and L2 each line of them is four accesses."""
+    moved = []
+    for accesses in ({}, {"accesses": 2000}):
+        bandwidth = {"events": 2000, "period": "1 ms", "counts": "refills", **accesses}
+        hog = domain("hog", "hog", [1], bandwidth=bandwidth, params={"buffer_kib": 256})
+        directory = tmp_path / str(len(moved))
+        platform = platform_that_counts(directory, event)
+        done = run(built_from(directory, hog, platform=platform, for_ns=FOR_MS * MS))
+        moved.append(counted(done)["l1d_refill"])
+    assert moved[1] <= share * moved[0]
+    assert moved[1] >= 0.99 * moved[0] or share < 1
 
 
 def test_t5_without_it_a_budget_of_refills_holds_nothing(tmp_path: Path) -> None:

@@ -104,7 +104,9 @@ class Debugger:
         while (piece := self.ask(f"qXfer:features:read:{name}:{len(text):x},800"))[0] == "m":
             text += piece[1:]
         text += piece[1:]
-        return text + "".join(self._description(other) for other in re.findall(r'include href="([^"]*)"', text))
+        return text + "".join(
+            self._description(other) for other in re.findall(r'include href="([^"]*)"', text)
+        )
 
     def _packet(self) -> str:
         while not (found := re.search(rb"\$([^#]*)#[0-9a-f]{2}", self._buffer, re.DOTALL)):

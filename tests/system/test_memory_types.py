@@ -33,7 +33,11 @@ def attacker(**keys: Any) -> dict[str, Any]:
 
 
 def types(
-    directory: Path, platform: str, cpu: str | None = None, isolation: dict[str, str] | None = None, **keys: Any
+    directory: Path,
+    platform: str,
+    cpu: str | None = None,
+    isolation: dict[str, str] | None = None,
+    **keys: Any,
 ) -> tuple[int, list[int]]:
     """HCR_EL2.FWB, and the types of memory that the guest has mapped as usual, of what it has mapped past the
     caches, and of a device."""
@@ -55,7 +59,8 @@ def types(
 
 @pytest.mark.parametrize("device", [0, 1])
 @pytest.mark.parametrize(
-    "isolation", [{"llc": "none"}, {"llc": "coloring", "premap": "none"}, {"llc": "coloring", "premap": "all"}]
+    "isolation",
+    [{"llc": "none"}, {"llc": "coloring", "premap": "none"}, {"llc": "coloring", "premap": "all"}],
 )
 def test_t5_where_cores_can_force_it_memory_is_write_back_whatever_a_guest_maps(
     tmp_path: Path, isolation: dict[str, str], device: int

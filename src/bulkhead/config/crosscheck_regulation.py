@@ -140,7 +140,10 @@ def _reclaim(system: System, regulation: Regulation) -> Findings:
 
 def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platform: Platform) -> Findings:
     """As core/regulator_parameters.c."""
-    regulated = {core: found.budget_events[core] or 0 for core in found.regulated}
+    budgets = {core: found.budget_events[core] for core in found.regulated}
+    regulated = {
+        core: events for core, events in budgets.items() if events is not None
+    }  # others have findings
     for index, domain in enumerate(system.domains):
         low = [core for core in domain.cpus if core in regulated and regulated[core] < found.floor_events]
         if low:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets that a domain can get around: what it maps Non-cacheable or Device goes past its caches, is no refill
-of them, and reaches the memory all the same.
+"""Budgets that a domain can get around: what it maps Non-cacheable or Device goes past its caches, is no
+refill of them, and reaches the memory all the same.
 
 load.py shows these notices for what has bandwidth: boards and the simulated machine.
 """

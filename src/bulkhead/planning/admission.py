@@ -21,12 +21,22 @@ MB = 10**6
 
 
 @dataclass(frozen=True)
+class Accesses:
+    """A domain's second budget, of each of its cores."""
+
+    event: str
+    events: int
+    period_ns: int
+
+
+@dataclass(frozen=True)
 class Demand:
     """What a domain may ask of the memory."""
 
     domain: str
     bytes_per_s: int | None  # None: nothing bounds it
     regulated: bool  # only at the start: the regulator gives what is left
+    accesses: Accesses | None = None  # what bounds what goes past the caches; None: nothing
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,12 @@ def admission_of(system: System, platform: Platform) -> Admission:
     """For the simulated machine and the board; an emulator has no bandwidth."""
     event = counted_event(platform, emulated=False)
     demands = tuple(
-        Demand(domain.name, _demand(system, domain, event), is_regulated(system, domain))
+        Demand(
+            domain.name,
+            _demand(system, domain, event),
+            is_regulated(system, domain),
+            _accesses(system, domain, event),
+        )
         for domain in system.domains
     )
     guaranteed = platform.dram.guaranteed if platform.dram is not None else None
@@ -91,6 +106,13 @@ def check_admission(system: System, platform: Platform) -> Iterator[Finding]:
         f"(`dram.guaranteed`; {found.source})"
     )
     yield Finding(("domains",), "overcommit", cause, "lower budgets, or `regulation: { overcommit: true }`")
+
+
+def _accesses(system: System, domain: Domain, event: CountedEvent | None) -> Accesses | None:
+    budget = budget_in(system, domain, event)
+    if budget is None or budget.counts != "accesses" or event is None or event.access_name is None:
+        return None
+    return Accesses(event.access_name, budget.second_events, budget.period_ns)
 
 
 def _demand(system: System, domain: Domain, event: CountedEvent | None) -> int | None:
