@@ -41,7 +41,8 @@ def stage2_type(descriptor: Words) -> Words:
 
 def stage2_device(descriptor: Words) -> NDArray[np.bool_]:
     """Which stage-2 leaf descriptors are of a kind of Device memory."""
-    return (stage2_type(descriptor) & np.uint64(_S2_DEVICE_BITS)) == 0
+    device: NDArray[np.bool_] = (stage2_type(descriptor) & np.uint64(_S2_DEVICE_BITS)) == np.uint64(0)
+    return device
 
 
 def root_address(ttbr: int) -> int:
