@@ -38,27 +38,27 @@ bool stage2_core_can_force(void)
     return MMFR2_FWB(sysreg_read(ID_AA64MMFR2_EL1)) != 0;
 }
 
-/* Bits of memory's leaf descriptors. */
-static uint64_t memory_attributes(const struct stage2 *stage2)
+static uint64_t memory_attributes(const struct manifest_header *manifest,
+                                  const struct manifest_domain *domain)
 {
-    if (stage2->manifest->platform.s2fwb == 0) {
+    bool own = (domain->flags & BH_DOMAIN_FLAG_OWN_ATTRIBUTES) != 0;
+
+    if (manifest->platform.s2fwb == 0) {
         return S2_MEMORY | S2_NORMAL_WRITE_BACK;
     }
-    return S2_MEMORY | ((stage2->domain->flags & BH_DOMAIN_FLAG_OWN_ATTRIBUTES) != 0 ? S2_FWB_AS_STAGE1
-                                                                                     : S2_FWB_WRITE_BACK);
+    return S2_MEMORY | (own ? S2_FWB_AS_STAGE1 : S2_FWB_WRITE_BACK);
 }
 
 /* Pages of a colored segment one after the other: the next page is usually the next address. */
 static bool map_colored(struct pool *pool, const struct stage2 *stage2, const struct color_range *range,
                         uint64_t ipa, uint64_t bytes)
 {
-    uint64_t attributes = memory_attributes(stage2);
     uint64_t granule = color_granule_bytes(range->space);
 
     for (uint64_t offset = 0; offset < bytes; offset += granule) {
         uint64_t chunk = bytes - offset < granule ? bytes - offset : granule;
 
-        if (!ptable_map(pool, stage2->root, ipa + offset, color_at(range, offset), chunk, attributes)) {
+        if (!ptable_map(pool, stage2->root, ipa + offset, color_at(range, offset), chunk, stage2->memory)) {
             return false;
         }
     }
@@ -73,8 +73,7 @@ static bool map_segment(const struct stage2 *stage2, struct pool *pool,
 
     if (range.space.bits == 0) {
         /* Blocks are cheaper to map now than to fault in later. */
-        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes,
-                          memory_attributes(stage2));
+        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes, stage2->memory);
     }
     if (!premap) {
         return ptable_prepare(pool, stage2->root, segment->ipa, segment->bytes);
@@ -93,7 +92,7 @@ bool stage2_map_window(const struct stage2 *stage2, struct pool *pool, const str
 {
     struct color_range range = manifest_segment_range(stage2->manifest, segment);
     uint64_t granule = range.space.bits == 0 ? segment->bytes : color_granule_bytes(range.space);
-    uint64_t attributes = memory_attributes(stage2) | S2_EXECUTE_NEVER;
+    uint64_t attributes = stage2->memory | S2_EXECUTE_NEVER;
 
     for (uint64_t offset = 0; offset < segment->bytes; offset += granule) {
         uint64_t bytes = segment->bytes - offset < granule ? segment->bytes - offset : granule;
@@ -114,6 +113,7 @@ bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manife
 
     stage2->manifest = manifest;
     stage2->domain = domain;
+    stage2->memory = memory_attributes(manifest, domain);
     if (!ptable_create(pool, &stage2->root)) {
         return false;
     }
@@ -171,7 +171,7 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
         pages[count] = page_after(&range, granule, pages[count - 1]);
         count++;
     }
-    ptable_map_pages(pool, stage2->root, first, pages, count, memory_attributes(stage2));
+    ptable_map_pages(pool, stage2->root, first, pages, count, stage2->memory);
     return true;
 }
 

@@ -19,7 +19,8 @@ struct stage2 {
     const struct manifest_header *manifest;
     const struct manifest_domain *domain;
     paddr_t root;
-    uint64_t vttbr; /* root and VMID as VTTBR_EL2 takes them */
+    uint64_t vttbr;  /* root and VMID as VTTBR_EL2 takes them */
+    uint64_t memory; /* attributes of its memory's leaves */
 };
 
 /* Builds the tables. `vmid` is unique and not zero. False when the pool is exhausted. */
