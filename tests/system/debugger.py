@@ -9,6 +9,8 @@ happened. The remote serial protocol is that of GDB's manual, appendix E.
 from __future__ import annotations
 
 import contextlib
+import itertools
+import os
 import re
 import socket
 import subprocess
@@ -19,6 +21,7 @@ from pathlib import Path
 from bulkhead.run.emulator import Machine
 
 PATIENCE_S = 120.0
+_numbers = itertools.count()
 _SYNC_FROM_GUEST, _INTERRUPT_FROM_GUEST = 0x400, 0x480  # in the table of VBAR_EL2
 _X0, _X1, _PC = 0, 1, 32  # numbers of registers in the stub's core description
 _INSTRUCTION = 4
@@ -125,9 +128,11 @@ def _unescaped(data: bytes) -> bytes:
 @contextlib.contextmanager
 def debugged(machine: Machine, directory: Path, until: str) -> Iterator[Debugger]:
     """The machine from when its console has said `until` on."""
-    console, stub = directory / "console.log", directory / "stub"
+    console, stub = directory / "console.log", f"bulkhead-{os.getpid()}-{next(_numbers)}"
     arguments = [*machine.arguments(), "-serial", f"file:{console}", "-monitor", "none"]
-    arguments += ["-chardev", f"socket,path={stub},server=on,wait=off,id=stub", "-gdb", "chardev:stub"]
+    # A name without a file, of any length.
+    listens = f"socket,path={stub},abstract=on,server=on,wait=off,id=stub"
+    arguments += ["-chardev", listens, "-gdb", "chardev:stub"]
     process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + PATIENCE_S
@@ -136,7 +141,7 @@ def debugged(machine: Machine, directory: Path, until: str) -> Iterator[Debugger
             assert time.monotonic() < deadline, console.read_text(errors="replace")
             time.sleep(0.05)
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(stub))
+            connection.connect(f"\0{stub}")
             yield Debugger(connection)
     finally:
         process.kill()
