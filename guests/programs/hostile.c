@@ -26,9 +26,12 @@ enum attack {
     attack_crashes = 5,    // accesses memory that it does not have, and is restarted if the file says so
     attack_calls = 6,      // calls the hypervisor
     attack_output = 7,     // writes to its console
+    attack_shared = 8,     // makes all interrupts of devices pending at once
 };
 
 enum {
+    shared_first = 32,
+    shared_end = 288, // INTIDs that a domain has
     storm_interrupt = 1,
     untold = 1024, // rounds of the storm of packets between two notifications
 };
@@ -101,6 +104,19 @@ static void crash(void)
     *(volatile uint64_t *)mmu_virtual(MMU_ADDRESS_END / 2) = 1;
 }
 
+// They pile up while they are masked, and are then taken one after the other.
+static void pend_shared(void)
+{
+    for (uint32_t intid = shared_first; intid < shared_end; intid++)
+        gic_enable_shared(intid);
+    for (;;) {
+        cpu_mask_interrupts();
+        for (uint32_t intid = shared_first; intid < shared_end; intid += 32)
+            gic_pend_shared(intid, UINT32_MAX);
+        cpu_unmask_interrupts();
+    }
+}
+
 static void attack_alone(void)
 {
     switch (attack) {
@@ -118,6 +134,9 @@ static void attack_alone(void)
     case attack_output:
         for (;;)
             console_write("the quick brown fox jumps over the lazy dog\n");
+    case attack_shared:
+        pend_shared();
+        break;
     default:
         console_printf("hostile: there is no attack %lu\n", attack);
         break;

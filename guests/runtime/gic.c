@@ -3,8 +3,12 @@
 // Which interrupt controller it is: the one that the device tree describes.
 #include "guests/runtime/gic.h"
 
+#include <arch/mmio.h>
+
 #include "guests/runtime/board.h"
 #include "guests/runtime/gic_versions.h"
+
+#define GICD_ISPENDR 0x200u
 
 static bool is_v3(void)
 {
@@ -35,6 +39,12 @@ void gic_enable_shared(uint32_t intid)
         gic_v3_enable_shared(intid);
     else
         gic_v2_enable_shared(intid);
+}
+
+void gic_pend_shared(uint32_t first, uint32_t mask)
+{
+    // The register is at the same place in both versions.
+    mmio_write32(board()->gic_distributor.address + GICD_ISPENDR + first / 8, mask);
 }
 
 void gic_send(uint32_t intid, uint32_t cpu)

@@ -20,6 +20,9 @@ void gic_enable_private(uint32_t intid);
 // Enables a device's interrupt (INTID 32 and up) for the first VCPU, which must be the caller.
 void gic_enable_shared(uint32_t intid);
 
+// Makes 32 interrupts of devices pending, those of `mask` from INTID `first` on, a multiple of 32 from 32 on.
+void gic_pend_shared(uint32_t first, uint32_t mask);
+
 // Sends software-generated interrupt `intid` (below 16) to a VCPU, the calling one or another.
 void gic_send(uint32_t intid, uint32_t cpu);
 

@@ -19,6 +19,9 @@ static void reset_bank(struct vgic_bank *bank, uint32_t edge, uint32_t hw)
 {
     memset(bank, 0, sizeof *bank);
     memset(bank->priority, DEFAULT_PRIORITY, sizeof bank->priority);
+    for (uint32_t plane = 0; plane < VGIC_PRIORITY_BITS; plane++) {
+        bank->priority_plane[plane] = (DEFAULT_PRIORITY >> (7 - plane) & 1u) != 0 ? UINT32_MAX : 0;
+    }
     bank->group1 = VGIC_GROUP1_RESET;
     bank->edge = edge;
     bank->hw = hw;
@@ -47,6 +50,7 @@ void vgic_domain_init(struct domain *domain)
         memset(&domain->vcpus[i].vgic, 0, sizeof domain->vcpus[i].vgic);
         reset_private(&domain->vcpus[i]);
     }
+    memset(domain->vcpus[0].vgic.routed, 0xFF, sizeof domain->vcpus[0].vgic.routed);
     spin_unlock(&vgic->lock);
 }
 
@@ -56,7 +60,7 @@ bool vgic_add_spi_hw(struct domain *domain, uint32_t intid, uint32_t vcpu_index)
         return false;
     }
     domain->vgic.spis[intid / 32 - 1].hw |= vgic_bit(intid);
-    domain->vgic.target[intid - 32] = (uint8_t)vcpu_index;
+    vgic_set_target(domain, intid - 32, vcpu_index);
     domain->vgic.targets[intid - 32] = (uint8_t)(1u << vcpu_index);
     return true;
 }
@@ -184,21 +188,9 @@ static uint32_t put_away(struct vcpu *vcpu)
     }
     for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
         struct vgic_bank *bank = &domain->spis[i];
-        uint32_t active = bank->active & ~bank->resident;
 
-        while (active != 0) { /* nobody is left who would end it */
-            uint32_t n = vgic_next_bit(&active);
-            uint32_t bit = 1u << n;
-
-            if (domain->owner[i * 32 + n] != vcpu->index) {
-                continue;
-            }
-            bank->active &= ~bit;
-            if ((bank->held & bit) != 0 && (bank->pending & bit) == 0) {
-                bank->held &= ~bit;
-                gic_deactivate((i + 1) * 32 + n);
-            }
-        }
+        /* Nobody is left who would end them. */
+        vgic_end(bank, (i + 1) * 32, bank->active & ~bank->resident & vgic->owned[i]);
     }
     if (vgic->online) { /* else they are another VCPU's */
         vgic_lr_reset();
@@ -358,7 +350,7 @@ uint32_t vgic_route_spi(struct domain *domain, uint32_t intid, uint32_t vcpu_ind
     if (vcpu_index == vgic->target[intid - 32]) {
         return 0;
     }
-    vgic->target[intid - 32] = (uint8_t)vcpu_index;
+    vgic_set_target(domain, intid - 32, vcpu_index);
     if (vcpu_index != VGIC_NO_VCPU && (bank->hw & bank->enabled & bit) != 0 && vgic_domain_runs(domain)) {
         gic_enable(intid, domain->vcpus[vcpu_index].cpu->mpidr);
     }

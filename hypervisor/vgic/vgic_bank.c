@@ -151,7 +151,7 @@ static uint32_t write_bits(const struct place *place, enum bank_register which, 
             for (uint32_t mask = changed & ~bank->resident; mask != 0;) {
                 uint32_t spi = place->first - 32 + vgic_next_bit(&mask);
 
-                place->domain->vgic.owner[spi] = place->domain->vgic.target[spi];
+                vgic_set_owner(place->domain, spi, place->domain->vgic.target[spi]);
             }
         }
         return touch(place, changed, true);
@@ -175,13 +175,11 @@ static uint32_t access_priority(const struct place *place, struct mmio_access *a
         access->value = 0;
     }
     for (uint32_t i = 0; i < access->bytes; i++) {
-        uint8_t *priority = &place->bank->priority[n + i];
-
         if (access->write) {
-            *priority = (uint8_t)(access->value >> 8 * i) & PRIORITY_BITS;
+            vgic_set_priority(place->bank, n + i, (uint8_t)(access->value >> 8 * i) & PRIORITY_BITS);
             changed |= 1u << (n + i);
         } else {
-            access->value |= (uint64_t)*priority << 8 * i;
+            access->value |= (uint64_t)place->bank->priority[n + i] << 8 * i;
         }
     }
     return touch(place, changed & (place->bank->resident | place->bank->active), true);

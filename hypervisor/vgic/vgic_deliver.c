@@ -2,47 +2,19 @@
  *
  * Which interrupts are in the list registers. The guest works on them without exits, so what became of an
  * interrupt is learnt when something makes us look: a new interrupt, a register write, a maintenance
- * interrupt. Everything here runs on the VCPU's core with the domain's lock; the work is bounded by banks and
- * list registers.
+ * interrupt. Everything here runs on the VCPU's core with the domain's lock; the work is bounded by the
+ * interrupts of the banks (vgic_select.h) and the list registers.
  */
 #include "vgic/vgic.h"
 #include "vgic/vgic_internal.h"
+#include "vgic/vgic_select.h"
 
 #include <arch/gic.h>
 #include <arch/vgic_sgi.h>
 
-/* Added to the priority of an active interrupt: where a pending one goes first; where it was never taken. */
-#define ACTIVE_LATER 0x100u
-#define FORCED_LAST  0x200u
-#define NO_PRIORITY  0x400u /* less urgent than any */
-
 static uint32_t index_mask(uint32_t vcpu_index)
 {
     return vcpu_index == VGIC_NO_VCPU ? 0 : 1u << vcpu_index;
-}
-
-/* Interrupts of the bank that the distributor forwards. */
-static uint32_t forwarded(const struct domain *domain, const struct vgic_bank *bank)
-{
-    uint32_t groups = 0;
-
-    if ((domain->vgic.control & VGIC_CONTROL_GROUP1) != 0) {
-        groups |= bank->group1;
-    }
-    if ((domain->vgic.control & VGIC_CONTROL_GROUP0) != 0) {
-        groups |= ~bank->group1;
-    }
-    return groups & bank->enabled;
-}
-
-static bool targets(const struct vcpu *vcpu, uint32_t intid)
-{
-    return intid < 32 || vcpu->domain->vgic.target[intid - 32] == vcpu->index;
-}
-
-static bool owns(const struct vcpu *vcpu, uint32_t intid)
-{
-    return intid < 32 || vcpu->domain->vgic.owner[intid - 32] == vcpu->index;
 }
 
 /* Moves the state of list register n, which is `state` now, back into the bank. Returns who else may be due.
@@ -86,7 +58,7 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
             gic_deactivate(slot.intid); /* the guest's own deactivation did not reach it */
         }
     }
-    if (slot.intid >= 32 && !targets(vcpu, slot.intid) && (vgic_pending(bank) & bit) != 0) {
+    if (slot.intid >= 32 && !vgic_targets(vcpu, slot.intid) && (vgic_pending(bank) & bit) != 0) {
         return index_mask(vcpu->domain->vgic.target[slot.intid - 32]);
     }
     return 0;
@@ -133,7 +105,7 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     if ((bank->active & bit) != 0) {
         flags |= VGIC_LR_ACTIVE;
     }
-    if ((forwarded(vcpu->domain, bank) & bit) != 0 && targets(vcpu, intid)) {
+    if ((vgic_forwarded(vcpu->domain, bank) & bit) != 0 && vgic_targets(vcpu, intid)) {
         if ((bank->pending & bit) != 0) {
             flags |= VGIC_LR_PENDING | VGIC_SLOT_LATCHED;
             bank->pending &= ~bit;
@@ -147,7 +119,7 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     if ((flags & VGIC_SLOT_HELD) != 0 &&
         (flags & (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) != (VGIC_LR_PENDING | VGIC_LR_ACTIVE)) {
         flags |= VGIC_LR_HW; /* the architecture has no pending and active hardware interrupt */
-    } else if ((flags & VGIC_SLOT_HELD) != 0 || (bank->edge & bit) == 0 || !targets(vcpu, intid)) {
+    } else if ((flags & VGIC_SLOT_HELD) != 0 || (bank->edge & bit) == 0 || !vgic_targets(vcpu, intid)) {
         flags |= VGIC_LR_EOI;
     }
     if ((bank->group1 & bit) != 0) {
@@ -159,7 +131,7 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     if (intid < GIC_SGI_COUNT) {
         flags = vgic_sgi_put(&vcpu->vgic, intid, flags);
     } else if (intid >= 32) {
-        vcpu->domain->vgic.owner[intid - 32] = (uint8_t)vcpu->index;
+        vgic_set_owner(vcpu->domain, intid - 32, vcpu->index);
     } else if ((flags & (VGIC_LR_HW | VGIC_LR_PENDING)) == (VGIC_LR_HW | VGIC_LR_PENDING)) {
         flags |= VGIC_SLOT_TIMER;
         vcpu->vgic.timer_slot = n;
@@ -169,11 +141,28 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     vgic_lr_write(n, intid, bank->priority[intid % 32], flags);
 }
 
-struct choice {
-    uint32_t intid;
-    uint32_t priority;
-    bool active;
-};
+static void put_all(struct vcpu *vcpu, const struct vgic_set *set)
+{
+    uint32_t free = vcpu->vgic.slots_mask & ~vcpu->vgic.slots_used;
+
+    for (uint32_t banks = set->banks; banks != 0;) {
+        uint32_t n = vgic_next_bit(&banks);
+
+        for (uint32_t mask = set->masks[n]; mask != 0;) {
+            put(vcpu, vgic_next_bit(&free), n * 32 + vgic_next_bit(&mask));
+        }
+    }
+}
+
+static uint32_t free_slots(const struct vgic_vcpu *vgic)
+{
+    uint32_t count = 0;
+
+    for (uint32_t free = vgic->slots_mask & ~vgic->slots_used; free != 0; count++) {
+        (void)vgic_next_bit(&free);
+    }
+    return count;
+}
 
 /* Pending and active does not count: the maintenance interrupt for "none is pending" would not end. */
 static bool slot_pending(const struct vgic_vcpu *vgic)
@@ -190,89 +179,23 @@ static bool slot_pending(const struct vgic_vcpu *vgic)
     return false;
 }
 
-/* What is added to the priority of an active interrupt that waits for a list register. Active ones do not get
- * the last one if a pending one waits: their priorities may have been dropped long ago, and the guest may end
- * none of them before it has that one. One that was never taken has no handler that would end it next. */
-static uint32_t active_later(const struct vgic_vcpu *vgic, const struct vgic_bank *bank, uint32_t i)
-{
-    uint32_t free = vgic->slots_mask & ~vgic->slots_used;
-    bool last = (free & (free - 1)) == 0;
-    uint32_t later = (bank->forced & (1u << i)) != 0 ? FORCED_LAST : 0;
-
-    return later + (last && !slot_pending(vgic) ? ACTIVE_LATER : 0);
-}
-
-/* Improves `best` by the interrupts of one bank that are active, or pending and forwarded, but not resident.
- */
-static void choose(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t first, bool active_only,
-                   struct choice *best)
-{
-    uint32_t candidates = bank->active & ~bank->resident;
-
-    if (!active_only) {
-        candidates |= vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->resident;
-    }
-    while (candidates != 0) {
-        uint32_t i = vgic_next_bit(&candidates);
-        bool active = (bank->active & (1u << i)) != 0;
-        uint32_t priority = bank->priority[i];
-
-        if (__builtin_expect(active, false)) {
-            priority += active_later(&vcpu->vgic, bank, i);
-        }
-        /* Until its end, an active SPI stays with the VCPU that took it, wherever it is routed now. */
-        if (active ? !owns(vcpu, first + i) : !targets(vcpu, first + i)) {
-            continue;
-        }
-        if (priority < best->priority || (priority == best->priority && active && !best->active)) {
-            *best = (struct choice){.intid = first + i, .priority = priority, .active = active};
-        }
-    }
-}
-
-/* Banks of SPIs (bit n: spis[n]) in which any is pending or active. */
-static uint32_t busy_banks(const struct vgic_domain *domain)
-{
-    uint32_t busy = 0;
-
-    for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
-        const struct vgic_bank *bank = &domain->spis[i];
-
-        busy |= (uint32_t)((bank->pending | bank->line | bank->active) != 0) << i;
-    }
-    return busy;
-}
-
-/* The most urgent interrupt that waits for a list register of this VCPU, private or in these banks. */
-static bool most_urgent(struct vcpu *vcpu, uint32_t banks, bool active_only, struct choice *best)
-{
-    *best = (struct choice){.priority = NO_PRIORITY};
-    choose(vcpu, &vcpu->vgic.bank, 0, active_only, best);
-    while (banks != 0) {
-        uint32_t i = vgic_next_bit(&banks);
-
-        choose(vcpu, &vcpu->domain->vgic.spis[i], (i + 1) * 32, active_only, best);
-    }
-    return best->priority != NO_PRIORITY;
-}
-
 /* Ends interrupts that the guest ended while they were in no list register: the innermost is the most urgent.
  */
 static void end_absent(struct vcpu *vcpu)
 {
-    for (uint32_t count = vgic_lr_eoi_count(); count != 0; count--) {
-        struct choice ended;
+    uint32_t count = vgic_lr_eoi_count();
 
-        if (!most_urgent(vcpu, busy_banks(&vcpu->domain->vgic), true, &ended)) {
-            break;
+    if (count != 0) {
+        struct vgic_set ended;
+
+        vgic_find_waiting(vcpu, true, &ended);
+        if (vgic_has_more(&ended, count)) {
+            vgic_leave_most_urgent(vcpu, &ended, count);
         }
-        struct vgic_bank *bank = vgic_bank_of(vcpu, ended.intid);
-        uint32_t bit = vgic_bit(ended.intid);
+        for (uint32_t banks = ended.banks; banks != 0;) {
+            uint32_t n = vgic_next_bit(&banks);
 
-        bank->active &= ~bit;
-        if ((bank->held & bit) != 0 && (bank->pending & bit) == 0) {
-            bank->held &= ~bit;
-            gic_deactivate(ended.intid);
+            vgic_end(vgic_bank_of(vcpu, n * 32), n * 32, ended.masks[n]);
         }
     }
     vgic_lr_control(vcpu->vgic.events);
@@ -351,9 +274,9 @@ uint32_t vgic_update(struct vcpu *vcpu)
     uint32_t before = vgic->slots_used;
     uint32_t kick = 0;
     bool recalled = false;
-    bool waiting = false;
-    struct choice next;
-    uint32_t busy;
+    struct vgic_set waiting;
+    uint32_t free;
+    bool too_many;
 
     if (!vgic->online) {
         return 0;
@@ -369,22 +292,20 @@ uint32_t vgic_update(struct vcpu *vcpu)
         recalled = true;
         give_back_all(vcpu);
     }
-    busy = busy_banks(&vcpu->domain->vgic);
-    while (most_urgent(vcpu, busy, false, &next)) {
-        uint32_t free = vgic->slots_mask & ~vgic->slots_used;
-
-        if (free != 0) {
-            put(vcpu, vgic_next_bit(&free), next.intid);
-        } else if (!recalled) {
-            before = vgic->slots_used;
-            kick |= vgic_recall(vcpu);
-            busy = busy_banks(&vcpu->domain->vgic);
-            recalled = true;
-        } else {
-            waiting = true;
-            break;
-        }
+    vgic_find_waiting(vcpu, false, &waiting);
+    free = free_slots(vgic);
+    if (!recalled && vgic_has_more(&waiting, free)) {
+        before = vgic->slots_used;
+        kick |= vgic_recall(vcpu);
+        recalled = true;
+        vgic_find_waiting(vcpu, false, &waiting);
+        free = free_slots(vgic);
     }
+    too_many = vgic_has_more(&waiting, free);
+    if (too_many) {
+        vgic_leave_most_urgent(vcpu, &waiting, free);
+    }
+    put_all(vcpu, &waiting);
     if (recalled) {
         uint32_t left = before & ~vgic->slots_used;
 
@@ -392,7 +313,7 @@ uint32_t vgic_update(struct vcpu *vcpu)
             vgic_lr_clear(vgic_next_bit(&left));
         }
     }
-    if (!waiting) {
+    if (!too_many) {
         set_events(vcpu, 0);
     } else {
         vcpu->cpu->status->list_register_full += vgic->events == 0;
@@ -420,22 +341,12 @@ uint32_t vgic_withdraw(struct vcpu *vcpu)
     return kick;
 }
 
-bool vgic_any_due(struct vcpu *vcpu)
+bool vgic_any_due(const struct vcpu *vcpu)
 {
-    uint32_t busy = busy_banks(&vcpu->domain->vgic);
-    const struct vgic_bank *bank = &vcpu->vgic.bank;
-    uint32_t due = vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->active & ~bank->resident;
+    uint32_t due = vgic_due(vcpu->domain, &vcpu->vgic.bank);
 
-    while (due == 0 && busy != 0) {
-        uint32_t i = vgic_next_bit(&busy);
-
-        bank = &vcpu->domain->vgic.spis[i];
-        due = vgic_pending(bank) & forwarded(vcpu->domain, bank) & ~bank->active & ~bank->resident;
-        for (uint32_t mask = due; mask != 0;) {
-            uint32_t n = vgic_next_bit(&mask);
-
-            due &= targets(vcpu, (i + 1) * 32 + n) ? ~0u : ~(1u << n);
-        }
+    for (uint32_t i = 0; i < VGIC_BANKS - 1; i++) {
+        due |= vgic_due(vcpu->domain, &vcpu->domain->vgic.spis[i]) & vcpu->vgic.routed[i];
     }
     return due != 0;
 }
@@ -449,8 +360,8 @@ uint32_t vgic_deliver(struct vcpu *vcpu, uint32_t intid)
         uint32_t kick = collect(vcpu);
         uint32_t free = vgic->slots_mask & ~vgic->slots_used;
 
-        if (free != 0 && targets(vcpu, intid) && /* not if it was routed away while it was resident */
-            (forwarded(vcpu->domain, bank) & ~bank->resident & ~bank->active & vgic_bit(intid)) != 0) {
+        if (free != 0 && vgic_targets(vcpu, intid) && /* not if it was routed away while it was resident */
+            (vgic_forwarded(vcpu->domain, bank) & ~bank->resident & ~bank->active & vgic_bit(intid)) != 0) {
             put(vcpu, vgic_next_bit(&free), intid);
             return kick;
         }

@@ -12,6 +12,7 @@
 #include "vm/cpu.h"
 #include "vm/domain.h"
 #include "vm/vcpu.h"
+#include <arch/gic.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,84 @@ static inline bool vgic_domain_runs(const struct domain *domain)
     return atomic_load(&domain->state) == BH_DOMAIN_STATE_RUNNING;
 }
 
+/* Interrupts of the bank that the distributor forwards. */
+static inline uint32_t vgic_forwarded(const struct domain *domain, const struct vgic_bank *bank)
+{
+    uint32_t groups = 0;
+
+    if ((domain->vgic.control & VGIC_CONTROL_GROUP1) != 0) {
+        groups |= bank->group1;
+    }
+    if ((domain->vgic.control & VGIC_CONTROL_GROUP0) != 0) {
+        groups |= ~bank->group1;
+    }
+    return groups & bank->enabled;
+}
+
+/* Interrupts of the bank that could be taken, wherever they are routed to; not those in list registers. */
+static inline uint32_t vgic_due(const struct domain *domain, const struct vgic_bank *bank)
+{
+    return vgic_pending(bank) & vgic_forwarded(domain, bank) & ~bank->active & ~bank->resident;
+}
+
+static inline bool vgic_targets(const struct vcpu *vcpu, uint32_t intid)
+{
+    return intid < 32 || (vcpu->vgic.routed[intid / 32 - 1] & vgic_bit(intid)) != 0;
+}
+
+/* `priority` as a register has it. */
+static inline void vgic_set_priority(struct vgic_bank *bank, uint32_t i, uint8_t priority)
+{
+    bank->priority[i] = priority;
+    for (uint32_t plane = 0; plane < VGIC_PRIORITY_BITS; plane++) {
+        uint32_t set = (uint32_t)priority >> (7 - plane) & 1u;
+
+        bank->priority_plane[plane] = (bank->priority_plane[plane] & ~(1u << i)) | set << i;
+    }
+}
+
+/* `index`: of a VCPU, or VGIC_NO_VCPU. */
+static inline void vgic_set_target(struct domain *domain, uint32_t spi, uint32_t index)
+{
+    uint32_t old = domain->vgic.target[spi];
+
+    if (old < domain->vcpu_count) {
+        domain->vcpus[old].vgic.routed[spi / 32] &= ~vgic_bit(spi);
+    }
+    if (index < domain->vcpu_count) {
+        domain->vcpus[index].vgic.routed[spi / 32] |= vgic_bit(spi);
+    }
+    domain->vgic.target[spi] = (uint8_t)index;
+}
+
+static inline void vgic_set_owner(struct domain *domain, uint32_t spi, uint32_t index)
+{
+    uint32_t old = domain->vgic.owner[spi];
+
+    if (old == index) {
+        return;
+    }
+    if (old < domain->vcpu_count) {
+        domain->vcpus[old].vgic.owned[spi / 32] &= ~vgic_bit(spi);
+    }
+    if (index < domain->vcpu_count) {
+        domain->vcpus[index].vgic.owned[spi / 32] |= vgic_bit(spi);
+    }
+    domain->vgic.owner[spi] = (uint8_t)index;
+}
+
+/* Ends active interrupts of a bank, INTIDs from `first`, that are in no list register. */
+static inline void vgic_end(struct vgic_bank *bank, uint32_t first, uint32_t mask)
+{
+    uint32_t held = mask & bank->held & ~bank->pending;
+
+    bank->active &= ~mask;
+    bank->held &= ~held;
+    while (held != 0) {
+        gic_deactivate(first + vgic_next_bit(&held));
+    }
+}
+
 /* VCPUs (bit = index) that must call vgic_update() because interrupts `mask` of a bank changed. Those where
  * such an interrupt is resident will look at their list registers again if `look_again`. `first`: INTID of
  * bit 0; `owner`: the VCPU of a private bank, NULL for SPIs. */
@@ -87,7 +166,7 @@ uint32_t vgic_recall(struct vcpu *vcpu);
 uint32_t vgic_withdraw(struct vcpu *vcpu);
 
 /* Whether any interrupt that is not in a list register could be taken by the VCPU now, but for priorities. */
-bool vgic_any_due(struct vcpu *vcpu);
+bool vgic_any_due(const struct vcpu *vcpu);
 
 /* Pending or active interrupts of [first, first + 32) in this core's list registers; `state`: vgic_lr_flag.
  */

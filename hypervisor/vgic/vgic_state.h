@@ -16,6 +16,9 @@
 #define VGIC_INTID_LIMIT (VGIC_BANKS * 32u) /* INTIDs of a domain are below this */
 #define VGIC_SPI_COUNT   (VGIC_INTID_LIMIT - 32u)
 
+/* Bits 7:3 of a priority are implemented. */
+#define VGIC_PRIORITY_BITS 5u
+
 /* Private interrupts that hardware raises for the guest itself: EL1's virtual and physical timers (BSA). */
 #define VGIC_PRIVATE_HW ((1u << BH_VIRTUAL_TIMER_INTID) | (1u << BH_PHYSICAL_TIMER_INTID))
 
@@ -35,6 +38,7 @@ struct vgic_bank {
     uint32_t drop_active;
     uint32_t forced; /* of the active ones: by a write to ISACTIVER, not by the guest's acknowledgement */
     uint8_t priority[32];
+    uint32_t priority_plane[VGIC_PRIORITY_BITS]; /* its bits, the highest first, of 32 interrupts together */
 };
 
 /* A list register as it was written. */
@@ -56,17 +60,19 @@ struct vgic_sgis {
 struct vgic_vcpu {
     struct vgic_bank bank; /* SGIs and PPIs */
     struct vgic_slot slots[VGIC_LR_MAX];
-    uint32_t slots_used; /* bit n: list register n was written and not looked at since */
-    uint32_t slots_mask; /* those that exist */
-    uint32_t events;     /* maintenance events asked for now */
-    uint32_t mirrored;   /* private interrupts that are enabled physically */
-    uint32_t timer_slot; /* the list register that was a VGIC_SLOT_TIMER last */
-    bool online;         /* the list registers are this VCPU's */
-    bool stale;          /* a resident interrupt was changed by a register write: look again */
-    bool asleep;         /* GICR_WAKER.ProcessorSleep */
-    bool parked;         /* on, but another VCPU has its core's registers (vgic_park.c) */
-    uint64_t come_ticks; /* of one that waits: when an interrupt has come for it; 0: none has */
-    bool waits;          /* its core must hear of the next interrupt, parked or not */
+    uint32_t slots_used;             /* bit n: list register n was written and not looked at since */
+    uint32_t slots_mask;             /* those that exist */
+    uint32_t events;                 /* maintenance events asked for now */
+    uint32_t mirrored;               /* private interrupts that are enabled physically */
+    uint32_t timer_slot;             /* the list register that was a VGIC_SLOT_TIMER last */
+    uint32_t routed[VGIC_BANKS - 1]; /* SPIs whose target is this VCPU (vgic_domain.target) */
+    uint32_t owned[VGIC_BANKS - 1];  /* and whose owner it is */
+    bool online;                     /* the list registers are this VCPU's */
+    bool stale;                      /* a resident interrupt was changed by a register write: look again */
+    bool asleep;                     /* GICR_WAKER.ProcessorSleep */
+    bool parked;                     /* on, but another VCPU has its core's registers (vgic_park.c) */
+    uint64_t come_ticks;             /* of one that waits: when an interrupt has come for it; 0: none has */
+    bool waits;                      /* its core must hear of the next interrupt, parked or not */
     struct vgic_lr_interface interface; /* while it is parked */
     struct vgic_sgis sgis;
 };

@@ -35,7 +35,7 @@ ALLOWED = {
     "id_register_read": 130,
     "undefined_register": 140,
     "timer_asleep": 90,
-    "maintenance": 440,
+    "maintenance": 475,
     "lazy_map": 1450,
     "period": 835,
     "overflow": 475,

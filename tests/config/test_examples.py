@@ -28,6 +28,7 @@ RUN_BY = {
     "flows": "tests/hosted/test_flows.py",
     "flows-zdma": "tests/hosted/test_flow_engine.py",
     "hostile-crash": "tests/hosted/test_examples.py",
+    "hostile-shared-interrupts": "tests/hosted/test_examples.py",
     "hostile-device": "tests/hosted/test_examples.py",
     "hostile-interrupts": "tests/hosted/test_examples.py",
     "hostile-packets": "tests/hosted/test_examples.py",

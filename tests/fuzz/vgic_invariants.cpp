@@ -109,8 +109,42 @@ bool has_request(const vcpu &vcpu, uint32_t request)
     return (vcpu.cpu->requests & request) != 0;
 }
 
+// What is kept twice, for an interrupt and for 32 of them, says the same.
+std::string check_maps(const domain &domain)
+{
+    for (uint32_t spi = 0; spi < VGIC_SPI_COUNT; spi++) {
+        for (uint32_t i = 0; i < domain.vcpu_count; i++) {
+            const vgic_vcpu &vgic = domain.vcpus[i].vgic;
+
+            if ((vgic.routed[spi / 32] >> spi % 32 & 1) != (domain.vgic.target[spi] == i) ||
+                (vgic.owned[spi / 32] >> spi % 32 & 1) != (domain.vgic.owner[spi] == i)) {
+                return about("routed or owned in two ways", domain, spi + 32);
+            }
+        }
+    }
+    return "";
+}
+
+std::string check_priorities(const domain &domain, const vgic_bank &bank, uint32_t first)
+{
+    for (uint32_t i = 0; i < 32; i++) {
+        uint32_t priority = 0;
+
+        for (const uint32_t plane : bank.priority_plane) {
+            priority = priority << 1 | (plane >> i & 1);
+        }
+        if (priority << 3 != bank.priority[i]) {
+            return about("two priorities", domain, first + i);
+        }
+    }
+    return "";
+}
+
 std::string check_bank(const domain &domain, const vgic_bank &bank, uint32_t first)
 {
+    if (std::string broken = check_priorities(domain, bank, first); !broken.empty()) {
+        return broken;
+    }
     if ((bank.held & ~bank.hw) != 0) {
         return about("held, but not passed through", domain, first + lowest(bank.held & ~bank.hw));
     }
@@ -274,6 +308,9 @@ std::string check_domain(const domain &domain)
         return about("a lock is held", domain, 0);
     }
     std::string broken = check_residence(domain);
+    if (broken.empty()) {
+        broken = check_maps(domain);
+    }
     for (uint32_t bank = 0; broken.empty() && bank < VGIC_BANKS - 1; bank++) {
         broken = check_bank(domain, domain.vgic.spis[bank], (bank + 1) * 32);
     }

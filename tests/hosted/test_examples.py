@@ -25,6 +25,7 @@ SHORT = {
     "regulated": ("--for", "40ms", "--solo", *SMALL_PICTURES),
     "cpu-time": ("--for", "45ms"),
     "hostile-crash": ("--for", "25ms"),
+    "hostile-shared-interrupts": ("--for", "25ms"),
     "hostile-device": ("--for", "25ms"),
     "hostile-restart": ("--for", "25ms"),
     "hostile-interrupts": ("--for", "25ms"),
