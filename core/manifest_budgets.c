@@ -42,23 +42,35 @@ static bool is_member(const struct manifest_header *manifest, uint32_t core)
     return (manifest->regulation.members >> core & 1) != 0;
 }
 
+/* That what is asked for beside refills is counted. */
+static bool events_are_there(const struct manifest_platform *platform, uint32_t counts)
+{
+    switch (counts) {
+    case BH_BUDGET_COUNTS_REFILLS:
+        return true;
+    case BH_BUDGET_COUNTS_ACCESSES:
+        return platform->access_event != 0;
+    default:
+        return platform->writeback_event != 0;
+    }
+}
+
 /* Second budget and slack are zero but for the kinds that have them; one without a limit has neither. */
 static bool counts_fit(const struct manifest_platform *platform, const struct manifest_domain *domain)
 {
-    bool second = domain->budget_counts != BH_BUDGET_COUNTS_REFILLS;
-
-    if (second && platform->writeback_event == 0) {
+    if (!events_are_there(platform, domain->budget_counts)) {
         return false;
     }
     switch (domain->budget_counts) {
     case BH_BUDGET_COUNTS_REFILLS:
     case BH_BUDGET_COUNTS_WRITEBACKS:
-        return domain->budget_write_events == 0 && domain->budget_slack_events == 0;
+        return domain->budget_second_events == 0 && domain->budget_slack_events == 0;
     case BH_BUDGET_COUNTS_EACH:
-        return domain->budget_write_events <= EVENT_POOL_MAX_EVENTS && domain->budget_slack_events == 0 &&
+    case BH_BUDGET_COUNTS_ACCESSES:
+        return domain->budget_second_events <= EVENT_POOL_MAX_EVENTS && domain->budget_slack_events == 0 &&
                domain->budget_chunk_events == 0 && !is_unlimited(domain);
     case BH_BUDGET_COUNTS_SUM:
-        return domain->budget_write_events == 0 && domain->budget_slack_events <= EVENT_POOL_MAX_EVENTS;
+        return domain->budget_second_events == 0 && domain->budget_slack_events <= EVENT_POOL_MAX_EVENTS;
     default:
         return false;
     }
@@ -160,6 +172,7 @@ static bool member_fits(const struct manifest_header *manifest, uint32_t core)
         if ((domain->flags & BH_DOMAIN_FLAG_BUDGET) == 0 ||
             domain->budget_period_ns != regulation->interval_ns || domain->budget_chunk_events != 0 ||
             domain->budget_counts == BH_BUDGET_COUNTS_EACH ||
+            domain->budget_counts == BH_BUDGET_COUNTS_ACCESSES ||
             domain->budget_events != regulation->budget_events[core]) {
             return false;
         }

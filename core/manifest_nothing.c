@@ -8,7 +8,7 @@
 bool manifest_has_no_budget(const struct manifest_domain *domain)
 {
     return (domain->budget_events | domain->budget_period_ns | domain->budget_chunk_events |
-            domain->budget_write_events | domain->budget_slack_events) == 0 &&
+            domain->budget_second_events | domain->budget_slack_events) == 0 &&
            domain->budget_counts == 0 && (domain->flags & BH_DOMAIN_FLAG_RECLAIM) == 0;
 }
 

@@ -92,6 +92,16 @@ static bool controller_fits(const struct manifest_header *manifest)
     }
 }
 
+/* Numbers of events; where the first one's counter has a backup there is no counter for a second event. */
+static bool events_fit(const struct manifest_platform *platform)
+{
+    bool second = (platform->writeback_event | platform->access_event) != 0;
+
+    return platform->traffic_event <= LAST_EVENT && platform->writeback_event <= LAST_EVENT &&
+           platform->access_event <= LAST_EVENT && platform->overflow_backup_events <= MOST_BACKUP_EVENTS &&
+           (!second || (platform->traffic_event != 0 && platform->overflow_backup_events == 0));
+}
+
 static bool check_board(struct manifest_check *check)
 {
     const struct manifest_platform *platform = &check->manifest->platform;
@@ -106,11 +116,11 @@ static bool check_board(struct manifest_check *check)
     if (!private_interrupts_fit(platform)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->cnthp_irq);
     }
-    if (platform->traffic_event > LAST_EVENT || platform->writeback_event > LAST_EVENT ||
-        (platform->writeback_event != 0 &&
-         (platform->traffic_event == 0 || platform->overflow_backup_events != 0)) ||
-        platform->overflow_backup_events > MOST_BACKUP_EVENTS) {
+    if (!events_fit(platform)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->traffic_event);
+    }
+    if (platform->s2fwb > 1) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->s2fwb);
     }
     if (!utilization_fits(platform)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_PLATFORM, &platform->utilization_pa);

@@ -37,15 +37,16 @@ void reservation_init(struct reservation *reservation, const struct reservation_
 static void close_period(struct reservation *reservation)
 {
     struct reservation_statistics *statistics = &reservation->statistics;
-    uint64_t all = 0;
     uint64_t beyond = 0;
 
     for (uint32_t i = 0; i < reservation_budgets(reservation); i++) {
-        all += reservation->used_events[i];
         beyond += reservation_beyond(reservation, i);
     }
-    if (all > statistics->period_max_events) {
-        statistics->period_max_events = all;
+    if (reservation->used_events[0] > statistics->period_max_events) {
+        statistics->period_max_events = reservation->used_events[0];
+    }
+    if (reservation->used_events[1] > statistics->second_max_events) {
+        statistics->second_max_events = reservation->used_events[1];
     }
     if (beyond != 0) {
         statistics->overshoot_periods++;
@@ -152,9 +153,11 @@ void reservation_account(struct reservation *reservation, const uint64_t reading
     reservation->counting = false;
     for (uint32_t i = 0; i < counters; i++) {
         uint64_t events = event_counter_advance(&reservation->counters[i], readings[i]);
+        uint32_t budget = reservation->parameters.kind == RESERVATION_EACH ? i : 0;
 
-        reservation->used_events[reservation->parameters.kind == RESERVATION_EACH ? i : 0] += events;
+        reservation->used_events[budget] += events;
         reservation->statistics.events += events;
+        reservation->statistics.second_events += budget == 0 ? 0 : events;
     }
 }
 

@@ -21,7 +21,8 @@ extern "C" {
 /* What the counters count, and against which budget. */
 enum reservation_kind {
     RESERVATION_ONE,  /* one counter */
-    RESERVATION_EACH, /* two counters (reads, writes), a budget each; whichever is spent first */
+    RESERVATION_EACH, /* two counters (reads, writes; refills, accesses), a budget each; whichever is spent
+                         first */
     RESERVATION_SUM,  /* two counters (refills, write-backs), one budget for both together */
     RESERVATION_KIND_COUNT,
 };
@@ -58,7 +59,9 @@ struct reservation_statistics {
     uint64_t overshoot_periods; /* with more events than the budget */
     uint64_t overshoot_events;  /* of all of them; the mean is this by overshoot_periods */
     uint64_t overshoot_max_events;
-    uint64_t period_max_events; /* of one period, all counters */
+    uint64_t period_max_events; /* of one period, and of the first budget */
+    uint64_t second_events;     /* RESERVATION_EACH: of the second budget, which are in `events`, too */
+    uint64_t second_max_events; /* of one period */
 };
 
 struct reservation {

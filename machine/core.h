@@ -77,7 +77,15 @@ public:
         other_access(address, bytes, access_kind::read, true);
     }
 
-    // An access that no cache may serve: device memory, or memory mapped so.
+    // A load or store of memory that is mapped so that no cache may serve it.
+    void past_caches(phys_addr address, std::uint32_t bytes, access_kind kind)
+    {
+        count(core_event::memory_access);
+        uncached(address, bytes, kind);
+    }
+
+    // An access that no cache may serve: device memory, or memory mapped so. A load waits for its data, a
+    // store until it is on its way; for either the memory moves a line.
     [[gnu::noinline]] void uncached(phys_addr address, std::uint32_t bytes, access_kind kind);
 
     // Time that passes without instructions: the entry of an exception, a barrier.

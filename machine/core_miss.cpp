@@ -82,8 +82,8 @@ void core::note_further(const route &way, memory_system::reply reply)
     if (reply.how == memory_system::reply::state::full) {
         return;
     }
-    if (way.levels.empty() && !route_.levels.empty()) {
-        count(core_event::beats); // past the caches: what was asked for, no line
+    if (&way == &uncached_route_) {
+        count(core_event::beats); // what was asked for, no line
     } else {
         count_beats();
     }
@@ -429,8 +429,8 @@ void core::uncached(phys_addr address, std::uint32_t /*bytes*/, access_kind kind
             wait_until(memory_.write_past(uncached_route_, {line, {}}, clock_now()),
                        stall_cause::store_buffer);
             count(core_event::beats);
+            count(core_event::bus_access);
         }
-        count(core_event::bus_access);
         finish();
         return;
     }

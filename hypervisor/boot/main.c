@@ -6,6 +6,7 @@
 #include "boot/refuse.h"
 #include "console/console.h"
 #include "flow/flows.h"
+#include "memory/stage2.h"
 #include "memory/window.h"
 #include "run/crash.h"
 #include "run/domain_life.h"
@@ -74,6 +75,9 @@ static void init_core(struct cpu *cpu)
     }
     if (!vgic_core_suffices()) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, cpus));
+    }
+    if (system_manifest()->platform.s2fwb != 0 && !stage2_core_can_force()) {
+        refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.s2fwb));
     }
     cpu_take_early_requests(cpu);
     if (!bandwidth_init(cpu, &monitors)) {

@@ -129,9 +129,10 @@ void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, con
                       uint32_t count, uint64_t attributes)
 {
     ptable_entry_t *entries = ptable_page_entry(pool, root, input);
+    uint64_t leaf = attributes | DESCRIPTOR_PAGE;
 
     for (uint32_t i = 0; i < count; i++) {
-        entries[i] = pages[i].value | attributes | DESCRIPTOR_PAGE;
+        entries[i] = pages[i].value | leaf;
     }
     arch_dsb_ishst();
 }

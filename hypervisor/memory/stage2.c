@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stage-2 translation: from manifest segments to tables. Attribute bits of DDI 0487, D8.4 (stage 2).
+ * Stage-2 translation: from manifest segments to tables. Attribute bits of DDI 0487, D8.4 (stage 2). MemAttr
+ * has two encodings: HCR_EL2.FWB chooses (D8.6, rules R_VRJSW and R_RHWZM). Without it the type is the more
+ * restrictive one of both stages, so a guest can map its memory Non-cacheable or Device; with it stage 2 can
+ * say Write-Back whatever stage 1 says, or leave it to stage 1. Device is the same in both.
  */
 #include "memory/stage2.h"
 #include "memory/placement.h"
@@ -8,13 +11,15 @@
 #include <arch/sysreg.h>
 
 #define S2_NORMAL_WRITE_BACK (0xFull << 2)
+#define S2_FWB_WRITE_BACK    (0x6ull << 2)
+#define S2_FWB_AS_STAGE1     (0x7ull << 2)
 #define S2_DEVICE_nGnRE      (0x1ull << 2)
 #define S2_READ_WRITE        (3ull << 6)
 #define S2_INNER_SHAREABLE   (3ull << 8)
 #define S2_ACCESS_FLAG       (1ull << 10)
 #define S2_EXECUTE_NEVER     (2ull << 53)
 
-#define S2_MEMORY (S2_NORMAL_WRITE_BACK | S2_READ_WRITE | S2_INNER_SHAREABLE | S2_ACCESS_FLAG)
+#define S2_MEMORY (S2_READ_WRITE | S2_INNER_SHAREABLE | S2_ACCESS_FLAG) /* and a type */
 #define S2_DEVICE (S2_DEVICE_nGnRE | S2_READ_WRITE | S2_ACCESS_FLAG | S2_EXECUTE_NEVER)
 
 #define VTCR_T0SZ             (64ull - PTABLE_INPUT_BITS)
@@ -26,16 +31,34 @@
 #define VTCR_RES1             (1ull << 31)
 #define VTTBR_VMID_SHIFT      48
 
+#define MMFR2_FWB(mmfr2) ((mmfr2) >> 40 & 0xF)
+
+bool stage2_core_can_force(void)
+{
+    return MMFR2_FWB(sysreg_read(ID_AA64MMFR2_EL1)) != 0;
+}
+
+static uint64_t memory_attributes(const struct manifest_header *manifest,
+                                  const struct manifest_domain *domain)
+{
+    bool own = (domain->flags & BH_DOMAIN_FLAG_OWN_ATTRIBUTES) != 0;
+
+    if (manifest->platform.s2fwb == 0) {
+        return S2_MEMORY | S2_NORMAL_WRITE_BACK;
+    }
+    return S2_MEMORY | (own ? S2_FWB_AS_STAGE1 : S2_FWB_WRITE_BACK);
+}
+
 /* Pages of a colored segment one after the other: the next page is usually the next address. */
-static bool map_colored(struct pool *pool, paddr_t root, const struct color_range *range, uint64_t ipa,
-                        uint64_t bytes)
+static bool map_colored(struct pool *pool, const struct stage2 *stage2, const struct color_range *range,
+                        uint64_t ipa, uint64_t bytes)
 {
     uint64_t granule = color_granule_bytes(range->space);
 
     for (uint64_t offset = 0; offset < bytes; offset += granule) {
         uint64_t chunk = bytes - offset < granule ? bytes - offset : granule;
 
-        if (!ptable_map(pool, root, ipa + offset, color_at(range, offset), chunk, S2_MEMORY)) {
+        if (!ptable_map(pool, stage2->root, ipa + offset, color_at(range, offset), chunk, stage2->memory)) {
             return false;
         }
     }
@@ -50,12 +73,12 @@ static bool map_segment(const struct stage2 *stage2, struct pool *pool,
 
     if (range.space.bits == 0) {
         /* Blocks are cheaper to map now than to fault in later. */
-        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes, S2_MEMORY);
+        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes, stage2->memory);
     }
     if (!premap) {
         return ptable_prepare(pool, stage2->root, segment->ipa, segment->bytes);
     }
-    return map_colored(pool, stage2->root, &range, segment->ipa, segment->bytes);
+    return map_colored(pool, stage2, &range, segment->ipa, segment->bytes);
 }
 
 bool stage2_map_device(const struct stage2 *stage2, struct pool *pool, uint64_t ipa, paddr_t pa,
@@ -69,12 +92,13 @@ bool stage2_map_window(const struct stage2 *stage2, struct pool *pool, const str
 {
     struct color_range range = manifest_segment_range(stage2->manifest, segment);
     uint64_t granule = range.space.bits == 0 ? segment->bytes : color_granule_bytes(range.space);
+    uint64_t attributes = stage2->memory | S2_EXECUTE_NEVER;
 
     for (uint64_t offset = 0; offset < segment->bytes; offset += granule) {
         uint64_t bytes = segment->bytes - offset < granule ? segment->bytes - offset : granule;
         paddr_t pa = color_at(&range, offset);
 
-        if (!ptable_map(pool, stage2->root, window + pa.value, pa, bytes, S2_MEMORY | S2_EXECUTE_NEVER)) {
+        if (!ptable_map(pool, stage2->root, window + pa.value, pa, bytes, attributes)) {
             return false;
         }
     }
@@ -89,6 +113,7 @@ bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manife
 
     stage2->manifest = manifest;
     stage2->domain = domain;
+    stage2->memory = memory_attributes(manifest, domain);
     if (!ptable_create(pool, &stage2->root)) {
         return false;
     }
@@ -146,7 +171,7 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
         pages[count] = page_after(&range, granule, pages[count - 1]);
         count++;
     }
-    ptable_map_pages(pool, stage2->root, first, pages, count, S2_MEMORY);
+    ptable_map_pages(pool, stage2->root, first, pages, count, stage2->memory);
     return true;
 }
 

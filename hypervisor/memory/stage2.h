@@ -19,7 +19,8 @@ struct stage2 {
     const struct manifest_header *manifest;
     const struct manifest_domain *domain;
     paddr_t root;
-    uint64_t vttbr; /* root and VMID as VTTBR_EL2 takes them */
+    uint64_t vttbr;  /* root and VMID as VTTBR_EL2 takes them */
+    uint64_t memory; /* attributes of its memory's leaves */
 };
 
 /* Builds the tables. `vmid` is unique and not zero. False when the pool is exhausted. */
@@ -49,6 +50,10 @@ bool stage2_owns(const struct stage2 *stage2, ipaddr_t ipa);
 
 /* Value of VTCR_EL2 on this core. */
 uint64_t stage2_vtcr(void);
+
+/* Whether this core has FEAT_S2FWB, which tables need if the manifest's platform says that each core has it:
+ * then HCR_EL2.FWB must be set wherever they are used. */
+bool stage2_core_can_force(void);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include "run/guest_state.h"
 #include "memory/stage2.h"
 #include "run/guest_debug.h"
+#include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/fp.h>
 #include <arch/sysreg.h>
@@ -27,6 +28,7 @@
 #define HCR_TERR  (1ull << 36) /* error records: of the machine */
 #define HCR_APK   (1ull << 40) /* pointer authentication is the guest's own affair */
 #define HCR_API   (1ull << 41)
+#define HCR_FWB   (1ull << 46) /* stage 2 may say what is cached: its tables are made for that */
 
 #define CPTR_RES1 0x32FFull
 #define CPTR_TZ   (1ull << 8)  /* SVE (RES1 without it) */
@@ -92,7 +94,8 @@ void guest_traps_init(uint64_t monitors, bool shared)
     debug_locks_open();
     sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
                               HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK |
-                              HCR_API | (shared ? HCR_TWI : 0));
+                              HCR_API | (shared ? HCR_TWI : 0) |
+                              (system_manifest()->platform.s2fwb != 0 ? HCR_FWB : 0));
     sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA | CPTR_TAM);
     sysreg_write(HSTR_EL2, 0);
     sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);

@@ -35,16 +35,17 @@ uint32_t bandwidth_counts(const struct cpu *cpu)
     return counts;
 }
 
-/* The events of the core's counters. False: the budgets of its VCPUs would need the first to be of two. */
+/* The events of the core's counters. False: the budgets of its VCPUs would need one of them to be of two. */
 static bool choose_events(uint32_t counts, uint32_t events[PMU_COUNTERS])
 {
     const struct manifest_platform *platform = &system_manifest()->platform;
     uint32_t written = 1u << BH_BUDGET_COUNTS_WRITEBACKS;
     bool both = (counts & (1u << BH_BUDGET_COUNTS_EACH | 1u << BH_BUDGET_COUNTS_SUM)) != 0;
+    bool accesses = (counts & 1u << BH_BUDGET_COUNTS_ACCESSES) != 0;
 
     events[0] = counts == written ? platform->writeback_event : platform->traffic_event;
-    events[1] = both ? platform->writeback_event : 0;
-    return counts == written || (counts & written) == 0;
+    events[1] = both ? platform->writeback_event : accesses ? platform->access_event : 0;
+    return (counts == written || (counts & written) == 0) && !(both && accesses);
 }
 
 bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr)
@@ -90,6 +91,7 @@ static enum reservation_kind kind_of(const struct manifest_domain *config)
 {
     switch (config->budget_counts) {
     case BH_BUDGET_COUNTS_EACH:
+    case BH_BUDGET_COUNTS_ACCESSES:
         return RESERVATION_EACH;
     case BH_BUDGET_COUNTS_SUM:
         return RESERVATION_SUM;
@@ -131,7 +133,7 @@ void bandwidth_init_budget(const struct vcpu *vcpu, uint64_t start_ticks, struct
     applied->limit_events = config->budget_events;
     parameters.kind = kind_of(config);
     parameters.limit_events[0] = pool != NULL ? pool->limit_events : config->budget_events;
-    parameters.limit_events[1] = config->budget_write_events;
+    parameters.limit_events[1] = config->budget_second_events;
     parameters.slack_events = config->budget_slack_events;
     parameters.grid = (struct period_grid){.start_ticks = start_ticks,
                                            .length_ticks = clock_ticks(config->budget_period_ns)};
@@ -166,6 +168,8 @@ void bandwidth_publish(const struct budget *budget, const struct bandwidth_appli
     to->overshoot_events = from->overshoot_events;
     to->overshoot_max_events = from->overshoot_max_events;
     to->period_max_events = from->period_max_events;
+    to->second_events = from->second_events;
+    to->second_max_events = from->second_max_events;
     to->limit_events = applied->limit_events;
     to->period_ticks = budget->reservation.parameters.grid.length_ticks;
     to->changes = applied->sequence;

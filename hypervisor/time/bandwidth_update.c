@@ -90,6 +90,7 @@ uint64_t bandwidth_period_number(struct domain *domain, uint64_t now_ticks)
 bool bandwidth_is_changeable(const struct domain *domain)
 {
     return domain->config->budget_counts != BH_BUDGET_COUNTS_EACH &&
+           domain->config->budget_counts != BH_BUDGET_COUNTS_ACCESSES &&
            (domain->config->flags & BH_DOMAIN_FLAG_RECLAIM) == 0 &&
            !regulation_has(domain->vcpus[0].cpu->index);
 }

@@ -77,7 +77,10 @@ std::uint16_t pmu::event_of(std::uint32_t index) const
 
 bool pmu::is_implemented(std::uint16_t event) const
 {
-    return event < 64 && bit(event < 32 ? from_.implemented0 : from_.implemented1, event % 32U);
+    if (event >= place_of_own) {
+        return event == from_.own_event;
+    }
+    return bit(event < 32 ? from_.implemented0 : from_.implemented1, event % 32U);
 }
 
 bool pmu::is_enabled(std::uint32_t index) const
@@ -147,7 +150,7 @@ void pmu::sync()
 // Overflows that nobody is told of are found when somebody looks: only those that interrupt are asked for.
 void pmu::ask()
 {
-    std::array<std::uint64_t, 64> wanted{};
+    std::array<std::uint64_t, places> wanted{};
     wanted.fill(never);
     for_each([&](std::uint32_t index) {
         const std::uint16_t event = event_of(index);
@@ -162,12 +165,13 @@ void pmu::ask()
         const bool divided = index == cycle_counter && (pmcr_ & (pmcr_d | pmcr_lc)) == pmcr_d;
         const std::uint64_t target = divided ? (own.seen / cycles_divided + left + 1) * cycles_divided
                                              : (left >= never - own.seen - 1 ? never : own.seen + left + 1);
-        wanted[event] = std::min(wanted[event], target);
+        wanted[place_of(event)] = std::min(wanted[place_of(event)], target);
     });
-    for (std::size_t event = 0; event < wanted.size(); ++event) {
-        if (wanted[event] != asked_[event]) {
-            asked_[event] = wanted[event];
-            from_.watch(static_cast<std::uint16_t>(event), wanted[event]);
+    for (std::size_t place = 0; place < wanted.size(); ++place) {
+        if (wanted[place] != asked_[place]) {
+            asked_[place] = wanted[place];
+            const bool own = place == place_of_own;
+            from_.watch(own ? from_.own_event : static_cast<std::uint16_t>(place), wanted[place]);
         }
     }
 }

@@ -50,12 +50,17 @@ inline constexpr std::uint16_t bus_access = 0x19;
 inline constexpr std::uint16_t chain = 0x1E;
 inline constexpr std::uint16_t stall_backend = 0x24;
 inline constexpr std::uint16_t dtlb_walk = 0x34;
+// The core's own: Cortex-A53's (DDI 0500, PMU events), as of some others of its makers.
+inline constexpr std::uint16_t ext_mem_req_nc = 0xC1;
 } // namespace pmu_event
 
 class pmu {
 public:
     static constexpr std::uint32_t max_counters = 31;
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    // Events that can be asked for have a place each: the common ones, and one of the core's own.
+    static constexpr std::size_t places = 65;
+    static constexpr std::size_t place_of_own = 64;
 
     // What is counted. Totals only grow.
     struct source {
@@ -63,6 +68,7 @@ public:
         // 63). sw_incr and chain need no support and are added.
         std::uint64_t implemented0 = 0;
         std::uint64_t implemented1 = 0;
+        std::uint16_t own_event = 0; // one that is not common; 0: none
         std::function<std::uint64_t(std::uint16_t event)> total;
         // Wants reached() to be called when an event's total is `target`; `never`: no longer.
         std::function<void(std::uint16_t event, std::uint64_t target)> watch;
@@ -108,6 +114,10 @@ private:
     [[nodiscard]] bool counts_here(std::uint32_t index) const;
     [[nodiscard]] std::uint64_t wrap_mask(std::uint32_t index) const;
     [[nodiscard]] bool is_implemented(std::uint16_t event) const;
+    [[nodiscard]] static std::size_t place_of(std::uint16_t event) // that is implemented
+    {
+        return event < place_of_own ? event : place_of_own;
+    }
 
     template <class Function> void for_each(Function &&function);
     void sync();
@@ -130,7 +140,7 @@ private:
     std::uint32_t userenr_ = 0;
     std::uint64_t mdcr_;
     std::array<counter, 32> counters_{};
-    std::array<std::uint64_t, 64> asked_; // by event: the target that was asked for
+    std::array<std::uint64_t, places> asked_; // by the event's place: the target that was asked for
     bool line_ = false;
 };
 

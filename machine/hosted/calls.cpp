@@ -80,6 +80,7 @@ const void *symbol(std::string_view name)
         CALL(guest_mmio_write_pair),
         CALL(guest_execute),
         CALL(guest_invalidate_line),
+        CALL(guest_map_past_caches),
         CALL(guest_hvc),
         CALL(guest_smc),
         CALL(guest_memory_base),

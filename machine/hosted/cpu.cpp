@@ -19,6 +19,7 @@ constexpr std::uint64_t vector_sync_el1h = 4;
 constexpr std::uint64_t vector_irq_el1h = 5;
 constexpr std::uint64_t syndrome_il = 1u << 25;
 constexpr std::uint64_t hcr_twi = 1u << 13;
+constexpr std::uint64_t hcr_fwb = std::uint64_t{1} << 46;
 constexpr std::uint64_t abort_write = 1u << 6;
 constexpr std::uint64_t translation_fault = 0x04; // and the level
 
@@ -27,10 +28,28 @@ std::uint64_t class_bits(exception_class which)
     return static_cast<std::uint64_t>(which) << 26 | syndrome_il;
 }
 
+// What the pieces have of the runs.
+std::vector<mapping_run> parts_of(std::span<const mapping_run> runs,
+                                  std::span<const guest_space::piece> pieces)
+{
+    std::vector<mapping_run> found;
+    for (const mapping_run &run : runs) {
+        for (const guest_space::piece &piece : pieces) {
+            const std::uint64_t first = std::max(run.ipa, piece.ipa);
+            const std::uint64_t end = std::min(run.ipa + run.bytes.value, piece.ipa + piece.bytes.value);
+            if (first < end) {
+                found.push_back({first, phys_addr{run.pa.value + (first - run.ipa)}, {end - first}});
+            }
+        }
+    }
+    return found;
+}
+
 } // namespace
 
 cpu::cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation)
-    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3()), mmu_(std::move(translation))
+    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3(), whole.board().s2fwb),
+      mmu_(std::move(translation))
 {
     timing_.set_attend([this] {
         if (in_guest_) {
@@ -350,6 +369,9 @@ void cpu::map_around(std::uint64_t ipa, const translation &page)
         first = std::max(first, space_->own_first());
         end = std::min(end, space_->own_end());
     }
+    const stage2_caching caching = stage2_cached(page.attributes, (state_[SYSREG_ID_HCR_EL2] & hcr_fwb) != 0);
+    page_attributes attributes{.writable = stage2_writable(page.attributes),
+                               .past_caches = caching == stage2_caching::never};
     auto runs = stage2().runs(system_.memory(), first, end - first);
     for (mapping_run &run : runs) {
         run.ipa = space_->in_window(run.ipa);
@@ -357,9 +379,37 @@ void cpu::map_around(std::uint64_t ipa, const translation &page)
             system_.share_page(run.pa);
         }
     }
-    if (auto bad = space_->pages().map(runs, {.writable = stage2_writable(page.attributes)})) {
+    map_runs(runs, attributes);
+    if (caching == stage2_caching::as_stage1) {
+        attributes.past_caches = true;
+        map_runs(parts_of(runs, space_->mapped_past_caches()), attributes);
+    }
+}
+
+void cpu::map_runs(std::span<const mapping_run> runs, page_attributes attributes)
+{
+    if (auto bad = space_->pages().map(runs, attributes)) {
         system_.give_up(bad->reason);
     }
+}
+
+// What its caches have of that memory goes to memory; the pages are looked up again at the next access.
+void cpu::map_guest_past_caches(std::uint64_t ipa, byte_count bytes)
+{
+    if (bytes.value == 0) {
+        for (const guest_space::piece &one : space_->mapped_past_caches()) {
+            space_->pages().unmap(one.ipa, one.bytes);
+        }
+        space_->map_all_cached();
+        return;
+    }
+    for (std::uint64_t at = ipa; at < ipa + bytes.value; at += page_bytes) {
+        if (const auto pa = space_->pages().translate(at)) {
+            timing_.flush(*pa, {page_bytes});
+        }
+    }
+    space_->map_past_caches(ipa, bytes);
+    space_->pages().unmap(ipa, bytes);
 }
 
 void cpu::map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume)

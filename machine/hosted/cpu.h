@@ -70,6 +70,8 @@ public:
     // What an access at an intermediate address costs in translation, with or without a result.
     void pay_translation(std::uint64_t ipa, access_kind kind);
     void invalidate_guest();
+    // Its guest maps some of its memory so that no cache may serve it, or, for no bytes, all of it as usual.
+    void map_guest_past_caches(std::uint64_t ipa, byte_count bytes);
     [[nodiscard]] guest_space *space() const { return space_; }
     [[nodiscard]] tables stage2() const;
     [[nodiscard]] std::uint64_t resume_address(const void *return_address) const;
@@ -81,6 +83,7 @@ private:
     // Makes a page of the guest's memory accessible, through EL2 if it must; returns with it mapped.
     void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);
     void map_around(std::uint64_t ipa, const translation &page);
+    void map_runs(std::span<const mapping_run> runs, page_attributes attributes);
     void run_guest();
     void start_guest();
     [[nodiscard]] translation_regime guest_regime() const;

@@ -259,6 +259,11 @@ void guest_execute(enum guest_instruction which)
 
 void guest_invalidate_line(std::uint64_t) {}
 
+void guest_map_past_caches(std::uint64_t address, std::uint64_t bytes)
+{
+    current().running().map_guest_past_caches(address, {bytes});
+}
+
 void guest_hvc(std::uint64_t x[GUEST_CALL_REGISTERS])
 {
     cpu &core = current().running();

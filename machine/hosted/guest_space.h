@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "machine/program/window.h"
 
@@ -26,6 +27,15 @@ public:
     [[nodiscard]] std::uint64_t in_window(std::uint64_t ipa) const;
     // Other domains have it, too.
     [[nodiscard]] bool is_others(std::uint64_t ipa) const;
+    // What the guest's own tables would say, which it does not have here: that it has mapped some of its IPAs
+    // so that no cache may serve them; that it maps none so.
+    void map_past_caches(std::uint64_t ipa, byte_count bytes) { past_.push_back({ipa, bytes}); }
+    void map_all_cached() { past_.clear(); }
+    struct piece {
+        std::uint64_t ipa;
+        byte_count bytes;
+    };
+    [[nodiscard]] const std::vector<piece> &mapped_past_caches() const { return past_; }
     // The first IPA of the guest's own that the window has, and one past the last.
     [[nodiscard]] std::uint64_t own_first() const { return pages_.layout().first; }
     [[nodiscard]] std::uint64_t own_end() const { return own_end_; }
@@ -37,6 +47,7 @@ private:
     std::uint64_t own_end_;
     std::uint64_t others_first_;
     byte_count others_;
+    std::vector<piece> past_;
 };
 
 } // namespace bulkhead::machine::hosted

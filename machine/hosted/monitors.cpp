@@ -15,7 +15,7 @@ struct watchable {
     core_event counted;
 };
 
-constexpr std::array<watchable, 9> watched = {{
+constexpr std::array<watchable, 10> watched = {{
     {number::l1d_cache_refill, core_event::l1d_refill},
     {number::l1d_tlb_refill, core_event::l1_tlb_refill},
     {number::l1d_cache_wb, core_event::l1d_write_back},
@@ -25,6 +25,7 @@ constexpr std::array<watchable, 9> watched = {{
     {number::bus_access, core_event::beats},
     {number::dtlb_walk, core_event::l2_tlb_refill},
     {number::mem_access, core_event::memory_access},
+    {number::ext_mem_req_nc, core_event::uncached},
 }};
 // Counted without looking: none of them more often than once a cycle and issue slot.
 constexpr std::array timed = {number::inst_retired, number::cpu_cycles, number::stall_backend};
@@ -57,6 +58,7 @@ monitors::monitors(engine &timeline, core &counted, std::uint32_t counters, std:
       registers_(counters,
                  {.implemented0 = implemented(0),
                   .implemented1 = implemented(32),
+                  .own_event = number::ext_mem_req_nc,
                   .total = [this](std::uint16_t event) { return total(event); },
                   .watch = [this](std::uint16_t event, std::uint64_t target) { watch(event, target); },
                   .line = std::move(line)})

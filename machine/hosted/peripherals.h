@@ -60,6 +60,7 @@ struct board_settings {
     std::uint32_t event_counters = 0;         // of each core's performance monitors; 0: it has none
     std::vector<std::uint32_t> overflow_irqs; // of each core's; 0: not connected
     std::vector<std::uint64_t> mpidrs;
+    bool s2fwb = false;                // the cores have FEAT_S2FWB
     std::uint64_t dram_profile_pa = 0; // of the memory controller's profiling counters; 0: it has none
     std::vector<dma_settings> dma;
     std::vector<qos_place> qos;

@@ -4,7 +4,7 @@
 
 namespace bulkhead::machine::hosted {
 
-registers::registers(std::uint64_t mpidr, bool gic_v3)
+registers::registers(std::uint64_t mpidr, bool gic_v3, bool s2fwb)
 {
     values_[SYSREG_ID_MPIDR_EL1] = mpidr | 1u << 31;
     values_[SYSREG_ID_MIDR_EL1] = 0x410FD034;
@@ -28,6 +28,7 @@ registers::registers(std::uint64_t mpidr, bool gic_v3)
     values_[SYSREG_ID_ID_AA64DFR0_EL1] = 0x10305106;
     values_[SYSREG_ID_ID_AA64ISAR0_EL1] = 0x00011120;
     values_[SYSREG_ID_ID_AA64MMFR0_EL1] = 0x00001122;
+    values_[SYSREG_ID_ID_AA64MMFR2_EL1] = s2fwb ? std::uint64_t{1} << 40 : 0;
 }
 
 } // namespace bulkhead::machine::hosted

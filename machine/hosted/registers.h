@@ -13,7 +13,8 @@ namespace bulkhead::machine::hosted {
 
 class registers {
 public:
-    explicit registers(std::uint64_t mpidr, bool gic_v3);
+    // `s2fwb`: it has FEAT_S2FWB, which that core has not.
+    registers(std::uint64_t mpidr, bool gic_v3, bool s2fwb);
 
     [[nodiscard]] std::uint64_t operator[](sysreg_id id) const { return values_[id]; }
     [[nodiscard]] std::uint64_t &operator[](sysreg_id id) { return values_[id]; }

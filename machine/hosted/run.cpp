@@ -138,6 +138,7 @@ board_settings board_of(const json &from)
     board.event_counters = from.at("event_counters");
     board.overflow_irqs = from.at("overflow_irqs").get<std::vector<std::uint32_t>>();
     board.mpidrs = from.at("mpidrs").get<std::vector<std::uint64_t>>();
+    board.s2fwb = from.at("s2fwb");
     board.dram_profile_pa = from.at("dram_profile_pa");
     for (const json &one : from.at("dma")) {
         board.dma.push_back(dma_of(one));

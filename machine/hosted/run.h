@@ -6,7 +6,7 @@
 //   request: settings (machine/settings_json.h), board {gic ("gicv2", "gicv3"), gicd_pa, gicr_pa or gicc_pa,
 //     gich_pa, gicv_pa, uart ("pl011", "cadence"), uart_pa, uart_irq, maintenance_irq, hypervisor_timer_irq,
 //     virtual_timer_irq, physical_timer_irq, timer_hz, event_counters, overflow_irqs[] (0: none), mpidrs[],
-//     entry_ps, exit_ps, barrier_ps, dma[] {at, channel_bytes, interrupts[] (one a channel), master,
+//     s2fwb, entry_ps, exit_ps, barrier_ps, dma[] {at, channel_bytes, interrupts[] (one a channel), master,
 //     coherent, start_ps, finish_ps, line_ps}, qos[] {at, master}}, package (ELF file with what a loader
 //     loads), load_address, owners (file: one byte a frame), pool_bytes, hypervisor (image file), domains[]
 //     {program (image file), memory_end, others_at (IPA at which it sees others' physical address 0; 0: it

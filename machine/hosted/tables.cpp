@@ -110,4 +110,17 @@ bool stage2_writable(std::uint64_t attributes)
     return (attributes >> 7 & 1) != 0;
 }
 
+// DDI 0487, D8.6, rules R_VRJSW and R_RHWZM: without FWB the more restrictive stage decides.
+stage2_caching stage2_cached(std::uint64_t attributes, bool force)
+{
+    constexpr std::uint64_t write_back = 0xF;
+    constexpr std::uint64_t forced_write_back = 0x6;
+    constexpr std::uint64_t forced_as_stage1 = 0x7;
+    const std::uint64_t kind = attributes >> 2 & 0xF;
+    if (kind == (force ? forced_as_stage1 : write_back)) {
+        return stage2_caching::as_stage1;
+    }
+    return force && kind == forced_write_back ? stage2_caching::always : stage2_caching::never;
+}
+
 } // namespace bulkhead::machine::hosted

@@ -48,4 +48,8 @@ struct tables {
 [[nodiscard]] bool stage1_writable(std::uint64_t attributes);
 [[nodiscard]] bool stage2_writable(std::uint64_t attributes);
 
+// What caches may do with memory, by MemAttr of its stage-2 descriptor, with HCR_EL2.FWB or without.
+enum class stage2_caching : std::uint8_t { as_stage1, always, never };
+[[nodiscard]] stage2_caching stage2_cached(std::uint64_t attributes, bool force);
+
 } // namespace bulkhead::machine::hosted

@@ -21,7 +21,7 @@ constexpr std::uint64_t pair_bytes = 16;
 
 template <access_kind kind> constexpr page_entry obstacles()
 {
-    return page::free | (kind == access_kind::read ? page::no_read : page::no_write);
+    return page::free | page::past | (kind == access_kind::read ? page::no_read : page::no_write);
 }
 
 template <access_kind kind, bool waited>
@@ -71,7 +71,12 @@ template <access_kind kind, bool waited>
         } else if ((entry & page::free) != 0) {
             return;
         } else if (!translated(here, address, kind)) {
-            charge<kind, waited>(here, phys_addr{page::frame(entry).value | (address % page_bytes)}, bytes);
+            const phys_addr where{page::frame(entry).value | (address % page_bytes)};
+            if ((entry & page::past) != 0) {
+                here.on->past_caches(where, bytes, kind);
+            } else {
+                charge<kind, waited>(here, where, bytes);
+            }
             return;
         }
     }

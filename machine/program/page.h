@@ -15,6 +15,7 @@ namespace page {
 inline constexpr page_entry no_read = 1;  // nothing is mapped here
 inline constexpr page_entry no_write = 2; // nothing, or not for writing
 inline constexpr page_entry free = 4;     // the host's memory, not simulated: allowed, and costs no time
+inline constexpr page_entry past = 8;     // no cache may serve it
 inline constexpr page_entry flags = page_bytes - 1;
 inline constexpr page_entry nothing = no_read | no_write;
 

@@ -163,7 +163,8 @@ std::optional<refusal> window::map(std::span<const mapping_run> runs, page_attri
             return refusal{std::move(reason)};
         }
     }
-    const page_entry flags = attributes.writable ? 0 : page::no_write;
+    const page_entry flags =
+        (attributes.writable ? 0 : page::no_write) | (attributes.past_caches ? page::past : 0);
     std::vector<std::vector<page_entry>> before;
     std::uint64_t mappings = mappings_;
     for (const mapping_run &run : runs) {

@@ -26,6 +26,7 @@ struct mapping_run {
 
 struct page_attributes {
     bool writable = true;
+    bool past_caches = false; // no cache may serve what is there
 };
 
 class window {

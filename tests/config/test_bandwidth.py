@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import yaml
 
 from bulkhead.config.load import Loaded, load_system
 from bulkhead.config.system import Bandwidth
+from bulkhead.planning.admission import admission_of
 from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counted_event
+from bulkhead.planning.regulation import lines_of
 
 
 def loaded(directory: Path, bandwidth: dict[str, Any], platform: str = "zcu102") -> Loaded:
@@ -39,7 +42,7 @@ def test_b3_two_budgets_are_rates_or_events(tmp_path: Path) -> None:
     """Of lines of 64 bytes in 1 ms."""
     rates = budget(tmp_path, {"read": "400 MB/s", "write": "50 MB/s"})
     assert rates is not None
-    assert (rates.counts, rates.events, rates.write_events) == ("each", 6250, 781)
+    assert (rates.counts, rates.events, rates.second_events) == ("each", 6250, 781)
     assert budget(tmp_path, {"read_events": 6250, "write_events": 781}) == rates
     named = {"read_events": 6250, "write_events": 781, "counts": "each", "period": "1 ms"}
     assert budget(tmp_path, named) == rates
@@ -88,3 +91,91 @@ def test_instructions_are_the_budget_where_they_stand_in_for_memory_events(tmp_p
     assert machine is not None and (machine.events, machine.counts) == (1000, "sum")
     in_bytes = loaded(tmp_path, {"budget": "64 MB/s", "instructions": 70_000}, platform="qemu-virt")
     assert in_bytes.ok and not [one for one in in_bytes.notices if one.code == "not-enforced"]
+
+
+def test_t5_a_budget_of_accesses_stands_beside_one_of_refills(tmp_path: Path) -> None:
+    """Refills alone where there are none: the second counter is taken."""
+    found = budget(tmp_path, {"budget": "64 MB/s", "accesses": 5000})
+    assert found == Budget(1000, 1_000_000, 0, "accesses", 5000)
+    assert budget(tmp_path, {"events": 1000, "accesses": 5000, "counts": "refills"}) == found
+    refills_only = CountedEvent("L2D_CACHE_REFILL", 0x17, 64, 0, "L2D_CACHE_WB", 0x18)
+    wanted = Bandwidth.model_validate({"events": 1000, "accesses": 5000})
+    assert budget_of(wanted, 1, refills_only) is None
+    instructions = Bandwidth.model_validate({"events": 1000, "accesses": 5000, "instructions": 70_000})
+    stand_in = CountedEvent("INST_RETIRED", 0x08, None, 8)
+    assert budget_of(instructions, 1, stand_in) == Budget(70_000, 1_000_000, 0)
+
+
+def beside_realtime(
+    directory: Path, bandwidth: dict[str, Any] | None = None, platform: str = "qemu-virt", **keys: Any
+) -> Loaded:
+    """A real-time domain, and a best-effort one with a budget."""
+    control = {"name": "control", "criticality": "rt", "cpus": [0], "image": {"elf": "guests/periodic.elf"}}
+    regulation = {"regulation": keys.pop("regulation")} if "regulation" in keys else {}
+    hog: dict[str, Any] = {"name": "hog", "cpus": [1], "image": {"elf": "guests/hog.elf"}, **keys}
+    hog["bandwidth"] = bandwidth or {"events": 1000, "accesses": 4000}
+    domains = [one | {"memory": [{"at": 0x4000_0000, "size": "4 MiB"}]} for one in (control, hog)]
+    path = directory / "system.yaml"
+    system = {"bulkhead": 1, "name": "beside", "platform": platform, "domains": domains, **regulation}
+    path.write_text(yaml.safe_dump(system))
+    return load_system(path)
+
+
+def uncounted(loaded: Loaded) -> list[tuple[str, str, str]]:
+    assert loaded.ok, loaded.problems
+    return [(one.key, one.cause, one.allowed or "") for one in loaded.notices if one.code == "uncounted"]
+
+
+def test_t5_a_budget_that_can_be_got_around_is_named_with_what_closes_it(tmp_path: Path) -> None:
+    ((key, cause, allowed),) = uncounted(beside_realtime(tmp_path, {"events": 1000}))
+    assert key == "domains[1].bandwidth"
+    assert "counts L2D_CACHE_REFILL + L2D_CACHE_WB, and nothing of what 'hog' maps Non-cacheable" in cause
+    assert "'control' waits for that without a bound" in cause
+    assert "of BUS_ACCESS: `accesses`" in allowed
+    dynamic = {"policy": "dynamic"}
+    ((_, _, allowed),) = uncounted(beside_realtime(tmp_path, {"events": 2000}, regulation=dynamic))
+    assert "a policy that does not regulate it" in allowed
+
+
+def test_t5_what_closes_it_leaves_nothing_to_name(tmp_path: Path) -> None:
+    assert uncounted(beside_realtime(tmp_path)) == []
+    assert uncounted(beside_realtime(tmp_path, {"events": 1000}, platform="qemu-virt-max")) == []
+    rt = beside_realtime(tmp_path, {"events": 1000}, criticality="rt")
+    assert uncounted(rt) == [], "nobody who is best-effort"
+
+
+def test_t5_s2fwb_closes_it_but_for_who_has_a_device_that_sees_no_caches(tmp_path: Path) -> None:
+    given = {"devices": ["fw-cfg"], "dma": "trusted"}
+    loaded = beside_realtime(tmp_path, {"events": 1000}, platform="qemu-virt-max", **given)
+    assert [key for key, _, _ in uncounted(loaded)] == ["domains[1].bandwidth"]
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "mb_per_s"),
+    [
+        ({"events": 1000}, 64),  # refills and write-backs together
+        ({"events": 1000, "counts": "refills"}, 128),
+        # Each line that is filled or written back is an access of the bus at least, and each other access
+        # moves a line at most.
+        ({"events": 1000, "accesses": 4000}, 256),
+        ({"events": 1000, "accesses": 500}, 32),
+    ],
+)
+def test_t5_what_accesses_can_ask_of_the_memory_is_admitted(
+    tmp_path: Path, bandwidth: dict[str, Any], mb_per_s: int
+) -> None:
+    found = beside_realtime(tmp_path, bandwidth, platform="zcu102")
+    assert found.system is not None and found.platform is not None
+    demand = admission_of(found.system, found.platform).demands[1]
+    assert demand.bytes_per_s == mb_per_s * 10**6
+    expected = bandwidth.get("accesses")
+    assert (demand.accesses.events if demand.accesses else None) == expected
+
+
+def test_t5_an_event_of_other_accesses_alone_adds_to_refills(tmp_path: Path) -> None:
+    event = CountedEvent("L2D_CACHE_REFILL", 0x17, 64, 0, None, 0, "EXT_MEM_REQ_NC", 0xC1, 64)
+    wanted = budget_of(Bandwidth.model_validate({"events": 1000, "accesses": 500}), 1, event)
+    assert wanted is not None
+    assert lines_of(wanted, event) == 1500
+    bus = replace(event, access_name="BUS_ACCESS", access_counts_lines=True)
+    assert lines_of(wanted, bus) == 500

@@ -2,6 +2,7 @@
 // Two counters (B3): a budget each, of which the first that is spent throttles; or one for their sum, which
 // no hardware overflows on. The counted events come in any mixture.
 #include "fake_counters.h"
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -76,6 +77,39 @@ TEST(BudgetEach, B3_OneOfThemMayBeUnlimitedOrZero)
     const outcome only_writes = run_until_throttled(each(RESERVATION_UNLIMITED, 50), 10, 2);
     EXPECT_EQ(only_writes.events[1], 50u);
     EXPECT_EQ(run_until_throttled(each(1000, 0), 10, 2).events[0], 0u);
+}
+
+TEST(BudgetEach, T5_TheStatisticsTellThemApart)
+{
+    budget budget = budget_of(each(1000, 500));
+    fake_counters counters(budget.reservation.parameters.counter_bits);
+    const reservation_statistics &seen = budget.reservation.statistics;
+    budget_start(&budget, 0);
+    for (const auto &[period, first, second] :
+         {std::array<uint64_t, 3>{1, 30, 20}, {2, 10, 60}, {3, 40, 5}}) {
+        ASSERT_TRUE(counters.obey(budget_load(&budget, period * 1000 - 999)));
+        counters.count(0, first);
+        counters.count(1, second);
+        (void)counters.obey(budget_timer(&budget, period * 1000, counters.stop()));
+        budget_save(&budget, counters.stop());
+    }
+    EXPECT_EQ(seen.events, 165u);
+    EXPECT_EQ(seen.second_events, 85u);
+    EXPECT_EQ(seen.period_max_events, 40u);
+    EXPECT_EQ(seen.second_max_events, 60u);
+}
+
+TEST(BudgetSum, T5_HasNoSecondBudget)
+{
+    budget budget = budget_of(sum(1000, 0));
+    fake_counters counters(budget.reservation.parameters.counter_bits);
+    budget_start(&budget, 0);
+    ASSERT_TRUE(counters.obey(budget_load(&budget, 1)));
+    counters.count(1, 7);
+    (void)budget_timer(&budget, 1000, counters.stop());
+    EXPECT_EQ(budget.reservation.statistics.period_max_events, 7u);
+    EXPECT_EQ(budget.reservation.statistics.second_events, 0u);
+    EXPECT_EQ(budget.reservation.statistics.second_max_events, 0u);
 }
 
 TEST(BudgetSum, B3_WithoutSlackTheSumIsExactInAnyMixture)

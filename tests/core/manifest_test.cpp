@@ -29,6 +29,16 @@ void give_budget(SampleManifest &m)
     m.domains[0].budget_chunk_events = 100;
 }
 
+// And 500 accesses past its caches.
+void give_accesses(SampleManifest &m)
+{
+    give_budget(m);
+    m.header.platform.access_event = 0x19;
+    m.domains[0].budget_chunk_events = 0;
+    m.domains[0].budget_counts = BH_BUDGET_COUNTS_ACCESSES;
+    m.domains[0].budget_second_events = 500;
+}
+
 // Memory for samples, between the devices and the RAM.
 void give_sram(SampleManifest &m)
 {
@@ -97,7 +107,20 @@ TEST(Manifest, B3_B4_AcceptsTwoBudgetsAndReclaim)
     sample->domains[0].flags &= ~uint32_t{BH_DOMAIN_FLAG_RECLAIM};
     sample->domains[0].budget_chunk_events = 0;
     sample->domains[0].budget_counts = BH_BUDGET_COUNTS_EACH;
-    sample->domains[0].budget_write_events = 7;
+    sample->domains[0].budget_second_events = 7;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+}
+
+TEST(Manifest, T5_AcceptsABudgetOfAccessesAndForcedWriteBack)
+{
+    auto sample = make_sample_manifest();
+    give_accesses(*sample);
+    sample->header.platform.s2fwb = 1;
+    sample->domains[1].flags |= BH_DOMAIN_FLAG_OWN_ATTRIBUTES;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    sample->domains[0].budget_second_events = 0; // none at all is a budget too
     sample->seal();
     EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
 }
@@ -201,10 +224,27 @@ INSTANTIATE_TEST_SUITE_P(
         BAD("a period without an end", BUDGET, give_budget(m); m.domains[0].budget_period_ns = ~0ull),
         BAD("write-backs that are not counted", BUDGET, give_budget(m);
             m.domains[0].budget_counts = BH_BUDGET_COUNTS_SUM),
-        BAD("an unknown kind", BUDGET, regulate(m); m.domains[0].budget_counts = 4),
+        BAD("an unknown kind", BUDGET, regulate(m); m.domains[0].budget_counts = BH_BUDGET_COUNTS_COUNT),
+        BAD("accesses that are not counted", BUDGET, give_accesses(m); m.header.platform.access_event = 0),
+        BAD("a budget of accesses that is shared", BUDGET, give_accesses(m);
+            m.domains[0].budget_chunk_events = 1),
+        BAD("slack beside accesses", BUDGET, give_accesses(m); m.domains[0].budget_slack_events = 1),
+        BAD("accesses that no counter reaches", BUDGET, give_accesses(m);
+            m.domains[0].budget_second_events = 1ull << 40),
+        BAD("accesses, and no limit of refills", BUDGET, give_accesses(m);
+            m.domains[0].budget_events = BH_UNLIMITED_EVENTS),
+        BAD("a member with a budget of accesses", REGULATION, regulate(m);
+            m.header.platform.access_event = 0x19; m.domains[1].budget_counts = BH_BUDGET_COUNTS_ACCESSES;
+            m.domains[1].budget_slack_events = 0),
+        BAD("an event of accesses that no counter has", PLATFORM, give_accesses(m);
+            m.header.platform.access_event = 0x10000),
+        BAD("accesses, and no refills", PLATFORM, m.header.platform.access_event = 0x19),
+        BAD("accesses on the counter that is a backup", PLATFORM, give_accesses(m);
+            m.header.platform.overflow_backup_events = 8),
+        BAD("neither with S2FWB nor without", PLATFORM, m.header.platform.s2fwb = 2),
         BAD("two budgets that are shared", BUDGET, regulate(m);
             m.domains[0].budget_counts = BH_BUDGET_COUNTS_EACH),
-        BAD("a second budget of one counter", BUDGET, regulate(m); m.domains[0].budget_write_events = 1),
+        BAD("a second budget of one counter", BUDGET, regulate(m); m.domains[0].budget_second_events = 1),
         BAD("slack without a sum", BUDGET, regulate(m); m.domains[0].budget_slack_events = 1),
         BAD("no limit, and nobody who counts", BUDGET, give_budget(m);
             m.domains[0].budget_events = BH_UNLIMITED_EVENTS; m.domains[0].budget_chunk_events = 0),

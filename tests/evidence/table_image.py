@@ -15,6 +15,7 @@ Words = NDArray[np.uint64]
 PAGE = 4096
 MIB = 1 << 20
 S2_NORMAL_RW = (0b1111 << 2) | (0b11 << 6) | (0b11 << 8) | (1 << 10)  # MemAttr, S2AP, SH, AF
+S2_DEVICE_RW = (0b0001 << 2) | (0b11 << 6) | (1 << 10)  # Device-nGnRE; S2AP, AF
 S1_CODE = (1 << 10) | (0b11 << 8) | (1 << 7)  # AF, SH, read-only
 S1_DATA = (1 << 10) | (0b11 << 8) | (1 << 54)  # AF, SH, XN
 S1_WRITE_EXEC = (1 << 10) | (0b11 << 8)

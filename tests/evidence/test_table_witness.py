@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,7 +15,17 @@ from bulkhead.evidence.promise import DomainPromise, Promise, Window, colors_of
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.evidence.vmsa import root_address, walk
 
-from .table_image import MIB, PAGE, S1_CODE, S1_DATA, S1_WRITE_EXEC, S2_NORMAL_RW, TableImage, colored_frames
+from .table_image import (
+    MIB,
+    PAGE,
+    S1_CODE,
+    S1_DATA,
+    S1_WRITE_EXEC,
+    S2_DEVICE_RW,
+    S2_NORMAL_RW,
+    TableImage,
+    colored_frames,
+)
 
 RAM = 0x4000_0000
 COLOR_SHIFT, COLORS = 13, 8
@@ -152,15 +162,15 @@ def test_c5_b8_on_chip_memory_is_the_hypervisors_alone(system: System) -> None:
     for page in range(2):
         system.image.map(system.el2_root, POOL_VA + (1 << 36) + page * PAGE, SRAM + page * PAGE, S1_DATA)
     assert system.check().ok
-    system.image.map(system.roots["linux"], 0x5000_0000, SRAM + PAGE, S2_NORMAL_RW)
+    system.image.map(system.roots["linux"], 0x5000_0000, SRAM + PAGE, S2_DEVICE_RW)
     [finding] = system.check().findings
     assert (finding.kind, finding.where, finding.address) == ("device", "domain linux", SRAM + PAGE)
 
 
 def test_c5_device_that_is_not_allowed_is_found(system: System) -> None:
-    system.image.map(system.roots["linux"], 0x0801_0000, GICV, S2_NORMAL_RW)
+    system.image.map(system.roots["linux"], 0x0801_0000, GICV, S2_DEVICE_RW)
     assert system.check().ok
-    system.image.map(system.roots["linux"], 0x0900_0000, UART, S2_NORMAL_RW)
+    system.image.map(system.roots["linux"], 0x0900_0000, UART, S2_DEVICE_RW)
     assert kinds(system.check()) == ["device"]
 
 
@@ -302,3 +312,56 @@ def test_c5_walk_finds_exactly_what_was_mapped(pages: dict[int, int], blocks: di
 def test_c5_color_is_the_packed_color_bits(pa: int, bits: set[int]) -> None:
     packed = sum((pa >> bit & 1) << i for i, bit in enumerate(sorted(bits)))
     assert colors_of(np.array([pa], dtype=np.uint64), sum(1 << b for b in bits))[0] == packed
+
+
+WRITE_BACK, FORCED, AS_STAGE_1, NON_CACHEABLE = 0b1111, 0b0110, 0b0111, 0b0101  # MemAttr, by the manual
+
+
+def map_as(system: System, name: str, memory_type: int, pages: int | None = None) -> None:
+    """Frames of a domain, all or the first so many, with another memory type."""
+    own = system.frames[name][:pages]
+    for i, pa in enumerate(own):
+        slot = system.image.leaf_slot(system.roots[name], 0x4000_0000 + i * PAGE)
+        system.image.store(*slot, pa | (S2_NORMAL_RW & ~(0b1111 << 2)) | memory_type << 2 | 3)
+
+
+def promised(system: System, *, s2fwb: bool, own: str | None = None) -> None:
+    domains = tuple(replace(one, own_attributes=one.name == own) for one in system.promise.domains)
+    system.promise = replace(system.promise, s2fwb=s2fwb, domains=domains)
+
+
+@pytest.mark.parametrize("memory_type", [NON_CACHEABLE, FORCED, AS_STAGE_1, 0b0001, 0b1010])
+def test_t5_without_s2fwb_memory_that_is_not_write_back_is_found(system: System, memory_type: int) -> None:
+    """Also what would be right with it: the bits mean something else then."""
+    map_as(system, "linux", memory_type, pages=1)
+    [finding] = system.check().findings
+    assert (finding.kind, finding.where) == ("memory_type", "domain linux")
+    assert finding.address == system.frames["linux"][0]
+    assert f"memory type 0b{memory_type:04b}, not 0b1111" in finding.text
+
+
+def test_t5_with_s2fwb_every_page_must_be_forced(system: System) -> None:
+    promised(system, s2fwb=True)
+    assert set(kinds(system.check())) == {"memory_type"}
+    assert system.check().findings_total == 2 * 600
+    map_as(system, "linux", FORCED)
+    map_as(system, "control", FORCED)
+    assert system.check().ok
+    map_as(system, "linux", AS_STAGE_1, pages=3)
+    assert system.check().findings_total == 3
+
+
+def test_t5_who_shares_memory_with_a_device_that_sees_no_caches_keeps_its_own(system: System) -> None:
+    promised(system, s2fwb=True, own="linux")
+    map_as(system, "control", FORCED)
+    map_as(system, "linux", AS_STAGE_1)
+    assert system.check().ok
+    map_as(system, "linux", FORCED, pages=1)
+    [finding] = system.check().findings
+    assert finding.text.endswith("memory type 0b0110, not 0b0111")
+
+
+def test_t5_a_device_that_is_mapped_as_memory_is_found(system: System) -> None:
+    system.image.map(system.roots["linux"], 0x0801_0000, GICV, S2_NORMAL_RW)
+    [finding] = system.check().findings
+    assert finding.kind == "memory_type" and finding.text.endswith("not RAM, and mapped as Normal memory")

@@ -118,6 +118,18 @@ void each_leaf(const pool &pool, uint64_t table, unsigned level, uint64_t base, 
     }
 }
 
+// MemAttr[3:0] that a leaf must have, which is meant by HCR_EL2.FWB if the platform has it (T5).
+uint64_t memory_type(const manifest_header *manifest, const manifest_domain &domain, bool device)
+{
+    if (device) {
+        return 0x1;
+    }
+    if (manifest->platform.s2fwb == 0) {
+        return 0xF;
+    }
+    return (domain.flags & BH_DOMAIN_FLAG_OWN_ATTRIBUTES) != 0 ? 0x7 : 0x6;
+}
+
 void check_stage2(const manifest_header *manifest, const manifest_domain &domain, const pool &pool,
                   const stage2 &stage2)
 {
@@ -127,6 +139,8 @@ void check_stage2(const manifest_header *manifest, const manifest_domain &domain
             require(device ? owns_device(manifest, domain, at) : owns_frame(manifest, domain, at),
                     "a domain can reach a frame that it does not own");
         }
+        require((descriptor >> 2 & 0xF) == memory_type(manifest, domain, device),
+                "stage 2 leaves to a guest what its memory is cached as, or takes it where it may not");
     });
 }
 

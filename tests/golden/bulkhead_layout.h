@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x19ABAF7Du
+#define BH_LAYOUT_HASH 0xD1C41E88u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -115,8 +115,9 @@ enum bh_domain_flag {
     BH_DOMAIN_FLAG_PMU = 64,
     BH_DOMAIN_FLAG_RECLAIM = 128,
     BH_DOMAIN_FLAG_CONSOLE_RAW = 256,
+    BH_DOMAIN_FLAG_OWN_ATTRIBUTES = 512,
 };
-#define BH_DOMAIN_FLAG_COUNT 257u /* highest + 1 */
+#define BH_DOMAIN_FLAG_COUNT 513u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
@@ -128,8 +129,9 @@ enum bh_budget_counts {
     BH_BUDGET_COUNTS_WRITEBACKS = 1,
     BH_BUDGET_COUNTS_EACH = 2,
     BH_BUDGET_COUNTS_SUM = 3,
+    BH_BUDGET_COUNTS_ACCESSES = 4,
 };
-#define BH_BUDGET_COUNTS_COUNT 4u /* highest + 1 */
+#define BH_BUDGET_COUNTS_COUNT 5u /* highest + 1 */
 
 enum bh_regulation_policy {
     BH_REGULATION_POLICY_FIXED = 0,
@@ -353,6 +355,8 @@ struct manifest_platform {
     uint32_t traffic_event; /* what budgets count: number of a PMU event; 0: there are no budgets */
     uint32_t overflow_backup_events; /* a second counter overflows so many events later; 0: there is none */
     uint32_t writeback_event; /* of lines written back; 0: it is not counted */
+    uint32_t access_event; /* that accesses past the caches cause, too; 0: it is not counted */
+    uint32_t s2fwb; /* 1: each core has FEAT_S2FWB, and stage 2 says what guests' memory is cached as */
     uint64_t color_bits; /* address bits that make a color; 0: memory is not colored */
     uint64_t utilization_pa; /* 0: there are none, and the others are 0 too */
     uint32_t utilization_busy; /* busy cycles */
@@ -483,7 +487,7 @@ struct manifest_domain {
     uint64_t budget_events; /* in each period */
     uint64_t budget_period_ns;
     uint64_t budget_chunk_events; /* of one draw from what VCPUs share; 0: each has its own, and that is all */
-    uint64_t budget_write_events; /* of budget_counts each: the second one */
+    uint64_t budget_second_events; /* of budget_counts each and accesses: the second one */
     uint64_t budget_slack_events; /* of budget_counts sum: how exact it is */
     uint32_t budget_counts; /* budget_counts */
     uint32_t priority; /* of its VCPUs on a core that they share with others'; 0 is the highest */
@@ -614,7 +618,9 @@ struct status_budget {
     uint64_t overshoot_periods; /* with more events than the budget */
     uint64_t overshoot_events; /* beyond it, of all periods */
     uint64_t overshoot_max_events;
-    uint64_t period_max_events; /* of one period */
+    uint64_t period_max_events; /* of one period, and of the first budget where there are two (budget_counts each, accesses) */
+    uint64_t second_events; /* of the second one; they are in `events`, too */
+    uint64_t second_max_events; /* of one period */
     uint64_t limit_events; /* the budget of its latest period */
     uint64_t period_ticks;
     uint64_t changes; /* of budget or period, by managers */
@@ -733,7 +739,7 @@ BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_offset) == 8u, "pa
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_bytes) == 16u, "package_descriptor.manifest_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, package_bytes) == 24u, "package_descriptor.package_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 176u, "size of manifest_platform");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 184u, "size of manifest_platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gic_version) == 0u, "manifest_platform.gic_version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_type) == 4u, "manifest_platform.uart_type");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, psci_method) == 8u, "manifest_platform.psci_method");
@@ -755,16 +761,18 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, maintenance_irq) == 104u, "m
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, traffic_event) == 108u, "manifest_platform.traffic_event");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, overflow_backup_events) == 112u, "manifest_platform.overflow_backup_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, writeback_event) == 116u, "manifest_platform.writeback_event");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, color_bits) == 120u, "manifest_platform.color_bits");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_pa) == 128u, "manifest_platform.utilization_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_busy) == 136u, "manifest_platform.utilization_busy");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_cycles) == 140u, "manifest_platform.utilization_cycles");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_bits) == 144u, "manifest_platform.utilization_bits");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_control) == 148u, "manifest_platform.utilization_control");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 152u, "manifest_platform.utilization_clear");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 156u, "manifest_platform.utilization_enable");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 160u, "manifest_platform.sram_pa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 168u, "manifest_platform.sram_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, access_event) == 120u, "manifest_platform.access_event");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, s2fwb) == 124u, "manifest_platform.s2fwb");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, color_bits) == 128u, "manifest_platform.color_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_pa) == 136u, "manifest_platform.utilization_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_busy) == 144u, "manifest_platform.utilization_busy");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_cycles) == 148u, "manifest_platform.utilization_cycles");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_bits) == 152u, "manifest_platform.utilization_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_control) == 156u, "manifest_platform.utilization_control");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 160u, "manifest_platform.utilization_clear");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 164u, "manifest_platform.utilization_enable");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 168u, "manifest_platform.sram_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 176u, "manifest_platform.sram_bytes");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 48u, "size of manifest_hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_pa) == 0u, "manifest_hypervisor.pool_pa");
@@ -823,7 +831,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_rate) == 48u, "manifest_br
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 52u, "manifest_broker.stamps");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 56u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 584u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 592u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -831,19 +839,19 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, total_bytes) == 12u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_header.crc32");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 200u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 248u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 384u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 504u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 512u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 520u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 528u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 536u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 544u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 552u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 560u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 568u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 576u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 208u, "manifest_header.hypervisor");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 256u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 392u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 512u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 520u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 528u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 536u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 544u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 552u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 560u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 568u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 576u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 584u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -876,7 +884,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, device_count) == 92u, "manifes
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_events) == 96u, "manifest_domain.budget_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_period_ns) == 104u, "manifest_domain.budget_period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_chunk_events) == 112u, "manifest_domain.budget_chunk_events");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_write_events) == 120u, "manifest_domain.budget_write_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_second_events) == 120u, "manifest_domain.budget_second_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_slack_events) == 128u, "manifest_domain.budget_slack_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_counts) == 136u, "manifest_domain.budget_counts");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, priority) == 140u, "manifest_domain.priority");
@@ -987,7 +995,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 88u, "status_syst
 BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 176u, "status_system.domains");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 688u, "status_system.flows");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 160u, "size of status_budget");
+BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 176u, "size of status_budget");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, events) == 0u, "status_budget.events");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, periods) == 8u, "status_budget.periods");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, late_periods) == 16u, "status_budget.late_periods");
@@ -997,17 +1005,19 @@ BH_LAYOUT_ASSERT(offsetof(struct status_budget, overshoot_periods) == 40u, "stat
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, overshoot_events) == 48u, "status_budget.overshoot_events");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, overshoot_max_events) == 56u, "status_budget.overshoot_max_events");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, period_max_events) == 64u, "status_budget.period_max_events");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_events) == 72u, "status_budget.limit_events");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, period_ticks) == 80u, "status_budget.period_ticks");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, changes) == 88u, "status_budget.changes");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_intervals) == 96u, "status_budget.limit_intervals");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_sum_events) == 104u, "status_budget.limit_sum_events");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_min_events) == 112u, "status_budget.limit_min_events");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_max_events) == 120u, "status_budget.limit_max_events");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, given_events) == 128u, "status_budget.given_events");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, drawn_events) == 136u, "status_budget.drawn_events");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, violations) == 144u, "status_budget.violations");
-BH_LAYOUT_ASSERT(offsetof(struct status_budget, shortfall_events) == 152u, "status_budget.shortfall_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, second_events) == 72u, "status_budget.second_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, second_max_events) == 80u, "status_budget.second_max_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_events) == 88u, "status_budget.limit_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, period_ticks) == 96u, "status_budget.period_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, changes) == 104u, "status_budget.changes");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_intervals) == 112u, "status_budget.limit_intervals");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_sum_events) == 120u, "status_budget.limit_sum_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_min_events) == 128u, "status_budget.limit_min_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, limit_max_events) == 136u, "status_budget.limit_max_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, given_events) == 144u, "status_budget.given_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, drawn_events) == 152u, "status_budget.drawn_events");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, violations) == 160u, "status_budget.violations");
+BH_LAYOUT_ASSERT(offsetof(struct status_budget, shortfall_events) == 168u, "status_budget.shortfall_events");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_sample) == 64u, "size of status_sample");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, time) == 0u, "status_sample.time");
@@ -1021,7 +1031,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_sample, global_events) == 48u, "status_s
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, utilization) == 56u, "status_sample.utilization");
 BH_LAYOUT_ASSERT(offsetof(struct status_sample, reserved) == 60u, "status_sample.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 264u, "size of status_vcpu");
+BH_LAYOUT_ASSERT(sizeof(struct status_vcpu) == 280u, "size of status_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, domain) == 0u, "status_vcpu.domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, vcpu) == 4u, "status_vcpu.vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct status_vcpu, state) == 8u, "status_vcpu.state");
@@ -1049,7 +1059,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, histogram) == 32u, "status_pa
 BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 3456u, "size of status_path_costs");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_costs, parts) == 0u, "status_path_costs.parts");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2608u, "size of status_core");
+BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2752u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, core) == 4u, "status_core.core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, domain) == 8u, "status_core.domain");
@@ -1061,11 +1071,11 @@ BH_LAYOUT_ASSERT(offsetof(struct status_core, exits) == 32u, "status_core.exits"
 BH_LAYOUT_ASSERT(offsetof(struct status_core, injected) == 288u, "status_core.injected");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, list_register_full) == 296u, "status_core.list_register_full");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, budget) == 304u, "status_core.budget");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_pa) == 464u, "status_core.samples_pa");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 472u, "status_core.samples_bytes");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 480u, "status_core.switches");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, paths_frame) == 488u, "status_core.paths_frame");
-BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 496u, "status_core.shared");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_pa) == 480u, "status_core.samples_pa");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, samples_bytes) == 488u, "status_core.samples_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, switches) == 496u, "status_core.switches");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, paths_frame) == 504u, "status_core.paths_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_core, shared) == 512u, "status_core.shared");
 
 #undef BH_LAYOUT_ASSERT
 

@@ -30,6 +30,7 @@ SHORT = {
     "hostile-restart": ("--for", "25ms"),
     "hostile-interrupts": ("--for", "25ms"),
     "hostile-packets": ("--for", "25ms"),
+    "hostile-uncached": ("--for", "25ms", "--solo"),
 }
 # What the examples claim, and what breaks the claim.
 BROKEN = {
@@ -42,6 +43,11 @@ BROKEN = {
         "cpu-time",
         ("--for", "5ms", "--set=domains.spinner.cpu=unlimited"),
         "core 1: control never had the core, and was ready to run",
+    ),
+    "a budget that does not see what goes past the caches": (
+        "hostile-uncached",
+        ("--for", "20ms", "--solo", "--set=domains.hostile.bandwidth={ events: 2000, per: vcpu }"),
+        "domain control: expected a slowdown of at most 1.1, but its slowdown was ",
     ),
     "a domain that the run ends too soon for": (
         "regulated",
@@ -76,6 +82,14 @@ def test_an_example_shows_what_it_says(name: str, tmp_path: Path) -> None:
     assert result["reasons"] == []
     judged = [one["met"] for one in result["expectations"]]
     assert judged and all(judged), "nothing of it was left out"
+
+
+def test_t5_where_cores_can_force_write_back_a_budget_of_refills_is_enough(tmp_path: Path) -> None:
+    refills_alone = "--set=domains.hostile.bandwidth={ events: 2000, per: vcpu }"
+    options = ("--for", "25ms", "--solo", "--set=platform=qemu-virt-max", refills_alone)
+    result = run("hostile-uncached", tmp_path, *options)
+    assert result["reasons"] == []
+    assert all(one["met"] for one in result["expectations"])
 
 
 @pytest.mark.parametrize("what", BROKEN)

@@ -176,6 +176,36 @@ TEST(core, beats_are_of_all_that_leaves_the_core_hits_of_the_shared_level_too)
     EXPECT_EQ(counts.of(core_event::l2d_refill) + counts.of(core_event::l2d_write_back), 0U);
 }
 
+TEST(core, what_goes_past_the_caches_is_a_line_of_memory_each_time_and_no_refill)
+{
+    constexpr std::uint64_t accesses = 100;
+    for (const bool private_level : {false, true}) {
+        settings wanted = small_machine(1);
+        if (private_level) {
+            wanted.cores[0].l2 = cache_settings{.size_bytes = 512 * kib, .ways = 8};
+        }
+        for (const access_kind kind : {access_kind::read, access_kind::write}) {
+            const auto machine = make_machine(wanted);
+            machine->core_at({0}).start([kind](core &own) {
+                for (std::uint64_t i = 0; i < accesses; ++i) {
+                    own.past_caches(phys_addr{64}, 8, kind); // the same line each time
+                }
+            });
+            machine->timeline().run(for_ever);
+            const core_counts counts = machine->core_at({0}).counts();
+            const memory_counts &moved = machine->memory().counts();
+            EXPECT_EQ(kind == access_kind::read ? moved.line_reads : moved.line_writes, accesses);
+            EXPECT_EQ(counts.of(core_event::uncached), accesses);
+            EXPECT_EQ(counts.of(core_event::memory_access), accesses);
+            EXPECT_EQ(counts.of(core_event::beats), accesses);
+            EXPECT_EQ(counts.of(core_event::bus_access), accesses);
+            EXPECT_EQ(counts.of(core_event::l1d_refill) + counts.of(core_event::l2d_refill) +
+                          counts.of(core_event::l2d_write_back),
+                      0U);
+        }
+    }
+}
+
 TEST(core, stalls_and_instructions_add_up_to_the_clock)
 {
     const auto machine = make_machine(small_machine(1));

@@ -134,6 +134,8 @@ def test_core_accepts_the_examples_unprotected_and_miscolored_too(
         ("cpus.offset", 4, "table"),
         ("domains.count", 9, "table"),
         ("platform.gic_version", 7, "platform"),
+        ("platform.access_event", 1 << 16, "platform"),
+        ("platform.s2fwb", 2, "platform"),
         ("platform.color_bits", 0xFFFF_F000, "color_bits"),
         ("cpus/1.mpidr", 0, "cpu"),
         ("ram/0.pa", 0x4000_0001, "ram"),

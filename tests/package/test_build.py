@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from bulkhead.config.system import Regulation
+from bulkhead.config.system import Bandwidth, Regulation
 from bulkhead.package.build import Build
 from bulkhead.package.errors import PackageError
 from bulkhead.package.manifest import manifest_crc
@@ -174,6 +174,36 @@ def test_the_fuzz_target_also_begins_with_a_regulated_one(
     header: Any = layout.unpack("manifest_header", manifest)
     assert header["regulation"]["members"] == 0b111
     golden("../fuzz/seeds/manifest/regulated", seed(manifest))
+
+
+def test_the_fuzz_target_also_begins_with_one_that_goes_past_the_caches(
+    builder: Builds,
+    colored: Plan,
+    golden: Callable[[str, bytes], None],
+    monkeypatch: pytest.MonkeyPatch,
+    layout: Layout,
+) -> None:
+    """T5: budgets of accesses, forced write-back, and a domain with a device that does not see caches."""
+    event = CountedEvent("L2D_CACHE_REFILL", 0x17, 64, access_name="BUS_ACCESS", access_number=0x19)
+    monkeypatch.setattr("bulkhead.package.build.counted_event", lambda *_, **__: event)
+    cores = colored.platform.cores.model_copy(update={"s2fwb": True})
+    (rtc,) = colored.platform.devices
+    devices = (rtc.model_copy(update={"dma": True}),)
+    platform = colored.platform.model_copy(update={"cores": cores, "devices": devices})
+    control, linux = colored.system.domains
+    control = control.model_copy(update={"devices": ()})
+    bandwidth = Bandwidth.model_validate({"events": 1000, "accesses": 4000, "per": "vcpu"})
+    given = {"bandwidth": bandwidth, "devices": ("rtc",), "dma": "trusted"}
+    system = colored.system.model_copy(update={"domains": (control, linux.model_copy(update=given))})
+    manifest = builder(replace(colored, system=system, platform=platform)).manifest.read_bytes()
+    header: Any = layout.unpack("manifest_header", manifest)
+    assert (header["platform"]["access_event"], header["platform"]["s2fwb"]) == (0x19, 1)
+    first, second = table(layout, manifest, "domains", "manifest_domain")
+    own = layout.enum_value("domain_flag", "own_attributes")
+    assert (first["flags"] & own, second["flags"] & own) == (0, own)
+    assert (second["budget_events"], second["budget_second_events"]) == (1000, 4000)
+    assert second["budget_counts"] == layout.enum_value("budget_counts", "accesses")
+    golden("../fuzz/seeds/manifest/accesses", seed(manifest))
 
 
 class TestUncolored:

@@ -132,6 +132,87 @@ TEST(Stage2, PassThroughDevicesAreDeviceMemoryThatCannotExecute)
     EXPECT_EQ(translate(0, 0x0A000000).level, 0) << "of the other domain";
 }
 
+namespace {
+
+// MemAttr[3:0], and HCR_EL2.FWB, which says how it is meant.
+constexpr uint64_t write_back = 0xF;
+constexpr uint64_t forced_write_back = 0x6;
+constexpr uint64_t as_stage_1 = 0x7;
+constexpr uint64_t device_nGnRE = 0x1;
+constexpr uint64_t hcr_fwb = uint64_t{1} << 46;
+
+uint64_t memory_type(uint32_t domain, uint64_t ipa)
+{
+    return translate(domain, ipa).descriptor >> 2 & 0xF;
+}
+
+// Of a domain whose memory was mapped at the start, and of one that is mapped lazily.
+void expect_types(HostedMachine &machine, uint64_t control, uint64_t linux)
+{
+    EXPECT_EQ(memory_type(0, 0x40000000), control);
+    EXPECT_EQ(memory_type(0, 0x403FF000), control);
+    machine.on_core(1);
+    machine.trap(esr_load(4, 0), 0x40001000);
+    EXPECT_EQ(memory_type(1, 0x40001000), linux);
+    EXPECT_EQ(memory_type(1, 0x4000F000), linux);
+    EXPECT_EQ(memory_type(1, 0x0A000000), device_nGnRE);
+}
+
+} // namespace
+
+TEST(Stage2, T5_WithoutS2fwbMemoryIsWriteBackAndAGuestCanMapItPastTheCaches)
+{
+    HostedMachine machine;
+    expect_types(machine, write_back, write_back);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) & hcr_fwb, 0u);
+}
+
+TEST(Stage2, T5_WithS2fwbMemoryIsWriteBackWhateverAGuestMaps)
+{
+    HostedMachine machine([](SampleManifest &m) { m.header.platform.s2fwb = 1; });
+    expect_types(machine, forced_write_back, forced_write_back);
+    for (uint32_t core = 0; core < 4; core++) {
+        fake_switch_core(core);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) & hcr_fwb, hcr_fwb) << core;
+    }
+}
+
+TEST(Stage2, T5_WhoSharesMemoryWithADeviceThatSeesNoCachesMapsItAsBefore)
+{
+    HostedMachine machine([](SampleManifest &m) {
+        m.header.platform.s2fwb = 1;
+        m.domains[1].flags |= BH_DOMAIN_FLAG_OWN_ATTRIBUTES;
+    });
+    expect_types(machine, forced_write_back, as_stage_1);
+}
+
+TEST(Stage2, T5_BlocksAreWriteBackToo)
+{
+    HostedMachine machine([](SampleManifest &m) {
+        m.header.platform.s2fwb = 1;
+        m.header.platform.color_bits = 0;
+        for (auto &set : m.color_sets) {
+            set.word[0] = 1;
+        }
+        m.header.hypervisor.pool_pa = 0x60000000;
+        m.segments[0].pa = 0x48000000;
+        m.segments[1].pa = 0x50000000;
+        m.segments[2].pa = 0x58000000;
+    });
+    EXPECT_EQ(translate(1, 0x40000000).level, 2);
+    EXPECT_EQ(memory_type(1, 0x40000000), forced_write_back);
+}
+
+TEST(Stage2, T5_ACoreSaysThatItHasIt)
+{
+    HostedMachine machine;
+    EXPECT_FALSE(stage2_core_can_force());
+    fake_set_sysreg(SYSREG_ID_ID_AA64MMFR2_EL1, uint64_t{1} << 40);
+    EXPECT_TRUE(stage2_core_can_force());
+    fake_set_sysreg(SYSREG_ID_ID_AA64MMFR2_EL1, ~(uint64_t{0xF} << 40));
+    EXPECT_FALSE(stage2_core_can_force());
+}
+
 TEST(Stage2, EmulatedDevicesAreNotMapped)
 {
     HostedMachine machine;

@@ -15,10 +15,12 @@
 #define ENTRY_ACCESSED  (1ull << 10)
 #define ENTRY_SHARED    (3ull << 8) // inner shareable
 #define ENTRY_NORMAL    (1ull << 2) // MAIR attribute 1
+#define ENTRY_UNCACHED  (2ull << 2) // and 2
 #define ENTRY_NO_EXEC   (3ull << 53)
 #define ENTRY_ADDRESS   0x0000FFFFFFFFF000ull
 #define BLOCK_OF_MEMORY (ENTRY_BLOCK | ENTRY_ACCESSED | ENTRY_SHARED | ENTRY_NORMAL)
 #define BLOCK_OF_DEVICE (ENTRY_BLOCK | ENTRY_ACCESSED | ENTRY_NO_EXEC)
+#define BLOCK_UNCACHED  (ENTRY_BLOCK | ENTRY_ACCESSED | ENTRY_SHARED | ENTRY_UNCACHED | ENTRY_NO_EXEC)
 
 enum { level2_tables = 4 };
 
@@ -68,14 +70,19 @@ static void map_memory(uint64_t start, uint64_t end)
     }
 }
 
+static uint64_t line_bytes(void)
+{
+    return 4ull << (sysreg_read(CTR_EL0) >> 16 & 0xF);
+}
+
 // What was written with the caches off must not be hidden by older lines in them. Only bss, stacks and
 // tables were; the loader cleaned the rest.
 static void drop_cached_bss(void)
 {
-    uint64_t line_bytes = 4ull << (sysreg_read(CTR_EL0) >> 16 & 0xF);
+    uint64_t step = line_bytes();
 
     cpu_sync_memory();
-    for (uint64_t at = (uintptr_t)bss_start; at < (uintptr_t)bss_end; at += line_bytes)
+    for (uint64_t at = (uintptr_t)bss_start; at < (uintptr_t)bss_end; at += step)
         cpu_invalidate_line(at);
     cpu_sync_memory();
 }
@@ -93,6 +100,47 @@ void mmu_init(void)
         map_memory(b->ram[i].address, b->ram[i].address + b->ram[i].size);
     drop_cached_bss();
     mmu_enable();
+}
+
+static void clean_lines(uint64_t start, uint64_t end)
+{
+    uint64_t step = line_bytes();
+
+    for (uint64_t at = start; at < end; at += step)
+        cpu_clean_and_invalidate_line(at);
+    cpu_sync_memory();
+}
+
+// Of a block that is mapped by itself; NULL: it is not.
+static uint64_t *block_of(uint64_t address)
+{
+    uint64_t entry = mmu_level1[address / GIB_BYTES];
+
+    if ((entry & ENTRY_TABLE) != ENTRY_TABLE)
+        return NULL;
+    return (uint64_t *)(uintptr_t)(entry & ENTRY_ADDRESS) + address % GIB_BYTES / MEMORY_BLOCK_BYTES;
+}
+
+bool mmu_map_past_caches(uint64_t start, uint64_t bytes, bool device)
+{
+    uint64_t end = start + bytes;
+
+    if ((start | bytes) % MEMORY_BLOCK_BYTES != 0 || start > MMU_ADDRESS_END ||
+        bytes > MMU_ADDRESS_END - start)
+        return false;
+    for (uint64_t at = start; at < end; at += MEMORY_BLOCK_BYTES) {
+        if (block_of(at) == NULL)
+            return false;
+    }
+    clean_lines(start, end);
+    for (uint64_t at = start; at < end; at += MEMORY_BLOCK_BYTES)
+        *block_of(at) = 0; // break before make
+    cpu_invalidate_translations();
+    for (uint64_t at = start; at < end; at += MEMORY_BLOCK_BYTES)
+        *block_of(at) = at | (device ? BLOCK_OF_DEVICE : BLOCK_UNCACHED);
+    cpu_invalidate_translations();
+    clean_lines(start, end); // what was fetched ahead meanwhile
+    return true;
 }
 
 void mmu_map_executable(uint64_t address)

@@ -62,6 +62,7 @@ start_secondary_entry:
     .global mmu_enable
 mmu_enable:
     mov     x1, #0xff04                 // attribute 0: Device-nGnRE; 1: Normal, write-back, allocating
+    movk    x1, #0x0044, lsl #16        // 2: Normal, non-cacheable
     msr     mair_el1, x1
     mov     x1, #0x3519                 // T0SZ 25 (39 bits), inner and outer write-back, inner shareable, 4 KiB
     movk    x1, #0x0080, lsl #16        // EPD1: no upper half

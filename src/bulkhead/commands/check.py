@@ -7,7 +7,7 @@ Validation, cross-checks, planning, and all of `build` but writing, for people o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +18,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.config.problem import Problem
-    from bulkhead.planning.admission import Admission
+    from bulkhead.planning.admission import Admission, Demand
     from bulkhead.planning.model import Plan, Usage
 
 
@@ -178,7 +178,12 @@ def _bandwidth(found: Admission) -> dict[str, Any]:
         "bounded_bytes_per_s": found.bounded,
         "overcommitted": found.exceeded,
         "domains": [
-            {"name": one.domain, "bytes_per_s": one.bytes_per_s, "regulated": one.regulated}
+            {
+                "name": one.domain,
+                "bytes_per_s": one.bytes_per_s,
+                "regulated": one.regulated,
+                "accesses": None if one.accesses is None else asdict(one.accesses),
+            }
             for one in found.demands
         ],
     }
@@ -245,6 +250,15 @@ def show_usage(title: str, plan: Plan) -> None:
         show_flows(plan.flows, "flows")
 
 
+def _demand_note(one: Demand) -> str:
+    from bulkhead.report.numbers import count, duration
+
+    if one.accesses is not None:
+        period = duration(one.accesses.period_ns)
+        return f"at most {count(one.accesses.events)} {one.accesses.event} of a core in each {period}"
+    return "at the start: regulated" if one.regulated else ""
+
+
 def _show_bandwidth(found: Admission) -> None:
     """What each domain may ask of the memory, against what that sustains."""
     from rich.table import Table
@@ -255,7 +269,7 @@ def _show_bandwidth(found: Admission) -> None:
     table.add_column("")
     for one in found.demands:
         rate = "unlimited" if one.bytes_per_s is None else f"{one.bytes_per_s / 1e6:.1f}"
-        table.add_row(one.domain, rate, "at the start: regulated" if one.regulated else "")
+        table.add_row(one.domain, rate, _demand_note(one))
     note = "more than is guaranteed: overcommit" if found.exceeded else ""
     table.add_row("limits together", f"{found.bounded / 1e6:.1f}", note)
     if found.guaranteed is None:

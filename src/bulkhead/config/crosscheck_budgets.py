@@ -12,7 +12,14 @@ from fractions import Fraction
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Bandwidth, Domain, System
-from bulkhead.planning.budgets import MOST_EVENTS, NS_PER_S, counted_event, counts_of, events_of_rate
+from bulkhead.planning.budgets import (
+    MOST_EVENTS,
+    NS_PER_S,
+    CountedEvent,
+    counted_event,
+    counts_of,
+    events_of_rate,
+)
 
 APART = (("read", "write"), ("read_events", "write_events"))  # two budgets, of what is fetched and written
 SHORTEST_PERIOD_NS = 1000  # as core/manifest_budgets.c; a timer cannot do better anyway
@@ -100,7 +107,9 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
     if apart != (bandwidth.counts == "each") and bandwidth.counts != "auto":
         kind = "read and write budgets" if bandwidth.counts == "each" else "each"
         yield Finding((*at, "counts"), "conflict", f"'{bandwidth.counts}' does not fit the budgets", kind)
-    if event is not None and counts_of(bandwidth, event) is None:
+    if bandwidth.accesses is not None:
+        yield from _accesses(at, domain, platform, event)
+    elif event is not None and counts_of(bandwidth, event) is None:
         cause = f"platform '{platform.name}' does not count what is written back (`pmu.writeback_event`)"
         yield Finding((*at, given[0] if apart else "counts"), "not-on-platform", cause, "refills")
     if bandwidth.slack is not None and (event is None or counts_of(bandwidth, event) != "sum"):
@@ -109,8 +118,23 @@ def _counts(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
         yield Finding((*at, "per"), "conflict", "a budget for each of two counters cannot be shared", "vcpu")
 
 
+def _accesses(
+    at: KeyPath, domain: Domain, platform: Platform, event: CountedEvent | None
+) -> Iterator[Finding]:
+    """A budget of accesses stands beside one of refills, on a second counter."""
+    bandwidth = domain.bandwidth
+    if bandwidth.apart or bandwidth.counts not in ("auto", "refills"):
+        cause = "a budget of accesses stands beside one of refills, and there are two counters"
+        yield Finding((*at, "accesses"), "conflict", cause, "`budget` or `events`, with `counts: refills`")
+    elif event is not None and event.access_name is None:
+        cause = f"platform '{platform.name}' counts no accesses past the caches (`pmu.access_event`)"
+        yield Finding((*at, "accesses"), "not-on-platform", cause, "no `accesses`")
+    if bandwidth.per == "domain" and len(domain.cpus) > 1:
+        yield Finding((*at, "per"), "conflict", "a budget for each of two counters cannot be shared", "vcpu")
+
+
 def _one_core(system: System, platform: Platform) -> Iterator[Finding]:
-    """VCPUs that share a core share its counters, the first of which is of one event."""
+    """VCPUs that share a core share its counters, each of which is of one event."""
     event = counted_event(platform, emulated=False)
     if event is None:
         return
@@ -122,3 +146,9 @@ def _one_core(system: System, platform: Platform) -> Iterator[Finding]:
             core = min(set(others[0].cpus) & set(domain.cpus))
             cause = f"'writebacks' beside another kind of budget, of '{others[0].name}', on core {core}"
             yield Finding(("domains", n, "bandwidth", "counts"), "conflict", cause, "sum, or another core")
+        others = [d for m, d in limited if counts[m] in ("each", "sum") and set(d.cpus) & set(domain.cpus)]
+        if counts[n] == "accesses" and others:
+            core = min(set(others[0].cpus) & set(domain.cpus))
+            cause = f"beside the budget of '{others[0].name}', of what it writes, on core {core}"
+            allowed = f"`counts: refills` or `accesses` for '{others[0].name}', or another core"
+            yield Finding(("domains", n, "bandwidth", "accesses"), "conflict", cause, allowed)

@@ -106,6 +106,9 @@ def _bandwidth(at: KeyPath, domain: Domain, regulation: Regulation) -> Findings:
     if bandwidth.counts == "each" or bandwidth.apart:
         cause = f"'{domain.name}' has two budgets, a regulator gives one"
         yield Finding((*at, "counts"), "conflict", cause, "sum, refills, writebacks")
+    if bandwidth.accesses is not None:
+        cause = f"'{domain.name}' has two budgets, a regulator gives one"
+        yield Finding((*at, "accesses"), "conflict", cause, "no `accesses`, or the policy static")
     given = "period" in bandwidth.model_fields_set or (not bandwidth.unlimited and domain.criticality == "rt")
     if given and bandwidth.period != regulation.interval:
         cause = (
@@ -125,6 +128,7 @@ def _reclaim(system: System, regulation: Regulation) -> Findings:
         and not domain.bandwidth.unlimited
         and (domain.bandwidth.per == "vcpu" or len(domain.cpus) == 1)
         and not domain.bandwidth.apart
+        and domain.bandwidth.accesses is None
     ]
     for index, domain in givers[1:]:
         for key in ("period", "counts"):
@@ -136,7 +140,10 @@ def _reclaim(system: System, regulation: Regulation) -> Findings:
 
 def _bounds(system: System, regulation: Regulation, found: RegulatorPlan, platform: Platform) -> Findings:
     """As core/regulator_parameters.c."""
-    regulated = {core: found.budget_events[core] or 0 for core in found.regulated}
+    budgets = {core: found.budget_events[core] for core in found.regulated}
+    regulated = {
+        core: events for core, events in budgets.items() if events is not None
+    }  # others have findings
     for index, domain in enumerate(system.domains):
         low = [core for core in domain.cpus if core in regulated and regulated[core] < found.floor_events]
         if low:

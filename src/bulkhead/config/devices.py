@@ -66,6 +66,7 @@ class Master(Registers):
     interrupts: tuple[IntId, ...] = ()  # shared ones, level-triggered
     iommu: Name | None = None  # None: its accesses meet none
     streams: tuple[StreamId, ...] = ()
+    coherent: bool = False  # what it reads and writes is what the cores' caches have
 
 
 class Dma(Master):
@@ -73,7 +74,6 @@ class Dma(Master):
 
     type: Text
     channels: Annotated[int, Field(ge=1, le=256)] = 1
-    coherent: bool = False
     qos: Address | None = None
     rate: BytesPerS | None = None
     start: Picoseconds | None = None  # from being enabled to its first access

@@ -27,6 +27,7 @@ from bulkhead.config.quantity import Empty, described
 from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
 from bulkhead.config.system import UNLIMITED, UNLIMITED_CPU, Isolation, System
 from bulkhead.config.translate import translate
+from bulkhead.config.uncounted import uncounted
 from bulkhead.planning.admission import not_admitted
 from bulkhead.planning.broker import with_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
@@ -96,6 +97,7 @@ def load_system(
             noticed += trusted(system, platform)
         if platform is not None and emulated is not True:  # an emulator has no bandwidth to share
             noticed += not_admitted(system, platform)
+            noticed += uncounted(system, platform)
         notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}

@@ -23,6 +23,12 @@ def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
     return [known[name] for name in domain.devices if name in known and known[name].masters_memory]
 
 
+def incoherent(domain: Domain, platform: Platform) -> list[Device | Dma]:
+    """Those of its devices that master memory and do not see what caches hold: what such a device shares with
+    the domain's programs must be able to be past the caches."""
+    return [device for device in unconfined(domain, platform) if not device.coherent]
+
+
 def why_unconfined(device: Device | Dma) -> str:
     """What would have to be otherwise, as the end of a sentence about the device."""
     if device.iommu is None:

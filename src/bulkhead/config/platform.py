@@ -81,6 +81,7 @@ EventName = Literal[
     "L3D_CACHE_REFILL",
     "L3D_CACHE_WB",
     "BUS_ACCESS",
+    "EXT_MEM_REQ_NC",
 ]
 
 
@@ -106,6 +107,8 @@ class Cores(Section):
     prefetcher: Prefetcher | None = None
     tlb: Tlb | None = None
     mpu: Mpu | None = None
+    # Each of them has FEAT_S2FWB: the hypervisor says what guests' memory is cached as, whatever they map.
+    s2fwb: bool = False
 
 
 class InterruptController(Section):
@@ -151,11 +154,25 @@ class TrafficEvent(Section):
     counted_at: Text
 
 
+class AccessEvent(Section):
+    """What accesses past the caches cause, too: those of memory that a guest maps Non-cacheable or Device."""
+
+    name: Literal["BUS_ACCESS", "MEM_ACCESS", "EXT_MEM_REQ_NC"]
+    bytes: Bytes  # that the memory moves for one of them, at most
+    counted_at: Text
+
+    @property
+    def counts_lines(self) -> bool:
+        """Every line that a cache asks for or gives up is at least one of them."""
+        return self.name == "BUS_ACCESS"
+
+
 class Pmu(Section):
     counters: Annotated[int, Field(ge=0, le=31)]
     interrupts: tuple[IntId, ...] = ()  # one private one, or one per core; none: not connected
     traffic_event: TrafficEvent | None = None  # lines fetched
     writeback_event: TrafficEvent | None = None  # lines written, of as many bytes
+    access_event: AccessEvent | None = None  # past the caches, and perhaps others
 
 
 class Cache(Section):

@@ -244,6 +244,8 @@ class Bandwidth(WordModel):
     period: Nanoseconds = 1 * MS
     counts: Literal["auto", "refills", "writebacks", "each", "sum"] = "auto"
     slack: Annotated[int, Field(ge=0, le=(1 << 31) - 1)] | None = None  # of `sum`, in events
+    # A second budget, of the platform's `pmu.access_event`: accesses past the caches, which are no refills.
+    accesses: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
     # The budget where instructions stand in for memory events, as on the emulator [`events`].
     instructions: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
 

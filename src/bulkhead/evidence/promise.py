@@ -34,6 +34,7 @@ class DomainPromise:
     colors: frozenset[int]
     frames: Words  # physical addresses, ascending
     devices: tuple[Window, ...] = ()
+    own_attributes: bool = False  # where stage 2 could force write-back, its memory is as it maps it
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Promise:
     load_area: Window | None
     hypervisor_devices: tuple[Window, ...]
     exchange: Exchange | None = None
+    s2fwb: bool = False  # stage 2 forces guests' memory to be write-back (FEAT_S2FWB)
 
 
 def within(addresses: Words, windows: tuple[Window, ...]) -> NDArray[np.bool_]:

@@ -17,7 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bulkhead.evidence.promise import DomainPromise, Promise, Window, color_table, colors_of, within
-from bulkhead.evidence.vmsa import S1_READ_ONLY, S1_XN, Translation, Words, root_address, walk
+from bulkhead.evidence.vmsa import (
+    S1_READ_ONLY,
+    S1_XN,
+    S2_FWB_AS_STAGE_1,
+    S2_FWB_WRITE_BACK,
+    S2_WRITE_BACK,
+    Translation,
+    Words,
+    root_address,
+    stage2_device,
+    stage2_type,
+    walk,
+)
 
 _LISTED_PER_KIND = 8  # findings of one kind and tree that are written out; the rest is counted
 
@@ -105,9 +117,10 @@ class _Checker:
         """Check one domain; the RAM frames that it can reach are returned."""
         where = f"domain {domain.name}"
         self._tables(where, tree)
-        ipa, pa, _ = tree.frames()
+        ipa, pa, descriptor = tree.frames()
         is_ram = within(pa, self.promise.ram)
         self._devices(where, "IPA", ipa[~is_ram], pa[~is_ram], domain.devices)
+        self._types(domain, ipa, pa, descriptor, is_ram)
         ipa, pa = ipa[is_ram], pa[is_ram]
         self.witness.frames_checked += len(pa)
         ipa, pa = self._without_window(domain, ipa, pa)
@@ -279,6 +292,38 @@ class _Checker:
             (
                 f"{where}: {space} {src:#x} -> PA {target:#x}: not RAM, and not a device of its own"
                 for src, target in _pairs(source[wrong], pa[wrong])
+            ),
+        )
+
+    def _types(
+        self, domain: DomainPromise, ipa: Words, pa: Words, descriptor: Words, is_ram: NDArray[np.bool_]
+    ) -> None:
+        """Memory that budgets are to count must not be past the caches because a guest maps it so."""
+        where = f"domain {domain.name}"
+        found = stage2_type(descriptor)
+        expected = S2_WRITE_BACK
+        if self.promise.s2fwb:
+            expected = S2_FWB_AS_STAGE_1 if domain.own_attributes else S2_FWB_WRITE_BACK
+        wrong = is_ram & (found != np.uint64(expected))
+        self._add(
+            "memory_type",
+            where,
+            pa[wrong],
+            (
+                f"{where}: IPA {source:#x} -> PA {target:#x}: memory type {kind:#06b}, not {expected:#06b}"
+                for (source, target), kind in zip(
+                    _pairs(ipa[wrong], pa[wrong]), found[wrong].tolist(), strict=True
+                )
+            ),
+        )
+        wrong = ~is_ram & ~stage2_device(descriptor)
+        self._add(
+            "memory_type",
+            where,
+            pa[wrong],
+            (
+                f"{where}: IPA {source:#x} -> PA {target:#x}: not RAM, and mapped as Normal memory"
+                for source, target in _pairs(ipa[wrong], pa[wrong])
             ),
         )
 

@@ -24,6 +24,25 @@ _VALID, _TABLE_OR_PAGE = 0b01, 0b11
 _TABLE_READ_ONLY, _TABLE_XN = 1 << 62, 1 << 60  # hierarchical permissions, stage 1 only (D8.4.2)
 S1_READ_ONLY, S1_XN = 1 << 7, 1 << 54  # AP[2], XN of a single-privilege-level regime such as EL2
 S2_WRITE = 1 << 7  # S2AP[1]
+_S2_MEMATTR_SHIFT, _S2_MEMATTR = 2, 0b1111
+_S2_DEVICE_BITS = 0b1100  # of MemAttr: zero, the others say which kind of Device (both encodings)
+
+# MemAttr[3:0] of Normal memory (D8.6). Without HCR_EL2.FWB the more restrictive stage decides, and write-back
+# restricts nothing; with it (FEAT_S2FWB, rules R_VRJSW and R_RHWZM) stage 2 says which.
+S2_WRITE_BACK = 0b1111
+S2_FWB_WRITE_BACK = 0b0110
+S2_FWB_AS_STAGE_1 = 0b0111
+
+
+def stage2_type(descriptor: Words) -> Words:
+    """MemAttr[3:0] of stage-2 leaf descriptors."""
+    return (descriptor >> np.uint64(_S2_MEMATTR_SHIFT)) & np.uint64(_S2_MEMATTR)
+
+
+def stage2_device(descriptor: Words) -> NDArray[np.bool_]:
+    """Which stage-2 leaf descriptors are of a kind of Device memory."""
+    device: NDArray[np.bool_] = (stage2_type(descriptor) & np.uint64(_S2_DEVICE_BITS)) == np.uint64(0)
+    return device
 
 
 def root_address(ttbr: int) -> int:

@@ -79,6 +79,7 @@ def board_of(platform: Platform) -> Json:
         "event_counters": platform.pmu.counters if platform.pmu is not None else 0,
         "overflow_irqs": [platform.pmu_interrupt(core) for core in range(platform.cores.count)],
         "mpidrs": platform.mpidrs(),
+        "s2fwb": platform.cores.s2fwb,
         "dram_profile_pa": _dram_profile(platform),
         "entry_ps": costs.entry or 0,
         "exit_ps": costs.exit or 0,

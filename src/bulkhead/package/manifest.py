@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bulkhead.config.flow_costs import no_costs
+from bulkhead.config.masters import incoherent
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import addresses
 from bulkhead.config.system import Broker, Domain
@@ -43,7 +44,7 @@ _UTILIZATION = tuple(
 )
 _BUDGET = tuple(
     f"budget_{name}"
-    for name in ("events", "period_ns", "chunk_events", "write_events", "slack_events", "counts")
+    for name in ("events", "period_ns", "chunk_events", "second_events", "slack_events", "counts")
 )
 _BROKER = ("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps")
 _ENGINE = ("engine", "engine_irq", "engine_pa", "qos_pa", "qos_rate")
@@ -179,6 +180,8 @@ def _platform(platform: Platform, color_bits: int, layout: Layout, event: Counte
         "traffic_event": event.number if event else 0,
         "overflow_backup_events": event.backup_events if event else 0,
         "writeback_event": event.writeback_number if event else 0,
+        "access_event": event.access_number if event else 0,
+        "s2fwb": int(platform.cores.s2fwb),
         "color_bits": color_bits,
         **_utilization(platform, event),
         **_sram(platform, event),
@@ -344,7 +347,9 @@ def _configured(plan: Plan, domain: DomainPlan) -> Domain:
     return configured
 
 
-def _flags(domain: DomainPlan, configured: Domain, budget: Budget | None, layout: Layout) -> int:
+def _flags(
+    domain: DomainPlan, configured: Domain, budget: Budget | None, platform: Platform, layout: Layout
+) -> int:
     chosen = {
         "realtime": domain.realtime,
         "premap": domain.premap,
@@ -355,6 +360,7 @@ def _flags(domain: DomainPlan, configured: Domain, budget: Budget | None, layout
         "budget": budget is not None,
         "pmu": configured.pmu,
         "reclaim": budget is not None and budget.reclaim,
+        "own_attributes": bool(incoherent(configured, platform)),
     }
     return sum(layout.enum_value("domain_flag", name) for name, on in chosen.items() if on)
 
@@ -387,7 +393,7 @@ def _add_domain(
         "entry_ipa": images.entry_ipa,
         "boot_argument": images.device_tree_ipa,
         "color_set": sets.of(domain.colors),
-        "flags": _flags(domain, configured, budget, layout),
+        "flags": _flags(domain, configured, budget, plan.platform, layout),
     }
     for table, start in first.items():
         row[f"first_{table[:-1]}"] = start
@@ -407,7 +413,7 @@ def _budget(budget: Budget | None, layout: Layout) -> Row:
         "budget_events": layout.constant("unlimited_events") if budget.events is None else budget.events,
         "budget_period_ns": budget.period_ns,
         "budget_chunk_events": budget.chunk_events,
-        "budget_write_events": budget.write_events,
+        "budget_second_events": budget.second_events,
         "budget_slack_events": budget.slack_events,
         "budget_counts": layout.enum_value("budget_counts", budget.counts),
     }

@@ -15,9 +15,18 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.budgets import NS_PER_S, CountedEvent, counted_event
-from bulkhead.planning.regulation import budget_in, is_regulated
+from bulkhead.planning.regulation import budget_in, is_regulated, lines_of
 
 MB = 10**6
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """A domain's second budget, of each of its cores."""
+
+    event: str
+    events: int
+    period_ns: int
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,7 @@ class Demand:
     domain: str
     bytes_per_s: int | None  # None: nothing bounds it
     regulated: bool  # only at the start: the regulator gives what is left
+    accesses: Accesses | None = None  # what bounds what goes past the caches; None: nothing
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,12 @@ def admission_of(system: System, platform: Platform) -> Admission:
     """For the simulated machine and the board; an emulator has no bandwidth."""
     event = counted_event(platform, emulated=False)
     demands = tuple(
-        Demand(domain.name, _demand(system, domain, event), is_regulated(system, domain))
+        Demand(
+            domain.name,
+            _demand(system, domain, event),
+            is_regulated(system, domain),
+            _accesses(system, domain, event),
+        )
         for domain in system.domains
     )
     guaranteed = platform.dram.guaranteed if platform.dram is not None else None
@@ -93,14 +108,21 @@ def check_admission(system: System, platform: Platform) -> Iterator[Finding]:
     yield Finding(("domains",), "overcommit", cause, "lower budgets, or `regulation: { overcommit: true }`")
 
 
+def _accesses(system: System, domain: Domain, event: CountedEvent | None) -> Accesses | None:
+    budget = budget_in(system, domain, event)
+    if budget is None or budget.counts != "accesses" or event is None or event.access_name is None:
+        return None
+    return Accesses(event.access_name, budget.second_events, budget.period_ns)
+
+
 def _demand(system: System, domain: Domain, event: CountedEvent | None) -> int | None:
     budget = budget_in(system, domain, event)
     if budget is None or budget.events is None or event is None or event.bytes is None:
         return None
     if budget.counts == "writebacks":
         return None  # what it fetches is not bounded
-    events = budget.events + budget.write_events
-    if budget.counts == "refills":
-        events *= 2
+    events = lines_of(budget, event)
+    if budget.counts == "refills" or (budget.counts == "accesses" and not event.access_counts_lines):
+        events += budget.events  # that are written back
     holders = len(domain.cpus) if budget.regulated or not budget.shared else 1
     return events * event.bytes * holders * NS_PER_S // budget.period_ns

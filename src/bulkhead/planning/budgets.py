@@ -8,14 +8,15 @@ What a dynamic regulator makes of budgets is regulation.py's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bulkhead.config.platform import EventName, Platform
+from bulkhead.config.platform import AccessEvent, EventName, Platform
 from bulkhead.config.system import Bandwidth
 
 NS_PER_S = 10**9
 MOST_EVENTS = (1 << 40) - 1  # of a period: core/event_pool.h
 DRAWS = 8  # from a budget that VCPUs share, of each in a period: a chunk that is not used up is lost
+TWO_BUDGETS = ("each", "accesses")  # a counter with a budget each: they cannot be shared or given away
 SLACK_PART = 32  # of the budget: how exact a sum is, for seven interrupts in a period at most
 
 # Common events (DDI 0487, D13.12) that can stand for memory traffic, and instructions.
@@ -28,6 +29,7 @@ EVENT_NUMBERS: dict[EventName, int] = {
     "BUS_ACCESS": 0x19,
     "L3D_CACHE_REFILL": 0x2A,
     "L3D_CACHE_WB": 0x2C,
+    "EXT_MEM_REQ_NC": 0xC1,  # Cortex-A53 TRM (DDI 0500), PMU events: its own
 }
 
 
@@ -41,9 +43,15 @@ class CountedEvent:
     backup_events: int = 0  # a second counter overflows so many events later; 0: there is none
     writeback_name: str | None = None  # None: what is written back is not counted
     writeback_number: int = 0
+    access_name: str | None = None  # None: what goes past the caches is not counted
+    access_number: int = 0
+    access_bytes: int = 0  # that the memory moves for one of them, at most
+    access_counts_lines: bool = False  # those that caches ask for and give up, too
 
     def counted_as(self, counts: str) -> str:
         """The names of what a budget counts, for people."""
+        if counts == "accesses" and self.access_name is not None:
+            return f"{self.name} and {self.access_name}"
         if counts == "refills" or self.writeback_name is None:
             return self.name
         joined = {"each": " and ", "sum": " + "}
@@ -55,8 +63,8 @@ class Budget:
     events: int | None  # None: it is counted, and has no limit
     period_ns: int
     chunk_events: int  # of one draw from the budget that the VCPUs share; 0: each has its own
-    counts: str = "refills"  # writebacks, each, sum
-    write_events: int = 0  # of each: `events` is for refills
+    counts: str = "refills"  # writebacks, each, sum, accesses
+    second_events: int = 0  # of each and accesses: `events` is for refills
     slack_events: int = 0  # of sum
     reclaim: bool = False  # gives what it does not need, and draws what others gave
     regulated: bool = False  # it is the first one of each core, and changes
@@ -77,17 +85,32 @@ def counted_event(platform: Platform, *, emulated: bool) -> CountedEvent | None:
         if event is None:
             return None
         found = CountedEvent(event.name, EVENT_NUMBERS[event.name], event.bytes)
-        if back is None:
-            return found
-        return CountedEvent(found.name, found.number, found.bytes, 0, back.name, EVENT_NUMBERS[back.name])
+        if back is not None:
+            number = EVENT_NUMBERS[back.name]
+            found = replace(found, writeback_name=back.name, writeback_number=number)
+        return _with_accesses(found, pmu.access_event)
     stand_in = platform.emulator.event if platform.emulator is not None else None
     if stand_in is None:
         return None
     return CountedEvent(stand_in.name, EVENT_NUMBERS[stand_in.name], None, stand_in.backup)
 
 
+def _with_accesses(found: CountedEvent, access: AccessEvent | None) -> CountedEvent:
+    if access is None:
+        return found
+    return replace(
+        found,
+        access_name=access.name,
+        access_number=EVENT_NUMBERS[access.name],
+        access_bytes=access.bytes,
+        access_counts_lines=access.counts_lines,
+    )
+
+
 def counts_of(bandwidth: Bandwidth, event: CountedEvent) -> str | None:
-    """refills, writebacks, each or sum; None: what is asked for is not counted there."""
+    """refills, writebacks, each, sum or accesses; None: what is asked for is not counted there."""
+    if bandwidth.accesses is not None:
+        return "accesses" if event.access_name is not None else None
     if bandwidth.counts == "auto":
         if bandwidth.apart:
             return "each" if event.writeback_name is not None else None
@@ -119,20 +142,21 @@ def budget_of(
     in_events = bandwidth.events if bandwidth.events is not None else bandwidth.read_events
     if counts is None or (event.bytes is None and in_events is None):
         return None
-    write_events = bandwidth.write_events or 0
+    second = bandwidth.accesses or bandwidth.write_events or 0
     if in_events is not None:
         events = in_events
     else:
         rate = bandwidth.budget if bandwidth.read is None else bandwidth.read
         assert rate is not None
         events = events_of_rate(rate, bandwidth.period, event)
-        write_events = events_of_rate(bandwidth.write or 0, bandwidth.period, event)
-    shared = bandwidth.per == "domain" and vcpus > 1 and counts != "each"
-    reclaim = reclaim and not shared and counts != "each"
+        second = bandwidth.accesses or events_of_rate(bandwidth.write or 0, bandwidth.period, event)
+    alone = counts in TWO_BUDGETS
+    shared = bandwidth.per == "domain" and vcpus > 1 and not alone
+    reclaim = reclaim and not shared and not alone
     draws = DRAWS * (vcpus if shared else 1)
     chunk = max(1, events // draws) if (shared or reclaim) and events else 0
     slack = slack_of(bandwidth, counts, chunk if shared else events)
-    return Budget(events, bandwidth.period, chunk, counts, write_events, slack, reclaim)
+    return Budget(events, bandwidth.period, chunk, counts, second, slack, reclaim)
 
 
 def _stand_in(bandwidth: Bandwidth, vcpus: int, instructions: int) -> Budget:

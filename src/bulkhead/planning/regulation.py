@@ -12,7 +12,15 @@ from fractions import Fraction
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Bandwidth, Domain, Regulation, System
-from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counts_of, events_of_rate, slack_of
+from bulkhead.planning.budgets import (
+    TWO_BUDGETS,
+    Budget,
+    CountedEvent,
+    budget_of,
+    counts_of,
+    events_of_rate,
+    slack_of,
+)
 
 INITIAL_BYTES_PER_S = 50 * 10**6  # of a regulated core that has no `bandwidth`
 DYNAMIC = ("dynamic", "dynamic-bandwidth")
@@ -78,7 +86,7 @@ def _first(regulation: Regulation, domain: Domain, event: CountedEvent) -> Budge
     """A regulated domain's, of each of its cores."""
     bandwidth = domain.bandwidth
     counts = counts_of(bandwidth, event)
-    if counts is None or counts == "each":
+    if counts is None or counts in TWO_BUDGETS:
         return None
     if bandwidth.unlimited:
         events = events_of_rate(INITIAL_BYTES_PER_S, regulation.interval, event)
@@ -97,13 +105,22 @@ def _per_core(bandwidth: Bandwidth, domain: Domain, events: int) -> int:
     return events // len(domain.cpus) if bandwidth.per == "domain" else events
 
 
+def lines_of(budget: Budget, event: CountedEvent) -> int:
+    """Lines that the memory moves in a period for who uses up his budgets, as far as these bound it."""
+    assert budget.events is not None and event.bytes is not None
+    if budget.counts != "accesses":
+        return budget.events + budget.second_events
+    past = -(-budget.second_events * event.access_bytes // event.bytes)
+    return past if event.access_counts_lines else budget.events + past
+
+
 def _limit(system: System, domain: Domain, event: CountedEvent) -> int | None:
     """Of one of its cores in an interval, rounded up."""
     assert system.regulation is not None
     budget = budget_in(system, domain, event)
     if budget is None or budget.events is None:
         return None
-    events = budget.events + budget.write_events
+    events = lines_of(budget, event)
     vcpus = len(domain.cpus) if budget.shared else 1
     return -(-events * system.regulation.interval // (budget.period_ns * vcpus))
 

@@ -166,6 +166,8 @@ def _bandwidth(bandwidth: Bandwidth) -> Any:
         given["counts"] = bandwidth.counts
     if bandwidth.slack is not None:
         given["slack"] = bandwidth.slack
+    if bandwidth.accesses is not None:
+        given["accesses"] = bandwidth.accesses
     if bandwidth.instructions is not None:
         given["instructions"] = bandwidth.instructions
     if bandwidth.read is not None:

@@ -61,6 +61,8 @@ def budget_text(events: dict[str, Any]) -> str:
         budget = f"on average {means} ({count(least)} to {count(most)})"
     elif events["budget"] is None:
         budget = "any number of"
+    elif "accesses" in events:
+        budget = f"{count(events['budget'])} and {count(events['accesses']['budget'])}"
     elif "write_budget" in events:
         budget = f"{count(events['budget'])} and {count(events['write_budget'])}"
     else:
@@ -79,8 +81,11 @@ def budget_text(events: dict[str, Any]) -> str:
 def _kept_text(events: dict[str, Any]) -> str:
     if not events["periods"]:
         return "no period of it has ended"
+    most = count(events["max_per_period"])
+    if "accesses" in events:
+        most += f" and {count(events['accesses']['max_per_period'])}"
     return (
-        f"at most {count(events['max_per_period'])} on a core, "
+        f"at most {most} on a core, "
         f"{_beyond_text(events['overshoot_max'])}, "
         f"stopped in {count(events['throttled_periods'])} of {count(events['periods'])} periods"
         + _reclaim_text(events["vcpus"])

@@ -19,7 +19,7 @@ Json = dict[str, object]
 def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) -> Json:
     """The budget in each period, of all VCPUs together if `shared`; then sums and maxima over them.
 
-    `latest`: what a manager made of it.
+    `latest`: what a manager made of it. `accesses`: the second budget, of other events than the first.
     """
     vcpus = [core.budget for core in cores if core.budget is not None]
     beyond = sum(one.overshoot_periods for one in vcpus)
@@ -28,12 +28,13 @@ def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) ->
     return {
         "event": event,
         "budget": budget.events,
-        **({"write_budget": budget.write_events} if budget.counts == "each" else {}),
+        **({"write_budget": budget.second_events} if budget.counts == "each" else {}),
+        **({"accesses": _accesses(budget, vcpus)} if budget.counts == "accesses" else {}),
         "period_ns": budget.period_ns,
         "changes": last.changes if last is not None else 0,
         **({"latest": {"budget": last.limit, "period_ns": last.period_ns}} if last and changed else {}),
         "shared": budget.shared,
-        "events": sum(one.events for one in vcpus),
+        "events": sum(_counted(one, budget) for one in vcpus),
         "max_per_period": max((one.max_per_period for one in vcpus), default=0),
         "overshoot_max": max((one.overshoot_max for one in vcpus), default=0),
         "overshoot_mean": sum(one.overshoot_events for one in vcpus) / beyond if beyond else 0.0,
@@ -41,7 +42,22 @@ def events_of(budget: Budget, event: str | None, cores: Sequence[CoreStatus]) ->
         "late_periods": sum(one.late_periods for one in vcpus),
         "throttled_periods": sum(one.throttled_periods for one in vcpus),
         "throttled_ns": sum(one.throttled_ns for one in vcpus),
-        "vcpus": [{"vcpu": core.vcpu, **_vcpu(core.budget)} for core in cores if core.budget is not None],
+        "vcpus": [
+            {"vcpu": core.vcpu, **_vcpu(core.budget, budget)} for core in cores if core.budget is not None
+        ],
+    }
+
+
+def _counted(one: BudgetStatus, budget: Budget) -> int:
+    """Of events of one kind."""
+    return one.events - one.second_events if budget.counts == "accesses" else one.events
+
+
+def _accesses(budget: Budget, vcpus: Sequence[BudgetStatus]) -> Json:
+    return {
+        "budget": budget.second_events,
+        "events": sum(one.second_events for one in vcpus),
+        "max_per_period": max((one.second_max_per_period for one in vcpus), default=0),
     }
 
 
@@ -55,9 +71,9 @@ def budget_reasons(name: str, budget: Budget, cores: Sequence[CoreStatus]) -> li
     ]
 
 
-def _vcpu(one: BudgetStatus) -> Json:
+def _vcpu(one: BudgetStatus, budget: Budget) -> Json:
     return {
-        "events": one.events,
+        "events": _counted(one, budget),
         "max_per_period": one.max_per_period,
         "overshoot_max": one.overshoot_max,
         "periods": one.periods,

@@ -15,7 +15,7 @@ import numpy as np
 
 from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
-from bulkhead.config.masters import unconfined
+from bulkhead.config.masters import incoherent, unconfined
 from bulkhead.config.platform import Platform
 from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, Window
 from bulkhead.flows.response import bounds_ns
@@ -139,6 +139,7 @@ def make_promise(plan: Plan) -> Promise:
                 colors=domain.colors or frozenset(),
                 frames=np.sort(np.concatenate([segment.pages(plan.space) for segment in domain.segments])),
                 devices=_devices_of(domain, plan),
+                own_attributes=_own_attributes(domain, plan),
             )
             for domain in plan.domains
         ),
@@ -148,7 +149,13 @@ def make_promise(plan: Plan) -> Promise:
         load_area=Window(load_pa, load_bytes, "load area"),
         hypervisor_devices=_hypervisor_devices(plan),
         exchange=_exchange(plan),
+        s2fwb=plan.platform.cores.s2fwb,
     )
+
+
+def _own_attributes(domain: DomainPlan, plan: Plan) -> bool:
+    configured = plan.system.domain(domain.name)
+    return configured is not None and bool(incoherent(configured, plan.platform))
 
 
 def _flows_of(plan: Plan) -> tuple[FlowTarget, ...]:

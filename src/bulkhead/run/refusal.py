@@ -16,7 +16,8 @@ _BOARD = "the device tree that the board was started with"
 _SENTENCES = {
     "load_area": "the package was loaded where a domain's or the hypervisor's memory is: load it where"
     " the platform file says (`load`)",
-    "hardware": "the package was built for another board than the one that it was started on",
+    "hardware": "the package was built for another board than the one that it was started on, or its platform"
+    " file says of the cores what they are not (`cores.s2fwb`)",
     "core_missing": "a core of the platform file did not start: the firmware's PSCI did not turn it on",
     "device_tree": f"{_BOARD} is damaged, or is none of the format's version 17",
     "board_memory": f"{_BOARD} has less memory than the platform file says (`memory`)",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bulkhead.planning.budgets import TWO_BUDGETS
 from bulkhead.run.status import CoreStatus, SharedVcpu, SystemStatus
 from bulkhead.run.target import DomainTarget, Policy
 
@@ -21,6 +22,7 @@ Json = dict[str, object]
 # emulator those of the other cores' turns, too, as a piece of the console's work.
 LONGEST_WAY = 3500
 LONGEST_WAY_OF_MEMORY = 64
+ACCESSES_OF_A_LINE = 8  # on the bus, where these are what is counted: one for each 8 bytes
 
 _STARTED = ("ready", "recharge")  # states of a VCPU that waits for the core or for its next period
 
@@ -117,16 +119,18 @@ def _beyond_budget(one: SharedVcpu, domain: DomainTarget) -> list[str]:
     if domain.budget is None or one.budget is None:
         return []
     assert domain.budget.events is not None, "only a regulated core counts without a limit"
-    events = domain.budget.events + domain.budget.write_events
     slack = LONGEST_WAY if domain.event == "INST_RETIRED" else LONGEST_WAY_OF_MEMORY
+    slack *= ACCESSES_OF_A_LINE if domain.budget.counts == "accesses" else 1
     slack += domain.budget.slack_events
     if one.budget.changes:  # by a manager: which one held in that period, the hypervisor alone knows
         return _beyond_changed(one.budget.overshoot_max, slack, domain)
-    if one.budget.max_per_period <= events + slack:
-        return []
+    budgets = [(one.budget.max_per_period, domain.budget.events)]
+    if domain.budget.counts in TWO_BUDGETS:
+        budgets.append((one.budget.second_max_per_period, domain.budget.second_events))
     return [
-        f"{domain.name} had {one.budget.max_per_period} events in a period, of a budget of"
-        f" {events} and at most {slack} beyond it"
+        f"{domain.name} had {most} events in a period, of a budget of {events} and at most {slack} beyond it"
+        for most, events in budgets
+        if most > events + slack
     ]
 
 

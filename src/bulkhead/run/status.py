@@ -85,6 +85,8 @@ class BudgetStatus:
     changes: int  # of these two, by managers
     limits: LimitStatus | None = None  # of a regulated one
     reclaim: ReclaimStatus | None = None  # of one that gives and draws
+    second_events: int = 0  # of a second budget, among `events`
+    second_max_per_period: int = 0
 
 
 @dataclass(frozen=True)
@@ -327,6 +329,8 @@ def _budget(raw: Mapping[str, Any], hz: int) -> BudgetStatus | None:
         overshoot_events=int(raw["overshoot_events"]),
         overshoot_max=int(raw["overshoot_max_events"]),
         max_per_period=int(raw["period_max_events"]),
+        second_events=int(raw["second_events"]),
+        second_max_per_period=int(raw["second_max_events"]),
         limit=int(raw["limit_events"]),
         period_ns=-(-int(raw["period_ticks"]) * 10**9 // hz),
         changes=int(raw["changes"]),

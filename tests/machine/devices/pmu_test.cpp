@@ -30,6 +30,7 @@ protected:
                  {.implemented0 = 1U << pmu_event::l2d_cache_refill | 1U << pmu_event::cpu_cycles |
                                   1U << pmu_event::inst_retired,
                   .implemented1 = 0,
+                  .own_event = pmu_event::ext_mem_req_nc,
                   .total = [this](std::uint16_t event) { return totals[event]; },
                   .watch = [this](std::uint16_t event, std::uint64_t target) { targets[event] = target; },
                   .line = [this](bool high) { line = high; }}};
@@ -65,6 +66,23 @@ TEST_F(pmu_on_a_core, CountsWhatHappensWhileEnabledAndNothingElse)
     monitors.write(reg::pmcntenclr, 1);
     happen(pmu_event::l2d_cache_refill, 11);
     EXPECT_EQ(monitors.read(reg::pmevcntr, 0), 7U);
+}
+
+TEST_F(pmu_on_a_core, CountsAnEventOfTheCoresOwnAndInterruptsForIt)
+{
+    monitors.write(reg::pmcr, enable);
+    count(0, pmu_event::ext_mem_req_nc, nsh);
+    count(1, 0xC2, nsh); // that the core has not
+    monitors.write(reg::pmevcntr, 0xFFFFFFFF - 9, 0);
+    monitors.write(reg::pmintenset, 3);
+    totals[0xC2] = 100;
+    happen(pmu_event::ext_mem_req_nc, 9);
+    EXPECT_FALSE(line);
+    happen(pmu_event::ext_mem_req_nc, 1);
+    EXPECT_TRUE(line);
+    EXPECT_EQ(monitors.read(reg::pmovsset), 1U);
+    EXPECT_EQ(monitors.read(reg::pmevcntr, 0), 0U);
+    EXPECT_EQ(monitors.read(reg::pmevcntr, 1), 0U);
 }
 
 TEST_F(pmu_on_a_core, FiltersByExceptionLevel)

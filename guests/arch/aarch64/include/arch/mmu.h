@@ -5,6 +5,7 @@
 #ifndef BULKHEAD_GUESTS_ARCH_MMU_H
 #define BULKHEAD_GUESTS_ARCH_MMU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Addresses from here on are not mapped.
@@ -17,6 +18,11 @@ void mmu_init(void);
 // Maps the aligned GiB around `address` as executable memory although it is no RAM, so that a jump there
 // leaves stage 1 to fail in stage 2. For tests of containment; ignored for a GiB that has RAM.
 void mmu_map_executable(uint64_t address);
+
+// Maps whole blocks of MEMORY_BLOCK_BYTES of RAM, as the program sees them, so that no cache may serve them:
+// as Non-cacheable memory, or as device memory. For all VCPUs. What caches have of them goes to memory.
+// False, and nothing is changed: they are not whole blocks, or are part of a larger one.
+bool mmu_map_past_caches(uint64_t start, uint64_t bytes, bool device);
 
 // Where a guest-physical address is seen, and back: at itself, here.
 static inline uint64_t mmu_virtual(uint64_t physical)

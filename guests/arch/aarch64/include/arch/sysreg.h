@@ -78,6 +78,12 @@ static inline void cpu_invalidate_line(uint64_t address)
     __asm__ volatile("dc ivac, %0" : : "r"(address) : "memory");
 }
 
+// Writes the data-cache line that holds `address` to memory, and drops it.
+static inline void cpu_clean_and_invalidate_line(uint64_t address)
+{
+    __asm__ volatile("dc civac, %0" : : "r"(address) : "memory");
+}
+
 // Forgets all translations of this stage, on all processors of the guest.
 static inline void cpu_invalidate_translations(void)
 {

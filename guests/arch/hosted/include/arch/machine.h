@@ -43,6 +43,9 @@ void guest_mmio_write(uint64_t address, unsigned bytes, uint64_t value);
 void guest_mmio_write_pair(uint64_t address, uint64_t first, uint64_t second);
 void guest_execute(enum guest_instruction which);
 void guest_invalidate_line(uint64_t address);
+// What tables of its own would say: no cache may serve these bytes, whole pages at a guest-physical address,
+// if stage 2 lets the guest decide. No bytes: caches may serve all of its memory, as they may at first.
+void guest_map_past_caches(uint64_t address, uint64_t bytes);
 // x0 onwards, in and out.
 #define GUEST_CALL_REGISTERS 18 /* x0 to x17 */
 void guest_hvc(uint64_t x[GUEST_CALL_REGISTERS]);

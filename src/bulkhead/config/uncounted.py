@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets that a domain can get around: what it maps Non-cacheable or Device goes past its caches, is no
+refill of them, and reaches the memory all the same.
+
+load.py shows these notices for what has bandwidth: boards and the simulated machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.masters import incoherent
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding
+from bulkhead.config.system import Domain, System
+from bulkhead.planning.budgets import CountedEvent, counted_event
+from bulkhead.planning.regulation import budget_in, is_regulated
+
+
+def goes_past_the_caches(domain: Domain, platform: Platform) -> bool:
+    """Whether a domain's mappings decide what is cached: stage 2 does where each core has FEAT_S2FWB, but for
+    domains that share memory with a device which does not see the caches."""
+    return not platform.cores.s2fwb or bool(incoherent(domain, platform))
+
+
+def uncounted(system: System, platform: Platform) -> Iterator[Finding]:
+    """A notice for each best-effort budget of refills beside a real-time domain."""
+    event = counted_event(platform, emulated=False)
+    waits = next((domain for domain in system.domains if domain.criticality == "rt"), None)
+    if event is None or waits is None:
+        return
+    for index, domain in enumerate(system.domains):
+        budget = None if domain.criticality == "rt" else budget_in(system, domain, event)
+        if budget is None or budget.counts == "accesses" or not goes_past_the_caches(domain, platform):
+            continue
+        cause = (
+            f"the budget of '{domain.name}' counts {event.counted_as(budget.counts)}, and nothing of what "
+            f"'{domain.name}' maps Non-cacheable or Device: '{waits.name}' waits for that without a bound"
+        )
+        allowed = _instead(system, domain, event)
+        yield Finding(("domains", index, "bandwidth"), "uncounted", cause, allowed)
+
+
+def _instead(system: System, domain: Domain, event: CountedEvent) -> str:
+    if event.access_name is None:
+        return "cores with FEAT_S2FWB: the platform counts no such accesses (`pmu.access_event`)"
+    policy = " and a policy that does not regulate it" if is_regulated(system, domain) else ""
+    return f"a second budget, of {event.access_name}: `accesses`{policy} (docs/bandwidth.md)"
