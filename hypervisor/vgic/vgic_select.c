@@ -63,7 +63,7 @@ static struct vgic_set of_first_priority(const struct vcpu *vcpu, const struct v
     struct vgic_set first = *set;
 
     for (uint32_t plane = 0; plane < VGIC_PRIORITY_BITS; plane++) {
-        struct vgic_set clear;
+        struct vgic_set clear = {.banks = 0};
         uint32_t any = 0;
 
         for (uint32_t n = 0; n < VGIC_BANKS; n++) {
@@ -80,7 +80,7 @@ static struct vgic_set of_first_priority(const struct vcpu *vcpu, const struct v
 /* Those that are active, or those that are not. */
 static struct vgic_set with_activity(const struct vcpu *vcpu, const struct vgic_set *set, bool active)
 {
-    struct vgic_set found;
+    struct vgic_set found = {.banks = 0};
 
     for (uint32_t n = 0; n < VGIC_BANKS; n++) {
         found.masks[n] = set->masks[n] & (active ? bank_at(vcpu, n)->active : ~bank_at(vcpu, n)->active);
