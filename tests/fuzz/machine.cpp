@@ -81,6 +81,8 @@ Manifest make_manifest(const Options &options)
     m.header.irqs = table(m, m.irqs);
     m.header.devices = {static_cast<uint32_t>(sizeof m), 0};
     m.header.flows = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.bandwidth_curve = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.bandwidth_table = {static_cast<uint32_t>(sizeof m), 0};
     std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
     std::memcpy(m.ram, sample->ram, sizeof m.ram);
     for (color_set_record &set : m.color_sets) {
