@@ -118,6 +118,10 @@ Manifest make_manifest(const Options &options)
     if (options.regulated) {
         m.header.regulation = regulation();
     }
+    if (options.limited) {
+        m.header.bandwidth.event_bytes = 64;
+        m.header.bandwidth.limit_bytes_per_s = 960'000'000;
+    }
     m.irqs[0] = {device_spis[0], 0};
     m.irqs[1] = {device_spis[1], 1};
     m.irqs[2] = {device_spis[2], 0};
