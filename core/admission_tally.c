@@ -106,12 +106,6 @@ uint64_t tally_events_within(const struct tally *tally, const struct manifest_do
                   tally->terms->regulation.interval_ns, false);
 }
 
-/* What the broker moves is its rate, which is counted. */
-static bool is_broker(const struct manifest_header *manifest, uint32_t domain)
-{
-    return manifest->flows.count != 0 && manifest->broker.domain == domain;
-}
-
 /* Where it is bounded. */
 static void add_rate(struct tally *tally, const struct manifest_domain *domain, uint64_t rate)
 {
@@ -128,9 +122,6 @@ void tally_add_domain(struct tally *tally, uint32_t number)
     const struct budget_terms *latest = &tally->terms->latest[number];
     bool has_budget = has_flag(domain, BH_DOMAIN_FLAG_BUDGET);
 
-    if (is_broker(tally->manifest, number)) {
-        return;
-    }
     if (!has_budget || tally_event_bytes(tally->manifest, domain) == 0) {
         tally->is_open = true;
     } else {

@@ -60,6 +60,12 @@ static inline bool tally_has_curve(const struct tally *tally)
     return tally->capacity.point_count != 0;
 }
 
+/* What the broker moves is its rate, which is counted by itself. */
+static inline bool tally_is_broker(const struct manifest_header *manifest, uint32_t domain)
+{
+    return manifest->flows.count != 0 && manifest->broker.domain == domain;
+}
+
 /* All cores of a domain are members of the regulator's set, or none. */
 static inline bool tally_is_member(const struct manifest_header *manifest, uint32_t domain)
 {

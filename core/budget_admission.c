@@ -183,7 +183,7 @@ static void add_members(struct tally *tally, struct regulation_verdict *verdict)
         find(verdict, WORD_OF(interval_ns), manifest->bandwidth.shortest_period_ns);
     }
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
-        if (tally_is_member(manifest, i)) {
+        if (tally_is_member(manifest, i) && !tally_is_broker(manifest, i)) {
             add_member(tally, &manifest_domains(manifest)[i], verdict);
         }
     }
@@ -197,7 +197,7 @@ static void add_members(struct tally *tally, struct regulation_verdict *verdict)
 static void add_domains(struct tally *tally, uint32_t but)
 {
     for (uint32_t i = 0; i < tally->manifest->domains.count; i++) {
-        if (i != but && !tally_is_member(tally->manifest, i)) {
+        if (i != but && !tally_is_member(tally->manifest, i) && !tally_is_broker(tally->manifest, i)) {
             tally_add_domain(tally, i);
         }
     }

@@ -6,9 +6,10 @@
 #include "core/memory_admission.h"
 #include "core/wide.h"
 
-#define NS_PER_S       1000000000u
 #define BOTH_WAYS      2u
-#define UNITS_PER_BYTE ((uint64_t)NS_PER_S * MEMORY_RATE_UNIT) /* of an event in a period of 1 ns */
+#define UNITS_PER_BYTE 9000000000000ull /* of one in a period of 1 ns */
+
+_Static_assert(UNITS_PER_BYTE == 1000000000ull * MEMORY_RATE_UNIT, "of one in a second");
 
 /* A straight piece of the curve: `rise` on the way of `run`, which is not 0, from a point on. */
 struct piece {
@@ -47,8 +48,6 @@ static uint64_t divide_up(wide_t value, uint64_t divisor)
 
     return capped(remainder != 0 ? quotient + 1 : quotient);
 }
-
-_Static_assert(MEMORY_UTILIZATION_MAX == MEMORY_RATE_MAX, "capped alike");
 
 uint64_t memory_sum(uint64_t a, uint64_t b)
 {

@@ -26,7 +26,7 @@ extern "C" {
 #define MEMORY_RATE_MAX        (1ull << 62)
 /* Utilizations are in parts of this, for the same reason. */
 #define MEMORY_UTILIZATION_ONE BH_MEMORY_UTILIZATION_ONE
-#define MEMORY_UTILIZATION_MAX (1ull << 62)
+#define MEMORY_UTILIZATION_MAX MEMORY_RATE_MAX
 
 /* Limits of what may be stated. */
 #define MEMORY_MAX_BYTES_PER_S 10000000000000ull

@@ -91,7 +91,7 @@ def test_a_sum_within_a_limit_is_exactly_within_it(held: list[tuple[int, int, in
 def test_a_utilization_is_never_too_low(exact: Oracle, rate: int, cores: int) -> None:
     found = Fraction(native(exact).utilization(rate, cores), ONE)
     wanted = exact.utilization(Fraction(rate, UNIT), cores)
-    assert wanted <= found <= wanted + DIGITS * max(1, wanted)
+    assert wanted <= found <= wanted + DIGITS * max(Fraction(1), wanted)
 
 
 @pytest.mark.req("F3")
