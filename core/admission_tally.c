@@ -158,8 +158,5 @@ uint64_t tally_room_below_limit(const struct tally *tally)
 
 uint64_t tally_room_by_curve(const struct tally *tally, uint32_t cores)
 {
-    if (!tally_has_curve(tally)) {
-        return MEMORY_RATE_MAX;
-    }
-    return tally->is_open ? 0 : memory_room(&tally->capacity, &tally->load, cores);
+    return tally_has_curve(tally) ? memory_room(&tally->capacity, &tally->load, cores) : MEMORY_RATE_MAX;
 }

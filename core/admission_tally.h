@@ -18,7 +18,7 @@ struct tally {
     struct memory_capacity capacity; /* without points nothing but the limit is tested */
     uint64_t rate;                   /* of all that are bounded */
     struct memory_load load;
-    bool is_open;             /* something is beside them that nothing bounds */
+    bool is_open;             /* a domain is beside them that nothing bounds: no later change can help */
     uint64_t interval_events; /* of an interval, of cores that are not regulated */
 };
 

@@ -87,7 +87,6 @@ static void add_core(struct tally *tally, uint64_t bytes, uint32_t core, struct 
         if (tally_has_curve(tally)) {
             find(verdict, WORD_OF(budget_events) + core, 0);
         }
-        tally->is_open = true;
         return;
     }
     most = most_of_core(tally, bytes, events, is_limited);

@@ -284,6 +284,11 @@ TEST(BudgetAdmission, F3_RegulatedCoresCountAsTheMostThatTheyMayGet)
     system.terms.regulation.ceiling_events = 20000;
     system.terms.regulation.saturation_events++;
     expect(system.verdict(), saturation_word, 10250);
+    system.terms.regulation.ceiling_events = 10250; // the less of the two
+    expect_admitted(system);
+    system.terms.regulation.ceiling_events++;
+    system.terms.regulation.saturation_events = 20000;
+    expect(system.verdict(), ceiling_word, 10250);
     system.terms.regulation.saturation_events = 0;
     system.terms.regulation.ceiling_events = 4000;
     system.terms.regulation.budget_events[0] = 7250;
@@ -356,6 +361,61 @@ TEST(BudgetAdmission, B7_LimitsAndWhatIsRegulatedStayWithinSaturation)
     system.terms.regulation.policy = BH_REGULATION_POLICY_FIXED;
     expect_admitted(system);
     EXPECT_EQ(system.most(control), 13000u) << "a regulator that does nothing needs no room";
+}
+
+TEST(BudgetAdmission, B7_LimitsCountForEachCoreAsTheRegulatorRoundsThem)
+{
+    const auto regulate_control = [](SampleManifest &m) {
+        regulate(m);
+        keep_limit_alone(m);
+        m.domains[control].flags &= ~uint32_t{BH_DOMAIN_FLAG_REALTIME};
+        manifest_regulation &regulation = m.header.regulation;
+        regulation.members = regulation.regulated = 0b0001;
+        regulation.saturation_events = 7000;
+    };
+    const System each(regulate_control);
+    EXPECT_EQ(each.most(linux_), 1500u) << "3000 of 7000, on two cores";
+    EXPECT_EQ(each.most(linux_, 3 * ms), 4500u);
+    const System together([&](SampleManifest &m) {
+        regulate_control(m);
+        m.domains[linux_].budget_chunk_events = 60;
+        m.header.regulation.saturation_events = 7001;
+    });
+    EXPECT_EQ(together.most(linux_), 3000u) << "1500 on each core, whatever is left over";
+}
+
+TEST(BudgetAdmission, B7_LimitsOfMembersAndOfOthersAreAddedUp)
+{
+    const System system([](SampleManifest &m) {
+        regulate(m);
+        keep_limit_alone(m);
+        m.header.flows.count = 0; // the broker's domain is one like any
+        m.header.broker = {};
+        for (manifest_domain &domain : m.domains) {
+            domain.socket_ipa = domain.socket_cid = domain.socket_irq = 0;
+        }
+        m.domains[2].flags |= BH_DOMAIN_FLAG_BUDGET;
+        m.domains[2].budget_events = 1000;
+        m.domains[2].budget_period_ns = ms;
+        m.domains[2].budget_counts = BH_BUDGET_COUNTS_SUM;
+        m.header.regulation.saturation_events = 7000;
+        m.header.regulation.budget_events[2] = 1000;
+    });
+    EXPECT_EQ(system.most(2), 2000u) << "4000 are the regulator's, 1000 control's";
+}
+
+TEST(BudgetAdmission, F3_TheBrokerIsCountedByItsRateAlone)
+{
+    const System system([](SampleManifest &m) {
+        regulate(m);
+        m.header.regulation.members |= 0b0100; // its core counts in intervals, too
+        m.header.regulation.budget_events[2] = BH_UNLIMITED_EVENTS;
+        m.domains[2].flags |= BH_DOMAIN_FLAG_BUDGET;
+        m.domains[2].budget_events = BH_UNLIMITED_EVENTS;
+        m.domains[2].budget_period_ns = ms;
+        m.domains[2].budget_counts = BH_BUDGET_COUNTS_SUM;
+    });
+    expect_admitted(system);
 }
 
 TEST(BudgetAdmission, B7_ALimitAboveWhatTheRegulatorTakesForGrantedIsRefused)

@@ -162,6 +162,17 @@ def test_shares_that_make_one_exactly_fit(shares: tuple[int, ...]) -> None:
     assert capacity.room(parts[1:], 1) == parts[0][0]
 
 
+@pytest.mark.req("F3")
+def test_what_is_beyond_all_numbers_never_fits_where_more_takes_more() -> None:
+    """However flat the curve: the largest rate stands for any."""
+    flat = NATIVE.Capacity(
+        curve=[(10**13, 1)], table=[], shortest_period_ns=30_000, event_bytes=64, broker=1, broker_full=MB
+    )
+    assert flat.broker_room([(NATIVE.RATE_MAX - 1, 1)])[0] > 0
+    assert flat.broker_room([(NATIVE.RATE_MAX, 1)])[0] == 0
+    assert flat.room([], 1) == NATIVE.RATE_MAX - 1
+
+
 @pytest.mark.parametrize(
     "change",
     [
