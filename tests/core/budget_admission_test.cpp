@@ -373,9 +373,14 @@ TEST(BudgetAdmission, B7_LimitsCountForEachCoreAsTheRegulatorRoundsThem)
         regulation.members = regulation.regulated = 0b0001;
         regulation.saturation_events = 7000;
     };
-    const System each(regulate_control);
+    System each(regulate_control);
     EXPECT_EQ(each.most(linux_), 1500u) << "3000 of 7000, on two cores";
     EXPECT_EQ(each.most(linux_, 3 * ms), 4500u);
+    each.terms.held[linux_] = {1250, ms};
+    each.terms.regulation.ceiling_events = 4500;
+    expect_admitted(each);
+    each.terms.regulation.ceiling_events++;
+    expect(each.verdict(), ceiling_word, 4500);
     const System together([&](SampleManifest &m) {
         regulate_control(m);
         m.domains[linux_].budget_chunk_events = 60;
