@@ -74,7 +74,11 @@ static bool check_tables(struct manifest_check *check)
            check_table(check, &manifest->images, sizeof(struct manifest_image), BH_MAX_IMAGES) &&
            check_table(check, &manifest->irqs, sizeof(struct manifest_irq), BH_MAX_IRQS) &&
            check_table(check, &manifest->devices, sizeof(struct manifest_device), BH_MAX_DEVICES) &&
-           check_table(check, &manifest->flows, sizeof(struct manifest_flow), BH_MAX_FLOWS);
+           check_table(check, &manifest->flows, sizeof(struct manifest_flow), BH_MAX_FLOWS) &&
+           check_table(check, &manifest->bandwidth_curve, sizeof(struct manifest_bandwidth_point),
+                       BH_MAX_BANDWIDTH_POINTS) &&
+           check_table(check, &manifest->bandwidth_table, sizeof(struct manifest_bandwidth_row),
+                       BH_MAX_BANDWIDTH_ROWS);
 }
 
 struct manifest_verdict manifest_check(const void *data, size_t available, uint64_t package_bytes)

@@ -74,6 +74,8 @@ MANIFEST_TABLE(images, images, manifest_image)
 MANIFEST_TABLE(irqs, irqs, manifest_irq)
 MANIFEST_TABLE(devices, devices, manifest_device)
 MANIFEST_TABLE(flows, flows, manifest_flow)
+MANIFEST_TABLE(bandwidth_curve, bandwidth_curve, manifest_bandwidth_point)
+MANIFEST_TABLE(bandwidth_table, bandwidth_table, manifest_bandwidth_row)
 #undef MANIFEST_TABLE
 
 static inline const struct color_set *manifest_color_set(const struct manifest_header *manifest,

@@ -290,9 +290,24 @@ uint32_t manifest_regulation_bad_word(const struct manifest_header *manifest,
     return word_of_error(regulator_check(&parameters), regulation);
 }
 
+/* All cores of a domain are members, or none. */
+static bool members_are_whole_domains(const struct manifest_header *manifest)
+{
+    for (uint32_t i = 0; i < manifest->vcpus.count; i++) {
+        const struct manifest_vcpu *vcpu = &manifest_vcpus(manifest)[i];
+        const struct manifest_domain *domain = &manifest_domains(manifest)[vcpu->domain];
+        uint32_t first = manifest_vcpus(manifest)[domain->first_vcpu].core;
+
+        if (is_member(manifest, vcpu->core) != is_member(manifest, first)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool regulation_fits(const struct manifest_header *manifest)
 {
-    if (manifest->regulation.members >> manifest->cpus.count != 0) {
+    if (manifest->regulation.members >> manifest->cpus.count != 0 || !members_are_whole_domains(manifest)) {
         return false;
     }
     for (uint32_t core = 0; core < manifest->cpus.count; core++) {

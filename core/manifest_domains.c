@@ -282,5 +282,5 @@ bool manifest_check_domains(struct manifest_check *check)
             return false;
         }
     }
-    return manifest_check_flows(check) && manifest_check_regulation(check);
+    return manifest_check_flows(check) && manifest_check_regulation(check) && manifest_check_bandwidth(check);
 }

@@ -60,7 +60,12 @@ bool manifest_check_regulation(struct manifest_check *check);
  * manifest_space_only.c: that there are none. */
 bool manifest_check_flows(struct manifest_check *check);
 
-/* manifest_nothing.c: every field of a budget, of the regulation, or of flows is zero. */
+/* manifest_admission.c: what the memory sustains, and that all budgets together are within it; everything
+ * else has been checked. Or manifest_space_only.c: that nothing is said of it. */
+bool manifest_check_bandwidth(struct manifest_check *check);
+
+/* manifest_nothing.c: every field of a budget, of the regulation, of flows or of the bandwidth is zero. */
+bool manifest_has_no_bandwidth(const struct manifest_header *manifest);
 bool manifest_has_no_flows(const struct manifest_header *manifest);
 bool manifest_has_no_budget(const struct manifest_domain *domain);
 bool manifest_has_no_regulation(const struct manifest_header *manifest);

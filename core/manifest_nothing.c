@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What is not asked for is zero in a manifest: the check of that, for budgets, their regulation and flows.
- * Part of manifest_check().
+ * What is not asked for is zero in a manifest: the check of that, for budgets, their regulation, flows and
+ * what bandwidth the memory has for them. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 
@@ -39,4 +39,14 @@ bool manifest_has_no_flows(const struct manifest_header *manifest)
         any |= domain->socket_ipa | domain->socket_cid | domain->socket_irq;
     }
     return any == 0 && manifest->flows.count == 0;
+}
+
+bool manifest_has_no_bandwidth(const struct manifest_header *manifest)
+{
+    const struct manifest_bandwidth *stated = &manifest->bandwidth;
+
+    return (stated->event_bytes | stated->smallest_events | stated->access_bytes | stated->accesses_are_all |
+            stated->limit_bytes_per_s | stated->shortest_period_ns | stated->broker_bytes_per_s |
+            stated->broker_full_bytes_per_s) == 0 &&
+           manifest->bandwidth_curve.count == 0 && manifest->bandwidth_table.count == 0;
 }

@@ -58,3 +58,10 @@ bool manifest_check_regulation(struct manifest_check *check)
     }
     return check_cores(check);
 }
+
+/* For whom would it be? */
+bool manifest_check_bandwidth(struct manifest_check *check)
+{
+    return manifest_has_no_bandwidth(check->manifest) ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_BANDWIDTH, &check->manifest->bandwidth);
+}

@@ -30,6 +30,7 @@ MANIFEST = [
     "crc32",
     "flow_costs",
     "manifest",
+    "manifest_admission",
     "manifest_board",
     "manifest_budgets",
     "manifest_domains",

@@ -2,7 +2,8 @@
 //
 // A manager that changes another domain's budget while it runs, and looks at every answer: refused values
 // change nothing, good ones hold from the next period on. Parameters: `victim` (its index), `after_ms`,
-// `factor` (of events), `period_ns` [as it was], `end_ms` (until it powers itself off).
+// `factor` (of events; 0: as many as are admitted, which is how much it is told when it asks for more),
+// `period_ns` [as it was], `end_ms` (until it powers itself off).
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -53,12 +54,30 @@ static void refused(uint64_t victim, struct manager_budget now)
     check(manager_budget(~0ull).result == -BH_HYPERCALL_ERROR_INVALID_PARAMETERS, "nobody's budget", 1);
 }
 
+// The most events that are admitted: one more is refused with that number, whatever was asked for first.
+static uint64_t most_admitted(uint64_t victim, struct manager_budget now, uint64_t period_ns)
+{
+    const uint64_t all = (1ull << 40) - 1;
+    struct manager_budget answer = manager_change_budget(victim, all, period_ns);
+    uint64_t most = answer.most;
+
+    check(answer.result == -BH_HYPERCALL_ERROR_NOT_ADMITTED, "any amount was admitted",
+          (uint64_t)answer.result);
+    answer = manager_change_budget(victim, most + 1, period_ns);
+    check(answer.result == -BH_HYPERCALL_ERROR_NOT_ADMITTED && answer.most == most,
+          "one more than is admitted was", answer.most);
+    same(manager_budget(victim), now, "a change that is not admitted changed something");
+    return most;
+}
+
 void program_main(void)
 {
     uint64_t victim = param("victim", 0);
     uint64_t start = timer_now();
     uint64_t frequency = timer_frequency();
     struct manager_budget before = manager_budget(victim);
+    uint64_t period_ns = param("period_ns", before.period_ns);
+    uint64_t events = before.events * param("factor", 2);
     struct manager_budget after, asked;
 
     if (before.result != 0 || !gic_init()) {
@@ -69,12 +88,12 @@ void program_main(void)
     console_write("bulkhead: ready\n");
     refused(victim, before);
     timer_sleep_until(start + ns_to_ticks(param("after_ms", 1000) * 1000000, frequency));
-    asked = manager_change_budget(victim, before.events * param("factor", 2),
-                                  param("period_ns", before.period_ns));
+    if (events == 0)
+        events = most_admitted(victim, before, period_ns);
+    asked = manager_change_budget(victim, events, period_ns);
     check(asked.result == 0, "a good budget was refused", (uint64_t)asked.result);
     after = manager_budget(victim);
-    check(after.events == before.events * param("factor", 2), "another budget than was asked for",
-          after.events);
+    check(after.events == events, "another budget than was asked for", after.events);
     check(after.waits, "a change holds at once", 0);
     timer_sleep_until(asked.from + 1);
     check(!manager_budget(victim).waits, "a change still waits", 0);

@@ -56,7 +56,7 @@ struct manager_budget manager_change_budget(uint64_t domain, uint64_t events, ui
 
     cpu_hypervisor_call_all(x);
     return (struct manager_budget){
-        .result = (int64_t)x[0], .events = events, .period_ns = period_ns, .from = x[1]};
+        .result = (int64_t)x[0], .events = events, .period_ns = period_ns, .from = x[1], .most = x[1]};
 }
 
 struct manager_regulation manager_regulation(void)
@@ -78,7 +78,7 @@ struct manager_change manager_change_regulation(const struct manifest_regulation
     for (unsigned i = 0; i < BH_REGULATION_WORDS; i++)
         x[1 + i] = asked.words[i];
     cpu_hypervisor_call_all(x);
-    return (struct manager_change){.result = (int64_t)x[0], .bad_word = x[1]};
+    return (struct manager_change){.result = (int64_t)x[0], .bad_word = x[1], .most = x[2]};
 }
 
 struct manager_sample manager_sample(uint64_t core, uint64_t seen)

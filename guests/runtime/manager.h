@@ -26,7 +26,8 @@ struct manager_budget {
     uint64_t events; // of each period
     uint64_t period_ns;
     bool waits;    // for that beginning; of manager_budget() alone
-    uint64_t from; // counter value of it; of manager_change_budget() alone
+    uint64_t from; // counter value of it; of manager_change_budget() alone, like the next
+    uint64_t most; // of -BH_HYPERCALL_ERROR_NOT_ADMITTED: the most events of such a period that would be
 };
 
 struct manager_budget manager_budget(uint64_t domain);
@@ -42,10 +43,12 @@ struct manager_regulation {
 struct manager_regulation manager_regulation(void);
 
 // 0, or a negated error, with which nothing changes; of -BH_HYPERCALL_ERROR_INVALID_PARAMETERS `bad_word` is
-// the index of the first word of 64 bits that is bad.
+// the index of the first word of 64 bits that is bad, of -BH_HYPERCALL_ERROR_NOT_ADMITTED of the first with
+// which all is too much, and `most` is what that may be beside those before it (of the interval the least).
 struct manager_change {
     int64_t result;
     uint64_t bad_word;
+    uint64_t most;
 };
 
 struct manager_change manager_change_regulation(const struct manifest_regulation *parameters);

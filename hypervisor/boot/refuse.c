@@ -46,6 +46,7 @@ static const char reasons[][24] = {
     "regulation",
     "not in image",
     "flow",
+    "bandwidth",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

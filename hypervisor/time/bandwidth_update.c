@@ -3,6 +3,7 @@
  * The lock of a domain's update between core/budget_update.h and whoever calls it.
  */
 #include "time/bandwidth_update.h"
+#include "core/budget_admission.h"
 #include "time/regulation.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
@@ -33,6 +34,7 @@ static void init(struct domain *domain, uint64_t start_ticks)
 
     budget_update_init(&domain->update.budget, &first);
     domain->update.period_ns = config->budget_period_ns;
+    domain->update.held_period_ns = config->budget_period_ns;
     atomic_store_explicit(&domain->update.sequence, 0, memory_order_relaxed);
 }
 
@@ -60,6 +62,28 @@ struct bandwidth_setting bandwidth_latest_setting(struct domain *domain, uint64_
     return answer;
 }
 
+/* The latest is not what holds. */
+static bool waits(struct bandwidth_update *update, uint64_t now_ticks)
+{
+    return budget_update_current(&update->budget, now_ticks)->sequence !=
+           budget_update_latest(&update->budget)->sequence;
+}
+
+void bandwidth_terms(struct domain *domain, uint64_t now_ticks, struct budget_terms *held,
+                     struct budget_terms *latest)
+{
+    struct bandwidth_update *update = &domain->update;
+
+    spin_lock(&update->lock);
+    *latest = (struct budget_terms){budget_update_latest(&update->budget)->events, update->period_ns};
+    *held = *latest;
+    if (waits(update, now_ticks)) {
+        *held = (struct budget_terms){budget_update_current(&update->budget, now_ticks)->events,
+                                      update->held_period_ns};
+    }
+    spin_unlock(&update->lock);
+}
+
 uint64_t bandwidth_request_update(struct domain *domain, uint64_t now_ticks, uint64_t events,
                                   uint64_t period_ns)
 {
@@ -67,6 +91,9 @@ uint64_t bandwidth_request_update(struct domain *domain, uint64_t now_ticks, uin
     uint64_t from;
 
     spin_lock(&update->lock);
+    if (!waits(update, now_ticks)) {
+        update->held_period_ns = update->period_ns;
+    }
     from = budget_update_request(&update->budget, now_ticks, clock_ticks(NOTICE_NS), events,
                                  chunk_of(domain, events), clock_ticks(period_ns));
     update->period_ns = period_ns;

@@ -4,6 +4,7 @@
  * changes it meanwhile.
  */
 #include "time/hypercall_bandwidth.h"
+#include "time/admission.h"
 #include "time/bandwidth.h"
 #include "time/bandwidth_update.h"
 #include "time/regulation.h"
@@ -42,6 +43,7 @@ void hypercall_budget_change(struct domain *domain, uint64_t x[31])
 {
     uint64_t events = x[2];
     uint64_t period_ns = x[3];
+    struct budget_answer answer;
 
     if (!domain_has_flag(domain, BH_DOMAIN_FLAG_BUDGET)) {
         x[0] = failure(BH_HYPERCALL_ERROR_NO_BUDGET);
@@ -50,8 +52,9 @@ void hypercall_budget_change(struct domain *domain, uint64_t x[31])
     } else if (!manifest_budget_is_sound(events, period_ns)) {
         x[0] = failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
     } else {
-        x[1] = bandwidth_request_update(domain, clock_now(), events, period_ns);
-        x[0] = 0;
+        answer = admission_change_budget(domain, events, period_ns);
+        x[0] = answer.admitted ? 0 : failure(BH_HYPERCALL_ERROR_NOT_ADMITTED);
+        x[1] = answer.admitted ? answer.from : answer.most_events;
     }
 }
 
@@ -98,17 +101,19 @@ void hypercall_regulation_read(uint64_t x[31])
 void hypercall_regulation_change(uint64_t x[31])
 {
     struct manifest_regulation parameters;
-    uint32_t word;
+    struct regulation_answer answer;
 
     if (!regulation_read(&parameters)) {
         x[0] = failure(BH_HYPERCALL_ERROR_NO_REGULATION);
         return;
     }
     memcpy(&parameters, &x[1], sizeof parameters);
-    word = regulation_change(&parameters);
-    x[0] = 0;
-    if (word != BH_REGULATION_WORDS) {
-        x[0] = failure(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
-        x[1] = word;
+    answer = admission_change_regulation(&parameters);
+    x[0] = failure(answer.error);
+    if (answer.error != BH_HYPERCALL_ERROR_NONE) {
+        x[1] = answer.word;
+    }
+    if (answer.error == BH_HYPERCALL_ERROR_NOT_ADMITTED) {
+        x[2] = answer.most;
     }
 }

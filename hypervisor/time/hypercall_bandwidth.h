@@ -14,7 +14,7 @@ extern "C" {
 
 struct domain;
 
-/* Work on x[0] to x[3]. */
+/* Work on x[0] to x[3]. The second changes only what is admitted (admission.h). */
 void hypercall_budget_read(struct domain *domain, uint64_t x[31]);
 void hypercall_budget_change(struct domain *domain, uint64_t x[31]);
 void hypercall_samples_store(uint64_t x[31]);
@@ -22,7 +22,7 @@ void hypercall_samples_store(uint64_t x[31]);
 /* Works on x[0] to x[10]. */
 void hypercall_sample_read(uint64_t x[31]);
 
-/* Work on x[0] to x[17]. */
+/* Work on x[0] to x[17]. The second changes only what is admitted, as above. */
 void hypercall_regulation_read(uint64_t x[31]);
 void hypercall_regulation_change(uint64_t x[31]);
 

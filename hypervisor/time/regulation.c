@@ -15,10 +15,12 @@
 
 static struct {
     struct spinlock lock;
+    struct manifest_regulation held;   /* in force */
     struct manifest_regulation latest; /* asked for */
     struct regulator regulator;
     _Atomic uint64_t outcome; /* of the latest step, for samples: G in events above 32 bits of U */
     uint64_t lasts_ticks;     /* the interval that has begun: a change holds for those after it */
+    uint64_t lasts_ns;
     struct regulator_exchange exchange;
     struct utilization_meter meter;
 } regulation;
@@ -94,6 +96,8 @@ void regulation_init(void)
         return;
     }
     regulation.latest = system_manifest()->regulation;
+    regulation.held = regulation.latest;
+    regulation.lasts_ns = regulation.latest.interval_ns;
     manifest_regulator(&regulation.latest, clock_ticks(regulation.latest.interval_ns), &parameters);
     regulation.lasts_ticks = parameters.interval_ticks;
     regulator_init(&regulation.regulator, &parameters);
@@ -130,8 +134,19 @@ static void fill_load(struct regulator_sample *sample)
     sample->has_utilization = measure(&sample->utilization);
     sample->elapsed_ticks = regulation.lasts_ticks;
     regulation.lasts_ticks = regulation.regulator.parameters.interval_ticks;
+    regulation.lasts_ns = regulation.held.interval_ns;
     for (uint32_t i = 0; i < REGULATOR_MAX_CORES; i++) {
         sample->traffic_events += sample->accesses[i];
+    }
+}
+
+static void step(struct cpu *cpu, struct regulator_sample *sample)
+{
+    bool waited = regulation.regulator.has_staged;
+
+    regulated_step(&cpu->bandwidth.regulated, &regulation.regulator, sample);
+    if (waited && !regulation.regulator.has_staged) {
+        regulation.held = regulation.latest;
     }
 }
 
@@ -139,7 +154,7 @@ void regulation_complete(struct cpu *cpu, struct regulator_sample *sample)
 {
     spin_lock(&regulation.lock);
     fill_load(sample);
-    regulated_step(&cpu->bandwidth.regulated, &regulation.regulator, sample);
+    step(cpu, sample);
     publish();
     spin_unlock(&regulation.lock);
     for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
@@ -168,8 +183,8 @@ bool regulation_read(struct manifest_regulation *parameters)
     return true;
 }
 
-/* The first word that is bad; what a manager says of cores that are not in the set holds for nobody. */
-static uint32_t bad_word(const struct manifest_regulation *parameters)
+/* What a manager says of cores that are not in the set holds for nobody. */
+uint32_t regulation_bad_word(const struct manifest_regulation *parameters)
 {
     uint32_t word = manifest_regulation_bad_word(system_manifest(), parameters);
 
@@ -185,11 +200,8 @@ static uint32_t bad_word(const struct manifest_regulation *parameters)
 uint32_t regulation_change(const struct manifest_regulation *parameters)
 {
     struct regulator_parameters staged;
-    uint32_t word = bad_word(parameters);
+    uint32_t word = BH_REGULATION_WORDS;
 
-    if (word != BH_REGULATION_WORDS) {
-        return word;
-    }
     manifest_regulator(parameters, clock_ticks(parameters->interval_ns), &staged);
     spin_lock(&regulation.lock);
     /* Ticks say what the check in nanoseconds could not: whether an interval is long enough to be one. */
@@ -201,4 +213,22 @@ uint32_t regulation_change(const struct manifest_regulation *parameters)
     }
     spin_unlock(&regulation.lock);
     return word;
+}
+
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void regulation_read_terms(struct regulation_terms *terms)
+{
+    spin_lock(&regulation.lock);
+    *terms = (struct regulation_terms){
+        .held = regulation.held,
+        .latest = regulation.latest,
+        .held_interval_ns = shorter(regulation.held.interval_ns, regulation.lasts_ns),
+        .latest_interval_ns = shorter(regulation.latest.interval_ns, regulation.held.interval_ns),
+        .waits = regulation.regulator.has_staged,
+    };
+    spin_unlock(&regulation.lock);
 }

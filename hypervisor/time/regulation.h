@@ -41,9 +41,26 @@ struct regulation_outcome regulation_latest(void);
 /* The parameters that were asked for last. False: there is no regulator. Any core. */
 bool regulation_read(struct manifest_regulation *parameters);
 
-/* Others, from the next step on; whether samples are stored, from now on. BH_REGULATION_WORDS, or the index
- * of the first word that is bad, and nothing changes. There is a regulator. Any core. */
+/* The first word of others that is bad, or BH_REGULATION_WORDS. There is a regulator. Any core. */
+uint32_t regulation_bad_word(const struct manifest_regulation *parameters);
+
+/* Others, which regulation_bad_word() finds good, from the next step on; whether samples are stored, from now
+ * on. BH_REGULATION_WORDS, or the index of the word that is bad on this clock, and nothing changes. There is
+ * a regulator. Any core. */
 uint32_t regulation_change(const struct manifest_regulation *parameters);
+
+/* Parameters in force, and those that were asked for last, with the shortest interval for which budgets are
+ * by them: the first ones are for one that is still as long as those before. Zero where there is no
+ * regulator. Any core. */
+struct regulation_terms {
+    struct manifest_regulation held;
+    struct manifest_regulation latest;
+    uint64_t held_interval_ns;
+    uint64_t latest_interval_ns;
+    bool waits; /* the latest are not in force */
+};
+
+void regulation_read_terms(struct regulation_terms *terms);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,7 @@ struct bandwidth_update {
     struct spinlock lock;
     struct budget_update budget;
     uint64_t period_ns;        /* of the latest */
+    uint64_t held_period_ns;   /* while that waits: of the one that holds */
     _Atomic uint64_t sequence; /* of the latest: a core that has taken it need not look */
 };
 

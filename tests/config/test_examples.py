@@ -21,6 +21,7 @@ FILES = sorted((ROOT / "examples").glob("*.yaml"))
 RUN_BY = {
     "admission": "tests/hosted/test_flows.py",
     "breakout": "tests/system/test_breakout.py",
+    "budget-refused": "tests/hosted/test_examples.py",
     "counting": "tests/system/test_budget.py",
     "cpu-time": "tests/hosted/test_examples.py",
     "flow-calls": "src/bulkhead/bench/flows.py",

@@ -453,6 +453,86 @@ TEST(Manifest, F1_AcceptsFlows)
     EXPECT_EQ(verdict.error, BH_MANIFEST_ERROR_NONE) << "at " << verdict.offset;
 }
 
+namespace {
+
+void measure(SampleManifest &m, uint32_t cores, uint32_t refills, uint64_t bytes_per_s)
+{
+    m.header.bandwidth_table.count = 1;
+    m.measured[0] = {cores, refills, bytes_per_s};
+}
+
+void go_on_to(SampleManifest &m, uint64_t bytes_per_s, uint64_t utilization)
+{
+    m.header.bandwidth_curve.count = 2;
+    m.curve[1] = {bytes_per_s, utilization};
+}
+
+} // namespace
+
+#define BAD_BANDWIDTH(what, change) BAD(what, BANDWIDTH, give_bandwidth(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    Bandwidth, BadManifest,
+    testing::Values(
+        BAD("a limit of nothing that is counted", BANDWIDTH, m.header.bandwidth.limit_bytes_per_s = 1),
+        BAD("a curve of nothing that is counted", BANDWIDTH, m.header.bandwidth_curve.count = 1),
+        BAD("too many points", TABLE, m.header.bandwidth_curve.count = BH_MAX_BANDWIDTH_POINTS + 1),
+        BAD("too many rows", TABLE, m.header.bandwidth_table.count = BH_MAX_BANDWIDTH_ROWS + 1),
+        BAD_BANDWIDTH("nothing that is counted", m.header.bandwidth.event_bytes = 0),
+        BAD_BANDWIDTH("a limit that wraps", m.header.bandwidth.limit_bytes_per_s = UINT64_MAX),
+        BAD_BANDWIDTH("budgets above the limit", m.header.bandwidth.limit_bytes_per_s = 191'999'999),
+        BAD_BANDWIDTH("a table without a curve", m.header.bandwidth_curve.count = 0;
+                      m.header.bandwidth_table.count = 1),
+        BAD_BANDWIDTH("a broker without a curve", m.header.bandwidth_curve.count = 0),
+        BAD_BANDWIDTH("no broker's rate", m.header.bandwidth.broker_bytes_per_s = 0),
+        BAD_BANDWIDTH("a broker that is never busy", m.header.bandwidth.broker_full_bytes_per_s = 0),
+        BAD_BANDWIDTH("budgets beside which the broker does not get its rate",
+                      m.header.bandwidth.broker_bytes_per_s = 1'600'000'001),
+        BAD_BANDWIDTH("no shortest period", m.header.bandwidth.shortest_period_ns = 0),
+        BAD_BANDWIDTH("a shortest period of hours", m.header.bandwidth.shortest_period_ns = UINT64_MAX),
+        BAD_BANDWIDTH("a period below the shortest", m.domains[0].budget_period_ns = 29'999;
+                      m.domains[0].budget_events = 1),
+        BAD_BANDWIDTH("a smallest budget that none is", m.header.bandwidth.smallest_events = UINT32_MAX),
+        BAD_BANDWIDTH("a point at no rate", m.curve[0].bytes_per_s = 0),
+        BAD_BANDWIDTH("a point at any rate", m.curve[0].bytes_per_s = UINT64_MAX),
+        BAD_BANDWIDTH("a point of no utilization", m.curve[0].utilization = 0),
+        BAD_BANDWIDTH("a point of more than all", m.curve[0].utilization++),
+        BAD_BANDWIDTH("the same rate twice", go_on_to(m, m.curve[0].bytes_per_s, m.curve[0].utilization)),
+        BAD_BANDWIDTH("a curve that falls", go_on_to(m, 500'000'000, m.curve[0].utilization - 1)),
+        BAD_BANDWIDTH("a row of no refills", measure(m, 1, 0, 1)),
+        BAD_BANDWIDTH("a row of any refills", measure(m, 1, UINT32_MAX, 1)),
+        BAD_BANDWIDTH("a row of any cores", measure(m, UINT32_MAX, 1, 1)),
+        BAD_BANDWIDTH("a row at no rate", measure(m, 1, 1, 0)),
+        BAD_BANDWIDTH("a table without a row that is good", measure(m, 1, 1, 1'000'000'000)),
+        BAD_BANDWIDTH("a domain that nothing bounds", m.domains[0].flags &= ~uint32_t{BH_DOMAIN_FLAG_BUDGET};
+                      m.domains[0].budget_events = m.domains[0].budget_period_ns = 0;
+                      m.domains[0].budget_counts = 0),
+        BAD_BANDWIDTH("a domain that may fetch anything",
+                      m.domains[0].budget_counts = BH_BUDGET_COUNTS_WRITEBACKS)));
+
+TEST(Manifest, B10_AcceptsWhatTheMemorySustains)
+{
+    auto sample = make_sample_manifest();
+    give_bandwidth(*sample);
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
+    sample->header.bandwidth.limit_bytes_per_s = 192'000'000; // all of it
+    sample->header.bandwidth.broker_bytes_per_s = 1'600'000'000;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
+    keep_limit_alone(*sample);
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "a limit alone";
+}
+
+TEST(Manifest, B5_MembersAreWholeDomains)
+{
+    auto sample = make_sample_manifest();
+    regulate(*sample);
+    sample->header.regulation.members = sample->header.regulation.regulated = 0b0010;
+    sample->header.regulation.budget_events[3] = 0;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_REGULATION);
+}
+
 TEST(Manifest, RefusesAFlippedBitAnywhere)
 {
     auto sample = make_sample_manifest();

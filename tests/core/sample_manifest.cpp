@@ -72,10 +72,14 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.irqs = table(m, m.irqs);
     m.header.devices = table(m, m.devices);
     m.header.flows = table(m, m.flows);
+    m.header.bandwidth_curve = table(m, m.curve);
+    m.header.bandwidth_table = table(m, m.measured);
     m.header.domains.count = 2; // without a broker
     m.header.vcpus.count = 3;
     m.header.segments.count = 3;
     m.header.flows.count = 0;
+    m.header.bandwidth_curve.count = 0;
+    m.header.bandwidth_table.count = 0;
     for (uint32_t i = 0; i < 4; i++) {
         m.cpus[i].mpidr = i;
         m.cpus[i].pmu_irq = 23;
@@ -151,5 +155,39 @@ void give_engine(SampleManifest &m)
     m.header.broker.engine_pa = sample_engine_pa;
     m.header.broker.qos_pa = sample_qos_pa;
     m.header.broker.qos_rate = 100;
+    m.seal();
+}
+
+void give_bandwidth(SampleManifest &m)
+{
+    give_flows(m);
+    m.header.platform.traffic_event = 0x17;
+    m.header.platform.writeback_event = 0x18;
+    for (uint32_t i = 0; i < 2; i++) {
+        m.domains[i].flags |= BH_DOMAIN_FLAG_BUDGET;
+        m.domains[i].budget_events = 1000 * (i + 1); // 64 and 128 MB/s
+        m.domains[i].budget_period_ns = 1'000'000;
+        m.domains[i].budget_counts = BH_BUDGET_COUNTS_SUM;
+    }
+    m.domains[1].budget_chunk_events = 60; // its two cores share it
+    m.header.bandwidth = {.event_bytes = 64,
+                          .smallest_events = 50,
+                          .access_bytes = 0,
+                          .accesses_are_all = 0,
+                          .limit_bytes_per_s = sample_limit,
+                          .shortest_period_ns = 30'000,
+                          .broker_bytes_per_s = 500'000'000,
+                          .broker_full_bytes_per_s = 2'000'000'000};
+    m.header.bandwidth_curve.count = 1;
+    m.curve[0] = {480'000'000, BH_MEMORY_UTILIZATION_ONE};
+    m.seal();
+}
+
+void keep_limit_alone(SampleManifest &m)
+{
+    m.header.bandwidth_curve.count = 0;
+    m.header.bandwidth = {};
+    m.header.bandwidth.event_bytes = 64;
+    m.header.bandwidth.limit_bytes_per_s = sample_limit;
     m.seal();
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `bandwidth`: budgets and monitors. Managers and others call for budgets and samples with anything,
 // guests write the monitors' registers, events happen, time passes, periods end. EL2's own counter must count
-// exactly while its VCPU may run, whatever guests do to theirs.
+// exactly while its VCPU may run, whatever guests do to theirs; budgets that hold or wait to are never more
+// together than the memory sustains.
 #include "machine.h"
 
 #include <bit>
 
 extern "C" {
+#include "core/budget_admission.h"
 #include "time/bandwidth_update.h"
 #include "time/regulation.h"
+#include "vm/clock.h"
 }
 
 namespace {
@@ -36,13 +39,34 @@ Options options_for(uint8_t first)
 
     options.flags[0] |= BH_DOMAIN_FLAG_BUDGET | ((first & 0x20) != 0 ? uint32_t{BH_DOMAIN_FLAG_MANAGER} : 0u);
     options.regulated = (first & 0x43) == 0x41;
+    options.limited = (first & 0x10) != 0;
     options.flags[1] |= BH_DOMAIN_FLAG_PMU | ((first & 0x40) != 0 ? uint32_t{BH_DOMAIN_FLAG_BUDGET} : 0u);
     return options;
+}
+
+// With the regulator's parameters in force, and with those that wait.
+void judge_admission()
+{
+    admission_terms terms{};
+    struct regulation_terms regulation {};
+
+    for (uint32_t domain = 0; domain < domains; domain++) {
+        bandwidth_terms(domain_at(domain), clock_now(), &terms.held[domain], &terms.latest[domain]);
+    }
+    regulation_read_terms(&regulation);
+    terms.regulation = regulation.held;
+    terms.shortest_interval_ns = regulation.held_interval_ns;
+    require(admission_holds(system_manifest(), &terms), "budgets in force are more than the memory sustains");
+    terms.regulation = regulation.latest;
+    terms.shortest_interval_ns = regulation.latest_interval_ns;
+    require(admission_holds(system_manifest(), &terms),
+            "budgets that wait are more than the memory sustains");
 }
 
 // What holds between any two steps.
 void judge(Machine &machine)
 {
+    judge_admission();
     for (uint32_t core = 0; core < cores && !machine.ended(); core++) {
         fake_switch_core(core);
         const bandwidth &own = cpu_at(core)->bandwidth;

@@ -81,6 +81,8 @@ Manifest make_manifest(const Options &options)
     m.header.irqs = table(m, m.irqs);
     m.header.devices = {static_cast<uint32_t>(sizeof m), 0};
     m.header.flows = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.bandwidth_curve = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.bandwidth_table = {static_cast<uint32_t>(sizeof m), 0};
     std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
     std::memcpy(m.ram, sample->ram, sizeof m.ram);
     for (color_set_record &set : m.color_sets) {
@@ -115,6 +117,10 @@ Manifest make_manifest(const Options &options)
     }
     if (options.regulated) {
         m.header.regulation = regulation();
+    }
+    if (options.limited) {
+        m.header.bandwidth.event_bytes = 64;
+        m.header.bandwidth.limit_bytes_per_s = 960'000'000;
     }
     m.irqs[0] = {device_spis[0], 0};
     m.irqs[1] = {device_spis[1], 1};

@@ -35,6 +35,7 @@ struct Options {
     uint32_t console_core = 1;
     std::array<uint32_t, domains> flags{}; // besides the console
     bool regulated = false;                // domain 1, domain 0 is counted: both with the flag `budget`
+    bool limited = false;                  // budgets together, to less than managers may ask for
 
     bool operator==(const Options &) const = default;
 };

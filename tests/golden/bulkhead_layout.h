@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xD1C41E88u
+#define BH_LAYOUT_HASH 0x7B51DCC3u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -39,6 +39,9 @@
 #define BH_MAX_FLOWS 32u
 #define BH_MOST_CHUNK_BYTES 1048576u /* of a transfer between domains */
 #define BH_BROKER_WINDOW 0x4000000000ull /* where the broker finds physical address 0: memory of domains with a socket, and no other */
+#define BH_MAX_BANDWIDTH_POINTS 16u /* of the curve of the memory's utilization */
+#define BH_MAX_BANDWIDTH_ROWS 64u /* of the table of measured rates */
+#define BH_MEMORY_UTILIZATION_ONE 900000000000000ull /* a utilization of 1: thirds and decimal fractions of it are whole numbers */
 #define BH_COLOR_SET_WORDS 4u /* 256 colors: LLC color bits and bank bits together */
 #define BH_MAX_MANIFEST_BYTES 65536u
 #define BH_NAME_BYTES 32u
@@ -66,7 +69,7 @@
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
 #define BH_HYPERCALL_OWN_COUNT 15u
 #define BH_HYPERCALL_MAJOR 1u
-#define BH_HYPERCALL_MINOR 2u
+#define BH_HYPERCALL_MINOR 3u
 #define BH_HYPERCALL_UID_0 0x6B6C7562u /* 62756c6b-6865-6164-8000-000000000001: "bulkhead" */
 #define BH_HYPERCALL_UID_1 0x64616568u
 #define BH_HYPERCALL_UID_2 0x80u
@@ -213,8 +216,9 @@ enum bh_hypercall_error {
     BH_HYPERCALL_ERROR_FLOW_BUSY = 8, /* a flow is being tested, or the like of it is still ending; for flow_test: not by the caller */
     BH_HYPERCALL_ERROR_FLOW_ROOM = 9, /* there are as many flows as there can be */
     BH_HYPERCALL_ERROR_FLOW_FIXED = 10, /* the fixed parts of the path are longer than the deadline or period of flow x1 */
+    BH_HYPERCALL_ERROR_NOT_ADMITTED = 11, /* the memory does not bear it beside all that others may ask of it */
 };
-#define BH_HYPERCALL_ERROR_COUNT 11u /* highest + 1 */
+#define BH_HYPERCALL_ERROR_COUNT 12u /* highest + 1 */
 
 enum bh_domain_end {
     BH_DOMAIN_END_NONE = 0,
@@ -270,8 +274,9 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_REGULATION = 35, /* parameters out of range, or cores whose budgets cannot be regulated */
     BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* flows, a budget, regulation, monitors, or a shared core, and the image is one of space only */
     BH_MANIFEST_ERROR_FLOW = 37, /* ends, port, sizes or times that cannot be; a socket, or a broker, that is missing */
+    BH_MANIFEST_ERROR_BANDWIDTH = 38, /* what the memory sustains is out of range, or less than what the budgets ask of it */
 };
-#define BH_MANIFEST_ERROR_COUNT 38u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 39u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,
@@ -430,6 +435,17 @@ struct manifest_broker {
     struct manifest_flow_costs costs;
 };
 
+struct manifest_bandwidth {
+    uint32_t event_bytes; /* what an event of a budget stands for */
+    uint32_t smallest_events; /* of a budget that works; fewer count as so many */
+    uint32_t access_bytes; /* what one of a budget of accesses stands for; 0: no more than an event */
+    uint32_t accesses_are_all; /* 1: refills and what is written back are among them */
+    uint64_t limit_bytes_per_s; /* of all budgets together; 0: nothing is stated, or more is allowed */
+    uint64_t shortest_period_ns; /* of a budget that works, and of which a row's refills are */
+    uint64_t broker_bytes_per_s; /* in each direction */
+    uint64_t broker_full_bytes_per_s; /* with which alone the memory would always be busy */
+};
+
 struct manifest_header {
     uint32_t magic;
     uint32_t version;
@@ -441,6 +457,7 @@ struct manifest_header {
     struct manifest_hypervisor hypervisor;
     struct manifest_regulation regulation;
     struct manifest_broker broker;
+    struct manifest_bandwidth bandwidth;
     struct table_ref cpus;
     struct table_ref ram;
     struct table_ref color_sets;
@@ -451,6 +468,19 @@ struct manifest_header {
     struct table_ref irqs;
     struct table_ref devices;
     struct table_ref flows;
+    struct table_ref bandwidth_curve; /* utilization of the memory in the worst case; empty: only the limit is tested */
+    struct table_ref bandwidth_table; /* what was measured where contributions do not add up */
+};
+
+struct manifest_bandwidth_point {
+    uint64_t bytes_per_s;
+    uint64_t utilization; /* in parts of memory_utilization_one */
+};
+
+struct manifest_bandwidth_row {
+    uint32_t cores; /* at most; 0: any number */
+    uint32_t refills; /* of each, at most */
+    uint64_t bytes_per_s;
 };
 
 struct manifest_cpu {
@@ -831,7 +861,17 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_rate) == 48u, "manifest_br
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 52u, "manifest_broker.stamps");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 56u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 592u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth) == 48u, "size of manifest_bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, event_bytes) == 0u, "manifest_bandwidth.event_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, smallest_events) == 4u, "manifest_bandwidth.smallest_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, access_bytes) == 8u, "manifest_bandwidth.access_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, accesses_are_all) == 12u, "manifest_bandwidth.accesses_are_all");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, limit_bytes_per_s) == 16u, "manifest_bandwidth.limit_bytes_per_s");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, shortest_period_ns) == 24u, "manifest_bandwidth.shortest_period_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_bytes_per_s) == 32u, "manifest_bandwidth.broker_bytes_per_s");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_full_bytes_per_s) == 40u, "manifest_bandwidth.broker_full_bytes_per_s");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 656u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -842,16 +882,28 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_he
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 208u, "manifest_header.hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 256u, "manifest_header.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 392u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 512u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 520u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 528u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 536u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 544u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 552u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 560u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 568u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 576u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 584u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 512u, "manifest_header.bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 560u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 568u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 576u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 584u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 592u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 600u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 608u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 616u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 624u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 632u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 640u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 648u, "manifest_header.bandwidth_table");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, utilization) == 8u, "manifest_bandwidth_point.utilization");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_row) == 16u, "size of manifest_bandwidth_row");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_row, cores) == 0u, "manifest_bandwidth_row.cores");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_row, refills) == 4u, "manifest_bandwidth_row.refills");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_row, bytes_per_s) == 8u, "manifest_bandwidth_row.bytes_per_s");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");

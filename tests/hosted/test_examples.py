@@ -22,6 +22,7 @@ SHORT = {
         "--set=domains.governor.params.after_ms=5",
         "--set=domains.governor.params.end_ms=10",
     ),
+    "budget-refused": ("--for", "18ms"),
     "regulated": ("--for", "40ms", "--solo", *SMALL_PICTURES),
     "cpu-time": ("--for", "45ms"),
     "hostile-crash": ("--for", "25ms"),
@@ -38,6 +39,11 @@ BROKEN = {
         "throttled",
         ("--for", "3ms", "--set=domains.hog.bandwidth.events=100000"),
         "domain hog: expected to be stopped by its budget in at least one period",
+    ),
+    "a manager to whom everything is admitted": (
+        "budget-refused",
+        ("--for", "18ms", "--set=regulation={ overcommit: true }"),
+        "domain governor: expected",
     ),
     "a domain of the highest priority that never sleeps": (
         "cpu-time",

@@ -7,7 +7,6 @@ platform.py puts these sections in their places; planning/flows.py and planning/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated
 
@@ -27,6 +26,7 @@ from bulkhead.config.quantity import (
 from bulkhead.config.timing import Section
 
 MAX_COST_NS = 1 << 24  # core/flow.h
+MOST_POINTS, MOST_ROWS = 16, 64  # of what EL2 is told: schema/manifest.yaml
 
 CostNs = Annotated[
     int, BeforeValidator(whole(TIME_UNITS, "940 ns", "ns", 0, MAX_COST_NS)), quantity_schema("940 ns")
@@ -134,20 +134,16 @@ class MeasuredRate(Section):
     refills: Annotated[int, Field(ge=1, le=1 << 31)]
     rate: BytesPerS
 
-    def bears(self, refills: Sequence[Fraction]) -> bool:
-        """Is the row good for cores with these budgets?"""
-        few = self.cores is None or len(refills) <= self.cores
-        return sum(refills) <= self.refills or (few and all(one <= self.refills for one in refills))
-
 
 class MemoryBudget(Section):
     """F3: what cores and DMA cause together must fit."""
 
     shortest_period: Nanoseconds  # of a budget that works
     smallest_budget: Annotated[int, Field(ge=1, le=1 << 31)]  # refills of a period
-    cores: tuple[CurvePoint, ...] = Field(min_length=1)  # U_c, with straight lines between, from nothing
+    # U_c, with straight lines between, from nothing; beyond the last point its line goes on.
+    cores: tuple[CurvePoint, ...] = Field(min_length=1, max_length=MOST_POINTS)
     dma: tuple[EngineRate, ...] = Field(min_length=1)  # U_b
-    table: tuple[MeasuredRate, ...] = ()  # where contributions do not add up
+    table: tuple[MeasuredRate, ...] = Field((), max_length=MOST_ROWS)  # where contributions do not add up
 
     @model_validator(mode="after")
     def _rising(self) -> MemoryBudget:
@@ -159,23 +155,10 @@ class MemoryBudget(Section):
         for name, key, values in orders:
             if values != sorted(set(values)):
                 raise problem("conflict", f"the rows of {name} are not in the order of their {key}")
+        uses = [row.utilization for row in self.cores]
+        if uses != sorted(uses):
+            raise problem("conflict", "the utilization falls where the rate of cores rises")
         return self
-
-    def core_utilization(self, bytes_per_s: Fraction) -> Fraction:
-        """U_c of a core that moves so much in each direction; beyond the last point its line goes on."""
-        low_rate, low_use = Fraction(0), Fraction(0)
-        slope = Fraction(0)
-        for point in self.cores:
-            slope = (point.utilization - low_use) / (point.rate - low_rate)
-            if bytes_per_s <= point.rate:
-                break
-            low_rate, low_use = Fraction(point.rate), point.utilization
-        return low_use + (bytes_per_s - low_rate) * slope
-
-    def table_rate(self, refills: Sequence[Fraction]) -> int | None:
-        """By the table, beside cores of such budgets; 0: beside no such cores; None: there is no table."""
-        rates = [row.rate for row in self.table if row.bears(refills)]
-        return max(rates, default=0) if self.table else None
 
     def engine_rate(self, chunk_bytes: int) -> Fraction:
         """What the engine moves alone: by the largest chunk of the curve that is not larger. Below the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled modules of the host build in this Python: where one is, and loading it once.
 
-Their owners (machine/native.py, flows/native.py) see to it that they are built.
+Their owners (machine/native.py, flows/native.py, planning/native.py) see to it that they are built.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from types import ModuleType
 from bulkhead.env.errors import MissingTool
 from bulkhead.env.paths import host_dir
 
-CORE_TARGETS = ("bulkhead_flows", "bulkhead_manifest", "bulkhead_manifest_space")
+CORE_TARGETS = ("bulkhead_flows", "bulkhead_manifest", "bulkhead_manifest_space", "bulkhead_memory")
 
 
 @cache

@@ -9,8 +9,7 @@ takes for them is said beside it. The rows of the placement `same-bank`, which i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -27,6 +26,8 @@ from bulkhead.experiments.flow_memory import (
 )
 from bulkhead.machine.facts import MB, PS_PER_S
 from bulkhead.machine.point import job_platform
+from bulkhead.planning.memory_budget import sustained_by
+from bulkhead.planning.native import memory
 
 Run = Callable[[Sequence[tuple[str, Job]]], list[dict[str, Any]]]
 
@@ -36,6 +37,8 @@ CHUNK_KIB = 8  # a row of one bank
 MOST_REGISTER = 206  # beyond what the engine does itself
 UNAFFECTED = 0.99  # of a core's budget, or of the refills that it has without the engine if they are fewer
 PS_PER_US = 1_000_000
+PS_PER_NS = 1_000
+BYTES_OF_REFILL = 2 * 64  # with the line that it may write back
 
 
 @dataclass(frozen=True)
@@ -103,10 +106,13 @@ def _row(point: Point, register: int, alone: dict[str, Any], beside: dict[str, A
 
 def curve_mb_s(point: Point) -> float:
     """What the sum of utilizations leaves the engine, by the platform's curves."""
-    curves = job_platform({"platform": PLATFORM}).memory_budget
-    assert curves is not None
-    used = point.cores * curves.core_utilization(Fraction(point.refills * 64 * PS_PER_S, PERIOD_PS))
-    return max(0.0, float((1 - used) * curves.engine_rate(CHUNK_KIB * 1024)) / MB)
+    platform = job_platform({"platform": PLATFORM})
+    assert platform.memory_budget is not None
+    by_table = sustained_by(platform, platform.memory_budget, 0, "zdma", CHUNK_KIB * 1024)
+    capacity = replace(by_table, table=()).capacity()
+    rate = memory().rate(point.refills, BYTES_OF_REFILL, 1, PERIOD_PS // PS_PER_NS)
+    left, _ = capacity.broker_room([(rate, 1)] * point.cores)
+    return left / MB
 
 
 def _least(result: dict[str, Any]) -> int:

@@ -15,6 +15,7 @@ from bulkhead.config.masters import incoherent
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import addresses
 from bulkhead.config.system import Broker, Domain
+from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
@@ -37,6 +38,8 @@ _TABLES = (
     ("irqs", "manifest_irq", "max_irqs"),
     ("devices", "manifest_device", "max_devices"),
     ("flows", "manifest_flow", "max_flows"),
+    ("bandwidth_curve", "manifest_bandwidth_point", "max_bandwidth_points"),
+    ("bandwidth_table", "manifest_bandwidth_row", "max_bandwidth_rows"),
 )
 # Fields that are zero where there is no such thing.
 _UTILIZATION = tuple(
@@ -121,6 +124,7 @@ def pack_manifest(
         _add_domain(tables, plan, domain, images, pieces, sets, layout, event)
     tables["color_sets"] = sets.rows()
     tables["flows"] = _flows(plan)
+    tables |= bandwidth_tables(plan, event)
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
@@ -129,6 +133,7 @@ def pack_manifest(
         "hypervisor": hypervisor,
         "regulation": _regulation(plan, layout, event),
         "broker": _broker(plan, layout),
+        "bandwidth": bandwidth_row(plan, event),
     }
     try:
         return _assemble(header, tables, layout)

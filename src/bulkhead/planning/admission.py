@@ -2,7 +2,8 @@
 """Whether all budgets together are within what the memory sustains (B10): its guaranteed bandwidth.
 
 `check`, `plan` and `run` refuse what is not, unless `regulation.overcommit` allows it. Everything is in bytes
-per second on the memory's side: a budget of refills alone also lets as many dirty lines be written back.
+per second on the memory's side: a budget of refills alone also lets as many dirty lines be written back. The
+arithmetic is core/'s (native.py), which EL2 asks for changes while the system runs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from bulkhead.config.parameters import parameters
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
-from bulkhead.planning.budgets import NS_PER_S, CountedEvent, counted_event
+from bulkhead.planning.budgets import CountedEvent, counted_event
+from bulkhead.planning.native import memory
 from bulkhead.planning.regulation import budget_in, is_regulated, lines_of
 
 MB = 10**6
@@ -34,9 +36,13 @@ class Demand:
     """What a domain may ask of the memory."""
 
     domain: str
-    bytes_per_s: int | None  # None: nothing bounds it
+    rate: int | None  # in units of core/; None: nothing bounds it
     regulated: bool  # only at the start: the regulator gives what is left
     accesses: Accesses | None = None  # what bounds what goes past the caches; None: nothing
+
+    @property
+    def bytes_per_s(self) -> int | None:
+        return None if self.rate is None else self.rate // memory().RATE_UNIT
 
 
 @dataclass(frozen=True)
@@ -50,12 +56,20 @@ class Admission:
 
     @property
     def bounded(self) -> int:
-        """The sum of what is bounded."""
-        return sum(one.bytes_per_s for one in self.demands if one.bytes_per_s is not None)
+        """The sum of what is bounded, in bytes per s."""
+        return self._sum() // memory().RATE_UNIT if self._rates() else 0
 
     @property
     def exceeded(self) -> bool:
-        return self.guaranteed is not None and self.bounded > self.guaranteed
+        if self.guaranteed is None or not self._rates():
+            return False
+        return self._sum() > self.guaranteed * memory().RATE_UNIT
+
+    def _rates(self) -> list[int]:
+        return [one.rate for one in self.demands if one.rate is not None]
+
+    def _sum(self) -> int:
+        return memory().sum_of(self._rates())
 
 
 def admission_of(system: System, platform: Platform) -> Admission:
@@ -121,8 +135,8 @@ def _demand(system: System, domain: Domain, event: CountedEvent | None) -> int |
         return None
     if budget.counts == "writebacks":
         return None  # what it fetches is not bounded
-    events = lines_of(budget, event)
+    lines = lines_of(budget, event)
     if budget.counts == "refills" or (budget.counts == "accesses" and not event.access_counts_lines):
-        events += budget.events  # that are written back
+        lines += budget.events  # that are written back
     holders = len(domain.cpus) if budget.regulated or not budget.shared else 1
-    return events * event.bytes * holders * NS_PER_S // budget.period_ns
+    return memory().rate(lines, event.bytes, holders, budget.period_ns)

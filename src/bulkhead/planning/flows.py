@@ -160,7 +160,7 @@ class _Planner:
         return core
 
     def _memory(self, memory: MemoryUse) -> Iterator[Finding]:
-        if _not_held(self.system) is not None:
+        if not_held(self.system) is not None:
             return
         for number, cause in below_workable(self.system, self.platform):
             path: KeyPath = ("domains", number, "bandwidth")
@@ -256,12 +256,12 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     yield f"transfers of a packet: {model.transfers_from}"
     if memory is None:
         yield f"the memory's part is not checked: '{platform.name}' has no `memory_budget`"
-    elif (why := _not_held(system)) is not None:
+    elif (why := not_held(system)) is not None:
         yield f"the memory's part is not enforced: {why}"
 
 
-def _not_held(system: System) -> str | None:
-    """Why the memory's part is only reported, if the user wants it so."""
+def not_held(system: System) -> str | None:
+    """Why the memory's part is only reported, if the user wants it so; then EL2 is not told of it either."""
     if system.regulation is not None and system.regulation.overcommit:
         return "`regulation: { overcommit: true }`"
     isolation = system.isolation

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the memory bears the cores' budgets and the broker's copying together (F3).
 
-planning/flows.py asks for a rate that it chose. Everything is exact; b is in bytes per second in each
+planning/flows.py asks for a rate that it chose; package/bandwidth.py gives EL2 what it needs to ask again
+when a budget changes. The arithmetic is core/'s (native.py), rounded against who asks. Rates are of each
 direction, because a refill may evict a dirty line and a copy reads and writes.
 """
 
@@ -14,10 +15,36 @@ from fractions import Fraction
 from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
-from bulkhead.planning.admission import admission_of
+from bulkhead.planning.admission import Demand, admission_of
 from bulkhead.planning.broker import BROKER, is_broker
-from bulkhead.planning.budgets import NS_PER_S, counted_event
+from bulkhead.planning.budgets import counted_event
+from bulkhead.planning.native import Capacity, Point, Row, memory
 from bulkhead.planning.regulation import budget_in
+
+MOST_BYTES_PER_S = 10**13  # core/memory_admission.h
+
+
+@dataclass(frozen=True)
+class Sustained:
+    """What the memory bears beside a broker, as EL2 is told."""
+
+    curve: tuple[Point, ...]
+    table: tuple[Row, ...]
+    shortest_period_ns: int
+    smallest_events: int
+    event_bytes: int
+    broker_bytes_per_s: int
+    broker_full_bytes_per_s: int  # with which alone the memory would always be busy
+
+    def capacity(self) -> Capacity:
+        return memory().Capacity(
+            curve=self.curve,
+            table=self.table,
+            shortest_period_ns=self.shortest_period_ns,
+            event_bytes=self.event_bytes,
+            broker=self.broker_bytes_per_s,
+            broker_full=self.broker_full_bytes_per_s,
+        )
 
 
 @dataclass(frozen=True)
@@ -37,6 +64,7 @@ class MemoryUse:
     unbounded: tuple[str, ...]  # domains that may ask for any amount
     largest_rate: int  # of the broker, that the others leave
     limited_by: str  # "utilization", "table"
+    sustained: Sustained
 
     @property
     def utilization(self) -> Fraction:
@@ -54,6 +82,15 @@ class MemoryUse:
         return not self.unbounded and self.rate <= self.largest_rate
 
 
+@dataclass(frozen=True)
+class _Owner:
+    """Who asks for bandwidth: a domain, or those that a regulator holds together."""
+
+    name: str
+    rate: int  # in units of core/
+    cores: int
+
+
 def memory_use(
     system: System, platform: Platform, rate: int, engine: str, chunk_bytes: int
 ) -> MemoryUse | None:
@@ -62,18 +99,36 @@ def memory_use(
     `rate`: of the broker, bytes/s in each direction; `engine`: what copies (`broker.engine`), at most
     `chunk_bytes` at a time.
     """
-    curves = platform.memory_budget
-    if curves is None:
+    if platform.memory_budget is None:
         return None
-    cores, unbounded = _cores(system, platform, curves)
-    left = max(Fraction(0), 1 - sum((part.utilization for part in cores), Fraction(0)))
-    most = left * _full_rate(curves, engine, chunk_bytes)
-    limited_by = "utilization"
-    measured = _from_table(platform, curves, cores)
-    if engine == "zdma" and measured is not None and measured < most:
-        most, limited_by = Fraction(measured), "table"
-    broker = Part(BROKER, Fraction(rate), rate / _full_rate(curves, engine, chunk_bytes))
-    return MemoryUse((broker, *cores), unbounded, math.floor(most), limited_by)
+    sustained = sustained_by(platform, platform.memory_budget, rate, engine, chunk_bytes)
+    capacity = sustained.capacity()
+    owners, unbounded = _owners(system, platform)
+    largest, by_table = capacity.broker_room([(one.rate, one.cores) for one in owners])
+    parts = [Part(BROKER, Fraction(rate), Fraction(capacity.broker_utilization(), memory().ONE))]
+    for one in owners:
+        used = Fraction(capacity.utilization(one.rate, one.cores), memory().ONE)
+        parts.append(Part(one.name, Fraction(one.rate, 2 * memory().RATE_UNIT), used))
+    return MemoryUse(tuple(parts), unbounded, largest, "table" if by_table else "utilization", sustained)
+
+
+def sustained_by(
+    platform: Platform, curves: MemoryBudget, rate: int, engine: str, chunk_bytes: int
+) -> Sustained:
+    """The platform's curves, for core/. The table was measured of the DMA engine alone."""
+    event = counted_event(platform, emulated=False)
+    event_bytes = event.bytes if event is not None else None
+    rows = curves.table if engine == "zdma" and event_bytes is not None else ()
+    full = math.floor(_full_rate(curves, engine, chunk_bytes))
+    return Sustained(
+        curve=tuple((one.rate, math.ceil(one.utilization * memory().ONE)) for one in curves.cores),
+        table=tuple((row.cores or 0, row.refills, row.rate) for row in rows),
+        shortest_period_ns=curves.shortest_period,
+        smallest_events=curves.smallest_budget,
+        event_bytes=event_bytes or 1,
+        broker_bytes_per_s=rate,
+        broker_full_bytes_per_s=min(max(full, 1), MOST_BYTES_PER_S),
+    )
 
 
 def below_workable(system: System, platform: Platform) -> list[tuple[int, str]]:
@@ -101,38 +156,35 @@ def _full_rate(curves: MemoryBudget, engine: str, chunk_bytes: int) -> Fraction:
     return point.rate / point.utilization / 2
 
 
-def _cores(system: System, platform: Platform, curves: MemoryBudget) -> tuple[list[Part], tuple[str, ...]]:
+def _owners(system: System, platform: Platform) -> tuple[list[_Owner], tuple[str, ...]]:
     """What the domains' cores may cause, and the domains that nothing bounds. Those that a regulator holds
-    together are one part."""
-    parts, unbounded = [], []
-    admission = admission_of(system, platform)
-    regulated = [one.domain for one in admission.demands if one.regulated]
-    regulation = system.regulation
-    bound = (regulation.saturation or regulation.ceiling) if regulation is not None else None
-    if regulated and bound is not None:
-        rate = Fraction(bound, 2)
-        parts.append(Part(" + ".join(regulated), rate, curves.core_utilization(rate)))
-    for demand, domain in zip(admission.demands, system.domains, strict=True):
-        if is_broker(system, domain.name) or (demand.regulated and bound is not None):
+    together are one owner."""
+    owners, unbounded = [], []
+    demands = tuple(zip(admission_of(system, platform).demands, system.domains, strict=True))
+    together = _regulated(system, platform, [one for one in demands if one[0].regulated])
+    if together is not None:
+        owners.append(together)
+    for demand, domain in demands:
+        if is_broker(system, domain.name) or (demand.regulated and together is not None):
             continue  # what the broker moves is the rate, which is counted
-        if demand.bytes_per_s is None or demand.regulated:
+        if demand.rate is None or demand.regulated:
             unbounded.append(domain.name)
             continue
-        rate = Fraction(demand.bytes_per_s, 2)
-        parts.append(Part(domain.name, rate, _worst(curves, rate, domain)))
-    return parts, tuple(unbounded)
+        owners.append(_Owner(domain.name, demand.rate, len(domain.cpus)))
+    return owners, tuple(unbounded)
 
 
-def _worst(curves: MemoryBudget, rate: Fraction, domain: Domain) -> Fraction:
-    """Of a domain's budget, whether one of its cores takes it all or each the same."""
-    cores = len(domain.cpus)
-    return max(curves.core_utilization(rate), cores * curves.core_utilization(rate / cores))
-
-
-def _from_table(platform: Platform, curves: MemoryBudget, parts: list[Part]) -> int | None:
-    """The largest DMA rate that was measured beside such budgets, each as if one core had all of it."""
-    event = counted_event(platform, emulated=False)
-    if event is None or event.bytes is None:
+def _regulated(system: System, platform: Platform, regulated: list[tuple[Demand, Domain]]) -> _Owner | None:
+    """The most that the regulator gives; None: there is none, or it is not bounded."""
+    regulation = system.regulation
+    if not regulated or regulation is None:
         return None
-    period = Fraction(curves.shortest_period, NS_PER_S * event.bytes)
-    return curves.table_rate([part.bytes_per_s * period for part in parts])
+    bounds = [one for one in (regulation.saturation, regulation.ceiling) if one is not None]
+    if not bounds or any(demand.rate is None for demand, _ in regulated):
+        return None
+    event = counted_event(platform, emulated=False)
+    budgets = [budget_in(system, domain, event) for _, domain in regulated]
+    lines = 2 if any(one is not None and one.counts == "refills" for one in budgets) else 1
+    names = " + ".join(demand.domain for demand, _ in regulated)
+    cores = sum(len(domain.cpus) for _, domain in regulated)
+    return _Owner(names, min(bounds) * lines * memory().RATE_UNIT, cores)

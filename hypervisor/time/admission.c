@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What holds and what waits, for core/'s test. Requests of others wait for the lock; cores that take a budget
+ * meanwhile do not, since that makes nothing larger than it was counted.
+ */
+#include "time/admission.h"
+#include "core/spinlock.h"
+#include "time/bandwidth_update.h"
+#include "time/regulation.h"
+#include "vm/clock.h"
+#include "vm/domain.h"
+#include "vm/system.h"
+
+static struct spinlock lock;
+
+static void look_at_budgets(struct admission_terms *terms, uint64_t now_ticks)
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        bandwidth_terms(domain_at(i), now_ticks, &terms->held[i], &terms->latest[i]);
+    }
+}
+
+/* Beside the regulator as it is, and as it will be. */
+static uint64_t most_events(struct admission_terms *terms, uint32_t domain, uint64_t period_ns)
+{
+    struct regulation_terms regulation;
+    uint64_t most;
+    uint64_t most_then;
+
+    regulation_read_terms(&regulation);
+    terms->regulation = regulation.held;
+    terms->shortest_interval_ns = regulation.held_interval_ns;
+    most = admission_most_events(system_manifest(), terms, domain, period_ns);
+    if (!regulation.waits) {
+        return most;
+    }
+    terms->regulation = regulation.latest;
+    terms->shortest_interval_ns = regulation.latest_interval_ns;
+    most_then = admission_most_events(system_manifest(), terms, domain, period_ns);
+    return most < most_then ? most : most_then;
+}
+
+struct budget_answer admission_change_budget(struct domain *domain, uint64_t events, uint64_t period_ns)
+{
+    struct admission_terms terms;
+    struct budget_answer answer = {.admitted = false};
+    uint64_t now;
+
+    spin_lock(&lock);
+    now = clock_now();
+    look_at_budgets(&terms, now);
+    answer.most_events = most_events(&terms, domain->index, period_ns);
+    answer.admitted = events <= answer.most_events;
+    if (answer.admitted) {
+        answer.from = bandwidth_request_update(domain, now, events, period_ns);
+    }
+    spin_unlock(&lock);
+    return answer;
+}
+
+/* Beside all budgets; they begin in an interval that is as long as those before. */
+static struct regulation_verdict verdict_on(const struct manifest_regulation *parameters)
+{
+    struct admission_terms terms;
+    struct regulation_terms regulation;
+
+    look_at_budgets(&terms, clock_now());
+    regulation_read_terms(&regulation);
+    terms.regulation = *parameters;
+    terms.shortest_interval_ns = parameters->interval_ns < regulation.held.interval_ns
+                                     ? parameters->interval_ns
+                                     : regulation.held.interval_ns;
+    return admission_of_regulation(system_manifest(), &terms);
+}
+
+static struct regulation_answer change(const struct manifest_regulation *parameters)
+{
+    struct regulation_verdict verdict;
+    uint32_t bad_word = regulation_bad_word(parameters);
+
+    if (bad_word != BH_REGULATION_WORDS) {
+        return (struct regulation_answer){BH_HYPERCALL_ERROR_INVALID_PARAMETERS, bad_word, 0};
+    }
+    verdict = verdict_on(parameters);
+    if (verdict.word != BH_REGULATION_WORDS) {
+        return (struct regulation_answer){BH_HYPERCALL_ERROR_NOT_ADMITTED, verdict.word, verdict.most};
+    }
+    bad_word = regulation_change(parameters);
+    if (bad_word != BH_REGULATION_WORDS) {
+        return (struct regulation_answer){BH_HYPERCALL_ERROR_INVALID_PARAMETERS, bad_word, 0};
+    }
+    return (struct regulation_answer){.error = BH_HYPERCALL_ERROR_NONE};
+}
+
+struct regulation_answer admission_change_regulation(const struct manifest_regulation *parameters)
+{
+    struct regulation_answer answer;
+
+    spin_lock(&lock);
+    answer = change(parameters);
+    spin_unlock(&lock);
+    return answer;
+}

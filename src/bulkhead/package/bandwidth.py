@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a manifest says of the bandwidth that the memory sustains: EL2 admits changes of budgets by what the
+system's file was admitted by (planning/admission.py, planning/memory_budget.py).
+
+Called by `manifest`. Nothing is said where nothing was held against it: without budgets, where what is
+counted is none of the memory's, and where the file allows more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bulkhead.planning.budgets import CountedEvent
+from bulkhead.planning.flows import not_held
+from bulkhead.planning.memory_budget import Sustained
+from bulkhead.planning.model import Plan
+from bulkhead.planning.regulation import budget_in
+from bulkhead.schema import Value
+
+Row = Mapping[str, Value]
+
+_FIELDS = (
+    "event_bytes",
+    "smallest_events",
+    "access_bytes",
+    "accesses_are_all",
+    "limit_bytes_per_s",
+    "shortest_period_ns",
+    "broker_bytes_per_s",
+    "broker_full_bytes_per_s",
+)
+
+
+def bandwidth_row(plan: Plan, event: CountedEvent | None) -> Row:
+    """The record `manifest_bandwidth`; `event`: what budgets count."""
+    row: dict[str, Value] = dict.fromkeys(_FIELDS, 0)
+    limit, sustained = _limit(plan), _sustained(plan, event)
+    if event is None or not _counts_memory(plan, event) or (limit == 0 and sustained is None):
+        return row
+    row |= {
+        "event_bytes": event.bytes or 0,
+        "access_bytes": event.access_bytes,
+        "accesses_are_all": int(event.access_counts_lines),
+        "limit_bytes_per_s": limit,
+    }
+    if sustained is not None:
+        row |= {
+            "smallest_events": sustained.smallest_events,
+            "shortest_period_ns": sustained.shortest_period_ns,
+            "broker_bytes_per_s": sustained.broker_bytes_per_s,
+            "broker_full_bytes_per_s": sustained.broker_full_bytes_per_s,
+        }
+    return row
+
+
+def bandwidth_tables(plan: Plan, event: CountedEvent | None) -> dict[str, list[Row]]:
+    """The tables that belong to it."""
+    found = _sustained(plan, event)
+    if found is None:
+        return {"bandwidth_curve": [], "bandwidth_table": []}
+    return {
+        "bandwidth_curve": [{"bytes_per_s": rate, "utilization": used} for rate, used in found.curve],
+        "bandwidth_table": [
+            {"cores": cores, "refills": refills, "bytes_per_s": rate} for cores, refills, rate in found.table
+        ],
+    }
+
+
+def _counts_memory(plan: Plan, event: CountedEvent | None) -> bool:
+    if event is None or event.bytes is None:
+        return False
+    return any(budget_in(plan.system, one, event) is not None for one in plan.system.domains)
+
+
+def _limit(plan: Plan) -> int:
+    """Of all budgets together; 0: none."""
+    dram, regulation = plan.platform.dram, plan.system.regulation
+    if dram is None or (regulation is not None and regulation.overcommit):
+        return 0
+    return dram.guaranteed or 0
+
+
+def _sustained(plan: Plan, event: CountedEvent | None) -> Sustained | None:
+    """What cores and broker were admitted by."""
+    if plan.flows is None or plan.flows.memory is None or not_held(plan.system) is not None:
+        return None
+    return plan.flows.memory.sustained if _counts_memory(plan, event) else None
