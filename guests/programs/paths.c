@@ -350,8 +350,6 @@ void program_main(void)
     gic_enable_private(board()->virtual_timer_intid);
     sysreg_write(VBAR_EL1, (uintptr_t)probe_vectors);
     cpu_sync_context();
-    if (board()->cpu_count == 1)
-        add_once("lone_loop_at_start", lone_loop() - probe_nothing());
     while (timer_now() < start_counter() + quiet_ticks) {
     }
     if (param("budget", 0) != 0) {

@@ -29,7 +29,6 @@ ALLOWED = {
     "cross_sgi": 610,
     "cross_sgi_round_trip": 1280,
     "first_guest_instruction": 105_000,
-    "lone_loop_at_start": 17_500,
     "lone_loop": 0,
     "psci_version_smc": 145,
     "gicd_isenabler_write": 300,
