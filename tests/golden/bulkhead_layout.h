@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x19ABAF7Du
+#define BH_LAYOUT_HASH 0x3C1627EFu
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -115,8 +115,10 @@ enum bh_domain_flag {
     BH_DOMAIN_FLAG_PMU = 64,
     BH_DOMAIN_FLAG_RECLAIM = 128,
     BH_DOMAIN_FLAG_CONSOLE_RAW = 256,
+    BH_DOMAIN_FLAG_TRANSLATIONS_TRAPPED = 512,
+    BH_DOMAIN_FLAG_CACHES_TRAPPED = 1024,
 };
-#define BH_DOMAIN_FLAG_COUNT 257u /* highest + 1 */
+#define BH_DOMAIN_FLAG_COUNT 1025u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
@@ -299,8 +301,12 @@ enum bh_exit_reason {
     BH_EXIT_REASON_CACHE_SET_WAY = 24,
     BH_EXIT_REASON_IRQ_OVERFLOW = 25, /* an event counter of a budget */
     BH_EXIT_REASON_SOCKET_ACCESS = 26,
+    BH_EXIT_REASON_TLB_MAINTENANCE = 27, /* of a domain whose maintenance is trapped: done on its core alone */
+    BH_EXIT_REASON_TLB_BROADCAST = 28, /* and on all cores */
+    BH_EXIT_REASON_CACHE_MAINTENANCE = 29, /* the same of instruction caches, and of lines to the point of unification */
+    BH_EXIT_REASON_CACHE_BROADCAST = 30,
 };
-#define BH_EXIT_REASON_COUNT 27u /* highest + 1 */
+#define BH_EXIT_REASON_COUNT 31u /* highest + 1 */
 
 enum bh_path_part {
     BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to its packets */
@@ -363,6 +369,8 @@ struct manifest_platform {
     uint32_t utilization_enable; /* and then this */
     uint64_t sram_pa;
     uint64_t sram_bytes; /* 0: there is none */
+    uint32_t broadcast_events; /* invalidation of translations, or of one line of instructions */
+    uint32_t broadcast_icache_events; /* of all instruction caches */
 };
 
 struct manifest_hypervisor {
@@ -733,7 +741,7 @@ BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_offset) == 8u, "pa
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_bytes) == 16u, "package_descriptor.manifest_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, package_bytes) == 24u, "package_descriptor.package_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 176u, "size of manifest_platform");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 184u, "size of manifest_platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gic_version) == 0u, "manifest_platform.gic_version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_type) == 4u, "manifest_platform.uart_type");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, psci_method) == 8u, "manifest_platform.psci_method");
@@ -765,6 +773,8 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 152u, 
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 156u, "manifest_platform.utilization_enable");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 160u, "manifest_platform.sram_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 168u, "manifest_platform.sram_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, broadcast_events) == 176u, "manifest_platform.broadcast_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, broadcast_icache_events) == 180u, "manifest_platform.broadcast_icache_events");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 48u, "size of manifest_hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_pa) == 0u, "manifest_hypervisor.pool_pa");
@@ -823,7 +833,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_rate) == 48u, "manifest_br
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 52u, "manifest_broker.stamps");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 56u, "manifest_broker.costs");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 584u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 592u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -831,19 +841,19 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, total_bytes) == 12u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_header.crc32");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 200u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 248u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 384u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 504u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 512u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 520u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 528u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 536u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 544u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 552u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 560u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 568u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 576u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 208u, "manifest_header.hypervisor");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 256u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 392u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 512u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 520u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 528u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 536u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 544u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 552u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 560u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 568u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 576u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 584u, "manifest_header.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");

@@ -182,7 +182,16 @@ def _platform(platform: Platform, color_bits: int, layout: Layout, event: Counte
         "color_bits": color_bits,
         **_utilization(platform, event),
         **_sram(platform, event),
+        **_broadcasts(platform),
     }
+
+
+def _broadcasts(platform: Platform) -> Row:
+    """What each counts in a budget."""
+    costs = platform.maintenance
+    if costs is None:
+        return {"broadcast_events": 0, "broadcast_icache_events": 0}
+    return {"broadcast_events": costs.events, "broadcast_icache_events": costs.icache_events}
 
 
 def _sram(platform: Platform, event: CountedEvent | None) -> Row:
@@ -344,7 +353,9 @@ def _configured(plan: Plan, domain: DomainPlan) -> Domain:
     return configured
 
 
-def _flags(domain: DomainPlan, configured: Domain, budget: Budget | None, layout: Layout) -> int:
+def _flags(plan: Plan, domain: DomainPlan, budget: Budget | None, layout: Layout) -> int:
+    configured = _configured(plan, domain)
+    maintenance = plan.system.maintenance_of(configured)
     chosen = {
         "realtime": domain.realtime,
         "premap": domain.premap,
@@ -355,6 +366,8 @@ def _flags(domain: DomainPlan, configured: Domain, budget: Budget | None, layout
         "budget": budget is not None,
         "pmu": configured.pmu,
         "reclaim": budget is not None and budget.reclaim,
+        "translations_trapped": maintenance in ("translations", "trapped"),
+        "caches_trapped": maintenance == "trapped",
     }
     return sum(layout.enum_value("domain_flag", name) for name, on in chosen.items() if on)
 
@@ -387,7 +400,7 @@ def _add_domain(
         "entry_ipa": images.entry_ipa,
         "boot_argument": images.device_tree_ipa,
         "color_set": sets.of(domain.colors),
-        "flags": _flags(domain, configured, budget, layout),
+        "flags": _flags(plan, domain, budget, layout),
     }
     for table, start in first.items():
         row[f"first_{table[:-1]}"] = start
