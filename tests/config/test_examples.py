@@ -30,6 +30,7 @@ RUN_BY = {
     "hostile-crash": "tests/hosted/test_examples.py",
     "hostile-device": "tests/hosted/test_examples.py",
     "hostile-interrupts": "tests/hosted/test_examples.py",
+    "hostile-maintenance": "tests/hosted/test_examples.py",
     "hostile-packets": "tests/hosted/test_examples.py",
     "hostile-restart": "tests/hosted/test_examples.py",
     "linux-smp": "tests/system/test_linux.py",

@@ -28,6 +28,7 @@ SHORT = {
     "hostile-device": ("--for", "25ms"),
     "hostile-restart": ("--for", "25ms"),
     "hostile-interrupts": ("--for", "25ms"),
+    "hostile-maintenance": ("--for", "30ms"),
     "hostile-packets": ("--for", "25ms"),
 }
 # What the examples claim, and what breaks the claim.
@@ -41,6 +42,11 @@ BROKEN = {
         "cpu-time",
         ("--for", "5ms", "--set=domains.spinner.cpu=unlimited"),
         "core 1: control never had the core, and was ready to run",
+    ),
+    "maintenance that reaches all cores": (
+        "hostile-maintenance",
+        ("--for", "12ms", "--set=domains.hostile.maintenance=direct"),
+        "domain control: expected release delays of at most 3.0 us, but its longest release delay was",
     ),
     "a domain that the run ends too soon for": (
         "regulated",
