@@ -40,6 +40,7 @@ RUN_BY = {
     "paths": "src/bulkhead/bench/hypervisor.py",
     "paths-shared": "src/bulkhead/bench/hypervisor.py",
     "regulated": "tests/hosted/test_examples.py",
+    "remap": "tests/system/test_maintenance.py",
     "shared-core": "tests/hosted/test_run.py",
     "shared-linux": "tests/system/test_shared_linux.py",
     "throttled": "tests/hosted/test_examples.py",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""T5: maintenance that a domain broadcasts costs others no more than its budget, and none where it has one core;
-what the hypervisor does about it is of the domain's own CPU time (T4)."""
+"""T5: maintenance that a domain broadcasts costs others no more than its budget, and none where it has one
+core; what the hypervisor does about it is of the domain's own CPU time (T4)."""
 
 from __future__ import annotations
 

@@ -221,8 +221,8 @@ class Maintenance(Section):
 
     stall: Picoseconds  # each other core stands still so long
     wait: Picoseconds  # and the core itself, until its barrier is over
-    # What one counts in a budget of memory events, where the hypervisor sends it for a domain: of translations or
-    # of a line of instructions, and of all instruction caches.
+    # What one counts in a budget of memory events, where the hypervisor sends it for a domain: of
+    # translations or of a line of instructions, and of all instruction caches.
     events: Annotated[int, Field(ge=0, le=1 << 20)]
     icache_events: Annotated[int, Field(ge=0, le=1 << 20)]
 
