@@ -81,6 +81,9 @@ void core::grant()
     if (attend_) {
         limit = std::min(limit, signal_at_);
     }
+    if (!standstills_.empty()) {
+        limit = std::min(limit, standstills_.front().when);
+    }
     std::uint64_t budget = budget_to(limit);
     if (settings_.window_instructions != 0 && under_way_.any(purpose::load, clock_now())) {
         const std::uint64_t end =
@@ -94,11 +97,27 @@ void core::grant()
 // The end of each slow path: interrupts are taken between instructions.
 void core::finish()
 {
+    if (!standstills_.empty()) [[unlikely]] {
+        take_standstills();
+    }
     if (attend_ && signal_at_ <= clock_now()) {
         signal_at_ = engine::never;
         attend_();
     }
     grant();
+}
+
+// Between two instructions.
+void core::take_standstills()
+{
+    while (!standstills_.empty() && standstills_.front().when <= clock_now()) {
+        const picoseconds time = standstills_.front().time;
+        standstills_.pop_front();
+        wait_until(clock_now() + time, stall_cause::maintenance);
+        if (timeline_.private_limit() <= clock_now()) {
+            order();
+        }
+    }
 }
 
 void core::budget_spent()
@@ -192,7 +211,15 @@ void core::wait()
         counts_.idle_ps += (until_fs - clock_fs_) / 1000;
         clock_fs_ = until_fs;
     }
+    while (!standstills_.empty() && standstills_.front().when <= clock_now()) {
+        standstills_.pop_front(); // there was nothing to stand still
+    }
     grant();
+}
+
+void core::stand_still(picoseconds when, picoseconds time)
+{
+    standstills_.push_back({when, time});
 }
 
 void core::signal(picoseconds when)

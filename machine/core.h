@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -127,6 +128,11 @@ public:
 
     // Something wants what runs on the core at `when`: ends wait(), or leads to the attend function.
     void signal(picoseconds when);
+
+    // What another core has broadcast arrives at `when`, and this one stands still for `time`, unless it
+    // waits for a signal then. Not before what was said earlier, and later than now by the engine's lookahead
+    // at least.
+    void stand_still(picoseconds when, picoseconds time);
 
     // --- For all ---
 
@@ -254,6 +260,7 @@ private:
     void finish();
     [[gnu::noinline]] void watch_reached(core_event which);
     void wait_until(picoseconds when, stall_cause cause);
+    void take_standstills();
     [[gnu::noinline]] void block(waiting what, stall_cause cause);
 
     // machine/core_miss.cpp
@@ -343,6 +350,11 @@ private:
     ticket waits_for_ = 0;
     picoseconds signal_at_ = engine::never;
     std::function<void()> attend_;
+    struct standstill {
+        picoseconds when;
+        picoseconds time;
+    };
+    std::deque<standstill> standstills_; // to come, in order
 
     lines_under_way under_way_;
     prefetcher prefetcher_;

@@ -15,7 +15,7 @@ std::string_view name_of(core_event which)
 std::string_view name_of(stall_cause which)
 {
     constexpr std::array<std::string_view, stall_cause_count> names{
-        "l2_hit", "shared_level_hit", "memory", "store_buffer", "walk", "device"};
+        "l2_hit", "shared_level_hit", "memory", "store_buffer", "walk", "device", "maintenance"};
     return names.at(static_cast<std::size_t>(which));
 }
 

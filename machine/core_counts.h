@@ -26,8 +26,16 @@ enum class core_event : std::uint8_t {
 inline constexpr std::size_t core_event_count = 11;
 std::string_view name_of(core_event which);
 
-enum class stall_cause : std::uint8_t { l2_hit, shared_level_hit, memory, store_buffer, walk, device };
-inline constexpr std::size_t stall_cause_count = 6;
+enum class stall_cause : std::uint8_t {
+    l2_hit,
+    shared_level_hit,
+    memory,
+    store_buffer,
+    walk,
+    device,
+    maintenance, // that another core has broadcast
+};
+inline constexpr std::size_t stall_cause_count = 7;
 std::string_view name_of(stall_cause which);
 
 struct core_counts {

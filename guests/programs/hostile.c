@@ -19,14 +19,15 @@
 #include "guests/runtime/timer.h"
 
 enum attack {
-    attack_restarts = 1,   // resets itself: memory is cleaned and loaded each time
-    attack_interrupts = 2, // sends interrupts to its first VCPU
-    attack_packets = 3,    // sends packets of a sender that it is not, in rings that never empty
-    attack_devices = 4,    // stops its socket device in the middle of a transfer
-    attack_crashes = 5,    // accesses memory that it does not have, and is restarted if the file says so
-    attack_calls = 6,      // calls the hypervisor
-    attack_output = 7,     // writes to its console
-    attack_shared = 8,     // makes all interrupts of devices pending at once
+    attack_restarts = 1,     // resets itself: memory is cleaned and loaded each time
+    attack_interrupts = 2,   // sends interrupts to its first VCPU
+    attack_packets = 3,      // sends packets of a sender that it is not, in rings that never empty
+    attack_devices = 4,      // stops its socket device in the middle of a transfer
+    attack_crashes = 5,      // accesses memory that it does not have, and is restarted if the file says so
+    attack_calls = 6,        // calls the hypervisor
+    attack_output = 7,       // writes to its console
+    attack_shared = 8,       // makes all interrupts of devices pending at once
+    attack_maintenance = 10, // invalidates translations and instruction caches, of all cores
 };
 
 enum {
@@ -99,6 +100,14 @@ static void stop_devices(void)
     }
 }
 
+static void invalidate(void)
+{
+    for (;;) {
+        cpu_invalidate_translations();
+        cpu_invalidate_instructions();
+    }
+}
+
 static void crash(void)
 {
     *(volatile uint64_t *)mmu_virtual(MMU_ADDRESS_END / 2) = 1;
@@ -136,6 +145,9 @@ static void attack_alone(void)
             console_write("the quick brown fox jumps over the lazy dog\n");
     case attack_shared:
         pend_shared();
+        break;
+    case attack_maintenance:
+        invalidate();
         break;
     default:
         console_printf("hostile: there is no attack %lu\n", attack);

@@ -141,6 +141,19 @@ static uint64_t read_uart(void)
     return probe_load(board()->uart_base + UARTFR);
 }
 
+// Of a page that nobody has looked at; the line is of the stack.
+static uint64_t invalidate_translation(void)
+{
+    return probe_invalidate_translation(0);
+}
+
+static uint64_t clean_line(void)
+{
+    uint64_t here = 0;
+
+    return probe_clean_line((uintptr_t)&here);
+}
+
 static uint64_t send_to_self(void)
 {
     uint64_t ticks = has_gic_v3()
@@ -223,6 +236,8 @@ static void measure_one(void)
     measure("gicd_isenabler_write", write_distributor, probe_nothing);
     measure("uart_flag_read", read_uart, probe_nothing);
     measure("id_register_read", probe_id_register, probe_nothing);
+    measure("tlb_maintenance", invalidate_translation, probe_nothing);
+    measure("cache_maintenance", clean_line, probe_nothing);
     measure("undefined_register", probe_undefined_register, probe_nothing_interrupted);
     measure("timer", timer_while_busy, probe_nothing_interrupted);
     measure("timer_asleep", timer_while_asleep, probe_nothing_interrupted);

@@ -38,6 +38,7 @@ SYSREG(ID_AA64ISAR2_EL1, 3, 0, 0, 6, 2)
 SYSREG(ID_AA64MMFR0_EL1, 3, 0, 0, 7, 0)
 SYSREG(ID_AA64MMFR1_EL1, 3, 0, 0, 7, 1)
 SYSREG(ID_AA64MMFR2_EL1, 3, 0, 0, 7, 2)
+SYSREG(CTR_EL0, 3, 3, 0, 0, 1)
 
 /* EL1 state of a guest, reset and dumped by EL2 */
 SYSREG(SCTLR_EL1, 3, 0, 1, 0, 0)

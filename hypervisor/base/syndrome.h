@@ -21,6 +21,7 @@ enum exception_class {
     EC_SVE = 0x19,
     EC_INSTRUCTION_ABORT_LOWER = 0x20,
     EC_DATA_ABORT_LOWER = 0x24,
+    EC_DATA_ABORT_SAME = 0x25,
 };
 
 static inline uint32_t esr_class(uint64_t esr)
@@ -110,6 +111,22 @@ static inline bool esr_sysreg_is_read(uint64_t esr)
 static inline uint32_t esr_sysreg_register(uint64_t esr)
 {
     return (uint32_t)(esr >> 5) & 0x1F;
+}
+
+/* A system instruction, as TLBI, IC and DC are (op0 is 1), and no register (2 or 3). */
+static inline bool esr_sysreg_is_instruction(uint64_t esr)
+{
+    return (esr & (1u << 21)) == 0;
+}
+
+static inline uint32_t esr_sysreg_crm(uint64_t esr)
+{
+    return (uint32_t)(esr >> 1) & 0xF;
+}
+
+static inline uint32_t esr_sysreg_op2(uint64_t esr)
+{
+    return (uint32_t)(esr >> 17) & 7;
 }
 
 /* One number for op0, op1, CRn, CRm, op2: the order of the fields in the instruction. */

@@ -83,7 +83,8 @@ static void init_core(struct cpu *cpu)
     if (!bandwidth_init(cpu, &monitors)) {
         refuse(BH_MANIFEST_ERROR_COUNTER_MISSING, offsetof(struct manifest_header, cpus));
     }
-    guest_traps_init(monitors, cpu->shared != NULL);
+    guest_traps_init(monitors,
+                     guest_hcr(cpu->pinned != NULL ? cpu->pinned->domain : NULL, cpu->shared != NULL));
     if (cpu->index == system_manifest()->hypervisor.console_core) {
         gic_enable(system_manifest()->platform.cnthp_irq, cpu->mpidr);
         console_start();

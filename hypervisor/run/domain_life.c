@@ -30,6 +30,7 @@ static bool init_vcpus(struct domain *domain)
 
     domain->vcpus = vcpu_at(domain->config->first_vcpu);
     domain->vcpu_count = domain->config->vcpu_count;
+    domain->spread = false;
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
         struct vcpu *vcpu = &domain->vcpus[i];
         struct cpu *cpu = cpu_at(config[i].core);
@@ -37,6 +38,7 @@ static bool init_vcpus(struct domain *domain)
         vcpu->domain = domain;
         vcpu->index = i;
         vcpu->cpu = cpu;
+        domain->spread = domain->spread || config[i].core != config[0].core;
         if (cpu->vcpu != NULL) {
             if (!shared_core_add(cpu, vcpu)) {
                 return false;

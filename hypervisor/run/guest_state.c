@@ -6,29 +6,42 @@
 #include "run/guest_state.h"
 #include "memory/stage2.h"
 #include "run/guest_debug.h"
+#include "vm/domain.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/fp.h>
 #include <arch/sysreg.h>
 
-#define HCR_VM    (1ull << 0) /* stage 2 on */
-#define HCR_SWIO  (1ull << 1) /* invalidation by set and way also cleans */
-#define HCR_PTW   (1ull << 2) /* a guest's table walk must not touch device memory */
-#define HCR_FMO   (1ull << 3)
-#define HCR_IMO   (1ull << 4) /* physical interrupts to EL2, virtual ones to the guest */
-#define HCR_AMO   (1ull << 5)
-#define HCR_TWI   (1ull << 13) /* WFI: somebody else may have the core meanwhile */
-#define HCR_TID3  (1ull << 18) /* ID registers */
-#define HCR_TSC   (1ull << 19) /* SMC */
-#define HCR_TIDCP (1ull << 20) /* implementation-defined registers */
-#define HCR_TACR  (1ull << 21) /* auxiliary control */
-#define HCR_TSW   (1ull << 22) /* cache maintenance by set and way: would reach all domains' lines */
-#define HCR_RW    (1ull << 31) /* EL1 is AArch64 */
-#define HCR_TLOR  (1ull << 35) /* limited-ordering regions: of physical addresses */
-#define HCR_TERR  (1ull << 36) /* error records: of the machine */
-#define HCR_APK   (1ull << 40) /* pointer authentication is the guest's own affair */
-#define HCR_API   (1ull << 41)
-#define HCR_FWB   (1ull << 46) /* stage 2 may say what is cached: its tables are made for that */
+#define HCR_VM     (1ull << 0) /* stage 2 on */
+#define HCR_SWIO   (1ull << 1) /* invalidation by set and way also cleans */
+#define HCR_PTW    (1ull << 2) /* a guest's table walk must not touch device memory */
+#define HCR_FMO    (1ull << 3)
+#define HCR_IMO    (1ull << 4) /* physical interrupts to EL2, virtual ones to the guest */
+#define HCR_AMO    (1ull << 5)
+#define HCR_TWI    (1ull << 13) /* WFI: somebody else may have the core meanwhile */
+#define HCR_TID3   (1ull << 18) /* ID registers */
+#define HCR_TSC    (1ull << 19) /* SMC */
+#define HCR_TIDCP  (1ull << 20) /* implementation-defined registers */
+#define HCR_TACR   (1ull << 21) /* auxiliary control */
+#define HCR_TSW    (1ull << 22) /* cache maintenance by set and way: would reach all domains' lines */
+#define HCR_TPU    (1ull << 24) /* caches to the point of unification: IC, and DC CVAU */
+#define HCR_TTLB   (1ull << 25) /* TLBI, the forms for the own core too */
+#define HCR_RW     (1ull << 31) /* EL1 is AArch64 */
+#define HCR_TLOR   (1ull << 35) /* limited-ordering regions: of physical addresses */
+#define HCR_TERR   (1ull << 36) /* error records: of the machine */
+#define HCR_APK    (1ull << 40) /* pointer authentication is the guest's own affair */
+#define HCR_API    (1ull << 41)
+#define HCR_FWB    (1ull << 46) /* stage 2 may say what is cached: its tables are made for that */
+/* With FEAT_EVT: of what TPU and TTLB trap, what is broadcast, and little else */
+#define HCR_TICAB  (1ull << 50) /* IC IALLUIS */
+#define HCR_TOCU   (1ull << 52) /* all others that TPU traps: IC IVAU is among them */
+#define HCR_TTLBIS (1ull << 54)
+#define HCR_TTLBOS (1ull << 55)
+
+/* Of every guest. */
+#define HCR_COMMON                                                                                           \
+    (HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC | HCR_TIDCP | HCR_TACR | \
+     HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK | HCR_API)
 
 #define CPTR_RES1 0x32FFull
 #define CPTR_TZ   (1ull << 8)  /* SVE (RES1 without it) */
@@ -48,6 +61,7 @@
 #define ID_FIELD(value, shift) ((value) >> (shift)&0xF)
 #define MMFR0_FGT              56
 #define MMFR1_HCX              40
+#define MMFR2_EVT              56
 #define PFR0_AMU               44
 #define ISAR1_ADDRESS_KEYS     (0xFFull << 4) /* APA, API */
 #define ISAR1_GENERIC_KEY      (0xFFull << 24)
@@ -88,14 +102,32 @@ static void newer_traps_reset(void)
     }
 }
 
-void guest_traps_init(uint64_t monitors, bool shared)
+/* What a guest would broadcast, with as little else as the core lets EL2 choose. */
+static uint64_t maintenance_traps(const struct domain *domain)
+{
+    uint64_t evt = ID_FIELD(sysreg_read(ID_AA64MMFR2_EL1), MMFR2_EVT);
+    uint64_t traps = 0;
+
+    if (domain_has_flag(domain, BH_DOMAIN_FLAG_TRANSLATIONS_TRAPPED)) {
+        traps |= evt >= 2 ? HCR_TTLBIS | HCR_TTLBOS : HCR_TTLB;
+    }
+    if (domain_has_flag(domain, BH_DOMAIN_FLAG_CACHES_TRAPPED)) {
+        traps |= evt >= 1 ? HCR_TICAB | HCR_TOCU : HCR_TPU;
+    }
+    return traps;
+}
+
+uint64_t guest_hcr(const struct domain *domain, bool shared)
+{
+    return HCR_COMMON | (shared ? HCR_TWI : 0) | (system_manifest()->platform.s2fwb != 0 ? HCR_FWB : 0) |
+           (domain != NULL ? maintenance_traps(domain) : 0);
+}
+
+void guest_traps_init(uint64_t monitors, uint64_t hcr)
 {
     newer_traps_reset();
     debug_locks_open();
-    sysreg_write(HCR_EL2, HCR_VM | HCR_SWIO | HCR_PTW | HCR_FMO | HCR_IMO | HCR_AMO | HCR_TID3 | HCR_TSC |
-                              HCR_TIDCP | HCR_TACR | HCR_TSW | HCR_RW | HCR_TLOR | HCR_TERR | HCR_APK |
-                              HCR_API | (shared ? HCR_TWI : 0) |
-                              (system_manifest()->platform.s2fwb != 0 ? HCR_FWB : 0));
+    sysreg_write(HCR_EL2, hcr);
     sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA | CPTR_TAM);
     sysreg_write(HSTR_EL2, 0);
     sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);

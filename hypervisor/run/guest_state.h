@@ -12,9 +12,14 @@
 extern "C" {
 #endif
 
-/* Trap configuration of this core: once, before its first guest. `monitors`: bits of MDCR_EL2 (pmu.h);
- * `shared`: several VCPUs run here, so that a WFI is EL2's affair. */
-void guest_traps_init(uint64_t monitors, bool shared);
+struct domain;
+
+/* HCR_EL2 of this core while a VCPU of the domain runs here; NULL: of a core without. `shared`: several VCPUs
+ * run here, so that a WFI is EL2's affair. */
+uint64_t guest_hcr(const struct domain *domain, bool shared);
+
+/* Trap configuration of this core: once, before its first guest. `monitors`: bits of MDCR_EL2 (pmu.h). */
+void guest_traps_init(uint64_t monitors, uint64_t hcr);
 
 /* Between the two EL1 has another guest's tables, or parts of two guests' registers: the core must not walk,
  * not even speculatively for an instruction that is never executed (errata 1319537 of Cortex-A72, 1319367 of

@@ -10,6 +10,7 @@
 #include "memory/window.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
+#include <arch/maintenance.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -48,6 +49,26 @@ static void end_page(void)
 {
     arch_dsb_sy(); /* cache maintenance is complete before its page goes */
     window_close(WINDOW_DESTINATION);
+    atomic_fetch_sub(&at_work, 1);
+}
+
+/* The window is one through which nothing comes into the caches. */
+void loader_maintain_line(paddr_t line, bool instructions)
+{
+    uintptr_t address;
+
+    if (!begin_page()) {
+        return;
+    }
+    address =
+        (uintptr_t)window_open(WINDOW_SOURCE, paddr(line.value & ~PAGE_MASK)) + (line.value & PAGE_MASK);
+    if (instructions) {
+        arch_icache_invalidate_line(address);
+    } else {
+        arch_dcache_clean_line_to_unification(address);
+    }
+    arch_dsb_sy();
+    window_close(WINDOW_SOURCE);
     atomic_fetch_sub(&at_work, 1);
 }
 

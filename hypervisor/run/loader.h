@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading a domain's images again, from the boot package, while the other domains run.
+ * Where EL2 reaches memory of a domain for as long as it must: to load its images again, from the boot
+ * package, while the other domains run; and to maintain a line of it.
  */
 #ifndef BULKHEAD_LOADER_H
 #define BULKHEAD_LOADER_H
@@ -21,6 +22,10 @@ bool loader_can_reload(const struct manifest_domain *domain);
  * 256 bytes; `*lines`: cache lines that it read past the caches. True: there is nothing left to do. Any core;
  * the domain's own, because nobody else is to wait for it. */
 bool loader_step(const struct domain *domain, struct reload *reload, uint64_t *lines);
+
+/* In place of a guest that may not: cleans the line at `line`, or invalidates it in all instruction caches,
+ * to the point of unification, and waits. Any core. */
+void loader_maintain_line(paddr_t line, bool instructions);
 
 /* Whether some core has memory of a domain mapped just now. When the machine is ending, that is over soon. */
 bool loader_is_at_work(void);

@@ -32,6 +32,13 @@ void shared_core_reschedule(struct cpu *cpu)
     __builtin_trap();
 }
 
+void shared_core_charge(struct cpu *cpu, uint64_t events)
+{
+    (void)cpu;
+    (void)events;
+    __builtin_trap();
+}
+
 void shared_core_wait_for_interrupt(struct cpu *cpu)
 {
     (void)cpu;

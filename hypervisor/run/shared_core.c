@@ -15,6 +15,7 @@
 #include "run/crash.h"
 #include "run/domain_life.h"
 #include "run/guest_context.h"
+#include "run/guest_state.h"
 #include "run/irq.h"
 #include "run/vcpu_run.h"
 #include "time/bandwidth.h"
@@ -38,6 +39,7 @@ struct shared_vcpu {
     struct vcpu *vcpu;
     struct status_vcpu *status;
     struct period_grid grid; /* of its budget; length 0: it has none */
+    uint64_t hcr;            /* HCR_EL2 while it runs */
     uint64_t first_period;   /* number of the one in which its current life began, or the last one ended */
     uint64_t earlier_due;    /* periods of its earlier lives and grids */
     struct statistics_seen seen;
@@ -65,6 +67,7 @@ struct shared_core {
     uint64_t entered_ticks;       /* the same while it runs; 0: EL2 is at something else */
     uint64_t left_ticks;          /* when it was left last */
     bool blocks;                  /* the running one waits for an interrupt */
+    bool decides_for_running;     /* what has been done since it was left is of its time */
 };
 
 _Static_assert(sizeof(struct shared_vcpu) <= BH_PAGE_BYTES, "a frame of the pool for each");
@@ -136,6 +139,7 @@ void shared_core_begin(struct cpu *cpu, uint64_t start_ticks)
     for (uint32_t i = 0; i < own->count; i++) {
         struct shared_vcpu *one = own->vcpus[i];
 
+        one->hcr = guest_hcr(one->vcpu->domain, true);
         release_init(&one->release);
         bandwidth_init_budget(one->vcpu, start_ticks, &one->sched.budget, &one->share, &one->applied);
         one->grid = one->sched.budget.reservation.parameters.grid;
@@ -164,6 +168,23 @@ void shared_core_reschedule(struct cpu *cpu)
 {
     account(cpu);
     cpu->hold |= CPU_HOLD_RESCHEDULE;
+}
+
+/* Instructions, where they stand in, are all counted. */
+static bool counts_lines(const struct cpu *cpu)
+{
+    return cpu->shared->counts && system_manifest()->platform.overflow_backup_events == 0;
+}
+
+void shared_core_charge(struct cpu *cpu, uint64_t events)
+{
+    struct shared_core *own = cpu->shared;
+
+    if (events != 0 && counts_lines(cpu)) {
+        shared_core_reschedule(cpu);
+        own->decides_for_running = true;
+        reservation_charge(&own->running->sched.budget.reservation, events);
+    }
 }
 
 void shared_core_wait_for_interrupt(struct cpu *cpu)
@@ -440,6 +461,7 @@ static void switch_to(struct cpu *cpu, struct shared_vcpu *one, struct guest_reg
         save(cpu, own->resident, regs);
     }
     own->resident = one;
+    sysreg_write(HCR_EL2, one->hcr);
     cpu->vcpu = one->vcpu;
     cpu->status->switches++;
     if (one->fresh) {
@@ -543,6 +565,10 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     leave(own, now);
     account(cpu);
     cpu->hold = 0;
+    if (own->decides_for_running) {
+        own->decides_for_running = false;
+        reservation_charge(&own->running->sched.cpu_time, now - own->left_ticks);
+    }
     if (own->blocks || (own->running != NULL && own->running->dozes && !has_job(own->running))) {
         block(own, now);
     }
@@ -578,7 +604,7 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
 /* What EL2 has read past the caches for the running one's job is of its budget. */
 static void charge(struct cpu *cpu, struct shared_vcpu *one, uint64_t lines)
 {
-    if (lines != 0 && cpu->shared->counts && system_manifest()->platform.overflow_backup_events == 0) {
+    if (lines != 0 && counts_lines(cpu)) {
         shared_core_reschedule(cpu);
         reservation_charge(&one->sched.budget.reservation, lines);
     }

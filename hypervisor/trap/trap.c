@@ -21,6 +21,8 @@
 #define VECTOR_LOWER_A64   0x400u
 #define VECTOR_CURRENT_SPX 0x200u
 #define ESR_IL             (1u << 25)
+#define ESR_ABORT_CM       (1u << 8) /* of cache maintenance, which counts as a write */
+#define ESR_ABORT_WNR      (1u << 6)
 #define SPSR_SS            (1ull << 21) /* as after an instruction that was executed */
 #define SPSR_BTYPE         (3ull << 10)
 #define SPSR_PAN           (1ull << 22)
@@ -49,9 +51,8 @@ static uint64_t exception_spsr(uint64_t from)
     return SPSR_MODE_EL1H | SPSR_DAIF | pan | ((sctlr & SCTLR_DSSBS) != 0 ? SPSR_SSBS : 0);
 }
 
-void trap_inject_undefined(void)
+static void inject(uint64_t spsr, uint64_t syndrome)
 {
-    uint64_t spsr = sysreg_read(SPSR_EL2);
     uint64_t vector;
 
     if ((spsr & SPSR_MODE_AARCH32) != 0) {
@@ -61,11 +62,25 @@ void trap_inject_undefined(void)
     } else {
         vector = (spsr & SPSR_MODE_HANDLER) != 0 ? VECTOR_CURRENT_SPX : 0;
     }
-    sysreg_write(ESR_EL1, ESR_IL);
+    sysreg_write(ESR_EL1, syndrome);
     sysreg_write(ELR_EL1, sysreg_read(ELR_EL2));
     sysreg_write(SPSR_EL1, spsr);
     sysreg_write(ELR_EL2, sysreg_read(VBAR_EL1) + vector);
     sysreg_write(SPSR_EL2, exception_spsr(spsr));
+}
+
+void trap_inject_undefined(void)
+{
+    inject(sysreg_read(SPSR_EL2), ESR_IL);
+}
+
+void trap_inject_data_abort(uint64_t address, uint64_t fault_status)
+{
+    uint64_t spsr = sysreg_read(SPSR_EL2);
+    uint64_t class = (spsr & SPSR_MODE_LEVEL) == 0 ? EC_DATA_ABORT_LOWER : EC_DATA_ABORT_SAME;
+
+    sysreg_write(FAR_EL1, address);
+    inject(spsr, class << 26 | ESR_IL | ESR_ABORT_CM | ESR_ABORT_WNR | fault_status);
 }
 
 static void trap_call(struct guest_regs *regs)
@@ -97,7 +112,11 @@ bool trap_sync_short(struct guest_regs *regs)
         return guest_register_is_volatile(esr_transfer_register(esr)) &&
                trap_data_abort_resolve(cpu, regs, esr);
     case EC_SYSREG:
-        return guest_register_is_volatile(esr_sysreg_register(esr)) && trap_sysreg(cpu, regs, esr);
+        if (!guest_register_is_volatile(esr_sysreg_register(esr))) {
+            return false;
+        }
+        return esr_sysreg_is_instruction(esr) ? trap_maintenance(cpu, regs, esr)
+                                              : trap_sysreg(cpu, regs, esr);
     case EC_INSTRUCTION_ABORT_LOWER:
         return trap_instruction_abort_resolve(cpu, esr);
     default:
@@ -124,7 +143,14 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
         trap_data_abort(cpu, regs, esr);
         break;
     case EC_SYSREG:
-        (void)trap_sysreg(cpu, regs, esr);
+        if (cpu->hold != 0) { /* the short way has done it, and it was too much */
+            break;
+        }
+        if (esr_sysreg_is_instruction(esr)) {
+            (void)trap_maintenance(cpu, regs, esr);
+        } else {
+            (void)trap_sysreg(cpu, regs, esr);
+        }
         break;
     case EC_INSTRUCTION_ABORT_LOWER:
         trap_instruction_abort(cpu, regs, esr);

@@ -33,12 +33,17 @@ bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr);
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr);
 void trap_instruction_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr);
 
-/* trap_sysreg.c: MRS, MSR and system instructions; all that it needs is the one register that they name.
- * Returns true: there is an answer to all of them. */
+/* trap_sysreg.c: MRS and MSR; all that it needs is the one register that they name. Returns true: there is an
+ * answer to all of them. */
 bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr);
 
-/* Makes the guest take an undefined-instruction exception at EL1 instead of the instruction that trapped. */
+/* trap_maintenance.c: system instructions, which come the same way. False: it has set cpu->hold. */
+bool trap_maintenance(struct cpu *cpu, const struct guest_regs *regs, uint64_t esr);
+
+/* Makes the guest take an undefined-instruction exception at EL1 instead of the instruction that trapped; or
+ * the data abort of cache maintenance at `address`, with this fault status. */
 void trap_inject_undefined(void);
+void trap_inject_data_abort(uint64_t address, uint64_t fault_status);
 
 /* Continues after the instruction that trapped. */
 void trap_skip_instruction(uint64_t esr);

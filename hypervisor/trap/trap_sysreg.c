@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trapped system registers: ID registers are masked, software-generated interrupts are virtual, set/way cache
- * maintenance does nothing, and what a guest is not given is undefined to it, as its ID registers say.
+ * Trapped system registers: ID registers are masked, software-generated interrupts are virtual, and what a
+ * guest is not given is undefined to it, as its ID registers say.
  */
 #include "base/syndrome.h"
 #include "time/guest_pmu.h"
@@ -16,9 +16,6 @@
 #define OSDLR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 3u, 4u)
 #define DBGPRCR    SYSREG_ENCODING(2u, 0u, 1u, 4u, 4u)
 #define OSLSR_OPEN 0x8u /* implemented, not locked */
-#define DC_ISW     SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
-#define DC_CSW     SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
-#define DC_CISW    SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
 
 /* PMCR_EL0 ... PMCCFILTR_EL0 and the interrupt enables: op1 = 3, CRn = 9 or 14 (CRm >= 8); op1 = 0, CRn = 9,
  * CRm = 14. */
@@ -89,8 +86,6 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
         if (encoding == DFR0) {
             name_monitors(cpu, regs, reg);
         }
-    } else if (!read && (encoding == DC_ISW || encoding == DC_CSW || encoding == DC_CISW)) {
-        cpu_count_exit(cpu, BH_EXIT_REASON_CACHE_SET_WAY);
     } else if (encoding == ACTLR_EL1) {
         cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
         if (read) {

@@ -50,6 +50,7 @@ struct domain {
     struct event_pool share; /* of a budget that its VCPUs have together */
     struct bandwidth_update update;
     _Atomic uint32_t restart_requests; /* counted under `life` */
+    bool spread;                       /* its VCPUs are on several cores */
     uint32_t vcpu_count;
     struct vcpu *vcpus; /* vcpu_count of them, in order of their index */
 };

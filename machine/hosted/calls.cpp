@@ -8,6 +8,7 @@
 #include <arch/barrier.h>
 #include <arch/fp.h>
 #include <arch/machine.h>
+#include <arch/maintenance.h>
 #include <arch/mmio.h>
 #include <arch/physical.h>
 #include <arch/smc.h>
@@ -70,6 +71,11 @@ const void *symbol(std::string_view name)
         CALL(arch_tlbi_local_el2),
         CALL(arch_icache_invalidate_local),
         CALL(arch_dcache_clean_invalidate_line),
+        CALL(arch_tlbi),
+        CALL(arch_icache_invalidate),
+        CALL(arch_icache_invalidate_line),
+        CALL(arch_dcache_clean_line_to_unification),
+        CALL(arch_translate_guest),
         CALL(arch_fp_clear),
         CALL(arch_fp_save),
         CALL(arch_fp_load),

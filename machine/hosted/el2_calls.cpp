@@ -6,6 +6,7 @@
 #include <arch/barrier.h>
 #include <arch/fp.h>
 #include <arch/machine.h>
+#include <arch/maintenance.h>
 #include <arch/mmio.h>
 #include <arch/physical.h>
 #include <arch/smc.h>
@@ -153,6 +154,47 @@ bool arch_take_serror(void)
 void arch_icache_invalidate_local(void)
 {
     barrier();
+}
+
+/* A guest's translations of this core; others' are not known to have any of it, for want of stage 1. */
+void arch_tlbi(enum tlbi_form, bool everywhere, uint64_t)
+{
+    current().running().invalidate_guest();
+    if (everywhere) {
+        current().broadcast_maintenance();
+    } else {
+        barrier();
+    }
+}
+
+/* Instructions are not fetched. */
+void arch_icache_invalidate(bool everywhere)
+{
+    if (everywhere) {
+        current().broadcast_maintenance();
+    } else {
+        barrier();
+    }
+}
+
+void arch_icache_invalidate_line(uintptr_t)
+{
+    current().broadcast_maintenance();
+}
+
+void arch_dcache_clean_line_to_unification(uintptr_t)
+{
+    barrier();
+}
+
+/* Guests have no stage 1. */
+uint64_t arch_translate_guest(uint64_t address, bool)
+{
+    constexpr std::uint64_t failed_in_stage2 = 1u << 9 | 1;
+    constexpr std::uint64_t write_back = std::uint64_t{0xFF} << 56;
+    const auto found = current().running().stage2().walk(current().memory(), address & ~(page_bytes - 1));
+    const auto *page = std::get_if<hosted::translation>(&found);
+    return page != nullptr ? write_back | page->pa.value : failed_in_stage2;
 }
 
 /* The address is one of the host's: of EL2's space or of physical memory with the MMU off. */

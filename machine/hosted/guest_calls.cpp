@@ -27,6 +27,10 @@ constexpr std::uint64_t abort_described = 1u << 24;
 constexpr std::uint64_t abort_64_bits = 1u << 15;
 constexpr std::uint64_t abort_write = 1u << 6;
 constexpr std::uint64_t translation_fault = 0x04;
+constexpr std::uint64_t hcr_tpu = 1u << 24;
+constexpr std::uint64_t hcr_ttlb = 1u << 25;
+constexpr std::uint64_t tlbi_vmalle1is = SYSREG_ENCODING(1u, 0u, 8u, 3u, 0u);
+constexpr std::uint64_t ic_ialluis = SYSREG_ENCODING(1u, 0u, 7u, 1u, 0u);
 
 // A load or store of a device's register: emulated by EL2, or a device that the guest has.
 std::uint64_t device_access(std::uint64_t ipa, unsigned bytes, bool write, std::uint64_t value,
@@ -233,8 +237,18 @@ void guest_execute(enum guest_instruction which)
     cpu &core = current().running();
     switch (which) {
     case GUEST_TLBI:
-        core.invalidate_guest();
-        [[fallthrough]];
+        if (!hosted::traps(hcr_ttlb, tlbi_vmalle1is, __builtin_return_address(0))) {
+            core.invalidate_guest();
+            current().broadcast_maintenance();
+        }
+        core.timing().spend(current().board().barrier);
+        break;
+    case GUEST_IC:
+        if (!hosted::traps(hcr_tpu, ic_ialluis, __builtin_return_address(0))) {
+            current().broadcast_maintenance();
+        }
+        core.timing().spend(current().board().barrier);
+        break;
     case GUEST_DSB:
     case GUEST_ISB:
         core.timing().spend(current().board().barrier);

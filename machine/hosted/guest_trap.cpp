@@ -18,6 +18,16 @@ std::uint64_t sysreg_syndrome(std::uint64_t encoding, bool read)
     return of_class(EC_SYSREG) | op0 << 20 | op2 << 17 | op1 << 14 | crn << 10 | crm << 1 | (read ? 1 : 0);
 }
 
+bool traps(std::uint64_t hcr_bit, std::uint64_t encoding, const void *where)
+{
+    constexpr std::uint64_t no_operand = 31;
+    if ((current().running().state()[SYSREG_ID_HCR_EL2] & hcr_bit) == 0) {
+        return false;
+    }
+    trap(sysreg_syndrome(encoding, false) | no_operand << 5, 0, where);
+    return true;
+}
+
 std::uint64_t trap(std::uint64_t syndrome, std::uint64_t x0, const void *where)
 {
     cpu &core = current().running();

@@ -68,6 +68,10 @@ struct board_settings {
     picoseconds entry{};   // taking an exception
     picoseconds exit{};    // returning from one
     picoseconds barrier{}; // DSB, ISB
+    // An invalidation that a core broadcasts: how long each other core stands still, and how long the core
+    // itself waits for them.
+    picoseconds broadcast_stall{};
+    picoseconds broadcast_wait{};
 };
 
 class peripherals {

@@ -149,6 +149,8 @@ board_settings board_of(const json &from)
     board.entry = picoseconds{from.at("entry_ps")};
     board.exit = picoseconds{from.at("exit_ps")};
     board.barrier = picoseconds{from.at("barrier_ps")};
+    board.broadcast_stall = picoseconds{from.at("broadcast_stall_ps")};
+    board.broadcast_wait = picoseconds{from.at("broadcast_wait_ps")};
     return board;
 }
 

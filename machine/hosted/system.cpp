@@ -348,6 +348,19 @@ void system::send_event()
     }
 }
 
+// Nothing crosses cores faster than the engine's lookahead.
+void system::broadcast_maintenance()
+{
+    core &from = running().timing();
+    const picoseconds when = from.order() + picoseconds{machine_->made_from().lookahead_ps};
+    for (const auto &each : cpus_) {
+        if (&each->timing() != &from) {
+            each->timing().stand_still(when, board_.broadcast_stall);
+        }
+    }
+    from.spend(board_.broadcast_wait);
+}
+
 void system::type(picoseconds when, std::string_view text)
 {
     for (const char one : text) {

@@ -102,6 +102,8 @@ public:
     void write_device(std::uint64_t pa, unsigned bytes, std::uint64_t value);
     std::int64_t firmware(std::uint64_t function, std::uint64_t x1, std::uint64_t x2, std::uint64_t x3);
     void send_event();
+    // An invalidation by the running core, of translations or instruction caches, reaches all others.
+    void broadcast_maintenance();
     void translation_on(std::uint64_t ttbr0, std::uint64_t tcr);
     void map_el2_window(std::uint64_t va); // as the tables say now, which can be not at all
     void look_for_start();

@@ -34,6 +34,8 @@ ALLOWED = {
     "gicd_isenabler_write": 300,
     "uart_flag_read": 235,
     "id_register_read": 130,
+    "tlb_maintenance": 120,
+    "cache_maintenance": 250,
     "undefined_register": 140,
     "timer_asleep": 90,
     "maintenance": 475,

@@ -12,7 +12,7 @@ import yaml
 from bulkhead.commands.check import check_file
 from bulkhead.config.crosscheck import check_platform
 from bulkhead.config.devices import Device, Iommu
-from bulkhead.config.load import load_platform, load_system
+from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.platform import Platform
 from bulkhead.package.manifest import device_rows
@@ -79,7 +79,7 @@ def test_d1_trust_is_said_by_check_plan_and_as_json() -> None:
     assert [domain["unconfined_devices"] for domain in domains] == [["fw-cfg"], []]
     _, result = run_json("plan", DMA, *TRUSTED)
     assert [domain["unconfined_devices"] for domain in result["domains"]] == [["fw-cfg"], []]
-    assert [notice["code"] for notice in result["notices"]] == ["dma-trusted"]
+    assert "dma-trusted" in [notice["code"] for notice in result["notices"]]
 
 
 def test_d1_what_is_refused_is_refused_by_every_command() -> None:
@@ -98,20 +98,24 @@ def test_d1_an_iommu_that_nothing_drives_confines_nothing() -> None:
     ]
 
 
+def about_dma(loaded: Loaded) -> list[str]:
+    return [one.code for one in loaded.notices if one.key == "domains[0].dma"]
+
+
 def test_d1_trust_survives_a_resolved_file_and_unprotected(tmp_path: Path) -> None:
     for unprotected in (False, True):
         checked = check_file(str(DMA), ["domains.linux.dma=trusted"], unprotected=unprotected)
         assert checked.plan is not None
-        assert [one.code for one in checked.loaded.notices] == ["dma-trusted"]
+        assert about_dma(checked.loaded) == ["dma-trusted"]
         resolved = tmp_path / "resolved.yaml"
         resolved.write_text(resolved_text(checked.plan, beside=BAD, target=tmp_path))
-        assert [one.code for one in check_file(str(resolved)).loaded.notices] == ["dma-trusted"]
+        assert about_dma(check_file(str(resolved)).loaded) == ["dma-trusted"]
     assert [one.code for one in check_file(str(DMA), unprotected=True).problems] == ["dma-unconfined"]
 
 
 def test_trust_without_a_master_is_noticed() -> None:
     overrides = ["domains.linux.dma=trusted", "domains.linux.devices=[rtc]"]
-    assert [one.code for one in load_system(DMA, overrides).notices] == ["no-effect"]
+    assert about_dma(load_system(DMA, overrides)) == ["no-effect"]
 
 
 @pytest.mark.parametrize(

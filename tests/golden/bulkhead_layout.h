@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x7B51DCC3u
+#define BH_LAYOUT_HASH 0xB3C5CEB3u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -119,8 +119,10 @@ enum bh_domain_flag {
     BH_DOMAIN_FLAG_RECLAIM = 128,
     BH_DOMAIN_FLAG_CONSOLE_RAW = 256,
     BH_DOMAIN_FLAG_OWN_ATTRIBUTES = 512,
+    BH_DOMAIN_FLAG_TRANSLATIONS_TRAPPED = 1024,
+    BH_DOMAIN_FLAG_CACHES_TRAPPED = 2048,
 };
-#define BH_DOMAIN_FLAG_COUNT 513u /* highest + 1 */
+#define BH_DOMAIN_FLAG_COUNT 2049u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
@@ -306,8 +308,12 @@ enum bh_exit_reason {
     BH_EXIT_REASON_CACHE_SET_WAY = 24,
     BH_EXIT_REASON_IRQ_OVERFLOW = 25, /* an event counter of a budget */
     BH_EXIT_REASON_SOCKET_ACCESS = 26,
+    BH_EXIT_REASON_TLB_MAINTENANCE = 27, /* of a domain whose maintenance is trapped: done on its core alone */
+    BH_EXIT_REASON_TLB_BROADCAST = 28, /* and on all cores */
+    BH_EXIT_REASON_CACHE_MAINTENANCE = 29, /* the same of instruction caches, and of lines to the point of unification */
+    BH_EXIT_REASON_CACHE_BROADCAST = 30,
 };
-#define BH_EXIT_REASON_COUNT 27u /* highest + 1 */
+#define BH_EXIT_REASON_COUNT 31u /* highest + 1 */
 
 enum bh_path_part {
     BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to its packets */
@@ -372,6 +378,8 @@ struct manifest_platform {
     uint32_t utilization_enable; /* and then this */
     uint64_t sram_pa;
     uint64_t sram_bytes; /* 0: there is none */
+    uint32_t broadcast_events; /* invalidation of translations, or of one line of instructions */
+    uint32_t broadcast_icache_events; /* of all instruction caches */
 };
 
 struct manifest_hypervisor {
@@ -769,7 +777,7 @@ BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_offset) == 8u, "pa
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, manifest_bytes) == 16u, "package_descriptor.manifest_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct package_descriptor, package_bytes) == 24u, "package_descriptor.package_bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 184u, "size of manifest_platform");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_platform) == 192u, "size of manifest_platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, gic_version) == 0u, "manifest_platform.gic_version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, uart_type) == 4u, "manifest_platform.uart_type");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, psci_method) == 8u, "manifest_platform.psci_method");
@@ -803,6 +811,8 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_clear) == 160u, 
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, utilization_enable) == 164u, "manifest_platform.utilization_enable");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_pa) == 168u, "manifest_platform.sram_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, sram_bytes) == 176u, "manifest_platform.sram_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, broadcast_events) == 184u, "manifest_platform.broadcast_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_platform, broadcast_icache_events) == 188u, "manifest_platform.broadcast_icache_events");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_hypervisor) == 48u, "size of manifest_hypervisor");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, pool_pa) == 0u, "manifest_hypervisor.pool_pa");
@@ -871,7 +881,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, shortest_period_ns) == 24u,
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_bytes_per_s) == 32u, "manifest_bandwidth.broker_bytes_per_s");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_full_bytes_per_s) == 40u, "manifest_bandwidth.broker_full_bytes_per_s");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 656u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 664u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -879,22 +889,22 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, total_bytes) == 12u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_header.crc32");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 208u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 256u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 392u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 512u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 560u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 568u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 576u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 584u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 592u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 600u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 608u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 616u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 624u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 632u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 640u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 648u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 216u, "manifest_header.hypervisor");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 264u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 400u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 520u, "manifest_header.bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 568u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 576u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 584u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 592u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 600u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 608u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 616u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 624u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 632u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 640u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 648u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 656u, "manifest_header.bandwidth_table");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");

@@ -30,6 +30,7 @@ SHORT = {
     "hostile-device": ("--for", "25ms"),
     "hostile-restart": ("--for", "25ms"),
     "hostile-interrupts": ("--for", "25ms"),
+    "hostile-maintenance": ("--for", "30ms"),
     "hostile-packets": ("--for", "25ms"),
     "hostile-uncached": ("--for", "25ms", "--solo"),
 }
@@ -54,6 +55,11 @@ BROKEN = {
         "hostile-uncached",
         ("--for", "20ms", "--solo", "--set=domains.hostile.bandwidth={ events: 2000, per: vcpu }"),
         "domain control: expected a slowdown of at most 1.1, but its slowdown was ",
+    ),
+    "maintenance that reaches all cores": (
+        "hostile-maintenance",
+        ("--for", "12ms", "--set=domains.hostile.maintenance=direct"),
+        "domain control: expected release delays of at most 3.0 us, but its longest release delay was",
     ),
     "a domain that the run ends too soon for": (
         "regulated",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of cores, events and memory.
 #include <algorithm>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -86,6 +87,48 @@ TEST(engine, a_core_that_may_run_on_little_behind_a_missed_load_stops_at_the_sam
         EXPECT_EQ(digest, run(lookahead_ps, false)) << lookahead_ps;
         EXPECT_EQ(digest, run(lookahead_ps, true)) << lookahead_ps;
     }
+}
+
+// A core that executes loses the time of each broadcast that reaches it, one that sleeps none; and when is
+// the same however far cores run ahead.
+TEST(engine, a_core_stands_still_for_what_another_one_broadcasts)
+{
+    constexpr std::uint64_t instructions = 120'000;
+    constexpr picoseconds stall{200'000};
+    constexpr picoseconds way{1'000'000}; // no shorter than what a core may run ahead
+    constexpr std::uint64_t broadcasts = 40;
+    const auto run = [&](std::uint64_t lookahead_ps, bool sleeps) {
+        settings wanted = small_machine();
+        wanted.lookahead_ps = lookahead_ps;
+        const auto machine = make_machine(wanted);
+        core &victim = machine->core_at({0});
+        victim.start([&](core &own) {
+            if (sleeps) {
+                own.wait();
+            }
+            own.instructions(instructions);
+            own.access(phys_addr{0}, 8, access_kind::read);
+        });
+        machine->core_at({1}).start([&](core &own) {
+            for (std::uint64_t i = 0; i < broadcasts; ++i) {
+                own.instructions(500);
+                victim.stand_still(own.order() + way, stall);
+            }
+        });
+        if (sleeps) {
+            machine->timeline().at(picoseconds{50'000'000}, [&] { victim.signal(picoseconds{50'000'000}); });
+        }
+        EXPECT_EQ(machine->timeline().run(for_ever), engine::ending::idle);
+        return std::tuple{victim.counts().of(stall_cause::maintenance), victim.clock().value,
+                          machine->digest()};
+    };
+    const auto [stood, end, digest] = run(0, false);
+    EXPECT_EQ(stood, broadcasts * stall.value);
+    EXPECT_GT(end, instructions * 1'000'000 / 1200 + broadcasts * stall.value);
+    for (const std::uint64_t lookahead_ps : {777ULL, 50'000ULL, 1'000'000ULL}) {
+        EXPECT_EQ(run(lookahead_ps, false), (std::tuple{stood, end, digest})) << lookahead_ps;
+    }
+    EXPECT_EQ(std::get<0>(run(0, true)), 0U);
 }
 
 TEST(engine, a_refused_core_goes_on_when_a_line_comes_that_memory_has_long_decided_on)

@@ -102,7 +102,7 @@ def test_the_manifest_says_what_the_plan_says(builder: Builds, colored: Plan, la
     assert sets[header["hypervisor"]["pool_color_set"]] == 0xF000
     flag = layout.enum("domain_flag")
     assert control["flags"] == flag["realtime"] | flag["premap"] | flag["console"]
-    assert linux["flags"] == flag["console"] | flag["manager"]
+    assert linux["flags"] == flag["console"] | flag["manager"] | flag["translations_trapped"]
     assert [(v["domain"], v["core"]) for v in table(layout, manifest, "vcpus", "manifest_vcpu")] == [
         (0, 0),
         (1, 2),

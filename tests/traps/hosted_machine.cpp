@@ -233,7 +233,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         }
         uint64_t monitors = 0;
         booted_ = bandwidth_init(this_cpu(), &monitors) && booted_;
-        guest_traps_init(monitors, this_cpu()->shared != nullptr);
+        const struct vcpu *pinned = this_cpu()->pinned;
+        guest_traps_init(
+            monitors, guest_hcr(pinned != nullptr ? pinned->domain : nullptr, this_cpu()->shared != nullptr));
         while (fake_gic_has_interrupt()) {
             irq_handle_all(this_cpu());
         }

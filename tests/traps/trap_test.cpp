@@ -139,7 +139,7 @@ TEST_F(Traps, EventCountersAreThereForSomebodyAndNoneIsTouchedThatIsNotArms)
         fake_set_sysreg(SYSREG_ID_PMCEID0_EL0, events);
         EXPECT_EQ(pmu_init(&pmu, wanted, backup_events, false, &mdcr), enough) << version << counts;
         EXPECT_EQ(mdcr, expected) << version << counts;
-        guest_traps_init(mdcr, false);
+        guest_traps_init(mdcr, 0);
         EXPECT_EQ(fake_sysreg(SYSREG_ID_MDCR_EL2) & (0x1F | on | wide), expected) << version << counts;
         bool touched = false;
         for (size_t i = 0; i < fake_write_count(); i++) {

@@ -155,3 +155,16 @@ void mmu_map_executable(uint64_t address)
     mmu_level1[gib] = gib * GIB_BYTES | BLOCK_OF_MEMORY;
     cpu_invalidate_translations();
 }
+
+volatile uint64_t *mmu_small_pages(void)
+{
+    _Alignas(4096) static uint64_t tables[2][ENTRIES];
+    uint64_t gib = MMU_SMALL_PAGES / GIB_BYTES;
+
+    tables[0][0] = (uintptr_t)tables[1] | ENTRY_TABLE;
+    mmu_level1[gib] = 0; // break before make
+    cpu_invalidate_translations();
+    mmu_level1[gib] = (uintptr_t)tables[0] | ENTRY_TABLE;
+    cpu_invalidate_translations();
+    return tables[1];
+}

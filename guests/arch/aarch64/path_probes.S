@@ -111,6 +111,23 @@ probe_id_register:
     sub     x0, x10, x9
     ret
 
+// The address in x0 is as TLBI wants it.
+    .global probe_invalidate_translation
+probe_invalidate_translation:
+    stamp   x9
+    tlbi    vae1is, x0
+    stamp   x10
+    sub     x0, x10, x9
+    ret
+
+    .global probe_clean_line
+probe_clean_line:
+    stamp   x9
+    dc      cvau, x0
+    stamp   x10
+    sub     x0, x10, x9
+    ret
+
 // The vector stands for what comes behind.
     .global probe_undefined_register
 probe_undefined_register:

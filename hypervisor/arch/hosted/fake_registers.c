@@ -8,6 +8,7 @@
 
 #include <arch/barrier.h>
 #include <arch/fp.h>
+#include <arch/maintenance.h>
 #include <arch/physical.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,8 @@ static struct fake {
     uint32_t barriers[FAKE_BARRIER_COUNT];
     void (*wfi_hook)(void);
     bool serror[FAKE_CORES];
+    struct fake_tlbi tlbi;
+    fake_translation_hook translation;
 } fake;
 
 void fake_reset(void)
@@ -319,6 +322,46 @@ void arch_dcache_clean_invalidate_line(uintptr_t address)
 {
     (void)address;
     fake.barriers[FAKE_DCACHE_LINE]++;
+}
+
+void arch_tlbi(enum tlbi_form form, bool everywhere, uint64_t operand)
+{
+    fake.tlbi = (struct fake_tlbi){fake.tlbi.count + 1, form, everywhere, operand};
+}
+
+struct fake_tlbi fake_last_tlbi(void)
+{
+    return fake.tlbi;
+}
+
+void arch_icache_invalidate(bool everywhere)
+{
+    fake.barriers[everywhere ? FAKE_ICACHE_INVALIDATE_EVERYWHERE : FAKE_ICACHE_INVALIDATE]++;
+}
+
+void arch_icache_invalidate_line(uintptr_t address)
+{
+    (void)address;
+    fake.barriers[FAKE_ICACHE_LINE]++;
+}
+
+void arch_dcache_clean_line_to_unification(uintptr_t address)
+{
+    (void)address;
+    fake.barriers[FAKE_DCACHE_CLEAN_LINE]++;
+}
+
+void fake_hook_translation(fake_translation_hook hook)
+{
+    fake.translation = hook;
+}
+
+uint64_t arch_translate_guest(uint64_t address, bool user)
+{
+    const uint64_t write_back = 0xFFull << 56;
+
+    return fake.translation != NULL ? fake.translation(address, user)
+                                    : write_back | (address & 0xFFFFFFFFF000ull);
 }
 
 void arch_fp_clear(void)

@@ -7,6 +7,7 @@
 #ifndef BULKHEAD_FAKE_REGISTERS_H
 #define BULKHEAD_FAKE_REGISTERS_H
 
+#include <arch/maintenance.h>
 #include <arch/mmio.h>
 #include <arch/sysreg.h>
 #include <stdbool.h>
@@ -81,6 +82,10 @@ enum fake_barrier {
     FAKE_FP_CLEAR,
     FAKE_FP_SAVE,
     FAKE_FP_LOAD,
+    FAKE_ICACHE_INVALIDATE, /* of this core, in place of a guest, and of all */
+    FAKE_ICACHE_INVALIDATE_EVERYWHERE,
+    FAKE_ICACHE_LINE,
+    FAKE_DCACHE_CLEAN_LINE,
     FAKE_BARRIER_COUNT,
 };
 uint32_t fake_barriers(enum fake_barrier which);
@@ -88,6 +93,20 @@ uint32_t fake_barriers(enum fake_barrier which);
 /* An asynchronous abort of the executing core that EL2 has not taken. */
 void fake_pend_serror(bool pending);
 bool fake_serror_is_pending(void);
+
+/* The last TLBI that EL2 has executed in place of a guest. */
+struct fake_tlbi {
+    uint32_t count; /* of all */
+    enum tlbi_form form;
+    bool everywhere;
+    uint64_t operand;
+};
+struct fake_tlbi fake_last_tlbi(void);
+
+/* What PAR_EL1 says of an address of the executing core's guest; without a hook: normal memory at the same
+ * address. */
+typedef uint64_t (*fake_translation_hook)(uint64_t address, bool user);
+void fake_hook_translation(fake_translation_hook hook);
 
 /* Called instead of waiting when the code under test waits for an interrupt: may leave by longjmp. */
 void fake_hook_wfi(void (*hook)(void));

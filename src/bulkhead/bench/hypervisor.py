@@ -67,6 +67,8 @@ WAYS = (
     Way("gicd_isenabler_write", "trapped write of GICD_ISENABLER"),
     Way("uart_flag_read", "trapped read of the UART's flags"),
     Way("id_register_read", "trapped read of an ID register"),
+    Way("tlb_maintenance", "trapped TLBI of a domain on one core"),
+    Way("cache_maintenance", "trapped DC CVAU"),
     Way("undefined_register", "register not given: access to exception handler"),
     Way("timer_asleep", "virtual timer: deadline to handler, from WFI"),
     Way("maintenance", "end of a level interrupt, with its maintenance"),

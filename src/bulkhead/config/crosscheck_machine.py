@@ -17,14 +17,36 @@ Findings = Iterator[Finding]
 
 STANDARDS = ("SDR", "DDR3", "DDR4", "LPDDR2")
 LEVELS = ("l1d", "l2", "l3")
+PS_PER_S = 10**12
 
 
 def check_machine(platform: Platform) -> list[Finding]:
     """Everything that spans keys and that only the simulated machine cares for."""
-    findings = [*_clusters(platform), *_levels(platform), *_translation(platform), *_facts(platform)]
+    findings = [
+        *_clusters(platform),
+        *_levels(platform),
+        *_translation(platform),
+        *_maintenance(platform),
+        *_facts(platform),
+    ]
     if platform.dram is not None:
         findings += _dram(platform.dram, platform)
     return findings
+
+
+def _maintenance(platform: Platform) -> Findings:
+    """What a broadcast counts in a budget is at least what DRAM could do while others stand still for it."""
+    costs, dram = platform.maintenance, platform.dram
+    event = platform.pmu.traffic_event if platform.pmu is not None else None
+    if costs is None or dram is None or dram.guaranteed is None or event is None:
+        return
+    least = -(-costs.stall * dram.guaranteed // (event.bytes * PS_PER_S))
+    if costs.events < least:
+        cause = f"is {costs.events} events, in which others stand still as long as {least} take"
+        yield Finding(("maintenance", "events"), "out-of-range", cause, f"{least} or more")
+    if costs.icache_events < costs.events:
+        cause = "is less than what one line of an instruction cache counts"
+        yield Finding(("maintenance", "icache_events"), "out-of-range", cause, f"{costs.events} or more")
 
 
 def _clusters(platform: Platform) -> Findings:

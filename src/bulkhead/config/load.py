@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from bulkhead.config.crosscheck import check_platform, check_system
 from bulkhead.config.locate import platform_names, platform_path, system_path
+from bulkhead.config.maintenance import reaching
 from bulkhead.config.masters import trusted
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
@@ -88,11 +89,14 @@ def load_system(
     system = system or repaired
     if system is not None and unprotected:
         off = {"isolation": Isolation(llc="none", banks="none", premap="none"), "regulation": None}
-        unlimited = {"bandwidth": UNLIMITED, "cpu": UNLIMITED_CPU}
+        unlimited = {"bandwidth": UNLIMITED, "cpu": UNLIMITED_CPU, "maintenance": "direct"}
         domains = tuple(domain.model_copy(update=unlimited) for domain in system.domains)
         system = system.model_copy(update={**off, "domains": domains})
     if system is not None:
-        noticed = not_enforced(system, _events(platform, emulated))
+        events = _events(platform, emulated)
+        noticed = not_enforced(system, events)
+        if not unprotected:
+            noticed += reaching(system, events)
         if platform is not None:
             noticed += trusted(system, platform)
         if platform is not None and emulated is not True:  # an emulator has no bandwidth to share

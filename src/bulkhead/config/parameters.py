@@ -31,8 +31,10 @@ _TIMES = (
     "start",
     "finish",
     "per_line",
+    "stall",
+    "wait",
 )
-_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "regulators", "dma")
+_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "maintenance", "regulators", "dma")
 _LOWEST_ADDRESS = 1 << 10
 
 

@@ -22,6 +22,7 @@ from bulkhead.config.timing import (
     DramTiming,
     Fact,
     Interconnect,
+    Maintenance,
     Mpu,
     Pipeline,
     Prefetcher,
@@ -283,6 +284,7 @@ class Platform(Model):
     memory_budget: MemoryBudget | None = None
     interconnect: Interconnect | None = None
     costs: Costs = Costs()
+    maintenance: Maintenance | None = None
     calibration: tuple[Fact, ...] = ()
     sources: dict[str, Text] = {}
 

@@ -298,6 +298,10 @@ class Domain(Model):
     pmu: bool = False  # performance monitors: all counters of its cores that the hypervisor does not need
     socket: bool = False  # also without a flow: a manager may add some while the system runs
     restart: Literal["never", "on-failure"] = "never"
+    # What invalidates translations or instruction caches reaches all cores if the guest executes it itself
+    # (`direct`). The hypervisor in its place does it on the domain's core alone, if it has no other: of
+    # `translations`, or of both (`trapped`).
+    maintenance: Literal["auto", "direct", "translations", "trapped"] = "auto"
     table_placement: Literal["best-effort", "ocm"] = "best-effort"
     workload: Name | None = None
 
@@ -388,6 +392,13 @@ class System(Model):
         """Cores with VCPUs of several domains."""
         named = [core for domain in self.domains for core in set(domain.cpus)]
         return frozenset(core for core in named if named.count(core) > 1)
+
+    def maintenance_of(self, domain: Domain) -> str:
+        """`auto`: what costs a Linux boot less than 1 %, of best-effort domains beside real-time ones."""
+        if domain.maintenance != "auto":
+            return domain.maintenance
+        realtime = any(other.criticality == "rt" for other in self.domains)
+        return "translations" if realtime and domain.criticality != "rt" else "direct"
 
     def enforced_cpu_time(self, domain: Domain) -> tuple[int, int] | None:
         """Budget and period, ns. None: it has none, or nobody waits for it since its cores are its own."""

@@ -216,6 +216,17 @@ class Controller(Section):
     answer: Picoseconds = 0  # from the last data to the port
 
 
+class Maintenance(Section):
+    """An invalidation of translations or instruction caches that a core broadcasts to all others."""
+
+    stall: Picoseconds  # each other core stands still so long
+    wait: Picoseconds  # and the core itself, until its barrier is over
+    # What one counts in a budget of memory events, where the hypervisor sends it for a domain: of
+    # translations or of a line of instructions, and of all instruction caches.
+    events: Annotated[int, Field(ge=0, le=1 << 20)]
+    icache_events: Annotated[int, Field(ge=0, le=1 << 20)]
+
+
 class Costs(Section):
     """Of hypervisor code on the simulated machine, beside its instructions and accesses."""
 

@@ -63,6 +63,7 @@ def board_of(platform: Platform) -> Json:
         platform.timers,
         platform.costs,
     )
+    maintenance = platform.maintenance
     if gic is None or uart is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interrupt controller and UART")
     return {
@@ -84,6 +85,8 @@ def board_of(platform: Platform) -> Json:
         "entry_ps": costs.entry or 0,
         "exit_ps": costs.exit or 0,
         "barrier_ps": costs.barrier or 0,
+        "broadcast_stall_ps": maintenance.stall if maintenance is not None else 0,
+        "broadcast_wait_ps": maintenance.wait if maintenance is not None else 0,
         "dma": [_dma_of(platform.name, dma) for dma in platform.dma],
         "qos": [{"at": dma.qos, "master": dma.name} for dma in platform.dma if dma.qos is not None],
     }

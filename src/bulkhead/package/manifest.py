@@ -190,7 +190,16 @@ def _platform(platform: Platform, color_bits: int, layout: Layout, event: Counte
         "color_bits": color_bits,
         **_utilization(platform, event),
         **_sram(platform, event),
+        **_broadcasts(platform),
     }
+
+
+def _broadcasts(platform: Platform) -> Row:
+    """What each counts in a budget."""
+    costs = platform.maintenance
+    if costs is None:
+        return {"broadcast_events": 0, "broadcast_icache_events": 0}
+    return {"broadcast_events": costs.events, "broadcast_icache_events": costs.icache_events}
 
 
 def _sram(platform: Platform, event: CountedEvent | None) -> Row:
@@ -352,9 +361,9 @@ def _configured(plan: Plan, domain: DomainPlan) -> Domain:
     return configured
 
 
-def _flags(
-    domain: DomainPlan, configured: Domain, budget: Budget | None, platform: Platform, layout: Layout
-) -> int:
+def _flags(plan: Plan, domain: DomainPlan, budget: Budget | None, layout: Layout) -> int:
+    configured = _configured(plan, domain)
+    maintenance = plan.system.maintenance_of(configured)
     chosen = {
         "realtime": domain.realtime,
         "premap": domain.premap,
@@ -365,7 +374,9 @@ def _flags(
         "budget": budget is not None,
         "pmu": configured.pmu,
         "reclaim": budget is not None and budget.reclaim,
-        "own_attributes": bool(incoherent(configured, platform)),
+        "own_attributes": bool(incoherent(configured, plan.platform)),
+        "translations_trapped": maintenance in ("translations", "trapped"),
+        "caches_trapped": maintenance == "trapped",
     }
     return sum(layout.enum_value("domain_flag", name) for name, on in chosen.items() if on)
 
@@ -398,7 +409,7 @@ def _add_domain(
         "entry_ipa": images.entry_ipa,
         "boot_argument": images.device_tree_ipa,
         "color_set": sets.of(domain.colors),
-        "flags": _flags(domain, configured, budget, plan.platform, layout),
+        "flags": _flags(plan, domain, budget, layout),
     }
     for table, start in first.items():
         row[f"first_{table[:-1]}"] = start

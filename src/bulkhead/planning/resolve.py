@@ -111,6 +111,7 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
         "dma": domain.dma,
         "manager": domain.manager,
         "restart": domain.restart,
+        "maintenance": plan.system.maintenance_of(domain),
         "table_placement": domain.table_placement,
     }
     if domain.workload is not None:

@@ -24,6 +24,14 @@ void mmu_map_executable(uint64_t address);
 // False, and nothing is changed: they are not whole blocks, or are part of a larger one.
 bool mmu_map_past_caches(uint64_t start, uint64_t bytes, bool device);
 
+// 512 small pages of the program's own from MMU_SMALL_PAGES on: one entry each, 0 or the address of a page of
+// RAM | MMU_SMALL_PAGE (executable memory of this address space). Whoever changes an entry invalidates what
+// it was, and calls mmu_small_pages() once before.
+#define MMU_SMALL_PAGES      (510ull << 30)
+#define MMU_SMALL_PAGE_BYTES 4096u
+#define MMU_SMALL_PAGE       0xF07ull // not global, accessed, inner shareable, MAIR attribute 1, a page
+volatile uint64_t *mmu_small_pages(void);
+
 // Where a guest-physical address is seen, and back: at itself, here.
 static inline uint64_t mmu_virtual(uint64_t physical)
 {

@@ -17,6 +17,8 @@ uint64_t probe_smc(uint64_t function);
 uint64_t probe_load(uint64_t address);
 uint64_t probe_store(uint64_t address, uint32_t value);
 uint64_t probe_id_register(void);
+uint64_t probe_invalidate_translation(uint64_t page);
+uint64_t probe_clean_line(uint64_t address);
 
 // The same around a loop of so many turns, of PROBE_TURN_INSTRUCTIONS each.
 #define PROBE_TURN_INSTRUCTIONS 2

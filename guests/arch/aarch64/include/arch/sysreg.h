@@ -90,6 +90,12 @@ static inline void cpu_invalidate_translations(void)
     __asm__ volatile("dsb ishst\n\ttlbi vmalle1is\n\tdsb ish\n\tisb" : : : "memory");
 }
 
+// Empties the instruction caches, of all processors.
+static inline void cpu_invalidate_instructions(void)
+{
+    __asm__ volatile("ic ialluis\n\tdsb ish\n\tisb" : : : "memory");
+}
+
 // Executes an instruction that no architecture version defines. For tests of containment.
 static inline void cpu_undefined_instruction(void)
 {

@@ -32,6 +32,7 @@ enum guest_instruction {
     GUEST_MASK_INTERRUPTS,
     GUEST_UNMASK_INTERRUPTS,
     GUEST_TLBI,
+    GUEST_IC,
     GUEST_UNDEFINED,
 };
 

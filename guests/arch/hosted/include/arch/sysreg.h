@@ -49,6 +49,11 @@ static inline void cpu_invalidate_translations(void)
     guest_execute(GUEST_TLBI);
 }
 
+static inline void cpu_invalidate_instructions(void)
+{
+    guest_execute(GUEST_IC);
+}
+
 static inline void cpu_undefined_instruction(void)
 {
     guest_execute(GUEST_UNDEFINED);

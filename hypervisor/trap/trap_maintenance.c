@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Maintenance of translations and caches that a guest may not do by itself: EL2 executes it in the guest's
+ * place. Where all VCPUs of the domain are on this core, nothing of it leaves the core; else it goes to all
+ * cores as the guest has asked, is counted, and is charged to the budget of the domain (T5). EL2 waits for
+ * none of it but nXS forms: the guest's own barrier does. By set and way nothing is done.
+ */
+#include "base/syndrome.h"
+#include "run/loader.h"
+#include "run/shared_core.h"
+#include "time/bandwidth.h"
+#include "trap/trap.h"
+#include "vm/system.h"
+#include <arch/barrier.h>
+#include <arch/maintenance.h>
+#include <arch/sysreg.h>
+
+#define DC_ISW      SYSREG_ENCODING(1u, 0u, 7u, 6u, 2u)
+#define DC_CSW      SYSREG_ENCODING(1u, 0u, 7u, 10u, 2u)
+#define DC_CISW     SYSREG_ENCODING(1u, 0u, 7u, 14u, 2u)
+#define DC_CVAU     SYSREG_ENCODING(1u, 3u, 7u, 11u, 1u)
+#define IC_IALLUIS  SYSREG_ENCODING(1u, 0u, 7u, 1u, 0u)
+#define IC_IALLU    SYSREG_ENCODING(1u, 0u, 7u, 5u, 0u)
+#define IC_IVAU     SYSREG_ENCODING(1u, 3u, 7u, 5u, 1u)
+#define PAGE_OFFSET 0xFFFull
+
+/* TLBI in the syndrome: op0 = 1, op1 = 0, CRn = 8, or 9 for the nXS form, a write. */
+#define ESR_TLBI_MASK (3ull << 20 | 7ull << 14 | 14ull << 10 | 1)
+#define ESR_TLBI      (1ull << 20 | 8ull << 10)
+#define ESR_CRN_ODD   (1ull << 10)
+
+#define PLACE(crm, op2) ((crm) << 3 | (op2))
+#define RARE_CRM        0x66u /* CRm of forms that not every core has, a bit for each */
+#define FIRST_OWN_CRM   6u    /* from here on forms for the own core */
+
+/* PAR_EL1 (DDI 0487, D24.2) */
+#define PAR_FAILED     (1ull << 0)
+#define PAR_STATUS(x)  ((x) >> 1 & 0x3F)
+#define PAR_STAGE2     (1ull << 9)
+#define PAR_ADDRESS    0x000FFFFFFFFFF000ull
+#define PAR_ATTR_SHIFT 56
+#define ATTR_NORMAL    0xF0ull /* zero: device memory */
+
+#define SPSR_MODE_LEVEL 0xCu
+#define CTR_POLICY(x)   ((x) >> 14 & 3) /* CTR_EL0.L1Ip */
+#define POLICY_PIPT     3u
+
+/* ID_AA64ISAR0_EL1.TLB: 1 outer shareable forms, 2 ranges too; ID_AA64ISAR1_EL1.XS: nXS forms */
+#define FEATURE(id) ((id) >> 56 & 0xF)
+
+/* What goes to all cores is of the domain's budget, if it has one. */
+static void charge(struct cpu *cpu, uint32_t events)
+{
+    if (cpu->shared != NULL) {
+        shared_core_charge(cpu, events);
+    } else {
+        bandwidth_charge(cpu, events);
+    }
+}
+
+/* Whether what the guest has asked for leaves this core. Counts it. */
+static bool leaves_core(struct cpu *cpu, bool broadcast, enum bh_exit_reason here,
+                        enum bh_exit_reason everywhere)
+{
+    bool leaves = broadcast && cpu->vcpu->domain->spread;
+
+    cpu_count_exit(cpu, leaves ? everywhere : here);
+    return leaves;
+}
+
+/* Forms that not every core has: outer shareable ones, ranges (CRm 1, 2, 5, 6), nXS. */
+static __attribute__((noinline)) bool core_has(uint32_t crm, bool nxs)
+{
+    uint64_t needed = crm == 1 ? 1 : (RARE_CRM >> crm & 1) != 0 ? 2 : 0;
+
+    return FEATURE(sysreg_read(ID_AA64ISAR0_EL1)) >= needed &&
+           (!nxs || FEATURE(sysreg_read(ID_AA64ISAR1_EL1)) != 0);
+}
+
+/* By the place of its CRm and op2. An outer shareable form is for agents that no guest has: the domain's
+ * cores are all in the inner domain. False: there is no such instruction. */
+static inline bool execute_tlbi(uint32_t place, bool everywhere, uint64_t operand)
+{
+    switch (place) {
+#define EXECUTE_BY_PLACE(name, own, inner, outer, op2, register)                                             \
+    case PLACE(own##u, op2##u):                                                                              \
+    case PLACE(inner##u, op2##u):                                                                            \
+    case PLACE(outer##u, op2##u):                                                                            \
+        arch_tlbi(TLBI_##name, everywhere, operand);                                                         \
+        return true;
+        TLBI_FORMS(EXECUTE_BY_PLACE)
+#undef EXECUTE_BY_PLACE
+    default:
+        return false;
+    }
+}
+
+/* False: there is no such instruction. */
+static bool invalidate_translations(struct cpu *cpu, uint64_t esr, uint64_t operand)
+{
+    uint32_t crm = esr_sysreg_crm(esr);
+    bool nxs = (esr & ESR_CRN_ODD) != 0;
+    bool broadcast = crm < FIRST_OWN_CRM;
+
+    if (((RARE_CRM >> crm & 1) != 0 || nxs) && !core_has(crm, nxs)) {
+        return false;
+    }
+    if (!execute_tlbi(PLACE(crm, esr_sysreg_op2(esr)), broadcast && cpu->vcpu->domain->spread, operand)) {
+        return false;
+    }
+    if (nxs) { /* the guest's DSB nXS need not wait for what was executed */
+        arch_dsb_sy();
+    }
+    if (leaves_core(cpu, broadcast, BH_EXIT_REASON_TLB_MAINTENANCE, BH_EXIT_REASON_TLB_BROADCAST)) {
+        charge(cpu, system_manifest()->platform.broadcast_events);
+    }
+    return true;
+}
+
+static void invalidate_instructions(struct cpu *cpu, bool broadcast)
+{
+    bool everywhere =
+        leaves_core(cpu, broadcast, BH_EXIT_REASON_CACHE_MAINTENANCE, BH_EXIT_REASON_CACHE_BROADCAST);
+
+    arch_icache_invalidate(everywhere);
+    if (everywhere) {
+        charge(cpu, system_manifest()->platform.broadcast_icache_events);
+    }
+}
+
+/* Where the byte is that the guest names. False: there is nothing to maintain, or, with *status, its tables
+ * do not let it: what neither stage of translation has was never written. */
+static bool find_line(uint64_t address, paddr_t *line, uint64_t *status)
+{
+    bool user = (sysreg_read(SPSR_EL2) & SPSR_MODE_LEVEL) == 0;
+    uint64_t par = arch_translate_guest(address, user);
+
+    *status = 0;
+    if ((par & PAR_FAILED) != 0) {
+        *status = (par & PAR_STAGE2) != 0 ? 0 : PAR_STATUS(par);
+        return false;
+    }
+    *line = paddr((par & PAR_ADDRESS) | (address & PAGE_OFFSET));
+    return (par >> PAR_ATTR_SHIFT & ATTR_NORMAL) != 0;
+}
+
+/* By address, to the point of unification. False: the guest has taken an exception instead. */
+static bool maintain_line(uint64_t address, bool instructions)
+{
+    paddr_t line;
+    uint64_t status;
+
+    if (find_line(address, &line, &status)) {
+        loader_maintain_line(line, instructions);
+    } else if (status != 0) {
+        trap_inject_data_abort(address, status);
+        return false;
+    }
+    return true;
+}
+
+static bool clean_line(struct cpu *cpu, uint64_t address)
+{
+    cpu_count_exit(cpu, BH_EXIT_REASON_CACHE_MAINTENANCE);
+    return maintain_line(address, false);
+}
+
+/* A core has no instruction that invalidates one line in its own cache alone. Where the cache is indexed by
+ * virtual addresses, EL2's address of the line is not the guest's. */
+static bool invalidate_instruction_line(struct cpu *cpu, uint64_t address)
+{
+    if (!cpu->vcpu->domain->spread || CTR_POLICY(sysreg_read(CTR_EL0)) != POLICY_PIPT) {
+        invalidate_instructions(cpu, true);
+        return true;
+    }
+    cpu_count_exit(cpu, BH_EXIT_REASON_CACHE_BROADCAST);
+    if (!maintain_line(address, true)) {
+        return false;
+    }
+    charge(cpu, system_manifest()->platform.broadcast_events);
+    return true;
+}
+
+static void undefined(struct cpu *cpu)
+{
+    cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
+    trap_inject_undefined();
+}
+
+/* False: the guest has taken an exception instead. */
+static __attribute__((noinline)) bool maintain_caches(struct cpu *cpu, uint32_t encoding, uint64_t operand)
+{
+    switch (encoding) {
+    case DC_ISW:
+    case DC_CSW:
+    case DC_CISW:
+        cpu_count_exit(cpu, BH_EXIT_REASON_CACHE_SET_WAY);
+        return true;
+    case DC_CVAU:
+        return clean_line(cpu, operand);
+    case IC_IALLU:
+    case IC_IALLUIS:
+        invalidate_instructions(cpu, encoding == IC_IALLUIS);
+        return true;
+    case IC_IVAU:
+        return invalidate_instruction_line(cpu, operand);
+    default:
+        undefined(cpu);
+        return false;
+    }
+}
+
+bool trap_maintenance(struct cpu *cpu, const struct guest_regs *regs, uint64_t esr)
+{
+    uint64_t operand = guest_register(regs, esr_sysreg_register(esr));
+
+    if ((esr & ESR_TLBI_MASK) == ESR_TLBI) {
+        if (invalidate_translations(cpu, esr, operand)) {
+            trap_skip_instruction(esr);
+        } else {
+            undefined(cpu);
+        }
+    } else if (esr_sysreg_is_read(esr)) { /* SYSL: none has a result */
+        undefined(cpu);
+    } else if (maintain_caches(cpu, esr_sysreg_encoding(esr), operand)) {
+        trap_skip_instruction(esr);
+    }
+    return cpu->hold == 0;
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which domains can disturb real-time ones by invalidating translations or instruction caches of all cores.
+
+Such instructions reach every core of the board. Where the hypervisor executes them in a domain's place, they
+stay on its core if it has no other, else they are charged to its bandwidth budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bulkhead.config.problem import Finding
+from bulkhead.config.system import Domain, System
+from bulkhead.planning.budgets import CountedEvent
+from bulkhead.planning.regulation import budget_in
+
+
+def reaching(system: System, events: Sequence[CountedEvent]) -> Iterator[Finding]:
+    """A notice for each best-effort domain whose maintenance real-time ones on other cores can notice.
+
+    `events`: what can be counted where the system may run.
+    """
+    for index, domain in enumerate(system.domains):
+        others = [f"'{other.name}'" for other in system.domains if _elsewhere(other, domain)]
+        if domain.criticality == "rt" or not others:
+            continue
+        what = _unbounded(system, domain, events)
+        if what is not None:
+            cause = f"{what[0]}: {', '.join(others)} can notice it"
+            yield Finding(("domains", index, "maintenance"), "maintenance-shared", cause, what[1])
+
+
+def _elsewhere(other: Domain, domain: Domain) -> bool:
+    return other is not domain and other.criticality == "rt" and not set(other.cpus) <= set(domain.cpus)
+
+
+def _unbounded(system: System, domain: Domain, events: Sequence[CountedEvent]) -> tuple[str, str] | None:
+    """What it can do to other cores, and what helps. None: nothing beyond its budget."""
+    trapped = system.maintenance_of(domain)
+    if trapped == "direct":
+        return f"what '{domain.name}' invalidates is invalidated on all cores", "`maintenance: trapped`"
+    if len(domain.cpus) > 1 and not any(budget_in(system, domain, event) for event in events):
+        return (
+            f"what '{domain.name}' invalidates is invalidated on all cores, as it has several and no budget",
+            "one core, or a `bandwidth` budget",
+        )
+    if trapped == "translations":
+        return f"'{domain.name}' can invalidate the instruction caches of all cores", "`maintenance: trapped`"
+    return None
