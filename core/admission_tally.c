@@ -89,7 +89,7 @@ static uint64_t lines_of(const struct manifest_header *manifest, const struct ma
     if (domain->budget_counts != BH_BUDGET_COUNTS_ACCESSES) {
         return events + domain->budget_second_events;
     }
-    if (stated->access_bytes != 0) {
+    if (stated->access_bytes != 0 && stated->access_bytes < stated->event_bytes) {
         accesses = scaled(accesses, stated->access_bytes, stated->event_bytes, true);
     }
     return stated->accesses_are_all != 0 ? accesses : events + accesses;
