@@ -2,6 +2,7 @@
 // VCPUs that share a core (B2): each row of the table of states, who runs next, slices, and that one VCPU
 // alone costs nothing.
 #include "sched_bench.h"
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace {
@@ -225,6 +226,33 @@ TEST(VcpuSched, T3_TimeInWhichOthersHaveTheCoreIsNotItsOwn)
     EXPECT_EQ(sched_deadline(&bench.core), 950u);
     EXPECT_EQ(bench.timer(950).vcpu, nullptr);
     EXPECT_EQ(bench.timer(1000).vcpu, &bench.vcpus[1]);
+}
+
+TEST(VcpuSched, T3_OneThatSleepsAgainAndAgainHasNoMoreThanItsCpuTime)
+{
+    sched_bench bench({FREE_HIGH, FREE_LOW}, 0);
+    sched_reserve_cpu_time(&bench.vcpus[0], 300, PERIOD);
+    bench.start(0, 0);
+    bench.start(1, 0);
+    uint64_t now = 0;
+    uint64_t used = 0;
+    while (bench.vcpus[0].state != SCHED_RECHARGE) { // 7 ticks awake, 1 asleep
+        ASSERT_LT(now, 1000u);
+        ASSERT_EQ(bench.last.vcpu, &bench.vcpus[0]);
+        const uint64_t until = std::min(now + 7, sched_deadline(&bench.core));
+        used += until - now;
+        now = until;
+        if (now == sched_deadline(&bench.core)) {
+            bench.timer(now);
+            break;
+        }
+        bench.block(now);
+        ASSERT_EQ(bench.last.vcpu, &bench.vcpus[1]);
+        bench.wake(0, ++now);
+    }
+    EXPECT_EQ(used, 300u);
+    EXPECT_EQ(bench.last.vcpu, &bench.vcpus[1]);
+    EXPECT_EQ(sched_deadline(&bench.core), 1000u) << "its next period";
 }
 
 TEST(VcpuSched, T3_BothBudgetsAreNeeded)

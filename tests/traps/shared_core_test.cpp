@@ -188,6 +188,38 @@ TEST_F(SharedCore, B2_AnInterruptOfOneThatDoesNotWaitDisturbsNobody)
     EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi);
 }
 
+TEST_F(SharedCore, T3_AnInterruptThatAWaitingOneHasDisabledDisturbsNobody)
+{
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    machine.regs(shared).x[1] = 2;
+    machine.trap(esr_store(4, 1), 0x08000184ull); // and disables it again
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    raise(0);
+    EXPECT_EQ(cpu_at(shared)->requests, 0u);
+    EXPECT_FALSE(fake_gic_has_interrupt());
+}
+
+TEST_F(SharedCore, T3_AStormOnOneThatWaitsIsOneRequest)
+{
+    fake_clock_set(10000);
+    machine.on_core(shared);
+    enable_uart_interrupt();
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+    raise(0);
+    ASSERT_NE(cpu_at(shared)->requests, 0u);
+    cpu_at(shared)->requests = 0; // its core has begun to look at it
+    fake_switch_core(elsewhere);
+    for (int i = 0; i < 100; i++) {
+        vgic_set_spi_level(domain_at(0), uart_spi, false);
+        vgic_set_spi_level(domain_at(0), uart_spi, true);
+    }
+    fake_switch_core(shared);
+    EXPECT_EQ(cpu_at(shared)->requests, 0u);
+}
+
 TEST_F(SharedCore, T2_ARestartIsDoneWhenItsVcpuWouldRun)
 {
     constexpr unsigned steps_before = 3;
