@@ -17,6 +17,7 @@
 #include "time/regulation.h"
 #include "time/statistics.h"
 #include "vgic/vgic.h"
+#include "vm/branch_predictors.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
@@ -74,6 +75,10 @@ static void init_core(struct cpu *cpu)
     }
     if (!vgic_core_suffices()) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, cpus));
+    }
+    if (!branch_predictors_init(cpu)) {
+        console_log("core %u: guests can steer what it predicts, and its firmware has no workaround",
+                    cpu->index);
     }
     cpu_take_early_requests(cpu);
     if (!bandwidth_init(cpu, &monitors)) {
