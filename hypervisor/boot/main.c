@@ -18,6 +18,7 @@
 #include "time/regulation.h"
 #include "time/statistics.h"
 #include "vgic/vgic.h"
+#include "vm/branch_predictors.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
@@ -78,6 +79,10 @@ static void init_core(struct cpu *cpu)
     }
     if (system_manifest()->platform.s2fwb != 0 && !stage2_core_can_force()) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.s2fwb));
+    }
+    if (!branch_predictors_init(cpu)) {
+        console_log("core %u: guests can steer what it predicts, and its firmware has no workaround",
+                    cpu->index);
     }
     cpu_take_early_requests(cpu);
     if (!bandwidth_init(cpu, &monitors)) {

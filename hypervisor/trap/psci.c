@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PSCI 1.1 for guests, and the discovery calls of SMCCC 1.1 (DEN0028).
+ * PSCI 1.1 for guests, and of SMCCC 1.1 (DEN0028) the calls for discovery and for workarounds.
  */
 #include "trap/psci.h"
 #include "run/domain_life.h"
@@ -102,9 +102,22 @@ static int64_t features(uint32_t function)
     }
 }
 
-static int64_t arch_features(uint32_t function)
+/* Workarounds are those of the core that the VCPU is on. */
+static int64_t arch_features(const struct vcpu *vcpu, uint32_t function)
 {
-    return function == SMCCC_VERSION || function == SMCCC_ARCH_FEATURES ? SUCCESS : NOT_SUPPORTED;
+    switch (function) {
+    case SMCCC_VERSION:
+    case SMCCC_ARCH_FEATURES:
+        return SUCCESS;
+    case SMCCC_ARCH_WORKAROUND_1:
+        return vcpu->cpu->predictors.workaround_1;
+    case SMCCC_ARCH_WORKAROUND_2:
+        return vcpu->cpu->predictors.workaround_2;
+    case SMCCC_ARCH_WORKAROUND_3:
+        return vcpu->cpu->predictors.workaround_3;
+    default:
+        return NOT_SUPPORTED;
+    }
 }
 
 /* Suspending is waiting: the guest's own WFI, executed here. A virtual interrupt that waits in a list
@@ -136,7 +149,12 @@ void psci_call(struct vcpu *vcpu, uint64_t x[31])
         result = features((uint32_t)x[1]);
         break;
     case SMCCC_ARCH_FEATURES:
-        result = arch_features((uint32_t)x[1]);
+        result = arch_features(vcpu, (uint32_t)x[1]);
+        break;
+    case SMCCC_ARCH_WORKAROUND_1: /* what it asks for was done as the call came in */
+    case SMCCC_ARCH_WORKAROUND_2:
+    case SMCCC_ARCH_WORKAROUND_3:
+        result = arch_features(vcpu, function) == NOT_SUPPORTED ? NOT_SUPPORTED : SUCCESS;
         break;
     case PSCI_CPU_SUSPEND:
     case PSCI_CPU_SUSPEND | SMC64:

@@ -7,10 +7,12 @@
 #define BULKHEAD_CPU_H
 
 #include "time/time_state.h"
+#include "vm/branch_predictors.h"
 #include "vm/clock.h"
 #include <arch/sysreg.h>
 #include <bulkhead_layout.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -37,6 +39,9 @@ enum cpu_hold {
 };
 
 struct cpu {
+    /* First: vectors.S reads at_entry. */
+    struct branch_predictors predictors;
+
     uint64_t mpidr;                     /* affinity fields */
     struct vcpu *vcpu;                  /* whose registers are here, or NULL */
     struct vcpu *pinned;                /* the only VCPU of this core, or NULL */
@@ -49,6 +54,9 @@ struct cpu {
     struct bandwidth bandwidth;         /* of its VCPU */
     struct statistics statistics;
 };
+
+_Static_assert(offsetof(struct cpu, predictors) == 0 && offsetof(struct branch_predictors, at_entry) == 0,
+               "vectors.S");
 
 /* The core that executes this. */
 static inline struct cpu *this_cpu(void)

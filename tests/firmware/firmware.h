@@ -16,6 +16,7 @@
 #define GICD_PA        0x08000000u
 #define GICC_PA        0x08010000u
 #define GICR_PA        0x080A0000u
+#define UART_PA        0x09000000u
 #define SECURE_GPIO_PA 0x090B0000u
 #define TREE_PA        0x40000000u /* where the emulator puts the board's device tree when it starts firmware */
 #define PACKAGE_PA     0x40200000u /* where a loader before us has put the package */
@@ -49,6 +50,14 @@ int64_t firmware_call(uint64_t function, uint64_t first, uint64_t second, uint64
 /* Whether the core was turned on, and where it is to start. */
 _Bool psci_start_of(uint64_t core, uint64_t *pc, uint64_t *context);
 void psci_first_core_is_on(void);
+
+/* speculation.c: SMCCC_VERSION, SMCCC_ARCH_FEATURES, SMCCC_ARCH_WORKAROUND_1 to _3; NOT_SUPPORTED of others.
+ */
+#define SMCCC_VERSION 0x80000000u
+#define NOT_SUPPORTED (-1)
+int64_t speculation_call(uint64_t core, uint64_t function, uint64_t first);
+/* Prints how often each workaround was called, all cores together. */
+void speculation_report(void);
 
 /* tree.c: adds the node that says that PSCI is called by SMC. False if there is no tree, or no room. */
 _Bool tree_add_psci(uint8_t *tree);

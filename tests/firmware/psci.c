@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PSCI 1.1 (DEN0022), as much as a hypervisor calls. Cores share these variables uncached.
+ * PSCI 1.1 (DEN0022), as much as a hypervisor calls. Cores share these variables uncached. Unknown calls may
+ * be of the calling convention (speculation.c).
  */
 #include "firmware.h"
 
@@ -12,7 +13,6 @@
 #define PSCI_FEATURES         0x8400000Au
 
 #define VERSION_1_1        0x10001
-#define NOT_SUPPORTED      (-1)
 #define INVALID_PARAMETERS (-2)
 #define ALREADY_ON         (-4)
 #define ON_PENDING         (-5)
@@ -71,6 +71,7 @@ static int64_t turn_on(uint64_t core, uint64_t pc, uint64_t context)
 /* The board's power is behind a pin that only the secure world can set. */
 static void turn_machine_off(void)
 {
+    speculation_report();
     write32(SECURE_GPIO_PA + GPIO_DIRECTION, GPIO_PIN_0);
     write32(SECURE_GPIO_PA + GPIO_DATA_0, 0);
     write32(SECURE_GPIO_PA + GPIO_DATA_0, GPIO_PIN_0);
@@ -83,7 +84,7 @@ static int64_t has_function(uint64_t function)
 {
     return function == PSCI_VERSION || function == PSCI_CPU_OFF || function == PSCI_CPU_ON_64 ||
                    function == PSCI_AFFINITY_INFO_64 || function == PSCI_SYSTEM_OFF ||
-                   function == PSCI_FEATURES
+                   function == PSCI_FEATURES || function == SMCCC_VERSION
                ? 0
                : NOT_SUPPORTED;
 }
@@ -106,6 +107,6 @@ int64_t firmware_call(uint64_t function, uint64_t first, uint64_t second, uint64
         turn_machine_off();
         return 0;
     default:
-        return NOT_SUPPORTED;
+        return speculation_call(this_core(), function, first);
     }
 }

@@ -37,15 +37,17 @@ alignas(BH_PAGE_BYTES) char image_start[pool_bytes];
 alignas(BH_PAGE_BYTES) char status_pages[(1 + BH_MAX_CORES) * BH_PAGE_BYTES];
 struct boot_handover boot_handover;
 
-int64_t arch_smc(uint64_t, uint64_t, uint64_t, uint64_t)
+int64_t arch_smc(uint64_t function, uint64_t first, uint64_t, uint64_t)
 {
-    return 0;
+    return bulkhead_test::firmware_call(function, first);
 }
 }
 
 namespace bulkhead_test {
 
 namespace {
+
+constexpr uint64_t cortex_a53 = 0x410FD034;
 
 constexpr uint64_t uart_data = 0x00;
 constexpr uint64_t uart_flags = 0x18;
@@ -65,6 +67,7 @@ struct Board {
 Board board;
 std::jmp_buf idle;
 std::function<void(uint64_t)> window_hook;
+std::function<int64_t(uint64_t, uint64_t)> firmware;
 
 bool uart_read(uint64_t offset, unsigned, uint64_t *value)
 {
@@ -137,6 +140,21 @@ void copy_manifest(const manifest_header &manifest)
 }
 
 } // namespace
+
+void set_firmware(std::function<int64_t(uint64_t, uint64_t)> answers)
+{
+    firmware = std::move(answers);
+}
+
+int64_t firmware_call(uint64_t function, uint64_t first)
+{
+    constexpr uint64_t of_psci = 0x1F;
+
+    if (firmware) {
+        return firmware(function, first);
+    }
+    return (function & ~of_psci & ~0x40000000ull) == 0x84000000 ? 0 : -1;
+}
 
 extern "C" void *window_open(enum window, paddr_t page)
 {
@@ -225,7 +243,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
         fake_set_core_sysreg(core, SYSREG_ID_CNTFRQ_EL0, 62500000);
+        fake_set_core_sysreg(core, SYSREG_ID_MIDR_EL1, cortex_a53);
         fake_switch_core(core);
+        (void)branch_predictors_init(this_cpu());
         (void)gic_cpu_init(core, core);
         cpu_take_early_requests(this_cpu());
         for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {

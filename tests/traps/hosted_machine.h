@@ -37,6 +37,11 @@ uint64_t esr_store(unsigned bytes, unsigned reg);
 uint64_t esr_sysreg(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsigned op2, unsigned reg,
                     bool read);
 
+// What the firmware beneath answers from now on, by function and first argument; until then, and after
+// nullptr, it knows PSCI calls alone and does nothing at them.
+void set_firmware(std::function<int64_t(uint64_t function, uint64_t first)> answers);
+int64_t firmware_call(uint64_t function, uint64_t first);
+
 class HostedMachine {
 public:
     // Boots the sample manifest after `change` was made to it.

@@ -42,9 +42,8 @@ TEST_F(Psci, SaysWhatItImplements)
     for (uint64_t function : {cpu_suspend, cpu_off, cpu_on, affinity_info, system_off, features}) {
         EXPECT_EQ(machine.hvc(features, function), 0u) << std::hex << function;
     }
-    EXPECT_EQ(machine.hvc(0x80000001, 0x80000000), 0u);            // SMCCC_ARCH_FEATURES: VERSION
-    EXPECT_EQ(machine.hvc(0x80000001, 0x80008000), not_supported); // no workaround
-    EXPECT_EQ(machine.hvc(features, 0x84000012), not_supported);   // SYSTEM_RESET2
+    EXPECT_EQ(machine.hvc(0x80000001, 0x80000000), 0u);          // SMCCC_ARCH_FEATURES: VERSION
+    EXPECT_EQ(machine.hvc(features, 0x84000012), not_supported); // SYSTEM_RESET2
     EXPECT_EQ(machine.hvc(0x84000012), not_supported);
     EXPECT_EQ(machine.hvc(0x12345678), not_supported);
 }

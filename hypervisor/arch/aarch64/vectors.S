@@ -65,6 +65,39 @@
     b       trap_serror_way
     .endm
 
+/* Of a core on which a guest could steer what EL2 predicts: first of all that is forgotten, as w0 says. */
+    .macro hardened_vector next
+    .balign 128
+    save_volatile
+    mrs     x1, TPIDR_EL2
+    ldr     w0, [x1]                /* cpu->predictors.at_entry (branch_predictors.h) */
+    b       \next
+    .endm
+
+    .macro forget
+    tbnz    w0, #31, 3f
+    tbnz    w0, #8, 4f
+1:  b       2f                      /* so many branches that no older ones are remembered */
+2:  subs    w0, w0, #1
+    b.ne    1b
+    dsb     nsh
+    isb
+    b       5f
+3:  smc     #0                      /* x0 - x3 are lost */
+    b       5f
+4:  hint    #22                     /* CLRBHB */
+    isb
+5:
+    .endm
+
+    .macro hardened_exit short, whole
+    forget
+    mov     x0, sp
+    bl      \short
+    tbz     w0, #0, \whole\()_way
+    b       enter_from_short_way
+    .endm
+
     .macro whole_way handler
 \handler\()_way:
     save_rest
@@ -122,6 +155,32 @@ vectors:
     guest_vector trap_irq_short, trap_settle
     serror_vector
 
+/* What does not fit into the vectors of guests is in the room that the fatal ones leave. */
+    .balign 2048
+    .global vectors_hardened
+vectors_hardened:
+    fatal_vector 0
+sync_hardened:
+    hardened_exit trap_sync_short, trap_sync
+    fatal_vector 1
+irq_hardened:
+    hardened_exit trap_irq_short, trap_settle
+    fatal_vector 2
+serror_hardened:
+    forget
+    b       trap_serror_way
+    fatal_vector 3
+    fatal_vector 4
+    fatal_vector 5
+    fatal_vector 6
+    own_serror_vector 7
+    .rept   2
+    hardened_vector sync_hardened
+    hardened_vector irq_hardened
+    hardened_vector irq_hardened
+    hardened_vector serror_hardened
+    .endr
+
     whole_way trap_sync
     whole_way trap_settle
     whole_way trap_serror
@@ -156,6 +215,7 @@ guest_enter:
     ldp     x25, x26, [sp, #200]
     ldp     x27, x28, [sp, #216]
     ldr     x29, [sp, #232]
+enter_from_short_way:
     enter_with_volatile
 
 /* The stack may be what is broken: the report is made on one of its own. */

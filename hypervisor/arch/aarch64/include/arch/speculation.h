@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A guest's number as an index: a core that guesses the outcome of a bounds check must not get beyond the
- * bounds either. The hosted backend has the same name.
+ * bounds either. And vectors that forget what a guest has taught the core. The hosted backend has the same
+ * names.
  */
 #ifndef BULKHEAD_ARCH_SPECULATION_H
 #define BULKHEAD_ARCH_SPECULATION_H
 
+#include <arch/sysreg.h>
 #include <stdint.h>
 
 /* All ones if index < count, else zero, without a branch; also for what the core does on a guess. */
@@ -18,6 +20,15 @@ static inline uint64_t arch_index_mask(uint64_t index, uint64_t count)
                      : "r"(index), "r"(count)
                      : "cc");
     return mask;
+}
+
+extern char vectors_hardened[]; /* vectors.S */
+
+/* Each entry from a guest to EL2 of this core does from now on what its struct branch_predictors says. */
+static inline void arch_harden_entries(void)
+{
+    sysreg_write(VBAR_EL2, (uintptr_t)vectors_hardened);
+    __asm__ volatile("isb" ::: "memory");
 }
 
 #endif
