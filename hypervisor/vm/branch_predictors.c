@@ -91,15 +91,21 @@ static int8_t answer(uint32_t workaround)
 {
     int32_t found = ask(workaround);
 
-    return found == WORKAROUND_HELPS || found == WORKAROUND_NOT_REQUIRED ? (int8_t)found
-                                                                         : WORKAROUND_NOT_SUPPORTED;
+    if (found != WORKAROUND_HELPS && found != WORKAROUND_NOT_REQUIRED) {
+        found = WORKAROUND_NOT_SUPPORTED;
+    }
+    return (int8_t)found;
 }
 
 /* Targets that others have trained. */
 static void init_targets(struct branch_predictors *own, const struct core_type *type, uint64_t csv2)
 {
-    own->workaround_1 = csv2 != 0 || (type != NULL && type->in_order != 0) ? WORKAROUND_NOT_REQUIRED
-                                                                           : answer(SMCCC_ARCH_WORKAROUND_1);
+    bool safe = csv2 != 0 || (type != NULL && type->in_order != 0);
+
+    own->workaround_1 = (int8_t)WORKAROUND_NOT_REQUIRED;
+    if (!safe) {
+        own->workaround_1 = answer(SMCCC_ARCH_WORKAROUND_1);
+    }
 }
 
 /* The history by which a target is chosen: it is one for all contexts. */
