@@ -146,11 +146,18 @@ static void race(uint32_t step)
     note(OUTCOME_ERROR_CODE, races);
 }
 
+// Of the core's own branch predictors (SMCCC 1.4, 7.5 to 7.7).
+static bool is_workaround(uint64_t id)
+{
+    return id == 0x80008000 || id == 0x80007FFF || id == 0x80003FFF;
+}
+
 // What any guest may call, and CPU_SUSPEND, which was tried above.
 static bool is_for_everyone(uint64_t id)
 {
     return id == BH_HYPERCALL_COUNT || id == BH_HYPERCALL_UID || id == BH_HYPERCALL_REVISION ||
-           id == BH_HYPERCALL_OWN_EXITS || (id & ~(uint64_t)SMC64) == (PSCI | CPU_SUSPEND);
+           id == BH_HYPERCALL_OWN_EXITS || is_workaround(id) ||
+           (id & ~(uint64_t)SMC64) == (PSCI | CPU_SUSPEND);
 }
 
 // First functions, queries and 64-bit variants of all owners.
