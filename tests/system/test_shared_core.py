@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """VCPUs of several domains on one core of the emulator (B2): budgets, priorities, recharges, restarts.
 
-Instructions are counted, and stand in for memory events, so each run is the same every time.
+Instructions are counted, and stand in for memory events, so that the host's speed changes no figure of a VCPU.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ pytestmark = [pytest.mark.emulator, pytest.mark.timeout(900), pytest.mark.req("B
 
 EXAMPLE = EXAMPLES / "shared-core.yaml"
 FOR_S = 2  # as the example says
-MS = 10**6
 # Longest way through EL2 with interrupts masked, of those that these guests take, in instructions. An
 # overflow that falls into one waits for its end: which one depends on where in a period it comes, so a change
 # of any instruction before it, or of the budget, gives another figure (103 to 418 seen). The longest that the
@@ -47,8 +46,9 @@ def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
     }
     for vcpu in seen["core"]["vcpus"]:
         assert vcpu["periods"] == vcpu["periods_due"]
-        # Another core ends the run, and the emulator's cores have their turns.
-        assert abs(vcpu["periods"] * vcpu["period_ns"] - FOR_S * 10**9) <= 2 * MS + vcpu["period_ns"]
+        # All of the run, and nothing else. Another core ends the run and waits for this one, and the emulator
+        # gives its cores turns whose lengths depend on the host: some milliseconds more were seen on a busy one.
+        assert vcpu["periods"] * vcpu["period_ns"] == pytest.approx(FOR_S * 10**9, rel=0.02)
         assert vcpu["max_per_period"] <= vcpu["budget"] + LONGEST_WAY
         assert vcpu["out_of_order"] == 0
     # The first is released by its own timer, and never late; the second has all that it may have, the last
