@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """VCPUs of several domains on one core of the emulator (B2): budgets, priorities, recharges, restarts.
 
-Instructions are counted, and stand in for memory events, so that the host's speed changes no figure of a VCPU.
+Instructions are counted, and stand in for memory events, so the host's speed changes no figure of a VCPU.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
     }
     for vcpu in seen["core"]["vcpus"]:
         assert vcpu["periods"] == vcpu["periods_due"]
-        # All of the run, and nothing else. Another core ends the run and waits for this one, and the emulator
-        # gives its cores turns whose lengths depend on the host: some milliseconds more were seen on a busy one.
+        # All of the run, and nothing else. Another core ends the run and waits for this one, and the
+        # emulator gives its cores turns whose lengths depend on the host: on a busy one some milliseconds.
         assert vcpu["periods"] * vcpu["period_ns"] == pytest.approx(FOR_S * 10**9, rel=0.02)
         assert vcpu["max_per_period"] <= vcpu["budget"] + LONGEST_WAY
         assert vcpu["out_of_order"] == 0
