@@ -3,7 +3,8 @@
 # runtime (machine/program/) and whose basic blocks pay for their instructions (scripts/instrument/).
 #
 # bulkhead_instrumented(NAME SOURCES file... [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes]
-#                       [LAYOUT script] [IMAGE file] [OPTIONS flag...] [LINK_OPTIONS flag...])
+#                       [LAYOUT script] [IMAGE file] [OPTIONS flag...] [LINK_OPTIONS flag...]
+#                       [LINK_DEPENDS file...])
 #
 # Makes the target NAME and its file NAME.image, or IMAGE, whose path is the target's property BULKHEAD_IMAGE. The
 # entry is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
@@ -29,7 +30,7 @@ set(BULKHEAD_INSTRUMENTED_FLAGS
     -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -fno-common)
 
 function(bulkhead_instrumented name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE;OPTIONS;LINK_OPTIONS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE;OPTIONS;LINK_OPTIONS;LINK_DEPENDS")
     set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
     set(options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} ${arg_OPTIONS} -I${PROJECT_SOURCE_DIR})
     list(TRANSFORM arg_INCLUDE PREPEND -I OUTPUT_VARIABLE includes)
@@ -85,7 +86,7 @@ function(bulkhead_instrumented name)
     add_custom_command(
         OUTPUT ${image}
         COMMAND ${CMAKE_C_COMPILER} ${link} -o ${image} ${objects}
-        DEPENDS ${objects} ${layout}
+        DEPENDS ${objects} ${layout} ${arg_LINK_DEPENDS}
         COMMENT "Linking ${name}.image"
         VERBATIM COMMAND_EXPAND_LISTS)
     add_custom_target(${name} DEPENDS ${image})

@@ -69,7 +69,7 @@ static char *reach(const struct guest_memory *memory, uint64_t at, uint32_t *run
     if (!is_open(one, memory, page)) {
         paddr_t pa = placement_of(system_manifest(), memory->domain->config, page, 1).pa;
 
-        one->pointer = window_open((enum window)(WINDOW_KEPT + place), pa);
+        one->pointer = window_open(this_cpu()->index, (enum window)(WINDOW_KEPT + place), pa);
         one->domain = memory->domain;
         one->page = page;
     }

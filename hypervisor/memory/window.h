@@ -37,10 +37,10 @@ bool window_prepare(struct pool *pool, paddr_t root);
 /* With the MMU on, before the first window is opened. */
 void window_init(const struct pool *pool, paddr_t root);
 
-/* Maps the page at `page` into a window of this core. The pointer is valid until the window is opened again
- * or closed. */
-void *window_open(enum window window, paddr_t page);
-void window_close(enum window window);
+/* Maps the page at `page` into a window of the core that executes this, whose index is `core`. The pointer is
+ * valid until the window is opened again or closed. */
+void *window_open(uint32_t core, enum window window, paddr_t page);
+void window_close(uint32_t core, enum window window);
 
 /* Maps on-chip memory for good, behind the windows: `pages` of it from `first` on, at most WINDOW_SRAM_PAGES.
  * Past the caches, whose colors it does not have. First core, before the others are started. */

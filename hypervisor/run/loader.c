@@ -8,6 +8,7 @@
 #include "memory/placement.h"
 #include "memory/ptable.h"
 #include "memory/window.h"
+#include "vm/cpu.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/maintenance.h>
@@ -31,6 +32,19 @@ bool loader_can_reload(const struct manifest_domain *domain)
     return true;
 }
 
+/* The byte at `at`, through a window of this core. */
+static char *open_at(enum window window, paddr_t at)
+{
+    char *page = window_open(this_cpu()->index, window, paddr(at.value & ~PAGE_MASK));
+
+    return page + (at.value & PAGE_MASK);
+}
+
+static void close_one(enum window window)
+{
+    window_close(this_cpu()->index, window);
+}
+
 /* Cores that have windows open: a page at a time. */
 static _Atomic uint32_t at_work;
 
@@ -48,7 +62,7 @@ static bool begin_page(void)
 static void end_page(void)
 {
     arch_dsb_sy(); /* cache maintenance is complete before its page goes */
-    window_close(WINDOW_DESTINATION);
+    close_one(WINDOW_DESTINATION);
     atomic_fetch_sub(&at_work, 1);
 }
 
@@ -60,15 +74,14 @@ void loader_maintain_line(paddr_t line, bool instructions)
     if (!begin_page()) {
         return;
     }
-    address =
-        (uintptr_t)window_open(WINDOW_SOURCE, paddr(line.value & ~PAGE_MASK)) + (line.value & PAGE_MASK);
+    address = (uintptr_t)open_at(WINDOW_SOURCE, line);
     if (instructions) {
         arch_icache_invalidate_line(address);
     } else {
         arch_dcache_clean_line_to_unification(address);
     }
     arch_dsb_sy();
-    window_close(WINDOW_SOURCE);
+    close_one(WINDOW_SOURCE);
     atomic_fetch_sub(&at_work, 1);
 }
 
@@ -86,8 +99,7 @@ static void clean_piece(paddr_t pa)
     if (!begin_page()) {
         return;
     }
-    piece =
-        (const char *)window_open(WINDOW_DESTINATION, paddr(pa.value & ~PAGE_MASK)) + (pa.value & PAGE_MASK);
+    piece = open_at(WINDOW_DESTINATION, pa);
     for (uint64_t line = 0; line < CLEAN_BYTES; line += CACHE_LINE_BYTES) {
         arch_dcache_clean_invalidate_line((uintptr_t)piece + line);
     }
@@ -116,11 +128,9 @@ static uint64_t clean_next(const struct domain *domain, const struct manifest_se
  */
 static void copy_piece(paddr_t to, paddr_t from, uint64_t bytes)
 {
-    char *destination = window_open(WINDOW_DESTINATION, paddr(to.value & ~PAGE_MASK));
-    const char *source = window_open(WINDOW_SOURCE, paddr(from.value & ~PAGE_MASK));
+    char *destination = open_at(WINDOW_DESTINATION, to);
+    const char *source = open_at(WINDOW_SOURCE, from);
 
-    destination += to.value & PAGE_MASK;
-    source += from.value & PAGE_MASK;
     memcpy(destination, source, bytes);
     for (uint64_t line = 0; line < bytes + CACHE_LINE_BYTES; line += CACHE_LINE_BYTES) {
         uintptr_t last = (uintptr_t)destination + bytes - 1;
@@ -128,7 +138,7 @@ static void copy_piece(paddr_t to, paddr_t from, uint64_t bytes)
 
         arch_dcache_clean_invalidate_line(address < last ? address : last);
     }
-    window_close(WINDOW_SOURCE);
+    close_one(WINDOW_SOURCE);
 }
 
 static uint64_t to_page_end(uint64_t address)

@@ -83,9 +83,11 @@ void *hosted_phys_pointer(paddr_t pa)
     return current().physical(pa.value);
 }
 
-void *hosted_el2_pointer(uint64_t va)
+void *hosted_el2_pointer(uint64_t va, uint64_t bytes)
 {
-    current().map_el2_window(va);
+    for (uint64_t done = 0; done < bytes; done += page_bytes) {
+        current().map_el2_window(va + done);
+    }
     return current().el2_pointer(va);
 }
 

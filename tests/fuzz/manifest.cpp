@@ -270,7 +270,7 @@ bool window_prepare(struct pool *, paddr_t)
     return true;
 }
 
-void *window_open(enum window window, paddr_t frame)
+void *window_open(uint32_t, enum window window, paddr_t frame)
 {
     alignas(BH_PAGE_BYTES) static char pages[WINDOW_COUNT][BH_PAGE_BYTES];
 
@@ -284,7 +284,7 @@ void *window_open(enum window window, paddr_t frame)
     return pages[window];
 }
 
-void window_close(enum window) {}
+void window_close(uint32_t, enum window) {}
 
 void *window_sram(paddr_t, uint32_t pages)
 {

@@ -156,7 +156,7 @@ int64_t firmware_call(uint64_t function, uint64_t first)
     return (function & ~of_psci & ~0x40000000ull) == 0x84000000 ? 0 : -1;
 }
 
-extern "C" void *window_open(enum window, paddr_t page)
+extern "C" void *window_open(uint32_t, enum window, paddr_t page)
 {
     auto &bytes = board.memory[page.value];
     bytes.resize(BH_PAGE_BYTES);
@@ -166,7 +166,7 @@ extern "C" void *window_open(enum window, paddr_t page)
     return bytes.data();
 }
 
-extern "C" void window_close(enum window) {}
+extern "C" void window_close(uint32_t, enum window) {}
 
 extern "C" void *window_sram(paddr_t first, uint32_t pages)
 {

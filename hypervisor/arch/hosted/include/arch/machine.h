@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What only the hosted entry code (arch/hosted/entry.c, window.c) asks of the simulated machine: going to a
- * guest, and where addresses of EL2 are. Everything else is behind the accessors.
+ * What only the hosted entry code (arch/hosted/entry.c) asks of the simulated machine: going to a guest.
+ * Everything else is behind the accessors.
  */
 #ifndef BULKHEAD_ARCH_MACHINE_H
 #define BULKHEAD_ARCH_MACHINE_H
@@ -23,9 +23,6 @@ enum hosted_exception {
 
 /* ERET: the guest goes on, with what `regs` says of its registers; returns with the next exception. */
 enum hosted_exception hosted_enter_guest(struct guest_regs *regs);
-
-/* Where the backend keeps EL2's virtual address `va`. */
-void *hosted_el2_pointer(uint64_t va);
 
 #ifdef __cplusplus
 }
