@@ -35,16 +35,11 @@ uint64_t guest_memory_run(const struct guest_memory *memory, uint64_t at, uint64
     return place.bytes;
 }
 
-/* Pages that are open now, per core. Where a domain's pages are does not change. */
-static struct kept {
-    const struct domain *domain; /* NULL: none */
-    uint64_t page;               /* guest-physical */
-    char *pointer;
-} kept[BH_MAX_CORES][WINDOWS_KEPT];
-
 void guest_memory_init(void)
 {
-    memset(kept, 0, sizeof(kept));
+    for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
+        memset(cpu_at(i)->flow.pages, 0, sizeof(cpu_at(i)->flow.pages));
+    }
 }
 
 /* Where a page of this domain is kept, if it is: the same pages of different domains lie apart. */
@@ -53,7 +48,7 @@ static uint32_t place_of(const struct guest_memory *memory, uint64_t page)
     return (uint32_t)((page / BH_PAGE_BYTES + memory->domain->index * (uint64_t)PLACES_APART) % WINDOWS_KEPT);
 }
 
-static bool is_open(const struct kept *one, const struct guest_memory *memory, uint64_t page)
+static bool is_open(const struct open_page *one, const struct guest_memory *memory, uint64_t page)
 {
     return one->domain == memory->domain && one->page == page;
 }
@@ -64,7 +59,7 @@ static char *reach(const struct guest_memory *memory, uint64_t at, uint32_t *run
     uint64_t in_page = at % BH_PAGE_BYTES;
     uint64_t page = at - in_page;
     uint32_t place = place_of(memory, page);
-    struct kept *one = &kept[this_cpu()->index][place];
+    struct open_page *one = &this_cpu()->flow.pages[place];
 
     if (!is_open(one, memory, page)) {
         paddr_t pa = placement_of(system_manifest(), memory->domain->config, page, 1).pa;
@@ -84,7 +79,7 @@ static bool owns(const struct guest_memory *memory, uint64_t at, uint32_t bytes)
     uint64_t page = at - in_page;
 
     if (in_page + bytes <= BH_PAGE_BYTES &&
-        is_open(&kept[this_cpu()->index][place_of(memory, page)], memory, page)) {
+        is_open(&this_cpu()->flow.pages[place_of(memory, page)], memory, page)) {
         return true;
     }
     return guest_memory_owns(memory, at, bytes);

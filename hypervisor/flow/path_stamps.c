@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recorders of all cores.
+ * Recorders of all cores, and what begins on one core and ends on another.
  */
 #include "flow/path_stamps.h"
 #include "core/path_costs.h"
@@ -14,14 +14,13 @@ _Static_assert(sizeof(((struct status_path_costs *)0)->parts) / sizeof(struct st
                    BH_PATH_PART_COUNT,
                "one for each part");
 
-static struct path_recorder recorders[BH_MAX_CORES];
 static bool wanted;
 static _Atomic uint64_t woken_at; /* by the first who did since the broker looked; 0: nobody */
 static _Atomic uint64_t raised_at[BH_MAX_DOMAINS]; /* not yet heard of; 0: nothing is */
 
 struct path_recorder *path_recorder_here(void)
 {
-    return wanted ? &recorders[this_cpu()->index] : NULL;
+    return wanted ? &this_cpu()->flow.recorder : NULL;
 }
 
 uint64_t path_clock(void)
@@ -46,8 +45,8 @@ bool path_stamps_init(void)
             return false;
         }
         costs = pool_pointer(pool, frame);
-        recorders[i] = (struct path_recorder){.parts = costs->parts};
-        path_calibrate(&recorders[i]);
+        cpu_at(i)->flow.recorder = (struct path_recorder){.parts = costs->parts};
+        path_calibrate(&cpu_at(i)->flow.recorder);
         cpu_at(i)->status->paths_frame = number;
     }
     wanted = true;

@@ -6,9 +6,11 @@
 #ifndef BULKHEAD_CPU_H
 #define BULKHEAD_CPU_H
 
+#include "flow/flow_state.h"
 #include "time/time_state.h"
 #include "vm/branch_predictors.h"
 #include "vm/clock.h"
+#include <arch/gic_state.h>
 #include <arch/sysreg.h>
 #include <bulkhead_layout.h>
 #include <stdatomic.h>
@@ -53,6 +55,8 @@ struct cpu {
     _Atomic uint32_t requests;          /* cpu_request bits, set by other cores */
     struct bandwidth bandwidth;         /* of its VCPU */
     struct statistics statistics;
+    struct gic_core gic; /* of the driver of the interrupt controller */
+    struct flow_core flow;
 };
 
 _Static_assert(offsetof(struct cpu, predictors) == 0 && offsetof(struct branch_predictors, at_entry) == 0,

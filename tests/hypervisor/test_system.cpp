@@ -34,7 +34,7 @@ struct TestSystem::State {
     struct manifest_header manifest {};
     std::array<struct manifest_domain, BH_MAX_DOMAINS> configs{};
     std::array<struct status_core, kCores> statistics{};
-    std::array<struct cpu, kCores> cpus{};
+    std::array<struct cpu, BH_MAX_CORES> cpus{};
     std::array<struct domain, BH_MAX_DOMAINS> domains{};
     std::array<struct vcpu, BH_MAX_VCPUS> vcpus{};
     uint32_t domain_count = 0;

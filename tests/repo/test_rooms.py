@@ -49,3 +49,25 @@ def test_an_include_of_a_later_room_is_found(tmp_path: Path) -> None:
         "memory/pool.c includes run/irq.h",
         "vm/cpu.h includes time/pmu.h",
     ]
+
+
+def arrays_of_cores(root: Path) -> list[str]:
+    """What a source keeps for each core: arrays of BH_MAX_CORES, also those in structures."""
+    found = []
+    for source in sorted(root.glob("**/*.c")):
+        if "hosted" not in source.parts:
+            name = source.relative_to(root)
+            found += [
+                f"{name}: {array}" for array in re.findall(r"(\w+)\[BH_MAX_CORES\]", source.read_text())
+            ]
+    return found
+
+
+def test_what_is_kept_of_a_core_is_in_struct_cpu() -> None:
+    assert arrays_of_cores(HYPERVISOR) == ["vm/cpu.c: cpus"]
+
+
+def test_an_array_of_cores_is_found(tmp_path: Path) -> None:
+    (tmp_path / "flow").mkdir()
+    (tmp_path / "flow/stamps.c").write_text("static struct recorder recorders[BH_MAX_CORES];\n")
+    assert arrays_of_cores(tmp_path) == ["flow/stamps.c: recorders"]

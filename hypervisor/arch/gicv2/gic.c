@@ -50,10 +50,6 @@ static struct gic {
     paddr_t interface;
     uint32_t words; /* of 32 interrupts, private word included */
     uint32_t maintenance_irq;
-    struct {
-        uint32_t sgi;       /* acknowledged last and not deactivated: its sender must be told with its end */
-        uint8_t target_bit; /* CPU interface number as a bit; 0: not ready yet */
-    } cores[BH_MAX_CORES];
 } gic;
 
 static paddr_t at(paddr_t base, uint32_t offset)
@@ -80,7 +76,7 @@ void gic_init(const struct manifest_platform *platform)
     gic.maintenance_irq = platform->maintenance_irq;
     gic.words = (mmio_read32(at(gic.distributor, GICD_TYPER)) & 0x1F) + 1;
     for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
-        gic.cores[i].target_bit = 0;
+        cpu_at(i)->gic.target_bit = 0;
     }
 
     mmio_write32(at(gic.distributor, GICD_CTLR), 0);
@@ -109,7 +105,7 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     mmio_write32(at(gic.interface, GICC_BPR), 0);
     mmio_write32(at(gic.interface, GICC_CTLR), CTLR_ENABLE | GICC_CTLR_EOIMODE);
     vgic_lr_reset();
-    gic.cores[cpu_index].target_bit = (uint8_t)(target != 0 ? target : 1);
+    cpu_at(cpu_index)->gic.target_bit = (uint8_t)(target != 0 ? target : 1);
     arch_dsb_sy();
     return true;
 }
@@ -118,8 +114,10 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
 static uint32_t target_of(uint64_t mpidr)
 {
     for (uint32_t i = 0; i < BH_MAX_CORES; i++) {
-        if (gic.cores[i].target_bit != 0 && cpu_at(i)->mpidr == mpidr) {
-            return gic.cores[i].target_bit;
+        const struct cpu *cpu = cpu_at(i);
+
+        if (cpu->gic.target_bit != 0 && cpu->mpidr == mpidr) {
+            return cpu->gic.target_bit;
         }
     }
     return 0;
@@ -131,7 +129,7 @@ uint32_t gic_acknowledge(void)
 
     arch_dsb_sy(); /* the acknowledgement takes effect before any access to the device */
     if (IAR_INTID(iar) < GIC_SGI_COUNT) {
-        gic.cores[this_cpu()->index].sgi = iar;
+        this_cpu()->gic.sgi = iar;
     }
     return IAR_INTID(iar);
 }
@@ -140,7 +138,7 @@ uint32_t gic_acknowledge(void)
  * sender. EL2 completes each of those before it acknowledges the next. */
 static uint32_t acknowledged(uint32_t intid)
 {
-    return intid < GIC_SGI_COUNT ? gic.cores[this_cpu()->index].sgi : intid;
+    return intid < GIC_SGI_COUNT ? this_cpu()->gic.sgi : intid;
 }
 
 void gic_end(uint32_t intid)

@@ -57,7 +57,6 @@ static struct gic {
     uint64_t redistributor_bytes;
     uint32_t spi_words; /* words of 32 interrupts, private word included */
     uint32_t maintenance_irq;
-    paddr_t of_core[BH_MAX_CORES]; /* each core's redistributor */
 } gic;
 
 static paddr_t at(paddr_t base, uint32_t offset)
@@ -78,13 +77,13 @@ static bool wait_for_clear(paddr_t address, uint32_t mask, uint32_t limit)
 /* The register frame that holds an interrupt's bits: the executing core's for private ones. */
 static paddr_t frame_of(uint32_t intid)
 {
-    return intid < GIC_PRIVATE_COUNT ? at(gic.of_core[this_cpu()->index], GICR_SGI_FRAME) : gic.distributor;
+    return intid < GIC_PRIVATE_COUNT ? at(this_cpu()->gic.redistributor, GICR_SGI_FRAME) : gic.distributor;
 }
 
 static void wait_for_writes(uint32_t intid)
 {
     if (intid < GIC_PRIVATE_COUNT) {
-        wait_for_clear(at(gic.of_core[this_cpu()->index], GICR_CTLR), GICR_CTLR_RWP, POLL_LIMIT);
+        wait_for_clear(at(this_cpu()->gic.redistributor, GICR_CTLR), GICR_CTLR_RWP, POLL_LIMIT);
     } else {
         wait_for_clear(at(gic.distributor, GICD_CTLR), GICD_CTLR_RWP, POLL_LIMIT);
     }
@@ -173,7 +172,7 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     if (!find_redistributor(mpidr, &base)) {
         return false;
     }
-    gic.of_core[cpu_index] = base;
+    cpu_at(cpu_index)->gic.redistributor = base;
     mmio_write32(at(base, GICR_WAKER), mmio_read32(at(base, GICR_WAKER)) & ~GICR_WAKER_SLEEP);
     if (!wait_for_clear(at(base, GICR_WAKER), GICR_WAKER_CHILDREN, START_POLL_LIMIT)) {
         return false;

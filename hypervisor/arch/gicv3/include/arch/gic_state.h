@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the driver of the physical GICv3 keeps of a core: state only.
+ */
+#ifndef BULKHEAD_ARCH_GIC_STATE_H
+#define BULKHEAD_ARCH_GIC_STATE_H
+
+#include "core/address.h"
+
+struct gic_core {
+    paddr_t redistributor;
+};
+
+#endif
