@@ -8,7 +8,7 @@
 #include "flow/flows.h"
 #include "run/loader.h"
 #include "run/shared_core.h"
-#include "time/bandwidth.h"
+#include "time/vcpu_budget.h"
 #include "vgic/vgic.h"
 #include "vgic/vgic_model.h"
 #include "vm/clock.h"
@@ -86,7 +86,7 @@ static bool init_domain(struct domain *domain, uint32_t index)
     }
     system_status()->domains[index].vttbr = domain->stage2.vttbr;
     vuart_init(domain);
-    bandwidth_share_init(domain);
+    vcpu_budget_share_init(domain);
     reset(domain);
     return true;
 }

@@ -18,11 +18,10 @@
 #include "run/guest_state.h"
 #include "run/irq.h"
 #include "run/vcpu_run.h"
-#include "time/bandwidth.h"
-#include "time/bandwidth_update.h"
 #include "time/guest_pmu.h"
 #include "time/pmu.h"
 #include "time/statistics.h"
+#include "time/vcpu_budget.h"
 #include "vgic/vgic.h"
 #include "vm/clock.h"
 #include "vm/domain.h"
@@ -34,8 +33,7 @@
 
 struct shared_vcpu {
     struct sched_vcpu sched;
-    struct reclaim share;
-    struct bandwidth_applied applied;
+    struct vcpu_budget budget; /* the scheduler's */
     struct vcpu *vcpu;
     struct status_vcpu *status;
     struct period_grid grid; /* of its budget; length 0: it has none */
@@ -141,7 +139,7 @@ void shared_core_begin(struct cpu *cpu, uint64_t start_ticks)
 
         one->hcr = guest_hcr(one->vcpu->domain, true);
         release_init(&one->release);
-        bandwidth_init_budget(one->vcpu, start_ticks, &one->sched.budget, &one->share, &one->applied);
+        vcpu_budget_init(&one->budget, &one->sched.budget, one->vcpu, start_ticks);
         one->grid = one->sched.budget.reservation.parameters.grid;
         (void)sched_add(&own->sched, &one->sched);
         reserve_cpu_time(one, start_ticks);
@@ -170,10 +168,9 @@ void shared_core_reschedule(struct cpu *cpu)
     cpu->hold |= CPU_HOLD_RESCHEDULE;
 }
 
-/* Instructions, where they stand in, are all counted. */
 static bool counts_lines(const struct cpu *cpu)
 {
-    return cpu->shared->counts && system_manifest()->platform.overflow_backup_events == 0;
+    return cpu->shared->counts && vcpu_budget_counts_lines();
 }
 
 void shared_core_charge(struct cpu *cpu, uint64_t events)
@@ -183,7 +180,7 @@ void shared_core_charge(struct cpu *cpu, uint64_t events)
     if (events != 0 && counts_lines(cpu)) {
         shared_core_reschedule(cpu);
         own->decides_for_running = true;
-        reservation_charge(&own->running->sched.budget.reservation, events);
+        vcpu_budget_charge(&own->running->budget, events);
     }
 }
 
@@ -226,7 +223,7 @@ static void apply_updates(struct shared_core *own, uint64_t now)
         struct shared_vcpu *one = own->vcpus[i];
 
         if (one->sched.state != SCHED_RESET && one->grid.length_ticks != 0 &&
-            bandwidth_apply_update(one->vcpu->domain, &one->sched.budget, &one->applied, now)) {
+            vcpu_budget_update(&one->budget, one->vcpu->domain, now)) {
             struct period_grid next = one->sched.budget.reservation.parameters.grid;
 
             one->earlier_due += period_at(one, next.start_ticks) - one->first_period;
@@ -246,7 +243,7 @@ static void publish(struct shared_vcpu *one, uint64_t now)
     status->cpu_periods = one->sched.cpu_time.statistics.periods;
     status->cpu_throttled_periods = one->sched.cpu_time.statistics.throttled_periods;
     status->cpu_max_ticks = one->sched.cpu_time.statistics.period_max_events;
-    bandwidth_publish(&one->sched.budget, &one->applied, &status->budget);
+    vcpu_budget_publish(&one->budget, &status->budget);
 }
 
 static void put_away(struct cpu *cpu, struct shared_vcpu *one, uint64_t now)
@@ -283,7 +280,7 @@ static void begin_life(struct shared_core *own, struct shared_vcpu *one, uint64_
 {
     if (one->grid.length_ticks != 0) {
         one->earlier_due += one->begun && period_at(one, now) != one->first_period;
-        if (bandwidth_apply_update(one->vcpu->domain, &one->sched.budget, &one->applied, now)) {
+        if (vcpu_budget_update(&one->budget, one->vcpu->domain, now)) {
             one->grid = one->sched.budget.reservation.parameters.grid;
         }
     }
@@ -313,7 +310,7 @@ static void follow_power_of(struct cpu *cpu, struct shared_vcpu *one)
             put_away(cpu, one, clock_now());
         }
     } else if (!one->restarts) {
-        bandwidth_share_renew(one->vcpu->domain);
+        vcpu_budget_share_renew(one->vcpu->domain);
         begin_life(own, one, clock_now());
         one->restarts = true;
     }
@@ -606,7 +603,7 @@ static void charge(struct cpu *cpu, struct shared_vcpu *one, uint64_t lines)
 {
     if (lines != 0 && counts_lines(cpu)) {
         shared_core_reschedule(cpu);
-        reservation_charge(&one->sched.budget.reservation, lines);
+        vcpu_budget_charge(&one->budget, lines);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "run/shared_core.h"
 #include "time/bandwidth.h"
 #include "time/guest_pmu.h"
+#include "time/vcpu_budget.h"
 #include "vgic/vgic.h"
 #include "vm/clock.h"
 #include "vm/system.h"
@@ -102,7 +103,7 @@ static void restart_domain(struct cpu *cpu)
     bool over = false;
     uint64_t lines;
 
-    bandwidth_share_renew(domain);
+    vcpu_budget_share_renew(domain);
     bandwidth_start(cpu);
     while (!over && domain_restart_is_due(domain)) {
         if ((cpu->hold & CPU_HOLD_THROTTLED) == 0) {

@@ -4,11 +4,11 @@
  * does as the answer says.
  */
 #include "time/bandwidth.h"
-#include "time/bandwidth_update.h"
 #include "time/guest_pmu.h"
 #include "time/pmu.h"
 #include "time/regulation.h"
 #include "time/statistics.h"
+#include "time/vcpu_budget.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
@@ -17,9 +17,6 @@
 #include <stddef.h>
 
 _Static_assert(PMU_COUNTERS == RESERVATION_COUNTERS, "a counter for each of a reservation's");
-
-/* What all domains with the flag `reclaim` give away and draw. */
-static struct event_pool spare;
 
 uint32_t bandwidth_counts(const struct cpu *cpu)
 {
@@ -75,109 +72,15 @@ bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr)
     return true;
 }
 
-void bandwidth_share_init(struct domain *domain)
-{
-    event_pool_init(&domain->share, domain->config->budget_events, 0);
-}
-
-void bandwidth_share_renew(struct domain *domain)
-{
-    if (domain_has_flag(domain, BH_DOMAIN_FLAG_BUDGET)) {
-        event_pool_renew(&domain->share, bandwidth_period_number(domain, clock_now()));
-    }
-}
-
-static enum reservation_kind kind_of(const struct manifest_domain *config)
-{
-    switch (config->budget_counts) {
-    case BH_BUDGET_COUNTS_EACH:
-    case BH_BUDGET_COUNTS_ACCESSES:
-        return RESERVATION_EACH;
-    case BH_BUDGET_COUNTS_SUM:
-        return RESERVATION_SUM;
-    default:
-        return RESERVATION_ONE;
-    }
-}
-
-/* What it draws from besides its own, if anything: `share`, made for that. */
-static struct reclaim *find_pool(const struct vcpu *vcpu, struct reclaim *share)
-{
-    const struct manifest_domain *config = vcpu->domain->config;
-    bool gives = (config->flags & BH_DOMAIN_FLAG_RECLAIM) != 0;
-
-    if (config->budget_chunk_events == 0) {
-        return NULL;
-    }
-    /* What the manifest may say is within what it accepts. */
-    (void)reclaim_init(share, gives ? &spare : &vcpu->domain->share, gives ? config->budget_events : 0,
-                       config->budget_chunk_events, gives, false);
-    return share;
-}
-
-void bandwidth_init_budget(const struct vcpu *vcpu, uint64_t start_ticks, struct budget *budget,
-                           struct reclaim *share, struct bandwidth_applied *applied)
-{
-    const struct manifest_domain *config = vcpu->domain->config;
-    struct reservation_parameters parameters = {.kind = RESERVATION_ONE};
-    struct reclaim *pool;
-
-    *applied = (struct bandwidth_applied){0};
-    parameters.counter_bits = pmu_counter_bits();
-    if (!domain_has_flag(vcpu->domain, BH_DOMAIN_FLAG_BUDGET)) {
-        parameters.limit_events[0] = RESERVATION_UNLIMITED;
-        (void)budget_init(budget, &parameters, NULL);
-        return;
-    }
-    pool = find_pool(vcpu, share);
-    applied->limit_events = config->budget_events;
-    parameters.kind = kind_of(config);
-    parameters.limit_events[0] = pool != NULL ? pool->limit_events : config->budget_events;
-    parameters.limit_events[1] = config->budget_second_events;
-    parameters.slack_events = config->budget_slack_events;
-    parameters.grid = (struct period_grid){.start_ticks = start_ticks,
-                                           .length_ticks = clock_ticks(config->budget_period_ns)};
-    /* What the manifest may say is within what it accepts. */
-    (void)budget_init(budget, &parameters, pool);
-}
-
 void bandwidth_set_epoch(struct cpu *cpu, uint64_t start_ticks)
 {
     struct bandwidth *own = &cpu->bandwidth;
 
     if (own->limited) {
-        bandwidth_init_budget(cpu->vcpu, start_ticks, &own->budget, &own->share, &own->applied);
+        vcpu_budget_init(&own->of_vcpu, &own->budget, cpu->vcpu, start_ticks);
         if (own->member) {
             (void)regulated_init(&own->regulated, &own->budget, regulation_exchange(), cpu->index);
         }
-    }
-}
-
-void bandwidth_publish(const struct budget *budget, const struct bandwidth_applied *applied,
-                       struct status_budget *to)
-{
-    const struct reservation_statistics *from = &budget->reservation.statistics;
-    const struct reclaim *pool = budget->reclaim;
-
-    to->events = from->events;
-    to->periods = from->periods;
-    to->late_periods = from->late_periods;
-    to->throttled_periods = from->throttled_periods;
-    to->throttled_ticks = from->throttled_ticks;
-    to->overshoot_periods = from->overshoot_periods;
-    to->overshoot_events = from->overshoot_events;
-    to->overshoot_max_events = from->overshoot_max_events;
-    to->period_max_events = from->period_max_events;
-    to->second_events = from->second_events;
-    to->second_max_events = from->second_max_events;
-    to->limit_events = applied->limit_events;
-    to->period_ticks = budget->reservation.parameters.grid.length_ticks;
-    to->changes = applied->sequence;
-    if (pool != NULL && pool->gives) {
-        to->given_events = pool->total_given_events;
-        to->drawn_events = pool->drawn_events;
-        to->violations = pool->violations;
-        to->shortfall_events = pool->shortfall_events;
     }
 }
 
@@ -196,10 +99,16 @@ static void note_limit(const struct cpu *cpu)
 
 static void publish(const struct cpu *cpu)
 {
-    bandwidth_publish(&cpu->bandwidth.budget, &cpu->bandwidth.applied, &cpu->status->budget);
-    if (cpu->bandwidth.member) {
-        cpu->status->budget.limit_events = cpu->bandwidth.budget.reservation.parameters.limit_events[0];
-    }
+    vcpu_budget_publish(&cpu->bandwidth.of_vcpu, &cpu->status->budget);
+}
+
+/* With what the regulator has published for this interval, if it has. */
+static struct budget_action load_regulated(struct bandwidth *own, uint64_t now)
+{
+    struct budget_action action = regulated_load(&own->regulated, now);
+
+    own->of_vcpu.applied.limit_events = own->budget.reservation.parameters.limit_events[0];
+    return action;
 }
 
 static void act(struct cpu *cpu, struct budget_action action)
@@ -228,9 +137,9 @@ void bandwidth_start(struct cpu *cpu)
         regulator_exchange_join(regulation_exchange(), cpu->index);
     }
     now = clock_now();
-    (void)bandwidth_apply_update(cpu->vcpu->domain, &own->budget, &own->applied, now);
+    (void)vcpu_budget_update(&own->of_vcpu, cpu->vcpu->domain, now);
     budget_start(&own->budget, now);
-    act(cpu, own->member ? regulated_load(&own->regulated, now) : budget_load(&own->budget, now));
+    act(cpu, own->member ? load_regulated(own, now) : budget_load(&own->budget, now));
     arm_period(cpu);
 }
 
@@ -271,14 +180,12 @@ void bandwidth_charge(struct cpu *cpu, uint64_t lines)
     struct bandwidth *own = &cpu->bandwidth;
     uint64_t readings[RESERVATION_COUNTERS];
 
-    /* Instructions, where they stand in, are all counted. */
-    if (!own->limited || !own->budget.reservation.started ||
-        system_manifest()->platform.overflow_backup_events != 0) {
+    if (!own->limited || !own->budget.reservation.started || !vcpu_budget_counts_lines()) {
         return;
     }
     pmu_stop(&own->pmu, readings);
     budget_save(&own->budget, readings);
-    reservation_charge(&own->budget.reservation, lines);
+    vcpu_budget_charge(&own->of_vcpu, lines);
     act(cpu, budget_load(&own->budget, clock_now()));
 }
 
@@ -329,7 +236,7 @@ static bool end_interval(struct cpu *cpu, const uint64_t readings[RESERVATION_CO
     if (last) {
         regulation_complete(cpu, &sample);
     }
-    act(cpu, regulated_load(&own->regulated, clock_now()));
+    act(cpu, load_regulated(own, clock_now()));
     return last;
 }
 
@@ -338,7 +245,7 @@ static void end_period(struct cpu *cpu, uint64_t now, const uint64_t readings[RE
     struct bandwidth *own = &cpu->bandwidth;
 
     budget_save(&own->budget, readings);
-    (void)bandwidth_apply_update(cpu->vcpu->domain, &own->budget, &own->applied, now);
+    (void)vcpu_budget_update(&own->of_vcpu, cpu->vcpu->domain, now);
     act(cpu, budget_timer(&own->budget, now, readings));
 }
 
@@ -370,7 +277,7 @@ void bandwidth_published(struct cpu *cpu)
     }
     pmu_stop(&own->pmu, readings);
     budget_save(&own->budget, readings);
-    act(cpu, regulated_load(&own->regulated, clock_now()));
+    act(cpu, load_regulated(own, clock_now()));
     arm_period(cpu);
     publish(cpu);
     statistics_next(cpu);

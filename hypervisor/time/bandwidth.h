@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The budget of the VCPU on a core: core/budget.h between the core's event counters, its timer and the guest
- * (B1-B5). A core without one costs nothing. All on the core itself, with interrupts masked.
+ * The budget of the only VCPU of a core (vcpu_budget.h) between the core's event counters, its timer and the
+ * guest (B1-B5). A core without one costs nothing. All on the core itself, with interrupts masked.
  */
 #ifndef BULKHEAD_BANDWIDTH_H
 #define BULKHEAD_BANDWIDTH_H
 
-#include "time/bandwidth_update.h"
-#include "time/pmu.h"
 #include "time/time_state.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,8 +15,6 @@ extern "C" {
 #endif
 
 struct cpu;
-struct domain;
-struct vcpu;
 
 /* What budgets of the core's VCPUs are of, a bit for each budget_counts; 0: none has one. */
 uint32_t bandwidth_counts(const struct cpu *cpu);
@@ -27,20 +23,8 @@ uint32_t bandwidth_counts(const struct cpu *cpu);
 bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr);
 
 /* Periods of all cores begin at `start_ticks`; where VCPUs share one: shared_core_begin(). Once, before the
- * first guest; the domain's share before that. */
-void bandwidth_share_init(struct domain *domain);
-/* Its VCPUs were off, perhaps for long; they still are. */
-void bandwidth_share_renew(struct domain *domain);
+ * first guest. */
 void bandwidth_set_epoch(struct cpu *cpu, uint64_t start_ticks);
-
-/* A budget as the manifest has it for a VCPU, unlimited if it has none; `share`: where that of its domain
- * goes if its VCPUs have it together. */
-void bandwidth_init_budget(const struct vcpu *vcpu, uint64_t start_ticks, struct budget *budget,
-                           struct reclaim *share, struct bandwidth_applied *applied);
-
-/* For whoever looks from outside. */
-void bandwidth_publish(const struct budget *budget, const struct bandwidth_applied *applied,
-                       struct status_budget *to);
 
 /* The VCPU is about to be entered for the first time since it was off; it is being put away. */
 void bandwidth_start(struct cpu *cpu);

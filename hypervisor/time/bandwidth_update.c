@@ -122,23 +122,16 @@ bool bandwidth_is_changeable(const struct domain *domain)
            !regulation_has(domain->vcpus[0].cpu->index);
 }
 
-bool bandwidth_apply_update(struct domain *domain, struct budget *budget, struct bandwidth_applied *applied,
-                            uint64_t now_ticks)
+bool bandwidth_other_setting(struct domain *domain, uint64_t sequence, uint64_t now_ticks,
+                             struct budget_setting *setting)
 {
     struct bandwidth_update *update = &domain->update;
-    struct budget_setting setting;
 
-    if (atomic_load_explicit(&update->sequence, memory_order_acquire) == applied->sequence) {
+    if (atomic_load_explicit(&update->sequence, memory_order_acquire) == sequence) {
         return false;
     }
     spin_lock(&update->lock);
-    setting = *budget_update_current(&update->budget, now_ticks);
+    *setting = *budget_update_current(&update->budget, now_ticks);
     spin_unlock(&update->lock);
-    if (setting.sequence == applied->sequence) {
-        return false;
-    }
-    applied->sequence = setting.sequence;
-    applied->limit_events = setting.events;
-    budget_apply(budget, &setting, now_ticks);
-    return true;
+    return setting->sequence != sequence;
 }

@@ -13,7 +13,6 @@
 extern "C" {
 #endif
 
-struct budget;
 struct budget_terms;
 struct domain;
 
@@ -44,10 +43,9 @@ uint64_t bandwidth_period_number(struct domain *domain, uint64_t now_ticks);
 /* Whether a manager may change it: one budget, which nobody else sets and no other domain has a part in. */
 bool bandwidth_is_changeable(const struct domain *domain);
 
-/* The budget of a VCPU of the domain takes the setting that holds now, if it has another: true. Its counter
- * has been saved. On the VCPU's core. */
-bool bandwidth_apply_update(struct domain *domain, struct budget *budget, struct bandwidth_applied *applied,
-                            uint64_t now_ticks);
+/* Whether another setting holds now than that with `sequence`, and which. */
+bool bandwidth_other_setting(struct domain *domain, uint64_t sequence, uint64_t now_ticks,
+                             struct budget_setting *setting);
 
 #ifdef __cplusplus
 }

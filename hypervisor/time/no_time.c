@@ -11,6 +11,7 @@
 #include "time/pmu.h"
 #include "time/regulation.h"
 #include "time/statistics.h"
+#include "time/vcpu_budget.h"
 #include "vm/cpu.h"
 
 /* bandwidth.h: no VCPU has a budget. The counters stand still, whatever a loader left. */
@@ -19,16 +20,6 @@ bool bandwidth_init(struct cpu *cpu, uint64_t *mdcr)
     static const uint32_t no_events[PMU_COUNTERS];
 
     return pmu_init(&cpu->bandwidth.pmu, no_events, 0, false, mdcr);
-}
-
-void bandwidth_share_init(struct domain *domain)
-{
-    (void)domain;
-}
-
-void bandwidth_share_renew(struct domain *domain)
-{
-    (void)domain;
 }
 
 void bandwidth_set_epoch(struct cpu *cpu, uint64_t start_ticks)
@@ -81,6 +72,17 @@ void bandwidth_published(struct cpu *cpu)
 {
     (void)cpu;
     __builtin_trap();
+}
+
+/* vcpu_budget.h: nobody shares one. */
+void vcpu_budget_share_init(struct domain *domain)
+{
+    (void)domain;
+}
+
+void vcpu_budget_share_renew(struct domain *domain)
+{
+    (void)domain;
 }
 
 /* bandwidth_update.h: nothing is agreed. */

@@ -36,18 +36,24 @@ struct bandwidth_update {
 /* Which setting a VCPU's budget has. */
 struct bandwidth_applied {
     uint64_t sequence;
-    uint64_t limit_events; /* of a period */
+    uint64_t limit_events; /* of a period; in a regulator's set, as that has published it */
 };
 
-/* The budget of the VCPU of a core (bandwidth.h). */
+/* The budget of a VCPU, whoever runs it (vcpu_budget.h). */
+struct vcpu_budget {
+    struct budget *budget; /* its owner's */
+    struct bandwidth_applied applied;
+    struct reclaim share; /* of a budget that the domain's VCPUs have together, or of what all give away */
+};
+
+/* The budget of the only VCPU of a core (bandwidth.h). */
 struct bandwidth {
     bool limited; /* its VCPU has a budget */
     uint32_t irq; /* of counters' overflow, EL2's or a guest's; 0 if neither has any */
     struct pmu pmu;
     struct budget budget;
-    struct bandwidth_applied applied;
-    struct reclaim share; /* of a budget that the domain's VCPUs have together, or of what all give away */
-    bool member;          /* of the regulator's set */
+    struct vcpu_budget of_vcpu;
+    bool member; /* of the regulator's set */
     struct regulated_core regulated;
 };
 
