@@ -156,7 +156,7 @@ static bool check_irqs(struct manifest_check *check, const struct manifest_domai
     const struct manifest_irq *irqs = manifest_irqs(manifest);
 
     for (uint32_t i = domain->first_irq; i < domain->first_irq + domain->irq_count; i++) {
-        if (irqs[i].intid < 32 || irqs[i].intid >= BH_MAX_INTID ||
+        if (irqs[i].intid < BH_FIRST_SHARED_INTID || irqs[i].intid >= BH_MAX_INTID ||
             irqs[i].intid == manifest->platform.uart_irq || is_pmu_line(manifest, irqs[i].intid) ||
             irqs[i].vcpu >= domain->vcpu_count) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_IRQ, &irqs[i]);

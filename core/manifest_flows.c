@@ -11,17 +11,16 @@ _Static_assert(offsetof(struct manifest_flow_costs, wake_max) == offsetof(struct
                    sizeof(struct manifest_flow_costs) >= sizeof(struct flow_costs),
                "the same costs");
 
-#define LEAST_CHUNK_BYTES  64u
-#define MOST_PACKET_BYTES  65536u
-#define MOST_NS            FLOW_MAX_NS
-#define MOST_TRANSFERS     (1u << 20)
-#define LEAST_BYTES_PER_S  1000u
-#define MOST_BYTES_PER_S   FLOW_MAX_BYTES_PER_S
-#define LEAST_CID          3u /* 0 to 2 have a meaning of their own */
-#define MOST_CID           0xFFFFFFFEu
-#define ANY_PORT           0xFFFFFFFFu
-#define FIRST_SHARED_INTID 32u
-#define MOST_QOS_RATE      4095u
+#define LEAST_CHUNK_BYTES 64u
+#define MOST_PACKET_BYTES 65536u
+#define MOST_NS           FLOW_MAX_NS
+#define MOST_TRANSFERS    (1u << 20)
+#define LEAST_BYTES_PER_S 1000u
+#define MOST_BYTES_PER_S  FLOW_MAX_BYTES_PER_S
+#define LEAST_CID         3u /* 0 to 2 have a meaning of their own */
+#define MOST_CID          0xFFFFFFFEu
+#define ANY_PORT          0xFFFFFFFFu
+#define MOST_QOS_RATE     4095u
 
 static bool refuse(struct manifest_check *check, const void *place)
 {
@@ -33,7 +32,7 @@ static bool irq_is_sound(const struct manifest_header *manifest, const struct ma
 {
     const struct manifest_irq *irqs = manifest_irqs(manifest) + domain->first_irq;
 
-    if (domain->socket_irq < FIRST_SHARED_INTID || domain->socket_irq >= BH_MAX_INTID ||
+    if (domain->socket_irq < BH_FIRST_SHARED_INTID || domain->socket_irq >= BH_MAX_INTID ||
         domain->socket_irq == manifest->platform.uart_irq) {
         return false;
     }
@@ -140,7 +139,7 @@ static bool is_own_irq(const struct manifest_header *manifest, uint32_t intid)
             return false;
         }
     }
-    return intid >= FIRST_SHARED_INTID && intid < BH_MAX_INTID && intid != manifest->platform.uart_irq;
+    return intid >= BH_FIRST_SHARED_INTID && intid < BH_MAX_INTID && intid != manifest->platform.uart_irq;
 }
 
 static bool check_engine(struct manifest_check *check)

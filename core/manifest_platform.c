@@ -5,9 +5,6 @@
  */
 #include "core/manifest_internal.h"
 
-#define FIRST_PRIVATE_PERIPHERAL 16u
-#define FIRST_SHARED_PERIPHERAL  32u
-#define FIRST_SPECIAL_INTID      1020u
 #define MOST_COLOR_BITS          8u
 #define LAST_EVENT               0xFFFFu
 #define MOST_BACKUP_EVENTS       1024u
@@ -17,13 +14,13 @@
 
 static bool is_private_peripheral(uint32_t intid)
 {
-    return intid >= FIRST_PRIVATE_PERIPHERAL && intid < FIRST_SHARED_PERIPHERAL;
+    return intid >= BH_FIRST_PERIPHERAL_INTID && intid < BH_FIRST_SHARED_INTID;
 }
 
 /* Guests' virtual UARTs have the interrupt of the board's. */
 static bool is_guest_interrupt(uint32_t intid)
 {
-    return intid >= FIRST_SHARED_PERIPHERAL && intid < BH_MAX_INTID;
+    return intid >= BH_FIRST_SHARED_INTID && intid < BH_MAX_INTID;
 }
 
 /* 0, a private one that EL2 does not use otherwise, or a shared one. */
@@ -32,8 +29,8 @@ static bool is_pmu_interrupt(const struct manifest_platform *platform, uint32_t 
     if (intid == 0) {
         return true;
     }
-    return intid >= FIRST_PRIVATE_PERIPHERAL && intid < FIRST_SPECIAL_INTID && intid != platform->cntv_irq &&
-           intid != platform->cntp_irq && intid != platform->cnthp_irq &&
+    return intid >= BH_FIRST_PERIPHERAL_INTID && intid < BH_FIRST_SPECIAL_INTID &&
+           intid != platform->cntv_irq && intid != platform->cntp_irq && intid != platform->cnthp_irq &&
            intid != platform->maintenance_irq && intid != platform->uart_irq;
 }
 
@@ -161,7 +158,7 @@ static bool check_cpus(struct manifest_check *check)
         }
         for (uint32_t j = 0; j < i; j++) {
             if (cpus[j].mpidr == cpus[i].mpidr ||
-                (cpus[j].pmu_irq == cpus[i].pmu_irq && cpus[i].pmu_irq >= FIRST_SHARED_PERIPHERAL)) {
+                (cpus[j].pmu_irq == cpus[i].pmu_irq && cpus[i].pmu_irq >= BH_FIRST_SHARED_INTID)) {
                 return manifest_refuse(check, BH_MANIFEST_ERROR_CPU, &cpus[i]);
             }
         }

@@ -155,7 +155,7 @@ static bool dispatch(struct cpu *cpu, uint32_t intid)
         }
         complete(intid);
         return cpu->hold == 0;
-    } else if (intid >= 32) {
+    } else if (intid >= GIC_PRIVATE_COUNT) {
         handle_shared(cpu, intid);
     } else {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);

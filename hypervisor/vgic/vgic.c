@@ -56,12 +56,12 @@ void vgic_domain_init(struct domain *domain)
 
 bool vgic_add_spi_hw(struct domain *domain, uint32_t intid, uint32_t vcpu_index)
 {
-    if (intid < 32 || intid >= VGIC_INTID_LIMIT || vcpu_index >= domain->vcpu_count) {
+    if (intid < GIC_PRIVATE_COUNT || intid >= VGIC_INTID_LIMIT || vcpu_index >= domain->vcpu_count) {
         return false;
     }
     domain->vgic.spis[intid / 32 - 1].hw |= vgic_bit(intid);
-    vgic_set_target(domain, intid - 32, vcpu_index);
-    domain->vgic.targets[intid - 32] = (uint8_t)(1u << vcpu_index);
+    vgic_set_target(domain, intid - GIC_PRIVATE_COUNT, vcpu_index);
+    domain->vgic.targets[intid - GIC_PRIVATE_COUNT] = (uint8_t)(1u << vcpu_index);
     return true;
 }
 
@@ -102,7 +102,7 @@ uint32_t vgic_concerned(struct domain *domain, struct vcpu *owner, uint32_t firs
         return mask != 0 ? 1u << owner->index : 0;
     }
     while (mask != 0) {
-        uint32_t spi = first - 32 + vgic_next_bit(&mask);
+        uint32_t spi = first - GIC_PRIVATE_COUNT + vgic_next_bit(&mask);
         uint32_t target = domain->vgic.target[spi];
         uint32_t holder = domain->vgic.owner[spi];
 
@@ -252,7 +252,7 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
     struct vgic_bank *bank;
     uint32_t takes; /* the VCPU that has it in a list register, else the one that it is routed to */
 
-    if (intid < 32 || intid >= VGIC_INTID_LIMIT) {
+    if (intid < GIC_PRIVATE_COUNT || intid >= VGIC_INTID_LIMIT) {
         return false;
     }
     bank = &domain->vgic.spis[intid / 32 - 1];
@@ -262,8 +262,8 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
         spin_unlock(&domain->vgic.lock);
         return false;
     }
-    takes = (bank->resident & vgic_bit(intid)) != 0 ? domain->vgic.owner[intid - 32]
-                                                    : domain->vgic.target[intid - 32];
+    takes = (bank->resident & vgic_bit(intid)) != 0 ? domain->vgic.owner[intid - GIC_PRIVATE_COUNT]
+                                                    : domain->vgic.target[intid - GIC_PRIVATE_COUNT];
     if (here != NULL && takes == here->index) {
         arrived(here, intid);
         return true;
@@ -347,10 +347,10 @@ uint32_t vgic_route_spi(struct domain *domain, uint32_t intid, uint32_t vcpu_ind
     const struct vgic_bank *bank = &vgic->spis[intid / 32 - 1];
     uint32_t bit = vgic_bit(intid);
 
-    if (vcpu_index == vgic->target[intid - 32]) {
+    if (vcpu_index == vgic->target[intid - GIC_PRIVATE_COUNT]) {
         return 0;
     }
-    vgic_set_target(domain, intid - 32, vcpu_index);
+    vgic_set_target(domain, intid - GIC_PRIVATE_COUNT, vcpu_index);
     if (vcpu_index != VGIC_NO_VCPU && (bank->hw & bank->enabled & bit) != 0 && vgic_domain_runs(domain)) {
         gic_enable(intid, domain->vcpus[vcpu_index].cpu->mpidr);
     }

@@ -42,7 +42,7 @@ static struct place place_of(struct vcpu *here, struct vcpu *owner, uint32_t fir
 
     if (owner != NULL) {
         place.bank = first == 0 ? &owner->vgic.bank : NULL;
-    } else if (first >= 32 && first < VGIC_INTID_LIMIT) {
+    } else if (first >= GIC_PRIVATE_COUNT && first < VGIC_INTID_LIMIT) {
         place.bank = &here->domain->vgic.spis[first / 32 - 1];
     }
     return place;
@@ -71,7 +71,7 @@ static void mirror_spis(const struct place *place, uint32_t mask, bool enable)
     mask &= place->owner == NULL ? place->bank->hw : 0;
     while (mask != 0) {
         uint32_t intid = place->first + vgic_next_bit(&mask);
-        uint32_t target = place->domain->vgic.target[intid - 32];
+        uint32_t target = place->domain->vgic.target[intid - GIC_PRIVATE_COUNT];
 
         if (!enable) {
             gic_disable(intid);
@@ -149,7 +149,7 @@ static uint32_t write_bits(const struct place *place, enum bank_register which, 
         bank->forced |= changed & ~bank->resident;
         if (place->owner == NULL) {
             for (uint32_t mask = changed & ~bank->resident; mask != 0;) {
-                uint32_t spi = place->first - 32 + vgic_next_bit(&mask);
+                uint32_t spi = place->first - GIC_PRIVATE_COUNT + vgic_next_bit(&mask);
 
                 vgic_set_owner(place->domain, spi, place->domain->vgic.target[spi]);
             }

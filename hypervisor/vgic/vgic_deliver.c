@@ -58,8 +58,9 @@ static uint32_t release(struct vcpu *vcpu, uint32_t n, uint32_t state)
             gic_deactivate(slot.intid); /* the guest's own deactivation did not reach it */
         }
     }
-    if (slot.intid >= 32 && !vgic_targets(vcpu, slot.intid) && (vgic_pending(bank) & bit) != 0) {
-        return index_mask(vcpu->domain->vgic.target[slot.intid - 32]);
+    if (slot.intid >= GIC_PRIVATE_COUNT && !vgic_targets(vcpu, slot.intid) &&
+        (vgic_pending(bank) & bit) != 0) {
+        return index_mask(vcpu->domain->vgic.target[slot.intid - GIC_PRIVATE_COUNT]);
     }
     return 0;
 }
@@ -130,8 +131,8 @@ static void put(struct vcpu *vcpu, uint32_t n, uint32_t intid)
     bank->resident |= bit;
     if (intid < GIC_SGI_COUNT) {
         flags = vgic_sgi_put(&vcpu->vgic, intid, flags);
-    } else if (intid >= 32) {
-        vgic_set_owner(vcpu->domain, intid - 32, vcpu->index);
+    } else if (intid >= GIC_PRIVATE_COUNT) {
+        vgic_set_owner(vcpu->domain, intid - GIC_PRIVATE_COUNT, vcpu->index);
     } else if ((flags & (VGIC_LR_HW | VGIC_LR_PENDING)) == (VGIC_LR_HW | VGIC_LR_PENDING)) {
         flags |= VGIC_SLOT_TIMER;
         vcpu->vgic.timer_slot = n;

@@ -30,7 +30,7 @@ extern "C" {
 /* The bank of an INTID below VGIC_INTID_LIMIT, as the VCPU sees it. */
 static inline struct vgic_bank *vgic_bank_of(struct vcpu *vcpu, uint32_t intid)
 {
-    return intid < 32 ? &vcpu->vgic.bank : &vcpu->domain->vgic.spis[intid / 32 - 1];
+    return intid < GIC_PRIVATE_COUNT ? &vcpu->vgic.bank : &vcpu->domain->vgic.spis[intid / 32 - 1];
 }
 
 static inline uint32_t vgic_bit(uint32_t intid)
@@ -90,7 +90,7 @@ static inline uint32_t vgic_due(const struct domain *domain, const struct vgic_b
 
 static inline bool vgic_targets(const struct vcpu *vcpu, uint32_t intid)
 {
-    return intid < 32 || (vcpu->vgic.routed[intid / 32 - 1] & vgic_bit(intid)) != 0;
+    return intid < GIC_PRIVATE_COUNT || (vcpu->vgic.routed[intid / 32 - 1] & vgic_bit(intid)) != 0;
 }
 
 /* `priority` as a register has it. */

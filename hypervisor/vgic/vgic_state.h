@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VGIC_BANKS       9u                 /* of 32 interrupts: private ones, then SPIs */
-#define VGIC_INTID_LIMIT (VGIC_BANKS * 32u) /* INTIDs of a domain are below this */
-#define VGIC_SPI_COUNT   (VGIC_INTID_LIMIT - 32u)
+#define VGIC_INTID_LIMIT BH_MAX_INTID             /* INTIDs of a domain are below this */
+#define VGIC_BANKS       (VGIC_INTID_LIMIT / 32u) /* of 32 interrupts: private ones, then SPIs */
+#define VGIC_SPI_COUNT   (VGIC_INTID_LIMIT - BH_FIRST_SHARED_INTID)
 
 /* Bits 7:3 of a priority are implemented. */
 #define VGIC_PRIORITY_BITS 5u

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xB3C5CEB3u
+#define BH_LAYOUT_HASH 0x576ACD39u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -22,7 +22,15 @@
 #define BH_PACKAGE_DESCRIPTOR_OFFSET 64u /* in the hypervisor's image: behind the arm64 Image header */
 #define BH_PAGE_BYTES 4096u
 #define BH_MAPPED_LIMIT 0x4000000000ull /* EL2 maps devices at their physical addresses below this, its own memory above */
+#define BH_GICV3_DISTRIBUTOR_BYTES 0x10000u
 #define BH_REDISTRIBUTOR_BYTES 0x20000u /* of a core; twice as much where the controller has virtual LPIs */
+#define BH_REDISTRIBUTOR_SGI_FRAME 0x10000u /* in it: registers of private interrupts */
+#define BH_GICV2_DISTRIBUTOR_BYTES 0x1000u
+#define BH_GICV2_INTERFACE_BYTES 0x2000u /* of CPUs: the physical one and the virtual one */
+#define BH_GICV2_HYPERVISOR_BYTES 0x1000u /* GICH */
+#define BH_FIRST_PERIPHERAL_INTID 16u /* private ones of peripherals; below them those that software generates */
+#define BH_FIRST_SHARED_INTID 32u
+#define BH_FIRST_SPECIAL_INTID 1020u /* from here on an acknowledgement says why there is no interrupt */
 #define BH_MAX_CORES 8u
 #define BH_MAX_DOMAINS 8u
 #define BH_MAX_VCPUS 32u

@@ -57,7 +57,7 @@ void Guest::write_redist(uint64_t offset, uint64_t value, uint32_t bytes) const
 void Guest::open() const
 {
     write_dist(0, 0x13);
-    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + 0x14, 0);
+    write_redist(uint64_t{vcpu_} * BH_REDISTRIBUTOR_BYTES + 0x14, 0);
     fake_gic_guest_open();
 }
 
@@ -68,28 +68,28 @@ void Guest::route_spi(uint32_t intid, uint32_t vcpu) const
 
 void Guest::enable_private(uint32_t intid) const
 {
-    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x100, 1u << intid);
+    write_redist(uint64_t{vcpu_} * BH_REDISTRIBUTOR_BYTES + kSgiFrame + 0x100, 1u << intid);
 }
 
 void Guest::disable_private(uint32_t intid) const
 {
-    write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x180, 1u << intid);
+    write_redist(uint64_t{vcpu_} * BH_REDISTRIBUTOR_BYTES + kSgiFrame + 0x180, 1u << intid);
 }
 
 uint32_t Guest::private_pending() const
 {
-    return static_cast<uint32_t>(read_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x200));
+    return static_cast<uint32_t>(read_redist(uint64_t{vcpu_} * BH_REDISTRIBUTOR_BYTES + kSgiFrame + 0x200));
 }
 
 uint32_t Guest::private_enabled() const
 {
-    return static_cast<uint32_t>(read_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x100));
+    return static_cast<uint32_t>(read_redist(uint64_t{vcpu_} * BH_REDISTRIBUTOR_BYTES + kSgiFrame + 0x100));
 }
 
 void Guest::set_priority(uint32_t intid, uint8_t priority) const
 {
     if (intid < 32) {
-        write_redist(uint64_t{vcpu_} * VGIC_REDIST_BYTES + kSgiFrame + 0x400 + intid, priority, 1);
+        write_redist(uint64_t{vcpu_} * BH_REDISTRIBUTOR_BYTES + kSgiFrame + 0x400 + intid, priority, 1);
     } else {
         write_dist(0x400 + intid, priority, 1);
     }

@@ -186,7 +186,7 @@ TEST_F(Deliver, TimerEnableIsMirroredOnTheCoreOfItsOwner)
 
     first.open();
     // The first VCPU writes the second one's redistributor.
-    first.write_redist(VGIC_REDIST_BYTES + 0x10100, 1u << kVirtualTimer);
+    first.write_redist(BH_REDISTRIBUTOR_BYTES + 0x10100, 1u << kVirtualTimer);
     ASSERT_TRUE(system.settle());
     system.run_core(1);
     EXPECT_FALSE(fake_gic_is_enabled(kVirtualTimer));

@@ -225,7 +225,7 @@ TEST_F(Gicv2, NothingButTheRegistersWidthsIsAllowed)
     EXPECT_EQ(guest.read_dist(0x100, 1), ~uint64_t{0});
     EXPECT_EQ(guest.read_dist(kItargetsr, 2), ~uint64_t{0});
     EXPECT_EQ(guest.read_dist(kSpendsgir, 8), ~uint64_t{0});
-    EXPECT_EQ(guest.read_dist(VGIC_DIST_BYTES), ~uint64_t{0});
+    EXPECT_EQ(guest.read_dist(BH_GICV2_DISTRIBUTOR_BYTES), ~uint64_t{0});
     EXPECT_EQ(guest.read_dist(kItargetsr + VGIC_INTID_LIMIT), 0u) << "beyond the last interrupt";
 }
 

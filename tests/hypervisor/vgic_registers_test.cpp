@@ -43,7 +43,7 @@ TEST(VgicRegisters, LinuxProbeFindsAGicV3)
     EXPECT_EQ(guest.read_dist(0), 0x53u);
     EXPECT_EQ(guest.read_redist(0xFFE8) & 0xF0, 0x30u);
     EXPECT_EQ(guest.read_redist(0x8, 8), 0u) << "affinity 0, not the last";
-    EXPECT_EQ(guest.read_redist(VGIC_REDIST_BYTES + 0x8, 8), UINT64_C(1) << 32 | 1u << 8 | 1u << 4);
+    EXPECT_EQ(guest.read_redist(BH_REDISTRIBUTOR_BYTES + 0x8, 8), UINT64_C(1) << 32 | 1u << 8 | 1u << 4);
     EXPECT_EQ(guest.read_redist(0x14), 6u) << "asleep";
     guest.write_redist(0x14, 0);
     EXPECT_EQ(guest.read_redist(0x14), 0u);
@@ -78,7 +78,7 @@ TEST(VgicRegisters, SetAndClearRegistersActOnTheSameBits)
         guest.write_redist(0x10000 + base, 0xF0);
         guest.write_redist(0x10080 + base, 0x30);
         EXPECT_EQ(guest.read_redist(0x10000 + base), 0xC0u);
-        EXPECT_EQ(guest.read_redist(VGIC_REDIST_BYTES + 0x10000 + base), 0u) << "the other VCPU's";
+        EXPECT_EQ(guest.read_redist(BH_REDISTRIBUTOR_BYTES + 0x10000 + base), 0u) << "the other VCPU's";
     }
 }
 
@@ -174,10 +174,10 @@ TEST(VgicRegisters, WidthsThatARegisterDoesNotHaveAreRefused)
 
 TEST(VgicRegisters, OutsideOfTheFramesIsRefused)
 {
-    EXPECT_FALSE(is_allowed(true, VGIC_DIST_BYTES, 4));
+    EXPECT_FALSE(is_allowed(true, BH_GICV3_DISTRIBUTOR_BYTES, 4));
     EXPECT_FALSE(is_allowed(true, ~UINT64_C(3), 4));
-    EXPECT_TRUE(is_allowed(false, 2 * VGIC_REDIST_BYTES - 4, 4));
-    EXPECT_FALSE(is_allowed(false, 2 * VGIC_REDIST_BYTES, 4));
+    EXPECT_TRUE(is_allowed(false, 2 * BH_REDISTRIBUTOR_BYTES - 4, 4));
+    EXPECT_FALSE(is_allowed(false, 2 * BH_REDISTRIBUTOR_BYTES, 4));
     EXPECT_FALSE(is_allowed(false, ~UINT64_C(3), 4));
 }
 
@@ -261,7 +261,7 @@ TEST(VgicRegisters, SurvivesRandomAccesses)
         case 4:
         case 5:
             access.offset =
-                random() % 2 * VGIC_REDIST_BYTES + random() % 2 * 0x10000 +
+                random() % 2 * BH_REDISTRIBUTOR_BYTES + random() % 2 * 0x10000 +
                 ((starts[random() % std::size(starts)] + random() % 0x20) & ~uint64_t{access.bytes - 1});
             (void)vgic_redist_access(&vcpu, &access);
             break;

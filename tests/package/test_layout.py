@@ -220,6 +220,15 @@ def test_regions_are_those_of_the_header_and_of_its_interrupt_controller() -> No
     assert found(sram_pa=0x4000, sram_bytes=0x2000) == [uart, ("ram", 0x4000, 0x2000, False, 0)]
 
 
+def test_the_size_of_a_region_can_be_a_constant() -> None:
+    text = REGION_SCHEMA.replace("enums:", "constants:\n  frame: 0x10000\nenums:", 1) + (
+        "  v3: { at: platform.uart_pa, bytes: frame, mapped: true,\n"
+        "        guest_bytes: frame, guest_bytes_per_core: frame }\n"
+    )
+    kept = parse_schema(text).regions["v3"]
+    assert (kept.bytes, kept.guest_bytes, kept.guest_bytes_per_core) == (0x10000, 0x10000, 0x10000)
+
+
 GOOD_SEGMENT = {"ipa": 0, "bytes": 4096, "pa": 0, "color_set": 0}
 
 

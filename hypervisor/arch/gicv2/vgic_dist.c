@@ -61,20 +61,20 @@ static bool access_banks(struct vcpu *vcpu, struct mmio_access *access, uint32_t
 
 static uint32_t read_target(const struct vcpu *vcpu, uint32_t intid)
 {
-    if (intid < 32) {
+    if (intid < GIC_PRIVATE_COUNT) {
         return 1u << vcpu->index;
     }
-    return intid < VGIC_INTID_LIMIT ? vcpu->domain->vgic.targets[intid - 32] : 0;
+    return intid < VGIC_INTID_LIMIT ? vcpu->domain->vgic.targets[intid - GIC_PRIVATE_COUNT] : 0;
 }
 
 /* An SPI goes to one of its targets: the first. */
 static uint32_t write_target(struct domain *domain, uint32_t intid, uint32_t targets)
 {
-    if (intid < 32 || intid >= VGIC_INTID_LIMIT) {
+    if (intid < GIC_PRIVATE_COUNT || intid >= VGIC_INTID_LIMIT) {
         return 0;
     }
     targets &= all_vcpus(domain);
-    domain->vgic.targets[intid - 32] = (uint8_t)targets;
+    domain->vgic.targets[intid - GIC_PRIVATE_COUNT] = (uint8_t)targets;
     return vgic_route_spi(domain, intid, targets != 0 ? (uint32_t)__builtin_ctz(targets) : VGIC_NO_VCPU);
 }
 
@@ -215,7 +215,7 @@ bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access)
     uint32_t kick = 0;
     bool ok = true;
 
-    if (access->offset >= VGIC_DIST_BYTES) {
+    if (access->offset >= BH_GICV2_DISTRIBUTOR_BYTES) {
         return false;
     }
     if (offset == GICD_SGIR && access->bytes == 4 && access->write) {

@@ -9,14 +9,13 @@
 #include "vm/domain.h"
 #include "vm/system.h"
 
-#include <arch/gic.h>
 #include <arch/vgic_frames.h>
 
 enum vgic_frame vgic_frame_at(const struct domain *domain, uint64_t ipa, uint64_t *offset)
 {
     (void)domain;
     *offset = ipa - system_manifest()->platform.gicd_pa;
-    return *offset < VGIC_DIST_BYTES ? VGIC_FRAME_DISTRIBUTOR : VGIC_FRAME_NONE;
+    return *offset < BH_GICV2_DISTRIBUTOR_BYTES ? VGIC_FRAME_DISTRIBUTOR : VGIC_FRAME_NONE;
 }
 
 bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_access *access)
@@ -40,5 +39,5 @@ bool vgic_map_registers(const struct stage2 *stage2, struct pool *pool)
     const struct manifest_platform *platform = &stage2->manifest->platform;
 
     return stage2_map_device(stage2, pool, platform->gicc_pa, paddr(platform->gicv_pa),
-                             GICV2_INTERFACE_BYTES);
+                             BH_GICV2_INTERFACE_BYTES);
 }

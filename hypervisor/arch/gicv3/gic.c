@@ -28,7 +28,6 @@
 #define GICR_CTLR      0x0000u
 #define GICR_TYPER     0x0008u
 #define GICR_WAKER     0x0014u
-#define GICR_SGI_FRAME 0x10000u
 
 #define GICD_CTLR_RWP          (1u << 31)
 #define GICD_CTLR_ARE_NS       (1u << 4)
@@ -77,7 +76,8 @@ static bool wait_for_clear(paddr_t address, uint32_t mask, uint32_t limit)
 /* The register frame that holds an interrupt's bits: the executing core's for private ones. */
 static paddr_t frame_of(uint32_t intid)
 {
-    return intid < GIC_PRIVATE_COUNT ? at(this_cpu()->gic.redistributor, GICR_SGI_FRAME) : gic.distributor;
+    return intid < GIC_PRIVATE_COUNT ? at(this_cpu()->gic.redistributor, BH_REDISTRIBUTOR_SGI_FRAME)
+                                     : gic.distributor;
 }
 
 static void wait_for_writes(uint32_t intid)
@@ -177,8 +177,8 @@ bool gic_cpu_init(uint32_t cpu_index, uint64_t mpidr)
     if (!wait_for_clear(at(base, GICR_WAKER), GICR_WAKER_CHILDREN, START_POLL_LIMIT)) {
         return false;
     }
-    reset_word(at(base, GICR_SGI_FRAME), 0);
-    mmio_write32(at(base, GICR_SGI_FRAME + GIC_ISENABLER), 1u | 1u << gic.maintenance_irq);
+    reset_word(at(base, BH_REDISTRIBUTOR_SGI_FRAME), 0);
+    mmio_write32(at(base, BH_REDISTRIBUTOR_SGI_FRAME + GIC_ISENABLER), 1u | 1u << gic.maintenance_irq);
     wait_for_clear(at(base, GICR_CTLR), GICR_CTLR_RWP, START_POLL_LIMIT);
 
     /* Without the enable bit a guest's access to ICC_SRE_EL1 traps: it is the only register of the CPU

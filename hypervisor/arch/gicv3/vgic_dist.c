@@ -30,11 +30,11 @@ static bool access_route(struct vcpu *vcpu, struct mmio_access *access, uint32_t
     if (access->bytes < 4) {
         return false;
     }
-    if (intid < 32 || intid >= VGIC_INTID_LIMIT) {
+    if (intid < GIC_PRIVATE_COUNT || intid >= VGIC_INTID_LIMIT) {
         access->value = access->write ? access->value : 0;
         return true;
     }
-    target = &vcpu->domain->vgic.target[intid - 32];
+    target = &vcpu->domain->vgic.target[intid - GIC_PRIVATE_COUNT];
     if (!access->write) {
         access->value = upper ? 0 : *target;
     } else if (!upper) {
@@ -102,13 +102,13 @@ bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access)
     uint32_t kick = 0;
     bool ok = true;
 
-    if (access->offset >= VGIC_DIST_BYTES) {
+    if (access->offset >= BH_GICV3_DISTRIBUTOR_BYTES) {
         return false;
     }
     spin_lock(&vcpu->domain->vgic.lock);
     if (access->offset >= 0x80 && access->offset < 0x1000) {
         ok = vgic_bank_access(vcpu, NULL, access, &kick);
-    } else if (access->offset >= GICD_IROUTER && access->offset < GICD_IROUTER + 1020 * 8) {
+    } else if (access->offset >= GICD_IROUTER && access->offset < GICD_IROUTER + BH_FIRST_SPECIAL_INTID * 8) {
         ok = access_route(vcpu, access, &kick);
     } else if (access->bytes != 4) {
         ok = false;

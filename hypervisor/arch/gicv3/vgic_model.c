@@ -14,11 +14,11 @@ enum vgic_frame vgic_frame_at(const struct domain *domain, uint64_t ipa, uint64_
     const struct manifest_platform *platform = &system_manifest()->platform;
 
     *offset = ipa - platform->gicd_pa;
-    if (*offset < VGIC_DIST_BYTES) {
+    if (*offset < BH_GICV3_DISTRIBUTOR_BYTES) {
         return VGIC_FRAME_DISTRIBUTOR;
     }
     *offset = ipa - platform->gicr_pa;
-    if (*offset < (uint64_t)domain->vcpu_count * VGIC_REDIST_BYTES) {
+    if (*offset < (uint64_t)domain->vcpu_count * BH_REDISTRIBUTOR_BYTES) {
         return VGIC_FRAME_REDISTRIBUTOR;
     }
     return VGIC_FRAME_NONE;

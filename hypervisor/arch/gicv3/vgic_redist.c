@@ -11,7 +11,6 @@
 #define GICR_IIDR  0x0004u
 #define GICR_TYPER 0x0008u
 #define GICR_WAKER 0x0014u
-#define SGI_FRAME  0x10000u
 
 #define TYPER_LAST (UINT64_C(1) << 4)
 
@@ -64,8 +63,8 @@ static bool access_control(struct vcpu *owner, uint64_t offset, struct mmio_acce
 bool vgic_redist_access(struct vcpu *vcpu, struct mmio_access *access)
 {
     struct domain *domain = vcpu->domain;
-    uint64_t index = access->offset / VGIC_REDIST_BYTES;
-    uint64_t offset = access->offset % VGIC_REDIST_BYTES;
+    uint64_t index = access->offset / BH_REDISTRIBUTOR_BYTES;
+    uint64_t offset = access->offset % BH_REDISTRIBUTOR_BYTES;
     uint32_t kick = 0;
     bool ok = true;
 
@@ -75,12 +74,12 @@ bool vgic_redist_access(struct vcpu *vcpu, struct mmio_access *access)
     struct vcpu *owner = &domain->vcpus[index];
 
     spin_lock(&domain->vgic.lock);
-    if (offset < SGI_FRAME) {
+    if (offset < BH_REDISTRIBUTOR_SGI_FRAME) {
         ok = access_control(owner, offset, access);
-    } else if (offset >= SGI_FRAME + 0x80 && offset < SGI_FRAME + 0x1000) {
+    } else if (offset >= BH_REDISTRIBUTOR_SGI_FRAME + 0x80 && offset < BH_REDISTRIBUTOR_SGI_FRAME + 0x1000) {
         struct mmio_access inner = *access;
 
-        inner.offset = offset - SGI_FRAME;
+        inner.offset = offset - BH_REDISTRIBUTOR_SGI_FRAME;
         ok = vgic_bank_access(vcpu, owner, &inner, &kick);
         access->value = inner.value;
     } else if (access->bytes != 4) {

@@ -13,7 +13,6 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 
 TIMERS = ("hypervisor", "virtual", "physical", "maintenance")
-FIRST_SHARED = 32
 
 Findings = Iterator[Finding]
 
@@ -26,13 +25,15 @@ def check_interrupts(platform: Platform) -> Findings:
 
 def _private_interrupts(platform: Platform) -> Findings:
     """The hypervisor tells private interrupts apart by number, and the guests' timers keep theirs."""
+    private = range(limits()["first_peripheral_intid"], _first_shared())
     fixed = {"virtual": limits()["virtual_timer_intid"], "physical": limits()["physical_timer_intid"]}
     seen: dict[int, str] = {}
     for key in TIMERS:
         intid: int = getattr(platform.timers, key)
         path: KeyPath = ("timers", key)
-        if not 16 <= intid <= 31:
-            yield Finding(path, "out-of-range", f"INTID {intid} is not a private interrupt", "16 to 31")
+        if intid not in private:
+            allowed = f"{private[0]} to {private[-1]}"
+            yield Finding(path, "out-of-range", f"INTID {intid} is not a private interrupt", allowed)
         elif intid != fixed.get(key, intid):
             cause = f"the guests' {key} timer has another interrupt than {intid}"
             yield Finding(path, "out-of-range", cause, str(fixed[key]))
@@ -48,7 +49,7 @@ def _pmu_interrupts(platform: Platform) -> Findings:
     if len(lines) not in (0, 1, platform.cores.count):
         cause = f"has {len(lines)} entries for {platform.cores.count} cores"
         yield Finding(path, "conflict", cause, "one private interrupt, or one line for each core")
-    elif len(lines) == 1 and platform.cores.count > 1 and lines[0] >= FIRST_SHARED:
+    elif len(lines) == 1 and platform.cores.count > 1 and lines[0] >= _first_shared():
         yield Finding(
             path, "conflict", f"INTID {lines[0]} is one line for all cores", "one line for each core"
         )
@@ -57,12 +58,12 @@ def _pmu_interrupts(platform: Platform) -> Findings:
         if intid in taken:
             cause = f"INTID {intid} is already that of '{taken[intid]}'"
             yield Finding((*path, number), "duplicate-name", cause, "each interrupt once")
-        elif intid >= FIRST_SHARED:
+        elif intid >= _first_shared():
             taken[intid] = f"core {number}"
 
 
 def _device_interrupts(platform: Platform) -> Findings:
-    last = limits()["max_intid"] - 1
+    first, last = _first_shared(), limits()["max_intid"] - 1
     seen = _uart_user(platform)
     if platform.pmu is not None:
         seen |= dict.fromkeys(platform.pmu.interrupts, "pmu")
@@ -71,13 +72,17 @@ def _device_interrupts(platform: Platform) -> Findings:
     for index, device in enumerate(platform.devices):
         for number, intid in enumerate(device.interrupts):
             path: KeyPath = ("devices", index, "interrupts", number)
-            if not FIRST_SHARED <= intid <= last:
+            if not first <= intid <= last:
                 cause = f"INTID {intid} is not a shared interrupt that a guest can have"
-                yield Finding(path, "out-of-range", cause, f"32 to {last}")
+                yield Finding(path, "out-of-range", cause, f"{first} to {last}")
             elif intid in seen:
                 cause = f"INTID {intid} is already that of '{seen[intid]}'"
                 yield Finding(path, "duplicate-name", cause, "each interrupt once")
             seen.setdefault(intid, device.name)
+
+
+def _first_shared() -> int:
+    return limits()["first_shared_intid"]
 
 
 def _private_users(platform: Platform) -> dict[int, str]:

@@ -16,18 +16,13 @@ from dataclasses import dataclass, field
 import fdt
 
 from bulkhead.package.memory import Region
+from bulkhead.schema import load_layout
 
 _PHANDLE_GIC = 1
 _PHANDLE_CLOCK = 2
 _SPI, _PPI = 0, 1
 _LEVEL_HIGH = 4
-_TIMER_PPIS = (13, 14, 11, 10)  # secure, non-secure (INTID 30), virtual (INTID 27), hypervisor
-_FIRST_SPI = 32
-_GICV3_DISTRIBUTOR_BYTES = 0x10000
-_GICV3_REDISTRIBUTOR_BYTES = 0x20000  # per CPU
-_GICV2_DISTRIBUTOR_BYTES = 0x1000
-_GICV2_INTERFACE_BYTES = 0x2000
-_PMU_PPI = 7  # INTID 23, whichever line it is of this board
+_SECURE_TIMER_PPI, _HYPERVISOR_TIMER_PPI = 13, 10
 _UART_BYTES = 0x1000
 _SOCKET_BYTES = 0x200
 _RNG_SEED_BYTES = 64
@@ -113,6 +108,21 @@ def device_tree(board: GuestBoard) -> bytes:
     return _padded(blob)
 
 
+def _of(constant: str) -> int:
+    """A constant of the layout, which the hypervisor has, too."""
+    return load_layout().constant(constant)
+
+
+def _ppi(constant: str) -> int:
+    """The binding's number of a private interrupt of the layout."""
+    return _of(constant) - _of("first_peripheral_intid")
+
+
+def _spi(intid: int) -> int:
+    """The binding's number of a shared interrupt."""
+    return intid - _of("first_shared_intid")
+
+
 def _padded(blob: bytes) -> bytes:
     """The header's `totalsize` includes the padding, so that nobody cuts the blob unaligned."""
     padded = blob.ljust(-(-len(blob) // 8) * 8, b"\0")
@@ -166,7 +176,9 @@ def _timer(board: GuestBoard) -> fdt.Node:
     node = fdt.Node("timer")
     _strings(node, "compatible", "arm,armv8-timer")
     flags = _private_flags(board)
-    _words(node, "interrupts", *(cell for ppi in _TIMER_PPIS for cell in (_PPI, ppi, flags)))
+    physical, virtual = _ppi("physical_timer_intid"), _ppi("virtual_timer_intid")
+    ppis = (_SECURE_TIMER_PPI, physical, virtual, _HYPERVISOR_TIMER_PPI)
+    _words(node, "interrupts", *(cell for ppi in ppis for cell in (_PPI, ppi, flags)))
     node.append(fdt.Property("always-on"))  # a waiting VCPU's timer still fires
     return node
 
@@ -179,7 +191,8 @@ def _private_flags(board: GuestBoard) -> int:
 def _pmu(board: GuestBoard) -> fdt.Node:
     node = fdt.Node("pmu")
     _strings(node, "compatible", "arm,armv8-pmuv3")
-    _words(node, "interrupts", _PPI, _PMU_PPI, _private_flags(board))
+    # Of a guest it is always this one, whichever line it is of the board.
+    _words(node, "interrupts", _PPI, _ppi("guest_pmu_intid"), _private_flags(board))
     return node
 
 
@@ -190,12 +203,13 @@ def _gic(board: GuestBoard) -> fdt.Node:
     _words(node, "#interrupt-cells", 3)
     _words(node, "#address-cells", 0)
     if board.gicc is not None:
-        _quads(node, "reg", board.gicd, _GICV2_DISTRIBUTOR_BYTES, board.gicc, _GICV2_INTERFACE_BYTES)
+        distributor_bytes, interface_bytes = _of("gicv2_distributor_bytes"), _of("gicv2_interface_bytes")
+        _quads(node, "reg", board.gicd, distributor_bytes, board.gicc, interface_bytes)
     else:
         assert board.gicr is not None
         _words(node, "#redistributor-regions", 1)
-        redistributor_bytes = _GICV3_REDISTRIBUTOR_BYTES * board.cpus
-        _quads(node, "reg", board.gicd, _GICV3_DISTRIBUTOR_BYTES, board.gicr, redistributor_bytes)
+        redistributor_bytes = _of("redistributor_bytes") * board.cpus
+        _quads(node, "reg", board.gicd, _of("gicv3_distributor_bytes"), board.gicr, redistributor_bytes)
     _words(node, "phandle", _PHANDLE_GIC)
     return node
 
@@ -213,7 +227,7 @@ def _uart(console: Console) -> fdt.Node:
     node = fdt.Node(_uart_name(console))
     _strings(node, "compatible", "arm,pl011", "arm,primecell")
     _quads(node, "reg", console.at, _UART_BYTES)
-    _words(node, "interrupts", _SPI, console.intid - _FIRST_SPI, _LEVEL_HIGH)
+    _words(node, "interrupts", _SPI, _spi(console.intid), _LEVEL_HIGH)
     _words(node, "clocks", _PHANDLE_CLOCK, _PHANDLE_CLOCK)
     _strings(node, "clock-names", "uartclk", "apb_pclk")
     return node
@@ -223,7 +237,7 @@ def _socket(socket: Socket) -> fdt.Node:
     node = fdt.Node(f"virtio_mmio@{socket.at:x}")
     _strings(node, "compatible", "virtio,mmio")
     _quads(node, "reg", socket.at, _SOCKET_BYTES)
-    _words(node, "interrupts", _SPI, socket.intid - _FIRST_SPI, _LEVEL_HIGH)
+    _words(node, "interrupts", _SPI, _spi(socket.intid), _LEVEL_HIGH)
     node.append(fdt.Property("dma-coherent"))
     return node
 
@@ -233,7 +247,7 @@ def _device(device: PassedDevice) -> fdt.Node:
     _strings(node, "compatible", *device.compatible)
     _quads(node, "reg", device.at, device.bytes)
     if device.intids:
-        cells = [cell for intid in device.intids for cell in (_SPI, intid - _FIRST_SPI, _LEVEL_HIGH)]
+        cells = [cell for intid in device.intids for cell in (_SPI, _spi(intid), _LEVEL_HIGH)]
         _words(node, "interrupts", *cells)
     if _is_primecell(device):
         _words(node, "clocks", _PHANDLE_CLOCK)

@@ -72,7 +72,7 @@ class _Parser:
         constants = self._constants(sections.get("constants"))
         enums = self._enums(sections.get("enums"))
         records = self._records(sections.get("records"), constants)
-        regions = self._regions(sections.get("regions"), enums, records)
+        regions = self._regions(sections.get("regions"), constants, enums, records)
         self._check_c_names(constants, enums, root)
         return Schema(self._integer(sections["version"]), constants, enums, records, regions)
 
@@ -174,7 +174,11 @@ class _Parser:
         return Record(name, tuple(fields), offset, record_align, self._comment(key))
 
     def _regions(
-        self, node: yaml.Node | None, enums: dict[str, Enum], records: dict[str, Record]
+        self,
+        node: yaml.Node | None,
+        constants: dict[str, Constant],
+        enums: dict[str, Enum],
+        records: dict[str, Record],
     ) -> dict[str, Region]:
         result: dict[str, Region] = {}
         for key, body in self._pairs(node):
@@ -198,14 +202,21 @@ class _Parser:
                 self._header_path(cells["at"], records),
                 self._header_path(cells["bytes"], records)
                 if "." in cells["bytes"].value
-                else self._integer(cells["bytes"]),
+                else self._size(cells["bytes"], constants),
                 gic,
                 self._truth(cells["mapped"]),
-                self._integer(cells["guest_bytes"]) if "guest_bytes" in cells else 0,
-                self._integer(cells["guest_bytes_per_core"]) if "guest_bytes_per_core" in cells else 0,
+                self._size(cells["guest_bytes"], constants) if "guest_bytes" in cells else 0,
+                self._size(cells["guest_bytes_per_core"], constants)
+                if "guest_bytes_per_core" in cells
+                else 0,
                 self._comment(key),
             )
         return result
+
+    def _size(self, node: yaml.Node, constants: dict[str, Constant]) -> int:
+        """A number, or the constant that is named."""
+        constant = constants.get(str(node.value))
+        return self._integer(node) if constant is None else constant.value
 
     def _header_path(self, node: yaml.Node, records: dict[str, Record]) -> str:
         """The path of a field of the manifest's header that is a u64."""

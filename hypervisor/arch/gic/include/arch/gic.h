@@ -15,11 +15,9 @@
 extern "C" {
 #endif
 
-#define GIC_SGI_COUNT     16u
-#define GIC_PRIVATE_COUNT 32u   /* SGIs and PPIs */
-#define GIC_INTID_LIMIT   1020u /* acknowledged INTIDs from here on are special: nothing to end */
-
-#define GICV2_INTERFACE_BYTES 0x2000u /* physical and virtual CPU interface */
+#define GIC_SGI_COUNT     BH_FIRST_PERIPHERAL_INTID
+#define GIC_PRIVATE_COUNT BH_FIRST_SHARED_INTID  /* SGIs and PPIs */
+#define GIC_INTID_LIMIT   BH_FIRST_SPECIAL_INTID /* acknowledged INTIDs from here on: nothing to end */
 
 /* Resets the distributor: every SPI disabled, inactive, default priority, in a group that is ours. First
  * core, once. */

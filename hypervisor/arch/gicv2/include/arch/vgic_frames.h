@@ -15,8 +15,6 @@ extern "C" {
 
 struct vcpu;
 
-#define VGIC_DIST_BYTES 0x1000u
-
 /* An access of the executing VCPU, as vgic_frame_access(). */
 bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access);
 

@@ -16,9 +16,6 @@ extern "C" {
 
 struct vcpu;
 
-#define VGIC_DIST_BYTES   0x10000u
-#define VGIC_REDIST_BYTES 0x20000u /* of one VCPU: two frames of 64 KiB */
-
 /* Accesses of the executing VCPU, as vgic_frame_access(). The offset of vgic_redist_access() counts from the
  * first of the domain's redistributors. */
 bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access);
