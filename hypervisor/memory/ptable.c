@@ -8,7 +8,6 @@
 
 #define DESCRIPTOR_VALID    1ull
 #define DESCRIPTOR_TABLE    3ull /* at levels 1 and 2 */
-#define DESCRIPTOR_PAGE     3ull /* at level 3 */
 #define DESCRIPTOR_BLOCK    1ull
 #define DESCRIPTOR_ADDRESS  0x0000FFFFFFFFF000ull
 #define OUTPUT_SIZE_48_BITS 5u
@@ -83,7 +82,7 @@ bool ptable_map(struct pool *pool, paddr_t root, uint64_t input, paddr_t pa, uin
     while (bytes > 0) {
         uint32_t level = level_for(input, pa.value, bytes);
         uint64_t size = 1ull << level_shift[level];
-        uint64_t kind = level == 3 ? DESCRIPTOR_PAGE : DESCRIPTOR_BLOCK;
+        uint64_t kind = level == 3 ? PTABLE_PAGE : DESCRIPTOR_BLOCK;
         ptable_entry_t *entry;
         paddr_t table;
 
@@ -125,18 +124,6 @@ ptable_entry_t *ptable_page_entry(const struct pool *pool, paddr_t root, uint64_
     return entry_of(pool, level3, 3, input);
 }
 
-void ptable_map_pages(const struct pool *pool, paddr_t root, uint64_t input, const paddr_t *pages,
-                      uint32_t count, uint64_t attributes)
-{
-    ptable_entry_t *entries = ptable_page_entry(pool, root, input);
-    uint64_t leaf = attributes | DESCRIPTOR_PAGE;
-
-    for (uint32_t i = 0; i < count; i++) {
-        entries[i] = pages[i].value | leaf;
-    }
-    arch_dsb_ishst();
-}
-
 bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t *pa)
 {
     paddr_t table = root;
@@ -155,16 +142,4 @@ bool ptable_find(const struct pool *pool, paddr_t root, uint64_t input, paddr_t 
         table = next_table(entry);
     }
     return false;
-}
-
-void ptable_map_page(ptable_entry_t *entry, paddr_t pa, uint64_t attributes)
-{
-    *entry = pa.value | attributes | DESCRIPTOR_PAGE;
-    arch_dsb_ishst();
-}
-
-void ptable_unmap_page(ptable_entry_t *entry)
-{
-    *entry = 0;
-    arch_dsb_ishst();
 }

@@ -8,6 +8,7 @@
 #include "memory/stage2.h"
 #include "memory/placement.h"
 #include "memory/ptable.h"
+#include "memory/table_update.h"
 #include <arch/sysreg.h>
 
 #define S2_NORMAL_WRITE_BACK (0xFull << 2)
@@ -171,7 +172,7 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
         pages[count] = page_after(&range, granule, pages[count - 1]);
         count++;
     }
-    ptable_map_pages(pool, stage2->root, first, pages, count, stage2->memory);
+    table_make_stage2(ptable_page_entry(pool, stage2->root, first), pages, count, stage2->memory);
     return true;
 }
 

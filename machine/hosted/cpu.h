@@ -55,6 +55,7 @@ public:
     void translation_on();
     void invalidate_translations();                  // of all regimes
     void invalidate_el2_page(std::uint64_t address); // EL2's own
+    void invalidate_guest_page(std::uint16_t vmid, std::uint64_t ipa);
 
     // --- For the guest ---
     // To EL2 and back. True if the instruction is done (its address was passed), false if it must be tried

@@ -28,6 +28,27 @@ void barrier()
     current().running().timing().spend(current().board().barrier);
 }
 
+// Maintenance of this core, or of all.
+void maintenance(bool everywhere)
+{
+    if (everywhere) {
+        current().broadcast_maintenance();
+    } else {
+        barrier();
+    }
+}
+
+template <class Action> void for_users(bool everywhere, Action action)
+{
+    if (!everywhere) {
+        action(current().running());
+        return;
+    }
+    for (std::size_t n = 0; n < current().core_count(); n++) {
+        action(current().core_at(n));
+    }
+}
+
 } // namespace
 
 uint64_t hosted_sysreg_read(enum sysreg_id id)
@@ -139,11 +160,28 @@ void arch_tlbi_local_all(void)
     current().running().invalidate_translations();
 }
 
-void arch_tlbi_local_el2(uintptr_t address)
+void arch_tlbi_el2_page(bool everywhere, uintptr_t address)
 {
-    barrier();
+    maintenance(everywhere);
     current().map_el2_window(address);
-    current().running().invalidate_el2_page(address);
+    for_users(everywhere, [&](cpu &one) { one.invalidate_el2_page(address); });
+}
+
+/* The guest's window is filled again from the tables when the page is accessed. */
+void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa)
+{
+    const auto vmid = static_cast<std::uint16_t>(current().running().state()[SYSREG_ID_VTTBR_EL2] >> 48);
+    maintenance(everywhere);
+    if (hosted::guest_space *space = current().space_of(vmid)) {
+        space->pages().unmap(space->in_window(ipa), {page_bytes});
+    }
+    for_users(everywhere, [&](cpu &one) { one.invalidate_guest_page(vmid, ipa); });
+}
+
+/* Guests have no stage 1: what both make of a page is found by its IPA. */
+void arch_tlbi_stage1_all(bool everywhere)
+{
+    maintenance(everywhere);
 }
 
 /* No model makes one. */
@@ -162,21 +200,13 @@ void arch_icache_invalidate_local(void)
 void arch_tlbi(enum tlbi_form, bool everywhere, uint64_t)
 {
     current().running().invalidate_guest();
-    if (everywhere) {
-        current().broadcast_maintenance();
-    } else {
-        barrier();
-    }
+    maintenance(everywhere);
 }
 
 /* Instructions are not fetched. */
 void arch_icache_invalidate(bool everywhere)
 {
-    if (everywhere) {
-        current().broadcast_maintenance();
-    } else {
-        barrier();
-    }
+    maintenance(everywhere);
 }
 
 void arch_icache_invalidate_line(uintptr_t)

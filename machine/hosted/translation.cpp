@@ -67,6 +67,16 @@ void cpu::invalidate_el2_page(std::uint64_t address)
     }
 }
 
+void cpu::invalidate_guest_page(std::uint16_t vmid, std::uint64_t ipa)
+{
+    if (mmu_) {
+        mmu_->invalidate_page(vmid, ipa);
+        if (const auto one = guests_.find(vmid); one != guests_.end()) {
+            one->second.runs.forget_translation();
+        }
+    }
+}
+
 void cpu::invalidate_guest()
 {
     if (mmu_) {

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "memory/ptable.h"
+#include "memory/table_update.h"
 }
 
 namespace {
@@ -58,9 +59,9 @@ TEST_F(Tables, PreparedPagesAreMappedAndRemovedWithoutAllocation)
     ASSERT_TRUE(ptable_prepare(&pool, root, 0x1000, 0x600000));
     pool.sealed = true;
     ptable_entry_t *entry = ptable_page_entry(&pool, root, 0x5FF000);
-    ptable_map_page(entry, paddr(0x123000), attributes);
+    table_make_el2(entry, paddr(0x123000), attributes);
     EXPECT_EQ(walk(pool, root, 0x5FF123).pa, 0x123123u);
-    ptable_unmap_page(entry);
+    table_break_el2(entry, 0x5FF000, TABLE_OWN_CORE);
     EXPECT_EQ(walk(pool, root, 0x5FF123).level, 0);
 }
 

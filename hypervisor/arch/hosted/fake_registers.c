@@ -39,6 +39,7 @@ static struct fake {
     size_t pages_mapped;
     size_t sysreg_accesses;
     uint32_t barriers[FAKE_BARRIER_COUNT];
+    fake_barrier_hook barrier_hook;
     void (*wfi_hook)(void);
     bool serror[FAKE_CORES];
     struct fake_tlbi tlbi;
@@ -246,19 +247,32 @@ uint32_t fake_barriers(enum fake_barrier which)
     return fake.barriers[which];
 }
 
+static void count(enum fake_barrier which, bool everywhere, uint64_t address)
+{
+    fake.barriers[which]++;
+    if (fake.barrier_hook != NULL) {
+        fake.barrier_hook(which, everywhere, address);
+    }
+}
+
+void fake_hook_barriers(fake_barrier_hook hook)
+{
+    fake.barrier_hook = hook;
+}
+
 void arch_isb(void)
 {
-    fake.barriers[FAKE_ISB]++;
+    count(FAKE_ISB, false, 0);
 }
 
 void arch_dsb_sy(void)
 {
-    fake.barriers[FAKE_DSB_SY]++;
+    count(FAKE_DSB_SY, false, 0);
 }
 
 void arch_dsb_ishst(void)
 {
-    fake.barriers[FAKE_DSB_ISHST]++;
+    count(FAKE_DSB_ISHST, false, 0);
 }
 
 void arch_wfi(void)
@@ -307,10 +321,19 @@ void arch_tlbi_local_all(void)
     fake.barriers[FAKE_TLBI_LOCAL_ALL]++;
 }
 
-void arch_tlbi_local_el2(uintptr_t address)
+void arch_tlbi_el2_page(bool everywhere, uintptr_t address)
 {
-    (void)address;
-    fake.barriers[FAKE_TLBI_LOCAL_EL2]++;
+    count(FAKE_TLBI_EL2_PAGE, everywhere, address);
+}
+
+void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa)
+{
+    count(FAKE_TLBI_STAGE2_PAGE, everywhere, ipa);
+}
+
+void arch_tlbi_stage1_all(bool everywhere)
+{
+    count(FAKE_TLBI_STAGE1_ALL, everywhere, 0);
 }
 
 void arch_icache_invalidate_local(void)

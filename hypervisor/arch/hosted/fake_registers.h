@@ -76,7 +76,9 @@ enum fake_barrier {
     FAKE_WFE,
     FAKE_SEV,
     FAKE_TLBI_LOCAL_ALL,
-    FAKE_TLBI_LOCAL_EL2,
+    FAKE_TLBI_EL2_PAGE,
+    FAKE_TLBI_STAGE2_PAGE,
+    FAKE_TLBI_STAGE1_ALL,
     FAKE_ICACHE_INVALIDATE_LOCAL,
     FAKE_DCACHE_LINE,
     FAKE_FP_CLEAR,
@@ -89,6 +91,11 @@ enum fake_barrier {
     FAKE_BARRIER_COUNT,
 };
 uint32_t fake_barriers(enum fake_barrier which);
+
+/* Called when the code under test executes ISB, a DSB or a TLBI of its own tables, so that a test sees their
+ * order and what is in memory then. `everywhere` and `address` are of the TLBI. */
+typedef void (*fake_barrier_hook)(enum fake_barrier which, bool everywhere, uint64_t address);
+void fake_hook_barriers(fake_barrier_hook hook);
 
 /* An asynchronous abort of the executing core that EL2 has not taken. */
 void fake_pend_serror(bool pending);

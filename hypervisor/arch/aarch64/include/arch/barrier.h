@@ -50,10 +50,35 @@ static inline void arch_tlbi_local_all(void)
     __asm__ volatile("dsb nshst\n\ttlbi alle2\n\ttlbi alle1\n\tdsb nsh\n\tisb" ::: "memory");
 }
 
-/* Invalidates EL2's own entry for a page on this core, and waits. */
-static inline void arch_tlbi_local_el2(uintptr_t address)
+/* Each invalidates on this core, or on all, and waits; what was stored must be complete (arch_dsb_ishst()).
+ * EL2's own entry for the page at `address`. */
+static inline void arch_tlbi_el2_page(bool everywhere, uintptr_t address)
 {
-    __asm__ volatile("dsb nshst\n\ttlbi vae2, %0\n\tdsb nsh\n\tisb" ::"r"(address >> 12) : "memory");
+    if (everywhere) {
+        __asm__ volatile("tlbi vae2is, %0\n\tdsb ish\n\tisb" ::"r"(address >> 12) : "memory");
+    } else {
+        __asm__ volatile("tlbi vae2, %0\n\tdsb nsh\n\tisb" ::"r"(address >> 12) : "memory");
+    }
+}
+
+/* What stage 2 alone makes of the page at `ipa`, for the VMID of VTTBR_EL2. */
+static inline void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa)
+{
+    if (everywhere) {
+        __asm__ volatile("tlbi ipas2e1is, %0\n\tdsb ish" ::"r"(ipa >> 12) : "memory");
+    } else {
+        __asm__ volatile("tlbi ipas2e1, %0\n\tdsb nsh" ::"r"(ipa >> 12) : "memory");
+    }
+}
+
+/* What stage 1, alone or with stage 2, makes of every address, for the VMID of VTTBR_EL2. */
+static inline void arch_tlbi_stage1_all(bool everywhere)
+{
+    if (everywhere) {
+        __asm__ volatile("tlbi vmalle1is\n\tdsb ish\n\tisb" ::: "memory");
+    } else {
+        __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" ::: "memory");
+    }
 }
 
 /* Invalidates this core's instruction cache, and waits. */

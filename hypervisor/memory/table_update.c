@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order of stores, barriers and TLB maintenance in which entries change.
+ */
+#include "memory/table_update.h"
+#include <arch/barrier.h>
+
+void table_make_el2(ptable_entry_t *entry, paddr_t page, uint64_t attributes)
+{
+    *entry = page.value | attributes | PTABLE_PAGE;
+    arch_dsb_ishst(); /* the walker sees it, */
+    arch_isb();       /* and no later access was translated before */
+}
+
+void table_break_el2(ptable_entry_t *entry, uintptr_t address, enum table_users users)
+{
+    *entry = 0;
+    arch_dsb_ishst();
+    arch_tlbi_el2_page(users == TABLE_ALL_CORES, address);
+}
+
+void table_replace_el2(ptable_entry_t *entry, uintptr_t address, enum table_users users, paddr_t page,
+                       uint64_t attributes)
+{
+    if (*entry != 0) {
+        table_break_el2(entry, address, users);
+    }
+    table_make_el2(entry, page, attributes);
+}
+
+/* A guest goes on by an exception return, which is all the synchronization that its accesses need. */
+void table_make_stage2(ptable_entry_t *entries, const paddr_t *pages, uint32_t count, uint64_t attributes)
+{
+    uint64_t leaf = attributes | PTABLE_PAGE;
+
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] = pages[i].value | leaf;
+    }
+    arch_dsb_ishst();
+}
+
+/* A TLB may hold both stages as one entry, which is found by no IPA: those all go, after the IPA's, or a walk
+ * in between could make another one of it. */
+void table_break_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users users)
+{
+    bool everywhere = users == TABLE_ALL_CORES;
+
+    *entry = 0;
+    arch_dsb_ishst();
+    arch_tlbi_stage2_page(everywhere, ipa.value);
+    arch_tlbi_stage1_all(everywhere);
+}
+
+void table_replace_stage2(ptable_entry_t *entry, ipaddr_t ipa, enum table_users users, paddr_t page,
+                          uint64_t attributes)
+{
+    if (*entry != 0) {
+        table_break_stage2(entry, ipa, users);
+    }
+    table_make_stage2(entry, &page, 1, attributes);
+}
