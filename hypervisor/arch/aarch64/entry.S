@@ -30,7 +30,7 @@ image_header:
 
 /* The first core, MMU off, wherever the package was loaded. By the protocol of the Image header x0 is the device
  * tree's address and x1 - x3 are zero; a loader that does not follow it leaves something else there. */
-    .text
+    .section .text.start, "ax"
 primary_entry:
     orr     x1, x1, x2
     orr     x1, x1, x3
@@ -90,7 +90,7 @@ trampoline_values:
     .quad   0, 0, 0, 0, 0
 
 /* x0: index of the core; -1 for the first, which stays on the first stack until it knows its own. */
-    .text
+    .section .text.start, "ax"
     .global cpu_start
 cpu_start:
     cmn     x0, #1

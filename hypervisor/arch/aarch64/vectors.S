@@ -134,7 +134,7 @@
     b       panic_enter
     .endm
 
-    .text
+    .section .vectors, "ax"
     .balign 2048
     .global vectors
 vectors:
@@ -181,6 +181,7 @@ serror_hardened:
     hardened_vector serror_hardened
     .endr
 
+    .section .text.vector_ways, "ax"
     whole_way trap_sync
     whole_way trap_settle
     whole_way trap_serror
