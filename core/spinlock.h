@@ -15,11 +15,21 @@ struct spinlock {
 
 /* NOLINTBEGIN(readability-non-const-parameter): builtins write through these */
 
+/* Nothing useful is done here until another core has gone on. A hint, which may do nothing: an emulator that
+ * executes one core at a time goes on with the next one, and not after milliseconds. */
+static inline void spin_hint(void)
+{
+#ifdef __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
 static inline void spin_lock(struct spinlock *lock)
 {
     uint32_t ticket = __atomic_fetch_add(&lock->next, 1, __ATOMIC_RELAXED);
 
     while (__atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE) != ticket) {
+        spin_hint();
     }
 }
 

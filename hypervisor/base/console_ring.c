@@ -34,6 +34,16 @@ uint32_t console_ring_room(const struct console_ring *ring)
     return CONSOLE_RING_BYTES - console_ring_waiting(ring);
 }
 
+/* Returns the position behind it. */
+static uint32_t put_stamp(struct console_ring *ring, uint32_t head, uint64_t now_us)
+{
+    *byte_at(ring, head++) = STAMP_MARK;
+    for (uint32_t i = 0; i < STAMP_BYTES; i++) {
+        *byte_at(ring, head++) = (uint8_t)(now_us >> 8 * i);
+    }
+    return head;
+}
+
 bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t now_us)
 {
     uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -45,10 +55,7 @@ bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t no
         return false; /* with the last byte a line can still be ended */
     }
     if (!ring->in_line) {
-        *byte_at(ring, head++) = STAMP_MARK;
-        for (uint32_t i = 0; i < STAMP_BYTES; i++) {
-            *byte_at(ring, head++) = (uint8_t)(now_us >> 8 * i);
-        }
+        head = put_stamp(ring, head, now_us);
     }
     *byte_at(ring, head++) = character;
     ring->in_line = character != '\n';
@@ -56,6 +63,23 @@ bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t no
     if (character == '\n') {
         atomic_fetch_add_explicit(&ring->newlines, 1, memory_order_release);
     }
+    return true;
+}
+
+bool console_ring_push_line(struct console_ring *ring, const char *text, uint32_t length, uint64_t now_us)
+{
+    uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+    if (console_ring_room(ring) < 1 + STAMP_BYTES + length + 1) {
+        return false;
+    }
+    head = put_stamp(ring, head, now_us);
+    for (uint32_t i = 0; i < length; i++) {
+        *byte_at(ring, head++) = (uint8_t)text[i];
+    }
+    *byte_at(ring, head++) = '\n';
+    atomic_store_explicit(&ring->head, head, memory_order_release);
+    atomic_fetch_add_explicit(&ring->newlines, 1, memory_order_release);
     return true;
 }
 
@@ -75,6 +99,25 @@ enum console_item console_ring_take(struct console_ring *ring, uint8_t *characte
     }
     atomic_store_explicit(&ring->tail, tail, memory_order_release);
     return item;
+}
+
+uint32_t console_ring_take_printable(struct console_ring *ring, uint8_t *text, uint32_t most)
+{
+    uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    uint32_t waiting = atomic_load_explicit(&ring->head, memory_order_acquire) - tail;
+    uint32_t count = 0;
+
+    most = waiting < most ? waiting : most;
+    while (count < most) {
+        uint8_t character = *byte_at(ring, tail + count);
+
+        if (character < ' ' || character > '~') {
+            break;
+        }
+        text[count++] = character;
+    }
+    atomic_store_explicit(&ring->tail, tail + count, memory_order_release);
+    return count;
 }
 
 bool console_ring_peek_line(const struct console_ring *ring, uint64_t *time_us)

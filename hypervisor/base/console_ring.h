@@ -39,8 +39,15 @@ uint32_t console_ring_room(const struct console_ring *ring);
  * for it (8 free bytes always suffice). */
 bool console_ring_push(struct console_ring *ring, uint8_t character, uint64_t now_us);
 
+/* Adds a whole line of characters that are not NUL, and its newline; the ring ends with a whole line. Returns
+ * false if there is no room for it. */
+bool console_ring_push_line(struct console_ring *ring, const char *text, uint32_t length, uint64_t now_us);
+
 /* Takes the next item. */
 enum console_item console_ring_take(struct console_ring *ring, uint8_t *character, uint64_t *time_us);
+
+/* Takes the printable ASCII characters that come next, `most` at most, into `text`. Returns how many. */
+uint32_t console_ring_take_printable(struct console_ring *ring, uint8_t *text, uint32_t most);
 
 /* Whether the next item is the beginning of a line; then sets its time. For the consumer. */
 bool console_ring_peek_line(const struct console_ring *ring, uint64_t *time_us);

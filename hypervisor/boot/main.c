@@ -149,9 +149,10 @@ void cpu_main(uint32_t index, struct guest_regs *regs)
     atomic_fetch_add(&cores_ready, 1);
     if (is_first) {
         start_other_cores(cpu);
+        announce();
+        console_write_start(); /* in the boot's own time: the domains' begins next */
         system_started();
         bandwidth_update_init_all(system_status()->started_at);
-        announce();
         domain_start_all();
         atomic_store_explicit(&released, 1, memory_order_release);
         arch_sev();

@@ -20,12 +20,15 @@
 #define INPUT_PER_CALL 64u
 /* What the console may cost the guest of its core, however much others write and however fast the UART is: in
  * each window, so many characters taken, bytes written and calls. A real line carries a tenth of it. The
- * windows are short, since it is one piece with interrupts masked: two dozen characters, of which a UART of
- * 115200 baud takes one or two in that time.
+ * windows are short, since it is one piece with interrupts masked: three dozen characters, of which a UART
+ * of 115200 baud takes one or two in that time.
  */
 #define WINDOW_NS      125000u
 #define WINDOW_BUDGET  44u
 #define CALL_COST      16u
+/* How long the first domain's start may wait for the lines of EL2's own start: one of 90 characters takes
+ * 8 ms at 115200 baud. */
+#define START_LIMIT_NS 20000000u
 #define POLL_LIMIT     10000000u /* reads of a UART that takes nothing: then its output is given up */
 #define LOG_LINE_BYTES 160u
 
@@ -116,6 +119,18 @@ static uint32_t less(uint32_t budget, uint32_t cost)
     return budget > cost ? budget - cost : 0;
 }
 
+/* False: the UART is full. */
+static bool write_staged(void)
+{
+    uint32_t next = console.staged_next;
+
+    while (next < console.staged_count && uart_tx_ready()) {
+        uart_write(console.staged[next++]);
+    }
+    console.staged_next = next;
+    return next == console.staged_count;
+}
+
 /* Moves characters until the UART is full, the budget spent or nothing due. Returns true if more is due. */
 static bool drain(uint32_t *budget, bool everything)
 {
@@ -124,13 +139,7 @@ static bool drain(uint32_t *budget, bool everything)
     for (;;) {
         bool idle;
 
-        while (console.staged_next < console.staged_count) {
-            if (!uart_tx_ready()) {
-                return true;
-            }
-            uart_write(console.staged[console.staged_next++]);
-        }
-        if (*budget == 0) {
+        if (!write_staged() || *budget == 0) {
             return true;
         }
         console.staged_count = console_mux_next(&console.mux, everything, now_us, console.staged, &idle);
@@ -267,18 +276,9 @@ void console_output_pushed(struct domain *domain, uint8_t character)
     }
 }
 
-/* Adds a line to the log if it fits as a whole. */
 static bool push_line(const char *line, size_t length)
 {
-    uint64_t now_us = clock_since_start_us();
-
-    if (console_ring_room(&console.log) < length + 1 + 7) {
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        (void)console_ring_push(&console.log, (uint8_t)line[i], now_us);
-    }
-    return console_ring_push(&console.log, '\n', now_us);
+    return console_ring_push_line(&console.log, line, (uint32_t)length, clock_since_start_us());
 }
 
 void console_log(const char *format, ...)
@@ -308,6 +308,18 @@ void console_log(const char *format, ...)
 bool console_is_closed(void)
 {
     return atomic_load_explicit(&console.closed, memory_order_relaxed);
+}
+
+void console_write_start(void)
+{
+    uint64_t end = clock_now() + clock_ticks(START_LIMIT_NS);
+    uint32_t budget;
+
+    spin_lock(&console.drain_lock);
+    do {
+        budget = WINDOW_BUDGET;
+    } while (drain(&budget, false) && clock_now() < end);
+    spin_unlock(&console.drain_lock);
 }
 
 static bool wait_for_room(void)

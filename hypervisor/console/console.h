@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One UART for everybody: domains' output and the hypervisor's own lines, tagged and line by line; typed
- * input to the domain that has the focus. Only the console core touches the UART, in bounded steps; producers
- * leave characters in rings and never wait. docs/architecture.md, "Console", has the format.
+ * input to the domain that has the focus. Once domains run only the console core touches the UART, in bounded
+ * steps; producers leave characters in rings and never wait. docs/architecture.md, "Console", has the format.
  */
 #ifndef BULKHEAD_CONSOLE_H
 #define BULKHEAD_CONSOLE_H
@@ -29,6 +29,11 @@ void console_init(const struct manifest_platform *platform, uint32_t console_cor
 /* Takes part in the interrupts of the UART from now on. On the console core, after gic_cpu_init() and
  * domain_init_all(). */
 void console_start(void);
+
+/* Writes what was logged so far, waiting for the UART for 20 ms at most: then no guest's first steps are
+ * interrupted for it. What is left leaves later. First core, after console_start() and before any domain
+ * runs. */
+void console_write_start(void);
 
 /* CPU_REQUEST_CONSOLE arrived, or the alarm: writes what waits, as far as the time of the console core's own
  * guest allows; then asks for the alarm. On the console core. */

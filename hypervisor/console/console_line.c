@@ -45,12 +45,17 @@ void console_line_write_pending(struct console_line *line, struct console_bytes 
     }
 }
 
+void console_line_advance(struct console_line *line, uint32_t columns)
+{
+    line->column += columns;
+    line->length = line->column > line->length ? line->column : line->length;
+}
+
 /* One column of the line. */
 static void write_column(struct console_line *line, struct console_bytes *out, uint8_t character)
 {
     console_append(out, character);
-    line->column++;
-    line->length = line->column > line->length ? line->column : line->length;
+    console_line_advance(line, 1);
 }
 
 /* Printable ASCII as it is; all else so that every terminal takes it for text. */

@@ -64,6 +64,9 @@ bool console_line_hold(struct console_line *line, uint8_t character);
 /* Writes any other character but newline and carriage return; ends the sequence held. */
 void console_line_put(struct console_line *line, struct console_bytes *out, uint8_t character);
 
+/* So many printable characters were written behind the last one; no sequence is held. */
+void console_line_advance(struct console_line *line, uint32_t columns);
+
 /* Writes the sequence held as text: it was not one that is known here. */
 void console_line_release(struct console_line *line, struct console_bytes *out);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define TAG_COLUMNS 19u /* between the brackets, if name and time fit */
+#define RUN_BYTES   16u /* of a step that takes several characters: as many as a UART's FIFO has */
 
 void console_mux_init(struct console_mux *mux)
 {
@@ -182,6 +183,23 @@ static void write_text(struct console_mux *mux, struct console_bytes *out, uint8
     console_line_put(line, out, character);
 }
 
+/* The printable characters that follow in this turn: most of what is ever written needs no more than this. */
+static void write_run(struct console_mux *mux, struct console_bytes *out)
+{
+    struct console_source *source = &mux->sources[mux->turn];
+    uint32_t most = CONSOLE_TURN_CHARACTERS - mux->taken;
+    uint32_t room = out->count < RUN_BYTES ? RUN_BYTES - out->count : 0;
+    uint32_t taken;
+
+    if (source->line.held_count != 0 || console_line_is_pending(&source->line)) {
+        return;
+    }
+    taken = console_ring_take_printable(source->ring, &out->data[out->count], most < room ? most : room);
+    console_line_advance(&source->line, taken);
+    out->count += taken;
+    mux->taken += taken;
+}
+
 static void take_carriage_return(struct console_mux *mux, struct console_bytes *out, uint64_t now_us)
 {
     struct console_source *source = &mux->sources[mux->turn];
@@ -252,6 +270,7 @@ uint32_t console_mux_next(struct console_mux *mux, bool everything, uint64_t now
         take_carriage_return(mux, &out, now_us);
     } else {
         write_text(mux, &out, character, now_us);
+        write_run(mux, &out);
     }
     return out.count;
 }

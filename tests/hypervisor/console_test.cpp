@@ -333,6 +333,83 @@ TEST_F(Console, FlushWritesWhatIsUnfinishedToo)
     EXPECT_THAT(system.uart_output(), HasSubstr("bye\r\n"));
 }
 
+// What a guest's first steps are not interrupted for.
+TEST_F(Console, LinesOfTheStartAreWrittenAtOnceAndLeaveNothingToDo)
+{
+    console_log("3 domains on 4 cores, 16 colors, memory 1000 of 8192 KiB");
+    console_log("another line of the start, which does not fit into a window with the first one");
+    system.run_core(0);
+    console_write_start();
+    std::string written = system.uart_output();
+    EXPECT_THAT(lines(written), testing::SizeIs(2));
+    EXPECT_THAT(written, testing::EndsWith("first one\r\n"));
+    ASSERT_TRUE(system.take_interrupts());
+    EXPECT_FALSE(system.has_alarm());
+    EXPECT_FALSE(fake_gic_has_interrupt());
+    EXPECT_EQ(system.uart_output(), written);
+}
+
+TEST_F(Console, LinesOfTheStartAreNotWaitedForLongerThanTwentyMilliseconds)
+{
+    console_log("a longer line than ten");
+    system.run_core(0);
+    system.set_uart_room(10);
+    system.set_counter_step(1000);
+    uint64_t before = system.counter();
+    console_write_start();
+    uint64_t took = system.counter() - before;
+    system.set_counter_step(0);
+    EXPECT_GE(took, 20'000'000u);
+    EXPECT_LE(took, 20'010'000u);
+    EXPECT_EQ(system.uart_output(), "[bulkhead ");
+    system.set_uart_room(-1);
+    ASSERT_TRUE(system.settle());
+    EXPECT_EQ(system.uart_output(), "[bulkhead   0.000000] a longer line than ten\r\n");
+}
+
+// Printable characters are taken several at once: whatever stands between them, at whatever place.
+TEST_F(Console, RunsOfCharactersEndWhereAnythingElseBegins)
+{
+    for (size_t before = 0; before < 40; before++) {
+        for (const auto &[text, shown] : std::vector<std::pair<std::string, std::string>>{
+                 {"\x1b[1m", ""}, {"\x7f", "^?"}, {"\x80", "\\x80"}, {"\a", "^G"}, {"\x1bX", "^[X"}}) {
+            std::string run(before, '~');
+            system.uart_output().clear();
+            control.print(run + text + " b\n");
+            ASSERT_TRUE(system.settle());
+            EXPECT_EQ(system.uart_output(), "[control    0.000000] " + run + shown + " b\r\n");
+        }
+    }
+}
+
+TEST(ConsoleRing, ALineIsPushedAsAWholeOrNotAtAll)
+{
+    struct console_ring ring = {};
+    std::string text(90, 'a');
+    size_t lines = 0;
+
+    for (; console_ring_push_line(&ring, text.data(), 90, lines); lines++) {
+    }
+    EXPECT_EQ(lines, CONSOLE_RING_BYTES / (90 + 8));
+    EXPECT_EQ(console_ring_waiting(&ring), lines * (90 + 8));
+    EXPECT_EQ(ring.newlines, lines);
+    for (size_t line = 0; line < lines; line++) {
+        uint8_t character = 0;
+        uint8_t taken[100];
+        uint64_t time_us = 0;
+
+        ASSERT_EQ(console_ring_take_printable(&ring, taken, 100), 0u) << "the time comes first";
+        ASSERT_EQ(console_ring_take(&ring, &character, &time_us), CONSOLE_ITEM_LINE);
+        EXPECT_EQ(time_us, line);
+        ASSERT_EQ(console_ring_take_printable(&ring, taken, 50), 50u);
+        ASSERT_EQ(console_ring_take_printable(&ring, taken + 50, 50), 40u);
+        EXPECT_EQ(std::string(taken, taken + 90), text);
+        ASSERT_EQ(console_ring_take(&ring, &character, &time_us), CONSOLE_ITEM_CHARACTER);
+        EXPECT_EQ(character, '\n');
+    }
+    EXPECT_EQ(console_ring_waiting(&ring), 0u);
+}
+
 TEST(ConsoleFocus, GoesToTheFirstDomainWithAConsole)
 {
     TestSystem system{spec("silent", 1, 0), spec("linux", 2)};

@@ -40,6 +40,7 @@ struct TestSystem::State {
     uint32_t domain_count = 0;
     uint64_t time_us = 0;
     uint64_t ticks = 1;
+    uint64_t ticks_per_look = 0;
     uint64_t alarm = 0; // of the console core; 0: none
 };
 
@@ -190,6 +191,21 @@ void TestSystem::run_alarm()
     (void)clock_take_alarms();
     console_handle_request();
     fake_switch_core(core);
+}
+
+uint64_t TestSystem::counter() const
+{
+    return machine->ticks;
+}
+
+void TestSystem::set_counter_step(uint64_t ns)
+{
+    machine->ticks_per_look = ns;
+}
+
+bool TestSystem::has_alarm() const
+{
+    return machine->alarm != 0;
 }
 
 void TestSystem::set_time_us(uint64_t time_us)
@@ -364,6 +380,7 @@ uint64_t clock_since_start_us(void)
 
 uint64_t clock_now(void)
 {
+    machine->ticks += machine->ticks_per_look;
     return machine->ticks;
 }
 

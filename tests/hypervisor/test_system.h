@@ -67,6 +67,10 @@ public:
 
     // Time since the start.
     void set_time_us(uint64_t time_us);
+    // The counter, of nanoseconds; it goes on by so many each time that it is read.
+    [[nodiscard]] uint64_t counter() const;
+    void set_counter_step(uint64_t ns);
+    [[nodiscard]] bool has_alarm() const;
 
     // The UART: what was written to it; what is typed; its transmit FIFO.
     std::string &uart_output();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The board's UART, as the console needs it. One driver is linked in (pl011.c, cadence.c). Only the
- * console calls it, on the console core. Nothing here waits.
+ * console calls it, on the first core until domains start, then on the console core. Nothing here waits.
  */
 #ifndef BULKHEAD_PLATFORM_UART_H
 #define BULKHEAD_PLATFORM_UART_H

@@ -63,6 +63,7 @@ WAYS = (
     Way("cross_sgi_round_trip", "SGI to another VCPU and one back: write to handler", 1630, 1629),
     Way("first_guest_instruction", "entry at EL2 to the guest's first instruction", 341_000, 170_000),
     Way("lone_loop", "what EL2 adds to a loop of 20 million instructions"),
+    Way("first_loop", "what EL2 adds to such a loop as the first thing a guest does"),
     Way("psci_version_smc", "PSCI_VERSION by SMC"),
     Way("gicd_isenabler_write", "trapped write of GICD_ISENABLER"),
     Way("uart_flag_read", "trapped read of the UART's flags"),
