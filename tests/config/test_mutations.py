@@ -183,7 +183,7 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     """Some error is in its lines, with its key.
 
     But a changed name of a domain is reported where the old one is used; sound memory that does not hold
-    the domain's image is reported at the image.
+    the domain's image is reported at the image; a sound core that others use, too, at the list of cores.
     """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
@@ -199,6 +199,8 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     elif problems and not mine and is_memory_of_domain(place):
         images = key_text((*place[:2], "image"))
         assert all(problem.key.startswith(images) for problem in problems), (place, problems)
+    elif problems and not mine and place[0] == "domains" and place[2:3] == ("cpus",):
+        assert {problem.key for problem in problems} == {key_text(place[:3])}, (place, problems)
     elif problems and not mine:
         assert is_name_of_domain(place), (place, problems)
         shown = text.splitlines()
