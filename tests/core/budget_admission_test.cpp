@@ -83,6 +83,14 @@ void with_limit_alone(SampleManifest &m)
     keep_limit_alone(m);
 }
 
+// Of `control`, in each period.
+void count_9000_lines(SampleManifest &m)
+{
+    keep_limit_alone(m);
+    m.domains[control].budget_counts = BH_BUDGET_COUNTS_EACH;
+    m.domains[control].budget_events = 9000;
+}
+
 constexpr uint32_t budget_word = word_of(offsetof(manifest_regulation, budget_events));
 constexpr uint32_t ceiling_word = word_of(offsetof(manifest_regulation, ceiling_events));
 constexpr uint32_t saturation_word = word_of(offsetof(manifest_regulation, saturation_events));
@@ -165,12 +173,7 @@ TEST(BudgetAdmission, B10_AccessesCountBesideRefillsAndWhatTheseWriteBack)
         m.domains[control].budget_second_events = 2 * (9000 - 2 * events);
         m.header.bandwidth.access_bytes = m.header.bandwidth.event_bytes / 2;
     });
-    const System alone([](SampleManifest &m) {
-        keep_limit_alone(m);
-        m.domains[control].budget_counts = BH_BUDGET_COUNTS_EACH;
-        m.domains[control].budget_events = 9000;
-    });
-    EXPECT_EQ(system.most(linux_), alone.most(linux_));
+    EXPECT_EQ(system.most(linux_), System(count_9000_lines).most(linux_));
 }
 
 TEST(BudgetAdmission, B10_AccessesThatAreAllCountAlone)
@@ -182,12 +185,7 @@ TEST(BudgetAdmission, B10_AccessesThatAreAllCountAlone)
         m.domains[control].budget_second_events = 9000;
         m.header.bandwidth.accesses_are_all = 1;
     });
-    const System alone([](SampleManifest &m) {
-        keep_limit_alone(m);
-        m.domains[control].budget_counts = BH_BUDGET_COUNTS_EACH;
-        m.domains[control].budget_events = 9000;
-    });
-    EXPECT_EQ(system.most(linux_), alone.most(linux_));
+    EXPECT_EQ(system.most(linux_), System(count_9000_lines).most(linux_));
 }
 
 TEST(BudgetAdmission, T4_WhereNothingIsStatedEveryBudgetIsAdmitted)

@@ -15,25 +15,15 @@ from bulkhead.planning.flows import not_held
 from bulkhead.planning.memory_budget import Sustained
 from bulkhead.planning.model import Plan
 from bulkhead.planning.regulation import budget_in
-from bulkhead.schema import Value
+from bulkhead.schema import Value, load_layout
 
 Row = Mapping[str, Value]
-
-_FIELDS = (
-    "event_bytes",
-    "smallest_events",
-    "access_bytes",
-    "accesses_are_all",
-    "limit_bytes_per_s",
-    "shortest_period_ns",
-    "broker_bytes_per_s",
-    "broker_full_bytes_per_s",
-)
 
 
 def bandwidth_row(plan: Plan, event: CountedEvent | None) -> Row:
     """The record `manifest_bandwidth`; `event`: what budgets count."""
-    row: dict[str, Value] = dict.fromkeys(_FIELDS, 0)
+    fields = load_layout().schema.records["manifest_bandwidth"].fields
+    row: dict[str, Value] = dict.fromkeys((field.name for field in fields if not field.reserved), 0)
     limit, sustained = _limit(plan), _sustained(plan, event)
     if event is None or not _counts_memory(plan, event) or (limit == 0 and sustained is None):
         return row
