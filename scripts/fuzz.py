@@ -37,6 +37,9 @@ def arguments() -> argparse.Namespace:
         "--target", action="append", choices=known_targets(), help="only this one; repeatable"
     )
     parser.add_argument("--runs", type=positive, help="executions of each target instead of a time")
+    parser.add_argument(
+        "--resume", action="store_true", help="count the executions of earlier starts of the same program"
+    )
     parser.add_argument("--time", type=positive, help="seconds for each target", dest="seconds")
     parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="targets at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -80,12 +83,15 @@ def as_json(outcomes: list[Outcome], coverage: dict[str, Coverage]) -> dict[str,
 
 
 def fuzz(options: argparse.Namespace) -> int:
+    if options.resume and not options.runs:
+        print("--resume: say how many executions there are to be, with --runs", file=sys.stderr)
+        return 2
     targets: list[str] = options.target or known_targets()
     install_tools("packages", "lint")
     programs = [f"{kind}_{target}" for target in targets for kind in ("fuzz", "cover")]
     ensure_built(["fuzz"], programs)
     seconds = options.seconds or max(5, DEFAULT_S * options.jobs // len(targets))
-    limits = Limits(runs=options.runs, seconds=None if options.runs else seconds)
+    limits = Limits(options.runs, None if options.runs else seconds, resume=options.resume)
     with progress(f"fuzz {', '.join(targets)}") as update:
         outcomes = run_all(targets, limits, options.jobs, update)
     coverage = {target: lines for target in targets if (lines := count_lines(target)) is not None}

@@ -8,11 +8,12 @@ reason than a finding (it could not start, it was killed) counts as one.
 import re
 import subprocess
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bulkhead.env.progress import Update
 from checks.common import BUILD, ROOT
+from fuzzing.ledger import Ledger
 
 TREE = BUILD / "fuzz"
 INPUTS = ROOT / "tests" / "fuzz"
@@ -22,6 +23,8 @@ STEPS_BYTES = 96
 HUNG_S = 20
 MINIMIZE_S = 20
 POLL_S = 0.5
+# A run that can be resumed is made of pieces of so many executions: a stop loses at most one.
+PIECE_RUNS = 250_000
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Limits:
     runs: int | None
     seconds: int | None
     seed: int | None = None  # the same inputs each time, from the same corpus
+    resume: bool = False  # `runs` counts what earlier starts have run of the same program
 
 
 @dataclass(frozen=True)
@@ -97,11 +101,20 @@ def _command(target: str, limits: Limits, findings: Path) -> list[str]:
     return [str(program(target)), *options, str(corpus(target)), *map(str, inputs(target))]
 
 
+def ledger(target: str) -> Ledger:
+    return Ledger(TREE / "ledger" / f"{target}.json", program(target))
+
+
 class Job:
-    """One running program."""
+    """One running program; of a run that can be resumed, one piece."""
 
     def __init__(self, target: str, limits: Limits) -> None:
         self.target = target
+        self.whole = limits
+        self.before = 0
+        if limits.resume and limits.runs is not None:
+            self.before = min(ledger(target).read().executions, limits.runs)
+            limits = replace(limits, runs=max(1, min(PIECE_RUNS, limits.runs - self.before)))
         self.limits = limits
         self.findings = TREE / "findings" / target
         self.log = TREE / "logs" / f"{target}.log"
@@ -120,7 +133,8 @@ class Job:
         if self.limits.seconds is not None:
             return min(1.0, (time.monotonic() - self.began) / self.limits.seconds)
         pulses = re.findall(r"^#(\d+)", self.log.read_text(errors="replace"), re.MULTILINE)
-        return min(1.0, int(pulses[-1]) / self.limits.runs) if pulses and self.limits.runs else 0.0
+        runs = self.before + (int(pulses[-1]) if pulses else 0)
+        return min(1.0, runs / self.whole.runs) if self.whole.runs else 0.0
 
     def outcome(self) -> Outcome:
         text = self.log.read_text(errors="replace")
@@ -136,7 +150,15 @@ class Job:
         outcome.crashes = [_crash(self.target, file, text) for file in found_files]
         if self.process.returncode != 0 and not found_files:
             outcome.crashes.append(Crash(_sentence(text), f"less {self.log.relative_to(ROOT)}"))
+        if self.limits.resume and not outcome.crashes:
+            entry = ledger(self.target).add(outcome.executions, outcome.seconds)
+            outcome.executions, outcome.seconds = entry.executions, entry.seconds
         return outcome
+
+    def to_be_continued(self, outcome: Outcome) -> bool:
+        """Whether another piece of this target is to be run."""
+        runs = self.whole.runs
+        return self.whole.resume and not outcome.crashes and runs is not None and outcome.executions < runs
 
 
 def _sentence(text: str) -> str:
@@ -169,7 +191,12 @@ def run_all(targets: list[str], limits: Limits, jobs: int, update: Update) -> li
             time.sleep(POLL_S)
             finished = [job for job in running if job.process.poll() is not None]
             running = [job for job in running if job not in finished]
-            done.update({job.target: job.outcome() for job in finished})
+            for job in finished:
+                outcome = job.outcome()
+                if job.to_be_continued(outcome):
+                    waiting.insert(0, job.target)
+                else:
+                    done[job.target] = outcome
             share = len(done) + sum(job.fraction() for job in running)
             update(share / len(targets), ", ".join(job.target for job in running))
     finally:
