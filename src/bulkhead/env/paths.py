@@ -53,6 +53,11 @@ def experiments_dir() -> Path:
     return _read_only("experiments")
 
 
+def published_file() -> Path:
+    """Figures that others have published."""
+    return _read_only("published/figures.yaml")
+
+
 def examples_dir() -> Path:
     """System files that documentation names."""
     return _read_only("examples")

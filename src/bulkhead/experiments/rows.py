@@ -11,9 +11,11 @@ from typing import Any
 
 from bulkhead.experiments.model import Experiment, PointJob, alone_jobs, alone_key, measured_part
 from bulkhead.experiments.regulated import is_at
-from bulkhead.experiments.sweep import plain
+from bulkhead.experiments.said import Relative
+from bulkhead.experiments.sweep import word
 from bulkhead.machine.facts import MB, PS_PER_S, bandwidth
 from bulkhead.machine.programs import counted
+from bulkhead.published.figures import figures
 
 Row = dict[str, Any]
 
@@ -24,14 +26,31 @@ def rows_of(
     experiment: Experiment, points: Sequence[PointJob], results: Sequence[dict[str, Any]]
 ) -> list[Row]:
     """One row for each point, in their order. Behind the points' results are those of what runs alone."""
-    return [_beside_published(experiment, row) for row in _measured(experiment, points, results)]
+    rows = _measured(experiment, points, results)
+    if experiment.relative is not None:
+        rows = _related(experiment.relative, list(experiment.sweep), rows)
+    return [_beside_published(experiment, row) for row in rows]
+
+
+def _related(wanted: Relative, axes: Sequence[str], rows: Sequence[Row]) -> list[Row]:
+    """With `relative`, which is None where the other row is none of these."""
+
+    def place(row: Row) -> tuple[str, ...]:
+        return tuple(word(row[axis]) for axis in axes)
+
+    found = {place(row): row[wanted.y] for row in rows}
+    return [{**row, "relative": _by(row[wanted.y], found.get(place({**row, **wanted.to})))} for row in rows]
+
+
+def _by(value: float | None, other: float | None) -> float | None:
+    return None if value is None or not other else value / other
 
 
 def _beside_published(experiment: Experiment, row: Row) -> Row:
     found = {f"published_{one.y}": None for one in experiment.published}
     for one in experiment.published:
         if is_at(one.where, row):
-            found[f"published_{one.y}"] = plain(one.value)
+            found[f"published_{one.y}"] = figures()[one.figure].text()
     return {**row, **found}
 
 
