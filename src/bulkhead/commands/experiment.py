@@ -105,12 +105,13 @@ def _run(
     means = Means(what.name, build_dir() / "run" / "experiments" / what.name, jobs, run_quietly)
     found: Written = []
     for table in tables_of(what, only, means, again=again):
-        files = write_output(table.sheet, table.rows, table.directory, command, _facts(table), table.recorded)
+        shown = table_facts(table)
+        files = write_output(table.sheet, table.rows, table.directory, command, shown, table.recorded)
         found.append((table, [str(file) for file in files]))
     return found
 
 
-def _facts(table: Table) -> dict[str, str]:
+def table_facts(table: Table) -> dict[str, str]:
     """What a table rests on, for its page."""
     import hashlib
 

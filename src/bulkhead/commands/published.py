@@ -134,6 +134,11 @@ def _ours(one: Beside) -> str:
 
 
 def _how(how: Any) -> str:
-    return ", ".join(
-        word for word in (how.statistic, f"per {how.per}" if how.per != "-" else "", how.way) if word not in ("", "-")
-    ) + f": {how.by}"
+    return (
+        ", ".join(
+            word
+            for word in (how.statistic, f"per {how.per}" if how.per != "-" else "", how.way)
+            if word not in ("", "-")
+        )
+        + f": {how.by}"
+    )

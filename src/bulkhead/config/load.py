@@ -123,21 +123,27 @@ def _events(platform: Platform | None, emulated: bool | None) -> list[CountedEve
     return [event for on in where if (event := counted_event(platform, emulated=on)) is not None]
 
 
-def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None, Source, list[Problem]]:
-    """Load one platform file. The platform is None if it has any problem."""
+def load_platform(
+    path: Path, shown: str | None = None, overrides: Sequence[str] = ()
+) -> tuple[Platform | None, Source, list[Problem]]:
+    """Load one platform file. The platform is None if it has any problem. `overrides`: `key.path=value`."""
     file = shown or str(path)
     text, source = read_text(path, file)
-    return (None, source, source.problems) if text is None else _platform_from(text, file)
+    return (None, source, source.problems) if text is None else _platform_from(text, file, tuple(overrides))
 
 
 @lru_cache(maxsize=16)
-def _platform_from(text: str, file: str) -> tuple[Platform | None, Source, list[Problem]]:
+def _platform_from(
+    text: str, file: str, overrides: tuple[str, ...]
+) -> tuple[Platform | None, Source, list[Problem]]:
     """Many systems name the same few platforms: each text is read once."""
     source = parse_text(text, Source(file))
     problems = list(source.problems)
     if source.root is None:
         return None, source, problems
     problems += _extend(source)
+    for setting in overrides:
+        problems += apply_override(source.root, setting)
     platform, _, found = validate(source.root, Platform, file)
     problems += found
     if platform is not None:

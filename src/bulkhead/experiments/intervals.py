@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the rows of several seeds to one row a point: means over the seeds with their intervals of confidence.
 
-run.py calls it when all seeds are there; output.py draws the intervals. An interval is Student's, of the mean over
-independent seeds, at CONFIDENCE; with one seed there is none.
+run.py calls it when all seeds are there; output.py draws the intervals. An interval is Student's, of the
+mean over independent seeds, at CONFIDENCE; with one seed there is none.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def combined(by_seed: Sequence[Sequence[Row]], with_interval: Collection[str]) -> list[Row]:
-    """One row for each point. Numbers are means over the seeds; those of `with_interval` have an interval beside
-    them (`mean_ns_low`, `mean_ns_high`), and `longest_ns` is the greatest `max_ns` of all seeds."""
+    """One row for each point. Numbers are means over the seeds; those of `with_interval` have an interval
+    beside them (`mean_ns_low`, `mean_ns_high`), and `longest_ns` is the greatest `max_ns` of all seeds."""
     return [_one(rows, with_interval) for rows in zip(*by_seed, strict=True)]
 
 

@@ -43,7 +43,7 @@ _NOT_IN_JOBS = ("when", "memory", "measured", *(f"{key}_when" for key in _CHOSEN
 
 
 class Plot(Model):
-    kind: Literal["lines", "bars"] = "lines"  # bars: x is a word
+    kind: Literal["lines", "bars", "tornado"] = "lines"  # bars: x is a word; tornado: bars to both sides of 0
     x: Text
     y: Text
     x_label: Text

@@ -23,6 +23,7 @@ from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.rows import Row
 from bulkhead.experiments.series import drawing, table_of, write_series
 from bulkhead.experiments.sweep import word
+from bulkhead.experiments.tornado import draw_tornado
 from bulkhead.report.style import PALETTE, svg
 
 Recorded = tuple[Sequence[PointJob], Sequence[dict[str, Any]]]
@@ -89,6 +90,9 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
+        if plot.kind == "tornado":
+            draw_tornado(figure, axes, plot, series)
+            return
         words = list(dict.fromkeys(_one(row[plot.x]) for row in rows))
         beside = {word: [key for key, own in series.items() if word in _words(plot, own)] for word in words}
         width = _GROUP / max(len(keys) for keys in beside.values())

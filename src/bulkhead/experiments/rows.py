@@ -47,7 +47,7 @@ def _by(value: float | None, other: float | None) -> float | None:
 
 
 def _beside_published(experiment: Experiment, row: Row) -> Row:
-    found = {f"published_{one.y}": None for one in experiment.published}
+    found: Row = {f"published_{one.y}": None for one in experiment.published}
     for one in experiment.published:
         if is_at(one.where, row):
             found[f"published_{one.y}"] = figures()[one.figure].text()

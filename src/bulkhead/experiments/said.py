@@ -2,7 +2,8 @@
 """What an experiment's file says of its rows: beside which figures they stand, to which of them others are in
 relation, and which number is the one that people remember.
 
-model.py has these keys; rows.py, sensitivity.py and the command `published` use them. Nothing here runs anything.
+model.py has these keys; rows.py, sensitivity.py and the command `published` use them. Nothing here runs
+anything.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ def same_bank(
 
 
 def one_bank(settings: Settings, pages: Sequence[int], line_bytes: int) -> list[int]:
-    """Lines of these pages that lie in the bank of the first one, each in another row than the one before: what
-    who may use these pages alone can do to one bank."""
+    """Lines of these pages that lie in the bank of the first one, each in another row than the one before:
+    what who may use these pages alone can do to one bank."""
     base = int(settings["dram"]["base"])
     within = np.arange(0, PAGE_BYTES, line_bytes, dtype=np.uint64)
     lines = (np.array(pages, dtype=np.uint64)[:, None] - np.uint64(base) + within[None, :]).reshape(-1)

@@ -16,7 +16,8 @@ from bulkhead.planning.allocate import Memory
 from bulkhead.planning.model import Segment
 from bulkhead.planning.space import platform_bank_bits, platform_llc_bits
 
-# In place of a list of colors: those whose highest bit is clear, or set. Platforms have different numbers of them.
+# In place of a list of colors: those whose highest bit is clear, or set. Platforms have different numbers
+# of them.
 HALVES = ("low", "high")
 
 Colors = Sequence[int] | str | None

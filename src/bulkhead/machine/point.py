@@ -122,7 +122,7 @@ def job_platform(job: Job) -> Platform:
     path = platform_path(job["platform"])
     if path is None:
         raise BadJob(f"there is no platform '{job['platform']}'")
-    platform, _, problems = load_platform(path)
+    platform, _, problems = load_platform(path, overrides=job.get("platform_set", ()))
     if platform is None:
         raise BadJob("; ".join(problem.text() for problem in problems))
     return platform

@@ -42,9 +42,7 @@ def start_program(machine: Machine, part: dict[str, Any], pages: Sequence[int], 
         machine.trace(part["core"], part["trace"]["file"], list(pages), times, goes_on, start)
         return
     arguments = ["workload", part["workload"], *(f"{key}={value}" for key, value in params.items())]
-    machine.program(
-        part["core"], str(workload_image()), memory_runs(pages), arguments, goes_on, start
-    )
+    machine.program(part["core"], str(workload_image()), memory_runs(pages), arguments, goes_on, start)
 
 
 def memory_runs(pages: Sequence[int]) -> list[tuple[int, int, int]]:

@@ -12,7 +12,7 @@ from typing import Any
 from bulkhead.config import dram as drams
 from bulkhead.config.devices import Dma
 from bulkhead.config.platform import Cache, Dram, Platform
-from bulkhead.config.timing import BY_TURNS, DramTiming, Interconnect, Prefetcher, TlbLevel
+from bulkhead.config.timing import BY_TURNS, MARKS, DramTiming, Interconnect, Prefetcher, TlbLevel
 
 PICOSECONDS_PER_S = 10**12
 LOOKAHEAD_PS = 200_000  # where no cost of an interrupt is given: no interrupt crosses cores faster
@@ -252,5 +252,5 @@ def _controller(dram: Dram) -> Settings:
     made: Settings = {name: getattr(how, name) for name in ("read_queue", "write_queue", "page")}
     if how.arbitration is None:
         return made | {name: getattr(how, name) for name in BY_TURNS}
-    scores = how.arbitration.model_dump(exclude={"source", "fitted"})
+    scores = how.arbitration.model_dump(exclude=set(MARKS))
     return made | {"arbitration": scores}

@@ -97,9 +97,7 @@ def _amounts(requests: Sequence[Request], free: set[int], count: int) -> dict[in
     return amounts
 
 
-def _has_room(
-    request: Request, requests: Sequence[Request], amounts: dict[int, int], free: set[int]
-) -> bool:
+def _has_room(request: Request, requests: Sequence[Request], amounts: dict[int, int], free: set[int]) -> bool:
     """May it get one more, so that those who may get the same colors still have theirs?"""
     if amounts[request.owner] >= len(free & request.candidates):
         return False

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of published/figures.yaml: what somebody measured on a board, how, and what of ours stands beside it.
+"""The figures of published/figures.yaml: what somebody measured on a board, how, and what of ours stands
+beside it.
 
-The only place where published figures are read; experiments name them by id, the command `published` shows them
-all. A figure that a platform's file has (a fact of its calibration, costs of a packet's path) is taken from there,
-so that it is written once. Nothing here runs anything.
+The only place where published figures are read; experiments name them by id, the command `published` shows
+them all. A figure that a platform's file has (a fact of its calibration, costs of a packet's path) is taken
+from there, so that it is written once. Nothing here runs anything.
 """
 
 from __future__ import annotations
@@ -225,7 +226,9 @@ def _of_path(path: Path) -> Iterator[Figure]:
                 unit="ns",
                 source=theirs.source or "-",
                 measured=path.measured.model_copy(update={"statistic": statistic}),
-                ours=Ours(missing="in the platform's file", how=path.how.model_copy(update={"statistic": statistic})),
+                ours=Ours(
+                    missing="in the platform's file", how=path.how.model_copy(update={"statistic": statistic})
+                ),
                 used="compared",
                 given=float(getattr(own[name], key)) if name in own else None,
             )

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ours beside each published figure: from the platform files and from what experiments have left, or measured now.
+"""Ours beside each published figure: from the platform files and from what experiments have left, or
+measured now.
 
-The command `published` calls it. What is measured is kept by whoever runs the jobs, so that a second call is fast.
+The command `published` calls it. What is measured is kept by whoever runs the jobs, so that a second call
+is fast.
 """
 
 from __future__ import annotations
