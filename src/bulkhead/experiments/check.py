@@ -45,14 +45,20 @@ DRAWN = {
         "simulated_ns",
     ),
 }
+COUNTED = ("walks", "evicted_by_others", "simulated_ns")  # what says how long a run was
 SEEDS_DRAWN = {"walk-times": ("longest_ns",), "slowdown": ()}  # of all seeds together
 WORDS = {"walk-times": (), "slowdown": ("rt", "nrt")}  # other keys of rows
 
 
 def drawn_of(experiment: Experiment) -> tuple[str, ...]:
-    """Keys of rows that are numbers with an interval."""
+    """Keys of rows that are numbers."""
     more = ("relative",) if experiment.relative is not None else ()
     return (*DRAWN[experiment.result], *more)
+
+
+def with_interval(experiment: Experiment) -> tuple[str, ...]:
+    """Those of them that differ by chance."""
+    return tuple(key for key in drawn_of(experiment) if key not in COUNTED)
 
 
 def findings_of(experiment: Experiment) -> list[Finding]:

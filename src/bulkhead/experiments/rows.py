@@ -39,7 +39,12 @@ def _related(wanted: Relative, axes: Sequence[str], rows: Sequence[Row]) -> list
         return tuple(word(row[axis]) for axis in axes)
 
     found = {place(row): row[wanted.y] for row in rows}
-    return [{**row, "relative": _by(row[wanted.y], found.get(place({**row, **wanted.to})))} for row in rows]
+
+    def related(row: Row) -> Row:
+        value = _by(row[wanted.y], found.get(place({**row, **wanted.to})))
+        return {**{axis: row[axis] for axis in axes}, "relative": value, **row}
+
+    return [related(row) for row in rows]
 
 
 def _by(value: float | None, other: float | None) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.experiments.budgets import find_budgets
-from bulkhead.experiments.check import drawn_of
+from bulkhead.experiments.check import with_interval
 from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import (
@@ -83,7 +83,7 @@ def rows_of_seeds(
         jobs += alone_jobs(points)
     results = run(seeded_jobs(jobs, what.seeds))
     by_seed = [results[begin : begin + len(jobs)] for begin in range(0, len(results), len(jobs))]
-    rows = combined([rows_of(what, points, own) for own in by_seed], drawn_of(what))
+    rows = combined([rows_of(what, points, own) for own in by_seed], with_interval(what))
     return rows, by_seed[0]
 
 

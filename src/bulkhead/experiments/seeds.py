@@ -37,7 +37,10 @@ def seeded(job: Job, seed: int) -> Job:
 
 def _drawn(part: Job, seed: int, interval: Any) -> Job:
     chance = Random(f"{seed} {part['name']}")  # noqa: S311
-    begin = int(chance.random() * _period_ps(part, interval))
+    period = _period_ps(part, interval)
+    begin = int(chance.random() * period)
+    if part.get("walks", 0) != 0:
+        begin += period  # what has an end begins when what has none has begun
     made = {**part, "start_ps": int(part.get("start_ps", 0)) + begin}
     if part.get("shuffled") and "seed" not in part:
         made["seed"] = chance.getrandbits(_SEED_BITS)

@@ -16,7 +16,7 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.problem import no_such
 from bulkhead.experiments.budgets import find_budgets
-from bulkhead.experiments.check import drawn_of
+from bulkhead.experiments.check import with_interval
 from bulkhead.experiments.intervals import HIGH, LOW, combined
 from bulkhead.experiments.model import (
     BadExperiment,
@@ -174,7 +174,7 @@ def _headline(what: Asked, results: Sequence[Result], jobs: int) -> Row:
     rows = [rows_of(what.experiment, what.points, own) for own in by_seed]
     headline = what.experiment.headline
     assert headline is not None
-    row = next(row for row in combined(rows, drawn_of(what.experiment)) if is_at(headline.where, row))
+    row = next(row for row in combined(rows, with_interval(what.experiment)) if is_at(headline.where, row))
     return {end: row[headline.y + end] for end in ("", LOW, HIGH)}
 
 
