@@ -54,7 +54,7 @@ class Parameter:
 
 def parameters(platform: Platform) -> list[Parameter]:
     """Every value of the file, in its order, with its own source or its innermost section's that has one."""
-    dumped = platform.model_dump(exclude_none=True, exclude_defaults=True)
+    dumped = platform.model_dump(exclude_none=True, exclude_unset=True)
     return list(_of("", dumped, "", platform.sources))
 
 
