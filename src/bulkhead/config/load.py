@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from bulkhead.config.crosscheck import check_platform, check_system
 from bulkhead.config.locate import platform_names, platform_path, system_path
+from bulkhead.config.machine_figures import admitted_by_machine
 from bulkhead.config.maintenance import reaching
 from bulkhead.config.masters import trusted
 from bulkhead.config.notices import not_enforced
@@ -102,6 +103,7 @@ def load_system(
         if platform is not None and emulated is not True:  # an emulator has no bandwidth to share
             noticed += not_admitted(system, platform)
             noticed += uncounted(system, platform)
+            noticed += admitted_by_machine(system, platform)
         notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}

@@ -275,3 +275,8 @@ class Fact(Section):
     compared: bool = False  # only compared with: nothing was fitted to it
     # Another fact of which this one is the same by arithmetic (or was made to be): it confirms nothing.
     follows: Text | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Are parameters fitted to it? One that follows another would count that one twice."""
+        return not self.compared and self.follows is None
