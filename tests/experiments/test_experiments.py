@@ -383,11 +383,9 @@ def regulators(*settings: str, only: tuple[str, ...] = ()) -> list[Any]:
 
 
 def test_images_of_full_size_have_the_memory_that_they_need() -> None:
-    """As docs/experiments.md has the command: `tracking` takes 85.1 MiB then."""
-    full = ("width=1920", "height=1080", "shifts=32", "rounds=5", "iterations=3", "memory_mib=128")
-    for point in regulators(*full):
-        assert all(part["memory_bytes"] == 128 << 20 for part in point.job["parts"])
-    assert all(part["memory_bytes"] == 64 << 20 for point in regulators() for part in point.job["parts"])
+    """As docs/experiments.md has the command: `tracking` takes 85.1 MiB then, of the file's own amount."""
+    for point in regulators("width=1920", "height=1080", "shifts=32", "rounds=5"):
+        assert all(part["memory_bytes"] >= 86 << 20 for part in point.job["parts"])
 
 
 def test_a_fixed_number_is_swept_by_a_range_and_drawn_over_it() -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""S7: a fact used for calibration is not algebraically the same as another: facts that always move together are
-one, and the platform files mark the other as following it."""
+"""S7: a fact used for calibration is not algebraically the same as another: facts that always move together
+are one, and the platform files mark the other as following it."""
 
 from __future__ import annotations
 

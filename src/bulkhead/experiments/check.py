@@ -37,6 +37,7 @@ DRAWN = {
     "slowdown": (
         "rt_slowdown",
         "nrt_slowdown_mean",
+        "nrt_traffic_slowdown",
         "rt_alone_ns",
         "rt_alone_mb_s",
         "rt_mb_s",

@@ -116,6 +116,7 @@ def slowdowns(
         "rt_slowdown": slowdown[rt],
         "nrt_slowdown": nrt_slowdown,
         "nrt_slowdown_mean": sum(known) / len(known) if known else None,
+        "nrt_traffic_slowdown": _traffic(result, [parts[i] for i in nrt], alone),
         "rt_alone_ns": alone_ns[rt],
         "rt_alone_mb_s": alone_mb_s,
         "nrt_alone_ns": [alone_ns[i] for i in nrt],
@@ -127,6 +128,16 @@ def slowdowns(
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",
     }
+
+
+def _traffic(
+    result: dict[str, Any], parts: Sequence[dict[str, Any]], alone: dict[str, dict[str, Any]]
+) -> float | None:
+    """Progress of those beside by what they move, which also counts what no iteration has ended with:
+    traffic a second alone by that beside the measured part, of all of them together."""
+    by_themselves = sum(_core_mb_s(alone[alone_key(part)], part["core"]) for part in parts)
+    beside = sum(_core_mb_s(result, part["core"]) for part in parts)
+    return by_themselves / beside if parts and beside else None
 
 
 def _core_mb_s(result: dict[str, Any], core: int) -> float:
