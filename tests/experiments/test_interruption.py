@@ -16,6 +16,7 @@ import pytest
 
 from bulkhead.env.paths import build_dir, repository
 from bulkhead.experiments.runner import run_jobs
+from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.machine.native import built_machine
 
 NAME = "interrupted"
@@ -129,7 +130,7 @@ def test_a_killed_one_leaves_no_process_and_goes_on_where_it_was(
     kept = json.loads(done.read_text())
     part = {"name": "reader", "core": 0, "kind": "read", "walks": 3, "memory_bytes": 65536}
     written = done.stat().st_mtime_ns
-    (result,) = run_jobs([("3", {"platform": "rpi2", "parts": [part]})], points(), 1, "x")
+    (result,) = run_jobs(seeded_jobs([("3", {"platform": "rpi2", "parts": [part]})], 1), points(), 1, "x")
     assert result == kept["result"]
     assert done.stat().st_mtime_ns == written, "it was not run again"
 

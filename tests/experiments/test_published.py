@@ -95,7 +95,7 @@ def test_experiments_name_figures_that_there_are() -> None:
         if isinstance(what := load_experiment(name), Experiment)
         for one in what.published
     ]
-    assert len(named) == 8
+    assert len(named) == 13
     assert set(named) <= set(figures())
 
 

@@ -45,10 +45,22 @@ DRAWN = {
         "dram_utilization",
         "simulated_ns",
     ),
+    "phases": (
+        "quiet_ms",
+        "quiet_share",
+        "quiet_mb_s",
+        "busy_ms",
+        "busy_mb_s",
+        "peaks",
+        "peak_mb_s",
+        "peak_utilization",
+        "dram_utilization",
+        "simulated_ns",
+    ),
 }
 COUNTED = ("walks", "evicted_by_others", "simulated_ns")  # what says how long a run was
-SEEDS_DRAWN = {"walk-times": ("longest_ns",), "slowdown": ()}  # of all seeds together
-WORDS = {"walk-times": (), "slowdown": ("rt", "nrt")}  # other keys of rows
+SEEDS_DRAWN = {"walk-times": ("longest_ns",), "slowdown": (), "phases": ()}  # of all seeds together
+WORDS = {"walk-times": (), "slowdown": ("rt", "nrt"), "phases": ()}  # other keys of rows
 
 
 def drawn_of(experiment: Experiment) -> tuple[str, ...]:

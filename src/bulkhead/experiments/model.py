@@ -79,7 +79,7 @@ class Experiment(Sheet):
     fixed: dict[str, Any] = {}
     differ: tuple[Text, ...] = ()  # no point has the same value for two of these
     parts: tuple[Part, ...] = Field(min_length=1, max_length=64)
-    result: Literal["walk-times", "slowdown"]
+    result: Literal["walk-times", "slowdown", "phases"]
     leave_out: int = Field(
         0, ge=0, le=MOST_ITERATIONS
     )  # first walks or iterations that are not counted: caches are still cold

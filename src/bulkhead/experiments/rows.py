@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bulkhead.experiments.model import Experiment, PointJob, alone_jobs, alone_key, measured_part
+from bulkhead.experiments.phases import phases
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.said import Relative
 from bulkhead.experiments.sweep import word
@@ -68,6 +69,8 @@ def _measured(
         return [
             slowdowns(experiment, one, result, alone) for one, result in zip(points, results, strict=False)
         ]
+    if experiment.result == "phases":
+        return [phase_row(one, result) for one, result in zip(points, results, strict=True)]
     return [walk_times(experiment, one, result) for one, result in zip(points, results, strict=True)]
 
 
@@ -87,6 +90,17 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
         "p99_ns": sorted(times)[-(-len(times) * 99 // 100) - 1] / PS_PER_NS,
         "walks": len(times),
         "evicted_by_others": lost,
+        "dram_utilization": result["dram"]["utilization"],
+        "simulated_ns": result["simulated_ps"] // PS_PER_NS,
+        "digest": f"{result['digest']:016x}",
+    }
+
+
+def phase_row(one: PointJob, result: dict[str, Any]) -> Row:
+    """What the traffic over time looks like."""
+    return {
+        **one.point,
+        **phases(result),
         "dram_utilization": result["dram"]["utilization"],
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",

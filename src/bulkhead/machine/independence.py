@@ -23,7 +23,9 @@ from bulkhead.machine.facts import measurement
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
-SAME = 2e-3  # by how much a ratio may move and still be the same: runs end at a whole access
+SAME = (
+    0.05  # of what the facts move by, what their ratio may: what is queued at a window's end is not counted
+)
 MOVED = 1e-2  # by how much a fact must move so that it says anything
 
 
@@ -44,8 +46,8 @@ def same_facts(values: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
     return [
         (one, other)
         for one, other in combinations(values, 2)
-        if _spread(values[one]) > MOVED
-        and _spread([a / b for a, b in zip(values[one], values[other], strict=True)]) < SAME
+        if (moved := _spread(values[one])) > MOVED
+        and _spread([a / b for a, b in zip(values[one], values[other], strict=True)]) < SAME * moved
     ]
 
 
