@@ -23,9 +23,7 @@ from bulkhead.machine.facts import measurement
 
 Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
 
-SAME = (
-    0.05  # of what the facts move by, what their ratio may: what is queued at a window's end is not counted
-)
+SAME = 0.05  # of what the facts move by, what their ratio may: queued writes at a window's end do not count
 MOVED = 1e-2  # by how much a fact must move so that it says anything
 
 
