@@ -233,8 +233,9 @@ def test_an_impossible_point_is_named_and_leaves_no_process() -> None:
 
 def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
     """Experiment 1 at three sizes: within its own colors (256 KiB) the reader runs as if alone, beside the
-    walker; without coloring it does not. The rows have the promised keys, and all files are there."""
-    experiment, points = coloring("n_kib=[64, 224, 384]")
+    walker; without coloring it does not. The rows have the promised keys, and all files are there. One word
+    of each line is read, so that little else takes time."""
+    experiment, points = coloring("n_kib=[64, 224, 384]", "step=64")
     results = run_jobs([(point.key, point.job) for point in points], None, 2, "x")
     rows = rows_of(experiment, points, results)
     found = {(row["n_kib"], row["coloring"], row["corun"]): row for row in rows}
@@ -254,6 +255,35 @@ def test_coloring_gives_what_it_is_for(tmp_path: Path) -> None:
         row["max_ns"] for row in rows
     ]
     assert "<svg" in (tmp_path / "report.html").read_text()
+
+
+def test_who_reads_every_word_loses_a_fraction_of_what_one_word_a_line_loses() -> None:
+    """Both walk the same lines; the file says what programs do, every word."""
+    lost = {}
+    for step in (8, 64):
+        experiment, points = coloring("n_kib=224", f"step={step}", only=("no",))
+        assert all(part["access_bytes"] == 8 for one in points for part in one.job["parts"])
+        alone, beside = rows_of(experiment, points, run_jobs([(p.key, p.job) for p in points], None, 2, "x"))
+        lost[step] = beside["mean_ns"] / alone["mean_ns"] - 1
+    assert load_experiment("coloring").fixed["step"] == 8  # type: ignore[union-attr]
+    assert 0 < lost[8] < 0.5 * lost[64]
+
+
+def test_best_effort_progress_is_counted_by_traffic_too() -> None:
+    """One that ends no iteration beside the other still moves bytes."""
+    experiment = with_settings(
+        load_experiment("regulators"), ("rt=[latency]", "nrt=[membomb]", "iterations=1")
+    )
+    small = tuple(part.model_copy(update={"params": {"size_kib": 512}}) for part in experiment.parts)
+    experiment = experiment.model_copy(update={"parts": small})
+    points = points_of(experiment, ("unregulated",))
+    jobs = [(one.key, one.job) for one in points] + alone_jobs(points)
+    results = run_jobs(jobs, None, 2, "x")
+    (row,) = rows_of(experiment, points, results)
+    lines, alone = (
+        results[i]["cores"][2]["events"]["bus_access"] / results[i]["simulated_ps"] for i in (0, 2)
+    )
+    assert row["nrt_traffic_slowdown"] == pytest.approx(alone / lines)
 
 
 def test_regulators_has_each_workload_beside_the_others_and_beside_membomb() -> None:
@@ -325,7 +355,7 @@ def recorded_experiment(tmp_path: Path, trace: str) -> Path:
         "parts:\n"
         "  - { name: rt, measured: true, core: 0, memory: 1 MiB, workload: $rt, params: { size_kib: 64 } }\n"
         "  - { name: nrt, core: 2, memory: 1 MiB, workload: membomb, params: { size_kib: 512 } }\n"
-        "result: slowdown\nleave_out: 1\niterations: 2\n"
+        "result: slowdown\nleave_out: 1\niterations: 2\nseeds: 1\n"
         "plots: [{ kind: bars, x: rt, y: rt_slowdown, x_label: x, y_label: y }]\n"
     )
     return file

@@ -99,35 +99,41 @@ def _measured(meant: Sequence[Figure], jobs: int | None) -> list[Beside]:
 
 
 def _show(found: Sequence[Beside]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table()
-    for heading in ("board", "what", "published", "ours", "error", "measured", "ours measured", "ours from"):
-        table.add_column(heading, overflow="fold")
-    for one in found:
-        figure = one.figure
-        table.add_row(
-            figure.board,
-            Text(figure.what),
-            figure.text(),
-            _ours(one),
-            "–" if one.error is None else f"{one.error:+.1%}",
-            Text(_how(figure.measured)),
-            "the same way" if figure.alike else Text(_how(figure.ours.how or figure.measured)),
-            Text(one.origin),
-        )
-    console().print(table)
-    sources = dict.fromkeys(f"{one.figure.board}: {one.figure.source}" for one in found)
-    for source in sources:
-        console().print(Text(source))
+    """A table for each board, its sources beneath."""
+    for name in dict.fromkeys(one.figure.board for one in found):
+        _show_board(name, [one for one in found if one.figure.board == name])
     missing = sum(one.ours is None for one in found)
     console().print(f"{len(found)} figures, {missing} without one of ours (--measure measures what it can)")
 
 
+def _show_board(name: str, found: Sequence[Beside]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=name, title_justify="left", show_lines=True)
+    for heading in ("what", "published", "ours"):
+        table.add_column(heading, overflow="fold", ratio=1)
+    table.add_column("error", justify="right", no_wrap=True)
+    sources = list(dict.fromkeys(one.figure.source for one in found))
+    for one in found:
+        figure = one.figure
+        own = figure.ours.how
+        how = _how(own) if own is not None else "the same way"
+        how = f"the same way: {own.by}" if own is not None and figure.alike else how
+        ours = one.origin if one.ours is None else f"{_ours(one)}\n{how}\n{one.origin}"
+        table.add_row(
+            Text(figure.what),
+            Text(f"{figure.text()} [{sources.index(figure.source) + 1}]\n{_how(figure.measured)}"),
+            Text(ours),
+            "–" if one.error is None else f"{one.error:+.1%}",
+        )
+    console().print(table)
+    for number, source in enumerate(sources, 1):
+        console().print(Text(f"[{number}] {source}"))
+
+
 def _ours(one: Beside) -> str:
-    if one.ours is None:
-        return "–"
+    assert one.ours is not None
     if one.low is None or one.high is None:
         return f"{one.ours:.4g}"
     return f"{one.ours:.4g} ({one.low:.4g} to {one.high:.4g})"

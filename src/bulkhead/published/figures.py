@@ -132,7 +132,7 @@ class Figure(Model):
 
     @property
     def alike(self) -> bool:
-        """Is ours the same statistic of the same quantity?"""
+        """Is ours the same statistic of the same quantity? By which program is another question."""
         how = self.ours.how
         return how is None or (how.statistic, how.way, how.per) == (
             self.measured.statistic,
