@@ -438,4 +438,4 @@ def _show(measured: Comparison) -> None:
     if any(measured.spread.values()):
         shown.print("runs differ: the machine was not deterministic", style="yellow")
     style = "red" if measured.reasons else "green"
-    shown.print(f"ratio {measured.ratio:.4f}, at most {measured.limit}", style=style)
+    shown.print(f"ratio {measured.ratio:.4f}, at most {measured.limit_text}", style=style)
