@@ -153,8 +153,8 @@ def test_maintenance_that_the_file_has_trapped_may_take_what_each_trap_may() -> 
         assert (comparison.traps, comparison.allowed_for_traps) == (40, 6_600)
         assert comparison.reasons == []
         assert trapping(asked, most + 1).reasons == [
-            "Linux takes 1.0760 times the bare emulator's instructions to its prompt; at most 1.0760: 1.01, and"
-            f" 6,600 instructions for 40 traps of `maintenance: {asked}`"
+            "Linux takes 1.0760 times the bare emulator's instructions to its prompt; at most 1.0760: 1.01,"
+            f" and 6,600 instructions for 40 traps of `maintenance: {asked}`"
         ]
 
 

@@ -25,8 +25,8 @@ def loaded(name: str, operands: str) -> set[str]:
 
 
 def sequences_of_835769(listing: str) -> Iterator[str]:
-    """Cortex-A53: an access to memory, and right behind it a 64-bit multiplication that adds or subtracts, but
-    for one that needs what was loaded."""
+    """Cortex-A53: an access to memory, and right behind it a 64-bit multiplication that adds or subtracts,
+    unless that needs what was loaded."""
     before, written = "", set[str]()
     for line in listing.splitlines():
         found = _INSTRUCTION.match(line)

@@ -4,8 +4,8 @@
 Called by `bulkhead bench linux-boot`. Kernel, RAM disk and device tree are the same bytes at the same
 addresses in both; under the hypervisor all instructions of all cores count, at EL2 too (docs/benchmarks.md).
 
-The limit is for what the hypervisor does by itself. Maintenance that the file has trapped is asked for, and has
-a price of its own: so many traps, each of which may take what `bench hypervisor` allows.
+The limit is for what the hypervisor does by itself. Maintenance that the file has trapped is asked for, and
+has a price of its own: so many traps, each of which may take what `bench hypervisor` allows.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class Comparison:
         if not self.traps:
             return f"{LIMIT}"
         return (
-            f"{self.limit:.4f}: {LIMIT}, and {self.allowed_for_traps:,} instructions for {self.traps:,} traps of"
-            f" `maintenance: {self.maintenance}`"
+            f"{self.limit:.4f}: {LIMIT}, and {self.allowed_for_traps:,} instructions for {self.traps:,} traps"
+            f" of `maintenance: {self.maintenance}`"
         )
 
     @property
