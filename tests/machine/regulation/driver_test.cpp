@@ -111,12 +111,15 @@ TEST(regulation, B1_a_core_is_beyond_its_budget_by_what_it_misses_in_the_latency
         const auto machine = make_machine(interrupted_after(latency));
         const auto driven = make_driver(*machine, {.budgets = {one_budget(0, 1000)}});
         machine->core_at({0}).start(walker(0));
-        machine->timeline().run(picoseconds{10 * ms});
+        machine->timeline().run(picoseconds{10 * ms}); // the tenth period has not been looked at
         const reservation_statistics &found = driven->cores()[0]->state().statistics;
-        EXPECT_EQ(found.overshoot_periods, 10U) << latency;
-        EXPECT_GE(found.overshoot_events, 10 * (latency / longest)) << latency;
-        EXPECT_LE(found.overshoot_max_events, (latency + shortest - 1) / shortest) << latency;
-        EXPECT_EQ(driven->cores()[0]->used(), 10'000U + found.overshoot_events) << latency;
+        const std::uint64_t least = latency / longest;
+        const std::uint64_t most = (latency + shortest - 1) / shortest;
+        EXPECT_EQ(found.overshoot_periods, 9U) << latency;
+        EXPECT_GE(found.overshoot_events, 9 * least) << latency;
+        EXPECT_LE(found.overshoot_max_events, most) << latency;
+        EXPECT_GE(driven->cores()[0]->used(), 10 * (1000 + least)) << latency;
+        EXPECT_LE(driven->cores()[0]->used(), 10 * (1000 + most)) << latency;
     }
 }
 
@@ -226,11 +229,9 @@ TEST(regulation, B5_the_regulator_finds_the_budget_that_makes_the_memory_as_busy
         wanted.regulator = utilization(threshold);
         wanted.sample_ps = ms;
         const auto driven = make_driver(*machine, wanted);
-        for (std::uint32_t i = 0; i < 3; ++i) {
-            if (i != 0) {
-                machine->core_at({i}).start(walker(i));
-            }
-        }
+        // Two that read one line at a time fall in step, and then the memory is never busier than by one.
+        machine->core_at({1}).start(walker(1, access_kind::write));
+        machine->core_at({2}).start(walker(2));
         machine->timeline().run(picoseconds{120 * ms + 1'000'000});
         const auto &intervals = driven->series()->intervals();
         ASSERT_EQ(intervals.size(), 120U);
