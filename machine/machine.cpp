@@ -178,8 +178,7 @@ simulated_machine::simulated_machine(const settings &wanted, std::vector<cache> 
            wanted.dram.bytes != 0
                ? byte_count{wanted.dram.bytes}
                : std::get<dram::organization>(dram::organization::make(wanted.dram.shape)).size()),
-      memory_(wanted, std::move(levels), std::move(memory)),
-      timeline_(memory_, lookahead_of(wanted.signals))
+      memory_(wanted, std::move(levels), std::move(memory)), timeline_(memory_, lookahead_of(wanted.signals))
 {
 }
 

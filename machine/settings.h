@@ -137,8 +137,8 @@ struct signal_settings {
 struct settings {
     std::uint64_t seed = 1;
     signal_settings signals;
-    std::uint64_t device_ps = 0;    // an access to a device
-    std::uint32_t owners = 1;       // of memory, with nobody: ids are below it
+    std::uint64_t device_ps = 0; // an access to a device
+    std::uint32_t owners = 1;    // of memory, with nobody: ids are below it
     std::vector<core_settings> cores;
     std::vector<level_settings> levels;
     std::vector<master_settings> masters;

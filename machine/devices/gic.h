@@ -35,8 +35,8 @@ public:
     gic &operator=(const gic &) = delete;
     virtual ~gic() = default;
 
-    // Whether a core sees already what is signalled to it (irq_output.h): none is acknowledged before. Without
-    // it, at once.
+    // Whether a core sees already what is signalled to it (irq_output.h): none is acknowledged before.
+    // Without it, at once.
     void set_seen(std::function<bool(core_id)> seen) { seen_ = std::move(seen); }
 
     // The CPU interface of a core: ICC_IAR1 or GICC_IAR and so on.

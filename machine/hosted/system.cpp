@@ -96,9 +96,8 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
                     .interrupts_changed = [this](core_id which) { interrupts_changed(which); },
                     .sent = [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
                 });
-    gic().set_seen([this](core_id which) {
-        return irq_output_of(which).is_seen(machine_->core_at(which).clock());
-    });
+    gic().set_seen(
+        [this](core_id which) { return irq_output_of(which).is_seen(machine_->core_at(which).clock()); });
     make_monitors();
     return make_cpus();
 }

@@ -6,7 +6,6 @@ one."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -51,9 +50,7 @@ def late(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> dict[t
     run = run_hosted(build)
     assert run.answer["ending"] == "off", run.answer["trouble"]
     hz = platform.timers.frequency
-    return {
-        (where, int(core)): int(ticks) * 10**12 // hz for where, core, ticks in LATE.findall(run.console)
-    }
+    return {(where, int(core)): int(ticks) * 10**12 // hz for where, core, ticks in LATE.findall(run.console)}
 
 
 @pytest.mark.parametrize(
