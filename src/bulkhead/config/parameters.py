@@ -25,7 +25,7 @@ TIMES_PS = (
     "answer",
     "entry",
     "exit",
-    "interrupt",
+    "interrupt_latency",
     "barrier",
     "device",
     "clock",
