@@ -26,7 +26,6 @@ from bulkhead.experiments import runner
 from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.model import (
     BadExperiment,
-    Plot,
     alone_jobs,
     experiment_names,
     load_experiment,
@@ -37,6 +36,7 @@ from bulkhead.experiments.override import with_settings
 from bulkhead.experiments.rows import rows_of
 from bulkhead.experiments.run import count_points
 from bulkhead.experiments.runner import PointFailed, input_hash, run_jobs
+from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.budget_search import MB, smallest_budgets

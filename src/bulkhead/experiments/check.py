@@ -18,7 +18,8 @@ from bulkhead.experiments.sweep import BadRange, is_value, values_of
 from bulkhead.published.figures import figures
 
 if TYPE_CHECKING:
-    from bulkhead.experiments.model import Experiment, Plot, Sectioned
+    from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.experiments.said import Plot
 
 Findings = Iterator[Finding]
 

@@ -26,8 +26,8 @@ from bulkhead.config.source import read_file
 from bulkhead.env.paths import experiments_dir
 from bulkhead.experiments.check import findings_of, findings_of_sections
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
-from bulkhead.experiments.regulated import Choice, Search, Series, choice_at, is_at, with_budgets
-from bulkhead.experiments.said import Headline, Published, Relative
+from bulkhead.experiments.regulated import Choice, Search, choice_at, is_at, with_budgets
+from bulkhead.experiments.said import Headline, Published, Relative, Section, Sheet
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
 from bulkhead.machine.regulation import problems_of as regulation_problems
 from bulkhead.machine.regulation import without_no_budget
@@ -40,34 +40,6 @@ MOST_SEEDS = 1000
 SEEDS = 3  # of a file that says nothing
 _CHOSEN = ("colors", "banks", "bandwidth")  # keys of a part that only some points have
 _NOT_IN_JOBS = ("when", "memory", "measured", *(f"{key}_when" for key in _CHOSEN))
-
-
-class Plot(Model):
-    kind: Literal["lines", "bars", "tornado"] = "lines"  # bars: x is a word; tornado: bars to both sides of 0
-    x: Text
-    y: Text
-    x_label: Text
-    y_label: Text
-    series: tuple[Text, ...] = ()
-    log: bool = False
-    scale: float = 1.0  # what y is divided by
-    where: dict[Text, Any] = {}  # only rows with these values
-
-
-class Section(Model):
-    """What is shown of some rows."""
-
-    title: Text
-    plots: tuple[Plot, ...] = ()
-    about: Text = "-"
-
-
-class Sheet(Section):
-    """The same, of an experiment's table."""
-
-    name: Text
-    platform: Text
-    series: tuple[Series, ...] = ()
 
 
 class Experiment(Sheet):

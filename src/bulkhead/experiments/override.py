@@ -16,7 +16,8 @@ from ruamel.yaml.error import YAMLError
 
 from bulkhead.config.problem import key_text, nearest_of, quoted
 from bulkhead.experiments.check import findings_of
-from bulkhead.experiments.model import BadExperiment, BadSetting, Experiment, Plot, Sectioned
+from bulkhead.experiments.model import BadExperiment, BadSetting, Experiment, Sectioned
+from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of, word
 
 

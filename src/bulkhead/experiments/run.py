@@ -15,18 +15,11 @@ from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.check import with_interval
 from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
-from bulkhead.experiments.model import (
-    BadExperiment,
-    Experiment,
-    PointJob,
-    Sectioned,
-    Sheet,
-    alone_jobs,
-    points_of,
-)
+from bulkhead.experiments.model import BadExperiment, Experiment, PointJob, Sectioned, alone_jobs, points_of
 from bulkhead.experiments.output import Recorded
 from bulkhead.experiments.rows import Row, rows_of
 from bulkhead.experiments.runner import Job, Result, runs_workloads
+from bulkhead.experiments.said import Sheet
 from bulkhead.experiments.sections import WAYS
 from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.traces import Trace, with_traces

@@ -21,9 +21,7 @@ from bulkhead.experiments.intervals import HIGH, LOW, combined
 from bulkhead.experiments.model import (
     BadExperiment,
     Experiment,
-    Plot,
     PointJob,
-    Sheet,
     alone_jobs,
     platform_of,
     points_of,
@@ -31,6 +29,7 @@ from bulkhead.experiments.model import (
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.rows import Row, rows_of
 from bulkhead.experiments.runner import Job, Result
+from bulkhead.experiments.said import Plot, Sheet
 from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.sweep import word
 from bulkhead.experiments.traces import with_traces

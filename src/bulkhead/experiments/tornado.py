@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bulkhead.experiments.model import Plot
+from bulkhead.experiments.said import Plot
 from bulkhead.report.style import PALETTE
 
 _MOST = 20  # words: those below move nothing that could be seen
