@@ -22,6 +22,7 @@ from bulkhead.config.maintenance import reaching
 from bulkhead.config.masters import trusted
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
+from bulkhead.config.parts import add_parts
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
@@ -138,6 +139,7 @@ def _platform_from(text: str, file: str) -> tuple[Platform | None, Source, list[
     if source.root is None:
         return None, source, problems
     problems += _extend(source)
+    problems += add_parts(source)
     platform, _, found = validate(source.root, Platform, file)
     problems += found
     if platform is not None:
