@@ -26,8 +26,7 @@ std::vector<std::uint64_t> within_pages(const walk_settings &wanted, std::uint64
 
 std::uint32_t accesses_of_a_place(walk_kind kind)
 {
-    const bool two =
-        kind == walk_kind::update || kind == walk_kind::copy || kind == walk_kind::random_pair;
+    const bool two = kind == walk_kind::update || kind == walk_kind::copy || kind == walk_kind::random_pair;
     return two ? 2 : 1;
 }
 

@@ -17,12 +17,12 @@
 namespace bulkhead::machine {
 
 enum class walk_kind : std::uint8_t {
-    read,   // loads that do not depend on each other
-    write,  // stores
-    update, // a load and a store of each place
-    chase,  // each load gives the address of the next
-    copy,   // loads of the first half of the places, each stored to the same place of the second half
-    random, // loads of places drawn at random, each of which gives the address of the next
+    read,       // loads that do not depend on each other
+    write,      // stores
+    update,     // a load and a store of each place
+    chase,      // each load gives the address of the next
+    copy,       // loads of the first half of the places, each stored to the same place of the second half
+    random,     // loads of places drawn at random, each of which gives the address of the next
     random_pair // two such loads at a time; the addresses of the next two need both
 };
 
@@ -33,15 +33,15 @@ struct walk_settings {
     std::uint64_t bytes = 0;         // of the pages that are walked; 0: all
     std::uint32_t stride_bytes = 64; // from place to place within pages
     std::uint32_t access_bytes = 8;
-    bool shuffled = false;                   // places in random order, the same in each walk
-    std::uint64_t seed = 1;                  // of that order
-    std::uint32_t instructions = 2;          // for each place, its loads and stores among them
-    std::uint64_t draws = 0;                 // random kinds: of a walk; 0: as many as there are places
-    std::uint64_t walks = 1;                 // 0: without end
-    std::uint64_t start_ps = 0;              // not before
-    std::uint32_t table_levels = 0;          // reads of a table walk; 0: no translation
-    std::vector<std::uint64_t> table_frames; // of the tables, and one more of the instructions
-    bool flush_tlb = false;                  // before each access, which then walks for its instruction too
+    bool shuffled = false;                     // places in random order, the same in each walk
+    std::uint64_t seed = 1;                    // of that order
+    std::uint32_t instructions = 2;            // for each place, its loads and stores among them
+    std::uint64_t draws = 0;                   // random kinds: of a walk; 0: as many as there are places
+    std::uint64_t walks = 1;                   // 0: without end
+    std::uint64_t start_ps = 0;                // not before
+    std::uint32_t table_levels = 0;            // reads of a table walk; 0: no translation
+    std::vector<std::uint64_t> table_frames{}; // of the tables, and one more of the instructions
+    bool flush_tlb = false;                    // before each access, which then walks for its instruction too
 };
 
 class walk {

@@ -32,7 +32,9 @@ def validate(
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
     ] = None,
-    every: Annotated[bool, typer.Option("--points", help="Show every point, not a line for each kind.")] = False,
+    every: Annotated[
+        bool, typer.Option("--points", help="Show every point, not a line for each kind.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Predicted beside published figures of boards; 0 if the validation boards' errors are within limits."""
@@ -108,7 +110,8 @@ def _numbers(total: Summary) -> dict[str, Any]:
 
 
 def _met(total: Summary) -> str:
-    return f"{total.points} points of validation boards: median error {total.median:.0%}, worst {total.worst:.0%}"
+    found = f"median error {total.median:.0%}, worst {total.worst:.0%}"
+    return f"{total.points} points of validation boards: {found}"
 
 
 def _missed(total: Summary) -> str:
@@ -132,7 +135,9 @@ def _show(compared: list[Compared], *, every: bool) -> None:
     for group in grouped(compared):
         if every:
             for one in group.compared:
-                figure = f"{group.name}, {size_text(one.point.size)}" if one.point.unit == "ns" else group.name
+                figure = (
+                    f"{group.name}, {size_text(one.point.size)}" if one.point.unit == "ns" else group.name
+                )
                 values = (f"{one.point.published:g}", f"{one.predicted:.4g}", f"{one.error:+.0%}")
                 table.add_row(group.board, group.role, figure, *values)
             continue

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of platforms: what all boards with one core type or one memory controller have in common.
 
-A platform file names its parts (`parts: [cortex-a53, allwinner-dram]`), files of platforms/parts that hold keys
-of platform files. load.py asks this module to put them beneath the platform's own keys before it validates the
-whole. A platform's own value stands for that of a part; two parts never give the same value.
+A platform file names its parts (`parts: [cortex-a53, allwinner-dram]`), files of platforms/parts that hold
+keys of platform files. load.py asks this module to put them beneath the platform's own keys before it
+validates the whole. A platform's own value stands for that of a part; two parts never give the same value.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from bulkhead.config.problem import KeyPath, Problem, key_text, nearest_of, quot
 from bulkhead.config.source import Node, Source, read_file
 
 _SOURCE = "source"  # where both have one, the text of both holds
+
+
+def text_of_parts() -> str:
+    """All parts: what a platform is made of, if any."""
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(parts_dir().glob("*.yaml")))
 
 
 def add_parts(source: Source) -> list[Problem]:
@@ -81,4 +86,6 @@ def _conflicts(one: Node, other: Node, path: KeyPath) -> list[Problem]:
             for problem in _conflicts(one.value[key], other.value[key], (*path, key))
         ]
     cause = f"is also given by {one.file}"
-    return [Problem(other.file, other.line, other.column, key_text(path), "conflict", cause, "one of the two")]
+    return [
+        Problem(other.file, other.line, other.column, key_text(path), "conflict", cause, "one of the two")
+    ]

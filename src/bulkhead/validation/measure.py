@@ -2,8 +2,8 @@
 """The measuring programs of the published figures, as runs of the machine.
 
 tinymembench reads random bytes of a block, one at a time or two at a time, and prints by how much a read is
-slower than one that always hits L1; and it times loops that fill, read and copy 32 MiB. The machine walks over
-fewer bytes and reads fewer places, as many as the means need to settle; jobs are those of machine/point.py.
+slower than one that always hits L1; and it times loops that fill, read and copy 32 MiB. The machine walks
+over fewer bytes and reads fewer places, as many as the means need to settle. Jobs: machine/point.py.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ APART = 0xAA000
 VECTOR = 32  # bytes of a pair of vector registers
 LEAF_TABLE = 2 * MIB  # of memory that one table of pages maps
 
-# Instructions of a loop's pass for each pair of places: those of the program's source, without unrolling's rest.
-# A pass of the random reads depends on what it read, so that its instructions take the same time at each size.
+# Instructions of a loop's pass for each place, as in the program's source. Each pass of the random reads
+# depends on what the one before read, so that its instructions take the same time in each block.
 _WALKS: dict[Kind, dict[str, Any]] = {
     "single": {"kind": "random", "instructions": 12, "access_bytes": 1, "draws": DRAWS},
     "dual": {"kind": "random-pair", "instructions": 20, "access_bytes": 1, "draws": DRAWS},

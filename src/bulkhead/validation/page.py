@@ -74,7 +74,11 @@ def write_page(
 def _drawings(own: Sequence[Compared]) -> list[tuple[str, Callable[[Figure], None], str]]:
     """Title, drawing and file name of a board's plots."""
     made = [
-        (f"Random reads, {'4 KiB' if pages == 'small' else '2 MiB'} pages", _curves(curve), f"latency-{pages}")
+        (
+            f"Random reads, {'4 KiB' if pages == 'small' else '2 MiB'} pages",
+            _curves(curve),
+            f"latency-{pages}",
+        )
         for pages in ("small", "huge")
         if (curve := [one for one in own if one.point.unit == "ns" and one.point.pages == pages])
     ]
@@ -100,7 +104,12 @@ def _curves(curve: Sequence[Compared]) -> Callable[[Figure], None]:
                 label=f"{reads}, published",
             )
             axes.plot(
-                sizes, [one.predicted for one in own], "-", color=color, linewidth=1.3, label=f"{reads}, machine"
+                sizes,
+                [one.predicted for one in own],
+                "-",
+                color=color,
+                linewidth=1.3,
+                label=f"{reads}, machine",
             )
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_text(int(size))))
@@ -124,7 +133,13 @@ def _bars(rates: Sequence[Compared]) -> Callable[[Figure], None]:
             color=PALETTE[1],
             label="published",
         )
-        axes.bar([x + 0.2 for x in places], [one.predicted for one in rates], 0.38, color=PALETTE[0], label="machine")
+        axes.bar(
+            [x + 0.2 for x in places],
+            [one.predicted for one in rates],
+            0.38,
+            color=PALETTE[0],
+            label="machine",
+        )
         axes.set_xticks(places, [one.point.kind for one in rates])
         axes.set_ylabel("MB/s")
         axes.grid(axis="y")
