@@ -279,16 +279,18 @@ picoseconds memory_system::write_back(const route &way, written_back line, picos
 picoseconds memory_system::write_past(const route &way, written_back line, picoseconds when, bool admitted)
 {
     digest_.add(when, write_past_code << 32U | way.master, line.line.value);
+    picoseconds on_the_way{}; // lines follow one another through a level: nobody waits for its latency
     for (const std::size_t index : way.levels) {
         shared_level &level = levels_[index].cache;
         const picoseconds start = level.take_port(when);
         if (level.storage().contains(line.line)) {
             level.storage().receive(line);
-            return start;
+            return start - on_the_way;
         }
         when = start + picoseconds{level.settings().latency_ps};
+        on_the_way = on_the_way + picoseconds{level.settings().latency_ps};
     }
-    return send_write(way, line, when, admitted);
+    return send_write(way, line, when, admitted) - on_the_way;
 }
 
 // A dirty line goes into the level at `depth`, whose victim may go on.

@@ -115,7 +115,7 @@ public:
     // before). Never refused. Says when the first level, or the interconnect, has taken it.
     picoseconds write_back(const route &way, written_back line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
-    // when it goes to DRAM.
+    // when it goes to DRAM. Says the same, or when the regulator lets the next line follow.
     picoseconds write_past(const route &way, written_back line, picoseconds when, bool admitted = false);
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
