@@ -55,6 +55,9 @@ if(BULKHEAD_FUZZ)
     target_compile_options(bulkhead_sanitizers INTERFACE
         -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fno-sanitize=null,alignment,pointer-overflow
         -fsanitize-address-use-after-return=never -fomit-frame-pointer -O2)
+    # A long run is counted for a program: the same sources make the same one wherever they are.
+    target_compile_options(bulkhead_sanitizers INTERFACE
+        -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fsanitize-undefined-strip-path-components=-2)
 endif()
 
 # For the code of tests, after the sanitizers. Without optimization it compiles in a third of the time. UBSan does not
