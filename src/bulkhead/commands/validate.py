@@ -16,6 +16,7 @@ from bulkhead.commands.output import commit, complain_of, console, print_json, r
 
 if TYPE_CHECKING:
     from bulkhead.validation.compare import Compared, Summary
+    from bulkhead.validation.model import Board
 
 LEAST_NS = 1.0  # published with one digit behind the point
 
@@ -75,6 +76,7 @@ def validate(
                 on="machine",
                 verdict=verdict,
                 reasons=[] if total.holds else [_missed(total)],
+                boards=[_board(board, compared) for board in named],
                 points=[_row(one) for one in compared],
                 validation=_numbers(total),
                 calibration=_numbers(summary(of_role(compared, "calibration"))),
@@ -88,6 +90,13 @@ def validate(
         console().print(f"{_missed(total) if not total.holds else _met(total)}; {files[0]}", style=style)
     if not total.holds:
         raise typer.Exit(1)
+
+
+def _board(board: Board, compared: list[Compared]) -> dict[str, Any]:
+    from bulkhead.validation.compare import summary
+
+    own = [one for one in compared if one.point.board.board == board.board]
+    return {"board": board.board, "role": board.role, **_numbers(summary(own))}
 
 
 def _row(one: Compared) -> dict[str, Any]:

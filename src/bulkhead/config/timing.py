@@ -159,7 +159,7 @@ class Regulator(Section):
 
 
 class Port(Section):
-    """Where the cores behind one last cache enter the interconnect: what it moves in each direction at most."""
+    """Where cores behind one last cache enter the interconnect: what it moves in each direction at most."""
 
     width: Bytes  # in each of its clocks
     divider: Annotated[int, Field(ge=1, le=64)]  # of the cores' clock, which gives its own
