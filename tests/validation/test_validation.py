@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,8 @@ def test_each_board_is_a_platform_with_figures_and_a_source(name: str) -> None:
     one = board(name)
     assert one.board == name
     assert platform_path(name) is not None
-    assert "results/" in one.measured.source
-    assert len(list(points(one, LEAST_NS))) > 20
+    assert re.search(r"results/|SPRA", one.measured.source)
+    assert len(list(points(one, LEAST_NS))) > 5
 
 
 def test_there_are_boards_of_both_roles_and_five_to_validate_with() -> None:
@@ -130,6 +131,19 @@ def test_a_rate_counts_the_bytes_of_the_block() -> None:
     assert one.base is None
     assert one.value({"walks": [{"walk_ps": [1, 4 * 10**9]}]}, None) == pytest.approx(BLOCK / 4000)
     assert one.job["parts"][0]["memory_bytes"] > 2 * BLOCK
+
+
+def test_processes_are_cores_with_memory_of_their_own_whose_rates_are_added() -> None:
+    one, four = (
+        next(each for each in points(board("am62p"), LEAST_NS) if (each.kind, each.processes) == wanted)
+        for wanted in (("bcopy", 1), ("bcopy", 4))
+    )
+    assert [part["core"] for part in four.job["parts"]] == [0, 1, 2, 3]
+    assert one.key != four.key
+    walk = {"walk_ps": [1, 4 * 10**9, 1]}
+    assert four.value({"walks": [walk] * 4}, None) == pytest.approx(4 * BLOCK / 4000)
+    alone, together = compare([one, four], run)
+    assert alone.predicted < together.predicted < 4 * alone.predicted
 
 
 @pytest.mark.parametrize(

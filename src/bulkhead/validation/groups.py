@@ -15,6 +15,8 @@ _NAMES = {
     "fill": "fill",
     "read": "read",
     "copy": "copy",
+    "bcopy": "copy by the C library",
+    "cp": "copy of words",
 }
 
 
@@ -40,4 +42,5 @@ def name_of(point: Point) -> str:
     name = _NAMES[point.kind]
     if point.unit == "ns":
         return f"{name}, {'4 KiB' if point.pages == 'small' else '2 MiB'} pages, ns"
-    return f"{name}, {point.unit}"
+    beside = f", {point.processes} processes" if point.processes > 1 else ""
+    return f"{name}{beside}, {point.unit}"

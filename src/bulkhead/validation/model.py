@@ -22,7 +22,7 @@ from bulkhead.env.paths import validation_dir
 
 Role = Literal["calibration", "validation"]
 Pages = Literal["small", "huge"]
-RateKind = Literal["fill", "read", "copy"]
+RateKind = Literal["fill", "read", "copy", "bcopy", "cp"]
 
 
 def _figure(value: object) -> object:
@@ -60,7 +60,8 @@ class LatencyCurve(Model):
 class Rate(Model):
     kind: RateKind
     loop: Text  # the published program's name of it
-    mb_s: Figure  # of bytes that are filled, read, or copied from one place to another
+    processes: Annotated[int, Field(ge=1, le=64)] = 1  # that do the same at the same time, each on a core
+    mb_s: Figure  # of bytes that are filled, read, or copied from one place to another, of all processes
 
 
 class Explanation(Model):
@@ -76,7 +77,7 @@ class Measured(Model):
     kernel: Text
     cpu: Text  # clock, as the publication measured it
     table_levels: Annotated[int, Field(ge=1, le=4)]  # reads of a table walk with small pages
-    latency: tuple[LatencyCurve, ...] = Field(min_length=1)
+    latency: tuple[LatencyCurve, ...] = ()
     rates: tuple[Rate, ...] = ()
 
 

@@ -24,7 +24,6 @@ from bulkhead.validation.groups import name_of
 
 _INCHES = (6.4, 3.6)
 _DPI = 150
-_RATES = ("fill", "read", "copy")
 
 
 def write_page(
@@ -82,7 +81,7 @@ def _drawings(own: Sequence[Compared]) -> list[tuple[str, Callable[[Figure], Non
         for pages in ("small", "huge")
         if (curve := [one for one in own if one.point.unit == "ns" and one.point.pages == pages])
     ]
-    rates = [one for one in own if one.point.kind in _RATES]
+    rates = [one for one in own if one.point.unit == "MB/s"]
     if rates:
         made.append(("Rates", _bars(rates), "rates"))
     return made
@@ -140,12 +139,17 @@ def _bars(rates: Sequence[Compared]) -> Callable[[Figure], None]:
             color=PALETTE[0],
             label="machine",
         )
-        axes.set_xticks(places, [one.point.kind for one in rates])
+        axes.set_xticks(places, [_bar(one) for one in rates])
         axes.set_ylabel("MB/s")
         axes.grid(axis="y")
         axes.legend(fontsize=8.5)
 
     return draw
+
+
+def _bar(one: Compared) -> str:
+    beside = f" x{one.point.processes}" if one.point.processes > 1 else ""
+    return f"{one.point.kind}{beside}"
 
 
 def _images(draw: Callable[[Figure], None], picture: str, base: Path) -> list[Path]:
