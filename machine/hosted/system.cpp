@@ -38,10 +38,7 @@ std::uint64_t up_to_pages(std::uint64_t bytes)
 
 system::system(board_settings board, contents what) : board_(std::move(board)), contents_(std::move(what)) {}
 
-system::~system()
-{
-    set_current(nullptr);
-}
+system::~system() = default;
 
 result<std::unique_ptr<system>> system::make(const settings &wanted, board_settings board, contents what)
 {
@@ -156,7 +153,6 @@ std::optional<refusal> system::fill_memory()
 
 end_of_run system::run(picoseconds until)
 {
-    set_current(this);
     catch_faults();
     if (!cpus_[0]->is_on()) {
         map_before_translation();
@@ -190,7 +186,7 @@ void system::stop_for_ever()
 {
     machine_->timeline().stop();
     for (;;) {
-        machine_->timeline().running()->wait();
+        running().timing().wait();
     }
 }
 
@@ -333,7 +329,7 @@ void system::interrupts_changed(core_id which)
         return;
     }
     engine &timeline = machine_->timeline();
-    const core *running = timeline.running();
+    const sequencer *running = timeline.running();
     const bool own = running == nullptr || running->id() == which;
     const picoseconds delay{own ? 0 : machine_->made_from().lookahead_ps};
     machine_->core_at(which).signal(timeline.now() + delay);
