@@ -37,8 +37,8 @@ void bus_unit::note_further(const route &way, memory_system::reply reply)
 memory_system::reply bus_unit::ask_again(const route &way, phys_addr line, owner_id owner)
 {
     for (;;) {
-        turn_.wait_for_room(memory_.next_landing(turn_.now()), stall_cause::memory);
-        const memory_system::reply reply = ask_by(way, line, owner, false, turn_.now());
+        turn_.wait_for_room(memory_.next_landing(turn_.settled()), stall_cause::memory);
+        const memory_system::reply reply = ask_by(way, line, owner, false, turn_.settled());
         if (reply.how != memory_system::reply::state::full) {
             return reply;
         }
@@ -48,7 +48,7 @@ memory_system::reply bus_unit::ask_again(const route &way, phys_addr line, owner
 void bus_unit::wait_for_write_room()
 {
     while (!memory_.has_room(route_, client_)) {
-        turn_.wait_for_room(memory_.next_landing(turn_.now()), stall_cause::store_buffer);
+        turn_.wait_for_room(memory_.next_landing(turn_.settled()), stall_cause::store_buffer);
     }
 }
 
@@ -66,7 +66,7 @@ picoseconds bus_unit::write_back(written_back line)
 {
     const std::uint64_t before = memory_.counts().line_writes;
     const picoseconds taken =
-        memory_.write_back(route_, request(line.line, access_kind::write, line.owner, false), turn_.now());
+        memory_.write_back(route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
     count_written(before);
     return taken;
 }
@@ -78,7 +78,7 @@ picoseconds bus_unit::write_streamed(written_back line, bool past_levels)
     }
     const std::uint64_t before = memory_.counts().line_writes;
     const picoseconds taken =
-        memory_.write_past(route_, request(line.line, access_kind::write, line.owner, false), turn_.now());
+        memory_.write_past(route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
     count_written(before);
     return taken;
 }
@@ -86,7 +86,7 @@ picoseconds bus_unit::write_streamed(written_back line, bool past_levels)
 picoseconds bus_unit::write_uncached(phys_addr line)
 {
     const picoseconds taken =
-        memory_.write_past(uncached_route_, request(line, access_kind::write, {}, false), turn_.now());
+        memory_.write_past(uncached_route_, request(line, access_kind::write, {}, false), turn_.settled());
     tallies_.count(core_event::beats);
     tallies_.count(core_event::bus_access);
     return taken;

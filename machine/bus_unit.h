@@ -80,7 +80,7 @@ private:
         memory_system::reply reply = ask_by(way, line, owner, false, now);
         if (reply.how == memory_system::reply::state::full) [[unlikely]] {
             reply = ask_again(way, line, owner);
-            now = turn_.now();
+            now = turn_.settled();
         }
         return reply;
     }

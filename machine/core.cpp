@@ -15,9 +15,36 @@ core::~core() = default;
 
 // Not to the line of its set that was used last. Every way on is the last that it does, so that it saves no
 // registers.
-[[gnu::flatten]] void core::other_access(load_store_unit::access what)
+void core::other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent)
 {
-    switch (load_store_.serve(what)) {
+    const load_store_unit::access what{address, bytes, kind, dependent};
+    if (!load_store_.fits_line(what)) [[unlikely]] {
+        split_access(what);
+        return;
+    }
+    const std::size_t slot = load_store_.find(what.address);
+    if (slot == cache::absent) [[likely]] {
+        missed_access(what);
+        return;
+    }
+    found_access(what, slot);
+}
+
+[[gnu::flatten]] void core::missed_access(load_store_unit::access what)
+{
+    load_store_.miss(what);
+    finish();
+}
+
+void core::split_access(load_store_unit::access what)
+{
+    load_store_.split(what);
+    finish();
+}
+
+void core::found_access(load_store_unit::access what, std::size_t slot)
+{
+    switch (load_store_.serve(what, slot)) {
     case load_store_unit::service::l1_hit:
         if (what.dependent) {
             spend_load_use();

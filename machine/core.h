@@ -42,7 +42,7 @@ public:
         if (load_store_.changes_nothing(address, bytes, kind)) [[likely]] {
             return;
         }
-        other_access({address, bytes, kind, false});
+        other_access(address, bytes, kind, false);
     }
 
     // A load whose address came from the load before it: returns when the data are there.
@@ -53,7 +53,7 @@ public:
             spend_load_use();
             return;
         }
-        other_access({address, bytes, access_kind::read, true});
+        other_access(address, bytes, access_kind::read, true);
     }
 
     // A load or store of memory that is mapped so that no cache may serve it.
@@ -143,7 +143,10 @@ private:
             budget_spent();
         }
     }
-    void other_access(load_store_unit::access what);
+    void other_access(phys_addr address, std::uint32_t bytes, access_kind kind, bool dependent);
+    [[gnu::noinline]] void missed_access(load_store_unit::access what);
+    [[gnu::noinline]] void split_access(load_store_unit::access what);
+    [[gnu::noinline]] void found_access(load_store_unit::access what, std::size_t slot);
     // The end of each slow path: interrupts are taken between instructions.
     void finish()
     {

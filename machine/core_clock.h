@@ -27,7 +27,7 @@ public:
     // Rounded up to picoseconds. `begun`: rounded down.
     [[nodiscard]] picoseconds now() const { return picoseconds{(fs() + 999) / 1000}; }
     [[nodiscard]] picoseconds begun() const { return picoseconds{fs() / 1000}; }
-    [[nodiscard]] std::uint64_t instructions() const { return instructions_ + used(); }
+    [[nodiscard]] std::uint64_t executed() const { return instructions_ + used(); }
     [[nodiscard]] std::uint64_t cycles_without(picoseconds idle) const
     {
         return (fs() - idle.value * 1000) / cycle_fs_;
@@ -53,11 +53,13 @@ public:
 
     void settle()
     {
-        const std::uint64_t spent = used();
+        const auto spent = static_cast<std::uint64_t>(granted_ - machine_budget);
         instructions_ += spent;
         fs_ += spent * instruction_fs_;
         granted_ = machine_budget;
     }
+    [[nodiscard]] picoseconds settled() const { return picoseconds{(fs_ + 999) / 1000}; }
+    [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
     void add(picoseconds time) { fs_ += time.value * 1000; }
     void add_load_use() { fs_ += load_use_fs_; }
     void add_cycles(std::uint64_t count) { fs_ += count * cycle_fs_; }
@@ -119,8 +121,9 @@ private:
     std::int64_t load_use_instructions_;
     std::uint64_t instructions_reciprocal_; // 2^64 / instruction_fs_, rounded down
     std::uint64_t fs_ = 0;                  // as of when the budget was granted
-    std::uint64_t instructions_ = 0;        // likewise
     std::int64_t granted_ = 0;
+    std::uint64_t instructions_ = 0; // as of then; not next to fs_: the compiler would change both as one word,
+                                     // which is slow to read again
     bool runs_ = false;
 };
 

@@ -47,7 +47,7 @@ private:
     };
 
     static constexpr std::size_t slot(core_event which) { return static_cast<std::size_t>(which); }
-    [[gnu::noinline]] void reach(core_event which);
+    [[gnu::noinline, gnu::cold]] void reach(core_event which);
 
     std::array<tally, core_event_count> tallies_;
     std::array<std::function<void()>, core_event_count> reached_;

@@ -12,7 +12,7 @@ bool load_store_unit::snoop_others(phys_addr line, access_kind kind, owner_id ow
     bool found = false;
     for (load_store_unit *const other : around_.snooped) {
         if (other != this) {
-            found = other->caches_.snoop(line, kind, owner, turn_.now()) || found;
+            found = other->caches_.snoop(line, kind, owner, turn_.settled()) || found;
         }
     }
     return found;
@@ -41,7 +41,7 @@ void load_store_unit::shared(access what, owner_id owner)
     }
     if (asked && !bus_.way().levels.empty()) {
         const level_settings &level = around_.memory.level(bus_.way().levels.front()).settings();
-        turn_.wait_until(turn_.now() + picoseconds{level.snoop_ps}, stall_cause::shared_level_hit);
+        turn_.wait_until(turn_.settled() + picoseconds{level.snoop_ps}, stall_cause::shared_level_hit);
     }
 }
 

@@ -9,14 +9,15 @@ namespace bulkhead::machine {
 
 load_store_unit::load_store_unit(const core_settings &wanted, cache l1d, std::optional<cache> l2, route way,
                                  const surroundings &around, sequencer &turn, event_tallies &tallies)
-    : settings_(wanted), around_(around), turn_(turn), tallies_(tallies),
+    : line_mask_(wanted.l1d.line_bytes - 1), line_bits_(l1d.geometry().line_bits()),
+      l1d_set_mask_(l1d.geometry().sets() - 1), settings_(wanted), around_(around), turn_(turn),
+      tallies_(tallies),
       bus_(around.memory, *this, std::move(way), wanted.l1d.line_bytes, l2.has_value(), turn, tallies),
       caches_(wanted, std::move(l1d), std::move(l2), bus_, tallies),
       prefetcher_(wanted.prefetcher, wanted.l1d.line_bytes),
-      write_stream_(wanted.write_streaming, wanted.l1d.line_bytes), line_mask_(wanted.l1d.line_bytes - 1),
-      line_bits_(caches_.l1d().geometry().line_bits()), l1d_set_mask_(caches_.l1d().geometry().sets() - 1),
-      used_last_(caches_.l1d().used_last())
+      write_stream_(wanted.write_streaming, wanted.l1d.line_bytes)
 {
+    used_last_ = caches_.l1d().used_last();
     around_.memory.attach(*this, bus_.way());
     around_.snooped.push_back(this);
 }
@@ -66,7 +67,7 @@ void load_store_unit::limit_loads(picoseconds now)
             return;
         }
         wait_for_entry(first, cause_of(first.from_memory));
-        now = turn_.now();
+        now = turn_.settled();
     }
 }
 
@@ -75,14 +76,14 @@ picoseconds load_store_unit::limit_stores(picoseconds now)
 {
     while (mshrs_.full(purpose::store, settings_.stores, now)) {
         wait_for_entry(mshrs_.oldest(purpose::store), stall_cause::store_buffer);
-        now = turn_.now();
+        now = turn_.settled();
     }
     return now;
 }
 
 void load_store_unit::hold_window()
 {
-    while (settings_.window_instructions != 0 && mshrs_.any(purpose::load, turn_.now())) {
+    while (settings_.window_instructions != 0 && mshrs_.any(purpose::load, turn_.settled())) {
         if (turn_.clock().instructions() <=
             mshrs_.oldest(purpose::load).instruction + settings_.window_instructions) {
             break;
@@ -122,7 +123,7 @@ void load_store_unit::part(access what)
 }
 
 // L1 does not have it.
-[[gnu::flatten]] void load_store_unit::miss(access what)
+void load_store_unit::miss(access what)
 {
     const frames::frame *const frame = around_.ram.find(what.address);
     if (frame == nullptr) {
@@ -176,7 +177,7 @@ load_store_unit::service load_store_unit::serve_marked(access what, presence how
     if (how == presence::ahead) {
         want_prefetched(line, what.kind, around_.ram.find(line)->owner, now);
     }
-    if (const auto *const coming = mshrs_.find(line, turn_.now())) {
+    if (const auto *const coming = mshrs_.find(line, turn_.settled())) {
         if (!waits(what)) {
             return;
         }

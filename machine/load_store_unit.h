@@ -62,21 +62,21 @@ public:
         return (kind == access_kind::write ? last.dirty_line : last.line) == line &&
                (address.value + bytes - 1) >> line_bits_ == line;
     }
-    // Any other access.
-    service serve(access what)
+    // Any other access goes one of three ways: over the end of a line; to a line that L1 has, or has a place
+    // for (`slot`); to one that it has not. Unless it was served without, it came in order, and what it needs
+    // of the core's limits may have changed.
+    [[nodiscard]] bool fits_line(access what) const
     {
-        if (!fits_line(what)) [[unlikely]] {
-            split(what);
-            return service::ordered;
-        }
-        const std::size_t slot = caches_.l1d().find(what.address);
-        if (slot == cache::absent) [[likely]] {
-            miss(what);
-            return service::ordered;
-        }
+        return (what.address.value & line_mask_) + what.bytes <= line_mask_ + 1;
+    }
+    [[nodiscard]] std::size_t find(phys_addr address) const { return caches_.l1d().find(address); }
+    void split(access what);
+    service serve(access what, std::size_t slot)
+    {
         const presence found = caches_.l1d().use(what.address, slot, what.kind);
         return found == presence::here ? service::l1_hit : serve_marked(what, found);
     }
+    void miss(access what);
 
     // Memory that no cache may serve, or a device.
     [[gnu::noinline]] void uncached(access what);
@@ -89,7 +89,7 @@ public:
     // How many instructions may execute before the oldest load in flight holds them up. The clock was settled.
     [[nodiscard]] std::uint64_t instructions_left()
     {
-        if (settings_.window_instructions == 0 || !mshrs_.any(purpose::load, turn_.now())) {
+        if (settings_.window_instructions == 0 || !mshrs_.any(purpose::load, turn_.settled())) {
             return unlimited;
         }
         const std::uint64_t end = mshrs_.oldest(purpose::load).instruction + settings_.window_instructions;
@@ -107,10 +107,6 @@ public:
 private:
     using purpose = mshr_file::purpose;
 
-    [[nodiscard]] bool fits_line(access what) const
-    {
-        return (what.address.value & line_mask_) + what.bytes <= line_mask_ + 1;
-    }
     [[nodiscard]] phys_addr line_of(phys_addr address) const
     {
         return phys_addr{address.value & ~line_mask_};
@@ -126,9 +122,7 @@ private:
     }
 
     // machine/load_store_unit.cpp
-    [[gnu::noinline]] void split(access what);
     [[gnu::noinline]] void part(access what);
-    [[gnu::noinline]] void miss(access what);
     [[gnu::noinline]] service serve_marked(access what, presence how);
     [[gnu::noinline]] void marked(access what, presence how);
     void want_prefetched(phys_addr line, access_kind kind, owner_id owner, picoseconds now);
@@ -154,6 +148,10 @@ private:
     [[gnu::noinline]] void shared(access what, owner_id owner);
     bool snoop_others(phys_addr line, access_kind kind, owner_id owner);
 
+    std::uint64_t line_mask_;
+    std::uint32_t line_bits_;
+    std::uint32_t l1d_set_mask_;
+    const cache::recent *used_last_ = nullptr; // of L1
     core_settings settings_;
     surroundings around_;
     sequencer &turn_;
@@ -163,10 +161,6 @@ private:
     mshr_file mshrs_;
     prefetcher prefetcher_;
     write_stream write_stream_;
-    std::uint64_t line_mask_;
-    std::uint32_t line_bits_;
-    std::uint32_t l1d_set_mask_;
-    const cache::recent *used_last_; // of L1
 };
 
 } // namespace bulkhead::machine

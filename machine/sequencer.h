@@ -29,6 +29,7 @@ public:
     [[nodiscard]] core_clock &clock() { return clock_; }
     [[nodiscard]] const core_clock &clock() const { return clock_; }
     [[nodiscard]] picoseconds now() const { return clock_.now(); }
+    [[nodiscard]] picoseconds settled() const { return clock_.settled(); }
     [[nodiscard]] bool runs() const { return clock_.runs(); }
 
     // --- For what runs on the core ---
@@ -38,7 +39,7 @@ public:
     picoseconds order()
     {
         clock_.settle();
-        const picoseconds now = clock_.now();
+        const picoseconds now = clock_.settled();
         if (!timeline_.none_before(now)) {
             due_ = now;
             timeline_.give_way(*this);
@@ -48,7 +49,7 @@ public:
     // The same if the clock has gone as far as it may. It was settled.
     void catch_up()
     {
-        if (timeline_.private_limit() <= clock_.now()) {
+        if (timeline_.private_limit() <= clock_.settled()) {
             order();
         }
     }
@@ -76,7 +77,7 @@ public:
         if (!standstills_.empty()) [[unlikely]] {
             take_standstills();
         }
-        if (attend_ && signal_at_ <= clock_.now()) {
+        if (attend_ && signal_at_ <= clock_.settled()) {
             signal_at_ = engine::never;
             attend_();
         }
