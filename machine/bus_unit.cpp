@@ -65,8 +65,8 @@ void bus_unit::count_written(std::uint64_t lines_before)
 picoseconds bus_unit::write_back(written_back line)
 {
     const std::uint64_t before = memory_.counts().line_writes;
-    const picoseconds taken =
-        memory_.write_back(route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
+    const picoseconds taken = memory_.write_back(
+        route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
     count_written(before);
     return taken;
 }
@@ -77,8 +77,8 @@ picoseconds bus_unit::write_streamed(written_back line, bool past_levels)
         return write_back(line);
     }
     const std::uint64_t before = memory_.counts().line_writes;
-    const picoseconds taken =
-        memory_.write_past(route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
+    const picoseconds taken = memory_.write_past(
+        route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
     count_written(before);
     return taken;
 }

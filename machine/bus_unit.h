@@ -65,7 +65,8 @@ private:
     {
         const memory_system::reply reply =
             memory_.fetch(way, request(line, access_kind::read, owner, prefetch), client_, now);
-        if (reply.asked == memory_system::reply::source::nearest_level && reply.writes_below == 0) [[likely]] {
+        if (reply.asked == memory_system::reply::source::nearest_level && reply.writes_below == 0)
+            [[likely]] {
             if (!private_l2_) {
                 tallies_.count(core_event::l2d_access);
             }

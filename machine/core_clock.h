@@ -122,8 +122,8 @@ private:
     std::uint64_t instructions_reciprocal_; // 2^64 / instruction_fs_, rounded down
     std::uint64_t fs_ = 0;                  // as of when the budget was granted
     std::int64_t granted_ = 0;
-    std::uint64_t instructions_ = 0; // as of then; not next to fs_: the compiler would change both as one word,
-                                     // which is slow to read again
+    std::uint64_t instructions_ = 0; // as of then; not next to fs_: the compiler would change both as one
+                                     // word, which is slow to read again
     bool runs_ = false;
 };
 

@@ -24,8 +24,8 @@ void load_store_unit::shared(access what, owner_id owner)
     const phys_addr line = line_of(what.address);
     const phys_addr tagged{line.value | private_caches::shared_tag};
     const bool write = what.kind == access_kind::write;
-    around_.memory.events().add(
-        now, (write ? shared_write_code : shared_read_code) << 32U | turn_.id().value, line.value);
+    around_.memory.events().add(now, (write ? shared_write_code : shared_read_code) << 32U | turn_.id().value,
+                                line.value);
     const bool here = caches_.l1d().contains(tagged);
     const bool asked = (write || !here) && snoop_others(line, what.kind, owner);
     if (here) {

@@ -26,7 +26,7 @@ public:
         memory_system &memory;
         const frames &ram;
         std::span<const region_settings> regions;
-        picoseconds device;                     // an access to what is no memory
+        picoseconds device;                      // an access to what is no memory
         std::vector<load_store_unit *> &snooped; // all cores', in the order of their numbers
     };
     // What became of an access.
@@ -86,7 +86,8 @@ public:
     void flush(phys_addr start, byte_count size);
 
     static constexpr std::uint64_t unlimited = std::uint64_t{1} << 62U; // instructions
-    // How many instructions may execute before the oldest load in flight holds them up. The clock was settled.
+    // How many instructions may execute before the oldest load in flight holds them up. The clock was
+    // settled.
     [[nodiscard]] std::uint64_t instructions_left()
     {
         if (settings_.window_instructions == 0 || !mshrs_.any(purpose::load, turn_.settled())) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines that a core has asked for and whose data have not come yet: which, why, and when they come. Their
-// places in the caches are taken already (machine/cache.h marks them). A core owns one (machine/load_store_unit.h). What
-// has come is forgotten only when somebody asks how many there are: every miss adds an entry, few ask.
+// places in the caches are taken already (machine/cache.h marks them). A core owns one
+// (machine/load_store_unit.h). What has come is forgotten only when somebody asks how many there are: every
+// miss adds an entry, few ask.
 #pragma once
 
 #include <algorithm>

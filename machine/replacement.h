@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which line of a full set goes. Each policy is a type with touch(), on every use of a line, and victim(), when
-// a full set must give up a line; replacement_state holds the one that a cache was made with. Nothing here
-// knows tags or owners.
+// Which line of a full set goes. Each policy is a type with touch(), on every use of a line, and victim(),
+// when a full set must give up a line; replacement_state holds the one that a cache was made with. Nothing
+// here knows tags or owners.
 #pragma once
 
 #include <cstdint>

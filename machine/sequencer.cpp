@@ -38,8 +38,7 @@ void sequencer::wait_for_room(picoseconds at_latest, stall_cause cause)
 void sequencer::wait_for_signal()
 {
     clock_.settle();
-    block(waiting::signal,
-          signal_at_ == engine::never ? engine::never : std::max(clock_.now(), signal_at_));
+    block(waiting::signal, signal_at_ == engine::never ? engine::never : std::max(clock_.now(), signal_at_));
     signal_at_ = engine::never;
     idle_ = idle_ + clock_.advance_to(due_);
     while (!standstills_.empty() && standstills_.front().when <= clock_.now()) {

@@ -270,9 +270,8 @@ void zdma_channel::read_lines()
             fail(source_.data_error);
             return;
         }
-        const memory_system::reply reply =
-            around_.memory.fetch_past(around_.way, request(access_kind::read, source_.address), *this, now(),
-                                      settings_.coherent);
+        const memory_system::reply reply = around_.memory.fetch_past(
+            around_.way, request(access_kind::read, source_.address), *this, now(), settings_.coherent);
         if (reply.how == memory_system::reply::state::full) {
             waits_for_room_ = true; // room() will say when
             return;
