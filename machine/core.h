@@ -102,8 +102,8 @@ public:
     void signal(picoseconds when) { turn_.signal(when); }
 
     // What another core has broadcast arrives at `when`, and this one stands still for `time`, unless it
-    // waits for a signal then. Not before what was said earlier, and later than now by the engine's lookahead
-    // at least.
+    // waits for a signal then. Not before what was said earlier, and later than now by the settings'
+    // `signals.maintenance_ps`.
     void stand_still(picoseconds when, picoseconds time) { turn_.stand_still(when, time); }
 
     // --- For all ---

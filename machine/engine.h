@@ -30,7 +30,8 @@ public:
         stopped, // by stop()
     };
 
-    // `lookahead`: no interrupt crosses cores faster; how far a core may run ahead on what is its own.
+    // `lookahead`: how far a core may run ahead on what is its own: as long as the shortest way of anything
+    // from one core to another (an interrupt, an event, a broadcast), so that nothing comes too late.
     engine(memory_system &memory, picoseconds lookahead) : memory_(memory), lookahead_(lookahead) {}
 
     // Cores are told apart by their place; all are added before the first run().

@@ -150,6 +150,12 @@ void check(builder &check, const settings &wanted)
     }
 }
 
+// Nothing that a core does reaches another one sooner, but by memory, whose accesses are ordered anyway.
+picoseconds lookahead_of(const signal_settings &signals)
+{
+    return picoseconds{std::min({signals.interrupt_ps, signals.event_ps, signals.maintenance_ps})};
+}
+
 route route_of(const settings &wanted, const core_settings &one)
 {
     route way;
@@ -172,8 +178,7 @@ simulated_machine::simulated_machine(const settings &wanted, std::vector<cache> 
            wanted.dram.bytes != 0
                ? byte_count{wanted.dram.bytes}
                : std::get<dram::organization>(dram::organization::make(wanted.dram.shape)).size()),
-      memory_(wanted, std::move(levels), std::move(memory)),
-      timeline_(memory_, picoseconds{wanted.lookahead_ps})
+      memory_(wanted, std::move(levels), std::move(memory)), timeline_(memory_, lookahead_of(wanted.signals))
 {
 }
 

@@ -127,11 +127,18 @@ struct dram_settings {
     std::uint64_t answer_latency_ps = 0;
 };
 
+// How long it takes until a core notices what a device, a counter or another core tells it.
+struct signal_settings {
+    std::uint64_t interrupt_ps = 0;   // from an input of the interrupt controller to the exception's vector
+    std::uint64_t event_ps = 0;       // from SEV to another core's WFE
+    std::uint64_t maintenance_ps = 0; // from a broadcast invalidation until another core stands still for it
+};
+
 struct settings {
     std::uint64_t seed = 1;
-    std::uint64_t lookahead_ps = 0; // no interrupt crosses cores faster
-    std::uint64_t device_ps = 0;    // an access to a device
-    std::uint32_t owners = 1;       // of memory, with nobody: ids are below it
+    signal_settings signals;
+    std::uint64_t device_ps = 0; // an access to a device
+    std::uint32_t owners = 1;    // of memory, with nobody: ids are below it
     std::vector<core_settings> cores;
     std::vector<level_settings> levels;
     std::vector<master_settings> masters;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "machine/core.h"
+#include "machine/hosted/event_register.h"
 #include "machine/hosted/guest_space.h"
 #include "machine/hosted/registers.h"
 #include "machine/hosted/tables.h"
@@ -54,7 +55,7 @@ public:
     int enter_guest(guest_regs &regs);
     void wait_for_interrupt();
     void wait_for_event();
-    void set_event();
+    [[nodiscard]] event_register &event() { return event_; }
     // EL2's MMU is on: its accesses are translated from now on.
     void translation_on();
     void invalidate_translations();                  // of all regimes
@@ -94,6 +95,8 @@ private:
     [[nodiscard]] translation_regime guest_regime() const;
     void count_at(std::uint32_t level);
     void sleep();
+    [[nodiscard]] bool sees_interrupt();
+    [[nodiscard]] bool sees_event();
     [[nodiscard]] bool takes_virtual_interrupt();
     void deliver(std::uint64_t vector);
     [[nodiscard]] const void *fetch(std::uint64_t ipa);
@@ -105,7 +108,7 @@ private:
     translation_regime el2_regime_;
     translation_regime guest_regime_;
     bool on_ = false;
-    bool event_ = false;
+    event_register event_;
     bool in_guest_ = false;
     fiber *el2_ = nullptr;
     execution el2_execution_;

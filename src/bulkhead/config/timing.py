@@ -232,7 +232,8 @@ class Costs(Section):
 
     entry: Picoseconds | None = None
     exit: Picoseconds | None = None
-    interrupt: Picoseconds | None = None
+    interrupt_latency: Picoseconds | None = None  # from its signal to the first instruction of the vector
+    event_latency: Picoseconds | None = None  # from SEV to another core's WFE [interrupt_latency]
     barrier: Picoseconds | None = None
     device: Picoseconds | None = None  # an access to a device's register
 

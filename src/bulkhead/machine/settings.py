@@ -15,7 +15,7 @@ from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.timing import BY_TURNS, DramTiming, Interconnect, Prefetcher, TlbLevel
 
 PICOSECONDS_PER_S = 10**12
-LOOKAHEAD_PS = 200_000  # where no cost of an interrupt is given: no interrupt crosses cores faster
+INTERRUPT_PS = 150_000  # where no latency is given: as ZCU102
 DEVICE_PS = 150_000
 _POLICY = "lru"
 
@@ -33,7 +33,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
         raise NotSimulated(f"platform '{platform.name}' does not describe its interconnect")
     return {
         "seed": seed,
-        "lookahead_ps": costs.interrupt or LOOKAHEAD_PS,
+        "signals": _signals(platform),
         "device_ps": costs.device or DEVICE_PS,
         "owners": owners,
         "cores": [_core(platform, number) for number in range(platform.cores.count)],
@@ -50,6 +50,19 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
         "regions": _regions(platform),
         "writes_in_flight": interconnect.writes,
         "dram": _dram(platform),
+    }
+
+
+def _signals(platform: Platform) -> Settings:
+    """How long what a device or a core says is under way to a core. The machine's cores run ahead of each
+    other by the least of it (machine/engine.h)."""
+    costs, maintenance = platform.costs, platform.maintenance
+    interrupt = INTERRUPT_PS if costs.interrupt_latency is None else costs.interrupt_latency
+    return {
+        "interrupt_ps": interrupt,
+        "event_ps": interrupt if costs.event_latency is None else costs.event_latency,
+        # There and back again is what the core that broadcasts waits for.
+        "maintenance_ps": interrupt if maintenance is None else maintenance.wait // 2,
     }
 
 
