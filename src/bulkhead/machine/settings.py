@@ -50,7 +50,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
             for name in _masters(platform)
         ],
         "regions": _regions(platform),
-        "writes_under_way": interconnect.writes,
+        "writes_in_flight": interconnect.writes,
         "dram": _dram(platform),
     }
 
