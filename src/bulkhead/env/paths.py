@@ -53,9 +53,9 @@ def experiments_dir() -> Path:
     return _read_only("experiments")
 
 
-def published_file() -> Path:
-    """Figures that others have published."""
-    return _read_only("published/figures.yaml")
+def validation_dir() -> Path:
+    """What was measured on boards and published."""
+    return _read_only("validation")
 
 
 def examples_dir() -> Path:

@@ -31,6 +31,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
     interconnect, costs = platform.interconnect, platform.costs
     if interconnect is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interconnect")
+    ports = {_master(platform, number) for number in range(platform.cores.count)}
     return {
         "seed": seed,
         "signals": _signals(platform),
@@ -44,11 +45,12 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
                 "request_ps": interconnect.request,
                 "answer_ps": interconnect.answer,
                 **_qos(interconnect, name),
+                **(_port(platform, interconnect) if name in ports else {}),
             }
             for name in _masters(platform)
         ],
         "regions": _regions(platform),
-        "writes_under_way": interconnect.writes,
+        "writes_in_flight": interconnect.writes,
         "dram": _dram(platform),
     }
 
@@ -160,6 +162,16 @@ def _qos(interconnect: Interconnect, master: str) -> Settings:
     if found is None:
         return {}
     return {"qos": {"clock_ps": found.clock, "transaction_bytes": found.transaction}}
+
+
+def _port(platform: Platform, interconnect: Interconnect) -> Settings:
+    """A port moves a line after the other, and no faster than its clock and width say."""
+    port, frequency = interconnect.port, platform.cores.frequency
+    if port is None:
+        return {}
+    assert frequency is not None
+    rate = port.width * frequency // port.divider
+    return {way: {"peak_bytes_per_s": rate} for way in ("reads", "writes")}
 
 
 def _master(platform: Platform, number: int) -> str:
