@@ -132,11 +132,17 @@ def load_platform(
     """Load one platform file. The platform is None if it has any problem. `overrides`: `key.path=value`."""
     file = shown or str(path)
     text, source = read_text(path, file)
-    return (None, source, source.problems) if text is None else _platform_from(text, file, text_of_parts())
+    return (
+        (None, source, source.problems)
+        if text is None
+        else _platform_from(text, file, text_of_parts(), tuple(overrides))
+    )
 
 
 @lru_cache(maxsize=16)
-def _platform_from(text: str, file: str, parts: str) -> tuple[Platform | None, Source, list[Problem]]:
+def _platform_from(
+    text: str, file: str, parts: str, overrides: tuple[str, ...]
+) -> tuple[Platform | None, Source, list[Problem]]:
     """Many systems name the same few platforms: each text is read once. `parts`: of all there are."""
     del parts
     source = parse_text(text, Source(file))
@@ -145,6 +151,8 @@ def _platform_from(text: str, file: str, parts: str) -> tuple[Platform | None, S
         return None, source, problems
     problems += _extend(source)
     problems += add_parts(source)
+    for setting in overrides:
+        problems += apply_override(source.root, setting)
     platform, _, found = validate(source.root, Platform, file)
     problems += found
     if platform is not None:

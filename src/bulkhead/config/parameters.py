@@ -17,17 +17,7 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.timing import ALL, MARKS
 from bulkhead.units import size_text
 
-_NOT_SHOWN = (
-    "source",
-    "sources",
-    "platform",
-    "name",
-    "extends",
-    "parts",
-    "description",
-    "fitted",
-    "calibration",
-)
+_NOT_SHOWN = ("sources", "platform", "name", "extends", "parts", "description", *MARKS, "calibration")
 _ADDRESSES = ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
 _SIZES = ("size", "page", "chunk")
 TIMES_PS = (

@@ -58,6 +58,11 @@ def validation_dir() -> Path:
     return _read_only("validation")
 
 
+def published_file() -> Path:
+    """Figures that others have published."""
+    return _read_only("published/figures.yaml")
+
+
 def examples_dir() -> Path:
     """System files that documentation names."""
     return _read_only("examples")

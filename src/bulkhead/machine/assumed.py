@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from bulkhead.config.parameters import TIMES_PS, Parameter, parameters
 from bulkhead.config.platform import Platform
+from bulkhead.config.timing import ALL, MARKS
 
 _RATIOS = ("cycles_per_instruction",)  # numbers that need not be whole
 _DECIMALS = 1000  # of such a number in a file
@@ -47,11 +48,22 @@ def assumed(platform: Platform, share: Fraction) -> list[Assumed]:
 
 
 def _assumed(platform: Platform, share: Fraction) -> Iterator[Assumed]:
-    for one in parameters(platform):
+    for one in [*parameters(platform), *_defaults(platform)]:
         if one.origin != "assumed" or isinstance(one.value, bool) or not isinstance(one.value, (int, float)):
             continue
         low, high = (_other(one, factor) for factor in (1 - share, 1 + share))
         yield Assumed(one.key, one.shown, low, high)
+
+
+def _defaults(platform: Platform) -> Iterator[Parameter]:
+    """What the machine's own controller has where a file says no more of it than that all is assumed."""
+    controller = platform.dram.controller if platform.dram is not None else None
+    if controller is None or controller.assumed != ALL:
+        return
+    for name in type(controller).model_fields:
+        value = getattr(controller, name)
+        if name not in MARKS and name not in controller.model_fields_set and value:
+            yield Parameter(f"dram.controller.{name}", value, str(value), controller.source or "", "assumed")
 
 
 def _other(one: Parameter, factor: Fraction) -> Varied:
