@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from bulkhead.config import dram as drams
 from bulkhead.config.platform import Cache, Dram, Platform
-from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.timing import BY_TURNS, WATERMARKS
 
 Findings = Iterator[Finding]
@@ -110,6 +110,11 @@ def _facts(platform: Platform) -> Findings:
             yield Finding(path, "conflict", "a fact has a target, or both of low and high")
         elif fact.low is not None and fact.high is not None and fact.low > fact.high:
             yield Finding((*path, "low"), "conflict", "low is above high")
+        others = [one.fact for one in platform.calibration if one is not fact and one.follows is None]
+        if fact.follows is not None and fact.follows not in others:
+            cause = f"{quoted(fact.follows)} is no other fact that stands for itself"
+            near = nearest_of(fact.follows, others)
+            yield Finding((*path, "follows"), "unknown-name", cause, ", ".join(others), near)
 
 
 def _dram(dram: Dram, platform: Platform) -> Findings:

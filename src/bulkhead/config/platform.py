@@ -27,6 +27,7 @@ from bulkhead.config.timing import (
     Pipeline,
     Prefetcher,
     Section,
+    Sourced,
     Tlb,
 )
 from bulkhead.geometry import CacheShape
@@ -247,7 +248,7 @@ class Dram(Section):
     guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
 
 
-class ReleaseDelay(Model):
+class ReleaseDelay(Sourced):
     """From the event that makes a VCPU the most urgent one of a shared core to its first instruction."""
 
     bound: Nanoseconds
