@@ -231,7 +231,17 @@ class Arbitration(Section):
     guard: Annotated[int, Field(ge=0, le=255)]  # lost arbitrations beyond those, then a request goes first
 
 
-BY_TURNS = ("write_high", "write_low", "cap")  # what has no effect when a controller goes by score
+class Stores(Section):
+    """Reads and writes wait in a store each and take turns; machine/dram/transaction_stores.h says how."""
+
+    starve: Annotated[int, Field(ge=1, le=1 << 17)]  # clocks without service, then a store is critical
+    run: Annotated[int, Field(ge=1, le=255)]  # requests that a critical store is served in one go
+    rest: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks after that before it can be critical again
+    idle: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks without reads before writes use the time
+
+
+WATERMARKS = ("write_high", "write_low")  # what has no effect when a controller has transaction stores,
+BY_TURNS = (*WATERMARKS, "cap", "age_limit")  # and when it goes by score
 
 
 class Controller(Section):
@@ -240,8 +250,11 @@ class Controller(Section):
     write_high: Annotated[int, Field(ge=1, le=1024)] = 24
     write_low: Annotated[int, Field(ge=0, le=1024)] = 8
     cap: Annotated[int, Field(ge=1, le=1 << 20)] = 16
+    # clocks; the oldest request of the direction that has its turn goes first once it is as old as this
+    age_limit: Annotated[int, Field(ge=1, le=1 << 20)] = 1024
     page: Literal["open", "closed"] = "open"
-    arbitration: Arbitration | None = None  # instead of watermarks and cap
+    stores: Stores | None = None  # instead of watermarks
+    arbitration: Arbitration | None = None  # instead of watermarks, cap and age limit
     guard: Annotated[int, Field(ge=0, le=256)] = 0  # clocks beyond tRP before another row is opened
     # clocks beyond tCCD between two bursts of one direction: what the controller needs for each
     spacing: Annotated[int, Field(ge=0, le=64)] = 0

@@ -12,7 +12,15 @@ from typing import Any
 from bulkhead.config import dram as drams
 from bulkhead.config.devices import Dma
 from bulkhead.config.platform import Cache, Dram, Platform
-from bulkhead.config.timing import BY_TURNS, MARKS, DramTiming, Interconnect, Prefetcher, TlbLevel
+from bulkhead.config.timing import (
+    BY_TURNS,
+    MARKS,
+    WATERMARKS,
+    DramTiming,
+    Interconnect,
+    Prefetcher,
+    TlbLevel,
+)
 
 PICOSECONDS_PER_S = 10**12
 INTERRUPT_PS = 150_000  # where no latency is given: as ZCU102
@@ -275,7 +283,10 @@ def _timings(dram: Dram, timing: DramTiming) -> Settings:
 def _controller(dram: Dram) -> Settings:
     how = dram.controller
     made: Settings = {name: getattr(how, name) for name in ("read_queue", "write_queue", "page")}
-    if how.arbitration is None:
-        return made | {name: getattr(how, name) for name in BY_TURNS}
-    scores = how.arbitration.model_dump(exclude=set(MARKS))
-    return made | {"arbitration": scores}
+    if how.arbitration is not None:
+        return made | {"arbitration": how.arbitration.model_dump(exclude=set(MARKS))}
+    turns = {name: getattr(how, name) for name in BY_TURNS}
+    if how.stores is not None:
+        turns = {name: value for name, value in turns.items() if name not in WATERMARKS}
+        turns["stores"] = how.stores.model_dump(exclude=set(MARKS))
+    return made | turns
