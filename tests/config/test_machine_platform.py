@@ -142,7 +142,7 @@ def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
         ),
         ("zynq7020", "entries: 128, ways: 2", "entries: 128, ways: 3", "cores.tlb.l2.ways", "geometry"),
         ("mpam4", "    write_high: 24", "    write_high: 8", "dram.controller.write_high", "conflict"),
-        ("zcu102", "    cap: 16", "    write_low: 8", "dram.controller.write_low", "conflict"),
+        ("zcu102", "    cap: 16", "    cap: 16\n    write_low: 8", "dram.controller.write_low", "conflict"),
         ("zcu102", "starve: 128,", "starve: 0,", "dram.controller.stores.starve", "out-of-range"),
         (
             "s32v234",
