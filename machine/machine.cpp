@@ -131,7 +131,7 @@ void check(builder &check, const settings &wanted)
     check.demand(!wanted.cores.empty() && wanted.cores.size() <= 64, "cores", "there must be 1 to 64");
     check.demand(wanted.levels.size() <= 64, "levels", "there must be 64 at most");
     check.demand(wanted.owners >= 1 && wanted.owners <= 256, "owners", "must be from 1 to 256");
-    check.demand(wanted.writes_under_way >= 1, "writes_under_way", "must be 1 at least");
+    check.demand(wanted.writes_in_flight >= 1, "writes_in_flight", "must be 1 at least");
     for (std::size_t i = 0; i < wanted.cores.size(); ++i) {
         check_core(check, wanted, wanted.cores[i], at("cores", i));
     }
@@ -148,6 +148,12 @@ void check(builder &check, const settings &wanted)
         check_regulator(check, wanted.masters[i].writes, at("masters", i) + ".writes");
         check_qos(check, wanted.masters[i], at("masters", i) + ".qos");
     }
+}
+
+// Nothing that a core does reaches another one sooner, but by memory, whose accesses are ordered anyway.
+picoseconds lookahead_of(const signal_settings &signals)
+{
+    return picoseconds{std::min({signals.interrupt_ps, signals.event_ps, signals.maintenance_ps})};
 }
 
 route route_of(const settings &wanted, const core_settings &one)
@@ -172,8 +178,7 @@ simulated_machine::simulated_machine(const settings &wanted, std::vector<cache> 
            wanted.dram.bytes != 0
                ? byte_count{wanted.dram.bytes}
                : std::get<dram::organization>(dram::organization::make(wanted.dram.shape)).size()),
-      memory_(wanted, std::move(levels), std::move(memory)),
-      timeline_(memory_, picoseconds{wanted.lookahead_ps})
+      memory_(wanted, std::move(levels), std::move(memory)), timeline_(memory_, lookahead_of(wanted.signals))
 {
 }
 
@@ -221,9 +226,9 @@ result<std::unique_ptr<simulated_machine>> simulated_machine::make(const setting
         }
         built->cores_.push_back(std::make_unique<core>(
             core_id{static_cast<std::uint32_t>(i)}, one, std::move(*l1d), std::move(l2),
-            route_of(wanted, one),
-            core::surroundings{built->timeline_, built->memory_, built->ram_, built->settings_.regions,
-                               picoseconds{wanted.device_ps}, built->cores_}));
+            route_of(wanted, one), built->timeline_,
+            load_store_unit::surroundings{built->memory_, built->ram_, built->settings_.regions,
+                                          picoseconds{wanted.device_ps}, built->snooped_}));
     }
     return built;
 }

@@ -12,6 +12,7 @@
 #include "machine/digest.h"
 #include "machine/dram/memory.h"
 #include "machine/event_code.h"
+#include "machine/memory_request.h"
 #include "machine/regulator.h"
 #include "machine/ring.h"
 #include "machine/shared_level.h"
@@ -62,12 +63,6 @@ class memory_system {
 public:
     using ticket = memory_client::ticket;
 
-    struct line_request {
-        phys_addr line;
-        owner_id owner;
-        std::uint16_t partition = 0; // MPAM: carried along
-        bool prefetch = false;
-    };
     struct reply {
         enum class state : std::uint8_t {
             known,  // the data are there at `when`
@@ -95,7 +90,7 @@ public:
                                   picoseconds now)
     {
         if (full_levels_ != 0 || !wants_room_.empty() ||
-            ports_[way.master].writes_under_way >= writes_allowed_) [[unlikely]] {
+            ports_[wanted.master].writes_in_flight >= writes_allowed_) [[unlikely]] {
             return fetch_if_room(way, wanted, client, now);
         }
         return fetch_now(way, wanted, client, now);
@@ -113,10 +108,14 @@ public:
                      bool coherent);
     // A dirty line that they give up, or a whole line that was written without being fetched (ask has_room()
     // before). Never refused. Says when the first level, or the interconnect, has taken it.
-    picoseconds write_back(const route &way, written_back line, picoseconds when);
+    picoseconds write_back(const route &way, const line_request &line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
     // when it goes to DRAM.
-    picoseconds write_past(const route &way, written_back line, picoseconds when, bool admitted = false);
+    struct passed {
+        picoseconds taken; // by the first level: the next line may follow, unless the regulator holds them up
+        picoseconds gone;  // to DRAM, or into the level that has a copy
+    };
+    passed write_past(const route &way, const line_request &line, picoseconds when, bool admitted = false);
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);
@@ -157,7 +156,7 @@ private:
     struct port {
         picoseconds request, answer;
         regulator reads, writes;
-        std::uint32_t writes_under_way; // bursts
+        std::uint32_t writes_in_flight; // bursts
     };
     struct waiter {
         memory_client *client;
@@ -189,7 +188,7 @@ private:
     reply fetch_now(const route &way, const line_request &wanted, memory_client &client, picoseconds now)
     {
         ++counts_.fetches;
-        digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
+        digest_.add(now, fetch_code << 32U | wanted.master, wanted.line.value);
         if (way.levels.empty()) [[unlikely]] {
             return ask_memory(way, wanted, client, now, now);
         }
@@ -222,10 +221,10 @@ private:
     [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, picoseconds now);
     void expire(picoseconds now);
     std::size_t free_flight(picoseconds now);
-    picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
-    [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const displaced &victim,
-                                   picoseconds when);
-    picoseconds send_write(const route &way, written_back line, picoseconds when, bool admitted);
+    picoseconds descend(const route &way, std::size_t depth, const line_request &line, picoseconds when);
+    [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const line_request &cause,
+                                   const displaced &victim, picoseconds when);
+    picoseconds send_write(const line_request &line, picoseconds when, bool admitted);
     [[gnu::noinline]] void wait_for_room(memory_client &client);
     void tell_room(picoseconds when);
     void answered(std::size_t index, picoseconds when);

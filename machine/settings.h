@@ -57,7 +57,7 @@ struct core_settings {
     std::uint32_t width = 1;                      // instructions a cycle at most
     std::uint32_t instruction_millicycles = 1000; // an average one, loads and stores that hit L1 included
     std::uint32_t load_use_cycles = 0;            // of a hit in L1, for a load that the next address needs
-    std::uint32_t loads = 1;               // misses under way when it waits for the oldest; 1: blocking
+    std::uint32_t loads = 1;               // misses in flight when it waits for the oldest; 1: blocking
     std::uint32_t window_instructions = 0; // that may execute while a load is missed; 0: any number
     std::uint32_t stores = 4;              // missed lines in the store buffer
     cache_settings l1d;
@@ -127,16 +127,23 @@ struct dram_settings {
     std::uint64_t answer_latency_ps = 0;
 };
 
+// How long it takes until a core notices what a device, a counter or another core tells it.
+struct signal_settings {
+    std::uint64_t interrupt_ps = 0;   // from an input of the interrupt controller to the exception's vector
+    std::uint64_t event_ps = 0;       // from SEV to another core's WFE
+    std::uint64_t maintenance_ps = 0; // from a broadcast invalidation until another core stands still for it
+};
+
 struct settings {
     std::uint64_t seed = 1;
-    std::uint64_t lookahead_ps = 0; // no interrupt crosses cores faster
-    std::uint64_t device_ps = 0;    // an access to a device
-    std::uint32_t owners = 1;       // of memory, with nobody: ids are below it
+    signal_settings signals;
+    std::uint64_t device_ps = 0; // an access to a device
+    std::uint32_t owners = 1;    // of memory, with nobody: ids are below it
     std::vector<core_settings> cores;
     std::vector<level_settings> levels;
     std::vector<master_settings> masters;
     std::vector<region_settings> regions;
-    std::uint32_t writes_under_way = 16; // from all masters, until the controller has taken them
+    std::uint32_t writes_in_flight = 16; // from all masters, until the controller has taken them
     dram_settings dram;
 };
 

@@ -338,17 +338,24 @@ void read_dram(object &from, dram_settings &to)
         .read("answer_latency_ps", to.answer_latency_ps);
 }
 
+void read_signals(object &from, signal_settings &to)
+{
+    from.read("interrupt_ps", to.interrupt_ps)
+        .read("event_ps", to.event_ps)
+        .read("maintenance_ps", to.maintenance_ps);
+}
+
 void read_settings(object &from, settings &to)
 {
     from.read("seed", to.seed)
-        .read("lookahead_ps", to.lookahead_ps)
+        .read("signals", to.signals, read_signals)
         .read("device_ps", to.device_ps)
         .read("owners", to.owners)
         .read("cores", to.cores, read_core)
         .read("levels", to.levels, read_level)
         .read("masters", to.masters, read_master)
         .read("regions", to.regions, read_region)
-        .read("writes_under_way", to.writes_under_way)
+        .read("writes_in_flight", to.writes_in_flight)
         .read("dram", to.dram, read_dram);
 }
 

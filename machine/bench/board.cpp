@@ -60,7 +60,7 @@ dram_settings ddr4_2133()
 settings board()
 {
     settings all;
-    all.lookahead_ps = 200'000;
+    all.signals = {.interrupt_ps = 200'000, .event_ps = 200'000, .maintenance_ps = 200'000};
     all.device_ps = 150'000;
     all.owners = 6;
     all.cores.assign(4, cortex_a53());

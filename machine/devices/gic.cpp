@@ -160,12 +160,13 @@ std::uint32_t gic::highest(core_id core) const
 
 std::uint32_t gic::acknowledge(core_id core)
 {
-    const std::uint32_t intid = highest(core);
+    const std::uint32_t intid = seen_ && !seen_(core) ? spurious : highest(core);
     if (intid != spurious) {
         gic_word &word = word_of(core, intid);
         word.active |= bit_of(intid);
         word.latched &= ~bit_of(intid);
         at(core).active_priorities |= 1u << (priority_of(core, intid) >> priority_shift);
+        changed_for(core, intid); // it is signalled no more
     }
     return intid;
 }
@@ -188,11 +189,7 @@ void gic::deactivate(core_id core, std::uint32_t intid)
 {
     if (intid < shape_.interrupts) {
         word_of(core, intid).active &= ~bit_of(intid);
-        if (intid < first_shared) {
-            changed_(core);
-        } else {
-            changed_everywhere();
-        }
+        changed_for(core, intid);
     }
 }
 
@@ -221,16 +218,22 @@ void gic::set_line(core_id core, std::uint32_t intid, bool high)
     if (high && (word.edge & bit_of(intid)) != 0) {
         word.latched |= bit_of(intid);
     }
-    if (intid < first_shared) {
-        changed_(core);
-    } else {
-        changed_everywhere();
-    }
+    changed_for(core, intid);
 }
 
 void gic::virtual_changed(core_id core)
 {
     set_line(core, shape_.maintenance, at(core).guest.maintenance() != 0);
+}
+
+// For whom a change of an interrupt may matter.
+void gic::changed_for(core_id core, std::uint32_t intid)
+{
+    if (intid < first_shared) {
+        changed_(core);
+    } else {
+        changed_everywhere();
+    }
 }
 
 void gic::changed_everywhere()

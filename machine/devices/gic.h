@@ -35,6 +35,10 @@ public:
     gic &operator=(const gic &) = delete;
     virtual ~gic() = default;
 
+    // Whether a core sees already what is signalled to it (irq_output.h): none is acknowledged before.
+    // Without it, at once.
+    void set_seen(std::function<bool(core_id)> seen) { seen_ = std::move(seen); }
+
     // The CPU interface of a core: ICC_IAR1 or GICC_IAR and so on.
     std::uint32_t acknowledge(core_id core);
     void end(core_id core, std::uint32_t intid);
@@ -114,9 +118,11 @@ private:
     [[nodiscard]] gic_word &word_of(core_id core, std::uint32_t intid);
     [[nodiscard]] const gic_word &word_of(core_id core, std::uint32_t intid) const;
     [[nodiscard]] std::uint8_t priority_of(core_id core, std::uint32_t intid) const;
+    void changed_for(core_id core, std::uint32_t intid);
 
     shape shape_;
     std::function<void(core_id)> changed_;
+    std::function<bool(core_id)> seen_;
     std::vector<interface> cores_;
     std::uint32_t groups_ = 0;     // GICD_CTLR: bit n: Group n is forwarded
     std::vector<gic_word> shared_; // word n: INTIDs 32 n and up; word 0 unused

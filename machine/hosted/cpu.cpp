@@ -129,9 +129,9 @@ int cpu::enter_guest(guest_regs &regs)
         }
     }
     in_guest_ = true;
-    event_ = true; // DDI 0487, D1.6.2: an exception return is an event
+    event_.set(); // DDI 0487, D1.6.2: an exception return is an event
     // What came while EL2 ran was not attended to: the guest is interrupted before it does anything.
-    if (system_.gic().signalled(id()) || system_.gic().virtual_interface(id()).signalled()) {
+    if (sees_interrupt() || system_.gic().virtual_interface(id()).signalled()) {
         timing_.signal(timing_.clock());
     }
     guest_regime_ = guest_regime();
@@ -180,10 +180,32 @@ void cpu::sleep()
     }
 }
 
+// Whether one is there to be taken. One that is on its way signals the core when it arrives.
+bool cpu::sees_interrupt()
+{
+    const devices::irq_output &output = system_.irq_output_of(id());
+    if (output.is_seen(timing_.clock())) {
+        return true;
+    }
+    if (output.seen_from() != engine::never) {
+        timing_.signal(output.seen_from());
+    }
+    return false;
+}
+
+bool cpu::sees_event()
+{
+    const bool there = event_.is_set(timing_.clock());
+    if (!there && event_.coming() != engine::never) {
+        timing_.signal(event_.coming());
+    }
+    return there;
+}
+
 void cpu::wait_for_interrupt()
 {
     timing_.order();
-    while (!system_.gic().signalled(id())) {
+    while (!sees_interrupt()) {
         sleep();
     }
 }
@@ -191,15 +213,10 @@ void cpu::wait_for_interrupt()
 void cpu::wait_for_event()
 {
     timing_.order();
-    while (!event_ && !system_.gic().signalled(id())) {
+    while (!sees_event() && !sees_interrupt()) {
         sleep();
     }
-    event_ = false;
-}
-
-void cpu::set_event()
-{
-    event_ = true;
+    event_.clear();
 }
 
 // --- Guest ---
@@ -268,7 +285,7 @@ bool cpu::leave(const exception &why)
 void cpu::take_interrupts()
 {
     for (;;) {
-        if (system_.gic().signalled(id())) {
+        if (sees_interrupt()) {
             leave({.resume = resume_address(nullptr)});
         } else if (takes_virtual_interrupt()) {
             const std::uint64_t before = pstate_;
@@ -312,7 +329,7 @@ void cpu::guest_wait(const void *where)
         }
         return take_interrupts();
     }
-    while (!system_.gic().signalled(id()) && !system_.gic().virtual_interface(id()).signalled()) {
+    while (!sees_interrupt() && !system_.gic().virtual_interface(id()).signalled()) {
         sleep();
     }
     take_interrupts();
@@ -322,10 +339,10 @@ void cpu::guest_wait(const void *where)
 void cpu::guest_wait_for_event()
 {
     timing_.order();
-    while (!event_ && !system_.gic().signalled(id()) && !takes_virtual_interrupt()) {
+    while (!sees_event() && !sees_interrupt() && !takes_virtual_interrupt()) {
         sleep();
     }
-    event_ = false;
+    event_.clear();
     take_interrupts();
 }
 

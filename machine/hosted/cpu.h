@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "machine/core.h"
+#include "machine/hosted/event_register.h"
 #include "machine/hosted/guest_space.h"
 #include "machine/hosted/registers.h"
 #include "machine/hosted/tables.h"
@@ -36,6 +37,10 @@ public:
     cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation);
     ~cpu();
 
+    // Whose code an execution is of.
+    [[nodiscard]] static cpu &of(const execution &what) { return static_cast<cpu &>(*what.faults); }
+    [[nodiscard]] system &whole() { return system_; }
+
     [[nodiscard]] core &timing() { return timing_; }
     [[nodiscard]] core_id id() const { return timing_.id(); }
     [[nodiscard]] registers &state() { return state_; }
@@ -50,7 +55,7 @@ public:
     int enter_guest(guest_regs &regs);
     void wait_for_interrupt();
     void wait_for_event();
-    void set_event();
+    [[nodiscard]] event_register &event() { return event_; }
     // EL2's MMU is on: its accesses are translated from now on.
     void translation_on();
     void invalidate_translations();                  // of all regimes
@@ -90,6 +95,8 @@ private:
     [[nodiscard]] translation_regime guest_regime() const;
     void count_at(std::uint32_t level);
     void sleep();
+    [[nodiscard]] bool sees_interrupt();
+    [[nodiscard]] bool sees_event();
     [[nodiscard]] bool takes_virtual_interrupt();
     void deliver(std::uint64_t vector);
     [[nodiscard]] const void *fetch(std::uint64_t ipa);
@@ -101,7 +108,7 @@ private:
     translation_regime el2_regime_;
     translation_regime guest_regime_;
     bool on_ = false;
-    bool event_ = false;
+    event_register event_;
     bool in_guest_ = false;
     fiber *el2_ = nullptr;
     execution el2_execution_;

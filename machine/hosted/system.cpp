@@ -38,10 +38,7 @@ std::uint64_t up_to_pages(std::uint64_t bytes)
 
 system::system(board_settings board, contents what) : board_(std::move(board)), contents_(std::move(what)) {}
 
-system::~system()
-{
-    set_current(nullptr);
-}
+system::~system() = default;
 
 result<std::unique_ptr<system>> system::make(const settings &wanted, board_settings board, contents what)
 {
@@ -88,6 +85,7 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
     }
     memory_ = std::make_unique<ram>(std::get<ram>(std::move(bytes)));
 
+    irq_outputs_.resize(machine_->core_count());
     peripherals_ = std::make_unique<peripherals>(
         board_, peripherals::surroundings{
                     .machine = *machine_,
@@ -95,6 +93,8 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
                     .interrupts_changed = [this](core_id which) { interrupts_changed(which); },
                     .sent = [this](std::uint8_t byte) { console_.push_back(static_cast<char>(byte)); },
                 });
+    gic().set_seen(
+        [this](core_id which) { return irq_output_of(which).is_seen(machine_->core_at(which).clock()); });
     make_monitors();
     return make_cpus();
 }
@@ -156,7 +156,6 @@ std::optional<refusal> system::fill_memory()
 
 end_of_run system::run(picoseconds until)
 {
-    set_current(this);
     catch_faults();
     if (!cpus_[0]->is_on()) {
         map_before_translation();
@@ -190,7 +189,7 @@ void system::stop_for_ever()
 {
     machine_->timeline().stop();
     for (;;) {
-        machine_->timeline().running()->wait();
+        running().timing().wait();
     }
 }
 
@@ -326,33 +325,42 @@ void system::share_page(phys_addr page)
     }
 }
 
-// No interrupt crosses cores faster than the engine's lookahead; one's own are there at once.
+// An interrupt is seen after its latency, whosever it is and whatever the core does. A virtual one is the
+// core's own doing, or its guest's.
 void system::interrupts_changed(core_id which)
 {
-    if (!gic().signalled(which) && !gic().virtual_interface(which).signalled()) {
-        return;
+    const picoseconds now = machine_->timeline().now();
+    const picoseconds seen = now + picoseconds{machine_->made_from().signals.interrupt_ps};
+    devices::irq_output &output = irq_outputs_[which.value];
+    output.set(gic().signalled(which), seen);
+    if (output.seen_from() != engine::never) {
+        machine_->core_at(which).signal(std::max(output.seen_from(), now));
     }
-    engine &timeline = machine_->timeline();
-    const core *running = timeline.running();
-    const bool own = running == nullptr || running->id() == which;
-    const picoseconds delay{own ? 0 : machine_->made_from().lookahead_ps};
-    machine_->core_at(which).signal(timeline.now() + delay);
+    if (gic().virtual_interface(which).signalled()) {
+        const sequencer *runs = machine_->timeline().running();
+        machine_->core_at(which).signal(runs != nullptr && runs->id() == which ? now : seen);
+    }
 }
 
+// To the other cores; the own one has it at once.
 void system::send_event()
 {
-    const picoseconds when = machine_->timeline().now() + picoseconds{machine_->made_from().lookahead_ps};
+    cpu &from = running();
+    const picoseconds when = from.timing().clock() + picoseconds{machine_->made_from().signals.event_ps};
     for (const auto &each : cpus_) {
-        each->set_event();
-        each->timing().signal(when);
+        if (each.get() == &from) {
+            each->event().set();
+        } else {
+            each->event().set_at(when);
+            each->timing().signal(when);
+        }
     }
 }
 
-// Nothing crosses cores faster than the engine's lookahead.
 void system::broadcast_maintenance()
 {
     core &from = running().timing();
-    const picoseconds when = from.order() + picoseconds{machine_->made_from().lookahead_ps};
+    const picoseconds when = from.order() + picoseconds{machine_->made_from().signals.maintenance_ps};
     for (const auto &each : cpus_) {
         if (&each->timing() != &from) {
             each->timing().stand_still(when, board_.broadcast_stall);

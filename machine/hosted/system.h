@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/devices/irq_output.h"
 #include "machine/hosted/guest_space.h"
 #include "machine/hosted/monitors.h"
 #include "machine/hosted/peripherals.h"
@@ -79,6 +80,11 @@ public:
     [[nodiscard]] cpu &core_at(std::size_t n) { return *cpus_[n]; }
     [[nodiscard]] std::size_t core_count() const { return cpus_.size(); }
     [[nodiscard]] devices::gic &gic() { return peripherals_->gic(); }
+    // Of the interrupt controller, to a core.
+    [[nodiscard]] const devices::irq_output &irq_output_of(core_id which) const
+    {
+        return irq_outputs_[which.value];
+    }
     [[nodiscard]] bool has_gic_v3() const { return board_.gic == gic_kind::v3; }
     [[nodiscard]] devices::generic_timer &timer() { return peripherals_->timer(); }
     // Of a core; null: it has none.
@@ -135,6 +141,7 @@ private:
     std::vector<guest> guests_;
     std::unique_ptr<simulated_machine> machine_;
     std::unique_ptr<peripherals> peripherals_;
+    std::vector<devices::irq_output> irq_outputs_;
     std::vector<std::unique_ptr<monitors>> monitors_;
     std::unique_ptr<sysregs> device_registers_;
     std::vector<std::unique_ptr<cpu>> cpus_;

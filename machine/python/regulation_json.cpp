@@ -108,8 +108,6 @@ void read_cost(interrupt_cost &into, const std::string &key, const json &value)
         into.entry_ps = number(value);
     } else if (key == "exit_ps") {
         into.exit_ps = number(value);
-    } else if (key == "to_other_ps") {
-        into.to_other_ps = number(value);
     } else if (key == "overflow_instructions") {
         value.get_to(into.overflow_instructions);
     } else if (key == "period_instructions") {

@@ -23,28 +23,28 @@ reservation_parameters parameters_of(const core_budget &wanted, picoseconds star
 
 } // namespace
 
-core_driver::core_driver(core &own, engine &timeline, const core_budget &wanted, const interrupt_cost &cost,
-                         shared_regulator *shared, picoseconds start,
-                         std::function<void(const core_driver &, picoseconds)> published)
-    : own_(own), timeline_(timeline), cost_(cost), shared_(shared), published_(std::move(published))
+core_driver::core_driver(core &own, const core_budget &wanted, shared_regulator *shared,
+                         const surroundings &around)
+    : own_(own), timeline_(around.timeline), cost_(around.cost), latency_(around.latency), shared_(shared),
+      published_(around.published)
 {
-    const reservation_parameters parameters = parameters_of(wanted, start);
+    const reservation_parameters parameters = parameters_of(wanted, around.start);
     (void)budget_init(&budget_, &parameters, nullptr);
     if (shared_ != nullptr) {
         (void)regulated_init(&regulated_.emplace(), &budget_, &shared_->exchange(), wanted.core);
     }
     for (const core_event which : wanted.events) {
         counters_.push_back(std::make_unique<event_unit>(own_, which, [this] {
-            overflowed_ = true;
-            own_.signal(own_.clock());
+            overflow_at_ = std::min(overflow_at_, own_.clock() + latency_);
+            own_.signal(overflow_at_);
         }));
     }
     own_.set_attend([this] { attend(); });
-    budget_start(&budget_, start.value);
-    obey(budget_load(&budget_, start.value));
+    budget_start(&budget_, around.start.value);
+    obey(budget_load(&budget_, around.start.value));
     set_timer();
     if (!runs_) {
-        own_.signal(start);
+        own_.signal(around.start);
     }
 }
 
@@ -77,7 +77,7 @@ void core_driver::attend()
         } else if (runs_) {
             break;
         } else {
-            signal_message();
+            signal_next();
             own_.wait();
         }
     }
@@ -86,27 +86,25 @@ void core_driver::attend()
         taken_.time_ps += cost_.exit_ps;
     }
     attending_ = false;
-    if (timer_ || overflowed_) {
-        own_.signal(own_.clock());
-    }
-    signal_message();
+    signal_next();
 }
 
 // A core has one signal, which what came before it has used up.
-void core_driver::signal_message()
+void core_driver::signal_next()
 {
-    if (message_at_ != engine::never) {
-        own_.signal(message_at_);
+    const picoseconds next = std::min({overflow_at_, period_at_, message_at_});
+    if (next != engine::never) {
+        own_.signal(std::max(next, own_.clock()));
     }
 }
 
 bool core_driver::take_one(picoseconds now)
 {
-    if (overflowed_) {
-        overflowed_ = false;
+    if (overflow_at_ <= now) {
+        overflow_at_ = engine::never;
         overflow();
-    } else if (timer_) {
-        timer_ = false;
+    } else if (period_at_ <= now) {
+        period_at_ = engine::never;
         period();
     } else if (message_at_ <= now) {
         message_at_ = engine::never;
@@ -140,7 +138,7 @@ core_driver::readings core_driver::stop()
     for (std::size_t i = 0; i < counters_.size(); ++i) {
         found.at(i) = counters_[i]->stop();
     }
-    overflowed_ = false; // its flag is cleared with it
+    overflow_at_ = engine::never; // its flag is cleared with it
     return found;
 }
 
@@ -156,22 +154,22 @@ void core_driver::set_timer()
 {
     const std::uint64_t deadline = budget_deadline(&budget_);
     const picoseconds when = deadline == BUDGET_NO_DEADLINE ? engine::never : picoseconds{deadline};
-    if (when == timer_at_) {
+    if (when == deadline_) {
         return;
     }
-    if (timer_at_ != engine::never) {
+    if (deadline_ != engine::never) {
         timeline_.cancel(timer_event_);
     }
-    timer_at_ = when;
+    deadline_ = when;
     if (when != engine::never) {
         timer_event_ = timeline_.at(when, [this, when] {
-            timer_at_ = engine::never;
+            deadline_ = engine::never;
             if (own_.ended()) {
                 leave();
                 return;
             }
-            timer_ = true;
-            own_.signal(when);
+            period_at_ = when + latency_;
+            own_.signal(period_at_);
         });
     }
 }
@@ -208,7 +206,7 @@ void core_driver::period()
         own_.instructions(cost_.step_instructions);
         then = own_.order();
         shared_->step(*regulated_, sample, then);
-        published_(*this, then + picoseconds{cost_.to_other_ps});
+        published_(*this, then + latency_);
     }
     obey(regulated_load(&*regulated_, then.value));
     set_timer();

@@ -20,11 +20,17 @@ namespace bulkhead::machine::regulation {
 
 class core_driver {
 public:
-    // A good budget (driver.h), whose periods begin at `start`, outside of a run. `shared`: of a regulated
-    // core, else null. `published`: tells the others that there are budgets, which arrive at that time.
-    core_driver(core &own, engine &timeline, const core_budget &wanted, const interrupt_cost &cost,
-                shared_regulator *shared, picoseconds start,
-                std::function<void(const core_driver &, picoseconds)> published);
+    // What all drivers of a machine have in common.
+    struct surroundings {
+        engine &timeline;
+        const interrupt_cost &cost;
+        picoseconds latency; // from an overflow, a timer's expiry or another core's request to the handler
+        picoseconds start;   // of the first period
+        // Tells the others that there are budgets: an interrupt that arrives at that time.
+        std::function<void(const core_driver &, picoseconds)> published;
+    };
+    // A good budget (driver.h), outside of a run. `shared`: of a regulated core, else null.
+    core_driver(core &own, const core_budget &wanted, shared_regulator *shared, const surroundings &around);
     core_driver(const core_driver &) = delete;
     core_driver &operator=(const core_driver &) = delete;
 
@@ -56,13 +62,14 @@ private:
     picoseconds enter(std::uint32_t instructions);
     readings stop();
     void leave();
-    void signal_message();
+    void signal_next();
     void obey(budget_action action);
     void set_timer();
 
     core &own_;
     engine &timeline_;
     interrupt_cost cost_;
+    picoseconds latency_;
     shared_regulator *shared_;
     std::function<void(const core_driver &, picoseconds)> published_;
     ::budget budget_{};
@@ -70,10 +77,11 @@ private:
     std::vector<std::unique_ptr<event_unit>> counters_;
     bool runs_ = true;
     bool attending_ = false;
-    bool overflowed_ = false;
-    bool timer_ = false;
+    // When the interrupts that are raised arrive; never: none is.
+    picoseconds overflow_at_ = engine::never;
+    picoseconds period_at_ = engine::never;
     picoseconds message_at_ = engine::never;
-    picoseconds timer_at_ = engine::never;
+    picoseconds deadline_ = engine::never; // of the timer
     engine::event_id timer_event_ = 0;
     interrupts taken_;
 };

@@ -155,10 +155,14 @@ driver::driver(simulated_machine &of, const settings &wanted, const regulator_pa
             }
         }
     };
+    const core_driver::surroundings around{.timeline = of.timeline(),
+                                           .cost = wanted.cost,
+                                           .latency = picoseconds{of.made_from().signals.interrupt_ps},
+                                           .start = start,
+                                           .published = published};
     for (const core_budget &one : wanted.budgets) {
-        cores_.push_back(std::make_unique<core_driver>(of.core_at(core_id{one.core}), of.timeline(), one,
-                                                       wanted.cost, one.regulated ? shared_.get() : nullptr,
-                                                       start, published));
+        cores_.push_back(std::make_unique<core_driver>(of.core_at(core_id{one.core}), one,
+                                                       one.regulated ? shared_.get() : nullptr, around));
     }
 }
 

@@ -30,7 +30,6 @@ struct core_budget {
 struct interrupt_cost {
     std::uint64_t entry_ps = 0;
     std::uint64_t exit_ps = 0;
-    std::uint64_t to_other_ps = 0; // until another core's interrupt arrives there
     std::uint32_t overflow_instructions = 0;
     std::uint32_t period_instructions = 0;
     std::uint32_t step_instructions = 0;    // beside, of the last core of an interval

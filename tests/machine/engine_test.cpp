@@ -38,7 +38,7 @@ TEST(engine, equal_runs_have_equal_digests)
 {
     const auto run = [](std::uint64_t lookahead_ps) {
         settings wanted = small_machine();
-        wanted.lookahead_ps = lookahead_ps;
+        wanted.signals = signals_after(lookahead_ps);
         const auto machine = make_machine(wanted);
         for (std::uint32_t i = 0; i < 4; ++i) {
             machine->core_at({i}).start([i](core &own) {
@@ -60,7 +60,7 @@ TEST(engine, a_core_that_may_run_on_little_behind_a_missed_load_stops_at_the_sam
 {
     const auto run = [](std::uint64_t lookahead_ps, bool events) {
         settings wanted = small_machine();
-        wanted.lookahead_ps = lookahead_ps;
+        wanted.signals = signals_after(lookahead_ps);
         for (core_settings &own : wanted.cores) {
             own.loads = 3;
             own.window_instructions = 3;
@@ -99,7 +99,7 @@ TEST(engine, a_core_stands_still_for_what_another_one_broadcasts)
     constexpr std::uint64_t broadcasts = 40;
     const auto run = [&](std::uint64_t lookahead_ps, bool sleeps) {
         settings wanted = small_machine();
-        wanted.lookahead_ps = lookahead_ps;
+        wanted.signals = signals_after(lookahead_ps);
         const auto machine = make_machine(wanted);
         core &victim = machine->core_at({0});
         victim.start([&](core &own) {
@@ -155,10 +155,10 @@ TEST(engine,
 {
     const auto run = [](std::uint64_t lookahead_ps) {
         settings wanted = small_machine();
-        wanted.lookahead_ps = lookahead_ps;
+        wanted.signals = signals_after(lookahead_ps);
         wanted.levels[0].misses = 3;
         wanted.levels[0].cache.size_bytes = 64 * 1024;
-        wanted.writes_under_way = 2;
+        wanted.writes_in_flight = 2;
         wanted.dram.how = {.write_queue = 4, .write_high = 3, .write_low = 1};
         const auto machine = make_machine(wanted);
         for (std::uint32_t i = 0; i < 4; ++i) {
@@ -234,7 +234,7 @@ TEST(engine, an_interrupt_is_attended_between_two_instructions_whatever_the_look
 {
     const auto run = [](std::uint64_t lookahead_ps) {
         settings wanted = small_machine(2);
-        wanted.lookahead_ps = lookahead_ps;
+        wanted.signals = signals_after(lookahead_ps);
         const auto machine = make_machine(wanted);
         std::vector<std::uint64_t> attended;
         core &own = machine->core_at({0});

@@ -9,10 +9,16 @@
 
 namespace bulkhead::machine::test {
 
+// All that a core tells another one, or itself, takes the same time: so far cores run ahead.
+inline signal_settings signals_after(std::uint64_t ps)
+{
+    return {.interrupt_ps = ps, .event_ps = ps, .maintenance_ps = ps};
+}
+
 inline settings small_machine(std::size_t cores = 4)
 {
     settings all;
-    all.lookahead_ps = 200'000;
+    all.signals = signals_after(200'000);
     all.device_ps = 100'000;
     all.owners = 8;
     core_settings one;

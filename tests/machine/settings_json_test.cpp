@@ -17,7 +17,7 @@ using nlohmann::json;
 json good()
 {
     return json::parse(R"({
-        "seed": 7, "lookahead_ps": 200000, "owners": 4,
+        "seed": 7, "signals": {"interrupt_ps": 150000, "maintenance_ps": 90000}, "owners": 4,
         "cores": [{
             "frequency_hz": 1000000000, "instruction_millicycles": 1200, "loads": 2,
             "l1d": {"size_bytes": 32768, "ways": 4, "policy": "plru"},
@@ -47,6 +47,8 @@ TEST(settings_json, what_is_read_makes_a_machine)
 {
     const settings read = expect_made(settings_from_json(good().dump()));
     EXPECT_EQ(read.seed, 7U);
+    EXPECT_EQ(read.signals.interrupt_ps, 150'000U);
+    EXPECT_EQ(read.signals.event_ps, 0U);
     EXPECT_EQ(read.cores.at(0).instruction_millicycles, 1200U);
     EXPECT_EQ(read.cores.at(0).l1d.policy, replacement::tree_plru);
     EXPECT_EQ(read.cores.at(0).stores, core_settings{}.stores);

@@ -66,6 +66,15 @@ def test_two_clusters_have_a_second_level_each_and_ports_of_their_own() -> None:
     assert len({core["master"] for core in settings["cores"]}) == 2
 
 
+def test_a_port_of_the_interconnect_bounds_both_directions_of_the_cores() -> None:
+    """8 bytes in each clock, a third of the cores'."""
+    settings = settings_of(platform("teres-i"))
+    (cores,) = settings["masters"]
+    assert cores["reads"] == cores["writes"] == {"peak_bytes_per_s": 8 * 1_056_000_000 // 3}
+    none = settings_of(platform("zcu102"))
+    assert all("writes" not in master for master in none["masters"])
+
+
 def test_a_private_second_level_belongs_to_the_core() -> None:
     settings = settings_of(platform("mpam4"))
     assert all(core["l2"]["size_bytes"] == 512 * KIB for core in settings["cores"])

@@ -15,7 +15,7 @@ from bulkhead.config.timing import BY_TURNS, WATERMARKS
 
 Findings = Iterator[Finding]
 
-STANDARDS = ("SDR", "DDR3", "DDR4", "LPDDR2")
+STANDARDS = ("SDR", "DDR3", "DDR4", "LPDDR2", "LPDDR3", "LPDDR4")
 LEVELS = ("l1d", "l2", "l3")
 PS_PER_S = 10**12
 

@@ -22,6 +22,7 @@ from bulkhead.config.maintenance import reaching
 from bulkhead.config.masters import trusted
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
+from bulkhead.config.parts import add_parts, text_of_parts
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
@@ -127,17 +128,19 @@ def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None
     """Load one platform file. The platform is None if it has any problem."""
     file = shown or str(path)
     text, source = read_text(path, file)
-    return (None, source, source.problems) if text is None else _platform_from(text, file)
+    return (None, source, source.problems) if text is None else _platform_from(text, file, text_of_parts())
 
 
 @lru_cache(maxsize=16)
-def _platform_from(text: str, file: str) -> tuple[Platform | None, Source, list[Problem]]:
-    """Many systems name the same few platforms: each text is read once."""
+def _platform_from(text: str, file: str, parts: str) -> tuple[Platform | None, Source, list[Problem]]:
+    """Many systems name the same few platforms: each text is read once. `parts`: of all there are."""
+    del parts
     source = parse_text(text, Source(file))
     problems = list(source.problems)
     if source.root is None:
         return None, source, problems
     problems += _extend(source)
+    problems += add_parts(source)
     platform, _, found = validate(source.root, Platform, file)
     problems += found
     if platform is not None:

@@ -16,7 +16,17 @@ from typing import Any
 from bulkhead.config.platform import Platform
 from bulkhead.units import size_text
 
-_NOT_SHOWN = ("source", "sources", "platform", "name", "extends", "description", "fitted", "calibration")
+_NOT_SHOWN = (
+    "source",
+    "sources",
+    "platform",
+    "name",
+    "extends",
+    "parts",
+    "description",
+    "fitted",
+    "calibration",
+)
 _ADDRESSES = ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
 _SIZES = ("size", "page", "chunk")
 _TIMES = (

@@ -258,6 +258,7 @@ class Platform(Model):
     platform: FormatVersion
     name: Name
     extends: Name | None = None  # the platform whose keys hold where this one has none of its own
+    parts: tuple[Name, ...] = ()  # files of platforms/parts, whose keys stand beneath its own
     description: Text
     emulator: Emulator | None = None
     cores: Cores

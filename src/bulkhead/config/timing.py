@@ -158,9 +158,17 @@ class Regulator(Section):
     transaction: Bytes
 
 
+class Port(Section):
+    """Where cores behind one last cache enter the interconnect: what it moves in each direction at most."""
+
+    width: Bytes  # in each of its clocks
+    divider: Annotated[int, Field(ge=1, le=64)]  # of the cores' clock, which gives its own
+
+
 class Interconnect(Section):
     request: Picoseconds  # from the last cache to the memory controller
     answer: Picoseconds  # and back
+    port: Port | None = None  # none: as fast as what is behind it
     writes: Annotated[int, Field(ge=1, le=1024)] = 16  # under way until the controller has taken them
     regulators: tuple[Regulator, ...] = ()
 
@@ -245,7 +253,8 @@ class Costs(Section):
 
     entry: Picoseconds | None = None
     exit: Picoseconds | None = None
-    interrupt: Picoseconds | None = None
+    interrupt_latency: Picoseconds | None = None  # from its signal to the first instruction of the vector
+    event_latency: Picoseconds | None = None  # from SEV to another core's WFE [interrupt_latency]
     barrier: Picoseconds | None = None
     device: Picoseconds | None = None  # an access to a device's register
 

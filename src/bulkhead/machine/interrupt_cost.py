@@ -2,7 +2,8 @@
 """What an interrupt of a budget costs where no hypervisor runs on the machine: as it would at EL2.
 
 Entry and exit are the platform's constants; the rest is instructions and lines of EL2's data, with their
-source. regulation.py puts them into what the machine's driver takes.
+source. How late an interrupt comes is the machine's (settings.py). regulation.py puts all into what the
+machine's driver takes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ def cost_of(platform: Platform) -> dict[str, Any]:
     return {
         "entry_ps": costs.entry or 0,
         "exit_ps": costs.exit or 0,
-        "to_other_ps": costs.interrupt or 0,
         "overflow_instructions": OVERFLOW_INSTRUCTIONS,
         "period_instructions": PERIOD_INSTRUCTIONS,
         "step_instructions": STEP_INSTRUCTIONS,

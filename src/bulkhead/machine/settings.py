@@ -15,7 +15,7 @@ from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.timing import BY_TURNS, WATERMARKS, DramTiming, Interconnect, Prefetcher, TlbLevel
 
 PICOSECONDS_PER_S = 10**12
-LOOKAHEAD_PS = 200_000  # where no cost of an interrupt is given: no interrupt crosses cores faster
+INTERRUPT_PS = 150_000  # where no latency is given: as ZCU102
 DEVICE_PS = 150_000
 _POLICY = "lru"
 
@@ -31,9 +31,10 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
     interconnect, costs = platform.interconnect, platform.costs
     if interconnect is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interconnect")
+    ports = {_master(platform, number) for number in range(platform.cores.count)}
     return {
         "seed": seed,
-        "lookahead_ps": costs.interrupt or LOOKAHEAD_PS,
+        "signals": _signals(platform),
         "device_ps": costs.device or DEVICE_PS,
         "owners": owners,
         "cores": [_core(platform, number) for number in range(platform.cores.count)],
@@ -44,12 +45,26 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
                 "request_ps": interconnect.request,
                 "answer_ps": interconnect.answer,
                 **_qos(interconnect, name),
+                **(_port(platform, interconnect) if name in ports else {}),
             }
             for name in _masters(platform)
         ],
         "regions": _regions(platform),
-        "writes_under_way": interconnect.writes,
+        "writes_in_flight": interconnect.writes,
         "dram": _dram(platform),
+    }
+
+
+def _signals(platform: Platform) -> Settings:
+    """How long what a device or a core says is under way to a core. The machine's cores run ahead of each
+    other by the least of it (machine/engine.h)."""
+    costs, maintenance = platform.costs, platform.maintenance
+    interrupt = INTERRUPT_PS if costs.interrupt_latency is None else costs.interrupt_latency
+    return {
+        "interrupt_ps": interrupt,
+        "event_ps": interrupt if costs.event_latency is None else costs.event_latency,
+        # There and back again is what the core that broadcasts waits for.
+        "maintenance_ps": interrupt if maintenance is None else maintenance.wait // 2,
     }
 
 
@@ -147,6 +162,16 @@ def _qos(interconnect: Interconnect, master: str) -> Settings:
     if found is None:
         return {}
     return {"qos": {"clock_ps": found.clock, "transaction_bytes": found.transaction}}
+
+
+def _port(platform: Platform, interconnect: Interconnect) -> Settings:
+    """A port moves a line after the other, and no faster than its clock and width say."""
+    port, frequency = interconnect.port, platform.cores.frequency
+    if port is None:
+        return {}
+    assert frequency is not None
+    rate = port.width * frequency // port.divider
+    return {way: {"peak_bytes_per_s": rate} for way in ("reads", "writes")}
 
 
 def _master(platform: Platform, number: int) -> str:
