@@ -169,6 +169,11 @@ public:
     void arrived(ticket id, picoseconds when) override;
     void room(picoseconds when) override;
     std::optional<written_back> drop(phys_addr line) override;
+    [[nodiscard]] bool holds(phys_addr line) const override
+    {
+        const phys_addr tagged{line.value | shared_tag};
+        return l1d_.contains(line) || l1d_.contains(tagged) || (l2_ && l2_->contains(line));
+    }
 
 private:
     friend class engine;
@@ -305,7 +310,18 @@ private:
 
     // machine/core_shared.cpp
     [[gnu::noinline]] void shared_access(phys_addr address, access_kind kind, bool dependent, owner_id owner);
-    bool snoop(phys_addr tagged, access_kind kind);
+    // What others of the cluster had of a line, and whether one had to give it up or write it back.
+    struct beside {
+        bool held = false;
+        bool asked = false;
+    };
+    beside snoop(phys_addr tagged, access_kind kind);
+    void fill_from_cache(phys_addr line, access_kind kind, owner_id owner, bool own_cluster, picoseconds now);
+    [[nodiscard]] bool shares_a_level(const core &other) const
+    {
+        return !route_.levels.empty() && !other.route_.levels.empty() &&
+               route_.levels.back() == other.route_.levels.back();
+    }
 
     // machine/core_stream.cpp
     [[gnu::noinline]] bool stream_store_or_break(phys_addr address, std::uint32_t bytes, access_kind kind);

@@ -339,8 +339,10 @@ void zdma_channel::write_lines()
             return;
         }
         std::copy_n(head.data.begin() + head.written, bytes, target.begin());
-        last_write_ = around_.memory.write_past(
-            around_.way, {phys_addr{line_of(destination_.address)}, around_.owner}, now(), true);
+        const written_back line{phys_addr{line_of(destination_.address)}, around_.owner};
+        last_write_ = settings_.coherent
+                          ? around_.memory.write_coherent(around_.way, line, bytes == line_bytes_, now())
+                          : around_.memory.write_past(around_.way, line, now(), true);
         write_from_ = std::max(last_write_, now() + settings_.line);
         write_admitted_ = false;
         destination_.address += bytes;

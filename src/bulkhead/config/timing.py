@@ -158,11 +158,19 @@ class Regulator(Section):
     transaction: Bytes
 
 
+class Coherence(Section):
+    """A coherent interconnect: it asks all clusters but the one that a request comes from."""
+
+    snoop: Picoseconds  # to the clusters and back, without their own time
+    speculative: bool = True  # reads go to memory at once, whatever the clusters will answer
+
+
 class Interconnect(Section):
     request: Picoseconds  # from the last cache to the memory controller
     answer: Picoseconds  # and back
     writes: Annotated[int, Field(ge=1, le=1024)] = 16  # under way until the controller has taken them
     regulators: tuple[Regulator, ...] = ()
+    coherence: Coherence | None = None
 
 
 class DramTiming(Section):
