@@ -18,13 +18,13 @@ static bool has_flag(const struct manifest_domain *domain, uint32_t flag)
     return (domain->flags & flag) != 0;
 }
 
-struct tally tally_begin(const struct manifest_header *manifest, const struct admission_terms *terms)
+struct tally tally_begin(const struct manifest_header *manifest, const struct admission_state *state)
 {
     const struct manifest_bandwidth *stated = &manifest->bandwidth;
 
     return (struct tally){
         .manifest = manifest,
-        .terms = terms,
+        .state = state,
         .capacity =
             {
                 .curve = manifest_bandwidth_curve(manifest),
@@ -105,13 +105,13 @@ static uint64_t written_back(const struct manifest_header *manifest, const struc
 }
 
 static uint64_t rate_of(const struct manifest_header *manifest, const struct manifest_domain *domain,
-                        const struct budget_terms *terms)
+                        const struct budget_parameters *budget)
 {
     uint64_t lines =
-        lines_of(manifest, domain, terms->events) + written_back(manifest, domain, terms->events);
+        lines_of(manifest, domain, budget->events) + written_back(manifest, domain, budget->events);
 
     return memory_rate(tally_counted(manifest, lines), tally_event_bytes(manifest, domain),
-                       tally_holders(domain), terms->period_ns);
+                       tally_holders(domain), budget->period_ns);
 }
 
 /* Periods of all cores in one of a holder's. */
@@ -121,18 +121,18 @@ static uint64_t periods_of(const struct manifest_domain *domain, uint64_t period
 }
 
 uint64_t tally_interval_events(const struct tally *tally, const struct manifest_domain *domain,
-                               const struct budget_terms *terms)
+                               const struct budget_parameters *budget)
 {
-    return domain->vcpu_count * scaled(lines_of(tally->manifest, domain, terms->events),
-                                       tally->terms->regulation.interval_ns,
-                                       periods_of(domain, terms->period_ns), true);
+    return domain->vcpu_count * scaled(lines_of(tally->manifest, domain, budget->events),
+                                       tally->state->regulation.interval_ns,
+                                       periods_of(domain, budget->period_ns), true);
 }
 
 uint64_t tally_events_within(const struct tally *tally, const struct manifest_domain *domain, uint64_t room,
                              uint64_t period_ns)
 {
     return scaled(room / domain->vcpu_count, periods_of(domain, period_ns),
-                  tally->terms->regulation.interval_ns, false);
+                  tally->state->regulation.interval_ns, false);
 }
 
 /* Where it is bounded. */
@@ -147,8 +147,8 @@ static void add_rate(struct tally *tally, const struct manifest_domain *domain, 
 void tally_add_domain(struct tally *tally, uint32_t number)
 {
     const struct manifest_domain *domain = &manifest_domains(tally->manifest)[number];
-    const struct budget_terms *held = &tally->terms->held[number];
-    const struct budget_terms *latest = &tally->terms->latest[number];
+    const struct budget_parameters *held = &tally->state->held[number];
+    const struct budget_parameters *latest = &tally->state->latest[number];
     bool has_budget = has_flag(domain, BH_DOMAIN_FLAG_BUDGET);
 
     if (!has_budget || tally_event_bytes(tally->manifest, domain) == 0) {
@@ -157,7 +157,7 @@ void tally_add_domain(struct tally *tally, uint32_t number)
         add_rate(tally, domain,
                  larger(rate_of(tally->manifest, domain, held), rate_of(tally->manifest, domain, latest)));
     }
-    if (has_budget && tally->terms->regulation.members != 0) {
+    if (has_budget && tally->state->regulation.members != 0) {
         tally->interval_events +=
             larger(tally_interval_events(tally, domain, held), tally_interval_events(tally, domain, latest));
     }

@@ -14,7 +14,7 @@ extern "C" {
 
 struct tally {
     const struct manifest_header *manifest;
-    const struct admission_terms *terms;
+    const struct admission_state *state;
     struct memory_capacity capacity; /* without points nothing but the limit is tested */
     uint64_t rate;                   /* of all that are bounded */
     struct memory_load load;
@@ -23,7 +23,7 @@ struct tally {
 };
 
 /* With nothing counted. */
-struct tally tally_begin(const struct manifest_header *manifest, const struct admission_terms *terms);
+struct tally tally_begin(const struct manifest_header *manifest, const struct admission_state *state);
 
 /* Counts a domain that is no member of the regulator's set. */
 void tally_add_domain(struct tally *tally, uint32_t number);
@@ -51,7 +51,7 @@ uint32_t tally_holders(const struct manifest_domain *domain);
 /* The domain's events of an interval, as the regulator takes the limits of others: rounded up for each core.
  * And the most events of which that makes no more than `room`. */
 uint64_t tally_interval_events(const struct tally *tally, const struct manifest_domain *domain,
-                               const struct budget_terms *terms);
+                               const struct budget_parameters *budget);
 uint64_t tally_events_within(const struct tally *tally, const struct manifest_domain *domain, uint64_t room,
                              uint64_t period_ns);
 

@@ -55,7 +55,7 @@ static uint32_t count_limited(const struct tally *tally, const struct manifest_d
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
-        count += !is_regulated(&tally->terms->regulation, core_of(tally, domain, i));
+        count += !is_regulated(&tally->state->regulation, core_of(tally, domain, i));
     }
     return count;
 }
@@ -64,7 +64,7 @@ static uint32_t count_limited(const struct tally *tally, const struct manifest_d
 static uint64_t most_of_core(const struct tally *tally, uint64_t bytes, const struct core_events *before,
                              bool is_limited)
 {
-    uint64_t interval_ns = tally->terms->shortest_interval_ns;
+    uint64_t interval_ns = tally->state->shortest_interval_ns;
     uint64_t below = memory_events(tally_room_below_limit(tally), bytes, 1, interval_ns);
     uint64_t most = memory_left(below, before->all);
 
@@ -78,7 +78,7 @@ static uint64_t most_of_core(const struct tally *tally, uint64_t bytes, const st
 static void add_core(struct tally *tally, uint64_t bytes, uint32_t core, struct core_events *events,
                      struct regulation_verdict *verdict)
 {
-    const struct manifest_regulation *regulation = &tally->terms->regulation;
+    const struct manifest_regulation *regulation = &tally->state->regulation;
     uint64_t own = tally_counted(tally->manifest, regulation->budget_events[core]);
     bool is_limited = !is_regulated(regulation, core);
     uint64_t most;
@@ -103,7 +103,7 @@ static void add_member(struct tally *tally, const struct manifest_domain *domain
 {
     struct core_events events = {.limited_cores = count_limited(tally, domain)};
     uint64_t bytes = tally_event_bytes(tally->manifest, domain);
-    uint64_t interval_ns = tally->terms->shortest_interval_ns;
+    uint64_t interval_ns = tally->state->shortest_interval_ns;
 
     for (uint32_t i = 0; i < domain->vcpu_count; i++) {
         add_core(tally, bytes, core_of(tally, domain, i), &events, verdict);
@@ -119,7 +119,7 @@ static void add_member(struct tally *tally, const struct manifest_domain *domain
 static void add_regulated(struct tally *tally, struct regulation_verdict *verdict)
 {
     const struct manifest_header *manifest = tally->manifest;
-    const struct manifest_regulation *regulation = &tally->terms->regulation;
+    const struct manifest_regulation *regulation = &tally->state->regulation;
     bool by_saturation =
         regulation->saturation_events != 0 && regulation->saturation_events < regulation->ceiling_events;
     uint64_t events = by_saturation ? regulation->saturation_events : regulation->ceiling_events;
@@ -139,18 +139,18 @@ static void add_regulated(struct tally *tally, struct regulation_verdict *verdic
     if (!tally_has_curve(tally) || bytes == 0) {
         return;
     }
-    most = memory_events(tally_room_by_curve(tally, cores), bytes, 1, tally->terms->shortest_interval_ns);
+    most = memory_events(tally_room_by_curve(tally, cores), bytes, 1, tally->state->shortest_interval_ns);
     if (events > most) {
         find(verdict, by_saturation ? WORD_OF(saturation_events) : WORD_OF(ceiling_events), most);
     }
     memory_load_add(&tally->load, &tally->capacity,
-                    memory_rate(events, bytes, 1, tally->terms->shortest_interval_ns), cores);
+                    memory_rate(events, bytes, 1, tally->state->shortest_interval_ns), cores);
 }
 
 /* What the saturation leaves of an interval beside the limits of cores that are not regulated. */
 static uint64_t room_below_saturation(const struct tally *tally)
 {
-    const struct manifest_regulation *regulation = &tally->terms->regulation;
+    const struct manifest_regulation *regulation = &tally->state->regulation;
     uint64_t used = tally->interval_events;
 
     for (uint32_t core = 0; core < BH_MAX_CORES; core++) {
@@ -173,12 +173,12 @@ static uint64_t ceiling_of(const struct manifest_regulation *regulation)
 static void add_members(struct tally *tally, struct regulation_verdict *verdict)
 {
     const struct manifest_header *manifest = tally->manifest;
-    const struct manifest_regulation *regulation = &tally->terms->regulation;
+    const struct manifest_regulation *regulation = &tally->state->regulation;
 
     if (regulation->members == 0) {
         return;
     }
-    if (tally->terms->shortest_interval_ns < manifest->bandwidth.shortest_period_ns) {
+    if (tally->state->shortest_interval_ns < manifest->bandwidth.shortest_period_ns) {
         find(verdict, WORD_OF(interval_ns), manifest->bandwidth.shortest_period_ns);
     }
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
@@ -202,49 +202,49 @@ static void add_domains(struct tally *tally, uint32_t but)
     }
 }
 
-void admission_begin(const struct manifest_header *manifest, struct admission_terms *terms)
+void admission_begin(const struct manifest_header *manifest, struct admission_state *state)
 {
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
-        terms->held[i] = (struct budget_terms){domain->budget_events, domain->budget_period_ns};
-        terms->latest[i] = terms->held[i];
+        state->held[i] = (struct budget_parameters){domain->budget_events, domain->budget_period_ns};
+        state->latest[i] = state->held[i];
     }
-    terms->regulation = manifest->regulation;
-    terms->shortest_interval_ns = manifest->regulation.interval_ns;
+    state->regulation = manifest->regulation;
+    state->shortest_interval_ns = manifest->regulation.interval_ns;
 }
 
-static bool periods_work(const struct manifest_header *manifest, const struct admission_terms *terms)
+static bool periods_work(const struct manifest_header *manifest, const struct admission_state *state)
 {
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         if ((manifest_domains(manifest)[i].flags & BH_DOMAIN_FLAG_BUDGET) != 0 &&
-            (terms->held[i].period_ns < manifest->bandwidth.shortest_period_ns ||
-             terms->latest[i].period_ns < manifest->bandwidth.shortest_period_ns)) {
+            (state->held[i].period_ns < manifest->bandwidth.shortest_period_ns ||
+             state->latest[i].period_ns < manifest->bandwidth.shortest_period_ns)) {
             return false;
         }
     }
     return true;
 }
 
-bool admission_holds(const struct manifest_header *manifest, const struct admission_terms *terms)
+bool admission_holds(const struct manifest_header *manifest, const struct admission_state *state)
 {
-    struct tally tally = tally_begin(manifest, terms);
+    struct tally tally = tally_begin(manifest, state);
     struct regulation_verdict verdict = {.word = BH_REGULATION_WORDS};
 
     add_domains(&tally, BH_ALL_DOMAINS);
-    if (!tally_fits(&tally) || !periods_work(manifest, terms)) {
+    if (!tally_fits(&tally) || !periods_work(manifest, state)) {
         return false;
     }
     add_members(&tally, &verdict);
     return verdict.word == BH_REGULATION_WORDS;
 }
 
-uint64_t admission_most_events(const struct manifest_header *manifest, const struct admission_terms *terms,
+uint64_t admission_most_events(const struct manifest_header *manifest, const struct admission_state *state,
                                uint32_t domain, uint64_t period_ns)
 {
     const struct manifest_domain *config = &manifest_domains(manifest)[domain];
     uint64_t bytes = tally_event_bytes(manifest, config);
-    struct tally tally = tally_begin(manifest, terms);
+    struct tally tally = tally_begin(manifest, state);
     struct regulation_verdict unused = {.word = BH_REGULATION_WORDS};
     uint64_t most = EVENT_POOL_MAX_EVENTS;
     uint64_t room;
@@ -258,17 +258,17 @@ uint64_t admission_most_events(const struct manifest_header *manifest, const str
         room = smaller(tally_room_below_limit(&tally), tally_room_by_curve(&tally, config->vcpu_count));
         most = smaller(most, memory_events(room, bytes, tally_holders(config), period_ns));
     }
-    if (has_saturation(&terms->regulation)) {
-        room = memory_left(room_below_saturation(&tally), ceiling_of(&terms->regulation));
+    if (has_saturation(&state->regulation)) {
+        room = memory_left(room_below_saturation(&tally), ceiling_of(&state->regulation));
         most = smaller(most, tally_events_within(&tally, config, room, period_ns));
     }
     return tally_workable(manifest, most);
 }
 
 struct regulation_verdict admission_of_regulation(const struct manifest_header *manifest,
-                                                  const struct admission_terms *terms)
+                                                  const struct admission_state *state)
 {
-    struct tally tally = tally_begin(manifest, terms);
+    struct tally tally = tally_begin(manifest, state);
     struct regulation_verdict verdict = {.word = BH_REGULATION_WORDS};
 
     add_domains(&tally, BH_ALL_DOMAINS);

@@ -23,16 +23,16 @@ extern "C" {
 #endif
 
 /* A budget. */
-struct budget_terms {
+struct budget_parameters {
     uint64_t events;
     uint64_t period_ns;
 };
 
 /* Everything that is in force, or is about to be. Budgets that wait count beside those that they replace: the
  * larger of the two. Those of a regulator's members are in its parameters. */
-struct admission_terms {
-    struct budget_terms held[BH_MAX_DOMAINS];
-    struct budget_terms latest[BH_MAX_DOMAINS]; /* the same, if none wait */
+struct admission_state {
+    struct budget_parameters held[BH_MAX_DOMAINS];
+    struct budget_parameters latest[BH_MAX_DOMAINS]; /* the same, if none wait */
     struct manifest_regulation regulation;
     uint64_t shortest_interval_ns; /* in which these parameters can hold */
 };
@@ -44,20 +44,20 @@ struct regulation_verdict {
 };
 
 /* Terms as an accepted manifest begins with them. */
-void admission_begin(const struct manifest_header *manifest, struct admission_terms *terms);
+void admission_begin(const struct manifest_header *manifest, struct admission_state *state);
 
 /* Whether all of it is admitted. If it is, so is each change that makes something less. */
-bool admission_holds(const struct manifest_header *manifest, const struct admission_terms *terms);
+bool admission_holds(const struct manifest_header *manifest, const struct admission_state *state);
 
 /* The most events of each period of `period_ns` that the domain may have beside all else, at most what a
  * budget can be; 0 if none. It has a budget, and is no member of the regulator's set. */
-uint64_t admission_most_events(const struct manifest_header *manifest, const struct admission_terms *terms,
+uint64_t admission_most_events(const struct manifest_header *manifest, const struct admission_state *state,
                                uint32_t domain, uint64_t period_ns);
 
-/* Whether `terms->regulation`, which manifest_regulation_bad_word() finds good, is admitted beside the
+/* Whether `state->regulation`, which manifest_regulation_bad_word() finds good, is admitted beside the
  * budgets of all other domains. */
 struct regulation_verdict admission_of_regulation(const struct manifest_header *manifest,
-                                                  const struct admission_terms *terms);
+                                                  const struct admission_state *state);
 
 #ifdef __cplusplus
 }

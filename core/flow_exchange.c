@@ -258,22 +258,23 @@ void flow_exchange_process_tx(struct flow_exchange *exchange, uint32_t index, ui
     }
 }
 
-void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const struct flow_path_terms *terms)
+void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
+                        const struct flow_path_parameters *parameters)
 {
     struct flow_path *path = &exchange->paths[number];
 
     spin_lock(&path->lock);
-    path->source = terms->source;
-    path->destination = terms->destination;
-    path->most_bytes = terms->most_bytes;
-    path->deadline_ticks = terms->deadline_ticks;
-    path->there =
-        (struct packet_pace){.period_ticks = terms->period_ticks, .deadline_ticks = terms->queued_ticks};
+    path->source = parameters->source;
+    path->destination = parameters->destination;
+    path->most_bytes = parameters->most_bytes;
+    path->deadline_ticks = parameters->deadline_ticks;
+    path->there = (struct packet_pace){.period_ticks = parameters->period_ticks,
+                                       .deadline_ticks = parameters->queued_ticks};
     path->back = path->there;
     path->refused = 0;
     path->statistics = (struct flow_path_statistics){0};
-    flow_connections_init(&path->connections, exchange->devices[terms->source]->cid,
-                          exchange->devices[terms->destination]->cid, terms->port);
+    flow_connections_init(&path->connections, exchange->devices[parameters->source]->cid,
+                          exchange->devices[parameters->destination]->cid, parameters->port);
     atomic_word_store_release(&path->open, 1);
     if (number >= exchange->path_count) {
         atomic_word_store_release(&exchange->path_count, number + 1ull);

@@ -33,7 +33,7 @@ struct flow_path_statistics {
 };
 
 /* What a flow is when it begins. Indexes are of devices, times ticks. */
-struct flow_path_terms {
+struct flow_path_parameters {
     uint32_t source;
     uint32_t destination;
     uint32_t port;
@@ -119,7 +119,8 @@ enum flow_next {
 };
 
 /* Path `number`, which is unused, begins to carry. Before all others, or while they work. */
-void flow_exchange_open(struct flow_exchange *exchange, uint32_t number, const struct flow_path_terms *terms);
+void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
+                        const struct flow_path_parameters *parameters);
 
 /* Path `number` ends: both ends of each of its connections get a reset, and packets are forgotten. */
 void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, struct flow_effects *effects);

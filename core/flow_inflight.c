@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* The packet in flight, if it is still there. Under its sender's lock. */
-static struct vsock_packet *packet_in_hand(const struct flow_exchange *exchange)
+static struct vsock_packet *packet_inflight(const struct flow_exchange *exchange)
 {
     const struct flow_inflight *inflight = &exchange->inflight;
     struct vsock_device *sender = exchange->devices[inflight->sender];
@@ -110,7 +110,7 @@ void flow_inflight_complete(struct flow_exchange *exchange, uint64_t now, struct
     inflight->transfers = false;
     atomic_word_store_release(&exchange->busy, 0);
     spin_lock(&sender->lock);
-    packet = packet_in_hand(exchange);
+    packet = packet_inflight(exchange);
     if (packet != NULL) {
         packet->done_bytes += inflight->transfer.bytes;
         inflight->filled_bytes += inflight->transfer.bytes;
@@ -130,7 +130,7 @@ void flow_inflight_complete(struct flow_exchange *exchange, uint64_t now, struct
         /* The receiver has it; only now the sender may use its buffer again. */
         spin_lock(&sender->lock);
         path_end(&mark, BH_PATH_PART_QUEUE_LOCK);
-        if (packet_in_hand(exchange) != NULL) {
+        if (packet_inflight(exchange) != NULL) {
             flow_inflight_finish(exchange, sender, inflight->slot, now, effects);
         }
         spin_unlock(&sender->lock);
@@ -143,7 +143,7 @@ bool flow_inflight_is_gone(struct flow_exchange *exchange)
     bool gone;
 
     spin_lock(&sender->lock);
-    gone = packet_in_hand(exchange) == NULL;
+    gone = packet_inflight(exchange) == NULL;
     spin_unlock(&sender->lock);
     return gone;
 }
@@ -224,7 +224,7 @@ bool flow_inflight_transfer(struct flow_exchange *exchange)
                               flow_device_set(inflight->sender) | flow_device_set(inflight->receiver));
     atomic_full_fence();
     spin_lock(&sender->lock);
-    packet = packet_in_hand(exchange);
+    packet = packet_inflight(exchange);
     if (packet != NULL) {
         packet->begun = true;
         bytes = at_most(bytes, packet->header.bytes - packet->done_bytes);
@@ -258,7 +258,7 @@ void flow_inflight_take_back(struct flow_exchange *exchange)
         return;
     }
     spin_lock(&sender->lock);
-    packet = packet_in_hand(exchange);
+    packet = packet_inflight(exchange);
     if (packet != NULL) {
         packet->done_bytes -= inflight->filled_bytes;
     }

@@ -77,7 +77,7 @@ bool manifest_check_bandwidth(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
     const struct manifest_bandwidth *stated = &manifest->bandwidth;
-    struct admission_terms terms;
+    struct admission_state state;
 
     if (!is_stated_well(manifest)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_BANDWIDTH, stated);
@@ -85,7 +85,7 @@ bool manifest_check_bandwidth(struct manifest_check *check)
     if (!check_curve(check) || !check_table(check)) {
         return false;
     }
-    admission_begin(manifest, &terms);
-    return admission_holds(manifest, &terms) ||
+    admission_begin(manifest, &state);
+    return admission_holds(manifest, &state) ||
            manifest_refuse(check, BH_MANIFEST_ERROR_BANDWIDTH, &stated->limit_bytes_per_s);
 }

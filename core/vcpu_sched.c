@@ -126,7 +126,7 @@ void sched_timer(struct sched_core *core, uint64_t now_ticks)
         if (vcpu->state == SCHED_RESET) {
             continue;
         }
-        (void)budget_recharge(&vcpu->budget, now_ticks); /* or new terms have done that just before */
+        (void)budget_recharge(&vcpu->budget, now_ticks); /* or a change of it has done that just before */
         (void)reservation_recharge(&vcpu->cpu_time, now_ticks);
         if (vcpu->state == SCHED_RECHARGE && !vcpu->budget.reservation.throttled &&
             !vcpu->cpu_time.throttled) {

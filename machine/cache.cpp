@@ -7,6 +7,16 @@
 
 namespace bulkhead::machine {
 
+namespace {
+
+// Of a power of two that is `count` at least.
+std::uint32_t shift_of(std::size_t count)
+{
+    return static_cast<std::uint32_t>(std::countr_zero(std::bit_ceil(count)));
+}
+
+} // namespace
+
 result<cache> cache::make(const cache_geometry &geometry, replacement policy, std::size_t owners,
                           std::uint64_t seed)
 {
@@ -23,9 +33,9 @@ result<cache> cache::make(const cache_geometry &geometry, replacement policy, st
 cache::cache(const cache_geometry &geometry, replacement_state state, std::size_t owners)
     : geometry_(geometry), replacement_(std::move(state)), statistics_(owners),
       line_bits_(geometry.line_bits()), set_mask_(geometry.sets() - 1), ways_(geometry.ways()),
-      tag_bytes_((ways_ + tag_bytes::count - 1) / tag_bytes::count * tag_bytes::count),
+      slots_shift_(shift_of(ways_)), tags_shift_(shift_of(std::max<std::size_t>(ways_, tag_bytes::count))),
       recent_(geometry.sets(), recent{.empty = geometry.ways()}),
-      tags_(geometry.sets() * tag_bytes_, tag_of(no_line)),
+      tags_(first_tag(geometry.sets()), tag_of(no_line)),
       slots_(first_slot(geometry.sets()) + tag_bytes::count, nothing)
 {
 }
@@ -74,7 +84,7 @@ cache::contents cache::put(const place &where, owner_id owner, std::uint64_t fla
     if (full) {
         count_eviction(gone, owner);
     }
-    replacement_.touch(where.set, first_slot(where.set) + way);
+    replacement_.touch(where.set, way);
     return gone;
 }
 
@@ -98,7 +108,7 @@ std::optional<displaced> cache::invalidate(phys_addr address)
     }
     const std::optional<displaced> was = displaced_from(slots_[slot]);
     slots_[slot] = nothing;
-    tags_[where.set * tag_bytes_ + slot - first_slot(where.set)] = tag_of(no_line);
+    tags_[first_tag(where.set) + way_of(where.set, slot)] = tag_of(no_line);
     recent &own = recent_[where.set];
     remember(own);
     ++own.empty;

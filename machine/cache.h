@@ -62,7 +62,6 @@ public:
                               std::uint64_t seed);
 
     [[nodiscard]] const cache_geometry &geometry() const { return geometry_; }
-    [[nodiscard]] replacement policy() const { return replacement_.policy(); }
     [[nodiscard]] const cache_statistics &statistics() const { return statistics_; }
     [[nodiscard]] cache_statistics &statistics() { return statistics_; }
 
@@ -200,7 +199,13 @@ private:
     {
         return phys_addr{slot >> line_shift << line_bits_};
     }
-    [[nodiscard]] std::size_t first_slot(std::size_t set) const { return set * ways_; }
+    // Sets lie powers of two apart in all tables, so that no lookup waits for a multiplication.
+    [[nodiscard]] std::size_t first_slot(std::size_t set) const { return set << slots_shift_; }
+    [[nodiscard]] std::size_t first_tag(std::size_t set) const { return set << tags_shift_; }
+    [[nodiscard]] std::uint32_t way_of(std::size_t set, std::size_t slot) const
+    {
+        return static_cast<std::uint32_t>(slot - first_slot(set));
+    }
     // A byte of a hash of the line's number: the memories of domains often lie powers of two apart.
     static std::uint8_t tag_of(std::uint64_t line)
     {
@@ -212,7 +217,7 @@ private:
     [[nodiscard]] std::size_t find(const place &where) const
     {
         const std::size_t first = first_slot(where.set);
-        std::uint32_t equal = tag_bytes::equal_to(tags_.data() + where.set * tag_bytes_, tag_of(where.line));
+        std::uint32_t equal = tag_bytes::equal_to(tags_.data() + first_tag(where.set), tag_of(where.line));
         for (; equal != 0; equal &= equal - 1) {
             const std::size_t slot = first + static_cast<std::uint32_t>(std::countr_zero(equal));
             if (slots_[slot] >> line_shift == where.line) {
@@ -249,15 +254,17 @@ private:
     presence shared_use(const place &where, std::size_t slot)
     {
         const contents what = slots_[slot];
-        replacement_.touch(where.set, slot);
-        recent_[where.set].line = no_line;
-        recent_[where.set].dirty_line = no_line;
+        if (replacement_.keeps_order()) [[unlikely]] {
+            replacement_.touch(where.set, way_of(where.set, slot));
+            recent_[where.set].line = no_line; // it is not the last one any more
+            recent_[where.set].dirty_line = no_line;
+        }
         statistics_.of(owner_of(what)).accesses.add();
         return presence_of(what);
     }
     void use(std::size_t set, std::size_t slot)
     {
-        replacement_.touch(set, slot);
+        replacement_.touch(set, way_of(set, slot));
         recent_[set].slot = static_cast<std::uint32_t>(slot);
         remember(recent_[set]);
     }
@@ -283,7 +290,7 @@ private:
     {
         recent &own = recent_[where.set];
         const std::size_t slot = first_slot(where.set) + way;
-        std::uint8_t &tag = tags_[where.set * tag_bytes_ + way];
+        std::uint8_t &tag = tags_[first_tag(where.set) + way];
         const contents gone = std::exchange(
             slots_[slot], where.line << line_shift | std::uint64_t{owner.value} << owner_shift | flags);
         own.slot = static_cast<std::uint32_t>(slot);
@@ -307,7 +314,8 @@ private:
     std::uint32_t line_bits_;
     std::uint64_t set_mask_;
     std::size_t ways_;
-    std::size_t tag_bytes_;          // of a set: whole blocks
+    std::uint32_t slots_shift_; // of a set's number
+    std::uint32_t tags_shift_;
     std::vector<recent> recent_;     // by set
     std::vector<std::uint8_t> tags_; // by set: of each way, of no_line where it is empty
     std::vector<contents> slots_;    // by set, and as many as are looked at behind the last one

@@ -24,7 +24,7 @@ void memory_system::attach(memory_client &client, const route &way)
         }
     }
     above_.push_back({&client, &way, clusters_.size()});
-    clusters_.push_back({way.levels, {&client}, way.master});
+    clusters_.push_back({way.levels, {&client}, static_cast<std::uint32_t>(way.master)});
 }
 
 // That of a client's own route; of another one: none.
@@ -86,7 +86,7 @@ memory_system::snooped memory_system::snoop(const route *from, phys_addr line, s
             continue;
         }
         if (take_out(one, line) && kind == snoop_kind::clean_out) {
-            send_write({{}, one.master}, {line, {}}, answer.answered, false);
+            send_write({line, access_kind::write, {}, one.master}, answer.answered, false);
         }
     }
     if (all.found) {
@@ -102,18 +102,18 @@ bool memory_system::has_on_way(const route &way, phys_addr line) const
                        [&](std::size_t index) { return levels_[index].cache.storage().contains(line); });
 }
 
-std::optional<picoseconds> memory_system::snoop_others(const route &way, phys_addr line, access_kind kind,
+std::optional<picoseconds> memory_system::snoop_others(const route &way, const line_request &wanted,
                                                        bool here, picoseconds now)
 {
-    if (clusters_.size() < 2 || (kind == access_kind::read && (here || has_on_way(way, line)))) {
+    const bool read = wanted.kind == access_kind::read;
+    if (clusters_.size() < 2 || (read && (here || has_on_way(way, wanted.line)))) {
         return std::nullopt;
     }
-    const snooped found =
-        snoop(&way, line, kind == access_kind::read ? snoop_kind::keep : snoop_kind::take, now);
+    const snooped found = snoop(&way, wanted.line, read ? snoop_kind::keep : snoop_kind::take, now);
     if (!found.found) {
         return std::nullopt; // memory is asked meanwhile, and is slower
     }
-    return found.answered + ports_[way.master].request + ports_[way.master].answer;
+    return found.answered + ports_[wanted.master].request + ports_[wanted.master].answer;
 }
 
 memory_system::reply memory_system::fetch_past(const route &way, const line_request &wanted,
@@ -123,27 +123,26 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
         return {0, reply::state::full, {}, false, 0};
     }
     ++counts_.fetches;
-    digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
+    digest_.add(now, fetch_code << 32U | wanted.master, wanted.line.value);
     if (!coherent) {
-        return request_line({{}, way.master}, wanted, client, now, now);
+        return request_line({}, wanted, client, now, now);
     }
     const snooped answer = snoop(nullptr, wanted.line, snoop_kind::keep, now);
     if (!answer.found) {
-        return request_line({{}, way.master}, wanted, client, now,
-                            coherence_.speculative ? now : answer.answered);
+        return request_line({}, wanted, client, now, coherence_.speculative ? now : answer.answered);
     }
     if (coherence_.speculative) {
-        request_line({{}, way.master}, wanted, nobody_, now, now); // of no use, but memory does it
+        request_line({}, wanted, nobody_, now, now); // of no use, but memory does it
     }
-    const picoseconds here = answer.answered + ports_[way.master].request + ports_[way.master].answer;
-    return {here.value, reply::state::known, reply::source::further_level, false, 0};
+    const picoseconds there = answer.answered + ports_[wanted.master].request + ports_[wanted.master].answer;
+    return {there.value, reply::state::known, reply::source::further_level, false, 0};
 }
 
-picoseconds memory_system::write_coherent(const route &way, written_back line, bool whole, picoseconds when)
+picoseconds memory_system::write_coherent(const line_request &line, bool whole, picoseconds when)
 {
-    digest_.add(when, write_past_code << 32U | way.master, line.line.value);
+    digest_.add(when, write_past_code << 32U | line.master, line.line.value);
     const snooped answer = snoop(nullptr, line.line, whole ? snoop_kind::take : snoop_kind::clean_out, when);
-    send_write({{}, way.master}, line, answer.answered, true);
+    send_write(line, answer.answered, true);
     return when;
 }
 

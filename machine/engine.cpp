@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
-#include "machine/budget.h"
-#include "machine/core.h"
+#include "machine/sequencer.h"
 
 namespace bulkhead::machine {
 
-void engine::add(core &one)
+void engine::add(sequencer &one)
 {
     cores_.push_back(&one);
 }
@@ -21,8 +20,7 @@ engine::event_id engine::at(picoseconds when, event what)
     std::push_heap(events_.begin(), events_.end());
     find_edge();
     if (running_ != nullptr) {
-        running_->settle();
-        running_->grant();
+        running_->limit_changed();
     }
     return id;
 }
@@ -41,7 +39,7 @@ picoseconds engine::now() const
     if (in_event_) {
         return event_time_;
     }
-    return running_ != nullptr ? running_->clock() : event_time_;
+    return running_ != nullptr ? running_->now() : event_time_;
 }
 
 void engine::run_event()
@@ -62,7 +60,7 @@ void engine::run_event()
 // Lets happen what is due before the earliest core acts, and says which core that is, which has its turn
 // then; null: none before the end of the run. A decision of DRAM at the same time as a core's request comes
 // after it, an event before.
-core *engine::earliest()
+sequencer *engine::earliest()
 {
     for (;;) {
         const picoseconds when = turns_.first_due();
@@ -87,33 +85,37 @@ core *engine::earliest()
     }
 }
 
-core *engine::take_turn()
+sequencer *engine::take_turn()
 {
-    core *const next = cores_[turns_.take_first()];
+    sequencer *const next = cores_[turns_.take_first()];
     others_due_ = turns_.first_due();
     return next;
 }
 
-[[gnu::flatten]] void engine::give_way(core &mine)
+// The fiber that goes on.
+inline fiber &engine::change_to(sequencer *next)
 {
-    if (mine.due_ != never) {
-        turns_.add(mine.id(), mine.due_);
+    running_ = next;
+    return next == nullptr ? home_ : next->current();
+}
+
+[[gnu::flatten]] void engine::give_way(sequencer &mine)
+{
+    if (mine.due() != never) {
+        turns_.add(mine.id(), mine.due());
     }
-    core *const next = earliest();
+    sequencer *const next = earliest();
     if (next == &mine) {
         return;
     }
-    fiber &from = mine.current();
-    running_ = next;
-    from.switch_to(next == nullptr ? home_ : next->current());
+    mine.left();
+    mine.current().switch_to(change_to(next));
     mine.resumed();
 }
 
 fiber &engine::after_end()
 {
-    core *const next = earliest();
-    running_ = next;
-    return next == nullptr ? home_ : next->current();
+    return change_to(earliest());
 }
 
 engine::ending engine::run(picoseconds until)
@@ -121,10 +123,9 @@ engine::ending engine::run(picoseconds until)
     until_ = until;
     stopping_ = false;
     find_edge();
-    core *const next = earliest();
+    sequencer *const next = earliest();
     if (next != nullptr) {
-        running_ = next;
-        home_.switch_to(next->current());
+        home_.switch_to(change_to(next));
     }
     if (stopping_) {
         return ending::stopped;

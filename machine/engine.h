@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs cores, devices and memory in order of simulated time on one host thread: each core runs ahead on what
 // it has for itself and stops before the first thing that another core, a device or memory could still
-// change. Cores call it (machine/core.h); whoever owns the machine calls run().
+// change. Cores call it (machine/sequencer.h); whoever owns the machine calls run().
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace bulkhead::machine {
 
-class core;
+class sequencer;
 
 class engine {
 public:
@@ -35,7 +35,7 @@ public:
     engine(memory_system &memory, picoseconds lookahead) : memory_(memory), lookahead_(lookahead) {}
 
     // Cores are told apart by their place; all are added before the first run().
-    void add(core &one);
+    void add(sequencer &one);
 
     // `what` is called at `when`, in order of time (equal times: in order of asking), before any core does
     // anything shared at that time. Called by events, by a core after order(), or outside of run(); `when` is
@@ -56,12 +56,13 @@ public:
         find_edge();
     }
 
-    [[nodiscard]] core *running() const { return running_; }
+    // The core whose fiber runs; null: the caller of run(), or an event before the first core's turn.
+    [[nodiscard]] sequencer *running() const { return running_; }
     [[nodiscard]] memory_system &memory() { return memory_; }
     [[nodiscard]] digest &events() { return memory_.events(); }
 
 private:
-    friend class core;
+    friend class sequencer;
     struct timed {
         picoseconds when;
         event_id id;
@@ -78,9 +79,9 @@ private:
     {
         return now < others_due_ && now < edge_ && now <= memory_.next();
     }
-    // The running core can not go on before core::due_ (never: before somebody wakes it): others run till
-    // then.
-    [[gnu::noinline]] void give_way(core &mine);
+    // The running core can not go on before sequencer::due() (never: before somebody wakes it): others run
+    // till then.
+    [[gnu::noinline]] void give_way(sequencer &mine);
     // The running core's program has ended: which fiber goes on.
     fiber &after_end();
     // How far the running core's clock may go on what is its own.
@@ -97,21 +98,22 @@ private:
         others_due_ = turns_.first_due();
     }
 
-    core *earliest();
-    core *take_turn();
+    sequencer *earliest();
+    sequencer *take_turn();
+    fiber &change_to(sequencer *next);
     [[gnu::noinline]] void run_event();
     [[nodiscard]] picoseconds event_due() const { return events_.empty() ? never : events_.front().when; }
     void find_edge() { edge_ = stopping_ ? picoseconds{0} : std::min(event_due(), until_); }
 
     memory_system &memory_;
     picoseconds lookahead_;
-    std::vector<core *> cores_;
+    std::vector<sequencer *> cores_;
     turns turns_;                    // of the cores that do not run
     picoseconds others_due_ = never; // the first of them
     std::vector<timed> events_;      // a heap; nothing is called of what was cancelled
     event_id next_event_ = 0;
     fiber home_;
-    core *running_ = nullptr;
+    sequencer *running_ = nullptr;
     picoseconds event_time_{};
     bool in_event_ = false;
     bool stopping_ = false;

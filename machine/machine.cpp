@@ -131,7 +131,7 @@ void check(builder &check, const settings &wanted)
     check.demand(!wanted.cores.empty() && wanted.cores.size() <= 64, "cores", "there must be 1 to 64");
     check.demand(wanted.levels.size() <= 64, "levels", "there must be 64 at most");
     check.demand(wanted.owners >= 1 && wanted.owners <= 256, "owners", "must be from 1 to 256");
-    check.demand(wanted.writes_under_way >= 1, "writes_under_way", "must be 1 at least");
+    check.demand(wanted.writes_in_flight >= 1, "writes_in_flight", "must be 1 at least");
     for (std::size_t i = 0; i < wanted.cores.size(); ++i) {
         check_core(check, wanted, wanted.cores[i], at("cores", i));
     }
@@ -236,9 +236,9 @@ result<std::unique_ptr<simulated_machine>> simulated_machine::make(const setting
         }
         built->cores_.push_back(std::make_unique<core>(
             core_id{static_cast<std::uint32_t>(i)}, one, std::move(*l1d), std::move(l2),
-            route_of(wanted, one),
-            core::surroundings{built->timeline_, built->memory_, built->ram_, built->settings_.regions,
-                               picoseconds{wanted.device_ps}, built->cores_}));
+            route_of(wanted, one), built->timeline_,
+            load_store_unit::surroundings{built->memory_, built->ram_, built->settings_.regions,
+                                          picoseconds{wanted.device_ps}, built->snooped_}));
     }
     return built;
 }

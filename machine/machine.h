@@ -42,6 +42,7 @@ private:
     frames ram_;
     memory_system memory_;
     engine timeline_;
+    std::vector<load_store_unit *> snooped_; // of all cores
     std::vector<std::unique_ptr<core>> cores_;
 };
 

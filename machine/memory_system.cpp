@@ -10,7 +10,7 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
     : memory_(std::move(memory)), line_bytes_(wanted.cores.at(0).l1d.line_bytes),
       bursts_per_line_(std::max<std::uint64_t>(1, line_bytes_ / wanted.dram.shape.burst.value)),
       burst_bytes_(wanted.dram.shape.burst.value),
-      writes_allowed_(wanted.writes_under_way * static_cast<std::uint32_t>(bursts_per_line_)),
+      writes_allowed_(wanted.writes_in_flight * static_cast<std::uint32_t>(bursts_per_line_)),
       coherence_(wanted.coherence)
 {
     for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -98,7 +98,7 @@ void memory_system::tell_room(picoseconds when)
 bool memory_system::has_room(const route &way, memory_client &client)
 {
     std::erase(wants_room_, &client);
-    if (ports_[way.master].writes_under_way < writes_allowed_) {
+    if (ports_[way.master].writes_in_flight < writes_allowed_) {
         return true;
     }
     wait_for_room(client);
@@ -127,7 +127,7 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
                                                   memory_client &client, picoseconds now)
 {
     std::erase(wants_room_, &client);
-    if (ports_[way.master].writes_under_way >= writes_allowed_ ||
+    if (ports_[wanted.master].writes_in_flight >= writes_allowed_ ||
         (full_levels_ != 0 && !levels_have_room(way, wanted.line, now))) {
         wait_for_room(client);
         return {0, reply::state::full, reply::source::memory, false, 0};
@@ -148,7 +148,7 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
         const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
         if (cache::is_dirty(gone) || level.cache.settings().inclusive) [[unlikely]] {
             if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
-                give_up(way, depth, *victim, when);
+                give_up(way, depth, wanted, *victim, when);
             }
         }
         if (++depth == way.levels.size()) {
@@ -203,14 +203,14 @@ memory_system::reply memory_system::join(std::size_t level, phys_addr line, memo
                                                                 memory_client &client, picoseconds now,
                                                                 picoseconds when)
 {
-    return request_line(way, wanted, client, now, ports_[way.master].reads.admit(when, line_bytes_));
+    return request_line(way, wanted, client, now, ports_[wanted.master].reads.admit(when, line_bytes_));
 }
 
 // What was admitted goes to DRAM at `when`.
 memory_system::reply memory_system::request_line(const route &way, const line_request &wanted,
                                                  memory_client &client, picoseconds now, picoseconds when)
 {
-    port &own = ports_[way.master];
+    const port &own = ports_[wanted.master];
     if (const region_settings *region = region_at(wanted.line)) [[unlikely]] {
         ++counts_.region_lines;
         const picoseconds there = when + own.request + picoseconds{region->latency_ps} + own.answer;
@@ -233,7 +233,7 @@ memory_system::reply memory_system::request_line(const route &way, const line_re
     const picoseconds sent = when + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
         if (memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read,
-                            sent, wanted.partition)) {
+                            sent, wanted.mpam.partition)) {
             next_ = memory_.next().value_or(never);
         }
     }
@@ -242,7 +242,8 @@ memory_system::reply memory_system::request_line(const route &way, const line_re
 }
 
 // A level's victim: with inclusion, what the caches above hold of it goes too; dirty, it goes on.
-void memory_system::give_up(const route &way, std::size_t depth, const displaced &victim, picoseconds when)
+void memory_system::give_up(const route &way, std::size_t depth, const line_request &cause,
+                            const displaced &victim, picoseconds when)
 {
     const std::size_t index = way.levels[depth];
     bool dirty = victim.dirty;
@@ -255,58 +256,61 @@ void memory_system::give_up(const route &way, std::size_t depth, const displaced
     }
     if (dirty) {
         ++levels_[index].counts.write_backs;
-        descend(way, depth + 1, {victim.line, victim.owner}, when);
+        descend(way, depth + 1, cause.write_of({victim.line, victim.owner}), when);
     }
 }
 
-picoseconds memory_system::write_back(const route &way, written_back line, picoseconds when)
+picoseconds memory_system::write_back(const route &way, const line_request &line, picoseconds when)
 {
-    digest_.add(when, write_back_code << 32U | way.master, line.line.value);
+    digest_.add(when, write_back_code << 32U | line.master, line.line.value);
     return descend(way, 0, line, when);
 }
 
-picoseconds memory_system::write_past(const route &way, written_back line, picoseconds when, bool admitted)
+picoseconds memory_system::write_past(const route &way, const line_request &line, picoseconds when,
+                                      bool admitted)
 {
-    digest_.add(when, write_past_code << 32U | way.master, line.line.value);
+    digest_.add(when, write_past_code << 32U | line.master, line.line.value);
     for (const std::size_t index : way.levels) {
         shared_level &level = levels_[index].cache;
         const picoseconds start = level.take_port(when);
         if (level.storage().contains(line.line)) {
-            level.storage().receive(line);
+            level.storage().receive(line.as_written_back());
             return start;
         }
         when = start + picoseconds{level.settings().latency_ps};
     }
-    return send_write(way, line, when, admitted);
+    return send_write(line, when, admitted);
 }
 
 // A dirty line goes into the level at `depth`, whose victim may go on.
-picoseconds memory_system::descend(const route &way, std::size_t depth, written_back line, picoseconds when)
+picoseconds memory_system::descend(const route &way, std::size_t depth, const line_request &line,
+                                   picoseconds when)
 {
     if (depth == way.levels.size()) {
-        return send_write(way, line, when, false);
+        return send_write(line, when, false);
     }
     const std::size_t index = way.levels[depth];
     ++levels_[index].counts.received;
     const picoseconds start = levels_[index].cache.take_port(when);
-    if (const std::optional<displaced> victim = levels_[index].cache.storage().receive(line)) {
-        give_up(way, depth, *victim, start);
+    if (const std::optional<displaced> victim =
+            levels_[index].cache.storage().receive(line.as_written_back())) {
+        give_up(way, depth, line, *victim, start);
     }
     return start;
 }
 
-picoseconds memory_system::send_write(const route &way, written_back line, picoseconds when, bool admitted)
+picoseconds memory_system::send_write(const line_request &line, picoseconds when, bool admitted)
 {
-    port &own = ports_[way.master];
+    port &own = ports_[line.master];
     const picoseconds start = admitted ? when : own.writes.admit(when, line_bytes_);
     if (region_at(line.line) != nullptr) [[unlikely]] {
         ++counts_.region_lines;
         return start;
     }
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
-        memory_.request(write_ticket | way.master, phys_addr{line.line.value + part * burst_bytes_},
-                        access_kind::write, start + own.request);
-        ++own.writes_under_way;
+        memory_.request(write_ticket | line.master, phys_addr{line.line.value + part * burst_bytes_},
+                        access_kind::write, start + own.request, line.mpam.partition);
+        ++own.writes_in_flight;
     }
     ++counts_.line_writes;
     next_ = memory_.next().value_or(never);
@@ -342,7 +346,7 @@ void memory_system::answered(std::size_t index, picoseconds when)
             answered(one.id, one.when);
             return;
         }
-        --ports_[one.id ^ write_ticket].writes_under_way;
+        --ports_[one.id ^ write_ticket].writes_in_flight;
         ++counts_.bursts_written;
         if (!wants_room_.empty()) {
             tell_room(one.when);

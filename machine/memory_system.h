@@ -12,6 +12,7 @@
 #include "machine/digest.h"
 #include "machine/dram/memory.h"
 #include "machine/event_code.h"
+#include "machine/memory_request.h"
 #include "machine/regulator.h"
 #include "machine/ring.h"
 #include "machine/shared_level.h"
@@ -56,22 +57,16 @@ struct memory_counts {
     std::uint64_t line_reads = 0;     // of them, asked of DRAM
     std::uint64_t answered = 0;       // of those, answered
     std::uint64_t line_writes = 0;    // lines sent to DRAM
-    std::uint64_t region_lines = 0;   // lines read from and written to memory on the chip
     std::uint64_t bursts_written = 0; // of their bursts, taken over by the controller
     std::uint64_t refused = 0;        // fetches that found no room and came again
     std::uint64_t snoop_hits = 0;     // lines that the interconnect found in a cluster
+    std::uint64_t region_lines = 0;   // lines read from and written to memory on the chip
 };
 
 class memory_system {
 public:
     using ticket = memory_client::ticket;
 
-    struct line_request {
-        phys_addr line;
-        owner_id owner;
-        std::uint16_t partition = 0; // MPAM: carried along
-        bool prefetch = false;
-    };
     struct reply {
         enum class state : std::uint8_t {
             known,  // the data are there at `when`
@@ -99,7 +94,7 @@ public:
                                   picoseconds now)
     {
         if (full_levels_ != 0 || !wants_room_.empty() ||
-            ports_[way.master].writes_under_way >= writes_allowed_) [[unlikely]] {
+            ports_[wanted.master].writes_in_flight >= writes_allowed_) [[unlikely]] {
             return fetch_if_room(way, wanted, client, now);
         }
         return fetch_now(way, wanted, client, now);
@@ -117,18 +112,19 @@ public:
                      bool coherent);
     // A dirty line that they give up, or a whole line that was written without being fetched (ask has_room()
     // before). Never refused. Says when the first level, or the interconnect, has taken it.
-    picoseconds write_back(const route &way, written_back line, picoseconds when);
+    picoseconds write_back(const route &way, const line_request &line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
     // when it goes to DRAM.
-    picoseconds write_past(const route &way, written_back line, picoseconds when, bool admitted = false);
+    picoseconds write_past(const route &way, const line_request &line, picoseconds when,
+                           bool admitted = false);
     // A line, or a part of it, of who has no cache, for DRAM: what clusters have of it goes, if a part was
     // written to DRAM first (WriteLineUnique, WriteUnique). It was admitted. Says when the interconnect has
     // it.
-    picoseconds write_coherent(const route &way, written_back line, bool whole, picoseconds when);
-    // A line of a shared frame that the client at `way` wants, and has in its own private caches or not
-    // (`here`): when the others' answer is there, and the data with it, if another cluster has it; nothing:
-    // it has not, or the own cluster is enough. For a write what others have of it goes.
-    std::optional<picoseconds> snoop_others(const route &way, phys_addr line, access_kind kind, bool here,
+    picoseconds write_coherent(const line_request &line, bool whole, picoseconds when);
+    // A line of a shared frame that the client at `way` wants, and has in its own cluster's private caches or
+    // not (`here`): when the others' answer is there, and the data with it, if another cluster has it;
+    // nothing: it has not, or the own cluster is enough. For a write what others have of it goes.
+    std::optional<picoseconds> snoop_others(const route &way, const line_request &wanted, bool here,
                                             picoseconds now);
     // Whether a shared level of its way has it.
     [[nodiscard]] bool has_on_way(const route &way, phys_addr line) const;
@@ -172,7 +168,7 @@ private:
     struct port {
         picoseconds request, answer;
         regulator reads, writes;
-        std::uint32_t writes_under_way; // bursts
+        std::uint32_t writes_in_flight; // bursts
     };
     struct waiter {
         memory_client *client;
@@ -203,7 +199,7 @@ private:
     struct cluster {
         std::vector<std::size_t> levels;
         std::vector<memory_client *> clients;
-        std::size_t master;
+        std::uint32_t master;
     };
     // What the interconnect asks for: the data, which stay; the data, and they are gone; that they are gone,
     // after they were written to memory.
@@ -226,7 +222,7 @@ private:
     reply fetch_now(const route &way, const line_request &wanted, memory_client &client, picoseconds now)
     {
         ++counts_.fetches;
-        digest_.add(now, fetch_code << 32U | way.master, wanted.line.value);
+        digest_.add(now, fetch_code << 32U | wanted.master, wanted.line.value);
         if (way.levels.empty()) [[unlikely]] {
             return ask_memory(way, wanted, client, now, now);
         }
@@ -259,19 +255,16 @@ private:
     [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, picoseconds now);
     void expire(picoseconds now);
     std::size_t free_flight(picoseconds now);
-    picoseconds descend(const route &way, std::size_t depth, written_back line, picoseconds when);
-    [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const displaced &victim,
-                                   picoseconds when);
-    picoseconds send_write(const route &way, written_back line, picoseconds when, bool admitted);
+    picoseconds descend(const route &way, std::size_t depth, const line_request &line, picoseconds when);
+    [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const line_request &cause,
+                                   const displaced &victim, picoseconds when);
+    picoseconds send_write(const line_request &line, picoseconds when, bool admitted);
     // machine/coherence.cpp
     [[nodiscard]] std::size_t cluster_of(const route *way) const;
     snooped ask_cluster(const cluster &one, phys_addr line, picoseconds when);
     bool take_out(const cluster &one, phys_addr line);
     snooped snoop(const route *from, phys_addr line, snoop_kind kind, picoseconds when);
 
-    [[gnu::noinline]] void wait_for_room(memory_client &client);
-    void tell_room(picoseconds when);
-    void answered(std::size_t index, picoseconds when);
     [[nodiscard]] const region_settings *region_at(phys_addr line) const
     {
         for (const region_settings &one : regions_) {
@@ -281,6 +274,9 @@ private:
         }
         return nullptr;
     }
+    [[gnu::noinline]] void wait_for_room(memory_client &client);
+    void tell_room(picoseconds when);
+    void answered(std::size_t index, picoseconds when);
 
     std::vector<level_state> levels_;
     std::vector<port> ports_;

@@ -2,7 +2,6 @@
 // Construction and the slow half of the replacement policies; see the header for what each one does.
 #include "machine/replacement.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
@@ -46,23 +45,57 @@ result<replacement_state> replacement_state::make(const cache_geometry &geometry
         return refusal{"tree pseudo-LRU over " + std::to_string(geometry.ways()) +
                        " ways: a power of two is needed"};
     }
-    return replacement_state{geometry, policy, seed};
+    switch (policy) {
+    case replacement::lru:
+        return replacement_state{lru_order(geometry)};
+    case replacement::tree_plru:
+        return replacement_state{plru_trees(geometry)};
+    case replacement::random:
+        break;
+    }
+    return replacement_state{random_choice(geometry, seed)};
 }
 
-replacement_state::replacement_state(const cache_geometry &geometry, replacement policy, std::uint64_t seed)
-    : policy_(policy), ways_(geometry.ways()), random_(seed)
+// --- Random ---
+
+// Each of the free ways is as likely as the others.
+std::uint32_t random_choice::unlocked(locked_ways locked)
 {
-    if (policy == replacement::lru) {
-        last_use_.resize(std::size_t{geometry.sets()} * geometry.ways());
-    } else if (policy == replacement::tree_plru) {
-        trees_.resize(geometry.sets());
-        for (std::uint32_t way = 0; way < ways_; ++way) {
-            turns_.push_back(away_from(way));
+    std::uint32_t found = 0;
+    std::uint32_t seen = 0;
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+        if ((locked >> way & 1U) == 0) {
+            found = random_.below(seen + 1) == 0 ? way : found;
+            ++seen;
         }
+    }
+    return found;
+}
+
+// --- LRU ---
+
+std::uint32_t lru_order::victim(std::size_t set, locked_ways locked) const
+{
+    const std::uint64_t *const uses = last_use_.data() + set * ways_;
+    std::uint32_t oldest = ways_;
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+        if ((locked >> way & 1U) == 0 && (oldest == ways_ || uses[way] < uses[oldest])) {
+            oldest = way;
+        }
+    }
+    return oldest;
+}
+
+// --- Tree pseudo-LRU ---
+
+plru_trees::plru_trees(const cache_geometry &geometry) : ways_(geometry.ways()), trees_(geometry.sets())
+{
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+        turns_.push_back(away_from(way));
     }
 }
 
-replacement_state::turn replacement_state::away_from(std::uint32_t way) const
+plru_trees::turn plru_trees::away_from(std::uint32_t way) const
 {
     turn all;
     for (std::uint32_t node = ways_ + way; node > 1; node >>= 1U) {
@@ -73,43 +106,20 @@ replacement_state::turn replacement_state::away_from(std::uint32_t way) const
     return all;
 }
 
-std::uint32_t replacement_state::least_recently_used(std::size_t set) const
+// Where the tree points when it is turned away from halves that are locked altogether.
+std::uint32_t plru_trees::unlocked(std::size_t set, locked_ways locked) const
 {
-    const auto first = last_use_.begin() + static_cast<std::ptrdiff_t>(set * ways_);
-    return static_cast<std::uint32_t>(std::min_element(first, first + ways_) - first);
-}
-
-// Among the ways that are not locked: the least recently used, a random one, or where the tree points when it
-// is turned away from halves that are locked altogether.
-std::uint32_t replacement_state::unlocked_victim(std::size_t set, std::uint64_t locked)
-{
-    const auto free = [&](std::uint32_t way) { return (locked >> way & 1U) == 0; };
-    if (policy_ == replacement::tree_plru) {
-        std::uint32_t node = 1;
-        for (std::uint32_t span = ways_ / 2; span != 0; span /= 2) {
-            node = 2 * node + static_cast<std::uint32_t>((trees_[set] >> node) & 1U);
-            const std::uint32_t first = node * span - ways_; // the first way below this node
-            bool any = false;
-            for (std::uint32_t way = first; way < first + span; ++way) {
-                any = any || free(way);
-            }
-            node = any ? node : node ^ 1U;
+    std::uint32_t node = 1;
+    for (std::uint32_t span = ways_ / 2; span != 0; span /= 2) {
+        node = 2 * node + static_cast<std::uint32_t>((trees_[set] >> node) & 1U);
+        const std::uint32_t first = node * span - ways_; // the first way below this node
+        bool any = false;
+        for (std::uint32_t way = first; way < first + span; ++way) {
+            any = any || (locked >> way & 1U) == 0;
         }
-        return node - ways_;
+        node = any ? node : node ^ 1U;
     }
-    std::uint32_t found = 0;
-    std::uint32_t seen = 0;
-    for (std::uint32_t way = 0; way < ways_; ++way) {
-        if (!free(way)) {
-            continue;
-        }
-        const bool older = policy_ == replacement::lru &&
-                           (seen == 0 || last_use_[set * ways_ + way] < last_use_[set * ways_ + found]);
-        const bool drawn = policy_ == replacement::random && random_.below(seen + 1) == 0;
-        found = older || drawn ? way : found;
-        ++seen;
-    }
-    return found;
+    return node - ways_;
 }
 
 } // namespace bulkhead::machine

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which line of a full set goes: exact LRU, tree pseudo-LRU, or seeded random. Caches call touch() on every
-// use and victim() when a full set must give up a line; nothing here knows tags or owners.
+// Which line of a full set goes. Each policy is a type with touch(), on every use of a line, and victim(),
+// when a full set must give up a line; replacement_state holds the one that a cache was made with. Nothing
+// here knows tags or owners.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "machine/cache_geometry.h"
@@ -19,77 +21,120 @@ enum class replacement : std::uint8_t { lru, tree_plru, random };
 std::optional<replacement> replacement_from_name(std::string_view name);
 std::string_view replacement_name(replacement policy);
 
+// Ways that must not go, bit w for way w; not all of them.
+using locked_ways = std::uint64_t;
+
+// A random way, of a seeded source.
+class random_choice {
+public:
+    random_choice(const cache_geometry &geometry, std::uint64_t seed) : ways_(geometry.ways()), random_(seed)
+    {
+    }
+    std::uint32_t draw() { return random_.below(ways_); }
+    std::uint32_t victim(locked_ways locked) { return locked == 0 ? draw() : unlocked(locked); }
+
+private:
+    [[gnu::noinline]] std::uint32_t unlocked(locked_ways locked);
+
+    std::uint32_t ways_;
+    quick_random_source random_;
+};
+
+// The way whose last use is longest ago.
+class lru_order {
+public:
+    explicit lru_order(const cache_geometry &geometry)
+        : ways_(geometry.ways()), last_use_(std::size_t{geometry.sets()} * geometry.ways())
+    {
+    }
+    void touch(std::size_t set, std::uint32_t way) { last_use_[set * ways_ + way] = ++clock_; }
+    [[gnu::noinline]] [[nodiscard]] std::uint32_t victim(std::size_t set, locked_ways locked) const;
+
+private:
+    std::uint32_t ways_;
+    std::uint64_t clock_ = 0;
+    std::vector<std::uint64_t> last_use_; // per line: when, on clock_
+};
+
+// Per set a tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search
+// for a victim to the right half. The leaves are the ways, numbered ways_ + way: a power of two of them.
+class plru_trees {
+public:
+    explicit plru_trees(const cache_geometry &geometry);
+    void touch(std::size_t set, std::uint32_t way)
+    {
+        const turn &away = turns_[way];
+        trees_[set] = (trees_[set] & ~away.cleared) | away.set;
+    }
+    [[nodiscard]] std::uint32_t victim(std::size_t set, locked_ways locked) const
+    {
+        if (locked != 0) [[unlikely]] {
+            return unlocked(set, locked);
+        }
+        std::uint32_t node = 1;
+        while (node < ways_) {
+            node = 2 * node + static_cast<std::uint32_t>((trees_[set] >> node) & 1U);
+        }
+        return node - ways_;
+    }
+
+private:
+    // What turns the nodes of a tree away from a way.
+    struct turn {
+        std::uint64_t cleared = 0;
+        std::uint64_t set = 0;
+    };
+    [[nodiscard]] turn away_from(std::uint32_t way) const;
+    [[gnu::noinline]] [[nodiscard]] std::uint32_t unlocked(std::size_t set, locked_ways locked) const;
+
+    std::uint32_t ways_;
+    std::vector<std::uint64_t> trees_;
+    std::vector<turn> turns_; // per way
+};
+
 class replacement_state {
 public:
     // Tree pseudo-LRU needs a power of two of ways.
     static result<replacement_state> make(const cache_geometry &geometry, replacement policy,
                                           std::uint64_t seed);
 
-    [[nodiscard]] replacement policy() const { return policy_; }
-
-    // `slot`: set * ways + way.
-    void touch(std::size_t set, std::size_t slot)
+    // Random replacement, which caches of most cores have, is asked for first.
+    void touch(std::size_t set, std::uint32_t way)
     {
-        if (policy_ == replacement::random) [[likely]] {
+        if (std::holds_alternative<random_choice>(policy_)) [[likely]] {
             return;
         }
-        if (policy_ == replacement::lru) {
-            last_use_[slot] = ++clock_;
+        if (auto *const order = std::get_if<lru_order>(&policy_)) {
+            order->touch(set, way);
         } else {
-            const turn &away = turns_[slot - set * ways_];
-            trees_[set] = (trees_[set] & ~away.cleared) | away.set;
+            std::get_if<plru_trees>(&policy_)->touch(set, way);
         }
     }
-
-    // `locked`: ways that must not go (bit w: way w), not all of them.
-    std::uint32_t victim(std::size_t set, std::uint64_t locked = 0)
+    std::uint32_t victim(std::size_t set, locked_ways locked = 0)
     {
-        if (locked != 0) [[unlikely]] {
-            return unlocked_victim(set, locked);
+        if (auto *const choice = std::get_if<random_choice>(&policy_)) [[likely]] {
+            return choice->victim(locked);
         }
-        if (policy_ == replacement::random) [[likely]] {
-            return random_.below(ways_);
+        if (const auto *const order = std::get_if<lru_order>(&policy_)) {
+            return order->victim(set, locked);
         }
-        return policy_ == replacement::lru ? least_recently_used(set) : pointed_at(trees_[set]);
+        return std::get_if<plru_trees>(&policy_)->victim(set, locked);
     }
 
+    // Whether touch() changes anything.
+    [[nodiscard]] bool keeps_order() const { return !std::holds_alternative<random_choice>(policy_); }
     // Whether draw() does for victim().
-    [[nodiscard]] bool quick(std::uint64_t locked) const
+    [[nodiscard]] bool quick(locked_ways locked) const
     {
-        return policy_ == replacement::random && locked == 0;
+        return std::holds_alternative<random_choice>(policy_) && locked == 0;
     }
-    std::uint32_t draw() { return random_.below(ways_); }
+    std::uint32_t draw() { return std::get_if<random_choice>(&policy_)->draw(); }
 
 private:
-    replacement_state(const cache_geometry &geometry, replacement policy, std::uint64_t seed);
+    using any = std::variant<random_choice, lru_order, plru_trees>;
+    explicit replacement_state(any policy) : policy_(std::move(policy)) {}
 
-    [[gnu::noinline]] [[nodiscard]] std::uint32_t least_recently_used(std::size_t set) const;
-    [[gnu::noinline]] std::uint32_t unlocked_victim(std::size_t set, std::uint64_t locked);
-
-    // A tree of ways - 1 bits in heap order (root 1, children 2n and 2n + 1): a set bit sends the search for
-    // a victim to the right half. The leaves are the ways, numbered ways_ + way.
-    struct turn {
-        std::uint64_t cleared = 0;
-        std::uint64_t set = 0;
-    };
-    [[nodiscard]] turn away_from(std::uint32_t way) const;
-
-    [[nodiscard]] std::uint32_t pointed_at(std::uint64_t tree) const
-    {
-        std::uint32_t node = 1;
-        while (node < ways_) {
-            node = 2 * node + static_cast<std::uint32_t>((tree >> node) & 1U);
-        }
-        return node - ways_;
-    }
-
-    replacement policy_;
-    std::uint32_t ways_;
-    std::uint64_t clock_ = 0;
-    std::vector<std::uint64_t> last_use_; // per line: when, on clock_ (LRU)
-    std::vector<std::uint64_t> trees_;    // per set (tree pseudo-LRU)
-    std::vector<turn> turns_;             // per way: what turns its tree's nodes away from it
-    quick_random_source random_;
+    any policy_;
 };
 
 } // namespace bulkhead::machine

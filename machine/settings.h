@@ -57,7 +57,7 @@ struct core_settings {
     std::uint32_t width = 1;                      // instructions a cycle at most
     std::uint32_t instruction_millicycles = 1000; // an average one, loads and stores that hit L1 included
     std::uint32_t load_use_cycles = 0;            // of a hit in L1, for a load that the next address needs
-    std::uint32_t loads = 1;               // misses under way when it waits for the oldest; 1: blocking
+    std::uint32_t loads = 1;               // misses in flight when it waits for the oldest; 1: blocking
     std::uint32_t window_instructions = 0; // that may execute while a load is missed; 0: any number
     std::uint32_t stores = 4;              // missed lines in the store buffer
     cache_settings l1d;
@@ -156,7 +156,7 @@ struct settings {
     std::vector<master_settings> masters;
     coherence_settings coherence;
     std::vector<region_settings> regions;
-    std::uint32_t writes_under_way = 16; // from all masters, until the controller has taken them
+    std::uint32_t writes_in_flight = 16; // from all masters, until the controller has taken them
     dram_settings dram;
 };
 

@@ -358,7 +358,7 @@ void read_settings(object &from, settings &to)
         .read("masters", to.masters, read_master)
         .read("coherence", to.coherence, read_coherence)
         .read("regions", to.regions, read_region)
-        .read("writes_under_way", to.writes_under_way)
+        .read("writes_in_flight", to.writes_in_flight)
         .read("dram", to.dram, read_dram);
 }
 

@@ -9,6 +9,7 @@ tests/fuzz/findings/TARGET, which `make test` replays. Ends 1 if anything was fo
 import argparse
 import json
 import os
+import subprocess
 import sys
 
 from rich.console import Console
@@ -17,11 +18,14 @@ from rich.table import Table
 from bulkhead.env.errors import BuildFailed, MissingTool
 from bulkhead.env.native import ensure_built, install_tools
 from bulkhead.env.progress import progress
+from checks.common import ROOT
 from fuzzing.coverage import Coverage, count_lines
-from fuzzing.target import Limits, Outcome, known_targets, run_all
+from fuzzing.record import table, with_table
+from fuzzing.target import Limits, Outcome, known_targets, program, record, run_all
 
 # All targets together, without options: about a minute on two cores.
 DEFAULT_S = 60
+DOCUMENT = ROOT / "docs" / "fuzzing.md"
 
 
 def positive(text: str) -> int:
@@ -39,6 +43,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=positive, help="executions of each target instead of a time")
     parser.add_argument(
         "--resume", action="store_true", help="count the executions of earlier starts of the same program"
+    )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="write what was counted so far into the repository; runs nothing",
     )
     parser.add_argument("--time", type=positive, help="seconds for each target", dest="seconds")
     parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="targets at a time")
@@ -82,11 +91,31 @@ def as_json(outcomes: list[Outcome], coverage: dict[str, Coverage]) -> dict[str,
     }
 
 
+def commit() -> str:
+    """Of the sources that the programs were built of."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def write_down(targets: list[str]) -> int:
+    """`--record`."""
+    missing = [target for target in targets if not program(target).exists()]
+    if missing:
+        print(f"--record: not built: {', '.join(missing)}", file=sys.stderr)
+        return 2
+    kept = record(targets, commit())
+    DOCUMENT.write_text(with_table(DOCUMENT.read_text(), kept))
+    print(table(kept), end="")
+    return 0
+
+
 def fuzz(options: argparse.Namespace) -> int:
     if options.resume and not options.runs:
         print("--resume: say how many executions there are to be, with --runs", file=sys.stderr)
         return 2
     targets: list[str] = options.target or known_targets()
+    if options.record:
+        return write_down(targets)
     install_tools("packages", "lint")
     programs = [f"{kind}_{target}" for target in targets for kind in ("fuzz", "cover")]
     ensure_built(["fuzz"], programs)

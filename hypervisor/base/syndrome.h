@@ -86,6 +86,14 @@ static inline bool esr_is_plain_read(uint64_t esr)
     return (esr & relevant) == ((1u << 24) | (2u << 22));
 }
 
+/* The same that writes 32 bits. */
+static inline bool esr_is_plain_write(uint64_t esr)
+{
+    uint64_t relevant = (1u << 24) | (3u << 22) | (1u << 7) | (1u << 6);
+
+    return (esr & relevant) == ((1u << 24) | (2u << 22) | (1u << 6));
+}
+
 static inline uint32_t esr_transfer_register(uint64_t esr)
 {
     return (uint32_t)(esr >> 16) & 0x1F;

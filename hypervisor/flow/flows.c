@@ -58,7 +58,7 @@ static bool init_device(struct domain *domain)
 
 void flows_open(uint32_t number, const struct manifest_flow *flow)
 {
-    const struct flow_path_terms terms = {
+    const struct flow_path_parameters parameters = {
         .source = flow->source,
         .destination = flow->destination,
         .port = flow->port,
@@ -77,7 +77,7 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
     status->period_ns = flow->period_ns;
     status->deadline_ns = flow->deadline_ns;
     status->state = BH_FLOW_STATE_OPEN;
-    flow_exchange_open(&flows.exchange, number, &terms);
+    flow_exchange_open(&flows.exchange, number, &parameters);
 }
 
 static bool init_devices(void)

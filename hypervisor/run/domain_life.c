@@ -117,8 +117,10 @@ static bool any_domain_runs(void)
     for (uint32_t i = 0; i < domain_count(); i++) {
         uint32_t state = atomic_load(&domain_at(i)->state);
 
-        if (flows_is_broker(domain_at(i))) {
-            continue; /* it lives as long as those that it serves */
+        /* It lives as long as those that it serves, unless it is a manager, who may start one of them again.
+         */
+        if (flows_is_broker(domain_at(i)) && !domain_has_flag(domain_at(i), BH_DOMAIN_FLAG_MANAGER)) {
+            continue;
         }
         if (state == BH_DOMAIN_STATE_RUNNING || state == BH_DOMAIN_STATE_RESTARTING) {
             return true;

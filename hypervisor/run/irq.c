@@ -200,9 +200,3 @@ bool irq_handle_one(struct cpu *cpu)
     (void)dispatch(cpu, intid);
     return true;
 }
-
-void irq_handle_all(struct cpu *cpu)
-{
-    while (irq_handle_one(cpu)) {
-    }
-}

@@ -16,11 +16,9 @@ extern "C" {
 /* The short way of trap.h: the most urgent interrupt, while a guest runs. */
 bool trap_irq_short(void);
 
-/* Handles one interrupt that is pending on this core; false: there is none. */
+/* Handles one interrupt that is pending on this core; false: there is none. Who waits at EL2 looks after each
+ * whether he still has to: how many come is others' choice. */
 bool irq_handle_one(struct cpu *cpu);
-
-/* Handles everything that is pending on this core: where it waits at EL2. */
-void irq_handle_all(struct cpu *cpu);
 
 #ifdef __cplusplus
 }

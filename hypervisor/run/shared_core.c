@@ -165,22 +165,18 @@ static void account(struct cpu *cpu)
 void shared_core_reschedule(struct cpu *cpu)
 {
     account(cpu);
+    cpu->shared->decides_for_running = false;
     cpu->hold |= CPU_HOLD_RESCHEDULE;
-}
-
-static bool counts_lines(const struct cpu *cpu)
-{
-    return cpu->shared->counts && vcpu_budget_counts_lines();
 }
 
 void shared_core_charge(struct cpu *cpu, uint64_t events)
 {
     struct shared_core *own = cpu->shared;
 
-    if (events != 0 && counts_lines(cpu)) {
+    if (events != 0 && own->counts && vcpu_budget_counts_lines()) {
         shared_core_reschedule(cpu);
         own->decides_for_running = true;
-        vcpu_budget_charge(&own->running->budget, events);
+        reservation_charge(&own->running->sched.budget.reservation, events);
     }
 }
 
@@ -598,16 +594,7 @@ static struct shared_vcpu *choose(struct cpu *cpu, uint64_t preload[RESERVATION_
     return chosen;
 }
 
-/* What EL2 has read past the caches for the running one's job is of its budget. */
-static void charge(struct cpu *cpu, struct shared_vcpu *one, uint64_t lines)
-{
-    if (lines != 0 && counts_lines(cpu)) {
-        shared_core_reschedule(cpu);
-        vcpu_budget_charge(&one->budget, lines);
-    }
-}
-
-/* A bounded step of its job. */
+/* A bounded step of the running one's job. What EL2 reads past the caches for it is of its budget. */
 static void job_step(struct cpu *cpu, struct shared_vcpu *one)
 {
     uint64_t lines;
@@ -620,7 +607,7 @@ static void job_step(struct cpu *cpu, struct shared_vcpu *one)
         shared_core_reschedule(cpu);
         return;
     }
-    charge(cpu, one, lines);
+    shared_core_charge(cpu, lines);
 }
 
 static void run(struct cpu *cpu, const uint64_t preload[RESERVATION_COUNTERS])

@@ -32,7 +32,8 @@ void shared_core_settle(struct cpu *cpu, struct guest_regs *regs);
  * core. What EL2 does from now on, until it has settled, is charged to nobody: it may be for any. */
 void shared_core_reschedule(struct cpu *cpu);
 
-/* The guest that the core has now has caused so many events where its counter does not see them. */
+/* The VCPU that was chosen last has caused so many events where its counter does not see them: its guest has,
+ * or a step of its job. The decision that follows is of its time, unless something else comes before it. */
 void shared_core_charge(struct cpu *cpu, uint64_t events);
 
 /* WFI of the guest, or a call that means the same: somebody else may have the core until an interrupt comes.

@@ -131,7 +131,6 @@ static void wait_for_start(struct cpu *cpu, struct guest_regs *regs)
     }
     cpu->status->idle = 1;
     for (;;) {
-        irq_handle_all(cpu);
         if (cpu->vcpu != NULL && vcpu_take_start(cpu->vcpu)) {
             vcpu_begin(cpu, regs);
             bandwidth_start(cpu);
@@ -139,7 +138,7 @@ static void wait_for_start(struct cpu *cpu, struct guest_regs *regs)
         }
         if (cpu->vcpu != NULL && vcpu_restarts_domain(cpu->vcpu)) {
             restart_domain(cpu);
-        } else {
+        } else if (!irq_handle_one(cpu)) {
             arch_wfi();
         }
     }

@@ -13,43 +13,43 @@
 
 static struct spinlock lock;
 
-static void look_at_budgets(struct admission_terms *terms, uint64_t now_ticks)
+static void look_at_budgets(struct admission_state *state, uint64_t now_ticks)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
-        bandwidth_terms(domain_at(i), now_ticks, &terms->held[i], &terms->latest[i]);
+        bandwidth_parameters(domain_at(i), now_ticks, &state->held[i], &state->latest[i]);
     }
 }
 
 /* Beside the regulator as it is, and as it will be. */
-static uint64_t most_events(struct admission_terms *terms, uint32_t domain, uint64_t period_ns)
+static uint64_t most_events(struct admission_state *state, uint32_t domain, uint64_t period_ns)
 {
-    struct regulation_terms regulation;
+    struct regulation_parameters regulation;
     uint64_t most;
     uint64_t most_then;
 
-    regulation_read_terms(&regulation);
-    terms->regulation = regulation.held;
-    terms->shortest_interval_ns = regulation.held_interval_ns;
-    most = admission_most_events(system_manifest(), terms, domain, period_ns);
+    regulation_read_parameters(&regulation);
+    state->regulation = regulation.held;
+    state->shortest_interval_ns = regulation.held_interval_ns;
+    most = admission_most_events(system_manifest(), state, domain, period_ns);
     if (!regulation.waits) {
         return most;
     }
-    terms->regulation = regulation.latest;
-    terms->shortest_interval_ns = regulation.latest_interval_ns;
-    most_then = admission_most_events(system_manifest(), terms, domain, period_ns);
+    state->regulation = regulation.latest;
+    state->shortest_interval_ns = regulation.latest_interval_ns;
+    most_then = admission_most_events(system_manifest(), state, domain, period_ns);
     return most < most_then ? most : most_then;
 }
 
 struct budget_answer admission_change_budget(struct domain *domain, uint64_t events, uint64_t period_ns)
 {
-    struct admission_terms terms;
+    struct admission_state state;
     struct budget_answer answer = {.admitted = false};
     uint64_t now;
 
     spin_lock(&lock);
     now = clock_now();
-    look_at_budgets(&terms, now);
-    answer.most_events = most_events(&terms, domain->index, period_ns);
+    look_at_budgets(&state, now);
+    answer.most_events = most_events(&state, domain->index, period_ns);
     answer.admitted = events <= answer.most_events;
     if (answer.admitted) {
         answer.from = bandwidth_request_update(domain, now, events, period_ns);
@@ -61,16 +61,16 @@ struct budget_answer admission_change_budget(struct domain *domain, uint64_t eve
 /* Beside all budgets; they begin in an interval that is as long as those before. */
 static struct regulation_verdict verdict_on(const struct manifest_regulation *parameters)
 {
-    struct admission_terms terms;
-    struct regulation_terms regulation;
+    struct admission_state state;
+    struct regulation_parameters regulation;
 
-    look_at_budgets(&terms, clock_now());
-    regulation_read_terms(&regulation);
-    terms.regulation = *parameters;
-    terms.shortest_interval_ns = parameters->interval_ns < regulation.held.interval_ns
+    look_at_budgets(&state, clock_now());
+    regulation_read_parameters(&regulation);
+    state.regulation = *parameters;
+    state.shortest_interval_ns = parameters->interval_ns < regulation.held.interval_ns
                                      ? parameters->interval_ns
                                      : regulation.held.interval_ns;
-    return admission_of_regulation(system_manifest(), &terms);
+    return admission_of_regulation(system_manifest(), &state);
 }
 
 static struct regulation_answer change(const struct manifest_regulation *parameters)

@@ -185,7 +185,7 @@ void bandwidth_charge(struct cpu *cpu, uint64_t lines)
     }
     pmu_stop(&own->pmu, readings);
     budget_save(&own->budget, readings);
-    vcpu_budget_charge(&own->of_vcpu, lines);
+    reservation_charge(&own->budget.reservation, lines);
     act(cpu, budget_load(&own->budget, clock_now()));
 }
 

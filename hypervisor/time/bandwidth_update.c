@@ -69,17 +69,17 @@ static bool waits(struct bandwidth_update *update, uint64_t now_ticks)
            budget_update_latest(&update->budget)->sequence;
 }
 
-void bandwidth_terms(struct domain *domain, uint64_t now_ticks, struct budget_terms *held,
-                     struct budget_terms *latest)
+void bandwidth_parameters(struct domain *domain, uint64_t now_ticks, struct budget_parameters *held,
+                          struct budget_parameters *latest)
 {
     struct bandwidth_update *update = &domain->update;
 
     spin_lock(&update->lock);
-    *latest = (struct budget_terms){budget_update_latest(&update->budget)->events, update->period_ns};
+    *latest = (struct budget_parameters){budget_update_latest(&update->budget)->events, update->period_ns};
     *held = *latest;
     if (waits(update, now_ticks)) {
-        *held = (struct budget_terms){budget_update_current(&update->budget, now_ticks)->events,
-                                      update->held_period_ns};
+        *held = (struct budget_parameters){budget_update_current(&update->budget, now_ticks)->events,
+                                           update->held_period_ns};
     }
     spin_unlock(&update->lock);
 }

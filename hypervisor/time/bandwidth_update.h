@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-struct budget_terms;
+struct budget_parameters;
 struct domain;
 
 /* What was asked for last. */
@@ -29,8 +29,8 @@ void bandwidth_update_init_all(uint64_t start_ticks);
 struct bandwidth_setting bandwidth_latest_setting(struct domain *domain, uint64_t now_ticks);
 
 /* What holds, and what was asked for last; zero for a domain without a budget. */
-void bandwidth_terms(struct domain *domain, uint64_t now_ticks, struct budget_terms *held,
-                     struct budget_terms *latest);
+void bandwidth_parameters(struct domain *domain, uint64_t now_ticks, struct budget_parameters *held,
+                          struct budget_parameters *latest);
 
 /* For all VCPUs of the domain from the beginning of one period on, which is returned. The values must have
  * passed manifest_budget_is_sound(), and be admitted (admission.h). */

@@ -220,10 +220,10 @@ static uint64_t shorter(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void regulation_read_terms(struct regulation_terms *terms)
+void regulation_read_parameters(struct regulation_parameters *parameters)
 {
     spin_lock(&regulation.lock);
-    *terms = (struct regulation_terms){
+    *parameters = (struct regulation_parameters){
         .held = regulation.held,
         .latest = regulation.latest,
         .held_interval_ns = shorter(regulation.held.interval_ns, regulation.lasts_ns),

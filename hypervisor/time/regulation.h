@@ -52,7 +52,7 @@ uint32_t regulation_change(const struct manifest_regulation *parameters);
 /* Parameters in force, and those that were asked for last, with the shortest interval for which budgets are
  * by them: the first ones are for one that is still as long as those before. Zero where there is no
  * regulator. Any core. */
-struct regulation_terms {
+struct regulation_parameters {
     struct manifest_regulation held;
     struct manifest_regulation latest;
     uint64_t held_interval_ns;
@@ -60,7 +60,7 @@ struct regulation_terms {
     bool waits; /* the latest are not in force */
 };
 
-void regulation_read_terms(struct regulation_terms *terms);
+void regulation_read_parameters(struct regulation_parameters *parameters);
 
 #ifdef __cplusplus
 }

@@ -98,11 +98,6 @@ bool vcpu_budget_counts_lines(void)
     return system_manifest()->platform.overflow_backup_events == 0;
 }
 
-void vcpu_budget_charge(struct vcpu_budget *own, uint64_t events)
-{
-    reservation_charge(&own->budget->reservation, events);
-}
-
 void vcpu_budget_publish(const struct vcpu_budget *own, struct status_budget *to)
 {
     const struct reservation *reservation = &own->budget->reservation;

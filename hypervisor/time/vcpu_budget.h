@@ -35,9 +35,6 @@ bool vcpu_budget_update(struct vcpu_budget *own, struct domain *domain, uint64_t
  * events, as those are all counted. */
 bool vcpu_budget_counts_lines(void);
 
-/* EL2 has caused so many events for it where its counters do not see them. They have been saved. */
-void vcpu_budget_charge(struct vcpu_budget *own, uint64_t events);
-
 /* For whoever looks from outside. */
 void vcpu_budget_publish(const struct vcpu_budget *own, struct status_budget *to);
 

@@ -150,6 +150,13 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
         trap_skip_instruction(esr);
         return true;
     }
+    if (frame == VGIC_FRAME_DISTRIBUTOR && esr_is_plain_write(esr) &&
+        vgic_dist_send_sgi(cpu->vcpu, offset + in_page,
+                           (uint32_t)guest_register(regs, esr_transfer_register(esr)))) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_GICD_ACCESS);
+        trap_skip_instruction(esr);
+        return true;
+    }
     if (frame != VGIC_FRAME_NONE) {
         return device_access(cpu, regs, esr, DEVICE_GIC, frame, offset + in_page);
     }

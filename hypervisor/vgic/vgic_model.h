@@ -37,6 +37,10 @@ bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_acc
  * lock: the short way of vgic_frame_access(). Returns false for all others. */
 bool vgic_dist_read_unlocked(const struct domain *domain, uint64_t offset, uint64_t *value);
 
+/* 32 bits are written to the distributor's register at `offset` that sends software-generated interrupts,
+ * where it has one: the short way of vgic_frame_access(). Returns false for all others. */
+bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value);
+
 /* MRS or MSR of the executing VCPU, encoded as in SYSREG_ENCODING(). Returns false if the guest's interrupt
  * controller has no such register; else counts the exit. */
 bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64_t *value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transfer is one loop, go_on(), that is entered whenever something may have become possible: reads lines
-// while the channel may have more under way, and writes what has arrived, in order.
+// while the channel may have more in flight, and writes what has arrived, in order.
 #include "machine/devices/zdma.h"
 
 #include <algorithm>
@@ -198,8 +198,7 @@ bool zdma_channel::next_descriptor(side &one)
         one.next = next & address_mask;
     }
     (void)around_.memory.admit(around_.way, access_kind::read, now()); // later ones wait for it
-    around_.memory.fetch_past(around_.way, {phys_addr{line_of(at)}, around_.owner}, *this, now(),
-                              settings_.coherent);
+    around_.memory.fetch_past(around_.way, request(access_kind::read, at), *this, now(), settings_.coherent);
     return true;
 }
 
@@ -253,7 +252,7 @@ bool zdma_channel::source_ended()
 void zdma_channel::read_lines()
 {
     const std::uint32_t bursts = (registers_[index_of(reg::ctrl1)] & ctrl1_issue) + 1;
-    while (!source_ended() && lines_under_way() < bursts * settings_.burst_lines && !waits_for_room_) {
+    while (!source_ended() && lines_in_flight() < bursts * settings_.burst_lines && !waits_for_room_) {
         if (!read_admitted_) {
             read_admitted_ = true;
             read_from_ = around_.memory.admit(around_.way, access_kind::read, std::max(read_from_, now()));
@@ -271,9 +270,8 @@ void zdma_channel::read_lines()
             fail(source_.data_error);
             return;
         }
-        const memory_system::reply reply =
-            around_.memory.fetch_past(around_.way, {phys_addr{line_of(source_.address)}, around_.owner},
-                                      *this, now(), settings_.coherent);
+        const memory_system::reply reply = around_.memory.fetch_past(
+            around_.way, request(access_kind::read, source_.address), *this, now(), settings_.coherent);
         if (reply.how == memory_system::reply::state::full) {
             waits_for_room_ = true; // room() will say when
             return;
@@ -339,10 +337,9 @@ void zdma_channel::write_lines()
             return;
         }
         std::copy_n(head.data.begin() + head.written, bytes, target.begin());
-        const written_back line{phys_addr{line_of(destination_.address)}, around_.owner};
-        last_write_ = settings_.coherent
-                          ? around_.memory.write_coherent(around_.way, line, bytes == line_bytes_, now())
-                          : around_.memory.write_past(around_.way, line, now(), true);
+        const line_request line = request(access_kind::write, destination_.address);
+        last_write_ = settings_.coherent ? around_.memory.write_coherent(line, bytes == line_bytes_, now())
+                                         : around_.memory.write_past(around_.way, line, now(), true);
         write_from_ = std::max(last_write_, now() + settings_.line);
         write_admitted_ = false;
         destination_.address += bytes;
@@ -410,9 +407,17 @@ std::optional<written_back> zdma_channel::drop(phys_addr)
     return std::nullopt; // it has no cache
 }
 
-std::uint32_t zdma_channel::lines_under_way() const
+std::uint32_t zdma_channel::lines_in_flight() const
 {
     return static_cast<std::uint32_t>(pieces_.size());
+}
+
+line_request zdma_channel::request(access_kind kind, std::uint64_t address) const
+{
+    return {.line = phys_addr{line_of(address)},
+            .kind = kind,
+            .owner = around_.owner,
+            .master = static_cast<std::uint32_t>(around_.way.master)};
 }
 
 std::uint64_t zdma_channel::line_of(std::uint64_t address) const

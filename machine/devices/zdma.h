@@ -43,7 +43,7 @@ public:
         picoseconds start;             // from being enabled to its first access
         picoseconds finish;            // from the last write's leaving to the interrupt
         picoseconds line;              // between two lines on its bus, in each direction
-        std::uint32_t burst_lines = 2; // lines of a burst, the unit of what may be under way
+        std::uint32_t burst_lines = 2; // lines of a burst, the unit of what may be in flight
         bool coherent = true;          // the interconnect asks the clusters of cores for what they have
     };
     struct surroundings {
@@ -115,7 +115,8 @@ private:
     void go_on_at(picoseconds when);
     void piece_here(ticket id);
     void raise(std::uint32_t bits);
-    [[nodiscard]] std::uint32_t lines_under_way() const;
+    [[nodiscard]] std::uint32_t lines_in_flight() const;
+    [[nodiscard]] line_request request(access_kind kind, std::uint64_t address) const;
     [[nodiscard]] std::uint64_t line_of(std::uint64_t address) const;
     [[nodiscard]] std::uint32_t up_to_line_end(std::uint64_t address, std::uint64_t bytes) const;
     [[nodiscard]] picoseconds now() const { return around_.timeline.now(); }

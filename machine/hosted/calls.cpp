@@ -15,12 +15,11 @@
 #include <arch/sysreg.h>
 
 #include "guests/arch/hosted/include/arch/machine.h"
+#include "machine/hosted/cpu.h"
 #include "machine/program/execution.h"
 
 namespace bulkhead::machine::hosted {
 namespace {
-
-system *current_system = nullptr;
 
 struct named {
     std::string_view name;
@@ -34,14 +33,9 @@ template <class Function> const void *address_of(Function *function)
 
 } // namespace
 
-void set_current(system *whole)
-{
-    current_system = whole;
-}
-
 system &current()
 {
-    return *current_system;
+    return cpu::of(*current_execution()).whole();
 }
 
 const void *symbol(std::string_view name)

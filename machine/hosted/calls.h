@@ -9,8 +9,7 @@ namespace bulkhead::machine::hosted {
 
 class system;
 
-// The machine that the calls of hosted code are for; one at a time in a process.
-void set_current(system *whole);
+// The machine that the calls of hosted code are for: the one that the running fiber belongs to.
 [[nodiscard]] system &current();
 
 // A call of hypervisor or guest, or of the runtime, by its name; null: unknown. A symbol_table.

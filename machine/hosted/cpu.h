@@ -37,6 +37,10 @@ public:
     cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation);
     ~cpu();
 
+    // Whose code an execution is of.
+    [[nodiscard]] static cpu &of(const execution &what) { return static_cast<cpu &>(*what.faults); }
+    [[nodiscard]] system &whole() { return system_; }
+
     [[nodiscard]] core &timing() { return timing_; }
     [[nodiscard]] core_id id() const { return timing_.id(); }
     [[nodiscard]] registers &state() { return state_; }

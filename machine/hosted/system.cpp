@@ -38,10 +38,7 @@ std::uint64_t up_to_pages(std::uint64_t bytes)
 
 system::system(board_settings board, contents what) : board_(std::move(board)), contents_(std::move(what)) {}
 
-system::~system()
-{
-    set_current(nullptr);
-}
+system::~system() = default;
 
 result<std::unique_ptr<system>> system::make(const settings &wanted, board_settings board, contents what)
 {
@@ -165,7 +162,6 @@ std::optional<refusal> system::fill_memory()
 
 end_of_run system::run(picoseconds until)
 {
-    set_current(this);
     catch_faults();
     if (!cpus_[0]->is_on()) {
         map_before_translation();
@@ -199,7 +195,7 @@ void system::stop_for_ever()
 {
     machine_->timeline().stop();
     for (;;) {
-        machine_->timeline().running()->wait();
+        running().timing().wait();
     }
 }
 
@@ -350,7 +346,7 @@ void system::interrupts_changed(core_id which)
         machine_->core_at(which).signal(std::max(output.seen_from(), now));
     }
     if (gic().virtual_interface(which).signalled()) {
-        const core *runs = machine_->timeline().running();
+        const sequencer *runs = machine_->timeline().running();
         machine_->core_at(which).signal(runs != nullptr && runs->id() == which ? now : seen);
     }
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "machine/budget.h"
 #include "machine/program/execution.h"
 #include "machine/program/symbols.h"
 
@@ -270,6 +271,11 @@ BULKHEAD_ATOMIC_SIZES(DEFINE_ATOMIC)
 [[gnu::flatten]] void machine_read8_waited(std::uint64_t at)
 {
     touch_here<access_kind::read, true>(at, 8, CALLER);
+}
+
+void machine_budget_spent()
+{
+    current_execution()->on->budget_spent();
 }
 
 // One host thread: what is done is seen by all.

@@ -14,9 +14,11 @@ from pathlib import Path
 from bulkhead.env.progress import Update
 from checks.common import BUILD, ROOT
 from fuzzing.ledger import Ledger
+from fuzzing.record import Recorded, read_record, write_record
 
 TREE = BUILD / "fuzz"
 INPUTS = ROOT / "tests" / "fuzz"
+RECORD = INPUTS / "runs.json"
 # The longest input: some dozens of steps, but a manifest or a device tree is data.
 MAX_BYTES = {"manifest": 4096, "devicetree": 4096, "guest_devicetree": 4096}
 STEPS_BYTES = 96
@@ -102,7 +104,24 @@ def _command(target: str, limits: Limits, findings: Path) -> list[str]:
 
 
 def ledger(target: str) -> Ledger:
-    return Ledger(TREE / "ledger" / f"{target}.json", program(target))
+    recorded = read_record(RECORD).get(target)
+    known = (recorded.program, recorded.entry) if recorded is not None else None
+    return Ledger(TREE / "ledger" / f"{target}.json", program(target), known)
+
+
+def record(targets: list[str], commit: str) -> dict[str, Recorded]:
+    """Put into the repository's record what the programs as they are now have run."""
+    kept = read_record(RECORD)
+    for target in targets:
+        own = ledger(target)
+        entry = own.read()
+        same = target in kept and kept[target].program == own.digest
+        if (entry.executions or entry.findings) and not (same and kept[target].entry == entry):
+            kept[target] = Recorded(
+                own.digest, commit, entry.executions, round(entry.seconds, 1), entry.findings
+            )
+    write_record(RECORD, kept)
+    return kept
 
 
 class Job:
@@ -150,7 +169,9 @@ class Job:
         outcome.crashes = [_crash(self.target, file, text) for file in found_files]
         if self.process.returncode != 0 and not found_files:
             outcome.crashes.append(Crash(_sentence(text), f"less {self.log.relative_to(ROOT)}"))
-        if self.limits.resume and not outcome.crashes:
+        if self.limits.resume and outcome.crashes:
+            ledger(self.target).add_finding()
+        elif self.limits.resume:
             entry = ledger(self.target).add(outcome.executions, outcome.seconds)
             outcome.executions, outcome.seconds = entry.executions, entry.seconds
         return outcome

@@ -29,26 +29,26 @@ struct System {
         change(*sample);
         sample->seal();
         EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE) << "at " << sample->check().offset;
-        admission_begin(&sample->header, &terms);
+        admission_begin(&sample->header, &state);
     }
 
     uint64_t most(uint32_t domain, uint64_t period_ns = ms) const
     {
-        return admission_most_events(&sample->header, &terms, domain, period_ns);
+        return admission_most_events(&sample->header, &state, domain, period_ns);
     }
 
     // The same, of the budgets with this one in force.
     bool holds_with(uint32_t domain, uint64_t events, uint64_t period_ns = ms) const
     {
-        admission_terms with = terms;
+        admission_state with = state;
         with.held[domain] = with.latest[domain] = {events, period_ns};
         return admission_holds(&sample->header, &with);
     }
 
-    regulation_verdict verdict() const { return admission_of_regulation(&sample->header, &terms); }
+    regulation_verdict verdict() const { return admission_of_regulation(&sample->header, &state); }
 
     std::unique_ptr<SampleManifest> sample = make_sample_manifest();
-    admission_terms terms{};
+    admission_state state{};
 };
 
 // linux's cores are regulated together; control's counts in intervals with them, and has a limit.
@@ -201,12 +201,12 @@ TEST(BudgetAdmission, T4_WhereNothingIsStatedEveryBudgetIsAdmitted)
 TEST(BudgetAdmission, T4_WhatWaitsCountsBesideWhatItReplaces)
 {
     System system(keep_limit_alone);
-    system.terms.latest[linux_] = {10000, ms};
+    system.state.latest[linux_] = {10000, ms};
     EXPECT_EQ(system.most(control), 5000u) << "a raise that waits";
-    system.terms.held[linux_] = {10000, ms};
-    system.terms.latest[linux_] = {2000, ms};
+    system.state.held[linux_] = {10000, ms};
+    system.state.latest[linux_] = {2000, ms};
     EXPECT_EQ(system.most(control), 5000u) << "it is not lower yet";
-    system.terms.held[linux_] = system.terms.latest[linux_];
+    system.state.held[linux_] = system.state.latest[linux_];
     EXPECT_EQ(system.most(control), 13000u);
 }
 
@@ -260,7 +260,7 @@ TEST(BudgetAdmission, F3_WhatNoRegulationEnforcesIsNotAdmitted)
     EXPECT_EQ(system.most(control, 29'999), 0u) << "a period below the shortest";
     EXPECT_EQ(system.most(control, 30'000), 277u);
     // Beside 640 MB/s 80 are left: 37 events in 30 us.
-    system.terms.held[linux_] = system.terms.latest[linux_] = {10000, ms};
+    system.state.held[linux_] = system.state.latest[linux_] = {10000, ms};
     EXPECT_EQ(system.most(control, 30'000), 0u) << "no budget that works";
     EXPECT_EQ(system.most(control), 1250u);
 }
@@ -268,11 +268,11 @@ TEST(BudgetAdmission, F3_WhatNoRegulationEnforcesIsNotAdmitted)
 TEST(BudgetAdmission, F3_ABudgetTooSmallToWorkCountsAsTheSmallestThatDoes)
 {
     System system;
-    system.terms.held[control] = system.terms.latest[control] = {1, 30'000};
+    system.state.held[control] = system.state.latest[control] = {1, 30'000};
     const uint64_t beside_one = system.most(linux_);
-    system.terms.held[control] = system.terms.latest[control] = {50, 30'000};
+    system.state.held[control] = system.state.latest[control] = {50, 30'000};
     EXPECT_EQ(system.most(linux_), beside_one);
-    system.terms.held[control] = system.terms.latest[control] = {0, 30'000};
+    system.state.held[control] = system.state.latest[control] = {0, 30'000};
     EXPECT_GT(system.most(linux_), beside_one) << "a domain that stands still asks for nothing";
 }
 
@@ -280,15 +280,15 @@ TEST(BudgetAdmission, B10_BudgetsOfTheRegulatorsMembersCountAsTheyBegin)
 {
     System system(with_limit_alone);
     expect_admitted(system);
-    system.terms.regulation.budget_events[0] = 13000;
+    system.state.regulation.budget_events[0] = 13000;
     expect_admitted(system);
-    system.terms.regulation.budget_events[0]++;
+    system.state.regulation.budget_events[0]++;
     expect(system.verdict(), budget_word + 3, 999);
-    system.terms.regulation.budget_events[0] = 15001;
+    system.state.regulation.budget_events[0] = 15001;
     expect(system.verdict(), budget_word + 0, 15000);
-    system.terms.regulation.budget_events[0] = BH_UNLIMITED_EVENTS;
+    system.state.regulation.budget_events[0] = BH_UNLIMITED_EVENTS;
     expect_admitted(system); // what is not bounded is held against nothing
-    system.terms.regulation.ceiling_events = 1 << 29;
+    system.state.regulation.ceiling_events = 1 << 29;
     expect_admitted(system);
 }
 
@@ -299,36 +299,36 @@ TEST(BudgetAdmission, B10_MembersLeaveOthersWhatTheyDoNotHave)
         keep_limit_alone(m);
     });
     EXPECT_EQ(system.most(control), 13000u);
-    system.terms.regulation.budget_events[1] = 3000;
+    system.state.regulation.budget_events[1] = 3000;
     EXPECT_EQ(system.most(control), 11000u);
-    system.terms.held[control] = system.terms.latest[control] = {12000, ms};
+    system.state.held[control] = system.state.latest[control] = {12000, ms};
     expect(system.verdict(), budget_word + 3, 0);
 }
 
 TEST(BudgetAdmission, F3_RegulatedCoresCountAsTheMostThatTheyMayGet)
 {
     System system(regulate);
-    system.terms.regulation.ceiling_events = 10250; // of 11,250, which is 720 MB/s
+    system.state.regulation.ceiling_events = 10250; // of 11,250, which is 720 MB/s
     expect_admitted(system);
-    system.terms.regulation.ceiling_events++;
+    system.state.regulation.ceiling_events++;
     expect(system.verdict(), ceiling_word, 10250);
-    system.terms.regulation.saturation_events = 10250;
+    system.state.regulation.saturation_events = 10250;
     expect_admitted(system);
-    system.terms.regulation.ceiling_events = 20000;
-    system.terms.regulation.saturation_events++;
+    system.state.regulation.ceiling_events = 20000;
+    system.state.regulation.saturation_events++;
     expect(system.verdict(), saturation_word, 10250);
-    system.terms.regulation.ceiling_events = 10250; // the less of the two
+    system.state.regulation.ceiling_events = 10250; // the less of the two
     expect_admitted(system);
-    system.terms.regulation.ceiling_events++;
-    system.terms.regulation.saturation_events = 20000;
+    system.state.regulation.ceiling_events++;
+    system.state.regulation.saturation_events = 20000;
     expect(system.verdict(), ceiling_word, 10250);
-    system.terms.regulation.saturation_events = 0;
-    system.terms.regulation.ceiling_events = 4000;
-    system.terms.regulation.budget_events[0] = 7250;
+    system.state.regulation.saturation_events = 0;
+    system.state.regulation.ceiling_events = 4000;
+    system.state.regulation.budget_events[0] = 7250;
     expect_admitted(system);
-    system.terms.regulation.budget_events[0]++;
+    system.state.regulation.budget_events[0]++;
     expect(system.verdict(), ceiling_word, 3999);
-    system.terms.regulation.budget_events[0] = BH_UNLIMITED_EVENTS;
+    system.state.regulation.budget_events[0] = BH_UNLIMITED_EVENTS;
     expect(system.verdict(), budget_word + 0, 0);
 }
 
@@ -338,19 +338,19 @@ TEST(BudgetAdmission, F3_RegulatedCoresThatCountRefillsWriteBackAsMuch)
         regulate(m);
         m.domains[linux_].budget_counts = BH_BUDGET_COUNTS_REFILLS;
     });
-    system.terms.regulation.ceiling_events = 5126;
+    system.state.regulation.ceiling_events = 5126;
     expect(system.verdict(), ceiling_word, 5125);
 }
 
 TEST(BudgetAdmission, F3_UnderAFixedPolicyEachMemberHasItsBudget)
 {
     System system(regulate);
-    system.terms.regulation.policy = BH_REGULATION_POLICY_FIXED;
-    system.terms.regulation.ceiling_events = 1 << 29;
-    system.terms.regulation.budget_events[1] = 5000;
-    system.terms.regulation.budget_events[3] = 5250;
+    system.state.regulation.policy = BH_REGULATION_POLICY_FIXED;
+    system.state.regulation.ceiling_events = 1 << 29;
+    system.state.regulation.budget_events[1] = 5000;
+    system.state.regulation.budget_events[3] = 5250;
     expect_admitted(system);
-    system.terms.regulation.budget_events[3]++;
+    system.state.regulation.budget_events[3]++;
     expect(system.verdict(), budget_word + 3, 5250);
 }
 
@@ -358,21 +358,21 @@ TEST(BudgetAdmission, F3_TheRegulatorsRoomIsNotOthers)
 {
     System system(regulate_linux_alone);
     EXPECT_EQ(system.most(control), 7250u) << "720 MB/s less 256";
-    system.terms.regulation.ceiling_events = 5000;
+    system.state.regulation.ceiling_events = 5000;
     EXPECT_EQ(system.most(control), 6250u);
-    system.terms.held[control] = {8000, ms}; // of before a change that lowers it
+    system.state.held[control] = {8000, ms}; // of before a change that lowers it
     expect(system.verdict(), ceiling_word, 3250);
 }
 
 TEST(BudgetAdmission, T4_ParametersCountInTheShortestIntervalThatTheyAreIn)
 {
     System system(regulate);
-    system.terms.regulation.interval_ns = 2 * ms;
-    system.terms.regulation.ceiling_events = 10250;
+    system.state.regulation.interval_ns = 2 * ms;
+    system.state.regulation.ceiling_events = 10250;
     expect_admitted(system);
-    system.terms.shortest_interval_ns = ms / 2;
+    system.state.shortest_interval_ns = ms / 2;
     expect(system.verdict(), ceiling_word, 5625 - 1000);
-    system.terms.shortest_interval_ns = 29'999;
+    system.state.shortest_interval_ns = 29'999;
     expect(system.verdict(), interval_word, 30'000);
 }
 
@@ -387,11 +387,11 @@ TEST(BudgetAdmission, B7_LimitsAndWhatIsRegulatedStayWithinSaturation)
     EXPECT_EQ(system.most(control), 2000u) << "4000 of 6000 are the regulator's";
     EXPECT_EQ(system.most(control, 2 * ms), 4000u);
     EXPECT_EQ(system.most(control, ms / 3), 666u);
-    system.terms.held[control] = system.terms.latest[control] = {1500, ms};
+    system.state.held[control] = system.state.latest[control] = {1500, ms};
     expect_admitted(system);
-    system.terms.regulation.ceiling_events = 5000;
+    system.state.regulation.ceiling_events = 5000;
     expect(system.verdict(), ceiling_word, 4500);
-    system.terms.regulation.policy = BH_REGULATION_POLICY_FIXED;
+    system.state.regulation.policy = BH_REGULATION_POLICY_FIXED;
     expect_admitted(system);
     EXPECT_EQ(system.most(control), 13000u) << "a regulator that does nothing needs no room";
 }
@@ -409,10 +409,10 @@ TEST(BudgetAdmission, B7_LimitsCountForEachCoreAsTheRegulatorRoundsThem)
     System each(regulate_control);
     EXPECT_EQ(each.most(linux_), 1500u) << "3000 of 7000, on two cores";
     EXPECT_EQ(each.most(linux_, 3 * ms), 4500u);
-    each.terms.held[linux_] = {1250, ms};
-    each.terms.regulation.ceiling_events = 4500;
+    each.state.held[linux_] = {1250, ms};
+    each.state.regulation.ceiling_events = 4500;
     expect_admitted(each);
-    each.terms.regulation.ceiling_events++;
+    each.state.regulation.ceiling_events++;
     expect(each.verdict(), ceiling_word, 4500);
     const System together([&](SampleManifest &m) {
         regulate_control(m);
@@ -500,11 +500,11 @@ TEST(BudgetAdmission, PropertyWhatIsAdmittedHoldsAndOneMoreDoesNotAndLessAlwaysD
                 ASSERT_TRUE(system.holds_with(domain, random() % most, period_ns));
                 ASSERT_FALSE(system.holds_with(domain, most + 1, period_ns));
             }
-            budget_terms &own = system.terms.held[domain];
+            budget_parameters &own = system.state.held[domain];
             ASSERT_GE(system.most(domain, own.period_ns), own.events) << "it holds already";
             raised += most * own.period_ns > own.events * period_ns;
             own = {most, period_ns};
-            system.terms.latest[domain] = own;
+            system.state.latest[domain] = own;
         }
     }
     EXPECT_GT(raised, 1000u);
@@ -516,11 +516,11 @@ TEST(BudgetAdmission, PropertyParametersAreAdmittedIfTheWholeHoldsAndTheNumberTh
     unsigned refused = 0;
     for (int round = 0; round < 3000; round++) {
         System system(random() % 2 != 0 ? regulate : regulate_linux_alone);
-        manifest_regulation &asked = system.terms.regulation;
+        manifest_regulation &asked = system.state.regulation;
         asked.policy = random() % 4 != 0 ? BH_REGULATION_POLICY_DYNAMIC : BH_REGULATION_POLICY_FIXED;
         asked.ceiling_events = 2000 + random() % 10000;
         asked.saturation_events = random() % 2 != 0 ? 5000 + random() % 10000 : 0;
-        system.terms.shortest_interval_ns = ms / (1 + random() % 2);
+        system.state.shortest_interval_ns = ms / (1 + random() % 2);
         for (uint32_t core : {0u, 1u, 3u}) {
             asked.budget_events[core] = 50 + random() % 4000;
         }
@@ -528,7 +528,7 @@ TEST(BudgetAdmission, PropertyParametersAreAdmittedIfTheWholeHoldsAndTheNumberTh
             continue;
         }
         const regulation_verdict verdict = system.verdict();
-        ASSERT_EQ(admission_holds(&system.sample->header, &system.terms),
+        ASSERT_EQ(admission_holds(&system.sample->header, &system.state),
                   verdict.word == BH_REGULATION_WORDS);
         if (verdict.word == BH_REGULATION_WORDS) {
             continue;

@@ -34,15 +34,15 @@ flow_path &World::path(uint32_t source, uint32_t destination, uint32_t port, uin
 void World::open(uint32_t number, uint32_t source, uint32_t destination, uint32_t port, uint32_t most_bytes,
                  uint64_t period, uint64_t deadline)
 {
-    const flow_path_terms terms = {.source = source,
-                                   .destination = destination,
-                                   .port = port,
-                                   .most_bytes = most_bytes,
-                                   .period_ticks = period,
-                                   .deadline_ticks = deadline,
-                                   .queued_ticks = deadline};
+    const flow_path_parameters parameters = {.source = source,
+                                             .destination = destination,
+                                             .port = port,
+                                             .most_bytes = most_bytes,
+                                             .period_ticks = period,
+                                             .deadline_ticks = deadline,
+                                             .queued_ticks = deadline};
 
-    flow_exchange_open(&exchange, number, &terms);
+    flow_exchange_open(&exchange, number, &parameters);
 }
 
 void World::close(uint32_t number)

@@ -47,19 +47,19 @@ Options options_for(uint8_t first)
 // With the regulator's parameters in force, and with those that wait.
 void judge_admission()
 {
-    admission_terms terms{};
-    struct regulation_terms regulation {};
+    admission_state state{};
+    struct regulation_parameters regulation {};
 
     for (uint32_t domain = 0; domain < domains; domain++) {
-        bandwidth_terms(domain_at(domain), clock_now(), &terms.held[domain], &terms.latest[domain]);
+        bandwidth_parameters(domain_at(domain), clock_now(), &state.held[domain], &state.latest[domain]);
     }
-    regulation_read_terms(&regulation);
-    terms.regulation = regulation.held;
-    terms.shortest_interval_ns = regulation.held_interval_ns;
-    require(admission_holds(system_manifest(), &terms), "budgets in force are more than the memory sustains");
-    terms.regulation = regulation.latest;
-    terms.shortest_interval_ns = regulation.latest_interval_ns;
-    require(admission_holds(system_manifest(), &terms),
+    regulation_read_parameters(&regulation);
+    state.regulation = regulation.held;
+    state.shortest_interval_ns = regulation.held_interval_ns;
+    require(admission_holds(system_manifest(), &state), "budgets in force are more than the memory sustains");
+    state.regulation = regulation.latest;
+    state.shortest_interval_ns = regulation.latest_interval_ns;
+    require(admission_holds(system_manifest(), &state),
             "budgets that wait are more than the memory sustains");
 }
 
@@ -155,15 +155,15 @@ void call(Machine &machine, uint32_t core, Input &input)
     if (machine.ended() || !machine.runs(core)) {
         return;
     }
-    struct Terms {
+    struct Budget {
         uint64_t events, period_ns;
-        bool operator==(const Terms &) const = default;
+        bool operator==(const Budget &) const = default;
     };
-    const auto terms = [](uint32_t domain) {
+    const auto budget_of = [](uint32_t domain) {
         const auto latest = bandwidth_latest_setting(domain_at(domain), 0);
-        return Terms{latest.events, latest.period_ns};
+        return Budget{latest.events, latest.period_ns};
     };
-    const Terms before[] = {terms(0), terms(1)};
+    const Budget before[] = {budget_of(0), budget_of(1)};
     const bool manager = domain_has_flag(domain_at(core % domains), BH_DOMAIN_FLAG_MANAGER);
     const uint64_t answer = machine.call(core, false, function, x1, x2, x3);
 
@@ -173,7 +173,8 @@ void call(Machine &machine, uint32_t core, Input &input)
     for (uint32_t domain = 0; domain < domains; domain++) {
         const bool asked = manager && answer == 0 && function == BH_HYPERCALL_BUDGET_CHANGE && x1 == domain;
 
-        require(terms(domain) == (asked ? Terms{x2, x3} : before[domain]), "a budget that nobody asked for");
+        require(budget_of(domain) == (asked ? Budget{x2, x3} : before[domain]),
+                "a budget that nobody asked for");
     }
 }
 

@@ -145,15 +145,15 @@ private:
     // From one of the first two guests to the other.
     void open(uint32_t path)
     {
-        const flow_path_terms terms = {.source = path,
-                                       .destination = 1 - path,
-                                       .port = 7,
-                                       .most_bytes = 4096,
-                                       .period_ticks = 10,
-                                       .deadline_ticks = 100,
-                                       .queued_ticks = 100};
+        const flow_path_parameters parameters = {.source = path,
+                                                 .destination = 1 - path,
+                                                 .port = 7,
+                                                 .most_bytes = 4096,
+                                                 .period_ticks = 10,
+                                                 .deadline_ticks = 100,
+                                                 .queued_ticks = 100};
 
-        flow_exchange_open(&exchange_, path, &terms);
+        flow_exchange_open(&exchange_, path, &parameters);
     }
 
     void change(uint32_t path)

@@ -150,7 +150,7 @@ bool TestSystem::take_interrupts()
         if (cpu->vcpu != nullptr) {
             (void)trap_irq_short();
         } else {
-            irq_handle_all(cpu);
+            (void)irq_handle_one(cpu);
         }
     }
     return false;

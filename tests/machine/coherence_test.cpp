@@ -53,6 +53,7 @@ protected:
     std::unique_ptr<simulated_machine> machine = make_machine(two_clusters());
     asker dma;
     const route way{{}, 2};
+    static line_request of_dma(access_kind kind) { return {line, kind, owner, 2}; }
 
     core &at(std::uint32_t n) { return machine->core_at({n}); }
     void run() { machine->timeline().run(for_ever); }
@@ -83,14 +84,14 @@ protected:
         memory_system::reply told{};
         device([&] {
             asked_ = machine->timeline().now();
-            told = machine->memory().fetch_past(way, {line, owner}, dma, asked_, true);
+            told = machine->memory().fetch_past(way, of_dma(access_kind::read), dma, asked_, true);
         });
         return told;
     }
     void write(bool whole)
     {
         device([&] {
-            machine->memory().write_coherent(way, {line, owner}, whole, machine->timeline().now());
+            machine->memory().write_coherent(of_dma(access_kind::write), whole, machine->timeline().now());
         });
     }
     [[nodiscard]] bool is_anywhere()
@@ -184,9 +185,9 @@ TEST_F(coherence, what_is_not_coherent_asks_nobody)
     use(0, access_kind::write);
     device([&] {
         const picoseconds now = machine->timeline().now();
-        EXPECT_EQ(machine->memory().fetch_past(way, {line, owner}, dma, now, false).how,
+        EXPECT_EQ(machine->memory().fetch_past(way, of_dma(access_kind::read), dma, now, false).how,
                   memory_system::reply::state::coming);
-        machine->memory().write_past(way, {line, owner}, now, true);
+        machine->memory().write_past(way, of_dma(access_kind::write), now, true);
     });
     EXPECT_TRUE(at(0).l1d().contains(line));
     EXPECT_EQ(counts().snoop_hits, 0U);

@@ -158,7 +158,7 @@ TEST(engine,
         wanted.signals = signals_after(lookahead_ps);
         wanted.levels[0].misses = 3;
         wanted.levels[0].cache.size_bytes = 64 * 1024;
-        wanted.writes_under_way = 2;
+        wanted.writes_in_flight = 2;
         wanted.dram.how = {.write_queue = 4, .write_high = 3, .write_low = 1};
         const auto machine = make_machine(wanted);
         for (std::uint32_t i = 0; i < 4; ++i) {

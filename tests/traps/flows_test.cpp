@@ -409,6 +409,25 @@ TEST_F(Flows, F2_TheMachineEndsWhenNobodyIsLeftWhoSends)
     EXPECT_TRUE(system_is_ending()) << "the broker serves nobody";
 }
 
+struct FlowsWhoseBrokerManages : Flows {
+    FlowsWhoseBrokerManages()
+        : Flows([](SampleManifest &m) { m.domains[broker].flags |= BH_DOMAIN_FLAG_MANAGER; })
+    {
+    }
+};
+
+TEST_F(FlowsWhoseBrokerManages, F2_TheMachineStaysSinceItMayStartOneAgain)
+{
+    for (const uint32_t domain : {uint32_t{control}, uint32_t{linux_}}) {
+        machine.on_core(domain);
+        domain_end(domain_at(domain), BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_SYSTEM_OFF);
+    }
+    EXPECT_FALSE(system_is_ending());
+    machine.on_core(broker);
+    domain_end(domain_at(broker), BH_DOMAIN_STATE_STOPPED, BH_DOMAIN_END_SYSTEM_OFF);
+    EXPECT_TRUE(system_is_ending());
+}
+
 // Flows that a manager adds and removes (F6), at a rate of 100 MB/s.
 struct FlowChanges : Flows {
     static constexpr uint32_t other = 6000;

@@ -256,8 +256,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         const struct vcpu *pinned = this_cpu()->pinned;
         guest_traps_init(
             monitors, guest_hcr(pinned != nullptr ? pinned->domain : nullptr, this_cpu()->shared != nullptr));
-        while (fake_gic_has_interrupt()) {
-            irq_handle_all(this_cpu());
+        while (irq_handle_one(this_cpu())) {
         }
     }
     fake_switch_core(0);
@@ -396,7 +395,10 @@ void HostedMachine::serror()
 
 void HostedMachine::take_while_idle()
 {
-    run([&] { irq_handle_all(this_cpu()); });
+    run([&] {
+        while (irq_handle_one(this_cpu())) {
+        }
+    });
 }
 
 void HostedMachine::type(uint8_t character)

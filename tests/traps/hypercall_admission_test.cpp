@@ -220,11 +220,11 @@ TEST_F(BudgetAdmission, T4_PropertyAtEachMomentTheMemoryBearsWhatHoldsAndWhatWai
             ASSERT_LT(answer, events);
             ASSERT_EQ(change(domain, answer, period_ns), 0u);
         }
-        admission_terms terms{};
+        admission_state state{};
         for (uint32_t i = 0; i < domain_count(); i++) {
-            bandwidth_terms(domain_at(i), now, &terms.held[i], &terms.latest[i]);
+            bandwidth_parameters(domain_at(i), now, &state.held[i], &state.latest[i]);
         }
-        ASSERT_TRUE(admission_holds(system_manifest(), &terms)) << step;
+        ASSERT_TRUE(admission_holds(system_manifest(), &state)) << step;
     }
     EXPECT_GT(refused, 500);
 }

@@ -4,6 +4,10 @@
 #include "hosted_machine.h"
 #include <gtest/gtest.h>
 
+extern "C" {
+#include <arch/gic.h>
+}
+
 using namespace bulkhead_test;
 
 namespace {
@@ -46,6 +50,29 @@ TEST_F(Psci, SaysWhatItImplements)
     EXPECT_EQ(machine.hvc(features, 0x84000012), not_supported); // SYSTEM_RESET2
     EXPECT_EQ(machine.hvc(0x84000012), not_supported);
     EXPECT_EQ(machine.hvc(0x12345678), not_supported);
+}
+
+// Whoever makes them chooses how many there are: they would keep the VCPU from starting.
+TEST_F(Psci, T1_AStormOfInterruptsOnAnIdleCoreDoesNotHoldUpTheStartOfItsVcpu)
+{
+    constexpr uint32_t first_spi = 64; // nobody's
+    constexpr uint32_t storm = 20;
+    fake_switch_core(linux_core1);
+    for (uint32_t i = 0; i < storm; i++) {
+        gic_enable(first_spi + i, linux_core1);
+        fake_gic_raise(first_spi + i);
+    }
+    fake_switch_core(linux_core0);
+    EXPECT_EQ(machine.hvc(cpu_on, 1, entry, 0x1234), 0u);
+    machine.on_core(linux_core1);
+    EXPECT_FALSE(machine.waited());
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), entry);
+    EXPECT_LE(machine.exits(linux_core1, BH_EXIT_REASON_IRQ_UNEXPECTED), 1u);
+    EXPECT_TRUE(fake_gic_has_interrupt()) << "the others are taken while the guest runs";
+    while (fake_gic_has_interrupt()) {
+        machine.interrupt();
+    }
+    EXPECT_EQ(machine.exits(linux_core1, BH_EXIT_REASON_IRQ_UNEXPECTED), storm);
 }
 
 TEST_F(Psci, CpuOnStartsTheOtherVcpuFromScratch)

@@ -5,6 +5,8 @@
 #include "hosted_machine.h"
 #include <array>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 extern "C" {
 #include "run/domain_life.h"
@@ -117,6 +119,34 @@ TEST_F(SharedCore, B2_TheHigherPriorityStartsAndAWfiIsItsEndForNow)
     EXPECT_EQ(status(0).blocks, 1u);
     fake_switch_core(elsewhere);
     EXPECT_EQ(fake_sysreg(SYSREG_ID_HCR_EL2) & hcr_twi, 0u) << "other cores wait by themselves";
+}
+
+// Errata of Cortex-A55, A57 and A72: a core may walk tables while a guest's registers are half another's.
+TEST_F(SharedCore, T5_WalksAreClosedWhileTheTablesChange)
+{
+    machine.on_core(shared);
+    fake_forget_writes();
+    machine.trap(esr_wfi);
+    ASSERT_EQ(running(), 1u);
+
+    constexpr uint64_t walks_off = 1u << 7 | 1u << 23; // TCR_EL1.EPD0, EPD1
+    std::map<sysreg_id, uint64_t> last{{SYSREG_ID_TCR_EL1, 0}, {SYSREG_ID_SCTLR_EL1, 0}};
+    std::set<sysreg_id> under_closed_walks;
+    for (size_t i = 0; i < fake_write_count(); i++) {
+        const fake_write *write = fake_write_at(i);
+        if (write->is_mmio) {
+            continue;
+        }
+        if (write->id == SYSREG_ID_VTTBR_EL2 || write->id == SYSREG_ID_TTBR0_EL1 ||
+            write->id == SYSREG_ID_TTBR1_EL1) {
+            EXPECT_EQ(last[SYSREG_ID_TCR_EL1] & walks_off, walks_off) << write->id;
+            EXPECT_EQ(last[SYSREG_ID_SCTLR_EL1] & 1, 1u) << "or stage 2 is walked for addresses as they are";
+            under_closed_walks.insert(write->id);
+        }
+        last[write->id] = write->value;
+    }
+    EXPECT_EQ(under_closed_walks.size(), 3u);
+    EXPECT_EQ(last[SYSREG_ID_TCR_EL1] & walks_off, 0u) << "and are open for the guest";
 }
 
 TEST_F(SharedCore, B2_EachFindsItsOwnRegistersAndNothingOfTheOther)
@@ -324,4 +354,18 @@ TEST_F(SharedCore, C5_TheEndOfOneThatHasNoRegistersHereLeavesTheOthersInterrupts
     ASSERT_EQ(running(), 0u);
     EXPECT_EQ(status(1).state, BH_VCPU_STATE_RESET);
     EXPECT_EQ(fake_gic_guest_acknowledge(), uart_spi) << "it is still in its list register";
+}
+
+// Of what it did last: found when another VCPU is to have the core.
+TEST_F(SharedCore, AnAbortThatIsTakenAtASwitchIsReportedWithTheGuestsOwnAddress)
+{
+    machine.on_core(shared);
+    fill(0x1000); // its instruction is at 0x4000
+    fake_pend_serror(true);
+    machine.trap(esr_wfi);
+    EXPECT_EQ(machine.status(0).state, uint32_t{BH_DOMAIN_STATE_CRASHED});
+    EXPECT_EQ(machine.status(0).end, uint32_t{BH_DOMAIN_END_SERROR});
+    EXPECT_EQ(machine.status(0).fault_pc, 0x4004u) << "behind its WFI";
+    EXPECT_EQ(running(), 1u);
+    EXPECT_EQ(machine.status(1).state, uint32_t{BH_DOMAIN_STATE_RUNNING});
 }

@@ -27,9 +27,9 @@
 #define SPENDSGIR_END  0xF30u
 #define IDENTIFICATION 0xFD0u
 
-#define SGIR_SGI(value)     ((uint32_t)(value)&0xF)
-#define SGIR_TARGETS(value) ((uint32_t)((value) >> 16) & 0xFF)
-#define SGIR_FILTER(value)  ((uint32_t)((value) >> 24) & 3)
+#define SGIR_SGI(value)     ((value)&0xF)
+#define SGIR_TARGETS(value) ((value) >> 16 & 0xFF)
+#define SGIR_FILTER(value)  ((value) >> 24 & 3)
 #define FILTER_LIST         0u
 #define FILTER_ALL_OTHERS   1u
 #define FILTER_SELF         2u
@@ -153,10 +153,14 @@ static bool access_senders(struct vcpu *vcpu, struct mmio_access *access, uint32
     return true;
 }
 
-/* GICD_SGIR. Takes the domain's lock itself. */
-static void send(struct vcpu *vcpu, uint64_t value)
+/* Takes the domain's lock itself. */
+bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value)
 {
     uint32_t targets = 0;
+
+    if (offset != GICD_SGIR) {
+        return false;
+    }
 
     switch (SGIR_FILTER(value)) {
     case FILTER_LIST:
@@ -172,6 +176,7 @@ static void send(struct vcpu *vcpu, uint64_t value)
         break;
     }
     vgic_send_sgi(vcpu, SGIR_SGI(value), targets);
+    return true;
 }
 
 static uint32_t identification(uint32_t offset)
@@ -218,8 +223,7 @@ bool vgic_dist_access(struct vcpu *vcpu, struct mmio_access *access)
     if (access->offset >= BH_GICV2_DISTRIBUTOR_BYTES) {
         return false;
     }
-    if (offset == GICD_SGIR && access->bytes == 4 && access->write) {
-        send(vcpu, access->value);
+    if (access->bytes == 4 && access->write && vgic_dist_send_sgi(vcpu, offset, (uint32_t)access->value)) {
         return true;
     }
     spin_lock(&vcpu->domain->vgic.lock);

@@ -30,6 +30,15 @@ bool vgic_frame_access(struct vcpu *vcpu, enum vgic_frame frame, struct mmio_acc
                                            : vgic_redist_access(vcpu, access);
 }
 
+/* With affinity routing it is a system register. */
+bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value)
+{
+    (void)vcpu;
+    (void)offset;
+    (void)value;
+    return false;
+}
+
 bool vgic_map_registers(const struct stage2 *stage2, struct pool *pool)
 {
     (void)stage2;

@@ -16,6 +16,10 @@
 #define MAX_WINDOWS   16u
 #define WINDOWS_PAGES 1024u /* of all windows together */
 
+/* Where EL2 is when it takes an asynchronous abort of its own. */
+#define EL2_ADDRESS 0x4000001000ull
+#define EL2_STATE   0x2C9ull
+
 struct window {
     uint64_t pa;
     size_t bytes;
@@ -303,6 +307,10 @@ bool arch_take_serror(void)
     bool pending = fake.serror[fake.core];
 
     fake.serror[fake.core] = false;
+    if (pending) { /* an exception of EL2's own: what these registers had of the guest is gone */
+        fake_set_sysreg(SYSREG_ID_ELR_EL2, EL2_ADDRESS);
+        fake_set_sysreg(SYSREG_ID_SPSR_EL2, EL2_STATE);
+    }
     return pending;
 }
 

@@ -153,6 +153,8 @@ def _show_costs(measured: Costs) -> None:
         table.add_row("a packet of a flow: EL2's parts of its path", f"{measured.packet:,}", "", "", "")
     shown = console()
     shown.print(table)
+    if any(row.way.of_gic is not None and row.way.best_public is None for row in measured.rows):
+        shown.print("Public figures of interrupts are of another interrupt controller: not compared.")
     goals = sum(row.met is not None for row in measured.rows)
     shown.print(f"{goals - len(measured.missed)} of {goals} goals met")
 
@@ -438,4 +440,4 @@ def _show(measured: Comparison) -> None:
     if any(measured.spread.values()):
         shown.print("runs differ: the machine was not deterministic", style="yellow")
     style = "red" if measured.reasons else "green"
-    shown.print(f"ratio {measured.ratio:.4f}, at most {measured.limit}", style=style)
+    shown.print(f"ratio {measured.ratio:.4f}, at most {measured.limit_text}", style=style)

@@ -10,6 +10,7 @@ import posixpath
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 _DIRECTORY = stat.S_IFDIR | 0o755
 _EXECUTABLE = stat.S_IFREG | 0o755
@@ -49,7 +50,13 @@ def make_initrd(busybox: bytes, init: str, extra: Mapping[str, bytes] | None = N
     entries["init"] = _Entry(_EXECUTABLE, init.encode())
     for path, data in (extra or {}).items():
         _add_file(entries, path, data)
-    return gzip.compress(_archive(entries), compresslevel=9, mtime=0)
+    return _compressed(_archive(entries))
+
+
+# Most domains of a system have the same RAM disk, and compressing one takes a tenth of a second.
+@lru_cache(maxsize=2)
+def _compressed(archive: bytes) -> bytes:
+    return gzip.compress(archive, compresslevel=9, mtime=0)
 
 
 def _add_file(entries: dict[str, _Entry], path: str, data: bytes) -> None:

@@ -49,7 +49,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
         ],
         **_coherence(interconnect),
         "regions": _regions(platform),
-        "writes_under_way": interconnect.writes,
+        "writes_in_flight": interconnect.writes,
         "dram": _dram(platform),
     }
 

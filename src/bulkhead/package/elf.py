@@ -8,6 +8,7 @@ a file that cannot be loaded as it is gives a `PackageError`, never a traceback.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
@@ -56,6 +57,8 @@ def read_elf(path: Path, *, symbols: bool = False, hosted: Hosted | None = None)
     return parse_elf(read_image(path), symbols=symbols, hosted=hosted)
 
 
+# One check of a system lays its package out several times, with the same hypervisor and programs.
+@lru_cache(maxsize=8)
 def parse_elf(content: bytes, *, symbols: bool = False, hosted: Hosted | None = None) -> ElfProgram:
     if content[:4] != b"\x7fELF":
         raise PackageError(f"is not an ELF file (it starts with {content[:4].hex() or 'nothing'})")

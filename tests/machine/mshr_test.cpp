@@ -6,20 +6,20 @@
 #include <algorithm>
 #include <vector>
 
-#include "machine/lines_under_way.h"
+#include "machine/mshr.h"
 #include "machine/random.h"
 
 namespace bulkhead::machine::test {
 
 namespace {
 
-using purpose = lines_under_way::purpose;
-using entry = lines_under_way::entry;
+using purpose = mshr_file::purpose;
+using entry = mshr_file::entry;
 constexpr std::array all{purpose::load, purpose::store, purpose::prefetch};
 
 // What the table says it does, on plain lists.
 struct both {
-    lines_under_way table;
+    mshr_file table;
     std::array<std::vector<entry>, 3> lists;
     std::uint64_t tickets = 0;
 
@@ -78,7 +78,7 @@ struct both {
     }
 };
 
-TEST(lines_under_way, answers_as_lists_of_its_entries)
+TEST(mshr_file, answers_as_lists_of_its_entries)
 {
     both own;
     random_source random(5);
@@ -89,11 +89,11 @@ TEST(lines_under_way, answers_as_lists_of_its_entries)
         const std::uint32_t what = random.below(4);
         if (what < 2 && own.of(why).size() < 12) {
             const bool unknown = random.below(2) == 0;
-            own.add(why, line, unknown ? lines_under_way::unknown : picoseconds{step + random.below(100)});
+            own.add(why, line, unknown ? mshr_file::unknown : picoseconds{step + random.below(100)});
         } else if (what == 2 && !own.of(why).empty()) {
             const auto place = random.below(static_cast<std::uint32_t>(own.of(why).size()));
             const entry one = own.of(why)[place];
-            if (one.when == lines_under_way::unknown) {
+            if (one.when == mshr_file::unknown) {
                 own.arrives(one.ticket, picoseconds{step + random.below(100)});
             }
         } else if (own.of(purpose::load).size() < 20 && own.of(purpose::store).size() < 20) {

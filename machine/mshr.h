@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines that a core has asked for and whose data have not come yet: which, why, and when they come. Their
-// places in the caches are taken already (machine/cache.h marks them). A core owns one (machine/core.h). What
-// has come is forgotten only when somebody asks how many there are: every miss adds an entry, few ask.
+// places in the caches are taken already (machine/cache.h marks them). A core owns one
+// (machine/load_store_unit.h). What has come is forgotten only when somebody asks how many there are: every
+// miss adds an entry, few ask.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace bulkhead::machine {
 
-class lines_under_way {
+class mshr_file {
 public:
     static constexpr std::uint32_t most = 32;                // of each purpose
     static constexpr picoseconds unknown{~std::uint64_t{0}}; // until memory says
@@ -103,7 +104,7 @@ private:
         [[nodiscard]] bool all_come(picoseconds now) const { return unknown == 0 && latest <= now; }
         void push(const entry &added)
         {
-            if (added.when == lines_under_way::unknown) {
+            if (added.when == mshr_file::unknown) {
                 ++unknown;
             } else {
                 if (unknown != 0 || added.when < latest) [[unlikely]] {
@@ -123,7 +124,7 @@ private:
         {
             for (std::uint32_t i = 0; i < count; ++i) {
                 entry &own = at(i);
-                if (own.ticket == ticket && own.when == lines_under_way::unknown) {
+                if (own.ticket == ticket && own.when == mshr_file::unknown) {
                     own.when = when;
                     --unknown;
                     in_order = in_order && (i == 0 || at(i - 1).when <= when);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core's way out of its private caches: makes requests for lines, waits for room where there is none, and
+// counts what a PMU counts at the second level and at the bus. The load/store unit asks it for lines, the
+// private caches give it what they write back. All calls come in order (sequencer::order()).
+#pragma once
+
+#include "machine/event_tallies.h"
+#include "machine/memory_system.h"
+#include "machine/sequencer.h"
+
+namespace bulkhead::machine {
+
+class bus_unit {
+public:
+    // `client`: who is told of arrivals. `private_l2`: events of the second level are not the shared one's.
+    bus_unit(memory_system &memory, memory_client &client, route way, std::uint64_t line_bytes,
+             bool private_l2, sequencer &turn, event_tallies &tallies)
+        : memory_(memory), client_(client), route_(std::move(way)), uncached_route_{{}, route_.master},
+          beats_(line_bytes / beat_bytes), private_l2_(private_l2), turn_(turn), tallies_(tallies)
+    {
+    }
+
+    [[nodiscard]] memory_system &memory() { return memory_; }
+    [[nodiscard]] const route &way() const { return route_; }
+    void set_label(mpam_label label) { label_ = label; }
+
+    // A line through the shared levels, or past them. It can find no room.
+    memory_system::reply ask(phys_addr line, owner_id owner, bool prefetch, picoseconds now)
+    {
+        return ask_by(route_, line, owner, prefetch, now);
+    }
+    // The same for a demand, which waits for room; moves `now` on then.
+    memory_system::reply fetch(phys_addr line, owner_id owner, picoseconds &now)
+    {
+        return fetch_by(route_, line, owner, now);
+    }
+    memory_system::reply fetch_uncached(phys_addr line, owner_id owner, picoseconds &now)
+    {
+        return fetch_by(uncached_route_, line, owner, now);
+    }
+
+    // A dirty line of the private caches; says when the next level has taken it.
+    picoseconds write_back(written_back line);
+    // A whole line that was never fetched, into the first shared level or past all of them. There is room.
+    picoseconds write_streamed(written_back line, bool past_levels);
+    // A store that no cache may serve. There is room.
+    picoseconds write_uncached(phys_addr line);
+    void wait_for_write_room();
+    // A line that another cluster has, or is asked to give up for a write (memory_system::snoop_others()).
+    std::optional<picoseconds> snoop_others(phys_addr line, access_kind kind, owner_id owner, bool here,
+                                            picoseconds now)
+    {
+        return memory_.snoop_others(route_, request(line, kind, owner, false), here, now);
+    }
+    // What a line counts that came from a cache beside the core's own levels.
+    void count_from_cache(bool own_cluster)
+    {
+        tallies_.count(core_event::l2d_access);
+        if (!own_cluster) {
+            tallies_.count(core_event::l2d_refill);
+            tallies_.count(core_event::bus_access);
+        }
+        count_beats();
+    }
+    // A dirty line that another core wants, for which this one executes nothing: not among its events.
+    void hand_over(written_back line, picoseconds when)
+    {
+        memory_.write_back(route_, request(line.line, access_kind::write, line.owner, false), when);
+    }
+
+private:
+    static constexpr std::uint64_t beat_bytes = 16; // a data channel of 128 bits, as Cortex-A53's to memory
+
+    [[nodiscard]] line_request request(phys_addr line, access_kind kind, owner_id owner, bool prefetch) const
+    {
+        return {line, kind, owner, static_cast<std::uint32_t>(route_.master), label_, prefetch};
+    }
+    // What is asked of memory, and what it had to write back for that, is counted as this core's.
+    memory_system::reply ask_by(const route &way, phys_addr line, owner_id owner, bool prefetch,
+                                picoseconds now)
+    {
+        const memory_system::reply reply =
+            memory_.fetch(way, request(line, access_kind::read, owner, prefetch), client_, now);
+        if (reply.asked == memory_system::reply::source::nearest_level && reply.writes_below == 0)
+            [[likely]] {
+            if (!private_l2_) {
+                tallies_.count(core_event::l2d_access);
+            }
+            count_beats();
+        } else {
+            note_further(way, reply);
+        }
+        return reply;
+    }
+    memory_system::reply fetch_by(const route &way, phys_addr line, owner_id owner, picoseconds &now)
+    {
+        memory_system::reply reply = ask_by(way, line, owner, false, now);
+        if (reply.how == memory_system::reply::state::full) [[unlikely]] {
+            reply = ask_again(way, line, owner);
+            now = turn_.settled();
+        }
+        return reply;
+    }
+    // A line between the core and what is shared.
+    void count_beats() { tallies_.count(core_event::beats, beats_); }
+    void count_written(std::uint64_t lines_before);
+    [[gnu::noinline]] memory_system::reply ask_again(const route &way, phys_addr line, owner_id owner);
+    [[gnu::noinline]] void note_further(const route &way, memory_system::reply reply);
+
+    memory_system &memory_;
+    memory_client &client_;
+    route route_;
+    route uncached_route_;
+    std::uint64_t beats_; // of a line
+    bool private_l2_;
+    mpam_label label_{};
+    sequencer &turn_;
+    event_tallies &tallies_;
+};
+
+} // namespace bulkhead::machine

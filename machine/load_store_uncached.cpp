@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses of the load/store unit that pass by L1: memory that is mapped so, what is not DRAM, devices, and
+// the reads of the table walker.
+#include "machine/load_store_unit.h"
+
+namespace bulkhead::machine {
+
+picoseconds load_store_unit::cost_of(phys_addr address) const
+{
+    picoseconds cost = around_.device;
+    for (const region_settings &one : around_.regions) {
+        if (address.value - one.base < one.size_bytes) {
+            cost = picoseconds{one.latency_ps};
+        }
+    }
+    return cost;
+}
+
+void load_store_unit::uncached(access what)
+{
+    picoseconds now = turn_.order();
+    tallies_.count(core_event::uncached);
+    const phys_addr line = line_of(what.address);
+    const frames::frame *const frame = around_.ram.find(what.address);
+    if (frame == nullptr) {
+        around_.memory.events().add(now, uncached_code << 32U | turn_.id().value, what.address.value);
+        tallies_.count(core_event::beats);
+        turn_.wait_until(now + cost_of(what.address), stall_cause::device);
+    } else if (what.kind == access_kind::read) {
+        const memory_system::reply reply = bus_.fetch_uncached(line, frame->owner, now);
+        wait_for_reply(reply, cause_of(reply.from_memory));
+    } else {
+        bus_.wait_for_write_room();
+        turn_.wait_until(bus_.write_uncached(line), stall_cause::store_buffer);
+    }
+}
+
+void load_store_unit::walk_read(phys_addr where, bool cached)
+{
+    picoseconds now = turn_.order();
+    const phys_addr line = line_of(where);
+    const frames::frame *const frame = around_.ram.find(line);
+    cache *const l2 = cached ? caches_.l2() : nullptr;
+    if (frame == nullptr) {
+        turn_.wait_until(now + around_.device, stall_cause::walk);
+    } else if (l2 != nullptr && l2->hit(line, access_kind::read)) {
+        tallies_.count(core_event::l2d_access);
+        turn_.wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
+    } else {
+        const memory_system::reply reply =
+            cached ? bus_.fetch(line, frame->owner, now) : bus_.fetch_uncached(line, frame->owner, now);
+        if (l2 != nullptr) {
+            tallies_.count(core_event::l2d_access);
+            tallies_.count(core_event::l2d_refill);
+            caches_.fill_l2(line, frame->owner);
+        }
+        wait_for_reply(reply, stall_cause::walk);
+    }
+}
+
+} // namespace bulkhead::machine

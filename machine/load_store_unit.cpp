@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of an access that L1 does not serve; see the header. All that others can see happens after
+// sequencer::order().
+#include "machine/load_store_unit.h"
+
+#include <algorithm>
+
+namespace bulkhead::machine {
+
+load_store_unit::load_store_unit(const core_settings &wanted, cache l1d, std::optional<cache> l2, route way,
+                                 const surroundings &around, sequencer &turn, event_tallies &tallies)
+    : line_mask_(wanted.l1d.line_bytes - 1), line_bits_(l1d.geometry().line_bits()),
+      l1d_set_mask_(l1d.geometry().sets() - 1), settings_(wanted), around_(around), turn_(turn),
+      tallies_(tallies),
+      bus_(around.memory, *this, std::move(way), wanted.l1d.line_bytes, l2.has_value(), turn, tallies),
+      caches_(wanted, std::move(l1d), std::move(l2), bus_, tallies),
+      prefetcher_(wanted.prefetcher, wanted.l1d.line_bytes),
+      write_stream_(wanted.write_streaming, wanted.l1d.line_bytes)
+{
+    used_last_ = caches_.l1d().used_last();
+    around_.memory.attach(*this, bus_.way());
+    around_.snooped.push_back(this);
+}
+
+void load_store_unit::arrived(ticket id, picoseconds when)
+{
+    mshrs_.arrives(id, when);
+    turn_.arrived(id, when);
+}
+
+// --- Misses in flight ---
+
+inline void load_store_unit::begin(phys_addr line, purpose why, memory_system::reply reply)
+{
+    const bool known = reply.how == memory_system::reply::state::known;
+    mshrs_.add(why, {line, reply.id(), turn_.clock().instructions(),
+                     known ? reply.when() : mshr_file::unknown, reply.from_memory});
+}
+
+void load_store_unit::wait_for_reply(memory_system::reply reply, stall_cause cause)
+{
+    if (reply.how == memory_system::reply::state::known) {
+        turn_.wait_until(reply.when(), cause);
+    } else {
+        turn_.wait_for_data(reply.id(), cause);
+    }
+}
+
+// Until an entry's data are there; in order afterwards.
+void load_store_unit::wait_for_entry(mshr_file::entry which, stall_cause cause)
+{
+    if (which.when != mshr_file::unknown) {
+        turn_.wait_until(which.when, cause);
+        turn_.order();
+    } else {
+        turn_.wait_for_data(which.ticket, cause);
+    }
+}
+
+// While there are as many as there may be, nothing goes on.
+void load_store_unit::limit_loads(picoseconds now)
+{
+    while (mshrs_.full(purpose::load, settings_.loads, now)) {
+        const mshr_file::entry &first = mshrs_.oldest(purpose::load);
+        if (first.when != mshr_file::unknown) {
+            turn_.wait_until(first.when, cause_of(first.from_memory)); // what comes next is in order again
+            return;
+        }
+        wait_for_entry(first, cause_of(first.from_memory));
+        now = turn_.settled();
+    }
+}
+
+// Until the store buffer has room; says when that is.
+picoseconds load_store_unit::limit_stores(picoseconds now)
+{
+    while (mshrs_.full(purpose::store, settings_.stores, now)) {
+        wait_for_entry(mshrs_.oldest(purpose::store), stall_cause::store_buffer);
+        now = turn_.settled();
+    }
+    return now;
+}
+
+void load_store_unit::hold_window()
+{
+    while (settings_.window_instructions != 0 && mshrs_.any(purpose::load, turn_.settled())) {
+        if (turn_.clock().instructions() <=
+            mshrs_.oldest(purpose::load).instruction + settings_.window_instructions) {
+            break;
+        }
+        turn_.order();
+        wait_for_entry(mshrs_.oldest(purpose::load), stall_cause::memory);
+    }
+}
+
+// --- Accesses ---
+
+// Over the end of a line.
+void load_store_unit::split(access what)
+{
+    turn_.clock().settle();
+    const std::uint64_t end = what.address.value + what.bytes;
+    for (std::uint64_t at = what.address.value; at < end;) {
+        const std::uint64_t next = std::min(end, (at & ~line_mask_) + line_mask_ + 1);
+        part({phys_addr{at}, static_cast<std::uint32_t>(next - at), what.kind, what.dependent});
+        at = next;
+    }
+}
+
+// Within a line, in an access that is ordered anyway.
+void load_store_unit::part(access what)
+{
+    const presence found = caches_.l1d().demand_uncounted(what.address, what.kind);
+    if (found == presence::absent) {
+        miss(what);
+    } else if (found == presence::here) {
+        if (what.dependent) {
+            turn_.clock().add_load_use();
+        }
+    } else {
+        marked(what, found);
+    }
+}
+
+// L1 does not have it.
+void load_store_unit::miss(access what)
+{
+    const frames::frame *const frame = around_.ram.find(what.address);
+    if (frame == nullptr) {
+        uncached(what);
+        return;
+    }
+    if (frame->shared) {
+        shared(what, frame->owner);
+        return;
+    }
+    const phys_addr line = line_of(what.address);
+    if (write_stream_.merges()) {
+        if (merge_or_break(what)) {
+            return;
+        }
+        if (caches_.l1d().contains(line)) { // the line that stayed incomplete
+            part(what);
+            return;
+        }
+    }
+    const owner_id owner = frame->owner;
+    if (caches_.l2() != nullptr && l2_hit(line, what, owner)) {
+        return;
+    }
+    const picoseconds now = turn_.order();
+    if (what.kind == access_kind::read) {
+        load(line, waits(what), owner, now);
+    } else if (!write_stream_.enabled() || !stream_begins(what, owner)) {
+        store(line, owner, now);
+    }
+}
+
+// L1 has a place for it, but the data may not be there yet, or nobody has wanted it before. What does not
+// wait for a line that comes goes into the buffer that does.
+load_store_unit::service load_store_unit::serve_marked(access what, presence how)
+{
+    if (how == presence::coming && !waits(what)) {
+        if (mshrs_.find(line_of(what.address), turn_.clock().begun()) == nullptr) {
+            caches_.l1d().remark(what.address, line_mark::none);
+        }
+        return service::merged;
+    }
+    marked(what, how);
+    return service::ordered;
+}
+
+[[gnu::flatten]] void load_store_unit::marked(access what, presence how)
+{
+    const phys_addr line = line_of(what.address);
+    const picoseconds now = turn_.order();
+    if (how == presence::ahead) {
+        want_prefetched(line, what.kind, around_.ram.find(line)->owner, now);
+    }
+    if (const auto *const coming = mshrs_.find(line, turn_.settled())) {
+        if (!waits(what)) {
+            return;
+        }
+        wait_for_entry(*coming, cause_of(coming->from_memory));
+    } else if (what.dependent) {
+        turn_.clock().add_load_use();
+    }
+    caches_.l1d().remark(line, line_mark::none);
+}
+
+// The first wish for a prefetched line: it counts as a miss from here on. Loads keep the prefetcher going,
+// stores do not: what they go on with may be streamed.
+void load_store_unit::want_prefetched(phys_addr line, access_kind kind, owner_id owner, picoseconds now)
+{
+    tallies_.count(core_event::l1d_refill);
+    caches_.l1d().remark(line, line_mark::coming);
+    const bool write = kind == access_kind::write;
+    if (write) {
+        write_stream_.follow(line.value >> line_bits_);
+        now = limit_stores(now);
+    }
+    mshrs_.want(line, write ? purpose::store : purpose::load, turn_.clock().instructions(), now);
+    if (!write) {
+        fetch_ahead(line, owner, now);
+        limit_loads(now);
+    }
+}
+
+bool load_store_unit::l2_hit(phys_addr line, access what, owner_id owner)
+{
+    cache &l2 = *caches_.l2();
+    if (!l2.contains(line)) {
+        tallies_.count(core_event::l2d_access);
+        tallies_.count(core_event::l2d_refill);
+        return false;
+    }
+    const picoseconds now = turn_.order(); // what L1 gives up may go as far as memory
+    tallies_.count(core_event::l2d_access);
+    tallies_.count(core_event::l1d_refill);
+    l2.hit(line, access_kind::read);
+    if (mshrs_.find(line, now) != nullptr) { // L1 gave its place up before it came
+        caches_.fill_l1(line, what.kind, owner, line_mark::coming);
+        marked(what, presence::coming);
+        return true;
+    }
+    caches_.fill_l1(line, what.kind, owner, line_mark::none);
+    if (what.kind == access_kind::read) {
+        turn_.wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::l2_hit);
+    }
+    return true;
+}
+
+// Its line takes its place in the caches at once. Where nothing else happens on this core before the data
+// are there (`alone`), it is not in flight for anybody to see.
+void load_store_unit::load(phys_addr line, bool alone, owner_id owner, picoseconds now)
+{
+    tallies_.count(core_event::l1d_refill);
+    const memory_system::reply reply = bus_.fetch(line, owner, now);
+    caches_.fill(line, access_kind::read, owner, alone ? line_mark::none : line_mark::coming);
+    if (alone) {
+        fetch_ahead(line, owner, now);
+        wait_for_reply(reply, cause_of(reply.from_memory));
+        return;
+    }
+    begin(line, purpose::load, reply);
+    fetch_ahead(line, owner, now);
+    limit_loads(now);
+}
+
+// A store goes on at once if the buffer has room.
+[[gnu::flatten]] void load_store_unit::store(phys_addr line, owner_id owner, picoseconds now)
+{
+    now = limit_stores(now);
+    tallies_.count(core_event::l1d_refill);
+    const memory_system::reply reply = bus_.fetch(line, owner, now);
+    caches_.fill(line, access_kind::write, owner, line_mark::coming);
+    begin(line, purpose::store, reply);
+    fetch_ahead(line, owner, now);
+}
+
+// --- Prefetches ---
+
+// The lines that the prefetcher wants now, while there is room.
+inline void load_store_unit::fetch_ahead(phys_addr line, owner_id owner, picoseconds now)
+{
+    if (prefetcher_.enabled()) {
+        if (prefetcher::stream *const one = prefetcher_.wanted(line.value >> line_bits_)) [[unlikely]] {
+            fetch_stream(*one, owner, now);
+        }
+    }
+}
+
+[[gnu::flatten]] void load_store_unit::fetch_stream(prefetcher::stream &one, owner_id owner, picoseconds now)
+{
+    const std::uint32_t room = mshr_file::most - settings_.loads - settings_.stores;
+    for (; const auto number = prefetcher_.next_of(one); ++one.ahead) {
+        const phys_addr next{*number << line_bits_};
+        const frames::frame *const frame = around_.ram.find(next);
+        if (frame == nullptr || frame->shared || caches_.contains(next)) {
+            continue;
+        }
+        if (mshrs_.full(purpose::prefetch, room, now)) {
+            return;
+        }
+        const memory_system::reply reply = bus_.ask(next, owner, true, now);
+        if (reply.how == memory_system::reply::state::full) {
+            return;
+        }
+        caches_.fill(next, access_kind::read, owner, line_mark::ahead);
+        begin(next, purpose::prefetch, reply);
+    }
+}
+
+// --- Write streaming ---
+
+// An access to a line that L1 does not have, while a line is being put together. True: it was part of it.
+bool load_store_unit::merge_or_break(access what)
+{
+    turn_.clock().settle();
+    const bool same = what.address.value >> line_bits_ == write_stream_.line();
+    if (what.kind == access_kind::read && !same) {
+        return false; // loads of other lines go between
+    }
+    if (what.kind == access_kind::read || !same) {
+        break_stream();
+        return false;
+    }
+    if (write_stream_.merge(what.address.value & line_mask_, what.bytes)) {
+        send_stream_line();
+    }
+    return true;
+}
+
+// A store that misses. True: it begins a line that will not be fetched.
+bool load_store_unit::stream_begins(access what, owner_id owner)
+{
+    if (!write_stream_.follow(what.address.value >> line_bits_)) {
+        return false;
+    }
+    write_stream_.begin(owner);
+    return merge_or_break(what);
+}
+
+void load_store_unit::send_stream_line()
+{
+    turn_.order();
+    bus_.wait_for_write_room();
+    const written_back line{phys_addr{write_stream_.line() << line_bits_}, write_stream_.owner()};
+    if (caches_.l2() != nullptr) {
+        caches_.l2()->invalidate(line.line);
+    }
+    turn_.wait_until(bus_.write_streamed(line, write_stream_.passes_levels()), stall_cause::store_buffer);
+}
+
+// The line stays incomplete: it is fetched after all, unless a prefetch has brought it meanwhile.
+void load_store_unit::break_stream()
+{
+    write_stream_.break_off();
+    const picoseconds now = turn_.order();
+    const access first{phys_addr{write_stream_.line() << line_bits_}, 1, access_kind::write, false};
+    if (caches_.l1d().demand_uncounted(first.address, access_kind::write) == presence::absent &&
+        !(caches_.l2() != nullptr && l2_hit(first.address, first, write_stream_.owner()))) {
+        store(first.address, write_stream_.owner(), now);
+    }
+}
+
+// --- By others ---
+
+void load_store_unit::flush(phys_addr start, byte_count size)
+{
+    if (turn_.runs()) {
+        turn_.order();
+    }
+    for (std::uint64_t at = start.value & ~line_mask_; at < start.value + size.value; at += line_mask_ + 1) {
+        if (const std::optional<written_back> newest = caches_.drop(phys_addr{at})) {
+            bus_.write_back(*newest);
+        }
+    }
+}
+
+} // namespace bulkhead::machine

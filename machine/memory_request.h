@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What travels with a line from who asks for it to DRAM: one request for all of its way, reads and writes
+// alike. Caches see the owner, regulators the master, partitioning and its monitors the label (MPAM).
+#pragma once
+
+#include <cstdint>
+
+#include "machine/cache.h"
+#include "machine/types.h"
+
+namespace bulkhead::machine {
+
+// Whose share of caches and bandwidth a request uses, and which of the share's monitors count it.
+struct mpam_label {
+    std::uint16_t partition = 0;
+    std::uint8_t monitor_group = 0;
+};
+
+struct line_request {
+    phys_addr line;
+    access_kind kind = access_kind::read; // write: a whole line goes down
+    owner_id owner{};                     // of the memory
+    std::uint32_t master = 0;             // the interconnect's port that it takes
+    mpam_label mpam{};
+    bool prefetch = false;
+
+    // A line that a cache gives up because of this request: its owner's line, at the request's expense.
+    [[nodiscard]] line_request write_of(written_back victim) const
+    {
+        return {victim.line, access_kind::write, victim.owner, master, mpam, false};
+    }
+    [[nodiscard]] written_back as_written_back() const { return {line, owner}; }
+};
+
+} // namespace bulkhead::machine

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the private caches give up, by themselves and for others; see the header.
+#include "machine/private_caches.h"
+
+namespace bulkhead::machine {
+
+void private_caches::l1_gives_up(written_back gone)
+{
+    tallies_.count(core_event::l1d_write_back);
+    if (!l2_ || (gone.line.value & shared_tag) != 0) {
+        gone.line.value &= ~shared_tag;
+        bus_.write_back(gone);
+        return;
+    }
+    tallies_.count(core_event::l2d_access);
+    if (const std::optional<displaced> next = l2_->receive(gone); next && next->dirty) {
+        bus_.write_back({next->line, next->owner});
+    }
+}
+
+void private_caches::fill_l2(phys_addr line, owner_id owner)
+{
+    const std::optional<displaced> victim = l2_->fill(line, owner, access_kind::read);
+    if (victim && victim->dirty) {
+        bus_.write_back({victim->line, victim->owner});
+    }
+}
+
+std::optional<written_back> private_caches::drop(phys_addr line)
+{
+    std::optional<written_back> newest;
+    for (const phys_addr known : {line, phys_addr{line.value | shared_tag}}) {
+        for (cache *level : {&l1d_, l2()}) {
+            const std::optional<displaced> was = level == nullptr ? std::nullopt : level->invalidate(known);
+            if (was && was->dirty) {
+                newest = written_back{line, was->owner};
+            }
+        }
+    }
+    return newest;
+}
+
+bool private_caches::snoop(phys_addr line, access_kind kind, owner_id owner, picoseconds when)
+{
+    const phys_addr tagged{line.value | shared_tag};
+    if (!l1d_.contains(tagged)) {
+        return false;
+    }
+    bool dirty = false;
+    if (kind == access_kind::write) {
+        const std::optional<displaced> was = l1d_.invalidate(tagged);
+        dirty = was && was->dirty;
+    } else {
+        dirty = l1d_.clean(tagged);
+    }
+    if (dirty) {
+        tallies_.count(core_event::l1d_write_back);
+        bus_.hand_over({line, owner}, when);
+    }
+    return kind == access_kind::write || dirty;
+}
+
+} // namespace bulkhead::machine

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caches of one core: L1 for data and, where the platform has one, a private L2. What comes in pushes
+// something out: L1's dirty lines go to the L2, or with none to the bus unit; so do the L2's. They know no
+// time. The load/store unit owns them; other cores' accesses to shared frames reach them through snoops.
+#pragma once
+
+#include <optional>
+
+#include "machine/bus_unit.h"
+#include "machine/cache.h"
+#include "machine/event_tallies.h"
+#include "machine/settings.h"
+
+namespace bulkhead::machine {
+
+class private_caches {
+public:
+    // Lines of shared frames have a tag of their own, so that the fast path never hits them and their
+    // accesses come in order. They are never in the L2.
+    static constexpr std::uint64_t shared_tag = std::uint64_t{1} << 52U;
+
+    private_caches(const core_settings &wanted, cache l1d, std::optional<cache> l2, bus_unit &bus,
+                   event_tallies &tallies)
+        : l1d_(std::move(l1d)), l2_(std::move(l2)), bus_(bus), tallies_(tallies)
+    {
+        l1d_.lock_ways(wanted.l1d.locked_ways);
+        if (l2_) {
+            l2_->lock_ways(wanted.l2->locked_ways);
+        }
+    }
+
+    [[nodiscard]] cache &l1d() { return l1d_; }
+    [[nodiscard]] const cache &l1d() const { return l1d_; }
+    [[nodiscard]] cache *l2() { return l2_ ? &*l2_ : nullptr; }
+    [[nodiscard]] const cache *l2() const { return l2_ ? &*l2_ : nullptr; }
+    [[nodiscard]] bool contains(phys_addr line) const
+    {
+        return l1d_.contains(line) || (l2_ && l2_->contains(line));
+    }
+
+    // A line of a shared frame, too.
+    [[nodiscard]] bool holds(phys_addr line) const
+    {
+        return contains(line) || l1d_.contains(phys_addr{line.value | shared_tag});
+    }
+
+    // A line that was missed takes its place in all of them, or in one.
+    void fill(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
+    {
+        if (l2_) {
+            fill_l2(line, owner);
+        }
+        fill_l1(line, kind, owner, mark);
+    }
+    void fill_l1(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
+    {
+        const cache::contents gone = l1d_.fill_over(line, owner, kind, mark);
+        if (cache::is_dirty(gone)) [[unlikely]] {
+            l1_gives_up(l1d_.given_up(gone));
+        }
+    }
+    [[gnu::noinline]] void fill_l2(phys_addr line, owner_id owner);
+
+    // Takes a line out, a shared frame's too. The newest contents, if they were dirty.
+    std::optional<written_back> drop(phys_addr line);
+    // Another core's access to a line of a shared frame: a write takes it out of here, a read leaves it here
+    // clean; what was dirty goes to the shared level. True: that was necessary.
+    bool snoop(phys_addr line, access_kind kind, owner_id owner, picoseconds when);
+
+private:
+    [[gnu::noinline]] void l1_gives_up(written_back gone);
+
+    cache l1d_;
+    std::optional<cache> l2_;
+    bus_unit &bus_;
+    event_tallies &tallies_;
+};
+
+} // namespace bulkhead::machine

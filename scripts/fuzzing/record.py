@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The repository's record of long runs: what each fuzz target has executed, of which commit, what was found.
+
+`make fuzz FUZZ="--record"` takes it from the build tree's ledgers. A later long run of the same program goes
+on from it, in any checkout; docs/fuzzing.md shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fuzzing.ledger import Entry
+
+BEGIN = "<!-- written by make fuzz FUZZ=--record -->\n"
+END = "<!-- end of what it writes -->\n"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What one program has run."""
+
+    program: str  # its digest
+    commit: str
+    executions: int
+    seconds: float
+    findings: int
+
+    @property
+    def entry(self) -> Entry:
+        return Entry(self.executions, self.seconds, self.findings)
+
+
+def read_record(path: Path) -> dict[str, Recorded]:
+    """By target; nothing where there is no record yet. A damaged one is an error: it is a source."""
+    if not path.exists():
+        return {}
+    return {target: Recorded(**kept) for target, kept in json.loads(path.read_text()).items()}
+
+
+def write_record(path: Path, record: Mapping[str, Recorded]) -> None:
+    kept = {target: asdict(recorded) for target, recorded in sorted(record.items())}
+    path.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def table(record: Mapping[str, Recorded]) -> str:
+    """As the document has it."""
+    lines = ["| target | executions | findings | per second | commit |", "| --- | --- | --- | --- | --- |"]
+    for target, one in sorted(record.items()):
+        speed = round(one.executions / one.seconds) if one.seconds else 0
+        lines.append(f"| `{target}` | {one.executions:,} | {one.findings} | {speed:,} | {one.commit} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def with_table(document: str, record: Mapping[str, Recorded]) -> str:
+    """The document with the record's table between its marks."""
+    before, _, rest = document.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table(record)}\n{END}{after}"
