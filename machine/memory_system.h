@@ -115,8 +115,11 @@ public:
     picoseconds write_back(const route &way, const line_request &line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
     // when it goes to DRAM.
-    picoseconds write_past(const route &way, const line_request &line, picoseconds when,
-                           bool admitted = false);
+    struct passed {
+        picoseconds taken; // by the first level: the next line may follow, unless the regulator holds them up
+        picoseconds gone;  // to DRAM, or into the level that has a copy
+    };
+    passed write_past(const route &way, const line_request &line, picoseconds when, bool admitted = false);
     // A line, or a part of it, of who has no cache, for DRAM: what clusters have of it goes, if a part was
     // written to DRAM first (WriteLineUnique, WriteUnique). It was admitted. Says when the interconnect has
     // it.

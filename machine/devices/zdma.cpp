@@ -339,7 +339,7 @@ void zdma_channel::write_lines()
         std::copy_n(head.data.begin() + head.written, bytes, target.begin());
         const line_request line = request(access_kind::write, destination_.address);
         last_write_ = settings_.coherent ? around_.memory.write_coherent(line, bytes == line_bytes_, now())
-                                         : around_.memory.write_past(around_.way, line, now(), true);
+                                         : around_.memory.write_past(around_.way, line, now(), true).gone;
         write_from_ = std::max(last_write_, now() + settings_.line);
         write_admitted_ = false;
         destination_.address += bytes;
