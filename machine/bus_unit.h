@@ -46,6 +46,22 @@ public:
     // A store that no cache may serve. There is room.
     picoseconds write_uncached(phys_addr line);
     void wait_for_write_room();
+    // A line that another cluster has, or is asked to give up for a write (memory_system::snoop_others()).
+    std::optional<picoseconds> snoop_others(phys_addr line, access_kind kind, owner_id owner, bool here,
+                                            picoseconds now)
+    {
+        return memory_.snoop_others(route_, request(line, kind, owner, false), here, now);
+    }
+    // What a line counts that came from a cache beside the core's own levels.
+    void count_from_cache(bool own_cluster)
+    {
+        tallies_.count(core_event::l2d_access);
+        if (!own_cluster) {
+            tallies_.count(core_event::l2d_refill);
+            tallies_.count(core_event::bus_access);
+        }
+        count_beats();
+    }
     // A dirty line that another core wants, for which this one executes nothing: not among its events.
     void hand_over(written_back line, picoseconds when)
     {

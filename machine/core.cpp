@@ -123,7 +123,7 @@ void core::flush(phys_addr start, byte_count size)
 core_counts core::counts() const
 {
     core_counts now;
-    now.instructions = turn_.clock().instructions();
+    now.instructions = turn_.clock().executed();
     now.cycles = turn_.clock().cycles_without(turn_.idle());
     now.idle_ps = turn_.idle().value;
     now.stall_ps = turn_.stall_ps();

@@ -117,6 +117,8 @@ public:
     [[nodiscard]] const cache &l1d() const { return load_store_.caches().l1d(); }
     [[nodiscard]] const cache *l2() const { return load_store_.caches().l2(); }
     [[nodiscard]] const route &way() const { return load_store_.bus().way(); }
+    // Whether its private caches have a line.
+    [[nodiscard]] bool holds(phys_addr line) const { return load_store_.caches().holds(line); }
 
     // MPAM: travels with every request of this core.
     void set_label(mpam_label label) { load_store_.bus().set_label(label); }

@@ -14,6 +14,7 @@ inline constexpr std::uint64_t answer_code = 4;     // DRAM's, with the time of 
 inline constexpr std::uint64_t uncached_code = 5;
 inline constexpr std::uint64_t shared_read_code = 6; // of a frame that cores share
 inline constexpr std::uint64_t shared_write_code = 7;
-inline constexpr std::uint64_t device_code = 8; // first of the devices' own
+inline constexpr std::uint64_t snoop_code = 8;  // by the interconnect, that found something
+inline constexpr std::uint64_t device_code = 9; // first of the devices' own
 
 } // namespace bulkhead::machine

@@ -25,14 +25,30 @@ void change(std::vector<frames::frame> &all, std::uint64_t base, phys_addr start
 
 } // namespace
 
+const frames::frame *frames::find_other(phys_addr address) const
+{
+    for (const frames &one : others_) {
+        if (const frame *found = one.find(address)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+
 void frames::set_owner(phys_addr start, byte_count size, owner_id owner)
 {
     change(frames_, base_, start, size, [&](frame &one) { one.owner = owner; });
+    for (frames &one : others_) {
+        one.set_owner(start, size, owner);
+    }
 }
 
 void frames::set_shared(phys_addr start, byte_count size, bool shared)
 {
     change(frames_, base_, start, size, [&](frame &one) { one.shared = shared; });
+    for (frames &one : others_) {
+        one.set_shared(start, size, shared);
+    }
 }
 
 } // namespace bulkhead::machine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine knows of each 4 KiB frame of its DRAM: whose it is, and whether several cores use it at
-// once. Asked on a miss of a private cache only; set before a run or by whoever maps memory during it.
+// What the machine knows of each 4 KiB frame of its memory (DRAM, and on the chip what caches may have):
+// whose it is, and whether several cores use it at once. Asked on a miss of a private cache only; set before
+// a run or by whoever maps memory during it.
 #pragma once
 
 #include <vector>
@@ -22,24 +23,32 @@ public:
     {
     }
 
-    // Of an address outside of DRAM: null.
+    // Memory beside the DRAM; whole frames. Before the machine runs.
+    void add(phys_addr base, byte_count size) { others_.emplace_back(base, size); }
+
+    // Of an address that is no memory: null.
     [[nodiscard]] const frame *find(phys_addr address) const
     {
         const std::uint64_t number = (address.value - base_) >> bits;
-        return number < count_ ? &frames_[number] : nullptr;
+        return number < count_ ? &frames_[number] : find_other(address);
     }
+    [[nodiscard]] bool is_dram(phys_addr address) const { return (address.value - base_) >> bits < count_; }
 
+    // Of the DRAM.
     [[nodiscard]] phys_addr base() const { return phys_addr{base_}; }
     [[nodiscard]] byte_count size() const { return byte_count{std::uint64_t{frames_.size()} << bits}; }
 
-    // Of all frames that the range touches; what is outside of DRAM is left out.
+    // Of all frames that the range touches; what is no memory is left out.
     void set_owner(phys_addr start, byte_count size, owner_id owner);
     void set_shared(phys_addr start, byte_count size, bool shared);
 
 private:
+    [[gnu::noinline]] const frame *find_other(phys_addr address) const;
+
     std::uint64_t base_;
     std::uint64_t count_;
     std::vector<frame> frames_;
+    std::vector<frames> others_;
 };
 
 } // namespace bulkhead::machine

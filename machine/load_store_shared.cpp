@@ -5,14 +5,15 @@
 
 namespace bulkhead::machine {
 
-// What the others hold of a line: for a write it leaves them, for a read it stays but is not newer than the
-// shared level any more. True: somebody had to be asked.
-bool load_store_unit::snoop_others(phys_addr line, access_kind kind, owner_id owner)
+// What the others of the cluster hold of a line: for a write it leaves them, for a read it stays but is not
+// newer than the shared level any more.
+load_store_unit::beside load_store_unit::snoop_cluster(phys_addr line, access_kind kind, owner_id owner)
 {
-    bool found = false;
+    beside found;
     for (load_store_unit *const other : around_.snooped) {
-        if (other != this) {
-            found = other->caches_.snoop(line, kind, owner, turn_.settled()) || found;
+        if (other != this && shares_a_level(*other)) {
+            found.held = other->caches_.holds(line) || found.held;
+            found.asked = other->caches_.snoop(line, kind, owner, turn_.settled()) || found.asked;
         }
     }
     return found;
@@ -27,19 +28,37 @@ void load_store_unit::shared(access what, owner_id owner)
     around_.memory.events().add(now, (write ? shared_write_code : shared_read_code) << 32U | turn_.id().value,
                                 line.value);
     const bool here = caches_.l1d().contains(tagged);
-    const bool asked = (write || !here) && snoop_others(line, what.kind, owner);
+    beside near;
+    std::optional<picoseconds> others;
+    if (write || !here) {
+        near = snoop_cluster(line, what.kind, owner);
+        others = bus_.snoop_others(line, what.kind, owner, here || near.held, now);
+    }
     if (here) {
         caches_.l1d().demand_uncounted(tagged, what.kind);
         if (what.dependent) {
             turn_.clock().add_load_use();
         }
+    } else if ((near.held || others) && !around_.memory.has_on_way(bus_.way(), line)) {
+        // A neighbour's L1 gives it, or another cluster.
+        tallies_.count(core_event::l1d_refill);
+        bus_.count_from_cache(near.held);
+        caches_.fill_l1(tagged, what.kind, owner, line_mark::none);
+        if (!bus_.way().levels.empty()) {
+            turn_.wait_until(around_.memory.level(bus_.way().levels.front()).pass(now),
+                             stall_cause::shared_level_hit);
+        }
+        near.asked = near.asked || near.held;
     } else {
         tallies_.count(core_event::l1d_refill);
         const memory_system::reply reply = bus_.fetch(line, owner, now);
         caches_.fill_l1(tagged, what.kind, owner, line_mark::none);
         wait_for_reply(reply, cause_of(reply.from_memory));
     }
-    if (asked && !bus_.way().levels.empty()) {
+    if (others) { // the data, or that nobody else has them any more
+        turn_.wait_until(*others, stall_cause::shared_level_hit);
+    }
+    if (near.asked && !bus_.way().levels.empty()) {
         const level_settings &level = around_.memory.level(bus_.way().levels.front()).settings();
         turn_.wait_until(turn_.settled() + picoseconds{level.snoop_ps}, stall_cause::shared_level_hit);
     }

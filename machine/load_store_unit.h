@@ -104,6 +104,7 @@ public:
     void arrived(ticket id, picoseconds when) override;
     void room(picoseconds when) override { turn_.room(when); }
     std::optional<written_back> drop(phys_addr line) override { return caches_.drop(line); }
+    [[nodiscard]] bool holds(phys_addr line) const override { return caches_.holds(line); }
 
 private:
     using purpose = mshr_file::purpose;
@@ -147,7 +148,18 @@ private:
 
     // machine/load_store_shared.cpp
     [[gnu::noinline]] void shared(access what, owner_id owner);
-    bool snoop_others(phys_addr line, access_kind kind, owner_id owner);
+    // What others of the cluster had of a line, and whether one had to give it up or write it back.
+    struct beside {
+        bool held = false;
+        bool asked = false;
+    };
+    beside snoop_cluster(phys_addr line, access_kind kind, owner_id owner);
+    [[nodiscard]] bool shares_a_level(const load_store_unit &other) const
+    {
+        const auto &own = bus_.way().levels;
+        const auto &theirs = other.bus_.way().levels;
+        return !own.empty() && !theirs.empty() && own.back() == theirs.back();
+    }
 
     std::uint64_t line_mask_;
     std::uint32_t line_bits_;

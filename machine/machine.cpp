@@ -138,6 +138,11 @@ void check(builder &check, const settings &wanted)
     check_names(check, wanted.levels, "levels");
     check_names(check, wanted.masters, "masters");
     check_names(check, wanted.regions, "regions");
+    for (std::size_t i = 0; i < wanted.regions.size(); ++i) {
+        const region_settings &one = wanted.regions[i];
+        check.demand(!one.cached || ((one.base | one.size_bytes) & ((1U << frames::bits) - 1)) == 0,
+                     at("regions", i), "must be whole pages to be cached");
+    }
     for (std::size_t i = 0; i < wanted.levels.size(); ++i) {
         check.demand(wanted.cores.empty() ||
                          wanted.levels[i].cache.line_bytes == wanted.cores[0].l1d.line_bytes,
@@ -180,6 +185,11 @@ simulated_machine::simulated_machine(const settings &wanted, std::vector<cache> 
                : std::get<dram::organization>(dram::organization::make(wanted.dram.shape)).size()),
       memory_(wanted, std::move(levels), std::move(memory)), timeline_(memory_, lookahead_of(wanted.signals))
 {
+    for (const region_settings &one : wanted.regions) {
+        if (one.cached) {
+            ram_.add(phys_addr{one.base}, byte_count{one.size_bytes});
+        }
+    }
 }
 
 result<std::unique_ptr<simulated_machine>> simulated_machine::make(const settings &wanted,

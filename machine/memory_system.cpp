@@ -10,7 +10,8 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
     : memory_(std::move(memory)), line_bytes_(wanted.cores.at(0).l1d.line_bytes),
       bursts_per_line_(std::max<std::uint64_t>(1, line_bytes_ / wanted.dram.shape.burst.value)),
       burst_bytes_(wanted.dram.shape.burst.value),
-      writes_allowed_(wanted.writes_in_flight * static_cast<std::uint32_t>(bursts_per_line_))
+      writes_allowed_(wanted.writes_in_flight * static_cast<std::uint32_t>(bursts_per_line_)),
+      coherence_(wanted.coherence)
 {
     for (std::size_t i = 0; i < levels.size(); ++i) {
         const std::uint32_t allowed = wanted.levels.at(i).misses;
@@ -18,6 +19,11 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
                            {},
                            0,
                            allowed != 0 ? allowed : ~std::uint32_t{0}});
+    }
+    for (const region_settings &one : wanted.regions) {
+        if (one.cached) {
+            regions_.push_back(one);
+        }
     }
     for (const master_settings &one : wanted.masters) {
         const bool by_qos = one.qos.clock_ps != 0;
@@ -193,27 +199,6 @@ memory_system::reply memory_system::join(std::size_t level, phys_addr line, memo
     return {next_ticket_++, reply::state::coming, asked, true, 0};
 }
 
-memory_system::reply memory_system::fetch_past(const route &way, const line_request &wanted,
-                                               memory_client &client, picoseconds now, bool coherent)
-{
-    if (!has_room(way, client)) {
-        return {0, reply::state::full, {}, false, 0};
-    }
-    ++counts_.fetches;
-    digest_.add(now, fetch_code << 32U | wanted.master, wanted.line.value);
-    picoseconds when = now;
-    for (std::size_t depth = 0; coherent && depth < way.levels.size(); ++depth) {
-        shared_level &level = levels_[way.levels[depth]].cache;
-        when = level.take_port(when) + picoseconds{level.settings().latency_ps};
-        if (level.storage().contains(wanted.line)) {
-            ++counts_.level_hits;
-            return {when.value, reply::state::known,
-                    depth == 0 ? reply::source::nearest_level : reply::source::further_level, false, 0};
-        }
-    }
-    return request_line({}, wanted, client, now, when);
-}
-
 [[gnu::flatten]] memory_system::reply memory_system::ask_memory(const route &way, const line_request &wanted,
                                                                 memory_client &client, picoseconds now,
                                                                 picoseconds when)
@@ -222,11 +207,15 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
 }
 
 // What was admitted goes to DRAM at `when`.
-inline memory_system::reply memory_system::request_line(const route &way, const line_request &wanted,
-                                                        memory_client &client, picoseconds now,
-                                                        picoseconds when)
+memory_system::reply memory_system::request_line(const route &way, const line_request &wanted,
+                                                 memory_client &client, picoseconds now, picoseconds when)
 {
     const port &own = ports_[wanted.master];
+    if (const region_settings *region = region_at(wanted.line)) [[unlikely]] {
+        ++counts_.region_lines;
+        const picoseconds there = when + own.request + picoseconds{region->latency_ps} + own.answer;
+        return {there.value, reply::state::known, reply::source::memory, true, 0};
+    }
     const std::size_t index = free_flight(now);
     flight &added = flights_[index];
     added.line = wanted.line;
@@ -317,6 +306,10 @@ picoseconds memory_system::send_write(const line_request &line, picoseconds when
 {
     port &own = ports_[line.master];
     const picoseconds start = admitted ? when : own.writes.admit(when, line_bytes_);
+    if (region_at(line.line) != nullptr) [[unlikely]] {
+        ++counts_.region_lines;
+        return start;
+    }
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
         memory_.request(write_ticket | line.master, phys_addr{line.line.value + part * burst_bytes_},
                         access_kind::write, start + own.request, line.mpam.partition);

@@ -33,6 +33,8 @@ public:
     virtual void room(picoseconds when) = 0;
     // Inclusion: a shared level gave the line up. The newest contents, if they were here.
     virtual std::optional<written_back> drop(phys_addr line) = 0;
+    // Whether its own caches have the line.
+    [[nodiscard]] virtual bool holds(phys_addr line) const = 0;
 };
 
 // The way of a client's requests to memory.
@@ -57,6 +59,8 @@ struct memory_counts {
     std::uint64_t line_writes = 0;    // lines sent to DRAM
     std::uint64_t bursts_written = 0; // of their bursts, taken over by the controller
     std::uint64_t refused = 0;        // fetches that found no room and came again
+    std::uint64_t snoop_hits = 0;     // lines that the interconnect found in a cluster
+    std::uint64_t region_lines = 0;   // lines read from and written to memory on the chip
 };
 
 class memory_system {
@@ -82,8 +86,8 @@ public:
 
     memory_system(const settings &wanted, std::vector<cache> levels, dram::memory memory);
 
-    // For inclusion: clients whose private caches lie above the levels of their route.
-    void attach(memory_client &client, const route &way) { above_.push_back({&client, &way}); }
+    // For inclusion and coherence: clients whose private caches lie above the levels of their route.
+    void attach(memory_client &client, const route &way);
 
     // A line that the client's own caches do not have.
     [[gnu::noinline]] reply fetch(const route &way, const line_request &wanted, memory_client &client,
@@ -102,8 +106,8 @@ public:
         port &own = ports_[way.master];
         return (kind == access_kind::read ? own.reads : own.writes).admit(when, line_bytes_);
     }
-    // A line for who has no cache and leaves none behind: from a shared level that has it if `coherent`, else
-    // from DRAM. It was admitted.
+    // A line for who has no cache and leaves none behind: if `coherent`, from a cluster that has it, where it
+    // stays as it is (ReadOnce), else from DRAM. It was admitted.
     reply fetch_past(const route &way, const line_request &wanted, memory_client &client, picoseconds when,
                      bool coherent);
     // A dirty line that they give up, or a whole line that was written without being fetched (ask has_room()
@@ -116,6 +120,17 @@ public:
         picoseconds gone;  // to DRAM, or into the level that has a copy
     };
     passed write_past(const route &way, const line_request &line, picoseconds when, bool admitted = false);
+    // A line, or a part of it, of who has no cache, for DRAM: what clusters have of it goes, if a part was
+    // written to DRAM first (WriteLineUnique, WriteUnique). It was admitted. Says when the interconnect has
+    // it.
+    picoseconds write_coherent(const line_request &line, bool whole, picoseconds when);
+    // A line of a shared frame that the client at `way` wants, and has in its own cluster's private caches or
+    // not (`here`): when the others' answer is there, and the data with it, if another cluster has it;
+    // nothing: it has not, or the own cluster is enough. For a write what others have of it goes.
+    std::optional<picoseconds> snoop_others(const route &way, const line_request &wanted, bool here,
+                                            picoseconds now);
+    // Whether a shared level of its way has it.
+    [[nodiscard]] bool has_on_way(const route &way, phys_addr line) const;
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);
@@ -180,6 +195,28 @@ private:
     struct above {
         memory_client *client;
         const route *way;
+        std::size_t cluster;
+    };
+    // Caches that are coherent among each other, by themselves: shared levels, the last one last, and who is
+    // above them.
+    struct cluster {
+        std::vector<std::size_t> levels;
+        std::vector<memory_client *> clients;
+        std::uint32_t master;
+    };
+    // What the interconnect asks for: the data, which stay; the data, and they are gone; that they are gone,
+    // after they were written to memory.
+    enum class snoop_kind : std::uint8_t { keep, take, clean_out };
+    struct snooped {
+        bool found;
+        picoseconds answered;
+    };
+    // For reads whose data nobody waits for.
+    class no_client final : public memory_client {
+        void arrived(ticket, picoseconds) override {}
+        void room(picoseconds) override {}
+        std::optional<written_back> drop(phys_addr) override { return std::nullopt; }
+        [[nodiscard]] bool holds(phys_addr) const override { return false; }
     };
     static constexpr phys_addr no_line{~std::uint64_t{0}};
     static constexpr ticket write_ticket = ticket{1} << 63U; // and the number of the master
@@ -225,6 +262,21 @@ private:
     [[gnu::noinline]] void give_up(const route &way, std::size_t depth, const line_request &cause,
                                    const displaced &victim, picoseconds when);
     picoseconds send_write(const line_request &line, picoseconds when, bool admitted);
+    // machine/coherence.cpp
+    [[nodiscard]] std::size_t cluster_of(const route *way) const;
+    snooped ask_cluster(const cluster &one, phys_addr line, picoseconds when);
+    bool take_out(const cluster &one, phys_addr line);
+    snooped snoop(const route *from, phys_addr line, snoop_kind kind, picoseconds when);
+
+    [[nodiscard]] const region_settings *region_at(phys_addr line) const
+    {
+        for (const region_settings &one : regions_) {
+            if (line.value - one.base < one.size_bytes) {
+                return &one;
+            }
+        }
+        return nullptr;
+    }
     [[gnu::noinline]] void wait_for_room(memory_client &client);
     void tell_room(picoseconds when);
     void answered(std::size_t index, picoseconds when);
@@ -245,6 +297,10 @@ private:
     picoseconds next_ = never;
     std::vector<memory_client *> wants_room_;
     std::vector<above> above_;
+    std::vector<cluster> clusters_;
+    coherence_settings coherence_;
+    no_client nobody_;
+    std::vector<region_settings> regions_; // on the chip, that are cached
     memory_counts counts_;
     digest digest_;
 };

@@ -38,6 +38,12 @@ public:
         return l1d_.contains(line) || (l2_ && l2_->contains(line));
     }
 
+    // A line of a shared frame, too.
+    [[nodiscard]] bool holds(phys_addr line) const
+    {
+        return contains(line) || l1d_.contains(phys_addr{line.value | shared_tag});
+    }
+
     // A line that was missed takes its place in all of them, or in one.
     void fill(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
     {

@@ -77,8 +77,13 @@ struct level_settings {
     std::uint64_t latency_ps = 0;   // from a request to the data of a hit, or to the request below
     std::uint64_t occupancy_ps = 0; // between two lookups
     std::uint64_t snoop_ps = 0;     // to have a line out of another core's private cache
-    std::uint32_t misses = 0;       // lines that it may have asked for; 0: no limit
-    bool inclusive = false;         // what it gives up leaves the private caches above too
+    // Its answer to the interconnect, which asks for a master that is not above it: the level has the line, a
+    // private cache above has it, nobody has.
+    std::uint64_t snooped_hit_ps = 0;
+    std::uint64_t snooped_above_ps = 0;
+    std::uint64_t snooped_miss_ps = 0;
+    std::uint32_t misses = 0; // lines that it may have asked for; 0: no limit
+    bool inclusive = false;   // what it gives up leaves the private caches above too
 };
 
 // Of a QoS-400 regulator; each 0: not regulated.
@@ -107,12 +112,19 @@ struct master_settings {
     qos_settings qos{};
 };
 
-// Memory on the chip, or anything else that is not DRAM; not cached. Other addresses cost `device_ps`.
+// Where the interconnect asks clusters for what they have of a coherent request.
+struct coherence_settings {
+    std::uint64_t snoop_ps = 0; // to the clusters and back, without their own time
+    bool speculative = true;    // reads go to memory at once, whatever the clusters will answer
+};
+
+// Memory on the chip, or anything else that is not DRAM. Other addresses cost `device_ps`.
 struct region_settings {
     std::string name;
     std::uint64_t base = 0;
     std::uint64_t size_bytes = 0;
-    std::uint64_t latency_ps = 0;
+    std::uint64_t latency_ps = 0; // its own; `cached`: behind the master's way through the interconnect
+    bool cached = false;          // lines of it are in caches as those of DRAM; else each access goes there
 };
 
 // machine/dram/ says what the parts mean.
@@ -142,6 +154,7 @@ struct settings {
     std::vector<core_settings> cores;
     std::vector<level_settings> levels;
     std::vector<master_settings> masters;
+    coherence_settings coherence;
     std::vector<region_settings> regions;
     std::uint32_t writes_in_flight = 16; // from all masters, until the controller has taken them
     dram_settings dram;

@@ -216,6 +216,9 @@ void read_level(object &from, level_settings &to)
         .read("latency_ps", to.latency_ps)
         .read("occupancy_ps", to.occupancy_ps)
         .read("snoop_ps", to.snoop_ps)
+        .read("snooped_hit_ps", to.snooped_hit_ps)
+        .read("snooped_above_ps", to.snooped_above_ps)
+        .read("snooped_miss_ps", to.snooped_miss_ps)
         .read("misses", to.misses)
         .read("inclusive", to.inclusive);
 }
@@ -246,12 +249,18 @@ void read_master(object &from, master_settings &to)
         .read("qos", to.qos, read_qos);
 }
 
+void read_coherence(object &from, coherence_settings &to)
+{
+    from.read("snoop_ps", to.snoop_ps).read("speculative", to.speculative);
+}
+
 void read_region(object &from, region_settings &to)
 {
     from.read("name", to.name)
         .read("base", to.base)
         .read("size_bytes", to.size_bytes)
-        .read("latency_ps", to.latency_ps);
+        .read("latency_ps", to.latency_ps)
+        .read("cached", to.cached);
 }
 
 void read_shape(object &from, dram::organization::counts &to)
@@ -354,6 +363,7 @@ void read_settings(object &from, settings &to)
         .read("cores", to.cores, read_core)
         .read("levels", to.levels, read_level)
         .read("masters", to.masters, read_master)
+        .read("coherence", to.coherence, read_coherence)
         .read("regions", to.regions, read_region)
         .read("writes_in_flight", to.writes_in_flight)
         .read("dram", to.dram, read_dram);

@@ -9,6 +9,7 @@ tests/fuzz/findings/TARGET, which `make test` replays. Ends 1 if anything was fo
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -131,9 +132,18 @@ def fuzz(options: argparse.Namespace) -> int:
     return 1 if any(outcome.crashes for outcome in outcomes) else 0
 
 
+def stop(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 def main() -> int:
+    # A long run in the background is stopped by a signal: its programs end with it.
+    signal.signal(signal.SIGTERM, stop)
     try:
         return fuzz(arguments())
+    except KeyboardInterrupt:
+        print("stopped; with --resume the same command goes on", file=sys.stderr)
+        return 130
     except BuildFailed as failure:
         print(failure, file=sys.stderr)
         return 1

@@ -16,8 +16,8 @@ extern "C" {
 /* The short way of trap.h: the most urgent interrupt, while a guest runs. */
 bool trap_irq_short(void);
 
-/* Handles one interrupt that is pending on this core; false: there is none. Who waits at EL2 looks after each
- * whether he still has to: how many come is others' choice. */
+/* Handles one interrupt that is pending on this core; false: there is none. A caller that waits looks after
+ * each whether it still has to: others choose how many come. */
 bool irq_handle_one(struct cpu *cpu);
 
 #ifdef __cplusplus

@@ -44,7 +44,7 @@ public:
         picoseconds finish;            // from the last write's leaving to the interrupt
         picoseconds line;              // between two lines on its bus, in each direction
         std::uint32_t burst_lines = 2; // lines of a burst, the unit of what may be in flight
-        bool coherent = true;          // finds what is in the shared levels of its route
+        bool coherent = true;          // the interconnect asks the clusters of cores for what they have
     };
     struct surroundings {
         engine &timeline;
@@ -79,6 +79,7 @@ public:
     void arrived(ticket id, picoseconds when) override;
     void room(picoseconds when) override;
     std::optional<written_back> drop(phys_addr line) override;
+    [[nodiscard]] bool holds(phys_addr) const override { return false; }
 
 private:
     static constexpr std::size_t most_line_bytes = 256;

@@ -20,18 +20,6 @@ std::size_t master_of(const settings &made_from, const std::string &name)
     return static_cast<std::size_t>(port - made_from.masters.begin());
 }
 
-// Through what the cores share, and by its own port.
-route route_of(const settings &made_from, const std::string &master)
-{
-    route way;
-    for (const std::string &name : made_from.cores.front().path) {
-        const auto level = std::ranges::find(made_from.levels, name, &level_settings::name);
-        way.levels.push_back(static_cast<std::size_t>(level - made_from.levels.begin()));
-    }
-    way.master = master_of(made_from, master);
-    return way;
-}
-
 } // namespace
 
 peripherals::peripherals(const board_settings &board, surroundings around)
@@ -157,14 +145,14 @@ void peripherals::make_dma(const dma_settings &wanted, const surroundings &aroun
     // No way to on-chip memory is modelled.
     const auto bytes_of = [&memory = around.memory,
                            &dram = around.machine.ram()](phys_addr first, byte_count bytes, access_kind) {
-        return dram.find(first) != nullptr ? memory.bytes(first, bytes) : std::span<std::byte>{};
+        return dram.is_dram(first) ? memory.bytes(first, bytes) : std::span<std::byte>{};
     };
     for (std::size_t n = 0; n < wanted.interrupts.size(); ++n) {
         dma_channels_.push_back(std::make_unique<devices::zdma_channel>(
             wanted.timing, devices::zdma_channel::surroundings{
                                .timeline = around.machine.timeline(),
                                .memory = around.machine.memory(),
-                               .way = route_of(around.machine.made_from(), wanted.master),
+                               .way = {{}, master_of(around.machine.made_from(), wanted.master)},
                                .owner = {},
                                .bytes = bytes_of,
                                .line = [this, irq = wanted.interrupts[n]](

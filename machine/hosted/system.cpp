@@ -149,6 +149,12 @@ std::optional<refusal> system::fill_memory()
         }
         pa += page_bytes;
     }
+    // What is on the chip is EL2's, on whichever core.
+    for (const region_settings &one : machine_->made_from().regions) {
+        if (machine_->core_count() > 1) {
+            machine_->ram().set_shared(phys_addr{one.base}, {one.size_bytes}, true);
+        }
+    }
     return std::nullopt;
 }
 
@@ -257,7 +263,10 @@ void system::map_el2_window(std::uint64_t va)
         if ((page - window_va) / page_bytes % WINDOW_COUNT >= WINDOW_KEPT) {
             share_page(one->pa); // of a guest that goes on meanwhile
         }
-        if (auto bad = el2_space_->map({&run, 1}, {.writable = stage1_writable(one->attributes)})) {
+        const page_attributes attributes{
+            .writable = stage1_writable(one->attributes),
+            .past_caches = !stage1_cached(one->attributes, core.state()[SYSREG_ID_MAIR_EL2])};
+        if (auto bad = el2_space_->map({&run, 1}, attributes)) {
             give_up(bad->reason);
         }
     }

@@ -105,6 +105,12 @@ bool stage1_writable(std::uint64_t attributes)
     return (attributes >> 7 & 1) == 0;
 }
 
+bool stage1_cached(std::uint64_t attributes, std::uint64_t mair)
+{
+    constexpr std::uint64_t write_back = 0xFF; // inner and outer, with allocation
+    return (mair >> (attributes >> 2 & 7) * 8 & 0xFF) == write_back;
+}
+
 bool stage2_writable(std::uint64_t attributes)
 {
     return (attributes >> 7 & 1) != 0;

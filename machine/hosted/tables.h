@@ -47,6 +47,8 @@ struct tables {
 // Of a translation's attributes. Stage 1 has read-only in the same place as stage 2 has "may not be written".
 [[nodiscard]] bool stage1_writable(std::uint64_t attributes);
 [[nodiscard]] bool stage2_writable(std::uint64_t attributes);
+// Whether stage 1 maps it write-back, by what MAIR says of its attribute index.
+[[nodiscard]] bool stage1_cached(std::uint64_t attributes, std::uint64_t mair);
 
 // What caches may do with memory, by MemAttr of its stage-2 descriptor, with HCR_EL2.FWB or without.
 enum class stage2_caching : std::uint8_t { as_stage1, always, never };

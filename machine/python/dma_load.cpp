@@ -14,19 +14,14 @@ namespace reg = devices::zdma_register;
 
 constexpr std::uint32_t most_chunk_bytes = 0x3FFFFFFF;
 
+// By its own port of the interconnect.
 route route_to_memory(const settings &made_from, const std::string &master)
 {
-    route way;
-    for (const std::string &name : made_from.cores.front().path) {
-        const auto level = std::ranges::find(made_from.levels, name, &level_settings::name);
-        way.levels.push_back(static_cast<std::size_t>(level - made_from.levels.begin()));
-    }
     const auto port = std::ranges::find(made_from.masters, master, &master_settings::name);
     if (port == made_from.masters.end()) {
         throw std::runtime_error("there is no master '" + master + "'");
     }
-    way.master = static_cast<std::size_t>(port - made_from.masters.begin());
-    return way;
+    return {{}, static_cast<std::size_t>(port - made_from.masters.begin())};
 }
 
 void demand(bool holds, const char *why)

@@ -187,3 +187,42 @@ def test_a_board_that_boots_has_an_interrupt_controller_and_a_console(tmp_path: 
         ("interrupt_controller", "missing-key"),
         ("uart", "missing-key"),
     ]
+
+
+def test_the_interrupt_latency_of_zcu102_is_what_its_parts_leave_room_for() -> None:
+    """Between what a GIC-400 takes to find what it signals, 9 of its clocks (Arm knowledge article KA16786),
+    at no more than half of the cores' clock, and what is published of this board: a notification by an IPI
+    and an interrupt at its receiver, with the entry to a hypervisor and the exit, takes 1370 ns at least."""
+    one, published = platform("zcu102"), platform("zcu102-published")
+    latency = one.costs.interrupt_latency
+    assert latency is not None
+    assert one.cores.frequency is not None
+    assert published.flow_costs is not None
+    whole, call = published.flow_costs.notify, published.flow_costs.hypervisor_call
+    assert whole.min is not None
+    assert call.min is not None
+    assert latency >= 9 * 10**12 / (one.cores.frequency / 2)
+    assert latency <= (whole.min - call.min) * 1000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cores_run_ahead_by_the_least_that_anything_takes_between_them(name: str) -> None:
+    one = platform(name)
+    signals = settings_of(one)["signals"]
+    if one.costs.interrupt_latency is not None:
+        assert signals["interrupt_ps"] == one.costs.interrupt_latency
+    if one.maintenance is not None:
+        assert 2 * signals["maintenance_ps"] == one.maintenance.wait
+    assert all(signals.values())
+
+
+@pytest.mark.parametrize("name", ["zcu102", "zcu104", "s32v234"])
+def test_a_cluster_of_cortex_a53_answers_as_its_manual_says(name: str) -> None:
+    """Cortex-A53 TRM (DDI 0500D), table 7-9: 13 cycles if L2 hits, 16 if L1 does, 6 if none."""
+    one = platform(name)
+    took = one.caches["l2"].snooped
+    assert took is not None
+    assert (took.hit, took.above, took.miss) == (13, 16, 6)
+    level = settings_of(one)["levels"][0]
+    assert one.cores.frequency is not None
+    assert level["snooped_above_ps"] == pytest.approx(16e12 / one.cores.frequency, abs=1)

@@ -11,7 +11,9 @@ import pytest
 
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
-from bulkhead.machine.hosted import ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.settings import settings_of
+from bulkhead.package.build import Build
 
 from .systems import MS, built_from, domain
 
@@ -32,22 +34,37 @@ def counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_a_guest_is_stopped_at_the_budget_or_a_few_events_later(tmp_path: Path, counting: Path) -> None:
+def interrupted_after(latency_ps: int, build: Build) -> HostedRun:
+    settings = settings_of(build.plan.platform, owners=3)
+    settings["signals"]["interrupt_ps"] = latency_ps
+    run = run_hosted(build, settings=settings)
+    assert run.answer["ending"] == "off", run.answer["trouble"]
+    return run
+
+
+@pytest.mark.parametrize("latency_ps", [0, 2_000_000])
+def test_a_guest_is_stopped_behind_its_budget_by_what_it_causes_in_the_latency(
+    tmp_path: Path, counting: Path, latency_ps: int
+) -> None:
     """B1: on four cores at once, each with its own budget; twice the same."""
     hog = domain("hog", "hog", [0, 1, 2, 3], params={"buffer_kib": 2048})
     build = built_from(tmp_path, hog, target_dir=counting, for_ns=80 * MS)
-    run = run_hosted(build)
-    assert run.answer["ending"] == "off", run.answer["trouble"]
+    run = interrupted_after(latency_ps, build)
     seen = {
         int(budget): (int(n), int(least), int(most)) for budget, n, least, most in LINE.findall(run.console)
     }
     assert sorted(seen) == sorted(BUDGETS), run.console
-    for times, least, most in seen.values():
+    hz = build.plan.platform.cores.frequency
+    assert hz is not None
+    for counts, budget in zip(run.answer["cores"], BUDGETS, strict=True):
+        times, least, most = seen[budget]
+        executed_ps = counts["cycles"] * 10**12 / hz
+        later = latency_ps * counts["events"]["l2d_refill"] / executed_ps  # at its mean rate
         assert times == OVERFLOWS
         assert 0 <= least <= most
-        assert least <= 1, "EL2 looks before anything else happens"
-        assert most <= 10, "what the entry to EL2 itself fetches"
-    assert run_hosted(build).digest == run.digest
+        assert least <= later + 1, "not all are later than that"
+        assert later - 1 <= most <= 2 * later + 10, "and what the entry to EL2 itself fetches"
+    assert interrupted_after(latency_ps, build).digest == run.digest
 
 
 def test_the_counters_below_are_the_guests(tmp_path: Path, counting: Path) -> None:

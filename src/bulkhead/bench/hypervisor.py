@@ -52,9 +52,7 @@ class Way:
     best_public: int | None = None  # instructions, of the best public hypervisor on the same emulator
     goal: int | None = None  # at most: half of that, or less than that where half is out of reach; or a price
     budget: bool = False  # only where a budget is counted on the emulator
-    of_gic: str | None = (
-        None  # the interrupt controller that the public figure is of, where that is in the path
-    )
+    of_gic: str | None = None  # the public figure is of this interrupt controller, which is in the path
 
     def on(self, gic: str) -> Way:
         """As it can be compared on a board with this interrupt controller: like with like, or not at all."""

@@ -24,6 +24,7 @@ from bulkhead.config.timing import (
     Interconnect,
     Maintenance,
     Mpu,
+    Picoseconds,
     Pipeline,
     Prefetcher,
     Section,
@@ -68,6 +69,8 @@ class OnChipMemory(Range):
     """SRAM beside the DRAM. The hypervisor takes what it needs from the beginning of `free`."""
 
     free: Bytes | None = None  # from `at` on, that the board's firmware leaves alone; None: all of it
+    latency: Picoseconds | None = None  # its own [that of the last shared cache]
+    cached: bool = False  # mapped as Normal memory it is in the caches, and lies behind the interconnect
 
     @property
     def free_bytes(self) -> int:
@@ -177,6 +180,14 @@ class Pmu(Section):
     access_event: AccessEvent | None = None  # past the caches, and perhaps others
 
 
+class Snooped(Section):
+    """How long a cluster takes to answer the interconnect, which asks it for a line."""
+
+    hit: Cycles  # the last shared cache has it
+    above: Cycles  # a private cache of one of the cores has it
+    miss: Cycles  # it is not there
+
+
 class Cache(Section):
     size: Bytes
     ways: Annotated[int, Field(ge=1, le=1024)]
@@ -186,6 +197,7 @@ class Cache(Section):
     latency: Cycles | None = None  # of a hit, from the core
     occupancy: Cycles | None = None  # between two lookups
     snoop: Cycles | None = None  # to have a line out of another core's private cache
+    snooped: Snooped | None = None  # of the last one before the interconnect
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = None
     inclusive: bool | None = None
     lockable_ways: Annotated[int, Field(ge=0, le=64)] = 0

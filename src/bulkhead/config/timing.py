@@ -183,6 +183,13 @@ class Regulator(Section):
     transaction: Bytes
 
 
+class Coherence(Section):
+    """A coherent interconnect: it asks all clusters but the one that a request comes from."""
+
+    snoop: Picoseconds  # to the clusters and back, without their own time
+    speculative: bool = True  # reads go to memory at once, whatever the clusters will answer
+
+
 class Port(Section):
     """Where cores behind one last cache enter the interconnect: what it moves in each direction at most."""
 
@@ -196,6 +203,7 @@ class Interconnect(Section):
     port: Port | None = None  # none: as fast as what is behind it
     writes: Annotated[int, Field(ge=1, le=1024)] = 16  # under way until the controller has taken them
     regulators: tuple[Regulator, ...] = ()
+    coherence: Coherence | None = None
 
 
 class DramTiming(Section):

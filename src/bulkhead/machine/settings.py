@@ -57,6 +57,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
             }
             for name in _masters(platform)
         ],
+        **_coherence(interconnect),
         "regions": _regions(platform),
         "writes_in_flight": interconnect.writes,
         "dram": _dram(platform),
@@ -152,11 +153,28 @@ def _levels(platform: Platform) -> list[Settings]:
                 "latency_ps": cycles_ps(platform, cache.latency or 0),
                 "occupancy_ps": cycles_ps(platform, cache.occupancy or 0),
                 "snoop_ps": cycles_ps(platform, cache.snoop or 0),
+                **_snooped(platform, cache),
                 "misses": cache.outstanding_misses or 0,
                 "inclusive": bool(cache.inclusive),
             }
         )
     return made
+
+
+def _snooped(platform: Platform, cache: Cache) -> Settings:
+    took = cache.snooped
+    if took is None:
+        return {}
+    return {
+        "snooped_hit_ps": cycles_ps(platform, took.hit),
+        "snooped_above_ps": cycles_ps(platform, took.above),
+        "snooped_miss_ps": cycles_ps(platform, took.miss),
+    }
+
+
+def _coherence(interconnect: Interconnect) -> Settings:
+    how = interconnect.coherence
+    return {} if how is None else {"coherence": {"snoop_ps": how.snoop, "speculative": how.speculative}}
 
 
 def _masters(platform: Platform) -> list[str]:
@@ -192,9 +210,12 @@ def _regions(platform: Platform) -> list[Settings]:
     ocm = platform.ocm
     if ocm is None:
         return []
-    llc = platform.llc  # on-chip memory answers about as fast as the last cache
-    latency = cycles_ps(platform, llc.latency) if llc is not None and llc.latency is not None else 0
-    return [{"name": "ocm", "base": ocm.at, "size_bytes": ocm.size, "latency_ps": latency}]
+    latency = ocm.latency
+    if latency is None:
+        llc = platform.llc
+        latency = cycles_ps(platform, llc.latency) if llc is not None and llc.latency is not None else 0
+    region = {"name": "ocm", "base": ocm.at, "size_bytes": ocm.size, "latency_ps": latency}
+    return [{**region, "cached": ocm.cached}]
 
 
 def _cache(cache: Cache) -> Settings:

@@ -28,7 +28,7 @@ protected:
     zdma_channel channel{{.start = {100'000}, .finish = {50'000}, .line = {16'000}, .burst_lines = 2},
                          {.timeline = machine->timeline(),
                           .memory = machine->memory(),
-                          .way = {{0}, 0},
+                          .way = {{}, 0},
                           .owner = {3},
                           .bytes =
                               [this](phys_addr at, byte_count count, access_kind) {
@@ -205,7 +205,7 @@ TEST_F(dma_channel, TwoRunsGiveTheSameDigest)
         {.start = {100'000}, .finish = {50'000}, .line = {16'000}, .burst_lines = 2},
         {.timeline = other->timeline(),
          .memory = other->memory(),
-         .way = {{0}, 0},
+         .way = {{}, 0},
          .owner = {3},
          .bytes = [this](phys_addr at, byte_count count,
                          access_kind) { return std::span(memory).subspan(at.value, count.value); },
