@@ -107,6 +107,7 @@ def _row(one: Compared) -> dict[str, Any]:
         "kind": point.kind,
         "pages": point.pages,
         "bytes": point.size,
+        "processes": point.processes,
         "unit": point.unit,
         "published": point.published,
         "predicted": round(one.predicted, 2),
