@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from bulkhead.config.platform import Platform
-from bulkhead.config.timing import ALL
+from bulkhead.config.timing import ALL, MARKS
 from bulkhead.units import size_text
 
 _NOT_SHOWN = (
