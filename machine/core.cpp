@@ -72,9 +72,9 @@ void core::uncached(phys_addr address, std::uint32_t bytes, access_kind kind)
     finish();
 }
 
-void core::walk_read(phys_addr where, bool cached)
+void core::walk_read(phys_addr where, walk_path from)
 {
-    load_store_.walk_read(where, cached);
+    load_store_.walk_read(where, from);
     finish();
 }
 

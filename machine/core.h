@@ -91,8 +91,8 @@ public:
 
     // --- For its MMU (machine/mmu.h) ---
 
-    // Reads a descriptor: from the second level on, or past all caches. Returns when it is there.
-    void walk_read(phys_addr where, bool cached);
+    // Reads a descriptor, from that cache on. Returns when it is there.
+    void walk_read(phys_addr where, walk_path from);
     void spend_cycles(std::uint32_t cycles, stall_cause cause);
     void count_one(core_event which) { tallies_.count(which); }
 

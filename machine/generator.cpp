@@ -76,42 +76,54 @@ result<walk> walk::make(const walk_settings &wanted)
     if (wanted.shuffled) {
         shuffle(made.places_, wanted.seed);
     }
-    if (wanted.table_levels != 0) {
-        std::vector<std::uint64_t> frames = wanted.table_frames;
-        std::vector<std::uint64_t> mapped = made.places_;
-        if (!frames.empty()) {
-            made.instructions_page_ = frames.back();
-            mapped.push_back(frames.back());
-            frames.pop_back();
-        }
-        auto tables = identity_tables::make(wanted.table_levels, mapped, frames);
-        if (auto *refused = std::get_if<refusal>(&tables)) {
+    if (wanted.space) {
+        auto space = address_space::make(*wanted.space);
+        if (auto *refused = std::get_if<refusal>(&space)) {
             return std::move(*refused);
         }
-        made.tables_ = std::get<identity_tables>(std::move(tables));
+        made.space_ = std::get<address_space>(std::move(space));
+        if (!std::ranges::all_of(made.places_, [&](std::uint64_t at) { return made.space_->has(at); })) {
+            return refusal{"a walk beyond its address space"};
+        }
     }
     return made;
 }
 
-void walk::translate(mmu *translation, std::uint64_t place, access_kind kind) const
+std::optional<refusal> walk::prepare(core &mine)
 {
-    if (translation == nullptr) {
-        return;
+    if (!space_) {
+        return std::nullopt;
     }
-    if (settings_.flush_tlb) {
-        translation->invalidate_all();
-        (void)translation->translate(tables_->regime(), instructions_page_, access_kind::read);
+    if (mine.settings().mmu.l1.entries == 0) {
+        return refusal{"an address space on a core without an MMU"};
     }
-    (void)translation->translate(tables_->regime(), place, kind);
+    auto made = translated::make(*std::move(space_), mine);
+    if (auto *refused = std::get_if<refusal>(&made)) {
+        return std::move(*refused);
+    }
+    space_.reset();
+    translated_ = std::get<std::unique_ptr<translated>>(std::move(made));
+    return std::nullopt;
 }
 
-template <walk_kind kind> void walk::in_order(core &mine, mmu *translation) const
+// The address of a place, when the core knows it: make() has looked whether there is one.
+inline phys_addr walk::where(std::uint64_t place, access_kind kind) const
+{
+    if (!translated_) {
+        return phys_addr{place};
+    }
+    if (settings_.flush_tlb) [[unlikely]] {
+        translated_->flush();
+    }
+    return translated_->of(place, kind);
+}
+
+template <walk_kind kind> void walk::in_order(core &mine) const
 {
     constexpr access_kind first = kind == walk_kind::write ? access_kind::write : access_kind::read;
     for (const std::uint64_t place : places_) {
-        const phys_addr address{place};
         mine.instructions(settings_.instructions);
-        translate(translation, place, first);
+        const phys_addr address = where(place, first);
         if constexpr (kind == walk_kind::chase) {
             mine.dependent_read(address, settings_.access_bytes);
         } else if constexpr (kind == walk_kind::write) {
@@ -125,15 +137,13 @@ template <walk_kind kind> void walk::in_order(core &mine, mmu *translation) cons
     }
 }
 
-void walk::copy_once(core &mine, mmu *translation) const
+void walk::copy_once(core &mine) const
 {
     const std::size_t half = places_.size() / 2;
     for (std::size_t i = 0; i < half; ++i) {
         mine.instructions(settings_.instructions);
-        translate(translation, places_[i], access_kind::read);
-        mine.access(phys_addr{places_[i]}, settings_.access_bytes, access_kind::read);
-        translate(translation, places_[half + i], access_kind::write);
-        mine.access(phys_addr{places_[half + i]}, settings_.access_bytes, access_kind::write);
+        mine.access(where(places_[i], access_kind::read), settings_.access_bytes, access_kind::read);
+        mine.access(where(places_[half + i], access_kind::write), settings_.access_bytes, access_kind::write);
     }
 }
 
@@ -142,7 +152,7 @@ std::uint64_t walk::drawn()
     return places_[chance_.below(static_cast<std::uint32_t>(places_.size()))];
 }
 
-void walk::random_once(core &mine, mmu *translation)
+void walk::random_once(core &mine)
 {
     const bool pair = settings_.kind == walk_kind::random_pair;
     const std::uint64_t draws = settings_.draws == 0 ? places_.size() : settings_.draws;
@@ -150,40 +160,37 @@ void walk::random_once(core &mine, mmu *translation)
         const std::uint64_t place = drawn();
         mine.instructions(settings_.instructions);
         if (pair) {
-            const std::uint64_t other = drawn();
-            translate(translation, other, access_kind::read);
-            mine.access(phys_addr{other}, settings_.access_bytes, access_kind::read);
-            translate(translation, place, access_kind::read);
-            mine.dependent_read(phys_addr{place}, settings_.access_bytes);
-            mine.dependent_read(phys_addr{other}, settings_.access_bytes); // its data, too, must be there
+            const phys_addr other = where(drawn(), access_kind::read);
+            mine.access(other, settings_.access_bytes, access_kind::read);
+            mine.dependent_read(where(place, access_kind::read), settings_.access_bytes);
+            mine.dependent_read(other, settings_.access_bytes); // its data, too, must be there
         } else {
-            translate(translation, place, access_kind::read);
-            mine.dependent_read(phys_addr{place}, settings_.access_bytes);
+            mine.dependent_read(where(place, access_kind::read), settings_.access_bytes);
         }
     }
 }
 
-void walk::once(core &mine, mmu *translation)
+void walk::once(core &mine)
 {
     switch (settings_.kind) {
     case walk_kind::read:
-        in_order<walk_kind::read>(mine, translation);
+        in_order<walk_kind::read>(mine);
         break;
     case walk_kind::write:
-        in_order<walk_kind::write>(mine, translation);
+        in_order<walk_kind::write>(mine);
         break;
     case walk_kind::update:
-        in_order<walk_kind::update>(mine, translation);
+        in_order<walk_kind::update>(mine);
         break;
     case walk_kind::chase:
-        in_order<walk_kind::chase>(mine, translation);
+        in_order<walk_kind::chase>(mine);
         break;
     case walk_kind::copy:
-        copy_once(mine, translation);
+        copy_once(mine);
         break;
     case walk_kind::random:
     case walk_kind::random_pair:
-        random_once(mine, translation);
+        random_once(mine);
         break;
     }
 }
@@ -193,16 +200,9 @@ void walk::run_on(core &mine)
     if (settings_.start_ps > mine.clock().value) {
         mine.spend(picoseconds{settings_.start_ps} - mine.clock());
     }
-    std::optional<mmu> translation;
-    if (tables_) {
-        auto made =
-            mmu::make(mine.settings().mmu, mine, [this](phys_addr where) { return tables_->read(where); });
-        translation = std::get<mmu>(std::move(made));
-    }
-    mmu *const on = translation ? &*translation : nullptr;
     for (std::uint64_t i = 0; settings_.walks == 0 || i < settings_.walks; ++i) {
         const picoseconds before = mine.clock();
-        once(mine, on);
+        once(mine);
         if (settings_.walks != 0) {
             times_.push_back(mine.clock() - before);
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A front end that needs no program: walks over memory in a given order, as often as wanted, and notes how
 // long each walk took. Experiments, calibration and validation put it on cores (machine/python); it must know
-// nothing of the platform: whoever asks gives physical pages or addresses, and frames for translation tables
-// if the core's MMU shall be on.
+// nothing of the platform: whoever asks gives addresses, and the tables that translate them if the core's MMU
+// is on.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "machine/core.h"
-#include "machine/identity_tables.h"
 #include "machine/random.h"
+#include "machine/translated.h"
 #include "machine/types.h"
 
 namespace bulkhead::machine {
@@ -33,23 +33,24 @@ struct walk_settings {
     std::uint64_t bytes = 0;         // of the pages that are walked; 0: all
     std::uint32_t stride_bytes = 64; // from place to place within pages
     std::uint32_t access_bytes = 8;
-    bool shuffled = false;                     // places in random order, the same in each walk
-    std::uint64_t seed = 1;                    // of that order
-    std::uint32_t instructions = 2;            // for each place, its loads and stores among them
-    std::uint64_t draws = 0;                   // random kinds: of a walk; 0: as many as there are places
-    std::uint64_t walks = 1;                   // 0: without end
-    std::uint64_t start_ps = 0;                // not before
-    std::uint32_t table_levels = 0;            // reads of a table walk; 0: no translation
-    std::vector<std::uint64_t> table_frames{}; // of the tables, and one more of the instructions
-    bool flush_tlb = false;                    // before each access, which then walks for its instruction too
+    bool shuffled = false;                 // places in random order, the same in each walk
+    std::uint64_t seed = 1;                // of that order
+    std::uint32_t instructions = 2;        // for each place, its loads and stores among them
+    std::uint64_t draws = 0;               // random kinds: of a walk; 0: as many as there are places
+    std::uint64_t walks = 1;               // 0: without end
+    std::uint64_t start_ps = 0;            // not before
+    std::optional<space_settings> space{}; // what addresses mean; nothing: they are physical
+    bool flush_tlb = false;                // before each access, which then walks for its instruction too
 };
 
 class walk {
 public:
-    // Refuses one without places, strides of 0, accesses that cross a page, no instruction for an access, and
-    // what identity_tables::make() refuses.
+    // Refuses one without places, strides of 0, accesses that cross a page, no instruction for an access,
+    // places that the space does not have, and what address_space::make() refuses.
     static result<walk> make(const walk_settings &wanted);
 
+    // Translates on this core's MMU, if there is a space. Before it runs; refuses what the MMU refuses.
+    [[nodiscard]] std::optional<refusal> prepare(core &mine);
     // Runs it on the core, from its fiber. Returns when all walks are done.
     void run_on(core &mine);
 
@@ -59,18 +60,18 @@ public:
 
 private:
     explicit walk(const walk_settings &wanted) : settings_(wanted), chance_(wanted.seed) {}
-    void once(core &mine, mmu *translation);
-    template <walk_kind kind> void in_order(core &mine, mmu *translation) const;
-    void copy_once(core &mine, mmu *translation) const;
-    void random_once(core &mine, mmu *translation);
-    void translate(mmu *translation, std::uint64_t place, access_kind kind) const;
+    void once(core &mine);
+    template <walk_kind kind> void in_order(core &mine) const;
+    void copy_once(core &mine) const;
+    void random_once(core &mine);
+    [[nodiscard]] phys_addr where(std::uint64_t place, access_kind kind) const;
     [[nodiscard]] std::uint64_t drawn();
 
     walk_settings settings_;
     random_source chance_; // of the places of random kinds: each walk draws others
     std::vector<std::uint64_t> places_;
-    std::optional<identity_tables> tables_;
-    std::uint64_t instructions_page_ = 0;
+    std::optional<address_space> space_; // until it is on a core
+    std::unique_ptr<translated> translated_;
     std::vector<picoseconds> times_;
 };
 

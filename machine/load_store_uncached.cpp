@@ -35,16 +35,38 @@ void load_store_unit::uncached(access what)
     }
 }
 
-void load_store_unit::walk_read(phys_addr where, bool cached)
+// Cacheable tables that other cores write are read from the shared level, where all see the same.
+void load_store_unit::walk_read(phys_addr where, walk_path from)
 {
-    picoseconds now = turn_.order();
     const phys_addr line = line_of(where);
     const frames::frame *const frame = around_.ram.find(line);
+    const bool in_l1 = from == walk_path::l1 && frame != nullptr && !frame->shared;
+    if (in_l1) {
+        const presence found = caches_.l1d().demand_uncounted(where, access_kind::read);
+        if (found == presence::here) {
+            turn_.stall_cycles(settings_.load_use_cycles, stall_cause::walk);
+            turn_.catch_up();
+            return;
+        }
+        if (found != presence::absent) {
+            marked({where, sizeof(std::uint64_t), access_kind::read, true}, found);
+            return;
+        }
+    }
+    picoseconds now = turn_.order();
+    const auto fill_l1 = [&] {
+        if (in_l1) {
+            tallies_.count(core_event::l1d_refill);
+            caches_.fill_l1(line, access_kind::read, frame->owner, line_mark::none);
+        }
+    };
+    const bool cached = from != walk_path::memory;
     cache *const l2 = cached ? caches_.l2() : nullptr;
     if (frame == nullptr) {
         turn_.wait_until(now + around_.device, stall_cause::walk);
     } else if (l2 != nullptr && l2->hit(line, access_kind::read)) {
         tallies_.count(core_event::l2d_access);
+        fill_l1();
         turn_.wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
     } else {
         const memory_system::reply reply =
@@ -54,6 +76,7 @@ void load_store_unit::walk_read(phys_addr where, bool cached)
             tallies_.count(core_event::l2d_refill);
             caches_.fill_l2(line, frame->owner);
         }
+        fill_l1();
         wait_for_reply(reply, stall_cause::walk);
     }
 }

@@ -80,8 +80,8 @@ public:
 
     // Memory that no cache may serve, or a device.
     [[gnu::noinline]] void uncached(access what);
-    // A descriptor of translation tables: from the second level on, or past all caches.
-    void walk_read(phys_addr where, bool cached);
+    // A descriptor of translation tables, from that cache on.
+    void walk_read(phys_addr where, walk_path from);
     // Takes the lines of a range out of the private caches; dirty ones are written back.
     void flush(phys_addr start, byte_count size);
 

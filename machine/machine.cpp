@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "machine/mmu.h"
 #include "machine/qos.h"
-#include "machine/tlb.h"
 
 namespace bulkhead::machine {
 
@@ -77,8 +77,9 @@ void check_core(builder &check, const settings &wanted, const core_settings &one
                      (one.prefetcher.streams >= 1 && one.prefetcher.max_stride_lines >= 1 &&
                       one.prefetcher.page_bytes >= one.l1d.line_bytes),
                  where + ".prefetcher", "needs a stream, a stride of 1 and a page of a line at least");
-    (void)check.take(tlb::make(one.mmu.l1), where + ".mmu.l1");
-    (void)check.take(tlb::make(one.mmu.l2), where + ".mmu.l2");
+    if (const auto refused = mmu::refused(one.mmu)) {
+        check.refuse(where + ".mmu", refused->reason);
+    }
     for (const std::string &name : one.path) {
         check.demand(std::any_of(wanted.levels.begin(), wanted.levels.end(),
                                  [&](const level_settings &level) { return level.name == name; }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLB lookups and table walks; see the header. Names of bits are those of DDI 0487 D8.3.
+// TLB lookups and table walks; see the header.
 #include "machine/mmu.h"
 
 #include <algorithm>
@@ -8,186 +8,262 @@ namespace bulkhead::machine {
 
 namespace {
 
-constexpr std::uint32_t page_bits = 12;
-constexpr std::uint32_t level_bits = 9;
-constexpr std::uint8_t last_level = 3;
-constexpr std::uint64_t output_mask = 0x0000'FFFF'FFFF'F000;
+using cause = translation_fault::cause;
 
-constexpr std::uint64_t bit(std::uint32_t number)
-{
-    return std::uint64_t{1} << number;
-}
+constexpr std::uint32_t last_table_shift = vmsa::page_bits + vmsa::level_bits; // what it maps
 
-constexpr std::uint32_t shift_of(std::uint32_t level)
+translation_fault with_level(cause why, std::uint8_t stage, std::uint32_t level, std::uint64_t intermediate)
 {
-    return page_bits + level_bits * (last_level - level);
+    return {why, stage, static_cast<std::uint8_t>(level), false, intermediate};
 }
 
 } // namespace
 
-result<mmu> mmu::make(const mmu_settings &wanted, core &owner, table_reader reader)
+std::optional<refusal> mmu::refused(const mmu_settings &wanted)
 {
-    auto first = tlb::make(wanted.l1);
-    auto second = tlb::make(wanted.l2);
-    for (const auto *one : {&first, &second}) {
-        if (const auto *refused = std::get_if<refusal>(one)) {
-            return refusal{std::string(one == &first ? "l1: " : "l2: ") + refused->reason};
+    const std::pair<const char *, const tlb_settings *> parts[] = {
+        {"l1", &wanted.l1},
+        {"l2", &wanted.l2},
+        {"intermediate", &wanted.intermediate},
+        {"walk_cache", &wanted.walk_cache},
+    };
+    for (const auto &[name, settings] : parts) {
+        const auto made = translation_cache<std::uint64_t>::make(*settings);
+        if (const auto *why = std::get_if<refusal>(&made)) {
+            return refusal{std::string(name) + ": " + why->reason};
         }
     }
-    return mmu{wanted, owner, std::move(reader), std::get<tlb>(std::move(first)),
-               std::get<tlb>(std::move(second))};
+    if (wanted.l1.hit_cycles != 0) {
+        return refusal{"l1: a hit in the first level is part of the access, it has no cycles of its own"};
+    }
+    return std::nullopt;
 }
 
-mmu::mmu(const mmu_settings &wanted, core &owner, table_reader reader, tlb first, tlb second)
-    : settings_(wanted), owner_(&owner), reader_(std::move(reader)), first_(std::move(first)),
-      second_(std::move(second))
+result<mmu> mmu::make(const mmu_settings &wanted, core &owner, table_reader reader)
+{
+    if (auto why = refused(wanted)) {
+        return *std::move(why);
+    }
+    tlb_settings first = wanted.l1;
+    first.policy = tlb_policy::fifo;
+    return mmu{wanted,
+               owner,
+               std::move(reader),
+               std::get<first_tlb>(first_tlb::make(first)),
+               std::get<first_tlb>(first_tlb::make(wanted.l2)),
+               std::get<translation_cache<mapped>>(translation_cache<mapped>::make(wanted.intermediate)),
+               std::get<translation_cache<std::uint64_t>>(
+                   translation_cache<std::uint64_t>::make(wanted.walk_cache))};
+}
+
+mmu::mmu(const mmu_settings &wanted, core &owner, table_reader reader, first_tlb first, first_tlb main,
+         translation_cache<mapped> intermediate, translation_cache<std::uint64_t> walks)
+    : settings_(wanted), owner_(&owner), reader_(std::move(reader)), data_(first),
+      instructions_(std::move(first)), main_(std::move(main)), intermediate_(std::move(intermediate)),
+      walks_(std::move(walks))
 {
 }
 
 // --- Walks ---
 
-// A table descriptor out of the walk cache, or out of memory, which takes its time.
-std::optional<std::uint64_t> mmu::descriptor_at(phys_addr where)
+std::variant<std::uint64_t, translation_fault> mmu::read(const translation_stage &stage, std::uint8_t number,
+                                                         std::uint64_t where)
 {
-    const auto found = std::find_if(walk_cache_.begin(), walk_cache_.end(),
-                                    [&](const kept &one) { return one.where == where; });
-    if (found != walk_cache_.end()) {
-        const std::uint64_t descriptor = found->descriptor;
-        std::rotate(found, found + 1, walk_cache_.end());
-        return descriptor;
+    owner_->walk_read(phys_addr{where}, stage.cached ? settings_.walks : walk_path::memory);
+    if (const std::optional<std::uint64_t> found = reader_(phys_addr{where})) {
+        return *found;
     }
-    owner_->walk_read(where, settings_.walks_cached);
-    return reader_(where);
+    return with_level(cause::external, number, 0, 0);
 }
 
-void mmu::keep(phys_addr where, std::uint64_t descriptor)
+mmu::step mmu::walk_stage1(const translation_regime &regime, std::uint64_t address, access_kind kind)
 {
-    if (settings_.walk_cache_entries == 0 ||
-        std::any_of(walk_cache_.begin(), walk_cache_.end(),
-                    [&](const kept &one) { return one.where == where; })) {
-        return;
+    if (!regime.stage1.on) {
+        return mapped{address};
     }
-    if (walk_cache_.size() == settings_.walk_cache_entries) {
-        walk_cache_.erase(walk_cache_.begin());
-    }
-    walk_cache_.push_back({where, descriptor});
-}
-
-mmu::step mmu::walk(const translation_regime &regime, std::uint8_t stage, std::uint64_t input,
-                    access_kind kind)
-{
-    using cause = translation_fault::cause;
-    const translation_stage &own = stage == 1 ? regime.stage1 : regime.stage2;
-    const auto fault = [&](cause why, std::uint32_t level) {
-        return translation_fault{why, stage, static_cast<std::uint8_t>(level), false, stage == 2 ? input : 0};
+    const translation_tag who = regime.tag();
+    const auto descriptor = [&](std::uint64_t where) -> std::variant<std::uint64_t, translation_fault> {
+        const step below = walk_stage2(regime, where, access_kind::read);
+        if (const auto *refused = std::get_if<translation_fault>(&below)) {
+            translation_fault of_walk = *refused;
+            of_walk.of_table_walk = true;
+            return of_walk;
+        }
+        return read(regime.stage1, 1, std::get<mapped>(below).of(where));
     };
-    if (!own.on) {
-        return mapped{input, true, false, true};
+    vmsa::position from = vmsa::start_of(regime.stage1);
+    if (const auto *known = walks_.find(address, who)) {
+        from = {vmsa::last_level, known->what};
     }
-    if (own.input_bits < 64 && input >> own.input_bits != 0) {
-        return fault(cause::translation, own.start_level);
+    const std::uint64_t before = invalidated_;
+    const auto walked = vmsa::walk(regime.stage1, 1, address, from, descriptor);
+    if (const auto *refused = std::get_if<translation_fault>(&walked)) {
+        return *refused;
     }
-    std::uint64_t table = own.root.value;
-    for (std::uint32_t level = own.start_level;; ++level) {
-        const std::uint32_t shift = shift_of(level);
-        // At the first level all bits that are left, since tables may be joined there.
-        const std::uint64_t index =
-            level == own.start_level ? input >> shift : (input >> shift) & (bit(level_bits) - 1);
-        phys_addr where{table + index * 8};
-        if (stage == 1 && regime.stage2.on) {
-            const step below = walk(regime, 2, where.value, access_kind::read);
-            if (const auto *refused = std::get_if<translation_fault>(&below)) {
-                translation_fault of_walk = *refused;
-                of_walk.of_table_walk = true;
-                return of_walk;
-            }
-            where = phys_addr{std::get<mapped>(below).address};
-        }
-        const std::optional<std::uint64_t> read = descriptor_at(where);
-        if (!read) {
-            return fault(cause::external, level);
-        }
-        const std::uint64_t descriptor = *read;
-        const bool table_or_page = (descriptor & bit(1)) != 0;
-        if ((descriptor & bit(0)) == 0 || (level == last_level && !table_or_page) ||
-            (level == 0 && !table_or_page)) {
-            return fault(cause::translation, level);
-        }
-        if (level != last_level && table_or_page) {
-            keep(where, descriptor);
-            table = descriptor & output_mask;
-            continue;
-        }
-        if ((descriptor & bit(10)) == 0) { // AF
-            return fault(cause::access_flag, level);
-        }
-        const std::uint64_t offset_mask = bit(shift) - 1;
-        mapped result{(descriptor & output_mask & ~offset_mask) | (input & offset_mask), true, false, true};
-        if (stage == 1) {
-            result.writable = (descriptor & bit(7)) == 0; // AP[2]
-            result.global = (descriptor & bit(11)) == 0;  // nG
-            const std::uint64_t attributes = regime.mair >> 8 * (descriptor >> 2 & 7) & 0xFF;
-            result.device = (attributes & 0xF0) == 0;
-        } else {
-            result.writable = (descriptor & bit(7)) != 0; // S2AP[1]
-            result.device = (descriptor >> 4 & 3) == 0;   // MemAttr[3:2]
-            if ((descriptor & bit(6)) == 0) {             // S2AP[0]
-                return fault(cause::permission, level);
-            }
-        }
-        if (kind == access_kind::write && !result.writable) {
-            return fault(cause::permission, level);
-        }
-        return result;
+    const auto &[leaf, raw, in] = std::get<vmsa::end>(walked);
+    if (!vmsa::accessed(raw)) {
+        return with_level(cause::access_flag, 1, in.level, 0);
     }
+    const vmsa::stage1_attributes made = vmsa::stage1_of(raw, regime.mair);
+    if (kind == access_kind::write && !made.writable) {
+        return with_level(cause::permission, 1, in.level, 0);
+    }
+    // A mapping above the last level has nothing to be kept for.
+    if (in.level == vmsa::last_level && in.level != regime.stage1.start_level && before == invalidated_) {
+        walks_.insert(address, last_table_shift, last_table_shift, who, in.table);
+    }
+    return mapped{leaf.output, leaf.shift, leaf.shift, made.writable, made.user, made.device, made.global};
 }
 
-mmu::step mmu::translate_both(const translation_regime &regime, std::uint64_t address, access_kind kind)
+mmu::step mmu::walk_stage2(const translation_regime &regime, std::uint64_t address, access_kind kind)
 {
-    const step upper = walk(regime, 1, address, kind);
+    if (!regime.stage2.on) {
+        return mapped{address};
+    }
+    const translation_tag who{false, regime.vmid, 0, true};
+    if (const auto *known = intermediate_.find(address, who);
+        known != nullptr && (kind == access_kind::read || known->what.writable)) {
+        return known->what;
+    }
+    const std::uint64_t before = invalidated_;
+    const auto walked = vmsa::walk(regime.stage2, 2, address, vmsa::start_of(regime.stage2),
+                                   [&](std::uint64_t where) { return read(regime.stage2, 2, where); });
+    if (const auto *refused = std::get_if<translation_fault>(&walked)) {
+        return *refused;
+    }
+    const auto &[leaf, raw, in] = std::get<vmsa::end>(walked);
+    if (!vmsa::accessed(raw)) {
+        return with_level(cause::access_flag, 2, in.level, address);
+    }
+    const vmsa::stage2_attributes made = vmsa::stage2_of(raw);
+    if (!made.readable || (kind == access_kind::write && !made.writable)) {
+        return with_level(cause::permission, 2, in.level, address);
+    }
+    const mapped found{leaf.output, leaf.shift, leaf.shift, made.writable, true, made.device, true};
+    if (before == invalidated_) {
+        if (const auto shift = intermediate_.kept(leaf.shift)) {
+            mapped kept = found;
+            kept.output = found.of(address) >> *shift << *shift;
+            kept.shift = *shift;
+            intermediate_.insert(address, *shift, leaf.shift, who, kept);
+        }
+    }
+    return found;
+}
+
+mmu::step mmu::walk_both(const translation_regime &regime, std::uint64_t address, access_kind kind)
+{
+    const step upper = walk_stage1(regime, address, kind);
     const auto *one = std::get_if<mapped>(&upper);
     if (one == nullptr) {
         return upper;
     }
-    const step lower = walk(regime, 2, one->address, kind);
+    const std::uint64_t between = one->of(address);
+    const step lower = walk_stage2(regime, between, kind);
     const auto *two = std::get_if<mapped>(&lower);
     if (two == nullptr) {
         return lower;
     }
-    return mapped{two->address, one->writable && two->writable, one->device || two->device, one->global};
+    const std::uint32_t shift = std::min({one->shift, two->shift, 48U});
+    const std::uint64_t output = two->of(between) >> shift << shift;
+    return mapped{output,
+                  shift,
+                  regime.stage1.on ? one->whole : two->whole,
+                  one->writable && two->writable,
+                  one->user,
+                  one->device || two->device,
+                  one->global};
 }
 
 // --- Lookups ---
 
-mmu::outcome mmu::translate(const translation_regime &regime, std::uint64_t address, access_kind kind)
+// The part of it around the address that one entry can have.
+mmu::first_tlb::entry *mmu::keep(first_tlb &where, std::uint64_t address, translation_tag who,
+                                 page_translation what)
 {
-    page_key key{address >> page_bits, regime.vmid, regime.asid, false};
-    const auto usable = [&](const std::optional<page_translation> &found) {
-        return found && (kind == access_kind::read || found->writable);
+    const auto shift = where.kept(what.shift);
+    if (!shift) {
+        return nullptr;
+    }
+    what.output = phys_addr{what.of(address).value >> *shift << *shift};
+    what.shift = *shift;
+    return where.insert(address, *shift, what.whole, who, what);
+}
+
+// Says in which entry.
+page_translation mmu::keep_first(first_tlb &first, std::uint64_t address, translation_tag who,
+                                 page_translation what)
+{
+    const auto *into = keep(first, address, who, what);
+    if (into == nullptr) {
+        return what;
+    }
+    what = into->what;
+    what.entry = first.number_of(*into);
+    if (&first == &data_ && dropped_) {
+        dropped_(what.entry);
+    }
+    return what;
+}
+
+mmu::outcome mmu::look_up(first_tlb &first, const translation_regime &regime, std::uint64_t address,
+                          access_kind kind)
+{
+    const translation_tag who = regime.tag();
+    const auto usable = [&](const first_tlb::entry *found) {
+        return found != nullptr && (kind == access_kind::read || found->what.writable);
     };
-    if (const auto found = first_.find(key); usable(found)) {
-        owner_->spend_cycles(settings_.l1.hit_cycles, stall_cause::walk);
-        return *found;
+    if (const auto *found = first.find(address, who); usable(found)) {
+        page_translation known = found->what;
+        known.entry = first.number_of(*found);
+        return known;
     }
     owner_->count_one(core_event::l1_tlb_refill);
-    if (const auto found = second_.find(key); usable(found)) {
-        owner_->spend_cycles(settings_.l2.hit_cycles, stall_cause::walk);
-        first_.insert(key, *found);
-        return *found;
+    // Others run while this core waits, and may invalidate what it has read: then it looks again.
+    for (;;) {
+        const std::uint64_t before = invalidated_;
+        if (const auto *found = main_.find(address, who); usable(found)) {
+            const page_translation known = found->what;
+            const translation_tag whose = found->tag;
+            owner_->spend_cycles(settings_.l2.hit_cycles, stall_cause::walk);
+            if (before == invalidated_) {
+                return keep_first(first, address, whose, known);
+            }
+            continue;
+        }
+        owner_->count_one(core_event::l2_tlb_refill);
+        owner_->spend_cycles(settings_.walk_cycles, stall_cause::walk);
+        const step walked = walk_both(regime, address, kind);
+        if (before != invalidated_) {
+            continue;
+        }
+        if (const auto *fault = std::get_if<translation_fault>(&walked)) {
+            return *fault;
+        }
+        const mapped &found = std::get<mapped>(walked);
+        translation_tag whose = who;
+        whose.global = found.global;
+        const page_translation made{phys_addr{found.output}, found.shift, found.whole,
+                                    found.writable,          found.user,  found.device};
+        keep(main_, address, whose, made);
+        return keep_first(first, address, whose, made);
     }
-    owner_->count_one(core_event::l2_tlb_refill);
-    owner_->spend_cycles(settings_.walk_cycles, stall_cause::walk);
-    const step walked = translate_both(regime, address, kind);
-    if (const auto *fault = std::get_if<translation_fault>(&walked)) {
-        return *fault;
-    }
-    const mapped &found = std::get<mapped>(walked);
-    key.global = found.global;
-    const page_translation made{phys_addr{found.address & ~(bit(page_bits) - 1)}, found.writable,
-                                found.device};
-    first_.insert(key, made);
-    second_.insert(key, made);
-    return made;
+}
+
+mmu::outcome mmu::translate(const translation_regime &regime, std::uint64_t address, access_kind kind)
+{
+    return look_up(data_, regime, address, kind);
+}
+
+mmu::outcome mmu::fetch(const translation_regime &regime, std::uint64_t address)
+{
+    return look_up(instructions_, regime, address, access_kind::read);
+}
+
+bool mmu::knows(const translation_regime &regime, std::uint64_t address, access_kind kind)
+{
+    const auto *found = data_.find(address, regime.tag());
+    return found != nullptr && (kind == access_kind::read || found->what.writable);
 }
 
 bool mmu::lock(const translation_regime &regime, std::uint64_t address)
@@ -197,36 +273,74 @@ bool mmu::lock(const translation_regime &regime, std::uint64_t address)
     if (made == nullptr) {
         return false;
     }
-    tlb &into = settings_.l2.entries != 0 ? second_ : first_;
-    return into.lock({address >> page_bits, regime.vmid, regime.asid, false}, *made);
+    first_tlb &into = settings_.l2.entries != 0 ? main_ : data_;
+    const auto shift = into.kept(made->shift);
+    page_translation locked = *made;
+    locked.output = phys_addr{made->of(address).value >> shift.value_or(0) << shift.value_or(0)};
+    locked.shift = shift.value_or(0);
+    return shift && into.lock(address, *shift, locked.whole, regime.tag(), locked);
+}
+
+// --- Maintenance ---
+
+void mmu::empty_first()
+{
+    ++invalidated_;
+    for (std::uint32_t i = 0; dropped_ && i < data_.count(); ++i) {
+        dropped_(i);
+    }
+    data_.invalidate_all();
+    instructions_.invalidate_all();
+}
+
+template <class Which> void mmu::invalidate_main(Which &&which)
+{
+    empty_first();
+    main_.invalidate(which);
+    walks_.invalidate(which);
 }
 
 void mmu::invalidate_all()
 {
-    first_.invalidate_all();
-    second_.invalidate_all();
-    walk_cache_.clear();
+    empty_first();
+    main_.invalidate_all();
+    walks_.invalidate_all();
+    intermediate_.invalidate_all();
+}
+
+void mmu::invalidate_el2_page(std::uint64_t address)
+{
+    invalidate_main([=](const auto &one) { return one.tag.el2 && one.is_of(address); });
 }
 
 void mmu::invalidate_vmid(std::uint16_t vmid)
 {
-    first_.invalidate_vmid(vmid);
-    second_.invalidate_vmid(vmid);
-    walk_cache_.clear();
+    invalidate_stage1(vmid);
+    intermediate_.invalidate([=](const auto &one) { return one.tag.vmid == vmid; });
+}
+
+void mmu::invalidate_stage1(std::uint16_t vmid)
+{
+    invalidate_main([=](const auto &one) { return !one.tag.el2 && one.tag.vmid == vmid; });
 }
 
 void mmu::invalidate_asid(std::uint16_t vmid, std::uint16_t asid)
 {
-    first_.invalidate_asid(vmid, asid);
-    second_.invalidate_asid(vmid, asid);
-    walk_cache_.clear();
+    invalidate_main([=](const auto &one) {
+        return !one.tag.el2 && one.tag.vmid == vmid && one.tag.asid == asid && !one.tag.global;
+    });
 }
 
 void mmu::invalidate_page(std::uint16_t vmid, std::uint64_t address)
 {
-    first_.invalidate_page(vmid, address >> page_bits);
-    second_.invalidate_page(vmid, address >> page_bits);
-    walk_cache_.clear();
+    invalidate_main(
+        [=](const auto &one) { return !one.tag.el2 && one.tag.vmid == vmid && one.is_of(address); });
+}
+
+void mmu::invalidate_intermediate(std::uint16_t vmid, std::uint64_t address)
+{
+    ++invalidated_;
+    intermediate_.invalidate([=](const auto &one) { return one.tag.vmid == vmid && one.is_of(address); });
 }
 
 } // namespace bulkhead::machine

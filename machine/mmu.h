@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address translation of one core: two levels of TLB and a walker that reads VMSAv8-64 tables (4 KiB granule,
-// DDI 0487 D8) of one or two stages out of simulated RAM. Each table read takes its time on the core. It must
-// be called by the fiber that runs on the core.
+// Address translation of one core: first-level TLBs for data and for instructions, a main TLB, a cache of
+// intermediate addresses, a walk cache, and a walker that reads VMSAv8-64 tables (machine/vmsa.h) of one or
+// two stages out of simulated RAM. Each table read is an access of the core, with its time. All front ends
+// translate here: generators, recorded and compiled programs, hosted guests and EL2. It must be called by the
+// fiber that runs on the core, but for the invalidations, which come from anywhere.
+//
+// What is cached where is Arm's of Cortex-A53 (DDI 0500 5.2): TLBs have what both stages make of an address,
+// with the smaller of their sizes; the cache of intermediate addresses what stage 2 makes of one; the walk
+// cache where stage 1's table of the last level is. All maintenance empties the first-level TLBs.
 #pragma once
 
 #include <functional>
@@ -9,32 +15,35 @@
 
 #include "machine/core.h"
 #include "machine/tlb.h"
+#include "machine/vmsa.h"
 
 namespace bulkhead::machine {
-
-// One stage's tables; nothing is translated while it is off.
-struct translation_stage {
-    bool on = false;
-    phys_addr root{};             // of stage 1 with stage 2 on: an intermediate address
-    std::uint32_t input_bits = 0; // 64 - TxSZ, 25 to 48
-    std::uint32_t start_level = 0;
-};
 
 struct translation_regime {
     translation_stage stage1;
     translation_stage stage2;
     std::uint64_t mair = 0; // memory attributes of stage 1
+    bool el2 = false;       // EL2's own, of one stage
     std::uint16_t asid = 0;
     std::uint16_t vmid = 0;
+
+    [[nodiscard]] translation_tag tag() const { return {el2, vmid, asid, false}; }
 };
 
-struct translation_fault {
-    enum class cause : std::uint8_t { translation, access_flag, permission, address_size, external };
-    cause why;
-    std::uint8_t stage; // 1 or 2
-    std::uint8_t level;
-    bool of_table_walk;             // of stage 1, by stage 2
-    std::uint64_t intermediate = 0; // stage 2: the address that it was asked for
+// What a TLB entry says: all of `bytes`, aligned, go to `output` on.
+struct page_translation {
+    phys_addr output;
+    std::uint32_t shift = 0; // log2 of how many bytes
+    std::uint32_t whole = 0; // of the mapping of stage 1 that this is a part of
+    bool writable = false;
+    bool user = false;       // EL0 may access it, too
+    bool device = false;     // not to be cached
+    std::uint32_t entry = 0; // of the first-level TLB, for entry_dropped
+
+    [[nodiscard]] phys_addr of(std::uint64_t address) const
+    {
+        return phys_addr{output.value | (address & ((std::uint64_t{1} << shift) - 1))};
+    }
 };
 
 class mmu {
@@ -43,49 +52,85 @@ public:
     using table_reader = std::function<std::optional<std::uint64_t>(phys_addr)>;
     using outcome = std::variant<page_translation, translation_fault>;
 
-    // Refuses what tlb::make() refuses.
+    // Why there can be no such MMU: impossible numbers of entries, or a first level that costs cycles (a hit
+    // in it is part of the access).
+    static std::optional<refusal> refused(const mmu_settings &wanted);
+    // Refuses the same.
     static result<mmu> make(const mmu_settings &wanted, core &owner, table_reader reader);
 
-    // The frame of a virtual address. Returns when the core knows it: at once if the first TLB has it.
+    // A load or store. Returns when the core knows the answer: at once if the first TLB has it.
     outcome translate(const translation_regime &regime, std::uint64_t address, access_kind kind);
+    // An instruction's.
+    outcome fetch(const translation_regime &regime, std::uint64_t address);
+    // Whether that would be at once.
+    [[nodiscard]] bool knows(const translation_regime &regime, std::uint64_t address, access_kind kind);
 
-    // Translates and keeps the translation in the second TLB (the first, if there is no second) until it is
+    // Translates and keeps the translation in the main TLB (the first, if there is no other) until it is
     // invalidated. False: a fault, or no entry can be locked.
     bool lock(const translation_regime &regime, std::uint64_t address);
 
+    // By names of the architecture's operations. What another core broadcasts is invalidated here, too, by
+    // whoever executes it.
     void invalidate_all();
-    void invalidate_vmid(std::uint16_t vmid);
-    void invalidate_asid(std::uint16_t vmid, std::uint16_t asid);
-    void invalidate_page(std::uint16_t vmid, std::uint64_t address);
+    void invalidate_el2_page(std::uint64_t address);                         // VAE2
+    void invalidate_vmid(std::uint16_t vmid);                                // VMALLS12E1
+    void invalidate_stage1(std::uint16_t vmid);                              // VMALLE1
+    void invalidate_asid(std::uint16_t vmid, std::uint16_t asid);            // ASIDE1
+    void invalidate_page(std::uint16_t vmid, std::uint64_t address);         // VAAE1
+    void invalidate_intermediate(std::uint16_t vmid, std::uint64_t address); // IPAS2E1: of stage 2 alone
+
+    // Called when an entry of the first-level data TLB ends: something else takes its place, or it is
+    // invalidated. For those that remember what it said.
+    void on_dropped(std::function<void(std::uint32_t)> dropped) { dropped_ = std::move(dropped); }
+    [[nodiscard]] std::uint32_t first_entries() const { return data_.count(); }
 
 private:
     // What a stage makes of an address.
     struct mapped {
-        std::uint64_t address;
-        bool writable;
-        bool device;
-        bool global;
+        std::uint64_t output; // of the whole mapping
+        std::uint32_t shift = 64;
+        std::uint32_t whole = 64; // as in page_translation
+        bool writable = true;
+        bool user = true;
+        bool device = false;
+        bool global = true;
+
+        [[nodiscard]] std::uint64_t of(std::uint64_t address) const
+        {
+            return shift >= 64 ? address : output | (address & ((std::uint64_t{1} << shift) - 1));
+        }
     };
     using step = std::variant<mapped, translation_fault>;
+    using first_tlb = translation_cache<page_translation>;
 
-    mmu(const mmu_settings &wanted, core &owner, table_reader reader, tlb first, tlb second);
+    mmu(const mmu_settings &wanted, core &owner, table_reader reader, first_tlb first, first_tlb main,
+        translation_cache<mapped> intermediate, translation_cache<std::uint64_t> walks);
 
-    step walk(const translation_regime &regime, std::uint8_t stage, std::uint64_t input, access_kind kind);
-    step translate_both(const translation_regime &regime, std::uint64_t address, access_kind kind);
-    std::optional<std::uint64_t> descriptor_at(phys_addr where);
-    void keep(phys_addr where, std::uint64_t descriptor);
+    outcome look_up(first_tlb &first, const translation_regime &regime, std::uint64_t address,
+                    access_kind kind);
+    step walk_stage1(const translation_regime &regime, std::uint64_t address, access_kind kind);
+    step walk_stage2(const translation_regime &regime, std::uint64_t address, access_kind kind);
+    step walk_both(const translation_regime &regime, std::uint64_t address, access_kind kind);
+    std::variant<std::uint64_t, translation_fault> read(const translation_stage &stage, std::uint8_t number,
+                                                        std::uint64_t where);
+    first_tlb::entry *keep(first_tlb &where, std::uint64_t address, translation_tag who,
+                           page_translation what);
+    page_translation keep_first(first_tlb &first, std::uint64_t address, translation_tag who,
+                                page_translation what);
+    void empty_first();
+    template <class Which> void invalidate_main(Which &&which);
 
     mmu_settings settings_;
     core *owner_;
     table_reader reader_;
-    tlb first_;
-    tlb second_;
-    // Table descriptors read lately, oldest first.
-    struct kept {
-        phys_addr where;
-        std::uint64_t descriptor;
-    };
-    std::vector<kept> walk_cache_;
+    first_tlb data_;
+    first_tlb instructions_;
+    first_tlb main_;
+    translation_cache<mapped> intermediate_;
+    translation_cache<std::uint64_t> walks_; // tables of the last level
+    // Invalidations so far: what was looked up before one and is to be kept after it is looked up again.
+    std::uint64_t invalidated_ = 0;
+    std::function<void(std::uint32_t)> dropped_;
 };
 
 } // namespace bulkhead::machine

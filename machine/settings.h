@@ -37,19 +37,28 @@ struct write_streaming_settings {
     std::uint32_t shared_lines = 0; // after so many, past the shared levels too
 };
 
+enum class tlb_policy : std::uint8_t { lru, fifo };
+
+// Of any cache of translations.
 struct tlb_settings {
     std::uint32_t entries = 0; // 0: there is none
     std::uint32_t ways = 0;    // = entries: fully associative
     std::uint32_t lockable_entries = 0;
-    std::uint32_t hit_cycles = 0; // what a hit costs beside the access
+    std::uint32_t hit_cycles = 0;             // what a hit costs beside the access
+    std::vector<std::uint32_t> page_shifts{}; // log2 of the sizes that an entry can have; none: any
+    tlb_policy policy = tlb_policy::lru;
 };
 
+// The first cache that a walk's reads of cacheable tables look into.
+enum class walk_path : std::uint8_t { l1, l2, memory };
+
 struct mmu_settings {
-    tlb_settings l1;
+    tlb_settings l1; // one for data and one like it for instructions; the oldest entry goes first
     tlb_settings l2;
-    std::uint32_t walk_cache_entries = 0; // intermediate entries of tables, stage 1 and 2 together
-    std::uint32_t walk_cycles = 0;        // of a walk, beside its accesses
-    bool walks_cached = true;             // table reads go through the caches, from L2 on
+    tlb_settings intermediate;     // what stage 2 makes of an intermediate address
+    tlb_settings walk_cache;       // where tables of the last level of stage 1 are
+    std::uint32_t walk_cycles = 0; // of a walk, beside its accesses
+    walk_path walks = walk_path::l2;
 };
 
 struct core_settings {

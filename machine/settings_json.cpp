@@ -131,6 +131,15 @@ private:
         }
         field = name == "open" ? dram::page_policy::open : dram::page_policy::closed;
     }
+    static void into(const json &value, const std::string &where, walk_path &field)
+    {
+        std::string name;
+        into(value, where, name);
+        if (name != "l1" && name != "l2" && name != "memory") {
+            refuse(where, "'" + name + "' is none of l1, l2, memory");
+        }
+        field = name == "l1" ? walk_path::l1 : name == "l2" ? walk_path::l2 : walk_path::memory;
+    }
     static void into(const json &value, const std::string &where, byte_count &field)
     {
         into(value, where, field.value);
@@ -178,16 +187,18 @@ void read_tlb(object &from, tlb_settings &to)
     from.read("entries", to.entries)
         .read("ways", to.ways)
         .read("lockable_entries", to.lockable_entries)
-        .read("hit_cycles", to.hit_cycles);
+        .read("hit_cycles", to.hit_cycles)
+        .read("page_shifts", to.page_shifts);
 }
 
 void read_mmu(object &from, mmu_settings &to)
 {
     from.read("l1", to.l1, read_tlb)
         .read("l2", to.l2, read_tlb)
-        .read("walk_cache_entries", to.walk_cache_entries)
+        .read("intermediate", to.intermediate, read_tlb)
+        .read("walk_cache", to.walk_cache, read_tlb)
         .read("walk_cycles", to.walk_cycles)
-        .read("walks_cached", to.walks_cached);
+        .read("walks", to.walks);
 }
 
 void read_core(object &from, core_settings &to)

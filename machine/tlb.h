@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A translation lookaside buffer: recent translations of 4 KiB pages, told apart by address space and virtual
-// machine, and beside them some that software locks (as Cortex-A9's, DDI 0388I 6.2). Larger mappings are kept
-// page by page. machine/mmu.h fills it; it knows neither tables nor time.
+// A cache of translations in sets and ways: entries of any power-of-two size side by side, told apart by
+// exception level, virtual machine and address space, and beside them some that software locks (as
+// Cortex-A9's, DDI 0388I 6.2). TLBs, the cache of intermediate addresses and the walk cache are all of these,
+// with other things to find (machine/mmu.h). It knows neither tables nor time.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "machine/settings.h"
@@ -13,58 +19,177 @@
 
 namespace bulkhead::machine {
 
-// What a translation is found by.
-struct page_key {
-    std::uint64_t page; // virtual page number
+// Whose translation it is. EL2's own regime has neither virtual machine nor address space.
+struct translation_tag {
+    bool el2 = false;
     std::uint16_t vmid = 0;
     std::uint16_t asid = 0;
     bool global = false; // of any address space of the virtual machine
+
+    // Whether an entry with this tag is one for accesses with the other.
+    [[nodiscard]] bool serves(const translation_tag &other) const
+    {
+        return el2 == other.el2 && vmid == other.vmid && (global || asid == other.asid);
+    }
 };
 
-struct page_translation {
-    phys_addr frame;
-    bool writable = false;
-    bool device = false; // not to be cached
-    auto operator<=>(const page_translation &) const = default;
-};
-
-class tlb {
+template <class What> class translation_cache {
 public:
-    // Refuses ways that do not divide the entries, and a number of sets that is no power of two.
-    static result<tlb> make(const tlb_settings &wanted);
-
-    // Nothing: a miss. A found one is the most recently used of its set.
-    std::optional<page_translation> find(const page_key &key);
-
-    // In place of the least recently used entry of its set. Nothing if it is locked.
-    void insert(const page_key &key, const page_translation &what);
-
-    // Stays until invalidated, whatever is inserted. False: all lockable entries are used.
-    bool lock(const page_key &key, const page_translation &what);
-
-    // Locked ones too. Of a virtual machine; of one address space of it; of one page in any address space.
-    void invalidate_all();
-    void invalidate_vmid(std::uint16_t vmid);
-    void invalidate_asid(std::uint16_t vmid, std::uint16_t asid);
-    void invalidate_page(std::uint16_t vmid, std::uint64_t page);
-
-private:
     struct entry {
-        page_key key{};
-        page_translation what;
+        std::uint64_t first = 0; // of the addresses that it translates
+        std::uint32_t shift = 0; // log2 of their number
+        std::uint32_t whole = 0; // the same of the mapping that it is a part of
+        translation_tag tag;
+        What what{};
         std::uint64_t used = 0; // 0: empty
+
+        [[nodiscard]] bool has(std::uint64_t address) const { return (address ^ first) >> shift == 0; }
+        // Whether maintenance of that address concerns it: all parts of a mapping go together.
+        [[nodiscard]] bool is_of(std::uint64_t address) const { return (address ^ first) >> whole == 0; }
     };
 
-    explicit tlb(const tlb_settings &wanted);
-    std::span<entry> set_of(std::uint64_t page)
+    // Refuses ways that do not divide the entries, and a number of sets that is no power of two.
+    static result<translation_cache> make(const tlb_settings &wanted)
     {
-        return std::span{entries_}.subspan((page & (sets_ - 1)) * ways_, ways_);
+        const std::uint32_t ways = wanted.ways == 0 ? wanted.entries : wanted.ways;
+        if (wanted.entries != 0 && (ways > wanted.entries || wanted.entries % ways != 0 ||
+                                    !std::has_single_bit(wanted.entries / ways))) {
+            return refusal{std::to_string(wanted.entries) + " entries in " + std::to_string(ways) +
+                           " ways: sets must be a power of two"};
+        }
+        return translation_cache{wanted, ways};
     }
-    entry *search(const page_key &key);
-    template <class Which> void invalidate(Which &&which);
 
+    // Null: a miss. A found one is the most recently used of its set, unless the oldest go first.
+    entry *find(std::uint64_t address, const translation_tag &who)
+    {
+        entry *const found = search(address, who);
+        if (found != nullptr && policy_ == tlb_policy::lru) {
+            found->used = ++clock_;
+        }
+        return found;
+    }
+
+    // Log2 of the part of a mapping, around an address, that one entry can keep: the largest that it has room
+    // for. Nothing: the mapping is smaller than all entries.
+    [[nodiscard]] std::optional<std::uint32_t> kept(std::uint32_t shift) const
+    {
+        std::optional<std::uint32_t> most;
+        for (const std::uint32_t one : page_shifts_) {
+            most = one <= shift ? std::max(most.value_or(0), one) : most;
+        }
+        return page_shifts_.empty() ? shift : most;
+    }
+
+    // In place of the entry of its set that was used least recently, or inserted first. Null if it is locked
+    // or there are no entries at all.
+    // `whole`: log2 of the mapping that it is a part of.
+    entry *insert(std::uint64_t address, std::uint32_t shift, std::uint32_t whole, const translation_tag &who,
+                  const What &what)
+    {
+        if (ways_ == 0) {
+            return nullptr;
+        }
+        const std::uint64_t first = address >> shift << shift;
+        entry *into = nullptr;
+        for (entry &one : set_of(address, shift)) {
+            if (one.used != 0 && one.shift == shift && one.first == first && one.tag.serves(who)) {
+                into = &one;
+                break;
+            }
+            into = into == nullptr || one.used < into->used ? &one : into;
+        }
+        sizes_ |= std::uint64_t{1} << shift;
+        *into = {first, shift, std::max(shift, whole), who, what, ++clock_};
+        return into;
+    }
+
+    // Stays until invalidated, whatever is inserted. False: all lockable entries are used.
+    bool lock(std::uint64_t address, std::uint32_t shift, std::uint32_t whole, const translation_tag &who,
+              const What &what)
+    {
+        while (entry *const known = search(address, who)) { // it may be locked already
+            *known = {};
+        }
+        const auto free = std::ranges::find(locked_, 0U, &entry::used);
+        if (free == locked_.end()) {
+            return false;
+        }
+        *free = {address >> shift << shift, shift, std::max(shift, whole), who, what, ++clock_};
+        return true;
+    }
+
+    // Locked ones too: all entries of which `which(entry)` says so.
+    template <class Which> void invalidate(Which &&which)
+    {
+        for (std::vector<entry> *all : {&entries_, &locked_}) {
+            for (entry &one : *all) {
+                if (one.used != 0 && which(one)) {
+                    one = {};
+                }
+            }
+        }
+    }
+    void invalidate_all()
+    {
+        invalidate([](const entry &) { return true; });
+        sizes_ = 0;
+    }
+
+    // Number of an entry; all locked ones have the number behind the last of the others.
+    [[nodiscard]] std::uint32_t number_of(const entry &one) const
+    {
+        const std::less<> before;
+        const entry *const begin = entries_.data();
+        const bool here = !before(&one, begin) && before(&one, begin + entries_.size());
+        return static_cast<std::uint32_t>(here ? &one - begin : std::ssize(entries_));
+    }
+    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(entries_.size() + 1); }
+
+private:
+    translation_cache(const tlb_settings &wanted, std::uint32_t ways)
+        : policy_(wanted.policy), page_shifts_(wanted.page_shifts), ways_(ways),
+          sets_(ways == 0 ? 1 : wanted.entries / ways), entries_(wanted.entries),
+          locked_(wanted.lockable_entries)
+    {
+    }
+
+    std::span<entry> set_of(std::uint64_t address, std::uint32_t shift)
+    {
+        return std::span{entries_}.subspan((address >> shift & (sets_ - 1)) * ways_, ways_);
+    }
+
+    entry *search(std::uint64_t address, const translation_tag &who)
+    {
+        const auto in = [&](std::span<entry> some, auto &&fits) -> entry * {
+            for (entry &one : some) {
+                if (one.used != 0 && fits(one) && one.has(address) && one.tag.serves(who)) {
+                    return &one;
+                }
+            }
+            return nullptr;
+        };
+        if (entry *const found = in(locked_, [](const entry &) { return true; })) {
+            return found;
+        }
+        if (sets_ == 1) {
+            return in(entries_, [](const entry &) { return true; });
+        }
+        for (std::uint64_t left = sizes_; left != 0; left &= left - 1) {
+            const auto shift = static_cast<std::uint32_t>(std::countr_zero(left));
+            const auto fits = [=](const entry &one) { return one.shift == shift; };
+            if (entry *const found = in(set_of(address, shift), fits)) {
+                return found;
+            }
+        }
+        return nullptr;
+    }
+
+    tlb_policy policy_;
+    std::vector<std::uint32_t> page_shifts_;
     std::uint32_t ways_;
     std::uint32_t sets_;
+    std::uint64_t sizes_ = 0; // a bit for each size that was inserted
     std::uint64_t clock_ = 0;
     std::vector<entry> entries_; // set by set
     std::vector<entry> locked_;  // empty ones among them

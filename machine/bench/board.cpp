@@ -19,6 +19,13 @@ core_settings cortex_a53()
     core.l1d = {.size_bytes = 32 * 1024, .ways = 4, .line_bytes = 64, .policy = replacement::random};
     core.prefetcher = {
         .streams = 2, .depth_lines = 5, .confirmations = 0, .max_stride_lines = 4, .page_bytes = 4096};
+    const std::vector<std::uint32_t> pages{12, 16, 21, 29};
+    core.mmu.l1 = {.entries = 10};
+    core.mmu.l2 = {.entries = 512, .ways = 4, .hit_cycles = 2, .page_shifts = pages};
+    core.mmu.intermediate = {.entries = 64, .ways = 4, .page_shifts = pages};
+    core.mmu.walk_cache = {.entries = 64, .ways = 4};
+    core.mmu.walk_cycles = 10;
+    core.mmu.walks = walk_path::l1;
     core.path = {"l2"};
     core.master = "cores";
     return core;

@@ -17,26 +17,41 @@ constexpr std::uint64_t word_bytes = 8;
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t apart = 256 * mib; // memory of one core
 constexpr std::uint64_t instructions_of_access = 2;
+constexpr std::uint64_t table_frames = 16;
+
+// A core's memory in blocks of two stages, as an uncolored domain's; its tables lie behind.
+std::unique_ptr<translated> space_of(core &own)
+{
+    space_settings wanted;
+    wanted.pieces = {{own.id().value * apart, own.id().value * apart, apart / 2}};
+    for (std::uint64_t i = 0; i < table_frames; ++i) {
+        wanted.frames.push_back((own.id().value + 1) * apart - (i + 1) * address_space::page_bytes);
+    }
+    auto space = std::get<address_space>(address_space::make(wanted));
+    return std::get<std::unique_ptr<translated>>(translated::make(std::move(space), own));
+}
 
 // Words or lines in order, as loops over arrays do; `bytes` is a power of two.
-void walk(core &own, std::uint64_t start, std::uint64_t bytes, std::uint64_t stride, std::uint64_t accesses)
+void walk(core &own, translated &space, std::uint64_t start, std::uint64_t bytes, std::uint64_t stride,
+          std::uint64_t accesses)
 {
     std::uint64_t at = 0;
     for (std::uint64_t done = 0; done < accesses; ++done) {
         own.instructions(instructions_of_access);
-        own.access(phys_addr{start + at}, 8, access_kind::read);
+        own.access(space.of(start + at, access_kind::read), 8, access_kind::read);
         at = (at + stride) & (bytes - 1);
     }
 }
 
-void walk_at_random(core &own, std::uint64_t start, std::uint64_t bytes, std::uint64_t accesses,
-                    std::uint64_t seed)
+void walk_at_random(core &own, translated &space, std::uint64_t start, std::uint64_t bytes,
+                    std::uint64_t accesses, std::uint64_t seed)
 {
     const std::uint64_t mask = bytes / line_bytes - 1; // bytes: a power of two
     for (std::uint64_t done = 0; done < accesses; ++done) {
         seed = seed * 6364136223846793005U + 1442695040888963407U;
         own.instructions(instructions_of_access);
-        own.access(phys_addr{start + ((seed >> 33U) & mask) * line_bytes}, 8, access_kind::read);
+        const std::uint64_t at = start + ((seed >> 33U) & mask) * line_bytes;
+        own.access(space.of(at, access_kind::read), 8, access_kind::read);
     }
 }
 
@@ -78,6 +93,9 @@ prepared::prepared(const kernel &what, std::uint64_t seed) : what_(what), seed_(
 {
     auto made = simulated_machine::make(board());
     machine_ = std::move(std::get<std::unique_ptr<simulated_machine>>(made));
+    for (std::uint32_t i = 0; i < machine_->core_count(); ++i) {
+        spaces_.push_back(space_of(machine_->core_at({i})));
+    }
     run(what.bytes <= mib ? 16 * what.bytes / line_bytes * machine_->core_count() : what.accesses / 8);
 }
 
@@ -86,13 +104,13 @@ void prepared::start(std::uint64_t accesses_of_core)
     for (std::uint32_t i = 0; i < machine_->core_count(); ++i) {
         const std::uint64_t base = i * apart;
         const std::uint64_t seed = seed_++;
-        machine_->core_at({i}).start([this, base, seed, accesses_of_core](core &own) {
+        machine_->core_at({i}).start([this, i, base, seed, accesses_of_core](core &own) {
             if (what_.random) {
-                walk_at_random(own, base, what_.bytes, accesses_of_core, seed);
+                walk_at_random(own, *spaces_[i], base, what_.bytes, accesses_of_core, seed);
             } else if (what_.bytes <= mib) {
-                walk(own, base, what_.bytes, word_bytes, accesses_of_core);
+                walk(own, *spaces_[i], base, what_.bytes, word_bytes, accesses_of_core);
             } else {
-                walk(own, base, what_.bytes, line_bytes, accesses_of_core);
+                walk(own, *spaces_[i], base, what_.bytes, line_bytes, accesses_of_core);
             }
         });
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "machine/translated.h"
 
 namespace bulkhead::machine::bench {
 
@@ -42,6 +43,7 @@ private:
     kernel what_;
     std::uint64_t seed_;
     std::unique_ptr<simulated_machine> machine_;
+    std::vector<std::unique_ptr<translated>> spaces_; // of cores
 };
 
 } // namespace bulkhead::machine::bench

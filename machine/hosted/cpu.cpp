@@ -79,8 +79,7 @@ void cpu::enter(execution &what, const window &space)
     what = {};
     what.on = &timing_;
     what.faults = this;
-    what.translator = mmu_ && in_guest_ ? this : nullptr; // of EL2: translation_on()
-    what.see(space);
+    what.see(space); // translated: of EL2 by translation_on(), of a guest by translate_guest()
     what.free_first = here + above - fiber::default_stack.value;
     what.free_bytes = fiber::default_stack.value;
     enter_execution(&what);
@@ -135,13 +134,9 @@ int cpu::enter_guest(guest_regs &regs)
         timing_.signal(timing_.clock());
     }
     guest_regime_ = guest_regime();
-    if (guest_->continues) {
-        guest_->runs.forget_translation();
-    }
     count_at(1);
     timing_.run_on(*guest_->on);
     count_at(2);
-    el2_execution_.forget_translation();
     in_guest_ = false;
     timing_.spend(system_.board().entry);
     return kind_;
@@ -152,6 +147,7 @@ void cpu::start_guest()
     system_.vcpu_starts(state_[SYSREG_ID_VTTBR_EL2] >> 48, id());
     guest_->on = std::make_unique<fiber>([this]() -> fiber & {
         enter(guest_->runs, space_->pages());
+        translate_guest();
         run_guest();
         return *el2_;
     });
@@ -223,7 +219,7 @@ void cpu::wait_for_event()
 
 tables cpu::stage2() const
 {
-    return stage2_tables(state_[SYSREG_ID_VTTBR_EL2], state_[SYSREG_ID_VTCR_EL2]);
+    return {vmsa::stage2_from(state_[SYSREG_ID_VTTBR_EL2], state_[SYSREG_ID_VTCR_EL2])};
 }
 
 // The function that a record in the guest's memory leads to, or nothing if it is no record or is not mapped.
@@ -387,7 +383,7 @@ void cpu::map_around(std::uint64_t ipa, const translation &page)
         end = std::min(end, space_->own_end());
     }
     const stage2_caching caching = stage2_cached(page.attributes, (state_[SYSREG_ID_HCR_EL2] & hcr_fwb) != 0);
-    page_attributes attributes{.writable = stage2_writable(page.attributes),
+    page_attributes attributes{.writable = vmsa::stage2_of(page.attributes).writable,
                                .past_caches = caching == stage2_caching::never};
     auto runs = stage2().runs(system_.memory(), first, end - first);
     for (mapping_run &run : runs) {

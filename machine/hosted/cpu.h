@@ -16,6 +16,7 @@
 #include "machine/hosted/tables.h"
 #include "machine/mmu.h"
 #include "machine/program/execution.h"
+#include "machine/program/fast_pages.h"
 
 struct guest_regs;
 
@@ -58,9 +59,12 @@ public:
     [[nodiscard]] event_register &event() { return event_; }
     // EL2's MMU is on: its accesses are translated from now on.
     void translation_on();
-    void invalidate_translations();                  // of all regimes
-    void invalidate_el2_page(std::uint64_t address); // EL2's own
-    void invalidate_guest_page(std::uint16_t vmid, std::uint64_t ipa);
+    // What the operations of the same names do to this core's TLBs, whoever executes them.
+    void invalidate_all();
+    void invalidate_el2_page(std::uint64_t address);
+    void invalidate_intermediate(std::uint16_t vmid, std::uint64_t ipa);
+    void invalidate_stage1(std::uint16_t vmid);
+    [[nodiscard]] std::uint16_t vmid() const;
 
     // --- For the guest ---
     // To EL2 and back. True if the instruction is done (its address was passed), false if it must be tried
@@ -75,7 +79,6 @@ public:
     [[nodiscard]] std::uint64_t *exchange(); // x0 to x30 of the guest, in EL2's copy of its registers
     // What an access at an intermediate address costs in translation, with or without a result.
     void pay_translation(std::uint64_t ipa, access_kind kind);
-    void invalidate_guest();
     // Its guest maps some of its memory so that no cache may serve it, or, for no bytes, all of it as usual.
     void map_guest_past_caches(std::uint64_t ipa, byte_count bytes);
     [[nodiscard]] guest_space *space() const { return space_; }
@@ -84,8 +87,9 @@ public:
 
 private:
     void resolve(const fault &what) override;
-    void translate(std::uint64_t address, access_kind kind) override;
+    bool translate(std::uint64_t address, std::uint64_t ipa, access_kind kind, std::uint64_t code) override;
     void enter(execution &what, const window &space);
+    void translate_guest();
     // Makes a page of the guest's memory accessible, through EL2 if it must; returns with it mapped.
     void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);
     void map_around(std::uint64_t ipa, const translation &page);
@@ -112,9 +116,12 @@ private:
     bool in_guest_ = false;
     fiber *el2_ = nullptr;
     execution el2_execution_;
+    std::unique_ptr<fast_pages> el2_pages_;
+    std::vector<fast_pages *> pages_of_entry_; // who has allowed pages by an entry of the first-level TLB
     // A VCPU that was entered here.
     struct guest {
         execution runs;
+        std::unique_ptr<fast_pages> pages;
         std::unique_ptr<fiber> on;
         std::uint64_t left_at = 0; // ELR_EL2 as its last exception set it
         bool continues = false;    // its fiber can go on

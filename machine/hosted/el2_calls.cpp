@@ -157,7 +157,7 @@ void arch_tlbi_local_all(void)
             current().space_of(current().running().state()[SYSREG_ID_VTTBR_EL2] >> 48)) {
         space->pages().unmap(space->own_first(), space->pages().layout().bytes);
     }
-    current().running().invalidate_translations();
+    current().running().invalidate_all();
 }
 
 void arch_tlbi_el2_page(bool everywhere, uintptr_t address)
@@ -175,13 +175,15 @@ void arch_tlbi_stage2_page(bool everywhere, uint64_t ipa)
     if (hosted::guest_space *space = current().space_of(vmid)) {
         space->pages().unmap(space->in_window(ipa), {page_bytes});
     }
-    for_users(everywhere, [&](cpu &one) { one.invalidate_guest_page(vmid, ipa); });
+    for_users(everywhere, [&](cpu &one) { one.invalidate_intermediate(vmid, ipa); });
 }
 
-/* Guests have no stage 1: what both make of a page is found by its IPA. */
+/* TLBs have what both stages make of an address: what stage 1 makes of it goes, and all of them with it. */
 void arch_tlbi_stage1_all(bool everywhere)
 {
+    const std::uint16_t vmid = current().running().vmid();
     maintenance(everywhere);
+    for_users(everywhere, [&](cpu &one) { one.invalidate_stage1(vmid); });
 }
 
 /* No model makes one. */
@@ -196,11 +198,11 @@ void arch_icache_invalidate_local(void)
     barrier();
 }
 
-/* A guest's translations of this core; others' are not known to have any of it, for want of stage 1. */
+/* Of the guest that is on this core; a smaller part of its translations than all of stage 1 is not kept
+ * apart. */
 void arch_tlbi(enum tlbi_form, bool everywhere, uint64_t)
 {
-    current().running().invalidate_guest();
-    maintenance(everywhere);
+    arch_tlbi_stage1_all(everywhere);
 }
 
 /* Instructions are not fetched. */

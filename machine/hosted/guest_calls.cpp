@@ -238,8 +238,11 @@ void guest_execute(enum guest_instruction which)
     switch (which) {
     case GUEST_TLBI:
         if (!hosted::traps(hcr_ttlb, tlbi_vmalle1is, __builtin_return_address(0))) {
-            core.invalidate_guest();
+            const std::uint16_t vmid = core.vmid();
             current().broadcast_maintenance();
+            for (std::size_t n = 0; n < current().core_count(); ++n) {
+                current().core_at(n).invalidate_stage1(vmid);
+            }
         }
         core.timing().spend(current().board().barrier);
         break;

@@ -240,10 +240,10 @@ void system::translation_on(std::uint64_t ttbr0, std::uint64_t tcr)
     }
     translating_ = true;
     el2_space_->unmap(POOL_VA, el2_space_->layout().bytes);
-    const tables mapped = el2_tables(ttbr0, tcr);
+    const tables mapped{vmsa::stage1_from(ttbr0, tcr)};
     for (const mapping_run &run : mapped.runs(*memory_, POOL_VA, contents_.pool_bytes)) {
         const auto first = mapped.walk(*memory_, run.ipa);
-        const bool writable = stage1_writable(std::get<translation>(first).attributes);
+        const bool writable = vmsa::stage1_of(std::get<translation>(first).attributes, 0).writable;
         if (auto bad = el2_space_->map({&run, 1}, {.writable = writable})) {
             give_up(bad->reason);
         }
@@ -253,7 +253,8 @@ void system::translation_on(std::uint64_t ttbr0, std::uint64_t tcr)
 void system::map_el2_window(std::uint64_t va)
 {
     cpu &core = running();
-    const tables mapped = el2_tables(core.state()[SYSREG_ID_TTBR0_EL2], core.state()[SYSREG_ID_TCR_EL2]);
+    const tables mapped{
+        vmsa::stage1_from(core.state()[SYSREG_ID_TTBR0_EL2], core.state()[SYSREG_ID_TCR_EL2])};
     const std::uint64_t page = va & ~(page_bytes - 1);
     const std::uint64_t here = POOL_VA + contents_.pool_bytes + (page - window_va);
     el2_space_->unmap(here, {page_bytes});
@@ -263,9 +264,9 @@ void system::map_el2_window(std::uint64_t va)
         if ((page - window_va) / page_bytes % WINDOW_COUNT >= WINDOW_KEPT) {
             share_page(one->pa); // of a guest that goes on meanwhile
         }
-        const page_attributes attributes{
-            .writable = stage1_writable(one->attributes),
-            .past_caches = !stage1_cached(one->attributes, core.state()[SYSREG_ID_MAIR_EL2])};
+        const vmsa::stage1_attributes made =
+            vmsa::stage1_of(one->attributes, core.state()[SYSREG_ID_MAIR_EL2]);
+        const page_attributes attributes{.writable = made.writable, .past_caches = !made.cached};
         if (auto bad = el2_space_->map({&run, 1}, attributes)) {
             give_up(bad->reason);
         }

@@ -5,20 +5,6 @@
 #include <cstring>
 
 namespace bulkhead::machine::hosted {
-namespace {
-
-constexpr std::uint64_t valid = 1;
-constexpr std::uint64_t table_or_page = 3;
-constexpr std::uint64_t address_bits = 0x0000FFFFFFFFF000;
-constexpr std::uint32_t last_level = 3;
-constexpr std::uint32_t entries = 512;
-
-constexpr std::uint32_t shift_of(std::uint32_t level)
-{
-    return 12 + 9 * (last_level - level);
-}
-
-} // namespace
 
 std::optional<std::uint64_t> descriptor_at(const ram &memory, phys_addr where)
 {
@@ -33,26 +19,23 @@ std::optional<std::uint64_t> descriptor_at(const ram &memory, phys_addr where)
 
 std::variant<translation, walk_fault> tables::walk(const ram &memory, std::uint64_t input) const
 {
-    if (input >> input_bits != 0) {
+    if (input >> stage.input_bits != 0) {
         return walk_fault{0};
     }
-    std::uint64_t table = root.value;
-    for (std::uint32_t level = start_level;; ++level) {
-        const std::uint32_t shift = shift_of(level);
-        const std::uint64_t index = level == start_level ? input >> shift : input >> shift & (entries - 1);
-        const std::optional<std::uint64_t> found = descriptor_at(memory, phys_addr{table + index * 8});
-        if (!found || (*found & valid) == 0 ||
-            (level == last_level && (*found & table_or_page) != table_or_page) ||
-            (level == 0 && (*found & table_or_page) != table_or_page)) {
-            return walk_fault{level};
+    const auto read = [&](std::uint64_t where) -> std::variant<std::uint64_t, translation_fault> {
+        if (const auto found = descriptor_at(memory, phys_addr{where})) {
+            return *found;
         }
-        if (level == last_level || (*found & table_or_page) != table_or_page) {
-            const std::uint64_t size = std::uint64_t{1} << shift;
-            const std::uint64_t base = *found & address_bits & ~(size - 1);
-            return translation{phys_addr{base | (input & (size - 1))}, size, *found & ~address_bits, level};
-        }
-        table = *found & address_bits;
+        return translation_fault{translation_fault::cause::external, 0, 0};
+    };
+    const auto found = vmsa::walk(stage, 2, input, vmsa::start_of(stage), read);
+    if (const auto *why = std::get_if<translation_fault>(&found)) {
+        return walk_fault{why->level};
     }
+    const auto &[leaf, raw, in] = std::get<vmsa::end>(found);
+    const std::uint64_t size = std::uint64_t{1} << leaf.shift;
+    return translation{phys_addr{leaf.output | (input & (size - 1))}, size, raw & ~vmsa::address_mask,
+                       in.level};
 }
 
 std::vector<mapping_run> tables::runs(const ram &memory, std::uint64_t first, std::uint64_t bytes) const
@@ -63,7 +46,7 @@ std::vector<mapping_run> tables::runs(const ram &memory, std::uint64_t first, st
     for (std::uint64_t at = first; at < end;) {
         const auto answer = walk(memory, at);
         if (const auto *fault = std::get_if<walk_fault>(&answer)) {
-            const std::uint64_t size = std::uint64_t{1} << shift_of(fault->level);
+            const std::uint64_t size = std::uint64_t{1} << vmsa::shift_of(fault->level);
             at = fault->level == 0 ? end : (at & ~(size - 1)) + size;
             continue;
         }
@@ -83,37 +66,6 @@ std::vector<mapping_run> tables::runs(const ram &memory, std::uint64_t first, st
         at = next;
     }
     return found;
-}
-
-tables stage2_tables(std::uint64_t vttbr, std::uint64_t vtcr)
-{
-    const auto bits = static_cast<std::uint32_t>(64 - (vtcr & 0x3F));
-    const auto level =
-        static_cast<std::uint32_t>(2 - (vtcr >> 6 & 3)); // SL0: 0 level 2, 1 level 1, 2 level 0
-    return {phys_addr{vttbr & 0x0000FFFFFFFFFFFE}, level, bits};
-}
-
-tables el2_tables(std::uint64_t ttbr0, std::uint64_t tcr)
-{
-    const auto bits = static_cast<std::uint32_t>(64 - (tcr & 0x3F));
-    const std::uint32_t level = bits > 39 ? 0 : bits > 30 ? 1 : 2;
-    return {phys_addr{ttbr0 & 0x0000FFFFFFFFFFFE}, level, bits};
-}
-
-bool stage1_writable(std::uint64_t attributes)
-{
-    return (attributes >> 7 & 1) == 0;
-}
-
-bool stage1_cached(std::uint64_t attributes, std::uint64_t mair)
-{
-    constexpr std::uint64_t write_back = 0xFF; // inner and outer, with allocation
-    return (mair >> (attributes >> 2 & 7) * 8 & 0xFF) == write_back;
-}
-
-bool stage2_writable(std::uint64_t attributes)
-{
-    return (attributes >> 7 & 1) != 0;
 }
 
 // DDI 0487, D8.6, rules R_VRJSW and R_RHWZM: without FWB the more restrictive stage decides.

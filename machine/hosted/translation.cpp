@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What translation costs the core: the part of machine/hosted/cpu.h that has TLBs. Windows decide what may be
-// accessed; tables are walked here for their time, through the caches, where the hypervisor has written them.
+// Hosted software on its core's MMU: the part of machine/hosted/cpu.h that has TLBs. Windows decide what may
+// be accessed; tables are walked here for their time, through the caches, where the hypervisor has written
+// them. That both agree is checked: a TLB that still has what its tables no longer say ends the run.
 #include "machine/hosted/cpu.h"
 #include "machine/hosted/system.h"
+#include "machine/program/text.h"
 
 namespace bulkhead::machine::hosted {
-namespace {
 
-constexpr std::uint16_t el2_vmid = 0; // no domain has it
+std::uint16_t cpu::vmid() const
+{
+    return static_cast<std::uint16_t>(state_[SYSREG_ID_VTTBR_EL2] >> 48);
+}
 
-} // namespace
-
-// Of a guest: its programs have no tables of their own, so stage 1 is off.
+// Its programs have no tables of their own, so stage 1 is off.
 translation_regime cpu::guest_regime() const
 {
-    const tables mapped = stage2();
     translation_regime made;
-    made.stage2 = {true, mapped.root, mapped.input_bits, mapped.start_level};
-    made.vmid = static_cast<std::uint16_t>(state_[SYSREG_ID_VTTBR_EL2] >> 48);
+    made.stage2 = stage2().stage;
+    made.vmid = vmid();
     return made;
 }
 
@@ -26,22 +27,61 @@ void cpu::translation_on()
     if (!mmu_) {
         return;
     }
-    const tables mapped = el2_tables(state_[SYSREG_ID_TTBR0_EL2], state_[SYSREG_ID_TCR_EL2]);
-    el2_regime_.stage1 = {true, mapped.root, mapped.input_bits, mapped.start_level};
+    el2_regime_.stage1 = vmsa::stage1_from(state_[SYSREG_ID_TTBR0_EL2], state_[SYSREG_ID_TCR_EL2]);
     el2_regime_.mair = state_[SYSREG_ID_MAIR_EL2];
-    el2_regime_.vmid = el2_vmid;
-    el2_execution_.translator = this;
-    el2_execution_.forget_translation();
+    el2_regime_.el2 = true;
+    pages_of_entry_.assign(mmu_->first_entries(), nullptr);
+    mmu_->on_dropped([this](std::uint32_t entry) {
+        if (fast_pages *&who = pages_of_entry_[entry]; who != nullptr) {
+            who->dropped(entry);
+            who = nullptr;
+        }
+    });
+    el2_pages_ = std::make_unique<fast_pages>(system_.el2_space(), mmu_->first_entries());
+    el2_execution_.see(system_.el2_space(), *this, el2_pages_->view());
 }
 
-// An access of what runs now, by the address in its window.
-void cpu::translate(std::uint64_t address, access_kind kind)
+// A VCPU that starts.
+void cpu::translate_guest()
 {
-    if (in_guest_) {
-        pay_translation(space_->ipa_at(address), kind);
-    } else {
-        (void)mmu_->translate(el2_regime_, system_.el2_address(address), kind);
+    if (!mmu_) {
+        return;
     }
+    if (!guest_->pages) {
+        guest_->pages = std::make_unique<fast_pages>(space_->pages(), mmu_->first_entries());
+    }
+    guest_->runs.see(space_->pages(), *this, guest_->pages->view());
+}
+
+// An access of what runs now.
+bool cpu::translate(std::uint64_t address, std::uint64_t ipa, access_kind kind, std::uint64_t code)
+{
+    const bool at_el1 = in_guest_;
+    const window &space = at_el1 ? space_->pages() : system_.el2_space();
+    const auto virtual_of = [&](std::uint64_t in_window) {
+        return at_el1 ? space_->ipa_at(in_window) : system_.el2_address(in_window);
+    };
+    const translation_regime &regime = at_el1 ? guest_regime_ : el2_regime_;
+    const std::uint64_t here = virtual_of(ipa);
+    const bool known = mmu_->knows(regime, here, kind);
+    if (!known) {
+        if (const auto at = space.ipa_of(code)) {
+            (void)mmu_->fetch(regime, virtual_of(*at));
+        }
+    }
+    const mmu::outcome found = mmu_->translate(regime, here, kind);
+    const auto *made = std::get_if<page_translation>(&found);
+    if (made == nullptr) {
+        return false;
+    }
+    if (const auto seen = space.translate(ipa); known && seen && *seen != made->of(here)) {
+        system_.give_up(sentence("a TLB has ", hex{here}, " at ", hex{made->of(here).value},
+                                 ", which is mapped to ", hex{seen->value}));
+    }
+    fast_pages *own = at_el1 ? guest_->pages.get() : el2_pages_.get();
+    own->allow(address, made->entry, made->writable);
+    pages_of_entry_[made->entry] = own;
+    return !known;
 }
 
 void cpu::pay_translation(std::uint64_t ipa, access_kind kind)
@@ -51,37 +91,31 @@ void cpu::pay_translation(std::uint64_t ipa, access_kind kind)
     }
 }
 
-void cpu::invalidate_translations()
+void cpu::invalidate_all()
 {
     if (mmu_) {
         mmu_->invalidate_all();
-        el2_execution_.forget_translation();
     }
 }
 
 void cpu::invalidate_el2_page(std::uint64_t address)
 {
     if (mmu_) {
-        mmu_->invalidate_page(el2_vmid, address);
-        el2_execution_.forget_translation();
+        mmu_->invalidate_el2_page(address);
     }
 }
 
-void cpu::invalidate_guest_page(std::uint16_t vmid, std::uint64_t ipa)
+void cpu::invalidate_intermediate(std::uint16_t vmid, std::uint64_t ipa)
 {
     if (mmu_) {
-        mmu_->invalidate_page(vmid, ipa);
-        if (const auto one = guests_.find(vmid); one != guests_.end()) {
-            one->second.runs.forget_translation();
-        }
+        mmu_->invalidate_intermediate(vmid, ipa);
     }
 }
 
-void cpu::invalidate_guest()
+void cpu::invalidate_stage1(std::uint16_t vmid)
 {
     if (mmu_) {
-        mmu_->invalidate_vmid(guest_regime_.vmid);
-        guest_->runs.forget_translation();
+        mmu_->invalidate_stage1(vmid);
     }
 }
 

@@ -45,6 +45,9 @@ result<std::unique_ptr<bare_program>> bare_program::make(const image &file, cons
     if (auto bad = made->load(file)) {
         return *std::move(bad);
     }
+    if (auto bad = made->translate()) {
+        return *std::move(bad);
+    }
     return made;
 }
 
@@ -83,6 +86,24 @@ std::optional<refusal> bare_program::load(const image &file)
         return *std::move(bad);
     }
     stack_top_ = std::get<std::byte *>(top);
+    return std::nullopt;
+}
+
+std::optional<refusal> bare_program::translate()
+{
+    if (!setup_.space) {
+        return std::nullopt;
+    }
+    result<address_space> tables = address_space::make(*setup_.space);
+    if (auto *bad = std::get_if<refusal>(&tables)) {
+        return std::move(*bad);
+    }
+    auto made = translated_program::make(std::get<address_space>(std::move(tables)), space_, on_);
+    if (auto *bad = std::get_if<refusal>(&made)) {
+        return std::move(*bad);
+    }
+    translated_ = std::get<std::unique_ptr<translated_program>>(std::move(made));
+    translated_->enter(execution_);
     return std::nullopt;
 }
 

@@ -10,15 +10,17 @@
 
 #include "machine/program/execution.h"
 #include "machine/program/image.h"
+#include "machine/program/translated_program.h"
 
 namespace bulkhead::machine {
 
 class bare_program final : fault_handler {
 public:
     struct setup {
-        std::vector<mapping_run> memory;    // the program's; what is missing in it is nobody's
-        std::vector<std::string> arguments; // of main, argv[0] included
-        byte_count stack{64 * 1024};        // the last of its memory
+        std::vector<mapping_run> memory;       // the program's; what is missing in it is nobody's
+        std::vector<std::string> arguments;    // of main, argv[0] included
+        byte_count stack{64 * 1024};           // the last of its memory
+        std::optional<space_settings> space{}; // its tables; nothing: translation costs nothing
     };
     struct mark {
         std::uint32_t id;
@@ -53,6 +55,7 @@ public:
 private:
     bare_program(core &on, setup wanted, window space);
     [[nodiscard]] std::optional<refusal> load(const image &file);
+    [[nodiscard]] std::optional<refusal> translate();
     void run();
     [[nodiscard]] char **copy_arguments(std::byte *&top) const;
     void resolve(const fault &what) override;
@@ -71,6 +74,7 @@ private:
     window space_;
     std::unique_ptr<instance> program_;
     execution execution_;
+    std::unique_ptr<translated_program> translated_;
     std::byte *stack_top_ = nullptr;
     std::uint64_t free_ipa_ = 0; // memory beside data and stack
     std::uint64_t free_end_ = 0;

@@ -20,9 +20,9 @@ namespace {
 // Larger moves are made as the target would: by pairs of 64-bit registers.
 constexpr std::uint64_t pair_bytes = 16;
 
-template <access_kind kind> constexpr page_entry obstacles()
+template <access_kind kind> constexpr page_entry fast()
 {
-    return page::free | page::past | (kind == access_kind::read ? page::no_read : page::no_write);
+    return kind == access_kind::read ? page::fast_read : page::fast_write;
 }
 
 template <access_kind kind, bool waited>
@@ -46,17 +46,11 @@ page_entry entry_of(const execution &here, std::uint64_t address)
     return address - here.free_first < here.free_bytes ? page::free : page::nothing;
 }
 
-// Returns true if the page was translated, which can have taken long: all is to be looked at again.
-bool translated(execution &here, std::uint64_t address, access_kind kind)
+// Returns true if that took time: all is to be looked at again.
+bool translated(const execution &here, std::uint64_t address, access_kind kind, std::uint64_t caller)
 {
-    const page_view &all = here.space->view();
-    if (here.translator == nullptr || address - here.pages.low < here.pages.pages * page_bytes) {
-        return false;
-    }
-    here.translator->translate(here.space->ipa_of(address).value_or(address), kind);
-    const std::uint64_t number = (address - all.low) / page_bytes;
-    here.pages = {all.low + number * page_bytes, 1, all.entries + number};
-    return true;
+    return here.translator != nullptr &&
+           here.translator->translate(address, here.space->ipa_of(address).value_or(address), kind, caller);
 }
 
 // Of one page: whatever the fast way did not take.
@@ -71,7 +65,10 @@ template <access_kind kind, bool waited>
             here.faults->resolve({address, here.space->ipa_of(address), kind, bytes, caller, false});
         } else if ((entry & page::free) != 0) {
             return;
-        } else if (!translated(here, address, kind)) {
+        } else if (!translated(here, address, kind, caller)) {
+            if (entry_of(here, address) != entry) {
+                continue; // others have run
+            }
             const phys_addr where{page::frame(entry).value | (address % page_bytes)};
             if ((entry & page::past) != 0) {
                 here.on->past_caches(where, bytes, kind);
@@ -92,7 +89,7 @@ template <access_kind kind, bool waited = false>
     const std::uint64_t number = (address - here.pages.low) / page_bytes;
     if (number < here.pages.pages) [[likely]] {
         const page_entry entry = here.pages.entries[number];
-        if ((entry & obstacles<kind>()) == 0) [[likely]] {
+        if ((entry & fast<kind>()) != 0) [[likely]] {
             charge<kind, waited>(here, phys_addr{page::frame(entry).value | (address % page_bytes)}, bytes);
             return;
         }

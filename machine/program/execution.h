@@ -32,19 +32,21 @@ protected:
     ~fault_handler() = default;
 };
 
-// Who lets an access to another page than the last one pay for its translation.
+// Who lets accesses pay for their translation that `execution::pages` does not take.
 class page_translator {
 public:
-    // Called on the program's fiber, before the access; may switch fibers. The access is allowed.
-    virtual void translate(std::uint64_t ipa, access_kind kind) = 0;
+    // Called on the program's fiber, before the access; may switch fibers. The window allows the access.
+    // True: time has passed, and all is to be looked at again; false: the access can be made now. `code`: as
+    // in a fault.
+    virtual bool translate(std::uint64_t address, std::uint64_t ipa, access_kind kind,
+                           std::uint64_t code) = 0;
 
 protected:
     ~page_translator() = default;
 };
 
 struct execution {
-    // What accesses go through without a question: all of `space`, or, with a translator, the page that it
-    // was asked for last.
+    // What accesses go through without a question: all of `space`, or, with a translator, what it says.
     page_view pages;
     core *on = nullptr;
     const window *space = nullptr;
@@ -57,10 +59,15 @@ struct execution {
     void see(const window &what)
     {
         space = &what;
-        forget_translation();
+        pages = what.view();
     }
-    // The next access asks again, whatever its page.
-    void forget_translation() { pages = translator == nullptr ? space->view() : page_view{}; }
+    // The same, asking `who` about all that `known` does not have.
+    void see(const window &what, page_translator &who, const page_view &known)
+    {
+        space = &what;
+        translator = &who;
+        pages = known;
+    }
 };
 
 // The running fiber's; null: none.

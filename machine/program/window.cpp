@@ -174,7 +174,7 @@ std::optional<refusal> window::map(std::span<const mapping_run> runs, page_attri
         before.emplace_back(entry, entry + static_cast<std::ptrdiff_t>(pages));
         mappings -= pieces(first, pages);
         for (std::uint64_t page = 0; page < pages; ++page) {
-            entries_[first + page] = (run.pa.value + page * page_bytes) | flags;
+            entries_[first + page] = page::with_fast((run.pa.value + page * page_bytes) | flags);
         }
         mappings += pieces(first, pages);
     }
@@ -196,6 +196,7 @@ std::optional<refusal> window::map(std::span<const mapping_run> runs, page_attri
             end += runs[next].bytes.value;
         }
         refresh(runs[i].ipa, end - runs[i].ipa);
+        tell(index_of(runs[i].ipa), pages_of(end - runs[i].ipa));
         if (!map_on_host(index_of(runs[i].ipa), pages_of(end - runs[i].ipa))) {
             return refusal{
                 sentence("the host did not map IPA ", hex{runs[i].ipa}, ": ", std::strerror(errno))};
@@ -220,7 +221,15 @@ void window::unmap(std::uint64_t ipa, byte_count bytes)
     mappings_ += has - had;
     mappings_of_all_windows += has - had;
     refresh(ipa, (end - first) * page_bytes);
+    tell(first, end - first);
     map_on_host(first, end - first);
+}
+
+void window::tell(std::uint64_t first_page, std::uint64_t pages) const
+{
+    for (window_follower *each : followers_) {
+        each->changed(first_page, pages);
+    }
 }
 
 // Makes the host's mapping of these pages what their entries say, with as few calls as there are pieces.
@@ -268,6 +277,9 @@ void window::refresh(std::uint64_t ipa, std::uint64_t bytes)
         for (std::uint64_t at = begin; at < end; at += page_bytes) {
             const bool inside = at >= shape_.first && at - shape_.first < shape_.bytes.value;
             entries_[each.page + pages_of(at - each.ipa)] = inside ? entries_[index_of(at)] : page::nothing;
+        }
+        if (begin < end) {
+            tell(each.page + pages_of(begin - each.ipa), pages_of(end - begin + page_bytes - 1));
         }
     }
 }

@@ -29,6 +29,16 @@ struct page_attributes {
     bool past_caches = false; // no cache may serve what is there
 };
 
+// Who keeps copies of a window's entries (machine/program/fast_pages.h).
+class window_follower {
+public:
+    // These pages have other entries now.
+    virtual void changed(std::uint64_t first_page, std::uint64_t pages) = 0;
+
+protected:
+    ~window_follower() = default;
+};
+
 class window {
 public:
     struct shape {
@@ -54,6 +64,10 @@ public:
     void stand_for(const std::byte *annex, byte_count bytes, std::uint64_t ipa);
     // The pages of an annex may be read (and written), for nothing.
     void make_free(const std::byte *annex, byte_count bytes, bool writable);
+
+    // Until the follower leaves. The window must stay where it is meanwhile.
+    void follow(window_follower &who) const { followers_.push_back(&who); }
+    void leave(window_follower &who) const { std::erase(followers_, &who); }
 
     [[nodiscard]] const shape &layout() const { return shape_; }
     [[nodiscard]] const page_view &view() const { return view_; }
@@ -83,6 +97,7 @@ private:
     [[nodiscard]] std::uint64_t index_of(std::uint64_t ipa) const;
     [[nodiscard]] std::uint64_t pieces(std::uint64_t first_page, std::uint64_t pages) const;
     void refresh(std::uint64_t ipa, std::uint64_t bytes);
+    void tell(std::uint64_t first_page, std::uint64_t pages) const;
     bool map_on_host(std::uint64_t first_page, std::uint64_t pages);
     void release();
 
@@ -94,6 +109,7 @@ private:
     std::vector<page_entry> entries_;
     std::vector<alias> aliases_;
     std::uint64_t mappings_ = 0; // of the host, in this window
+    mutable std::vector<window_follower *> followers_;
 };
 
 } // namespace bulkhead::machine

@@ -20,6 +20,7 @@
 #include "machine/python/programs.h"
 #include "machine/python/regulation_json.h"
 #include "machine/python/results.h"
+#include "machine/python/space_json.h"
 #include "machine/python/walk_json.h"
 #include "machine/settings_json.h"
 
@@ -36,6 +37,12 @@ template <class T> T taken(result<T> made)
         throw std::invalid_argument(refused->reason);
     }
     return std::get<T>(std::move(made));
+}
+
+// How many frames the tables of an address space need.
+std::uint64_t table_frames(const std::string &space)
+{
+    return taken(address_space::frames_for(taken(space_from_text(space)).value_or(space_settings{})));
 }
 
 class python_machine {
@@ -63,6 +70,9 @@ public:
         walks_.push_back(
             {number, std::make_unique<walk>(taken(walk::make(taken(walk_from_json(description)))))});
         walk *added = walks_.back().what.get();
+        if (auto refused = added->prepare(mine)) {
+            throw std::invalid_argument(refused->reason);
+        }
         const bool endless = description_is_endless(description);
         waited_for_ += endless ? 0 : 1;
         mine.start([this, added, endless](core &on) {
@@ -81,17 +91,20 @@ public:
         engines_.push_back(std::move(made));
     }
 
-    // An instrumented program. `memory`: runs of guest address, physical address and bytes.
+    // An instrumented program. `memory`: runs of guest address, physical address and bytes; `space`: its
+    // tables, or nothing.
     void program_on(std::uint32_t number, const std::string &file,
                     const std::vector<std::array<std::uint64_t, 3>> &memory,
-                    const std::vector<std::string> &arguments, bool endless, std::uint64_t start_ps)
+                    const std::vector<std::string> &arguments, bool endless, std::uint64_t start_ps,
+                    const std::string &space)
     {
         core &mine = free_core(number);
         if (!ram_) {
             ram_ = std::make_unique<ram>(taken(
                 ram::make(std::vector<memory_range>{{machine_->ram().base(), machine_->ram().size()}})));
         }
-        bare_program::setup setup{.memory = {}, .arguments = arguments};
+        bare_program::setup setup{
+            .memory = {}, .arguments = arguments, .space = taken(space_from_text(space))};
         for (const auto &[ipa, pa, bytes] : memory) {
             setup.memory.push_back({ipa, phys_addr{pa}, byte_count{bytes}});
         }
@@ -103,14 +116,15 @@ public:
 
     // A recorded program in frames of 4 KiB. `replays`: 0 for without end.
     void trace_on(std::uint32_t number, const std::string &file, const std::vector<std::uint64_t> &frames,
-                  std::uint64_t replays, bool endless, std::uint64_t start_ps)
+                  std::uint64_t replays, bool endless, std::uint64_t start_ps, const std::string &space)
     {
         core &mine = free_core(number);
         std::vector<phys_addr> own;
         for (const std::uint64_t frame : frames) {
             own.push_back({frame});
         }
-        auto made = taken(trace::recorded::make(file, std::move(own), mine, replays));
+        auto made =
+            taken(trace::recorded::make(file, std::move(own), mine, replays, taken(space_from_text(space))));
         made->start(picoseconds{start_ps});
         programs_.emplace_back(number, endless, std::move(made));
     }
@@ -231,15 +245,17 @@ private:
 NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the macro declares it
 {
     module.doc() = "The simulated machine.";
+    module.def("table_frames", &table_frames, nb::arg("space"));
     nb::class_<python_machine>(module, "Machine")
         .def(nb::init<const std::string &>(), nb::arg("settings"))
         .def("own", &python_machine::own, nb::arg("owner"), nb::arg("pages"), nb::arg("page_bytes") = 4096)
         .def("walk", &python_machine::walk_on, nb::arg("core"), nb::arg("description"))
         .def("dma", &python_machine::dma, nb::arg("description"))
         .def("program", &python_machine::program_on, nb::arg("core"), nb::arg("file"), nb::arg("memory"),
-             nb::arg("arguments"), nb::arg("endless") = false, nb::arg("start_ps") = 0)
+             nb::arg("arguments"), nb::arg("endless") = false, nb::arg("start_ps") = 0, nb::arg("space") = "")
         .def("trace", &python_machine::trace_on, nb::arg("core"), nb::arg("file"), nb::arg("frames"),
-             nb::arg("replays") = 1, nb::arg("endless") = false, nb::arg("start_ps") = 0)
+             nb::arg("replays") = 1, nb::arg("endless") = false, nb::arg("start_ps") = 0,
+             nb::arg("space") = "")
         .def("regulate", &python_machine::regulate, nb::arg("description"))
         .def("run", &python_machine::run, nb::arg("until_ps"), nb::call_guard<nb::gil_scoped_release>())
         .def("results", &python_machine::results);

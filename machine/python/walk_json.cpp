@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include "machine/python/space_json.h"
 
 namespace bulkhead::machine {
 
@@ -60,10 +60,8 @@ void read_key(walk_settings &into, const std::string &key, const json &value)
         value.get_to(into.walks);
     } else if (key == "start_ps") {
         value.get_to(into.start_ps);
-    } else if (key == "table_levels") {
-        value.get_to(into.table_levels);
-    } else if (key == "table_frames") {
-        value.get_to(into.table_frames);
+    } else if (key == "space") {
+        into.space = space_from(value);
     } else if (key == "flush_tlb") {
         value.get_to(into.flush_tlb);
     } else {

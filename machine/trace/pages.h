@@ -21,7 +21,7 @@ public:
     explicit page_map(std::vector<phys_addr> frames) : frames_(std::move(frames)) {}
 
     // Nothing: all frames are in use.
-    [[nodiscard]] std::optional<phys_addr> translate(std::uint64_t address)
+    [[nodiscard]] std::optional<phys_addr> translate(std::uint64_t address, access_kind /*kind*/)
     {
         const std::uint64_t page = address / page_bytes;
         if (page != last_page_ || !last_valid_) {

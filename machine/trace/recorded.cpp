@@ -7,7 +7,8 @@
 namespace bulkhead::machine::trace {
 
 result<std::unique_ptr<recorded>> recorded::make(const std::string &path, std::vector<phys_addr> frames,
-                                                 core &on, std::uint64_t replays)
+                                                 core &on, std::uint64_t replays,
+                                                 std::optional<space_settings> space)
 {
     auto opened = reader::open(path);
     if (auto *bad = std::get_if<refusal>(&opened)) {
@@ -17,7 +18,21 @@ result<std::unique_ptr<recorded>> recorded::make(const std::string &path, std::v
     if (from.all().instructions == 0) {
         return refusal{path + ": it has no instructions"};
     }
-    return std::unique_ptr<recorded>(new recorded(std::move(from), std::move(frames), on, replays));
+    std::optional<translated_pages> pages;
+    if (space) {
+        auto tables = address_space::make(*space);
+        if (auto *bad = std::get_if<refusal>(&tables)) {
+            return *std::move(bad);
+        }
+        auto made = translated::make(std::get<address_space>(std::move(tables)), on);
+        if (auto *bad = std::get_if<refusal>(&made)) {
+            return *std::move(bad);
+        }
+        pages.emplace(std::get<std::unique_ptr<translated>>(std::move(made)), space->pieces.front().address,
+                      frames.size());
+    }
+    return std::unique_ptr<recorded>(
+        new recorded(std::move(from), std::move(frames), on, replays, std::move(pages)));
 }
 
 void recorded::start(picoseconds begin)
@@ -34,7 +49,7 @@ void recorded::run()
 {
     for (std::uint64_t done = 0; replays_ == 0 || done < replays_; ++done) {
         report_.replays.push_back({on_.clock(), std::nullopt});
-        if (auto bad = replay(from_, pages_, on_)) {
+        if (auto bad = translated_ ? replay(from_, *translated_, on_) : replay(from_, pages_, on_)) {
             report_.trouble = std::move(bad->reason);
             break;
         }

@@ -12,6 +12,7 @@
 #include "machine/core.h"
 #include "machine/trace/pages.h"
 #include "machine/trace/reader.h"
+#include "machine/trace/translated_pages.h"
 
 namespace bulkhead::machine::trace {
 
@@ -27,10 +28,12 @@ public:
         std::optional<std::string> trouble; // why it ended early
     };
 
-    // `frames`: its memory, 4 KiB each; `replays`: 0 for without end. Refuses a file that is no whole trace
-    // and one that would take no time. `on` must outlive it.
+    // `frames`: its memory, 4 KiB each; `replays`: 0 for without end; `space`: its tables, of which the first
+    // piece has the frames in order. Refuses a file that is no whole trace and one that
+    // would take no time. `on` must outlive it.
     static result<std::unique_ptr<recorded>> make(const std::string &path, std::vector<phys_addr> frames,
-                                                  core &on, std::uint64_t replays);
+                                                  core &on, std::uint64_t replays,
+                                                  std::optional<space_settings> space = std::nullopt);
 
     // Puts it on its core; it runs when the machine does, not before `begin`. Once.
     void start(picoseconds begin = {});
@@ -38,8 +41,10 @@ public:
     [[nodiscard]] const report &outcome() const { return report_; }
 
 private:
-    recorded(reader from, std::vector<phys_addr> frames, core &on, std::uint64_t replays)
-        : from_(std::move(from)), pages_(std::move(frames)), on_(on), replays_(replays)
+    recorded(reader from, std::vector<phys_addr> frames, core &on, std::uint64_t replays,
+             std::optional<translated_pages> space)
+        : from_(std::move(from)), pages_(std::move(frames)), on_(on), replays_(replays),
+          translated_(std::move(space))
     {
     }
     void run();
@@ -49,6 +54,7 @@ private:
     page_map pages_;
     core &on_;
     std::uint64_t replays_;
+    std::optional<translated_pages> translated_; // nothing: translation costs nothing
     report report_;
 };
 

@@ -20,14 +20,16 @@ concept replays = requires(Core &core, std::uint64_t count, phys_addr address, s
     core.access(address, bytes, access_kind::read);
 };
 
-// One access by what it covers: at most two pages, since no access is larger than one.
-template <replays Core> [[nodiscard]] bool replay_access(const record &each, page_map &pages, Core &core)
+// One access by what it covers: at most two pages, since no access is larger than one. `Pages`: page_map or
+// translated_pages.
+template <replays Core, class Pages>
+[[nodiscard]] bool replay_access(const record &each, Pages &pages, Core &core)
 {
     std::uint64_t address = each.address;
     std::uint64_t left = std::uint64_t{1} << each.size_log2;
     while (left > 0) {
         const std::uint64_t part = std::min(left, page_bytes - address % page_bytes);
-        const auto physical = pages.translate(address);
+        const auto physical = pages.translate(address, each.kind);
         if (!physical) {
             return false;
         }
@@ -51,7 +53,7 @@ template <replays Core> void replay_instructions(std::uint64_t count, Core &core
 }
 
 // The whole trace once. Nothing: all was replayed; else why it ended early.
-template <replays Core> std::optional<refusal> replay(reader &from, page_map &pages, Core &core)
+template <replays Core, class Pages> std::optional<refusal> replay(reader &from, Pages &pages, Core &core)
 {
     std::uint64_t done = 0;
     from.rewind();

@@ -79,6 +79,10 @@ protected:
         return both;
     }
 
+    static std::uint64_t output(const mmu::outcome &found, std::uint64_t address)
+    {
+        return made(found).of(address).value;
+    }
     static page_translation made(const mmu::outcome &found)
     {
         EXPECT_TRUE(std::holds_alternative<page_translation>(found));
@@ -102,8 +106,8 @@ TEST_F(mmu_test, pages_blocks_permissions_and_attributes_of_stage_1)
 {
     const translation_regime regime = one_stage();
     run(two_tlbs(), [&](mmu &unit) {
-        EXPECT_EQ(made(unit.translate(regime, 0x4000'3123, access_kind::write)).frame, phys_addr{0x83000});
-        EXPECT_EQ(made(unit.translate(regime, 0x4020'5000, access_kind::read)).frame, phys_addr{0x40'5000});
+        EXPECT_EQ(output(unit.translate(regime, 0x4000'3123, access_kind::write), 0x4000'3123), 0x83123U);
+        EXPECT_EQ(output(unit.translate(regime, 0x4020'5000, access_kind::read), 0x4020'5000), 0x40'5000U);
         EXPECT_FALSE(made(unit.translate(regime, 0x4002'0000, access_kind::read)).writable);
         EXPECT_TRUE(made(unit.translate(regime, 0x4002'2000, access_kind::read)).device);
         EXPECT_FALSE(made(unit.translate(regime, 0x4000'0000, access_kind::read)).device);
@@ -132,8 +136,7 @@ TEST_F(mmu_test, stage_2_moves_both_the_tables_of_stage_1_and_what_they_map)
     using cause = translation_fault::cause;
     const translation_regime regime = two_stages();
     run(two_tlbs(), [&](mmu &unit) {
-        EXPECT_EQ(made(unit.translate(regime, 0x4000'3000, access_kind::write)).frame,
-                  phys_addr{0x4008'3000});
+        EXPECT_EQ(output(unit.translate(regime, 0x4000'3000, access_kind::write), 0x4000'3000), 0x4008'3000U);
         memory_[0x9000] &= ~s2_write; // where the tables are, and the pages
         unit.invalidate_all();
         const translation_fault refused = fault(unit.translate(regime, 0x4000'4000, access_kind::write));
@@ -161,14 +164,149 @@ TEST_F(mmu_test, a_walk_of_two_stages_reads_each_table_of_both)
         (void)unit.translate(regime, 0x4000'3FF8, access_kind::read);
         EXPECT_EQ(reads_, 11U);
     });
-    mmu_settings with_cache = two_tlbs();
-    with_cache.walk_cache_entries = 8;
-    reads_ = 0;
-    run(with_cache, [&](mmu &unit) {
-        (void)unit.translate(regime, 0x4000'3000, access_kind::read);
+}
+
+TEST_F(mmu_test, the_walk_cache_has_the_table_of_the_last_level_and_the_other_what_stage_2_says)
+{
+    const translation_regime regime = two_stages();
+    const auto reads_of_a_second_walk = [&](std::uint32_t walks, std::uint32_t intermediate) {
+        mmu_settings wanted = two_tlbs();
+        wanted.walk_cache = {.entries = walks};
+        wanted.intermediate = {.entries = intermediate};
+        std::uint64_t took = 0;
+        run(wanted, [&](mmu &unit) {
+            (void)unit.translate(regime, 0x4000'3000, access_kind::read);
+            reads_ = 0;
+            (void)unit.translate(regime, 0x4000'4000, access_kind::read);
+            took = reads_;
+        });
+        return took;
+    };
+    EXPECT_EQ(reads_of_a_second_walk(0, 0), 11U);
+    EXPECT_EQ(reads_of_a_second_walk(8, 0), 1U + 2 + 2) << "the page's descriptor, and stage 2 of both";
+    EXPECT_EQ(reads_of_a_second_walk(0, 8), 3U) << "stage 1 alone: all lies in one block of stage 2";
+    EXPECT_EQ(reads_of_a_second_walk(8, 8), 1U);
+}
+
+TEST_F(mmu_test, a_block_of_stage_1_leaves_nothing_in_the_walk_cache)
+{
+    const translation_regime regime = one_stage();
+    mmu_settings wanted = two_tlbs();
+    wanted.l2.page_shifts = {12};
+    wanted.walk_cache = {.entries = 8};
+    run(wanted, [&](mmu &unit) {
+        (void)unit.translate(regime, 0x4020'0000, access_kind::read);
         reads_ = 0;
-        (void)unit.translate(regime, 0x4000'4000, access_kind::read);
-        EXPECT_EQ(reads_, 5U); // what is no table: the page of stage 1, and four blocks of stage 2
+        (void)unit.translate(regime, 0x4020'1000, access_kind::read);
+        EXPECT_EQ(reads_, 0U) << "the first level keeps it whole";
+        unit.invalidate_page(1, 0x4000'0000);
+        (void)unit.translate(regime, 0x4020'1000, access_kind::read);
+        EXPECT_EQ(reads_, 2U) << "and the main TLB a page of it, as it was told";
+    });
+}
+
+TEST_F(mmu_test, an_entry_is_as_large_as_the_smaller_of_both_stages)
+{
+    translation_regime regime = two_stages(); // stage 2: blocks of 2 MiB
+    run(two_tlbs(), [&](mmu &unit) {
+        EXPECT_EQ(made(unit.translate(regime, 0x4000'3000, access_kind::read)).shift, 12U);
+        EXPECT_EQ(made(unit.translate(regime, 0x4020'5000, access_kind::read)).shift, 21U);
+        reads_ = 0;
+        (void)unit.translate(regime, 0x4021'F000, access_kind::read);
+        EXPECT_EQ(reads_, 0U) << "anywhere in the block";
+        // The block of stage 1 is now backed by pages, as colored memory is.
+        memory_[0x9000 + 8 * 2] = 0xA000 | table;
+        for (std::uint64_t i = 0; i < 512; ++i) {
+            memory_[0xA000 + 8 * i] = (0x1000'0000 + (i << 13U)) | page | accessed | s2_read | s2_normal;
+        }
+        unit.invalidate_vmid(1);
+        EXPECT_EQ(made(unit.translate(regime, 0x4020'5000, access_kind::read)).shift, 12U);
+        EXPECT_EQ(output(unit.translate(regime, 0x4020'6010, access_kind::read), 0x4020'6010), 0x1000'C010U);
+        EXPECT_EQ(core_->counts().of(core_event::l2_tlb_refill), 4U);
+    });
+}
+
+TEST_F(mmu_test, contiguous_pages_share_an_entry)
+{
+    const translation_regime regime = one_stage();
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        memory_[0x3000 + 8 * (48 + i)] = (0x10'0000 + (i << 12U)) | page | accessed | std::uint64_t{1} << 52U;
+    }
+    run(two_tlbs(), [&](mmu &unit) {
+        const page_translation found = made(unit.translate(regime, 0x4003'3000, access_kind::read));
+        EXPECT_EQ(found.shift, 16U);
+        EXPECT_EQ(found.of(0x4003'F008).value, 0x10'F008U);
+    });
+}
+
+TEST_F(mmu_test, maintenance_of_an_address_ends_all_parts_of_its_block)
+{
+    const translation_regime regime = one_stage();
+    mmu_settings wanted = two_tlbs();
+    wanted.l1.page_shifts = {12};
+    wanted.l2.page_shifts = {12}; // a Cortex-A53 cuts 1 GiB so
+    run(wanted, [&](mmu &unit) {
+        EXPECT_EQ(made(unit.translate(regime, 0x4020'5000, access_kind::read)).shift, 12U);
+        memory_[0x2000 + 8 * 1] = 0;
+        unit.invalidate_page(1, 0x4030'0000);
+        EXPECT_EQ(fault(unit.translate(regime, 0x4020'5000, access_kind::read)).level, 2);
+    });
+}
+
+TEST_F(mmu_test, what_stage_2_alone_forgets_stays_in_the_tlbs_until_stage_1_is_forgotten)
+{
+    const translation_regime regime = two_stages();
+    mmu_settings wanted = two_tlbs();
+    wanted.intermediate = {.entries = 8};
+    run(wanted, [&](mmu &unit) {
+        (void)unit.translate(regime, 0x4020'5000, access_kind::read);
+        memory_[0x9000 + 8 * 2] = 0; // where the block goes
+        unit.invalidate_intermediate(1, 0x40'5000);
+        EXPECT_TRUE(
+            std::holds_alternative<page_translation>(unit.translate(regime, 0x4020'5000, access_kind::read)));
+        unit.invalidate_stage1(1);
+        EXPECT_EQ(fault(unit.translate(regime, 0x4020'5000, access_kind::read)).stage, 2);
+    });
+}
+
+TEST_F(mmu_test, instructions_have_a_first_tlb_of_their_own)
+{
+    const translation_regime regime = one_stage();
+    mmu_settings wanted = two_tlbs();
+    wanted.l2 = {};
+    run(wanted, [&](mmu &unit) {
+        (void)unit.fetch(regime, 0x4000'0000);
+        for (std::uint64_t i = 1; i < 32; ++i) {
+            (void)unit.translate(regime, 0x4000'0000 + (i << 12U), access_kind::read);
+        }
+        reads_ = 0;
+        (void)unit.fetch(regime, 0x4000'0000);
+        EXPECT_EQ(reads_, 0U);
+        (void)unit.translate(regime, 0x4000'0000, access_kind::read);
+        EXPECT_NE(reads_, 0U);
+    });
+}
+
+TEST_F(mmu_test, the_first_level_drops_its_oldest_entry_and_says_so)
+{
+    const translation_regime regime = one_stage();
+    run(two_tlbs(), [&](mmu &unit) {
+        std::vector<std::uint32_t> dropped;
+        unit.on_dropped([&](std::uint32_t entry) { dropped.push_back(entry); });
+        std::vector<std::uint32_t> entries;
+        for (std::uint64_t i = 0; i < 4; ++i) {
+            entries.push_back(
+                made(unit.translate(regime, 0x4000'0000 + (i << 12U), access_kind::read)).entry);
+        }
+        (void)unit.translate(regime, 0x4000'0000, access_kind::read); // used again, and the oldest
+        dropped.clear();
+        (void)unit.translate(regime, 0x4000'9000, access_kind::read);
+        EXPECT_EQ(dropped, std::vector<std::uint32_t>{entries[0]});
+        EXPECT_FALSE(unit.knows(regime, 0x4000'0000, access_kind::read));
+        EXPECT_TRUE(unit.knows(regime, 0x4000'1000, access_kind::read));
+        dropped.clear();
+        unit.invalidate_page(9, 0);
+        EXPECT_GE(dropped.size(), 4U) << "whatever is invalidated empties the first level";
     });
 }
 
@@ -223,12 +361,12 @@ TEST_F(mmu_test, locked_translations_survive_what_would_evict_them)
     });
 }
 
-TEST_F(mmu_test, a_walk_takes_longer_when_its_tables_are_in_no_cache)
+TEST_F(mmu_test, a_walk_takes_longer_the_farther_away_its_tables_are)
 {
-    const translation_regime regime = one_stage();
-    const auto second_walk_ps = [&](bool cached) {
+    translation_regime regime = one_stage();
+    const auto second_walk_ps = [&](walk_path from) {
         mmu_settings wanted = two_tlbs();
-        wanted.walks_cached = cached;
+        wanted.walks = from;
         std::uint64_t took = 0;
         run(wanted, [&](mmu &unit) {
             (void)unit.translate(regime, 0x4000'0000, access_kind::read);
@@ -239,29 +377,75 @@ TEST_F(mmu_test, a_walk_takes_longer_when_its_tables_are_in_no_cache)
         EXPECT_GT(core_->counts().of(stall_cause::walk), 0U);
         return took;
     };
-    EXPECT_NEAR(static_cast<double>(second_walk_ps(true)), 3 * 12'000 + 5 * 833,
-                1'000); // shared level, three times
-    EXPECT_GT(second_walk_ps(false), 3U * 50'000);
+    constexpr double cycle = 833;
+    EXPECT_NEAR(static_cast<double>(second_walk_ps(walk_path::l1)), (3 * 2 + 5) * cycle, 10);
+    EXPECT_NEAR(static_cast<double>(second_walk_ps(walk_path::l2)), 3 * 12'000 + 5 * cycle, 1'000);
+    const std::uint64_t past_caches = second_walk_ps(walk_path::memory);
+    EXPECT_GT(past_caches, 3U * 50'000);
+    regime.stage1.cached = false;
+    EXPECT_EQ(second_walk_ps(walk_path::l1), past_caches) << "so says the tables' memory type";
 }
+
+TEST(mmu, a_first_level_with_cycles_of_its_own_is_refused)
+{
+    mmu_settings wanted;
+    wanted.l1 = {.entries = 10};
+    EXPECT_FALSE(mmu::refused(wanted));
+    wanted.intermediate = {.entries = 12, .ways = 4};
+    EXPECT_TRUE(mmu::refused(wanted)) << "three sets";
+    wanted.intermediate = {};
+    wanted.l1.hit_cycles = 1;
+    EXPECT_TRUE(mmu::refused(wanted));
+}
+
+using small_tlb = translation_cache<int>;
 
 TEST(tlb, impossible_sizes_are_refused)
 {
-    EXPECT_NE(reason_of(tlb::make({.entries = 12, .ways = 4})), "");
-    EXPECT_EQ(reason_of(tlb::make({.entries = 512, .ways = 4})), "");
-    EXPECT_EQ(reason_of(tlb::make({.entries = 128, .ways = 2, .lockable_entries = 4})), "") << "Cortex-A9";
+    EXPECT_NE(reason_of(small_tlb::make({.entries = 12, .ways = 4})), "");
+    EXPECT_EQ(reason_of(small_tlb::make({.entries = 512, .ways = 4})), "");
+    EXPECT_EQ(reason_of(small_tlb::make({.entries = 128, .ways = 2, .lockable_entries = 4})), "")
+        << "Cortex-A9";
 }
 
 TEST(tlb, a_page_can_be_locked_in_several_address_spaces)
 {
-    tlb both = std::get<tlb>(tlb::make({.entries = 4, .ways = 4, .lockable_entries = 2}));
-    const page_key first{.page = 1, .asid = 1};
-    const page_key second{.page = 1, .asid = 2};
-    both.insert(first, {.frame = phys_addr{0x3000}});
-    EXPECT_TRUE(both.lock(first, {.frame = phys_addr{0x1000}}));
-    EXPECT_TRUE(both.lock(second, {.frame = phys_addr{0x2000}}));
-    EXPECT_TRUE(both.lock(second, {.frame = phys_addr{0x4000}})) << "again: in the same entry";
-    EXPECT_EQ(both.find(first), page_translation{.frame = phys_addr{0x1000}});
-    EXPECT_EQ(both.find(second), page_translation{.frame = phys_addr{0x4000}});
+    small_tlb both = expect_made(small_tlb::make({.entries = 4, .ways = 4, .lockable_entries = 2}));
+    const translation_tag first{.asid = 1};
+    const translation_tag second{.asid = 2};
+    both.insert(0x1000, 12, 12, first, 3);
+    EXPECT_TRUE(both.lock(0x1000, 12, 12, first, 1));
+    EXPECT_TRUE(both.lock(0x1000, 12, 12, second, 2));
+    EXPECT_TRUE(both.lock(0x1000, 12, 12, second, 4)) << "again: in the same entry";
+    EXPECT_EQ(both.find(0x1000, first)->what, 1);
+    EXPECT_EQ(both.find(0x1000, second)->what, 4);
+}
+
+TEST(tlb, entries_of_several_sizes_lie_in_sets_of_their_own_number)
+{
+    small_tlb mixed = expect_made(small_tlb::make({.entries = 8, .ways = 2, .page_shifts = {12, 21}}));
+    mixed.insert(0x20'0000, 21, 21, {}, 1);
+    for (std::uint64_t number = 0; number < 4; ++number) {
+        mixed.insert(number << 12U, 12, 12, {}, 2);
+    }
+    EXPECT_EQ(mixed.find(0x3F'F000, {})->what, 1);
+    EXPECT_EQ(mixed.find(0x3000, {})->what, 2);
+    EXPECT_EQ(mixed.find(0x4000, {}), nullptr);
+    EXPECT_EQ(mixed.kept(30), 21U);
+    EXPECT_EQ(mixed.kept(16), 12U);
+    EXPECT_FALSE(mixed.kept(11));
+}
+
+TEST(tlb, the_least_recently_used_way_goes_and_the_oldest_where_that_is_the_policy)
+{
+    for (const tlb_policy policy : {tlb_policy::lru, tlb_policy::fifo}) {
+        small_tlb pair = expect_made(small_tlb::make({.entries = 2, .ways = 2, .policy = policy}));
+        pair.insert(0x1000, 12, 12, {}, 1);
+        pair.insert(0x2000, 12, 12, {}, 2);
+        EXPECT_NE(pair.find(0x1000, {}), nullptr);
+        pair.insert(0x3000, 12, 12, {}, 3);
+        EXPECT_EQ(pair.find(0x1000, {}) != nullptr, policy == tlb_policy::lru);
+    }
 }
 
 } // namespace

@@ -146,8 +146,9 @@ def test_every_line_comes_from_memory_once_and_then_from_the_cache() -> None:
     """128 KiB fit the L2 of 512 KiB and not the L1: one miss for each line, however often it is walked."""
     result = run_point(job(part("one", 0, 128, walks=5)))
     owner = result["levels"]["l2"]["owners"][1]
-    assert owner["misses"] == 128 * KIB // 64
-    assert result["dram"]["read_bytes"] == 128 * KIB
+    lines = 128 * KIB // 64
+    assert lines <= owner["misses"] <= lines + 8, "and a few of tables"
+    assert result["dram"]["read_bytes"] == 64 * owner["misses"]
     cold, *warm = result["walks"][0]["walk_ps"]
     assert max(warm) * 2 < cold
 
@@ -300,10 +301,10 @@ def test_loads_after_a_flush_of_the_tlb_wait_for_the_walks_of_data_and_instructi
         walk = run_point(job(part("chase", 0, 4, kind="chase", walks=10, **more), on="zynq7020"))["walks"][0]
         return float(walk["walk_ps"][-1] / walk["places"])
 
-    tables = {"table_levels": 2, "table_bytes": 64 * KIB}
-    without, with_tlb = mean_ps(), mean_ps(**tables)
-    flushed, deeper = (mean_ps(**tables | {"table_levels": n, "flush_tlb": True}) for n in (2, 3))
+    tables = {"translation": "pages", "tables": "uncached"}
+    without, with_tlb = mean_ps(translation="none"), mean_ps(**tables)
+    flushed = mean_ps(**tables, flush_tlb=True)
     assert with_tlb == pytest.approx(without, rel=0.01), "translations stay in the TLB"
-    read = (flushed - with_tlb) / 4
-    assert read > 100_000, "each read of a table goes to DRAM"
-    assert deeper == pytest.approx(with_tlb + 6 * read, rel=0.15), "three of each walk"
+    assert (flushed - with_tlb) / 4 > 100_000, "each read of two tables, twice, goes to DRAM"
+    cached = mean_ps(translation="pages", flush_tlb=True)
+    assert with_tlb < cached < flushed / 1.5, "tables in the L2 are nearer"

@@ -10,7 +10,7 @@ import pytest
 
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
-from bulkhead.machine.programs import FIRST_IPA, ProgramFailed, counted, iterations_in, memory_runs
+from bulkhead.machine.programs import ProgramFailed, counted, iterations_in
 
 KIB = 1024
 
@@ -31,14 +31,6 @@ def job(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
 def mean_ps(result: dict[str, Any], leave_out: int = 1) -> list[float]:
     found = counted(result["programs"], leave_out)
     return [sum(one.time_ps for one in own) / len(own) for own in found]
-
-
-def test_pages_that_follow_each_other_become_one_run() -> None:
-    assert memory_runs([0x8000, 0x9000, 0x20000, 0xA000]) == [
-        (FIRST_IPA, 0x8000, 0x2000),
-        (FIRST_IPA + 0x2000, 0x20000, 0x1000),
-        (FIRST_IPA + 0x3000, 0xA000, 0x1000),
-    ]
 
 
 def test_iterations_count_from_when_all_iterate() -> None:

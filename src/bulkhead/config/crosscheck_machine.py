@@ -12,6 +12,7 @@ from bulkhead.config import dram as drams
 from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
 from bulkhead.config.timing import BY_TURNS, WATERMARKS
+from bulkhead.geometry import PAGE_BYTES
 
 Findings = Iterator[Finding]
 
@@ -92,8 +93,16 @@ def _translation(platform: Platform) -> Findings:
         yield Finding(("cores", "mpu"), "conflict", "stands beside `tlb`: a core has an MMU or an MPU")
     if tlb is None:
         return
-    for name in ("l1", "l2"):
+    if tlb.l1.hit:
+        yield Finding(
+            ("cores", "tlb", "l1", "hit"), "conflict", "a hit in the first level is part of the access"
+        )
+    for name in ("l1", "l2", "ipa", "walk_cache"):
         level = getattr(tlb, name)
+        for size in () if level is None else level.pages:
+            if size < PAGE_BYTES or size & (size - 1):
+                cause = f"{size} bytes are no power of two of 4 KiB at least"
+                yield Finding(("cores", "tlb", name, "pages"), "bad-value", cause)
         ways = None if level is None else level.ways
         if ways is not None and (
             level.entries % ways or (level.entries // ways) & (level.entries // ways - 1)

@@ -155,18 +155,25 @@ class Prefetcher(Section):
 
 
 class TlbLevel(Section):
+    """Any cache of translations."""
+
     entries: Annotated[int, Field(ge=1, le=1 << 16)]
     ways: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # none: fully associative
     hit: Cycles = 0  # what a hit costs beside the access
     lockable: Annotated[int, Field(ge=0, le=64)] = 0  # entries beside the others that software can lock
+    pages: tuple[Bytes, ...] = ()  # sizes that an entry can have; a larger mapping is cut; none: any
 
 
 class Tlb(Section):
-    l1: TlbLevel
+    l1: TlbLevel  # one for data, one like it for instructions
     l2: TlbLevel | None = None
-    walk_cache: Annotated[int, Field(ge=0, le=1 << 16)] = 0  # intermediate entries of tables
+    ipa: TlbLevel | None = None  # what stage 2 makes of intermediate addresses
+    walk_cache: TlbLevel | None = None  # where tables of stage 1's last level are
     walk: Cycles = 0  # of a walk, besides its accesses
-    walks_cached: bool = True  # table reads go through the caches, from L2 on
+    walks: Literal["l1", "l2", "memory"] = "l2"  # the first cache that reads of tables look into
+    # What programs of experiments are translated by; hosted software has what the hypervisor writes.
+    stages: Annotated[int, Field(ge=1, le=2)] = 2  # 1: the core has no stage 2
+    levels: Annotated[int, Field(ge=2, le=4)] = 3  # table reads of a walk of one stage
 
 
 class Mpu(Section):

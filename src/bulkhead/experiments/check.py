@@ -32,6 +32,8 @@ DRAWN = {
         "p99_ns",
         "walks",
         "evicted_by_others",
+        "tlb_misses",
+        "translation_ns",
         "dram_utilization",
         "simulated_ns",
     ),

@@ -53,6 +53,8 @@ class Part(Model):
     banks: Value = None  # bank colors
     banks_when: dict[Text, Any] = {}
     pattern: Value = None
+    translation: Value = None  # machine/spaces.py
+    tables: Value = None
     # As a domain's of a system file (machine/regulation.py):
     criticality: Value = None
     bandwidth: Value = None
@@ -85,6 +87,8 @@ class PointPart(Model):
     colors: tuple[Number, ...] | Half | None = None
     banks: tuple[Number, ...] | Half | None = None
     pattern: Text | None = None
+    translation: Literal["blocks", "pages", "none"] = "blocks"
+    tables: Literal["cached", "uncached"] = "cached"
     criticality: Literal["rt", "best-effort"] = "best-effort"
     bandwidth: dict[str, Any] | str | None = None  # machine/regulation.py checks it
     workload: Text | None = None

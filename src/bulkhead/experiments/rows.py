@@ -82,6 +82,8 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
     if not times:
         raise ValueError(f"'{name}' makes no more walks than are left out")
     lost = sum(level["owners"][number + 1]["evicted_by_others"] for level in result["levels"].values())
+    core = result["cores"][result["walks"][number]["core"]]
+    all_walks = len(result["walks"][number]["walk_ps"])
     return {
         **one.point,
         "max_ns": max(times) / PS_PER_NS,
@@ -90,6 +92,9 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
         "p99_ns": sorted(times)[-(-len(times) * 99 // 100) - 1] / PS_PER_NS,
         "walks": len(times),
         "evicted_by_others": lost,
+        # Of a walk on average, all of them: misses of the main TLB, and time that translation took.
+        "tlb_misses": core["events"]["l2_tlb_refill"] / all_walks,
+        "translation_ns": core["stall_ps"]["walk"] / all_walks / PS_PER_NS,
         "dram_utilization": result["dram"]["utilization"],
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",

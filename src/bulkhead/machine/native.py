@@ -39,12 +39,20 @@ class Machine(Protocol):
         arguments: list[str],
         endless: bool,
         start_ps: int = 0,
+        space: str = "",
     ) -> None:
         """Put an instrumented program on a core, where it begins at `start_ps`. `memory`: runs of guest and
-        physical address and bytes."""
+        physical address and bytes; `space`: its tables (machine/address_space.h), as JSON, or nothing."""
 
     def trace(
-        self, core: int, file: str, frames: list[int], replays: int, endless: bool, start_ps: int = 0
+        self,
+        core: int,
+        file: str,
+        frames: list[int],
+        replays: int,
+        endless: bool,
+        start_ps: int = 0,
+        space: str = "",
     ) -> None:
         """Put a recorded program on a core, in frames of 4 KiB; 0 replays: without end."""
 
@@ -79,6 +87,11 @@ def load_machine(settings: str) -> Machine:
     """A machine made of settings (JSON). Raises ValueError with the reason where they are impossible."""
     machine: Machine = _module().Machine(settings)
     return machine
+
+
+def table_frames(space: str) -> int:
+    """How many frames the tables of an address space need. Raises ValueError where it cannot be."""
+    return int(_module().table_frames(space))
 
 
 def _module() -> ModuleType:

@@ -7,12 +7,13 @@ needs room for a hypervisor here.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from bulkhead.config.platform import Platform
-from bulkhead.geometry import UNCOLORED, ColorSpace, color_space
-from bulkhead.planning.allocate import Memory
+from bulkhead.geometry import PAGE_BYTES, UNCOLORED, ColorSpace, color_space
+from bulkhead.planning.allocate import BLOCK_BYTES, Memory
 from bulkhead.planning.model import Segment
 from bulkhead.planning.space import platform_bank_bits, platform_llc_bits
 
@@ -25,6 +26,13 @@ Colors = Sequence[int] | str | None
 
 class DoesNotFit(ValueError):
     """A part asks for more memory than its colors hold, or for colors that there are not."""
+
+
+class Region(NamedTuple):
+    """Memory of a part."""
+
+    pages: list[int]
+    mapped: int  # bytes, more than the pages' where the part has whole blocks
 
 
 class Placement:
@@ -50,10 +58,19 @@ class Placement:
             banked=any(part.get("banks") is not None for part in parts),
         )
 
+    def region(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> Region:
+        """As `pages`; contiguous memory in whole blocks, as a domain has it, while there is enough."""
+        if self._is_contiguous(colors, banks) and nbytes % BLOCK_BYTES:
+            whole = -(-nbytes // BLOCK_BYTES) * BLOCK_BYTES
+            with contextlib.suppress(DoesNotFit):
+                begin = self.pages(name, whole, None)[0]
+                return Region(list(range(begin, begin + nbytes, PAGE_BYTES)), whole)
+        return Region(self.pages(name, nbytes, colors, banks), nbytes)
+
     def pages(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> list[int]:
         """Physical address of each 4 KiB page of a part, in the order in which it sees them."""
         wanted = None
-        if (colors is None and banks is None) or not self.space.bits:
+        if self._is_contiguous(colors, banks):
             taken = self._memory.take_contiguous(nbytes)
         else:
             wanted = self.space.combine(
@@ -69,6 +86,9 @@ class Placement:
         for piece in taken.pieces:
             found += (int(pa) for pa in Segment(0, piece.bytes, piece.pa, wanted).pages(self.space))
         return found
+
+    def _is_contiguous(self, colors: Colors, banks: Colors) -> bool:
+        return (colors is None and banks is None) or not self.space.bits
 
     def _chosen(self, name: str, what: str, colors: Colors, bits: Sequence[int]) -> frozenset[int] | None:
         """Of one mechanism; None: any."""

@@ -14,7 +14,7 @@ import json
 import os
 import signal
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
@@ -22,9 +22,9 @@ from bulkhead.config.platform import Platform
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import between
-from bulkhead.machine.native import Machine, load_machine
+from bulkhead.machine.native import Machine, load_machine, table_frames
 from bulkhead.machine.patterns import one_bank, rows_of_core, same_bank
-from bulkhead.machine.placement import Placement
+from bulkhead.machine.placement import Placement, Region
 from bulkhead.machine.programs import (
     ProgramFailed,
     described,
@@ -36,6 +36,18 @@ from bulkhead.machine.programs import (
 from bulkhead.machine.regulation import described as regulation_of
 from bulkhead.machine.regulation import is_limited
 from bulkhead.machine.settings import Settings, settings_of
+from bulkhead.machine.spaces import (
+    BLOCK_BYTES,
+    FIRST_ADDRESS,
+    TEXT_ADDRESS,
+    AddressSpace,
+    identity_of,
+    is_translated,
+    runs_of,
+    space_of,
+    table_pages_of_trace,
+    with_tables,
+)
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -51,7 +63,10 @@ _OWN_KEYS = (
     "banks",
     "memory_bytes",
     "pattern",
-    "table_bytes",
+    "translation",
+    "tables",
+    "table_stages",
+    "table_levels",
     "criticality",
     "bandwidth",
 )
@@ -69,21 +84,7 @@ def run_point(job: Job) -> Result:
     placement = Placement.of_parts(job_platform(job), parts)
     programs = [part["name"] for part in parts if "workload" in part]
     wanted = int(job.get("iterations", 0))
-    for number, part in enumerate(parts):
-        if "workload" in part:
-            pages = _pages(part["name"], part["memory_bytes"], part, placement)
-            machine.own(number + 1, pages, PAGE_BYTES)
-            start_program(machine, part, pages, endless=wanted > 0 or part.get("endless", False))
-            continue
-        walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
-        places, owned = _places(part, settings, placement)
-        walk |= places
-        machine.own(number + 1, owned, PAGE_BYTES)
-        if "table_levels" in part:
-            frames = _pages(f"tables of {part['name']}", part["table_bytes"], part, placement)
-            machine.own(number + 1, frames, PAGE_BYTES)
-            walk["table_frames"] = frames
-        machine.walk(part["core"], json.dumps(walk))
+    _start_parts(job, machine, settings, placement)
     _start_engines(job, machine, settings, placement)
     limits = _limits(job, machine, placement) if is_limited(job) else None  # parts lie as without
     until = int(job.get("until_ps", LONGEST_PS))
@@ -138,6 +139,36 @@ def job_settings(job: Job) -> Settings:
     return settings
 
 
+def _start_parts(job: Job, machine: Machine, settings: Settings, placement: Placement) -> None:
+    """Tables lie behind the memory of all parts."""
+    parts: list[dict[str, Any]] = job["parts"]
+    iterates = int(job.get("iterations", 0)) > 0
+    places = [_places(part, settings, placement) for part in parts]
+    for number, (part, place) in enumerate(zip(parts, places, strict=True)):
+        machine.own(number + 1, place.region.pages, PAGE_BYTES)
+        space = _space(job, machine, number + 1, place, placement)
+        if "workload" in part:
+            endless = iterates or part.get("endless", False)
+            start_program(machine, part, place.region, space, endless=endless)
+            continue
+        walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
+        walk |= {"page_bytes": PAGE_BYTES if place.lines is None else 0}
+        walk["addresses"] = _addresses(place, space)
+        if space is not None:
+            walk["space"] = space
+        machine.walk(part["core"], json.dumps(walk))
+
+
+def _addresses(place: Places, space: AddressSpace | None) -> list[int]:
+    """What a generator is told: of its pages, or of its lines."""
+    if space is None or place.anywhere:
+        return place.region.pages if place.lines is None else place.lines
+    seen = {page: FIRST_ADDRESS + i * PAGE_BYTES for i, page in enumerate(place.region.pages)}
+    if place.lines is None:
+        return list(seen.values())
+    return [seen[line // PAGE_BYTES * PAGE_BYTES] + line % PAGE_BYTES for line in place.lines]
+
+
 def _start_engines(job: Job, machine: Machine, settings: Settings, placement: Placement) -> None:
     platform = job_platform(job)
     space = Space(placement, settings, [part["core"] for part in job["parts"]])
@@ -163,25 +194,57 @@ def _pages(name: str, nbytes: int, part: dict[str, Any], placement: Placement) -
     return placement.pages(name, nbytes, part.get("colors"), part.get("banks"))
 
 
-def _places(
-    part: dict[str, Any], settings: Settings, placement: Placement
-) -> tuple[dict[str, Any], list[int]]:
-    """What a generator is told of its addresses, and the pages that are its own."""
+class Places(NamedTuple):
+    """Memory of a part, and where in it a pattern's accesses go: None, to all of it in order."""
+
+    region: Region
+    lines: list[int] | None = None
+    anywhere: bool = False  # the lines are in no memory of the part's own
+
+
+def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> Places:
     pattern = part.get("pattern", "pages")
     line_bytes = int(settings["cores"][0]["l1d"]["line_bytes"])
-    if pattern == "pages":
-        pages = _pages(part["name"], part["memory_bytes"], part, placement)
-        return {"addresses": pages, "page_bytes": PAGE_BYTES}, pages
-    if pattern == "one-bank":
-        pages = _pages(part["name"], part["memory_bytes"], part, placement)
-        return {"addresses": one_bank(settings, pages, line_bytes), "page_bytes": 0}, pages
+    if "workload" in part or pattern in ("pages", "one-bank"):
+        name, nbytes = part["name"], part["memory_bytes"]
+        region = placement.region(name, nbytes, part.get("colors"), part.get("banks"))
+        if "workload" in part or pattern == "pages":
+            return Places(region)
+        return Places(region, one_bank(settings, region.pages, line_bytes))
     if pattern == "same-bank":
         most = int(settings["dram"]["shape"]["rows"]) // len(settings["cores"])
-        lines = min(most, part["memory_bytes"] // line_bytes)
+        number = min(most, part["memory_bytes"] // line_bytes)
         rows = rows_of_core(settings, part["core"])
-        addresses = same_bank(settings, lines, first_row=rows.start, rows=len(rows))
-        return {"addresses": addresses, "page_bytes": 0}, addresses
+        lines = same_bank(settings, number, first_row=rows.start, rows=len(rows))
+        return Places(Region(lines, 0), lines, anywhere=True)
     raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank, one-bank")
+
+
+def _space(
+    job: Job, machine: Machine, owner: int, place: Places, placement: Placement
+) -> AddressSpace | None:
+    """How a part is translated. Its tables are its own, of its colors, and so is the text of a generator."""
+    platform, part = job_platform(job), job["parts"][owner - 1]
+    if not is_translated(platform, part):
+        return None
+
+    def frames(count: int) -> list[int]:
+        found = _pages(f"tables of {part['name']}", count * PAGE_BYTES, part, placement)
+        machine.own(owner, found, PAGE_BYTES)
+        return found
+
+    more = instructions = 0
+    if place.anywhere:
+        size = BLOCK_BYTES if part.get("translation", "blocks") == "blocks" else PAGE_BYTES
+        pieces = identity_of(place.region.pages, size)
+    else:
+        pieces = runs_of(*place.region)
+        if "workload" not in part:
+            pieces.insert(0, (TEXT_ADDRESS, frames(1)[0], PAGE_BYTES))
+            instructions = TEXT_ADDRESS
+        elif "trace" in part:
+            more = table_pages_of_trace(len(place.region.pages))
+    return with_tables(space_of(platform, part, pieces, instructions), table_frames, frames, more)
 
 
 def _set(where: Any, way: list[str], path: str, value: Any) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bulkhead.machine.native import Machine, workload_image
+from bulkhead.machine.placement import Region
+from bulkhead.machine.spaces import AddressSpace, runs_of
 
 MARK_BEGIN, MARK_END = 1, 2
-FIRST_IPA = 0x100000  # where a program's memory begins for itself; any page but the first would do
-PAGE_BYTES = 4096
 LOOK_PS = 1_000_000_000  # how much time passes between two looks at what was iterated
 
 Program = dict[str, Any]
@@ -30,31 +30,24 @@ class Iteration(NamedTuple):
     time_ps: int
 
 
-def start_program(machine: Machine, part: dict[str, Any], pages: Sequence[int], *, endless: bool) -> None:
-    """Put a part's workload on its core; `endless`: it iterates as long as the machine runs.
+def start_program(
+    machine: Machine, part: dict[str, Any], region: Region, space: AddressSpace | None, *, endless: bool
+) -> None:
+    """Put a part's workload on its core; `endless`: it iterates as long as the machine runs. `space`: the
+    tables that it is translated by.
 
     Of a recorded program an iteration is the whole trace, and of the parameters it knows `iterations`.
     """
+    text = json.dumps(space) if space is not None else ""
     params = {**part.get("params", {}), **({"iterations": 0} if endless else {})}
     goes_on, start = part.get("endless", False), int(part.get("start_ps", 0))
     if "trace" in part:
         times = int(params.get("iterations", 1))
-        machine.trace(part["core"], part["trace"]["file"], list(pages), times, goes_on, start)
+        machine.trace(part["core"], part["trace"]["file"], region.pages, times, goes_on, start, text)
         return
     arguments = ["workload", part["workload"], *(f"{key}={value}" for key, value in params.items())]
-    machine.program(part["core"], str(workload_image()), memory_runs(pages), arguments, goes_on, start)
-
-
-def memory_runs(pages: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Guest address, physical address and bytes of each stretch of pages that follow each other in both."""
-    runs: list[tuple[int, int, int]] = []
-    for number, page in enumerate(pages):
-        ipa = FIRST_IPA + number * PAGE_BYTES
-        if runs and runs[-1][1] + runs[-1][2] == page:
-            runs[-1] = (runs[-1][0], runs[-1][1], runs[-1][2] + PAGE_BYTES)
-        else:
-            runs.append((ipa, page, PAGE_BYTES))
-    return runs
+    runs = runs_of(region.pages)
+    machine.program(part["core"], str(workload_image()), runs, arguments, goes_on, start, text)
 
 
 def iterations_in(marks: Sequence[Sequence[int]]) -> list[Iteration]:

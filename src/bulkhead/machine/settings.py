@@ -246,9 +246,10 @@ def _mmu(platform: Platform) -> Settings:
     return {
         "l1": _tlb(tlb.l1),
         "l2": _tlb(tlb.l2),
-        "walk_cache_entries": tlb.walk_cache,
+        "intermediate": _tlb(tlb.ipa),
+        "walk_cache": _tlb(tlb.walk_cache),
         "walk_cycles": tlb.walk,
-        "walks_cached": tlb.walks_cached,
+        "walks": tlb.walks,
     }
 
 
@@ -260,6 +261,7 @@ def _tlb(level: TlbLevel | None) -> Settings:
         "ways": level.ways or level.entries,
         "lockable_entries": level.lockable,
         "hit_cycles": level.hit,
+        "page_shifts": [size.bit_length() - 1 for size in level.pages],
     }
 
 

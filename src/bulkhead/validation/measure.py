@@ -31,7 +31,6 @@ BLOCK = 4 * MIB  # that is filled, read or copied; before it is timed, once unti
 APART = 0xAA000
 VECTOR = 32  # bytes of a pair of vector registers
 WORDS = 16  # of a pair of general registers, or of four words
-LEAF_TABLE = 2 * MIB  # of memory that one table of pages maps
 
 # Instructions of a loop's pass for each place, as in the program's source. Each pass of the random reads
 # depends on what the one before read, so that its instructions take the same time in each block.
@@ -46,7 +45,6 @@ _WALKS: dict[Kind, dict[str, Any]] = {
     "cp": {"kind": "copy", "instructions": 2, "access_bytes": 4, "stride_bytes": WORDS},
 }
 _COPIES = ("copy", "bcopy", "cp")
-_INSTRUCTIONS = PAGE  # of memory, whose page is mapped, too
 
 
 @dataclass(frozen=True)
@@ -110,16 +108,10 @@ def _part(board: Board, kind: Kind, pages: Pages, size: int) -> dict[str, Any]:
     part: dict[str, Any] = {"memory_bytes": span, "walks": 2, **_WALKS[kind]}
     if size < PAGE:
         part["bytes"] = size
-    if pages == "small":
-        part["table_levels"] = board.measured.table_levels
-        part["table_bytes"] = _table_bytes(span + _INSTRUCTIONS, board.measured.table_levels)
+    # A process of Linux without a hypervisor.
+    part["translation"] = "pages" if pages == "small" else "blocks"
+    part |= {"table_stages": 1, "table_levels": board.measured.table_levels}
     return part
-
-
-def _table_bytes(span: int, levels: int) -> int:
-    """Of all tables: those of pages, that need not be aligned with what they map, one or two of each level
-    above, and the page of instructions."""
-    return (span // LEAF_TABLE + 2 + 2 * levels) * PAGE
 
 
 def _last_walks(result: Result) -> list[int]:

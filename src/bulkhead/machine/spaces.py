@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the parts of a job are translated: what a part sees where, and the tables for it.
+
+A part is a program under a hypervisor, or under an operating system alone where the platform's cores have
+one stage only. It sees its memory from `FIRST_ADDRESS` on. Stage 1 maps that in blocks, as a bare-metal
+program or Linux maps contiguous memory; stage 2 what lies behind, in blocks where that is contiguous and in
+pages where it is colored. A part says otherwise by `translation`: `pages` for pages in both stages, `none`
+for no translation, which is all that there is on cores without an MMU; `tables: uncached` puts the tables
+past all caches; `table_stages` and `table_levels` stand for the platform's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bulkhead.config.platform import Platform
+from bulkhead.geometry import PAGE_BYTES
+
+AddressSpace = dict[str, Any]
+Runs = list[tuple[int, int, int]]
+
+BLOCK_BYTES = 2 << 20
+FIRST_ADDRESS = 2 * BLOCK_BYTES  # of a part's memory, as of a static program of Linux
+TEXT_ADDRESS = FIRST_ADDRESS - PAGE_BYTES  # of the instructions of a generator, which has none
+WAYS = ("blocks", "pages", "none")
+TABLES = ("cached", "uncached")
+
+
+class BadTranslation(ValueError):
+    """A part that cannot be translated as it says."""
+
+
+def is_translated(platform: Platform, part: dict[str, Any]) -> bool:
+    """Raises BadTranslation where the part says what cannot be."""
+    way, tables = part.get("translation", "blocks"), part.get("tables", "cached")
+    if way not in WAYS:
+        raise BadTranslation(f"'{part['name']}': translation '{way}' is none of {', '.join(WAYS)}")
+    if tables not in TABLES:
+        raise BadTranslation(f"'{part['name']}': tables '{tables}' are neither {' nor '.join(TABLES)}")
+    return platform.cores.tlb is not None and way != "none"
+
+
+def space_of(platform: Platform, part: dict[str, Any], pieces: Runs, instructions: int = 0) -> AddressSpace:
+    """Without frames for its tables yet. `instructions` 0: at the beginning of the first piece."""
+    tlb = platform.cores.tlb
+    assert tlb is not None
+    return {
+        "stages": part.get("table_stages", tlb.stages),
+        "levels": part.get("table_levels", tlb.levels),
+        "blocks": part.get("translation", "blocks") == "blocks",
+        "tables_cached": part.get("tables", "cached") == "cached",
+        "pieces": pieces,
+        "instructions": instructions,
+    }
+
+
+def with_tables(
+    space: AddressSpace, count: Callable[[str], int], frames: Callable[[int], list[int]], more: int = 0
+) -> AddressSpace:
+    """`count` says how many frames the tables need (machine/python), `frames` gives so many; `more`: beside
+    those, for what is mapped later."""
+    return {**space, "frames": frames(count(json.dumps(space)) + more)}
+
+
+def runs_of(pages: Sequence[int], mapped: int = 0) -> Runs:
+    """Address, physical address and bytes of each stretch of pages that follow each other in both.
+
+    `mapped`: of one stretch, how much of what lies there is the part's.
+    """
+    runs: Runs = []
+    for number, page in enumerate(pages):
+        address = FIRST_ADDRESS + number * PAGE_BYTES
+        if runs and runs[-1][1] + runs[-1][2] == page:
+            runs[-1] = (runs[-1][0], runs[-1][1], runs[-1][2] + PAGE_BYTES)
+        else:
+            runs.append((address, page, PAGE_BYTES))
+    if len(runs) == 1:
+        runs[0] = (*runs[0][:2], max(runs[0][2], mapped))
+    return runs
+
+
+def identity_of(addresses: Sequence[int], size: int) -> Runs:
+    """Physical addresses seen where they are, by whole stretches of `size`."""
+    return [(at * size, at * size, size) for at in sorted({address // size for address in addresses})]
+
+
+def table_pages_of_trace(pages: int) -> int:
+    """Frames for the tables of a program whose pages are mapped as it touches them, wherever they are."""
+    return 32 + pages // 16
