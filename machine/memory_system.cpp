@@ -46,19 +46,24 @@ void memory_system::expire(picoseconds now)
     for (; !landings_.empty() && landings_.front().when <= now; landings_.pop_front()) {
         const std::size_t index = landings_.front().flight;
         flight &gone = flights_[index];
+        --in_flight_near(gone.line);
         gone.line = no_line;
         free_flights_.push_back(index);
         for (std::uint64_t left = gone.levels; left != 0; left &= left - 1) {
             level_state &level = levels_[static_cast<std::size_t>(std::countr_zero(left))];
+            if ((gone.fills & left & (~left + 1)) != 0) {
+                level.cache.take_port(gone.when);
+            }
             full_levels_ -= level.misses-- == level.misses_allowed ? 1 : 0;
         }
     }
+    next_landing_ = landings_.empty() ? never : landings_.front().when;
 }
 
 picoseconds memory_system::next_landing(picoseconds now)
 {
     expire(now);
-    return landings_.empty() ? never : landings_.front().when;
+    return next_landing_;
 }
 
 std::size_t memory_system::free_flight(picoseconds now)
@@ -139,10 +144,18 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     for (std::size_t depth = 0;;) {
         level_state &level = levels_[way.levels[depth]];
         ++level.counts.misses;
-        const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
-        if (cache::is_dirty(gone) || level.cache.settings().inclusive) [[unlikely]] {
-            if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
-                give_up(way, depth, wanted, *victim, when);
+        if (level.cache.takes_victims() && !wanted.allocate) {
+            if (in_flight_near(wanted.line) != 0 && find_flight(wanted.line, way.levels[depth]) != nullptr) {
+                told = join(way.levels[depth], wanted.line, client, now, when, told.asked);
+                break;
+            }
+        } else {
+            const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
+            if (cache::is_dirty(gone) || level.cache.settings().inclusive || passes_clean(way, depth))
+                [[unlikely]] {
+                if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
+                    give_up(way, depth, wanted, *victim, when);
+                }
             }
         }
         if (++depth == way.levels.size()) {
@@ -210,6 +223,12 @@ memory_system::reply memory_system::fetch_past(const route &way, const line_requ
             return {when.value, reply::state::known,
                     depth == 0 ? reply::source::nearest_level : reply::source::further_level, false, 0};
         }
+        if (level.takes_victims() && held_above(way.levels[depth], wanted.line)) {
+            ++counts_.level_hits;
+            when = when + picoseconds{level.settings().snoop_ps};
+            return {when.value, reply::state::known,
+                    depth == 0 ? reply::source::nearest_level : reply::source::further_level, false, 0};
+        }
     }
     return request_line({}, wanted, client, now, when);
 }
@@ -230,7 +249,9 @@ inline memory_system::reply memory_system::request_line(const route &way, const 
     const std::size_t index = free_flight(now);
     flight &added = flights_[index];
     added.line = wanted.line;
+    ++in_flight_near(wanted.line);
     added.levels = 0;
+    added.fills = 0;
     added.when = never;
     added.answer_latency = own.answer;
     added.last_part = {};
@@ -239,6 +260,9 @@ inline memory_system::reply memory_system::request_line(const route &way, const 
     for (const std::size_t index_of_level : way.levels) {
         level_state &level = levels_[index_of_level];
         added.levels |= std::uint64_t{1} << index_of_level;
+        if (!level.cache.takes_victims() || wanted.allocate) {
+            added.fills |= std::uint64_t{1} << index_of_level;
+        }
         full_levels_ += ++level.misses == level.misses_allowed ? 1 : 0;
     }
     const picoseconds sent = when + own.request;
@@ -250,6 +274,15 @@ inline memory_system::reply memory_system::request_line(const route &way, const 
     }
     ++counts_.line_reads;
     return {next_ticket_++, reply::state::coming, reply::source::memory, true, 0};
+}
+
+// Whether a private cache above the level has a line.
+bool memory_system::held_above(std::size_t level, phys_addr line) const
+{
+    return std::any_of(above_.begin(), above_.end(), [&](const above &one) {
+        const std::vector<std::size_t> &levels = one.way->levels;
+        return std::find(levels.begin(), levels.end(), level) != levels.end() && one.client->holds(line);
+    });
 }
 
 // A level's victim: with inclusion, what the caches above hold of it goes too; dirty, it goes on.
@@ -265,9 +298,13 @@ void memory_system::give_up(const route &way, std::size_t depth, const line_requ
             }
         }
     }
+    line_request given = cause.write_of({victim.line, victim.owner});
+    given.clean = !dirty;
     if (dirty) {
         ++levels_[index].counts.write_backs;
-        descend(way, depth + 1, cause.write_of({victim.line, victim.owner}), when);
+    }
+    if (dirty || passes_clean(way, depth)) {
+        descend(way, depth + 1, given, when);
     }
 }
 
@@ -293,18 +330,18 @@ picoseconds memory_system::write_past(const route &way, const line_request &line
     return send_write(line, when, admitted);
 }
 
-// A dirty line goes into the level at `depth`, whose victim may go on.
+// A line goes into the level at `depth`, whose victim may go on.
 picoseconds memory_system::descend(const route &way, std::size_t depth, const line_request &line,
                                    picoseconds when)
 {
     if (depth == way.levels.size()) {
-        return send_write(line, when, false);
+        return line.clean ? when : send_write(line, when, false);
     }
     const std::size_t index = way.levels[depth];
     ++levels_[index].counts.received;
     const picoseconds start = levels_[index].cache.take_port(when);
-    if (const std::optional<displaced> victim =
-            levels_[index].cache.storage().receive(line.as_written_back())) {
+    if (const std::optional<displaced> victim = levels_[index].cache.storage().receive(
+            line.as_written_back(), !line.clean, line.coming ? line_mark::coming : line_mark::none)) {
         give_up(way, depth, line, *victim, start);
     }
     return start;
@@ -336,6 +373,7 @@ void memory_system::answered(std::size_t index, picoseconds when)
     digest_.add(one.when, answer_code << 32U, one.line.value);
     landings_.insert({index, one.when},
                      [](const landing &before, const landing &added) { return before.when > added.when; });
+    next_landing_ = landings_.front().when;
     one.first.client->arrived(one.first.id, one.when);
     for (const waiter &waiting : one.joined) {
         waiting.client->arrived(waiting.id, one.when);
