@@ -154,10 +154,9 @@ public:
         return {false, fill(address, owner, kind)};
     }
 
-    // A line that comes from the level above, dirty or not. It is no demand; if it is not here it is allocated
-    // without a fetch, with its owner as evictor.
-    std::optional<displaced> receive(written_back line, bool dirty = true,
-                                     line_mark mark = line_mark::none);
+    // A line that comes from the level above, dirty or not. It is no demand; if it is not here it is
+    // allocated without a fetch, with its owner as evictor.
+    std::optional<displaced> receive(written_back line, bool dirty = true, line_mark mark = line_mark::none);
 
     // Takes a line out, for coherence or inclusion; nothing is counted. What it was, if it was here.
     std::optional<displaced> invalidate(phys_addr address);

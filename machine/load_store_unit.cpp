@@ -11,9 +11,8 @@ load_store_unit::load_store_unit(const core_settings &wanted, cache l1d, std::op
                                  const surroundings &around, sequencer &turn, event_tallies &tallies)
     : line_mask_(wanted.l1d.line_bytes - 1), line_bits_(l1d.geometry().line_bits()),
       l1d_set_mask_(l1d.geometry().sets() - 1), settings_(wanted), around_(around), turn_(turn),
-      tallies_(tallies),
-      bus_(around.memory, *this, std::move(way), wanted.l1d.line_bytes, l2.has_value(),
-           picoseconds{wanted.transfer_ps}, turn, tallies),
+      tallies_(tallies), bus_(around.memory, *this, std::move(way), wanted.l1d.line_bytes, l2.has_value(),
+                              picoseconds{wanted.transfer_ps}, turn, tallies),
       caches_(wanted, std::move(l1d), std::move(l2), bus_, tallies),
       prefetcher_(wanted.prefetcher, wanted.l1d.line_bytes),
       write_stream_(wanted.write_streaming, wanted.l1d.line_bytes, wanted.stores)
@@ -294,9 +293,8 @@ inline void load_store_unit::fetch_ahead(phys_addr line, owner_id owner, picosec
 [[gnu::flatten]] void load_store_unit::fetch_stream(prefetcher::stream &one, owner_id owner, picoseconds now)
 {
     const std::uint32_t most = mshr_file::most - settings_.loads - settings_.stores;
-    const std::uint32_t room = settings_.prefetcher.outstanding != 0
-                                   ? std::min(most, settings_.prefetcher.outstanding)
-                                   : most;
+    const std::uint32_t room =
+        settings_.prefetcher.outstanding != 0 ? std::min(most, settings_.prefetcher.outstanding) : most;
     for (; const auto number = prefetcher_.next_of(one); ++one.ahead) {
         const phys_addr next{*number << line_bits_};
         const frames::frame *const frame = around_.ram.find(next);

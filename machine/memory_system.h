@@ -108,8 +108,9 @@ public:
     // from DRAM. It was admitted.
     reply fetch_past(const route &way, const line_request &wanted, memory_client &client, picoseconds when,
                      bool coherent);
-    // A line that they give up, dirty or (line_request::clean) not, or a whole line that was written without being fetched (ask has_room()
-    // before). Never refused. Says when the first level, or the interconnect, has taken it.
+    // A line that they give up, dirty or (line_request::clean) not, or a whole line that was written without
+    // being fetched (ask has_room() before). Never refused. Says when the first level, or the interconnect,
+    // has taken it.
     picoseconds write_back(const route &way, const line_request &line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
     // when it goes to DRAM.
@@ -166,7 +167,7 @@ private:
         phys_addr line; // or no_line: it has come
         std::uint64_t levels = 0;
         std::uint64_t fills = 0; // of the levels, those that it takes a port of when it comes
-        picoseconds when{}; // of the data; never: DRAM has not decided
+        picoseconds when{};      // of the data; never: DRAM has not decided
         picoseconds answer_latency{};
         std::uint32_t parts = 0; // bursts that DRAM has not answered
         picoseconds last_part{};
@@ -254,8 +255,8 @@ private:
     std::vector<flight> flights_;
     std::vector<std::size_t> free_flights_;
     std::array<std::uint8_t, 1024> in_flight_{}; // flights by a part of their line's number
-    ring<landing> landings_; // of what DRAM has decided, in order of time
-    picoseconds next_landing_ = never; // the first of them
+    ring<landing> landings_;                     // of what DRAM has decided, in order of time
+    picoseconds next_landing_ = never;           // the first of them
     ticket next_ticket_ = 0;
     picoseconds next_ = never;
     std::vector<memory_client *> wants_room_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caches of one core: L1 for data and, where the platform has one, a private L2. What comes in pushes
 // something out: L1's dirty lines, and clean ones where the next level takes lines on eviction, go to the L2,
-// or with none to the bus unit; so do the L2's. They know no time. The load/store unit owns them; other cores' accesses to shared frames reach them through snoops.
+// or with none to the bus unit; so do the L2's. They know no time. The load/store unit owns them; other
+// cores' accesses to shared frames reach them through snoops.
 #pragma once
 
 #include <optional>

@@ -62,7 +62,7 @@ struct core_settings {
     std::uint32_t loads = 1;               // misses in flight when it waits for the oldest; 1: blocking
     std::uint32_t window_instructions = 0; // that may execute while a load is missed; 0: any number
     std::uint32_t stores = 4;              // missed lines in the store buffer
-    std::uint32_t reads = 0;     // lines in flight for loads, stores and prefetches together; 0: any
+    std::uint32_t reads = 0;       // lines in flight for loads, stores and prefetches together; 0: any
     std::uint64_t transfer_ps = 0; // of a line from the first shared level to the core
     cache_settings l1d;
     std::optional<cache_settings> l2; // private

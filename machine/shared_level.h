@@ -33,7 +33,8 @@ public:
     // them.
     [[nodiscard]] bool takes_victims() const { return wanted_.cache.on_eviction; }
 
-    // Holds the port for a lookup, a fill or what the level above gives up, from `when` on, or from when it is free; says from when.
+    // Holds the port for a lookup, a fill or what the level above gives up, from `when` on, or from when it
+    // is free; says from when.
     picoseconds take_port(picoseconds when)
     {
         const picoseconds start = std::max(when, free_from_);
