@@ -43,7 +43,7 @@ list(JOIN parts "\n" lines)
 file(WRITE ${CMAKE_BINARY_DIR}/targets "${lines}\n")
 install(FILES ${CMAKE_BINARY_DIR}/targets DESTINATION bulkhead/native)
 
-foreach(directory IN ITEMS platforms experiments examples schema workloads/traces)
+foreach(directory IN ITEMS platforms experiments examples validation schema workloads/traces)
     cmake_path(GET directory PARENT_PATH above)
     install(DIRECTORY ${directory} DESTINATION bulkhead/data/${above} FILES_MATCHING PATTERN "*.yaml")
 endforeach()

@@ -91,19 +91,19 @@ picoseconds bus_unit::write_streamed(written_back line, bool past_levels)
         return write_back(line);
     }
     const std::uint64_t before = memory_.counts().line_writes;
-    const picoseconds taken = memory_.write_past(
+    const memory_system::passed line_passed = memory_.write_past(
         route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
     count_written(before);
-    return taken;
+    return line_passed.taken;
 }
 
 picoseconds bus_unit::write_uncached(phys_addr line)
 {
-    const picoseconds taken =
+    const memory_system::passed store =
         memory_.write_past(uncached_route_, request(line, access_kind::write, {}, false), turn_.settled());
     tallies_.count(core_event::beats);
     tallies_.count(core_event::bus_access);
-    return taken;
+    return store.taken;
 }
 
 } // namespace bulkhead::machine

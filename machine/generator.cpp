@@ -24,6 +24,12 @@ std::vector<std::uint64_t> within_pages(const walk_settings &wanted, std::uint64
     return places;
 }
 
+std::uint32_t accesses_of_a_place(walk_kind kind)
+{
+    const bool two = kind == walk_kind::update || kind == walk_kind::copy || kind == walk_kind::random_pair;
+    return two ? 2 : 1;
+}
+
 void shuffle(std::vector<std::uint64_t> &places, std::uint64_t seed)
 {
     random_source chance{seed};
@@ -44,7 +50,7 @@ result<walk> walk::make(const walk_settings &wanted)
     if (wanted.access_bytes == 0 || wanted.access_bytes > 64) {
         return refusal{"accesses of " + std::to_string(wanted.access_bytes) + " B: 1 to 64 are possible"};
     }
-    if (wanted.instructions < (wanted.kind == walk_kind::update ? 2U : 1U)) {
+    if (wanted.instructions < accesses_of_a_place(wanted.kind)) {
         return refusal{"fewer instructions than accesses"};
     }
     if (wanted.page_bytes != 0) {
@@ -64,6 +70,9 @@ result<walk> walk::make(const walk_settings &wanted)
     }
     walk made{wanted};
     made.places_ = wanted.page_bytes == 0 ? wanted.addresses : within_pages(wanted, bytes);
+    if (wanted.kind == walk_kind::copy && made.places_.size() % 2 != 0) {
+        return refusal{"a copy between halves of an odd number of places"};
+    }
     if (wanted.shuffled) {
         shuffle(made.places_, wanted.seed);
     }
@@ -84,19 +93,25 @@ result<walk> walk::make(const walk_settings &wanted)
     return made;
 }
 
-template <walk_kind kind> void walk::once(core &mine, mmu *translation) const
+void walk::translate(mmu *translation, std::uint64_t place, access_kind kind) const
+{
+    if (translation == nullptr) {
+        return;
+    }
+    if (settings_.flush_tlb) {
+        translation->invalidate_all();
+        (void)translation->translate(tables_->regime(), instructions_page_, access_kind::read);
+    }
+    (void)translation->translate(tables_->regime(), place, kind);
+}
+
+template <walk_kind kind> void walk::in_order(core &mine, mmu *translation) const
 {
     constexpr access_kind first = kind == walk_kind::write ? access_kind::write : access_kind::read;
     for (const std::uint64_t place : places_) {
         const phys_addr address{place};
         mine.instructions(settings_.instructions);
-        if (translation != nullptr) {
-            if (settings_.flush_tlb) {
-                translation->invalidate_all();
-                (void)translation->translate(tables_->regime(), instructions_page_, access_kind::read);
-            }
-            (void)translation->translate(tables_->regime(), place, first);
-        }
+        translate(translation, place, first);
         if constexpr (kind == walk_kind::chase) {
             mine.dependent_read(address, settings_.access_bytes);
         } else if constexpr (kind == walk_kind::write) {
@@ -107,6 +122,69 @@ template <walk_kind kind> void walk::once(core &mine, mmu *translation) const
                 mine.access(address, settings_.access_bytes, access_kind::write);
             }
         }
+    }
+}
+
+void walk::copy_once(core &mine, mmu *translation) const
+{
+    const std::size_t half = places_.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+        mine.instructions(settings_.instructions);
+        translate(translation, places_[i], access_kind::read);
+        mine.access(phys_addr{places_[i]}, settings_.access_bytes, access_kind::read);
+        translate(translation, places_[half + i], access_kind::write);
+        mine.access(phys_addr{places_[half + i]}, settings_.access_bytes, access_kind::write);
+    }
+}
+
+std::uint64_t walk::drawn()
+{
+    return places_[chance_.below(static_cast<std::uint32_t>(places_.size()))];
+}
+
+void walk::random_once(core &mine, mmu *translation)
+{
+    const bool pair = settings_.kind == walk_kind::random_pair;
+    const std::uint64_t draws = settings_.draws == 0 ? places_.size() : settings_.draws;
+    for (std::uint64_t i = 0; i < draws; ++i) {
+        const std::uint64_t place = drawn();
+        mine.instructions(settings_.instructions);
+        if (pair) {
+            const std::uint64_t other = drawn();
+            translate(translation, other, access_kind::read);
+            mine.access(phys_addr{other}, settings_.access_bytes, access_kind::read);
+            translate(translation, place, access_kind::read);
+            mine.dependent_read(phys_addr{place}, settings_.access_bytes);
+            mine.dependent_read(phys_addr{other}, settings_.access_bytes); // its data, too, must be there
+        } else {
+            translate(translation, place, access_kind::read);
+            mine.dependent_read(phys_addr{place}, settings_.access_bytes);
+        }
+    }
+}
+
+void walk::once(core &mine, mmu *translation)
+{
+    switch (settings_.kind) {
+    case walk_kind::read:
+        in_order<walk_kind::read>(mine, translation);
+        break;
+    case walk_kind::write:
+        in_order<walk_kind::write>(mine, translation);
+        break;
+    case walk_kind::update:
+        in_order<walk_kind::update>(mine, translation);
+        break;
+    case walk_kind::chase:
+        in_order<walk_kind::chase>(mine, translation);
+        break;
+    case walk_kind::copy:
+        copy_once(mine, translation);
+        break;
+    case walk_kind::random:
+    case walk_kind::random_pair:
+        random_once(mine, translation);
+        break;
     }
 }
 
@@ -124,20 +202,7 @@ void walk::run_on(core &mine)
     mmu *const on = translation ? &*translation : nullptr;
     for (std::uint64_t i = 0; settings_.walks == 0 || i < settings_.walks; ++i) {
         const picoseconds before = mine.clock();
-        switch (settings_.kind) {
-        case walk_kind::read:
-            once<walk_kind::read>(mine, on);
-            break;
-        case walk_kind::write:
-            once<walk_kind::write>(mine, on);
-            break;
-        case walk_kind::update:
-            once<walk_kind::update>(mine, on);
-            break;
-        case walk_kind::chase:
-            once<walk_kind::chase>(mine, on);
-            break;
-        }
+        once(mine, on);
         if (settings_.walks != 0) {
             times_.push_back(mine.clock() - before);
         }

@@ -314,20 +314,23 @@ picoseconds memory_system::write_back(const route &way, const line_request &line
     return descend(way, 0, line, when);
 }
 
-picoseconds memory_system::write_past(const route &way, const line_request &line, picoseconds when,
-                                      bool admitted)
+memory_system::passed memory_system::write_past(const route &way, const line_request &line, picoseconds when,
+                                                bool admitted)
 {
     digest_.add(when, write_past_code << 32U | line.master, line.line.value);
+    picoseconds on_the_way{};
     for (const std::size_t index : way.levels) {
         shared_level &level = levels_[index].cache;
         const picoseconds start = level.take_port(when);
         if (level.storage().contains(line.line)) {
             level.storage().receive(line.as_written_back());
-            return start;
+            return {.taken = start - on_the_way, .gone = start};
         }
         when = start + picoseconds{level.settings().latency_ps};
+        on_the_way = on_the_way + picoseconds{level.settings().latency_ps};
     }
-    return send_write(line, when, admitted);
+    const picoseconds gone = send_write(line, when, admitted);
+    return {.taken = gone - on_the_way, .gone = gone};
 }
 
 // A line goes into the level at `depth`, whose victim may go on.

@@ -114,8 +114,11 @@ public:
     picoseconds write_back(const route &way, const line_request &line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
     // when it goes to DRAM.
-    picoseconds write_past(const route &way, const line_request &line, picoseconds when,
-                           bool admitted = false);
+    struct passed {
+        picoseconds taken; // by the first level: the next line may follow, unless the regulator holds them up
+        picoseconds gone;  // to DRAM, or into the level that has a copy
+    };
+    passed write_past(const route &way, const line_request &line, picoseconds when, bool admitted = false);
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);

@@ -312,6 +312,11 @@ void read_arbitration(object &from, dram::arbitration &to)
         .read("guard", to.guard);
 }
 
+void read_stores(object &from, dram::store_settings &to)
+{
+    from.read("starve", to.starve).read("run", to.run).read("rest", to.rest).read("idle", to.idle);
+}
+
 void read_policy(object &from, dram::policy &to)
 {
     from.read("read_queue", to.read_queue)
@@ -319,7 +324,9 @@ void read_policy(object &from, dram::policy &to)
         .read("write_high", to.write_high)
         .read("write_low", to.write_low)
         .read("cap", to.cap)
+        .read("age_limit", to.age_limit)
         .read("page", to.page)
+        .read("stores", to.stores, read_stores)
         .read("arbitration", to.arbitration, read_arbitration);
 }
 

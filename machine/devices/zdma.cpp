@@ -337,8 +337,9 @@ void zdma_channel::write_lines()
             return;
         }
         std::copy_n(head.data.begin() + head.written, bytes, target.begin());
-        last_write_ = around_.memory.write_past(
+        const memory_system::passed line = around_.memory.write_past(
             around_.way, request(access_kind::write, destination_.address), now(), true);
+        last_write_ = line.gone;
         write_from_ = std::max(last_write_, now() + settings_.line);
         write_admitted_ = false;
         destination_.address += bytes;

@@ -40,16 +40,6 @@ public:
         return later<what, anywhere_in_rank(what)>(when, own.rank->next);
     }
 
-    // A bound: no bank has its turn before it.
-    template <command what> [[nodiscard]] clocks earliest_anywhere(clocks now) const
-    {
-        clocks first = ranks_[0].next[slot(what)];
-        for (const rank_state &rank : ranks_) {
-            first = std::min(first, rank.next[slot(what)]);
-        }
-        return std::max(now, first);
-    }
-
     // A refresh of a rank, all of whose banks are closed: when each of them could be activated.
     [[nodiscard]] clocks earliest_refresh(std::uint32_t rank) const;
 

@@ -42,14 +42,14 @@ bool memory::request(request_id id, phys_addr address, access_kind kind, picosec
     if (requests_ != nullptr) [[unlikely]] {
         requests_->add(address.value, kind == access_kind::write, arrival);
     }
-    const clocks seen = seen_at(own, arrival);
+    const clocks seen = answered_after(own, arrival);
     const bool sooner = seen < next_;
     next_ = sooner ? seen : next_;
     return sooner;
 }
 
 // Arrivals and decisions in order of time; at the same clock a request arrives before the decision. Returns
-// when something is due next.
+// a clock before which nothing is answered that is not known.
 clocks memory::advance(port &own, clocks until)
 {
     scheduler &channel = own.channel;
@@ -62,7 +62,8 @@ clocks memory::advance(port &own, clocks until)
         channel.request(next.id, mapping::unpack(next.at), next.write, next.when);
     }
     channel.advance(until);
-    return std::min(channel.due(), seen_at(own, own.arrival));
+    const clocks known = channel.completes_after();
+    return own.inbox.empty() ? known : std::min(known, answered_after(own, own.arrival));
 }
 
 memory_profile memory::profile(picoseconds now) const

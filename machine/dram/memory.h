@@ -66,7 +66,8 @@ public:
     // The same for what is due at next(); something is.
     template <class Answered> void decide(Answered &&answered) { advance_to(next_ + 1, answered); }
 
-    // When something will happen next if no request comes.
+    // No answer that is not known yet comes before it if no request comes; until then nobody needs to call
+    // advance(). Nothing pending: none.
     [[nodiscard]] std::optional<picoseconds> next() const
     {
         return next_ == scheduler::never ? std::nullopt : std::optional(clock_.time_of(next_));
@@ -95,12 +96,10 @@ private:
     memory(const memory_settings &settings, mapping map, std::vector<issued> *log);
     clocks advance(port &own, clocks until);
 
-    // When something of an arrival can be seen from outside. A write is taken over when it comes, and a read
-    // may be answered from a write; else nothing happens before the next decision.
-    static clocks seen_at(const port &own, clocks arrival)
+    // No answer that what is on its way brings about is before it. A write is answered when it comes.
+    static clocks answered_after(const port &own, clocks arrival)
     {
-        const bool alone = own.writes == 0 && !own.channel.has_writes();
-        return alone ? own.channel.due_after(arrival) : arrival;
+        return own.channel.completes_after(arrival, own.writes != 0);
     }
 
     template <class Answered> void advance_to(clocks until, Answered &answered)
@@ -123,7 +122,7 @@ private:
     clock_domain clock_;
     mapping map_;
     std::vector<port> ports_;
-    clocks next_ = scheduler::never; // arrival or decision
+    clocks next_ = scheduler::never; // no answer that is not known is before it
     bandwidth_control *control_ = nullptr;
     request_log *requests_ = nullptr;
 };

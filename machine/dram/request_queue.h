@@ -21,11 +21,12 @@ class request_queue {
 public:
     struct entry : private place_of_bank {
         std::uint64_t id = 0;
-        std::uint64_t order = 0; // of arrival
+        std::uint64_t order = 0;   // of arrival
+        std::uint64_t arrived = 0; // the clock in which it came into the queue
         std::uint32_t row = 0;
         std::uint32_t column = 0;
         std::uint32_t bank = 0;
-        std::uint32_t stamp = 0; // arbitration's: see stamp_youngest()
+        std::uint32_t stamp = 0; // column commands of the channel, modulo 2^32, when it came
         entry *younger = this;   // of all; the oldest one's and the youngest one's neighbour is no request
         entry *older = this;
 
@@ -51,14 +52,24 @@ public:
     // Whether any request of the bank wants the row.
     [[nodiscard]] bool wants(std::uint32_t bank, std::uint32_t row) const;
 
+    // What is known of a request when it comes; see entry.
+    struct arrival {
+        std::uint64_t id;
+        std::uint64_t order;
+        std::uint64_t when;
+        std::uint32_t stamp = 0;
+    };
+
     // Not when it is full. `open`: the row that is open in the bank.
-    void append(std::uint64_t id, std::uint64_t order, const place &at, std::uint32_t open)
+    void append(const arrival &one, const place &at, std::uint32_t open)
     {
         entry &added = *free_;
         line &bank = lines_[at.bank];
         free_ = static_cast<entry *>(added.next);
-        added.id = id;
-        added.order = order;
+        added.id = one.id;
+        added.order = one.order;
+        added.arrived = one.when;
+        added.stamp = one.stamp;
         added.row = at.row;
         added.column = at.column;
         added.bank = at.bank;
@@ -81,10 +92,6 @@ public:
             choose(at.bank, open);
         }
     }
-
-    // Column commands of the channel, modulo 2^32, when the youngest request was queued: from them
-    // arbitration knows what it lost.
-    void stamp_youngest(std::uint32_t served) { ages().older->stamp = served; }
 
     // Makes a queued request its bank's candidate, up to the next change of the bank. `open`: the bank's row.
     void prefer(const entry &which, std::uint32_t open)
@@ -114,12 +121,19 @@ public:
         }
     }
 
-    // The bank's open row changed.
-    void row_changed(std::uint32_t bank, std::uint32_t open)
+    // Another row is open in the bank.
+    void row_opened(std::uint32_t bank, std::uint32_t open)
     {
         if ((banks_ & bit(bank)) != 0) {
             choose(bank, open);
         }
+    }
+    // No row is.
+    void row_closed(std::uint32_t bank)
+    {
+        line &own = lines_[bank];
+        hits_ &= ~bit(bank);
+        own.candidate = static_cast<entry *>(own.next); // of a bank without requests nobody asks
     }
 
 private:

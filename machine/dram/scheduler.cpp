@@ -1,45 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// FR-FCFS request by request; see the header. Everything here is bounded by banks and queue lengths.
+// FR-FCFS command by command, from event to event; see the header. Everything here is bounded by the number
+// of banks and the length of the queues.
 #include "machine/dram/scheduler.h"
 
 namespace bulkhead::machine::dram {
 
 namespace {
 
-// Among requests that can go at the same clock, row hits go before others, then the oldest. The bank is in
-// the lowest bits.
+// Classes of commands that could go in one clock, in the highest bits of a plan's precedence: what a refresh
+// needs, then column commands, then rows of requests, then rows that nobody wants.
+constexpr std::uint32_t class_at = 62;
 constexpr std::uint32_t bank_bits = 6;
-constexpr std::uint64_t miss = std::uint64_t{1} << 63U;
+enum : std::uint64_t { for_refresh, for_column, for_row, for_closing };
+
+constexpr std::uint64_t precedence_of(std::uint64_t of_class, std::uint64_t order, bool write,
+                                      std::uint32_t bank)
+{
+    return of_class << class_at | order << (bank_bits + 1) | std::uint64_t{write} << bank_bits | bank;
+}
 
 constexpr clocks later(clocks a, clocks b)
 {
     return std::max(a, b);
 }
 
-} // namespace
-
-std::string policy::contradiction() const
+constexpr std::uint64_t bit(std::uint32_t bank)
 {
-    if (read_queue == 0 || read_queue > 1024 || write_queue == 0 || write_queue > 1024) {
-        return "queues of 1 to 1024 requests are possible";
-    }
-    if (arbitration) {
-        return arbitration->contradiction();
-    }
-    if (write_high > write_queue || write_low >= write_high) {
-        return "write watermarks: low < high <= queue is needed";
-    }
-    if (cap == 0) {
-        return "a cap of 0 row hits: at least 1 is needed";
-    }
-    return {};
+    return std::uint64_t{1} << bank;
 }
+
+template <class Visit> void each_bank(std::uint64_t set, const Visit &visit)
+{
+    for (; set != 0; set &= set - 1) {
+        visit(static_cast<std::uint32_t>(std::countr_zero(set)));
+    }
+}
+
+} // namespace
 
 scheduler::scheduler(const organization &shape, const timing &timing, const policy &policy,
                      std::vector<issued> *log)
-    : timing_(timing), policy_(policy), banks_(shape, timing), bus_(timing.planned_ahead()), log_(log),
-      reads_(policy.read_queue, policy.cap), writes_(policy.write_queue, policy.cap),
-      lead_(timing.rp + timing.rcd), refresh_due_(shape.of().ranks, timing.refi != 0 ? timing.refi : never),
+    : timing_(timing), policy_(policy), banks_(shape, timing), turns_(make_turn_policy(policy)),
+      follows_rows_(turns_->follows_rows()), log_(log),
+      reads_(policy.read_queue, policy.arbitration ? ~std::uint32_t{0} : policy.cap),
+      writes_(policy.write_queue, policy.arbitration ? ~std::uint32_t{0} : policy.cap),
+      refresh_due_(shape.of().ranks, timing.refi != 0 ? timing.refi : never),
       next_refresh_(refresh_due_.front())
 {
 }
@@ -61,15 +66,20 @@ scheduler_statistics scheduler::statistics(clocks now) const
     return result;
 }
 
+// Arrivals
+
 [[gnu::flatten]] void scheduler::request(request_id id, const place &at, bool write, clocks when)
 {
-    floor_ = later(floor_, when);
     begin_busy(when);
     ring<waiting> &line = write ? waiting_writes_ : waiting_reads_;
     if (!line.empty() || !admit(id, at, write, when)) {
         line.push_back({id, at});
     }
-    due_ = decision_due();
+    if (changed_) {
+        changed_ = false;
+        take_turn(when);
+        plan_all(later(free_, when));
+    }
 }
 
 void scheduler::admit_waiting(clocks when)
@@ -95,18 +105,11 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
     if (known) {
         ++statistics_.merged;
     } else {
-        request_queue &queue = write ? writes_ : reads_;
+        request_queue &queue = queue_of(write);
         if (queue.full()) {
             return false;
         }
-        queue.append(id, order_++, at, banks_.open_row(at.bank));
-        if (policy_.arbitration) [[unlikely]] {
-            queue.stamp_youngest(served());
-            planned_ = {};
-        } else if (planned_.known() && write == writing_) {
-            write ? reconsider<command::write>(queue, at.bank, when)
-                  : reconsider<command::read>(queue, at.bank, when);
-        }
+        append(id, at, write, when);
     }
     if (write) {
         completions_.push_back({id, when, true});
@@ -114,93 +117,361 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
     return true;
 }
 
-// The plan after an arrival: only the bank that it goes to can have become faster.
-template <command column>
-void scheduler::reconsider(const request_queue &queue, std::uint32_t bank, clocks now)
+[[gnu::always_inline]] inline void scheduler::append(request_id id, const place &at, bool write, clocks when)
 {
-    const choice other = prospect<column>(queue, bank, now);
-    planned_ = other.before(planned_) ? other : planned_;
+    request_queue &queue = queue_of(write);
+    const std::uint64_t own = bit(at.bank);
+    const std::uint32_t open = banks_.open_row(at.bank);
+    const bool known = (queue.banks() & own) != 0;
+    const bool hit = (queue.hits() & own) != 0;
+    queue.append({.id = id, .order = order_++, .when = when, .stamp = served_}, at, open);
+    if ((closing_ & own) != 0 && open == at.row) [[unlikely]] {
+        closing_ &= ~own;
+    }
+    // The plan changes if the bank needs something for another request than before, or if the turn may.
+    const bool another = !known || hit != ((queue.hits() & own) != 0);
+    changed_ = !turn_.settled || write || another || overdue_ || closing_ != 0;
+    if (another && write == turn_.writing) {
+        stale_ |= known ? 1U << precharges : 0; // it was no hit
+        join(write, at.bank, later(free_, when));
+    }
 }
 
-// Writes go from the high watermark down to the low one, and use what reads leave. Who writes faster than the
-// DRAM would keep the queue full, so a drain ends after as many writes as lie between the watermarks, too,
-// and as many reads may go before the next one.
-void scheduler::choose_direction()
+void scheduler::take_turn(clocks now)
 {
-    if (writes_.size() == 0 && !draining_ && reads_first_ == 0) [[likely]] {
-        writing_ = false;
+    if (turn_.settled && writes_.size() == 0) [[likely]] {
         return;
     }
-    const std::uint32_t count = writes_.size();
-    const std::uint32_t turn = policy_.write_high - policy_.write_low;
-    reads_first_ = reads_.size() == 0 ? 0 : reads_first_;
-    if (draining_ && (count <= policy_.write_low || writes_left_ == 0)) {
-        draining_ = false;
-        reads_first_ = count <= policy_.write_low ? 0 : turn;
-    } else if (!draining_ && count >= policy_.write_high && reads_first_ == 0) {
-        draining_ = true;
-        writes_left_ = turn;
-    }
-    writing_ = count != 0 && (draining_ || reads_.size() == 0);
+    const bool was_writing = turn_.writing;
+    turn_ = turns_->take({.reads = reads_, .writes = writes_, .rows = banks_, .served = served_}, now);
+    stale_ = was_writing != turn_.writing ? all_kinds : stale_;
 }
 
-// One arbitration between all that is queued; nothing is planned.
-[[gnu::noinline]] void scheduler::choose_by_score(clocks now)
+clocks scheduler::completes_after() const
 {
-    const contender winner = arbitrate(*policy_.arbitration, reads_, writes_, banks_, served(), wrote_);
-    request_queue &queue = winner.write ? writes_ : reads_;
-    const std::uint32_t bank = winner.request->bank;
-    queue.prefer(*winner.request, banks_.open_row(bank));
-    writing_ = winner.write;
-    planned_ =
-        writing_ ? prospect<command::write>(queue, bank, now) : prospect<command::read>(queue, bank, now);
+    clocks first = never;
+    if (reads_.size() != 0) {
+        const bool all_open = (reads_.banks() & ~banks_.open_banks()) == 0;
+        const clocks rows = reads_.hits() != 0 ? 0 : timing_.rcd + (all_open ? timing_.rp : 0);
+        first = due_ + rows + timing_.cl + timing_.burst;
+    }
+    if (!waiting_reads_.empty()) [[unlikely]] {
+        first = std::min(first, due_ + timing_.burst);
+    }
+    return waiting_writes_.empty() ? first : std::min(first, due_);
 }
 
-// When the column command of a bank's candidate can go, as seen at `now`, and what decides among equals.
-template <command column>
-scheduler::choice scheduler::prospect(const request_queue &queue, std::uint32_t bank, clocks now) const
+clocks scheduler::completes_after(clocks arrival, bool write) const
 {
-    const std::uint64_t order = queue.candidate(bank).order << bank_bits | bank;
-    const clocks ready = banks_.earliest<column>(bank, now);
-    if ((queue.hits() >> bank & 1U) != 0) {
-        return {ready, order};
+    if (write || !waiting_writes_.empty()) {
+        return arrival;
     }
-    clocks activate = banks_.earliest<command::activate>(bank, now);
-    if ((banks_.open_banks() >> bank & 1U) != 0) {
-        activate = later(activate, banks_.earliest<command::precharge>(bank, now) + timing_.rp);
-    }
-    return {later(ready, activate + timing_.rcd), order | miss};
+    return arrival + timing_.burst + (writes_.size() != 0 ? 0 : timing_.cl);
 }
 
-// The candidate whose column command can go first. Few banks are looked at: hits, and then misses by age only
-// until no younger one can be earlier than the one that was found.
-template <command column>
-scheduler::choice scheduler::most_urgent(const request_queue &queue, clocks now) const
+// Planning
+
+// When the bank's candidate gets its next command, which is `what`.
+template <command what>
+[[gnu::always_inline]] inline scheduler::plan scheduler::of(std::uint32_t bank, bool write, clocks from) const
 {
-    choice first;
-    for (std::uint64_t left = queue.hits(); left != 0; left &= left - 1) {
-        const choice other = prospect<column>(queue, static_cast<std::uint32_t>(std::countr_zero(left)), now);
-        first = other.before(first) ? other : first;
+    constexpr bool column = what == command::read || what == command::write;
+    const std::uint64_t order = queue_of(write).candidate(bank).order;
+    return {.when = banks_.earliest<what>(bank, from),
+            .precedence = precedence_of(column ? for_column : for_row, order, write, bank)};
+}
+
+// Whatever the bank's candidate needs next.
+[[gnu::always_inline]] inline scheduler::plan scheduler::next_of(bool write, std::uint32_t bank,
+                                                                 clocks from) const
+{
+    if ((queue_of(write).hits() & bit(bank)) != 0) {
+        return write ? of<command::write>(bank, write, from) : of<command::read>(bank, write, from);
     }
-    std::uint64_t misses = queue.banks() & ~queue.hits();
-    if ((misses & (misses - 1)) == 0 && !first.known()) { // there is one
-        return prospect<column>(queue, static_cast<std::uint32_t>(std::countr_zero(misses)), now);
-    }
-    clocks bound = later(banks_.earliest_anywhere<column>(now),
-                         banks_.earliest_anywhere<command::activate>(now) + timing_.rcd);
-    if ((misses & ~banks_.open_banks()) == 0) {
-        bound = later(bound, now + timing_.rp + timing_.rcd);
-    }
-    for (const auto *i = queue.oldest(); misses != 0 && first.ready > bound; i = i->younger) {
-        const std::uint32_t bank = i->bank;
-        const std::uint64_t own = std::uint64_t{1} << bank;
-        if ((misses & own) != 0) {
-            misses &= ~own;
-            const choice other = prospect<column>(queue, bank, now);
-            first = other.before(first) ? other : first;
-        }
+    return is_open(bank) ? of<command::precharge>(bank, write, from)
+                         : of<command::activate>(bank, write, from);
+}
+
+template <command what>
+[[gnu::always_inline]] inline scheduler::plan scheduler::first_of(std::uint64_t banks, bool write,
+                                                                  clocks from) const
+{
+    plan first;
+    for (; banks != 0; banks &= banks - 1) {
+        const plan one = of<what>(static_cast<std::uint32_t>(std::countr_zero(banks)), write, from);
+        first = one.before(first) ? one : first;
     }
     return first;
+}
+
+// A bank of the direction that has the turn has another candidate, or needs another command for it.
+[[gnu::always_inline]] inline void scheduler::join(bool write, std::uint32_t bank, clocks from)
+{
+    const bool hits = (queue_of(write).hits() & bit(bank)) != 0;
+    const kind which = hits ? columns : is_open(bank) ? precharges : activates;
+    const plan one = next_of(write, bank, from);
+    plan &first = first_[which];
+    first = one.before(first) ? one : first;
+}
+
+// What goes next from `from` on, which is not before free_.
+void scheduler::plan_all(clocks from)
+{
+    planned_ = {};
+    overdue_ = false;
+    look_again_ = turn_.until;
+    if (turn_.only != nullptr) {
+        plan_alone(from);
+    } else if (turn_.writing) {
+        plan_direction<command::write>(from);
+    } else {
+        plan_direction<command::read>(from);
+    }
+    if (!plainly()) [[unlikely]] {
+        plan_closing(from);
+        plan_refresh(from);
+        stale_ = all_kinds;
+    }
+    due_ = std::min(planned_.when, look_again_);
+}
+
+template <command column> [[gnu::always_inline]] inline void scheduler::plan_direction(clocks from)
+{
+    constexpr bool write = column == command::write;
+    const request_queue &queue = queue_of(write);
+    if (queue.size() == 0) {
+        return;
+    }
+    const clocks limit = queue.oldest()->arrived + policy_.age_limit;
+    if (limit <= from) [[unlikely]] {
+        plan_overdue<column>(from);
+        return;
+    }
+    look_again_ = std::min(look_again_, limit);
+    const std::uint64_t hits = queue.hits() & ~refreshing_;
+    const std::uint64_t misses = queue.banks() & ~queue.hits() & ~refreshing_;
+    // A time that has passed has been another command's, and says no more who is the first.
+    if (outdated(columns, from)) {
+        first_[columns] = first_of<column>(hits, write, from);
+    }
+    if (outdated(activates, from)) {
+        first_[activates] = first_of<command::activate>(misses & ~banks_.open_banks(), write, from);
+    }
+    if (outdated(precharges, from)) {
+        first_[precharges] = first_of<command::precharge>(misses & banks_.open_banks(), write, from);
+    }
+    stale_ = 0;
+    planned_ = first_[columns];
+    propose(first_[activates]);
+    propose(first_[precharges]);
+}
+
+// The oldest request of the direction is over the age limit: nothing goes that puts off its next command.
+template <command column> [[gnu::noinline]] void scheduler::plan_overdue(clocks from)
+{
+    constexpr bool write = column == command::write;
+    overdue_ = true;
+    stale_ = all_kinds;
+    const request_queue &queue = queue_of(write);
+    const request_queue::entry &oldest = *queue.oldest();
+    const std::uint32_t its_bank = oldest.bank;
+    prefer(write, oldest);
+    const bool blocked = (refreshing_ & bit(its_bank)) != 0;
+    const bool its_column = !blocked && (queue.hits() & bit(its_bank)) != 0;
+    const bool its_activate = !blocked && !is_open(its_bank);
+    each_bank(queue.banks() & ~refreshing_, [&](std::uint32_t bank) {
+        const bool hits = (queue.hits() & bit(bank)) != 0;
+        const bool puts_off = (its_column && hits) || (its_activate && !hits && !is_open(bank));
+        if (bank == its_bank || !puts_off) {
+            propose(next_of(write, bank, from));
+        }
+    });
+}
+
+// For the one request that has the turn, before all others; rows of other banks are opened in its shadow
+// unless somebody wants what is open there.
+[[gnu::noinline]] void scheduler::plan_alone(clocks from)
+{
+    const bool write = turn_.writing;
+    const std::uint32_t its_bank = turn_.only->bank;
+    prefer(write, *turn_.only);
+    if ((refreshing_ & bit(its_bank)) == 0) {
+        const bool hits = (queue_of(write).hits() & bit(its_bank)) != 0;
+        plan own = next_of(write, its_bank, from);
+        own.precedence = hits ? own.precedence : precedence_of(for_row, 0, write, its_bank);
+        propose(own);
+    }
+    const std::uint64_t others = ~(reads_.hits() | writes_.hits() | refreshing_ | bit(its_bank));
+    for (const bool writes : {false, true}) {
+        each_bank(queue_of(writes).banks() & others,
+                  [&](std::uint32_t bank) { propose(next_of(writes, bank, from)); });
+    }
+}
+
+// The request goes before others of its bank up to the next change there; who was preferred before is not any
+// more.
+void scheduler::prefer(bool write, const request_queue::entry &which)
+{
+    if (preferred_ != no_bank) {
+        queue_of(preferred_write_).row_opened(preferred_, banks_.open_row(preferred_));
+    }
+    queue_of(write).prefer(which, banks_.open_row(which.bank));
+    preferred_ = which.bank;
+    preferred_write_ = write;
+}
+
+[[gnu::noinline, gnu::cold]] void scheduler::plan_closing(clocks from)
+{
+    each_bank(closing_ & ~refreshing_, [&](std::uint32_t bank) {
+        propose({.when = banks_.earliest<command::precharge>(bank, from),
+                 .precedence = precedence_of(for_closing, 0, false, bank)});
+    });
+}
+
+// Open banks of the ranks whose turn it is are closed, then the rank is refreshed.
+[[gnu::noinline, gnu::cold]] void scheduler::plan_refresh(clocks from)
+{
+    for (std::uint32_t rank = 0; rank < refresh_due_.size(); ++rank) {
+        const std::uint64_t all = banks_.banks_of_rank(rank) & refreshing_;
+        if (all == 0) {
+            continue;
+        }
+        each_bank(all & banks_.open_banks(), [&](std::uint32_t bank) {
+            propose({.when = banks_.earliest<command::precharge>(bank, from),
+                     .precedence = precedence_of(for_refresh, 0, false, bank)});
+        });
+        if ((all & banks_.open_banks()) == 0) {
+            const auto first = static_cast<std::uint32_t>(std::countr_zero(all));
+            propose({.when = later(from, banks_.earliest_refresh(rank)),
+                     .precedence = precedence_of(for_refresh, 0, false, first)});
+        }
+    }
+}
+
+// Issuing
+
+[[gnu::flatten]] void scheduler::run(clocks until)
+{
+    do {
+        if (next_refresh_ <= due_) [[unlikely]] {
+            begin_refresh();
+        } else if (look_again_ <= planned_.when) [[unlikely]] {
+            const clocks now = look_again_;
+            take_turn(now);
+            plan_all(later(free_, now));
+        } else {
+            issue();
+        }
+    } while (std::min(due_, next_refresh_) < until);
+}
+
+void scheduler::issue()
+{
+    const clocks when = planned_.when;
+    const std::uint32_t bank = planned_.bank();
+    const bool write = (planned_.precedence >> bank_bits & 1U) != 0;
+    const std::uint64_t of_class = planned_.precedence >> class_at;
+    free_ = when + 1;
+    if (of_class == for_column) {
+        write ? access<command::write>(bank, when) : access<command::read>(bank, when);
+        take_turn(when);
+    } else {
+        if (is_open(bank)) {
+            precharge(bank, when);
+        } else if (of_class == for_row) {
+            activate(bank, write, when);
+        } else {
+            refresh(bank, when);
+        }
+        if (follows_rows_) {
+            take_turn(when);
+        }
+    }
+    plan_all(free_);
+}
+
+void scheduler::activate(std::uint32_t bank, bool write, clocks when)
+{
+    const std::uint32_t row = queue_of(write).candidate(bank).row;
+    record(command::activate, bank, row, 0, when);
+    banks_.issue<command::activate>(bank, row, when);
+    reads_.row_opened(bank, row);
+    writes_.row_opened(bank, row);
+    stale_ |= 1U << activates;
+    join(write, bank, when + 1);
+}
+
+void scheduler::precharge(std::uint32_t bank, clocks when)
+{
+    record(command::precharge, bank, banks_.open_row(bank), 0, when);
+    banks_.issue<command::precharge>(bank, 0, when);
+    closing_ &= ~bit(bank);
+    reads_.row_closed(bank);
+    writes_.row_closed(bank);
+    stale_ |= 1U << precharges;
+    if ((queue_of(turn_.writing).banks() & bit(bank)) != 0) {
+        join(turn_.writing, bank, when + 1);
+    }
+}
+
+template <command column> void scheduler::access(std::uint32_t bank, clocks when)
+{
+    constexpr bool write = column == command::write;
+    request_queue &queue = queue_of(write);
+    const request_queue::entry &served = queue.candidate(bank);
+    const request_id id = served.id;
+    const std::uint32_t row = served.row;
+    record(column, bank, row, served.column, when);
+    banks_.issue<column>(bank, 0, when);
+    queue.remove_candidate(bank, row);
+    stale_ |= 1U << columns;
+    if ((queue.banks() & ~queue.hits() & bit(bank)) != 0) {
+        join(write, bank, when + 1);
+    }
+    ++served_;
+    if (!turn_.settled) {
+        turns_->served(write, when);
+    }
+    const clocks end = when + (write ? timing_.cwl : timing_.cl) + timing_.burst;
+    busy_until_ = later(busy_until_, end);
+    if (!write) {
+        completions_.push_back({id, end, false});
+    }
+    if (policy_.page == page_policy::closed && !reads_.wants(bank, row) && !writes_.wants(bank, row)) {
+        closing_ |= bit(bank);
+    }
+    if (!waiting_reads_.empty() || !waiting_writes_.empty()) [[unlikely]] {
+        admit_waiting(when);
+    }
+}
+
+// From its due time on nothing goes to the rank's banks but what its refresh needs.
+[[gnu::noinline, gnu::cold]] void scheduler::begin_refresh()
+{
+    const clocks now = next_refresh_;
+    next_refresh_ = never;
+    for (std::uint32_t rank = 0; rank < refresh_due_.size(); ++rank) {
+        if (refresh_due_[rank] <= now) {
+            refreshing_ |= banks_.banks_of_rank(rank);
+        } else {
+            next_refresh_ = std::min(next_refresh_, refresh_due_[rank]);
+        }
+    }
+    stale_ = all_kinds;
+    plan_all(later(free_, now));
+}
+
+[[gnu::noinline, gnu::cold]] void scheduler::refresh(std::uint32_t bank, clocks when)
+{
+    for (std::uint32_t rank = 0; rank < refresh_due_.size(); ++rank) {
+        if ((banks_.banks_of_rank(rank) & bit(bank)) != 0) {
+            record(command::refresh, bank, 0, 0, when);
+            banks_.refresh(rank, when);
+            refreshing_ &= ~banks_.banks_of_rank(rank);
+            refresh_due_[rank] += timing_.refi;
+            next_refresh_ = std::min(next_refresh_, refresh_due_[rank]);
+        }
+    }
 }
 
 void scheduler::record(command what, std::uint32_t bank, std::uint32_t row, std::uint32_t column, clocks when)
@@ -214,136 +485,6 @@ void scheduler::record(command what, std::uint32_t bank, std::uint32_t row, std:
 [[gnu::noinline, gnu::cold]] void scheduler::write_down(const issued &one)
 {
     log_->push_back(one);
-}
-
-void scheduler::close(std::uint32_t bank, clocks now)
-{
-    const clocks when = bus_.take(banks_.earliest<command::precharge>(bank, now));
-    record(command::precharge, bank, banks_.open_row(bank), 0, when);
-    banks_.issue<command::precharge>(bank, 0, when);
-}
-
-// For a request of one queue; `other` is the other one.
-void scheduler::open(request_queue &other, std::uint32_t bank, std::uint32_t row, clocks now)
-{
-    if (banks_.open_row(bank) != banks::no_row) {
-        close(bank, now);
-    }
-    const clocks when = bus_.take(banks_.earliest<command::activate>(bank, now));
-    record(command::activate, bank, row, 0, when);
-    banks_.issue<command::activate>(bank, row, when);
-    other.row_changed(bank, row);
-}
-
-[[gnu::noinline]] void scheduler::close_unwanted(std::uint32_t bank, std::uint32_t row, clocks now)
-{
-    if (!reads_.wants(bank, row) && !writes_.wants(bank, row)) {
-        close(bank, now);
-        reads_.row_changed(bank, banks::no_row);
-        writes_.row_changed(bank, banks::no_row);
-    }
-}
-
-void scheduler::decide(clocks now)
-{
-    if (!policy_.arbitration) [[likely]] {
-        const bool was_writing = writing_;
-        choose_direction();
-        if (writing_ != was_writing) {
-            planned_ = {};
-        }
-    } else if (!planned_.known()) {
-        choose_by_score(now);
-    }
-    floor_ = now;
-    writing_ ? decide<command::write>(writes_, now) : decide<command::read>(reads_, now);
-}
-
-template <command column> void scheduler::decide(request_queue &queue, clocks now)
-{
-    if (!planned_.known()) {
-        planned_ = most_urgent<column>(queue, now);
-    }
-    if (planned_.ready > now + lead_) { // what comes meanwhile may be faster
-        due_ = planned_.ready - lead_;
-        return;
-    }
-    const auto bank = static_cast<std::uint32_t>(planned_.order % max_banks_per_channel);
-    planned_ = {};
-    serve<column>(queue, bank, now);
-    if (!waiting_reads_.empty() || !waiting_writes_.empty()) {
-        admit_waiting(now);
-    }
-    due_ = decision_due();
-}
-
-// All commands for the bank's candidate.
-template <command column> void scheduler::serve(request_queue &queue, std::uint32_t bank, clocks now)
-{
-    constexpr bool write = column == command::write;
-    const request_queue::entry &served = queue.candidate(bank);
-    const request_id id = served.id;
-    const std::uint32_t row = served.row;
-    if (banks_.open_row(bank) != row) {
-        open(write ? reads_ : writes_, bank, row, now);
-    }
-    const clocks when = bus_.take(banks_.earliest<column>(bank, now));
-    record(column, bank, row, served.column, when);
-    banks_.issue<column>(bank, 0, when);
-    turn_after(when);
-    wrote_ = write;
-    queue.remove_candidate(bank, row);
-    std::uint32_t &turn = write ? writes_left_ : reads_first_;
-    turn -= turn != 0 ? 1 : 0;
-    if (policy_.page == page_policy::closed) {
-        close_unwanted(bank, row, now);
-    }
-    const clocks end = when + (write ? timing_.cwl : timing_.cl) + timing_.burst;
-    busy_until_ = later(busy_until_, end);
-    if (!write) {
-        completions_.push_back({id, end, false});
-    }
-}
-
-// The rank whose turn it is: its banks are closed, then it is refreshed.
-[[gnu::noinline, gnu::cold]] void scheduler::refresh()
-{
-    const auto due = std::min_element(refresh_due_.begin(), refresh_due_.end());
-    const auto rank = static_cast<std::uint32_t>(due - refresh_due_.begin());
-    const std::uint64_t all = banks_.banks_of_rank(rank);
-    for (std::uint64_t left = banks_.open_banks() & all; left != 0; left &= left - 1) {
-        const auto bank = static_cast<std::uint32_t>(std::countr_zero(left));
-        close(bank, *due);
-        reads_.row_changed(bank, banks::no_row);
-        writes_.row_changed(bank, banks::no_row);
-    }
-    planned_ = {};
-    due_ = decision_due();
-    const clocks when = bus_.take(later(*due, banks_.earliest_refresh(rank)));
-    record(command::refresh, static_cast<std::uint32_t>(std::countr_zero(all)), 0, 0, when);
-    banks_.refresh(rank, when);
-    *due += timing_.refi;
-    next_refresh_ = *std::min_element(refresh_due_.begin(), refresh_due_.end());
-}
-
-clocks scheduler::decision_due() const
-{
-    if (!has_requests()) {
-        return never;
-    }
-    const clocks due = due_after(floor_);
-    return planned_.known() ? later(due + lead_, planned_.ready) - lead_ : due;
-}
-
-[[gnu::flatten]] void scheduler::run(clocks until)
-{
-    do {
-        if (next_refresh_ <= due_) {
-            refresh();
-        } else {
-            decide(due_);
-        }
-    } while (std::min(due_, next_refresh_) < until);
 }
 
 } // namespace bulkhead::machine::dram

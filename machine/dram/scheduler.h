@@ -1,40 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler of one DRAM channel: first ready, first come (FR-FCFS, Rixner et al., ISCA 2000) with a cap
-// on how often row hits may overtake, a write queue that is drained between two watermarks in turns with
-// reads, refresh, and an open or closed page policy. It decides request by request, not clock by clock: as
-// late as a controller can without leaving the data bus idle, it takes the request whose data can go first
-// and plans its precharge, activate and column command at once (as Hansson et al., ISPASS 2014, do). Every
-// command keeps every constraint. A policy can have arbitration by score instead (arbitration.h).
+// The scheduler of one DRAM channel: first ready, first come (FR-FCFS, Rixner et al., ISCA 2000), command by
+// command. In each clock one command goes out: the column command of the oldest request whose row is open and
+// whose time has come, else the precharge or activate of the oldest request that needs one; so rows of
+// waiting banks are opened in the shadow of other banks' row hits. It goes from event to event: what goes
+// next and when is planned, and planned again when a request comes or goes. Whose turn it is, reads or
+// writes, is a policy's affair (turn_policy.h). tests/machine/reference_scheduler.h does the same by looking
+// at every clock.
 #pragma once
 
-#include <optional>
-
-#include "machine/dram/arbitration.h"
 #include "machine/dram/banks.h"
-#include "machine/dram/command_bus.h"
+#include "machine/dram/policy.h"
 #include "machine/dram/request_queue.h"
+#include "machine/dram/turn_policy.h"
 #include "machine/ring.h"
 
 namespace bulkhead::machine::dram {
-
-enum class page_policy : std::uint8_t {
-    open,  // a row stays open until another one of its bank is wanted
-    closed // a row is closed after an access when no queued request wants it
-};
-
-struct policy {
-    std::uint32_t read_queue = 32;
-    std::uint32_t write_queue = 32;
-    std::uint32_t write_high = 24; // writes are drained from here ...
-    std::uint32_t write_low = 8;   // ... to here, while reads wait
-    std::uint32_t cap = 16;        // row hits of a bank that may overtake an older request of it
-    page_policy page = page_policy::open;
-    // Instead of watermarks and cap: reads and writes in one queue, by score.
-    std::optional<dram::arbitration> arbitration = std::nullopt;
-
-    // Why the values contradict each other, or nothing.
-    [[nodiscard]] std::string contradiction() const;
-};
 
 // A command as it was issued; refresh: `bank` is the first of its rank.
 struct issued {
@@ -65,7 +45,7 @@ public:
         bool write;
     };
 
-    // `log`: every command is appended to it if it is given, in order of planning, not of time.
+    // `log`: every command is appended to it if it is given, in order of time.
     scheduler(const organization &shape, const timing &timing, const policy &policy,
               std::vector<issued> *log = nullptr);
 
@@ -73,7 +53,7 @@ public:
     // queues while they are full, in order of arrival.
     void request(request_id id, const place &at, bool write, clocks when);
 
-    // Decides all that is due before `until`. No request may come before it any more.
+    // Issues all that goes before `until`. No request may come before it any more.
     void advance(clocks until)
     {
         if (std::min(due_, next_refresh_) < until) {
@@ -81,13 +61,14 @@ public:
         }
     }
 
-    // When the next decision is due if no request comes; nothing pending: `never`.
+    // No command but a refresh's goes before it if no request comes; nothing to do: `never`.
     [[nodiscard]] clocks due() const { return due_; }
-    // No decision about a request that comes at `arrival` is before it.
-    [[nodiscard]] clocks due_after(clocks arrival) const { return std::max(arrival, next_turn_); }
-    [[nodiscard]] bool has_writes() const { return writes_.size() != 0; }
+    // No completion that is not known yet is before it if no request comes; nothing pending: `never`.
+    [[nodiscard]] clocks completes_after() const;
+    // No completion that a request brings about which comes at `arrival` is before it.
+    [[nodiscard]] clocks completes_after(clocks arrival, bool write) const;
 
-    // Completions since the last forget_completions(), in order of decision; `when` can be ahead of
+    // Completions since the last forget_completions(), in order of command; `when` can be ahead of
     // advance()'s time.
     [[nodiscard]] const std::vector<completion> &completions() const { return completions_; }
     void forget_completions() { completions_.clear(); }
@@ -105,40 +86,60 @@ private:
         request_id id;
         place at;
     };
-    // A bank's candidate: when its column command could go, and what decides among equals.
-    struct choice {
-        clocks ready = never;
-        std::uint64_t order = never; // lower first; the bank is in the lowest bits
-        [[nodiscard]] bool before(const choice &other) const
+    // A command that can go at `when`. Of two that could go in one clock the one with the lower precedence
+    // goes: its class is in the highest bits, then the request's order, its direction, and the bank in the
+    // lowest.
+    struct plan {
+        clocks when = never;
+        std::uint64_t precedence = never;
+        [[nodiscard]] bool before(const plan &other) const { return key() < other.key(); }
+        [[nodiscard]] std::uint32_t bank() const
         {
-            return ready < other.ready || (ready == other.ready && order < other.order);
+            return static_cast<std::uint32_t>(precedence % max_banks_per_channel);
         }
-        [[nodiscard]] bool known() const { return ready != never; }
-    };
 
+    private:
+        __extension__ using wide = unsigned __int128; // compared in two instructions
+        [[nodiscard]] wide key() const { return wide{when} << 64U | precedence; }
+    };
+    // What requests whose turn it is wait for. The first of each kind is kept, since a command changes the
+    // times of its own kind only, and those of its bank.
+    enum kind : std::uint32_t { columns, activates, precharges, kinds };
+
+    [[nodiscard]] request_queue &queue_of(bool write) { return write ? writes_ : reads_; }
+    [[nodiscard]] const request_queue &queue_of(bool write) const { return write ? writes_ : reads_; }
     [[nodiscard]] bool has_requests() const { return (reads_.banks() | writes_.banks()) != 0; }
-    [[nodiscard]] clocks decision_due() const;
-    void turn_after(clocks column) { next_turn_ = column > lead_ ? column - lead_ : 0; }
+    [[nodiscard]] bool is_open(std::uint32_t bank) const { return (banks_.open_banks() >> bank & 1U) != 0; }
     bool admit(request_id id, const place &at, bool write, clocks when);
     void admit_waiting(clocks when);
-    void choose_direction();
-    void choose_by_score(clocks now);
-    template <command column>
-    [[nodiscard]] choice prospect(const request_queue &queue, std::uint32_t bank, clocks now) const;
-    template <command column> [[nodiscard]] choice most_urgent(const request_queue &queue, clocks now) const;
-    template <command column> void reconsider(const request_queue &queue, std::uint32_t bank, clocks now);
-    void run(clocks until);
-    void decide(clocks now);
-    template <command column> void decide(request_queue &queue, clocks now);
-    [[nodiscard]] std::uint32_t served() const
+    void append(request_id id, const place &at, bool write, clocks when);
+    void take_turn(clocks now);
+
+    void plan_all(clocks from);
+    template <command column> void plan_direction(clocks from);
+    template <command column> void plan_overdue(clocks from);
+    void plan_alone(clocks from);
+    void plan_refresh(clocks from);
+    void plan_closing(clocks from);
+    template <command what> [[nodiscard]] plan first_of(std::uint64_t banks, bool write, clocks from) const;
+    [[nodiscard]] bool outdated(kind which, clocks from) const
     {
-        return static_cast<std::uint32_t>(statistics_.of(command::read) + statistics_.of(command::write));
+        return (stale_ >> which & 1U) != 0 || first_[which].when < from;
     }
-    template <command column> void serve(request_queue &queue, std::uint32_t bank, clocks now);
-    void open(request_queue &other, std::uint32_t bank, std::uint32_t row, clocks now);
-    void close(std::uint32_t bank, clocks now);
-    void close_unwanted(std::uint32_t bank, std::uint32_t row, clocks now);
-    void refresh();
+    void join(bool write, std::uint32_t bank, clocks from);
+    [[nodiscard]] bool plainly() const { return turn_.only == nullptr && (closing_ | refreshing_) == 0; }
+    template <command what> [[nodiscard]] plan of(std::uint32_t bank, bool write, clocks from) const;
+    [[nodiscard]] plan next_of(bool write, std::uint32_t bank, clocks from) const;
+    void propose(const plan &one) { planned_ = one.before(planned_) ? one : planned_; }
+    void prefer(bool write, const request_queue::entry &which);
+
+    void run(clocks until);
+    void issue();
+    void activate(std::uint32_t bank, bool write, clocks when);
+    void precharge(std::uint32_t bank, clocks when);
+    template <command column> void access(std::uint32_t bank, clocks when);
+    void begin_refresh();
+    void refresh(std::uint32_t bank, clocks when);
     void record(command what, std::uint32_t bank, std::uint32_t row, std::uint32_t column, clocks when);
     void write_down(const issued &one);
     void begin_busy(clocks when);
@@ -146,32 +147,41 @@ private:
     timing timing_;
     policy policy_;
     banks banks_;
-    command_bus bus_;
+    std::unique_ptr<turn_policy> turns_;
+    bool follows_rows_;
     std::vector<issued> *log_;
 
     request_queue reads_;
     request_queue writes_;
     ring<waiting> waiting_reads_; // outside of the full queues
     ring<waiting> waiting_writes_;
-    std::uint64_t order_ = 0;
-    bool draining_ = false;         // between the watermarks, downwards
-    std::uint32_t writes_left_ = 0; // of this drain
-    std::uint32_t reads_first_ = 0; // that go before the next drain
-    bool writing_ = false;          // what the present decision is about
-    bool wrote_ = false;            // the last column command
+    std::uint64_t order_ = 1;  // of the next request; 0 is before all
+    std::uint32_t served_ = 0; // column commands, modulo 2^32
 
-    clocks due_ = never;              // of the next decision
-    clocks floor_ = 0;                // no decision before it: the last arrival, the last decision
-    choice planned_;                  // for the next decision, if nothing faster comes
-    clocks lead_;                     // a decision is so long before the column command
-    clocks next_turn_ = 0;            // no decision before it: the last column command less the lead
+    turn turn_;
+    plan planned_;                    // the next command, if nothing comes
+    std::array<plan, kinds> first_{}; // of each kind, for the direction whose turn it is, if it is not stale
+    std::uint32_t stale_ = all_kinds; // kinds, as bits
+    clocks look_again_ = never;       // when to plan anew although nothing comes or goes: turn or age
+    clocks due_ = never;              // the earlier of both
+    clocks free_ = 0;                 // the command bus is free from then on
+    bool overdue_ = false;            // the oldest request of the direction is over the age limit
+    bool changed_ = false;            // an arrival needs a new plan
+    std::uint32_t preferred_ = no_bank; // whose candidate was chosen by prefer()
+    bool preferred_write_ = false;
+
+    std::uint64_t closing_ = 0;       // banks with an open row that nobody wants, to be closed
+    std::uint64_t refreshing_ = 0;    // banks of ranks that are to be refreshed: nothing else goes there
     std::vector<clocks> refresh_due_; // by rank
-    clocks next_refresh_;             // the earliest of them
+    clocks next_refresh_;             // the earliest of those whose turn has not come
 
     clocks busy_from_ = 0;
     clocks busy_until_ = 0; // end of the last data
     scheduler_statistics statistics_;
     std::vector<completion> completions_;
+
+    static constexpr std::uint32_t no_bank = ~std::uint32_t{0};
+    static constexpr std::uint32_t all_kinds = (1U << kinds) - 1;
 };
 
 } // namespace bulkhead::machine::dram

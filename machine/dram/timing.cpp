@@ -49,15 +49,6 @@ std::string timing::contradiction() const
     return {};
 }
 
-clocks timing::planned_ahead() const
-{
-    constexpr clocks distances = 8;  // write, its data, tWR, tRP, tRCD, and room
-    constexpr clocks commands = 256; // that may put each other off on the bus: four for each bank
-    const clocks longest =
-        std::max({burst, cl, cwl, rcd, rp, ras, ccd_l, rrd_l, faw, wr, wtr_l, rtp, turnaround, rank_switch});
-    return distances * longest + commands;
-}
-
 std::vector<constraint> timing::constraints() const
 {
     std::vector<constraint> all;

@@ -62,10 +62,6 @@ struct timing {
     // be read, a burst that overlaps the next, refreshes that leave no time, a long form below the short).
     [[nodiscard]] std::string contradiction() const;
 
-    // Commands that are planned at one time lie within so many clocks: a request's are a few distances apart,
-    // and those that close all banks for a refresh wait for what was planned before.
-    [[nodiscard]] clocks planned_ahead() const;
-
     // Clocks from a command to another so that the second's data follows the first's after `gap` idle clocks.
     [[nodiscard]] constexpr std::uint32_t data_after(std::uint32_t first_latency, std::uint32_t gap,
                                                      std::uint32_t second_latency) const

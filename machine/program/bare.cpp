@@ -86,10 +86,15 @@ std::optional<refusal> bare_program::load(const image &file)
     return std::nullopt;
 }
 
-void bare_program::start()
+void bare_program::start(picoseconds begin)
 {
     catch_faults();
-    on_.start([this](core &) { run(); });
+    on_.start([this, begin](core &) {
+        if (begin > on_.clock()) {
+            on_.spend(begin - on_.clock());
+        }
+        run();
+    });
 }
 
 void bare_program::run()

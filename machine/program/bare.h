@@ -38,8 +38,8 @@ public:
     static result<std::unique_ptr<bare_program>> make(const image &file, const ram &memory, core &on,
                                                       setup wanted);
 
-    // Puts it on its core; it runs when the machine does. Once.
-    void start();
+    // Puts it on its core; it runs when the machine does, not before `begin`. Once.
+    void start(picoseconds begin = {});
 
     [[nodiscard]] const report &outcome() const { return report_; }
     [[nodiscard]] const instance &program() const { return *program_; }

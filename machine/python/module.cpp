@@ -84,7 +84,7 @@ public:
     // An instrumented program. `memory`: runs of guest address, physical address and bytes.
     void program_on(std::uint32_t number, const std::string &file,
                     const std::vector<std::array<std::uint64_t, 3>> &memory,
-                    const std::vector<std::string> &arguments, bool endless)
+                    const std::vector<std::string> &arguments, bool endless, std::uint64_t start_ps)
     {
         core &mine = free_core(number);
         if (!ram_) {
@@ -97,13 +97,13 @@ public:
         }
         auto image_file = std::make_unique<image>(taken(image::read(file)));
         auto made = taken(bare_program::make(*image_file, *ram_, mine, std::move(setup)));
-        made->start();
+        made->start(picoseconds{start_ps});
         programs_.emplace_back(number, endless, std::move(image_file), std::move(made));
     }
 
     // A recorded program in frames of 4 KiB. `replays`: 0 for without end.
     void trace_on(std::uint32_t number, const std::string &file, const std::vector<std::uint64_t> &frames,
-                  std::uint64_t replays, bool endless)
+                  std::uint64_t replays, bool endless, std::uint64_t start_ps)
     {
         core &mine = free_core(number);
         std::vector<phys_addr> own;
@@ -111,7 +111,7 @@ public:
             own.push_back({frame});
         }
         auto made = taken(trace::recorded::make(file, std::move(own), mine, replays));
-        made->start();
+        made->start(picoseconds{start_ps});
         programs_.emplace_back(number, endless, std::move(made));
     }
 
@@ -237,9 +237,9 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
         .def("walk", &python_machine::walk_on, nb::arg("core"), nb::arg("description"))
         .def("dma", &python_machine::dma, nb::arg("description"))
         .def("program", &python_machine::program_on, nb::arg("core"), nb::arg("file"), nb::arg("memory"),
-             nb::arg("arguments"), nb::arg("endless") = false)
+             nb::arg("arguments"), nb::arg("endless") = false, nb::arg("start_ps") = 0)
         .def("trace", &python_machine::trace_on, nb::arg("core"), nb::arg("file"), nb::arg("frames"),
-             nb::arg("replays") = 1, nb::arg("endless") = false)
+             nb::arg("replays") = 1, nb::arg("endless") = false, nb::arg("start_ps") = 0)
         .def("regulate", &python_machine::regulate, nb::arg("description"))
         .def("run", &python_machine::run, nb::arg("until_ps"), nb::call_guard<nb::gil_scoped_release>())
         .def("results", &python_machine::results);

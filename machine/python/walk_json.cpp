@@ -14,10 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<const char *, walk_kind>, 4> kinds{{{"read", walk_kind::read},
+constexpr std::array<std::pair<const char *, walk_kind>, 7> kinds{{{"read", walk_kind::read},
                                                                    {"write", walk_kind::write},
                                                                    {"update", walk_kind::update},
-                                                                   {"chase", walk_kind::chase}}};
+                                                                   {"chase", walk_kind::chase},
+                                                                   {"copy", walk_kind::copy},
+                                                                   {"random", walk_kind::random},
+                                                                   {"random-pair", walk_kind::random_pair}}};
 
 walk_kind kind_from(const json &value)
 {
@@ -27,7 +30,8 @@ walk_kind kind_from(const json &value)
             return kind;
         }
     }
-    throw std::runtime_error("'" + name + "' is none of read, write, update, chase");
+    throw std::runtime_error("'" + name +
+                             "' is none of read, write, update, chase, copy, random, random-pair");
 }
 
 void read_key(walk_settings &into, const std::string &key, const json &value)
@@ -50,6 +54,8 @@ void read_key(walk_settings &into, const std::string &key, const json &value)
         value.get_to(into.seed);
     } else if (key == "instructions") {
         value.get_to(into.instructions);
+    } else if (key == "draws") {
+        value.get_to(into.draws);
     } else if (key == "walks") {
         value.get_to(into.walks);
     } else if (key == "start_ps") {

@@ -20,9 +20,14 @@ result<std::unique_ptr<recorded>> recorded::make(const std::string &path, std::v
     return std::unique_ptr<recorded>(new recorded(std::move(from), std::move(frames), on, replays));
 }
 
-void recorded::start()
+void recorded::start(picoseconds begin)
 {
-    on_.start([this](core &) { run(); });
+    on_.start([this, begin](core &) {
+        if (begin > on_.clock()) {
+            on_.spend(begin - on_.clock());
+        }
+        run();
+    });
 }
 
 void recorded::run()

@@ -32,8 +32,8 @@ public:
     static result<std::unique_ptr<recorded>> make(const std::string &path, std::vector<phys_addr> frames,
                                                   core &on, std::uint64_t replays);
 
-    // Puts it on its core; it runs when the machine does. Once.
-    void start();
+    // Puts it on its core; it runs when the machine does, not before `begin`. Once.
+    void start(picoseconds begin = {});
 
     [[nodiscard]] const report &outcome() const { return report_; }
 

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "examples").glob("*.yaml"))
 RUN_BY = {
     "admission": "tests/hosted/test_flows.py",
+    "banks": "tests/hosted/test_examples.py",
     "breakout": "tests/system/test_breakout.py",
     "budget-refused": "tests/hosted/test_examples.py",
     "counting": "tests/system/test_budget.py",

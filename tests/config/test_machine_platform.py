@@ -97,12 +97,14 @@ def test_a_platform_without_a_place_for_the_hypervisor_says_why_and_plans_nothin
     assert one.not_bootable in str(refused.value)
 
 
-def test_a_controller_goes_by_score_or_by_turns() -> None:
+def test_a_controller_goes_by_score_by_stores_or_by_watermarks() -> None:
     by_score = settings_of(platform("s32v234"))["dram"]["how"]
     assert by_score["arbitration"] == {"row_hit": 4, "direction": 2, "age": 1, "most": 15, "guard": 15}
-    by_turns = settings_of(platform("zcu102"))["dram"]["how"]
-    assert "arbitration" not in by_turns
-    assert set(by_turns) - set(by_score) == {"write_high", "write_low", "cap"}
+    by_stores = settings_of(platform("zcu102"))["dram"]["how"]
+    assert by_stores["stores"] == {"starve": 128, "run": 8, "rest": 0, "idle": 2}
+    by_turns = settings_of(platform("rpi2"))["dram"]["how"]
+    assert set(by_stores) - set(by_score) == {"stores", "cap", "age_limit"}
+    assert set(by_turns) - set(by_score) == {"write_high", "write_low", "cap", "age_limit"}
 
 
 def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
@@ -139,7 +141,16 @@ def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
             "conflict",
         ),
         ("zynq7020", "entries: 128, ways: 2", "entries: 128, ways: 3", "cores.tlb.l2.ways", "geometry"),
-        ("zcu102", "    write_high: 24", "    write_high: 8", "dram.controller.write_high", "conflict"),
+        ("mpam4", "    write_high: 24", "    write_high: 8", "dram.controller.write_high", "conflict"),
+        ("zcu102", "    cap: 16", "    write_low: 8", "dram.controller.write_low", "conflict"),
+        ("zcu102", "starve: 128,", "starve: 0,", "dram.controller.stores.starve", "out-of-range"),
+        (
+            "s32v234",
+            "    spacing: 3\n",
+            "    spacing: 3\n    stores: { starve: 64, run: 8 }\n",
+            "dram.controller.stores",
+            "conflict",
+        ),
         ("s32v234", "    spacing: 3\n", "    spacing: 3\n    cap: 4\n", "dram.controller.cap", "conflict"),
         ("s32v234", "age: 1,", "age: 0,", "dram.controller.arbitration.age", "out-of-range"),
         ("s32v234", "most: 15,", "most: 16,", "dram.controller.arbitration.most", "out-of-range"),

@@ -18,6 +18,7 @@ from bulkhead.config.platform import Dram, Platform, Range
 from bulkhead.config.system import Llc, Region, System
 from bulkhead.geometry import color_space
 from bulkhead.planning.allocate import Memory
+from bulkhead.planning.colors import Request, assign
 from bulkhead.planning.left import usage_of
 from bulkhead.planning.model import Plan
 from bulkhead.planning.plan import PlanningError, plan_memory
@@ -382,3 +383,27 @@ def test_every_platform_file_is_good_and_names_its_sources() -> None:
             *platform.dma,
         ]
         assert all(section.source for section in (*sections, *optional) if section is not None), path
+
+
+@pytest.mark.req("C3")
+def test_owners_whose_cache_colors_leave_them_few_banks_get_those() -> None:
+    """On ZCU102 three address bits choose cache colors and banks both: who has one cache color can have two
+    of sixteen banks, however many are left over."""
+    plan = plan_memory(*of_example("isolation.banks=coloring", name="zcu102"))
+    assert_partitioned(plan)
+    owners = [plan.pool.colors, *(domain.colors for domain in plan.domains)]
+    assert [len(colors or ()) for colors in owners] == [1, 6, 2, 6]
+
+
+@pytest.mark.req("C3")
+def test_what_is_left_over_goes_to_nobody_who_takes_it_from_rivals() -> None:
+    """Two that may get the same two colors have one each, and the third gets all of its own."""
+
+    def request(owner: int, *candidates: int) -> Request:
+        return Request(owner, str(owner), ("domains", owner), None, None, 1, False, frozenset(candidates))
+
+    found = assign([request(0, 0, 1), request(1, 0, 1), request(2, 2, 3)], 4, "bank")
+    assert not found.findings
+    assert found.colors[2] == {2, 3}
+    assert len(found.colors[0]) == len(found.colors[1]) == 1
+    assert found.colors[0] | found.colors[1] == {0, 1}

@@ -16,6 +16,7 @@ import pytest
 
 from bulkhead.env.paths import build_dir, repository
 from bulkhead.experiments.runner import run_jobs
+from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.machine.native import built_machine
 
 NAME = "interrupted"
@@ -28,6 +29,7 @@ platform: rpi2
 sweep: {{ walks: [3, 1000000000] }}
 parts: [{{ name: reader, measured: true, core: 0, memory: 64 KiB, kind: read, walks: $walks }}]
 result: walk-times
+seeds: 1
 """
 SOON_S = 10.0
 
@@ -42,7 +44,7 @@ def started(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """The command, when its first point is done."""
     file = tmp_path / "mine.yaml"
     file.write_text(EXPERIMENT)
-    first = points() / "3.json"
+    first = points() / "3-s1.json"
     first.unlink(missing_ok=True)
     command = [sys.executable, "-m", "bulkhead.cli", "experiment", str(file), "--again", "--json"]
     process = subprocess.Popen(
@@ -124,11 +126,11 @@ def test_a_killed_one_leaves_no_process_and_goes_on_where_it_was(
     started.kill()
     started.wait()
     assert all_end(workers)
-    done = points() / "3.json"
+    done = points() / "3-s1.json"
     kept = json.loads(done.read_text())
     part = {"name": "reader", "core": 0, "kind": "read", "walks": 3, "memory_bytes": 65536}
     written = done.stat().st_mtime_ns
-    (result,) = run_jobs([("3", {"platform": "rpi2", "parts": [part]})], points(), 1, "x")
+    (result,) = run_jobs(seeded_jobs([("3", {"platform": "rpi2", "parts": [part]})], 1), points(), 1, "x")
     assert result == kept["result"]
     assert done.stat().st_mtime_ns == written, "it was not run again"
 
@@ -145,9 +147,9 @@ def test_results_that_cannot_be_kept_end_it_with_3(tmp_path: Path, how: str) -> 
         keep.touch()
     else:
         keep.mkdir(exist_ok=True)
-        (keep / "3.part").unlink(missing_ok=True)
-        (keep / "3.json").unlink(missing_ok=True)
-        (keep / "3.part").symlink_to("/dev/full")
+        (keep / "3-s1.part").unlink(missing_ok=True)
+        (keep / "3-s1.json").unlink(missing_ok=True)
+        (keep / "3-s1.part").symlink_to("/dev/full")
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", "experiment", str(file), "--json"],
         capture_output=True,

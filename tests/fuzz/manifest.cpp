@@ -24,6 +24,7 @@ extern "C" {
 #include "memory/stage2.h"
 #include "memory/window.h"
 #include "run/loader.h"
+#include "vm/cpu.h"
 #include "vm/domain.h"
 #include "vm/system.h"
 }
@@ -319,6 +320,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const auto *header = reinterpret_cast<const manifest_header *>(start);
     fake_reset();
     fake_set_sysreg(SYSREG_ID_CNTFRQ_EL0, 1000000);
+    fake_set_sysreg(SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(0))); // windows are a core's
     fake_set_sysreg(SYSREG_ID_ICC_IAR1_EL1, 1023); // loading again looks for interrupts
     std::copy(manifest.begin(), manifest.end(), image_start + page);
     boot_handover = {};

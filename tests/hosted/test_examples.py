@@ -15,6 +15,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL_PICTURES = ("--set=domains.vision.params.width=320", "--set=domains.vision.params.height=240")
 SHORT = {
+    "banks": ("--for", "40ms"),
     "throttled": ("--for", "5ms"),
     "managed": (
         "--for",

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from bulkhead.commands.output import commit
+from bulkhead.config.locate import parts_dir
 from bulkhead.env.compiled import CORE_TARGETS
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import (
@@ -32,6 +33,7 @@ from bulkhead.env.paths import (
     locked,
     platforms_dir,
     repository,
+    validation_dir,
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -139,7 +141,8 @@ def test_it_is_the_package_of_this_commit(tool: Installed) -> None:
 def test_what_the_wheel_is_made_of(wheel: Path) -> None:
     """Every platform, experiment and example; and nothing that only a checkout has a use for."""
     names = zipfile.ZipFile(wheel).namelist()
-    for directory in (platforms_dir(), experiments_dir(), examples_dir(), examples_dir() / "bad"):
+    data = (platforms_dir(), parts_dir(), experiments_dir(), validation_dir(), examples_dir())
+    for directory in (*data, examples_dir() / "bad"):
         place = directory.relative_to(repository())
         expected = {f"bulkhead/data/{place}/{file.name}" for file in directory.glob("*.yaml")}
         assert expected

@@ -159,6 +159,21 @@ TEST(core, write_streaming_fetches_no_lines_that_are_overwritten)
     EXPECT_EQ(seen.counts.of(core_event::l2d_write_back), seen.memory.line_writes);
 }
 
+TEST(core, lines_of_a_write_stream_follow_one_another_through_the_shared_level)
+{
+    settings wanted = small_machine(1);
+    wanted.cores[0].write_streaming = {.lines = 3, .shared_lines = 100};
+    const pattern_settings what{
+        .working_set = byte_count{8192 * kib}, .accesses = 100'000, .writes_percent = 100};
+    const double fast = run(wanted, what).ns_per_access;
+    wanted.levels[0].latency_ps *= 4; // later, each of them, and no fewer in a second
+    EXPECT_NEAR(run(wanted, what).ns_per_access, fast, 0.02 * fast);
+    // A regulator behind the level stops the core all the same.
+    const double rate = 500e6;
+    wanted.masters[0].writes = {.rate_bytes_per_s = 500'000'000, .burst_bytes = 64};
+    EXPECT_NEAR(8 / (run(wanted, what).ns_per_access * 1e-9), rate, 0.03 * rate);
+}
+
 TEST(core, beats_are_of_all_that_leaves_the_core_hits_of_the_shared_level_too)
 {
     const outcome hits = run(small_machine(1), chase(128 * kib, 3));

@@ -78,8 +78,8 @@ TEST(S2DramArbitration, TheWinnerHasTheHighestScoreOfAll)
                                                         .at = in_bank(random.below(2), random.below(2), id),
                                                         .stamp = served});
             request_queue &queue = queues.at(one.write ? 1 : 0);
-            queue.append(id, id, one.at, banks.open_row(one.at.bank));
-            queue.stamp_youngest(served);
+            queue.append({.id = id, .order = id, .when = 0, .stamp = served}, one.at,
+                         banks.open_row(one.at.bank));
             served += random.below(4);
         }
         const bool wrote = random.below(2) == 1;

@@ -72,6 +72,20 @@ TEST(settings_json, arbitration_is_by_score_only_where_it_is_given)
     EXPECT_EQ(reason(text), "dram.how.arbitration.score: there is no such setting");
 }
 
+TEST(settings_json, transaction_stores_are_there_only_where_they_are_given)
+{
+    json text = good();
+    EXPECT_FALSE(expect_made(settings_from_json(text.dump())).dram.how.stores);
+    text["dram"]["how"]["age_limit"] = 77;
+    text["dram"]["how"]["stores"] = {{"starve", 64}, {"rest", 32}};
+    const settings read = expect_made(settings_from_json(text.dump()));
+    EXPECT_EQ(read.dram.how.age_limit, 77U);
+    ASSERT_TRUE(read.dram.how.stores);
+    EXPECT_EQ(read.dram.how.stores->starve, 64U);
+    EXPECT_EQ(read.dram.how.stores->rest, 32U);
+    EXPECT_EQ(read.dram.how.stores->run, dram::store_settings{}.run);
+}
+
 TEST(settings_json, an_unknown_key_is_named_with_its_path)
 {
     json text = good();

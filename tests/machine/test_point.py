@@ -10,14 +10,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bulkhead.config.load import load_platform
 from bulkhead.config.platform import Platform
 from bulkhead.geometry import color_space
 from bulkhead.machine.native import built_machine, load_machine
-from bulkhead.machine.patterns import address_of, rows_below, same_bank
-from bulkhead.machine.placement import DoesNotFit, Placement
+from bulkhead.machine.patterns import address_of, field_of, one_bank, rows_below, same_bank
+from bulkhead.machine.placement import HALVES, DoesNotFit, Placement
 from bulkhead.machine.point import BadJob, answer, job_settings, run_point
 from bulkhead.machine.settings import Settings, settings_of
 from bulkhead.planning.space import platform_llc_bits
@@ -64,6 +65,15 @@ def test_two_clusters_have_a_second_level_each_and_ports_of_their_own() -> None:
     assert [core["path"] for core in settings["cores"]] == [["l2-0"], ["l2-0"], ["l2-1"], ["l2-1"]]
     assert [level["name"] for level in settings["levels"]] == ["l2-0", "l2-1"]
     assert len({core["master"] for core in settings["cores"]}) == 2
+
+
+def test_a_port_of_the_interconnect_bounds_both_directions_of_the_cores() -> None:
+    """8 bytes in each clock, a third of the cores'."""
+    settings = settings_of(platform("teres-i"))
+    (cores,) = settings["masters"]
+    assert cores["reads"] == cores["writes"] == {"peak_bytes_per_s": 8 * 1_056_000_000 // 3}
+    none = settings_of(platform("zcu102"))
+    assert all("writes" not in master for master in none["masters"])
 
 
 def test_a_private_second_level_belongs_to_the_core() -> None:
@@ -164,6 +174,51 @@ def test_frames_of_a_part_have_its_colors_and_nobody_gets_one_twice() -> None:
     assert len(set(one + two)) == len(one) + len(two) == (512 + 10 * KIB) // 4
     with pytest.raises(DoesNotFit, match="colors 0 to 7"):
         placement.pages("three", 4096, [8])
+
+
+@pytest.mark.req("C3")
+@pytest.mark.parametrize("name", ["zcu102", "zynq7020", "s32v234"])
+def test_halves_of_colors_and_banks_are_apart_by_the_mapping_itself(name: str) -> None:
+    """`low` and `high` on any platform: no bank that both have, no set of the cache that both have."""
+    settings = settings_of(platform(name))
+    base = settings["dram"]["base"]
+    for colors, banks in (("cache", None), (None, "banks"), ("cache", "banks")):
+        placement = Placement(platform(name), colored=colors is not None, banked=banks is not None)
+        own = [
+            placement.pages(half, 512 * KIB, half if colors else None, half if banks else None)
+            for half in HALVES
+        ]
+        assert all(len(set(pages)) == 512 // 4 for pages in own)
+        places = [np.array(pages, dtype=np.uint64) for pages in own]
+        if banks:
+            both = [banks_of(settings, pages - np.uint64(base)) for pages in places]
+            assert not both[0] & both[1]
+        if colors:
+            bits = platform_llc_bits(platform(name), color_l1=False)
+            sets = [{tuple(page >> bit & 1 for bit in bits) for page in pages} for pages in own]
+            assert not sets[0] & sets[1]
+    with pytest.raises(DoesNotFit, match="'middle'"):
+        Placement(platform(name), colored=True).pages("one", 4096, "middle")
+
+
+def banks_of(settings: Any, offsets: Any) -> set[tuple[int, ...]]:
+    fields = [field_of(settings, offsets, field) for field in ("group", "bank")]
+    return {tuple(int(one) for one in place) for place in zip(*fields, strict=True)}
+
+
+@pytest.mark.req("C3")
+@pytest.mark.parametrize("name", ["zcu102", "zynq7020", "s32v234"])
+def test_an_attacker_on_one_bank_stays_in_its_pages_and_opens_another_row_each_time(name: str) -> None:
+    settings = settings_of(platform(name))
+    line = int(settings["cores"][0]["l1d"]["line_bytes"])
+    pages = Placement(platform(name), colored=True).pages("one", 16 * KIB * KIB, "high")
+    lines = one_bank(settings, pages, line)
+    assert {address // 4096 * 4096 for address in lines} <= set(pages)
+    offsets = np.array(lines, dtype=np.uint64) - np.uint64(settings["dram"]["base"])
+    assert len(banks_of(settings, offsets)) == 1
+    rows = field_of(settings, offsets, "row")
+    assert np.mean(rows[1:] != rows[:-1]) > 0.99
+    assert len(set(lines)) == len(lines) > 1000
 
 
 @pytest.mark.parametrize("name", ["zcu102", "stm32f767", "s32v234"])

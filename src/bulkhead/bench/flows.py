@@ -17,6 +17,7 @@ from typing import Any
 from bulkhead.config.flow_costs import CostPart, FlowCosts
 from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_path
+from bulkhead.config.timing import MARKS
 from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
 from bulkhead.planning.broker import engine_on
@@ -217,7 +218,7 @@ def measured(flows: Json, calls: Json, on: str) -> Measured:
             found[name] = _engine(_of(seen, "engine"), call)
         elif name == "notify":
             found[name] = _in_unit(_of(sleeper, name), per_ns)
-        elif name not in ("source", "fitted", "assumed", "hypervisor_call", "wake_by_interrupt"):
+        elif name not in (*MARKS, "hypervisor_call", "wake_by_interrupt"):
             found[name] = _of(seen, name)
     return Measured(found, "ns" if on == MACHINE else "instructions")
 

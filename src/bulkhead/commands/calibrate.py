@@ -6,6 +6,7 @@ Without `--write` nothing changes: the file's own values are shown beside what t
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,10 @@ from bulkhead.commands.output import complain, complain_of, console, print_json,
 if TYPE_CHECKING:
     from bulkhead.config.platform import Platform
     from bulkhead.machine.calibrate import Checked
+    from bulkhead.machine.independence import Perturbed
+
+
+SHARE = Fraction(1, 4)  # by which parameters are changed
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +34,10 @@ def calibrate(
         bool, typer.Option("--write", help="Put what was fitted into the platform's file.")
     ] = False,
     check_only: Annotated[bool, typer.Option("--check", help="No fit: what the file's values give.")] = False,
+    perturb: Annotated[
+        bool,
+        typer.Option("--perturb", help="With --check: change each parameter, and say which facts are one."),
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
     ] = None,
@@ -39,19 +48,14 @@ def calibrate(
     from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import calibrate as library
     from bulkhead.machine.facts import runs_workloads
+    from bulkhead.machine.independence import perturb as perturbed
     from bulkhead.machine.native import built_machine
 
     if write and check_only:
         raise typer.BadParameter("--check fits nothing that --write could write: one of the two")
-    path, platform, reasons = load_named(name)
-    if platform is not None and not platform.calibration:
-        reasons = [f"{name} has no measured facts to fit to (key calibration, docs/platforms.md)"]
-    if platform is None or path is None or not platform.calibration:
-        if as_json:
-            print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
-        for reason in () if as_json else reasons:
-            complain(f"error: {reason}")
-        raise typer.Exit(1)
+    if perturb and not check_only:
+        raise typer.BadParameter("--perturb belongs to --check")
+    path, platform = _named(name, as_json)
     if write and path.is_relative_to(platforms_dir()):
         repository("`--write` to a platform's own file")
     built_machine(workloads=runs_workloads(platform))
@@ -62,6 +66,7 @@ def calibrate(
     try:
         values = {} if check_only else library.fit(platform, run)
         checked = library.check(platform, run, values)
+        moved = perturbed(platform, run, SHARE) if perturb else None
     except (PointFailed, ValueError) as error:
         if as_json:
             reasons = str(error).splitlines()
@@ -74,18 +79,28 @@ def calibrate(
     fitted = [{"key": free.key, "value": free.shown.format(value)} for free, value in values.items()]
     facts = [_fact(one) for one in checked]
     if as_json:
-        print_json(
-            result_object(
-                "calibrate",
-                platform=platform.name,
-                on="machine",
-                verdict="ok",
-                parameters=fitted,
-                facts=facts,
-            )
-        )
-    else:
-        _show(fitted, facts)
+        own: dict[str, Any] = {"parameters": fitted, "facts": facts}
+        if moved is not None:
+            own |= {"perturbed": list(moved.settings), "same": moved.same()}
+        print_json(result_object("calibrate", platform=platform.name, on="machine", verdict="ok", **own))
+        return
+    _show(fitted, facts)
+    if moved is not None:
+        _show_same(moved)
+
+
+def _named(name: str, as_json: bool) -> tuple[Path, Platform]:
+    """One with facts, or the end."""
+    path, platform, reasons = load_named(name)
+    if platform is not None and path is not None and platform.calibration:
+        return path, platform
+    if platform is not None:
+        reasons = [f"{name} has no measured facts to fit to (key calibration, docs/platforms.md)"]
+    if as_json:
+        print_json(result_object("calibrate", platform=name, verdict="error", reasons=reasons))
+    for reason in () if as_json else reasons:
+        complain(f"error: {reason}")
+    raise typer.Exit(1)
 
 
 def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
@@ -103,14 +118,25 @@ def load_named(name: str) -> tuple[Path | None, Platform | None, list[str]]:
 def _fact(one: Checked) -> dict[str, Any]:
     fact = one.fact
     found = fact.model_dump(exclude_none=True, include={"fact", "unit", "target", "low", "high", "source"})
-    fitted = one.measured is not None and not fact.compared
+    fitted = one.measured is not None and fact.fits
     return {
         **found,
+        "follows": fact.follows,
+        "independent": fact.follows is None,
         "measured": one.measured,
         "error": None if one.measured is None else round(one.error, 4),
         "fitted": fitted,
         **({} if one.measured is not None else {"reason": "the machine has no model for it yet"}),
     }
+
+
+def _show_same(moved: Perturbed) -> None:
+    same = moved.same()
+    changed = f"with {len(moved.settings) - 1} parameters changed, one at a time"
+    if not same:
+        console().print(f"{changed}, no two of the facts to fit to always move together")
+    for one, other in same:
+        console().print(f"{changed}, {one} and {other} always move together: they are one fact")
 
 
 def _show(fitted: list[dict[str, Any]], facts: list[dict[str, Any]]) -> None:
@@ -124,6 +150,8 @@ def _show(fitted: list[dict[str, Any]], facts: list[dict[str, Any]]) -> None:
         measured = "–" if fact["measured"] is None else f"{fact['measured']:.4g}"
         error = "–" if fact["error"] is None else f"{fact['error']:+.1%}"
         how = "fitted" if fact["fitted"] else fact.get("reason", "compared")
+        if fact["follows"] is not None:
+            how = f"follows {fact['follows']}: confirms nothing"
         table.add_row(fact["fact"], target, measured, error, fact["unit"], how)
     console().print(table)
     for one in fitted:

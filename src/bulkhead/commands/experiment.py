@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bulkhead.experiments.run import Table
 
 SHOWN_ROWS = 16
-WIDEST = 10  # column, in characters: longer words are folded
+WIDEST = 14  # column, in characters: longer words are folded
 
 
 def register(app: typer.Typer) -> None:
@@ -49,12 +49,16 @@ def experiment(
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Runs of each point.", show_default="the file's"),
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also run points that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
     from bulkhead.experiments.model import BadExperiment, BadSetting, load_experiment
-    from bulkhead.experiments.override import with_settings
+    from bulkhead.experiments.override import with_seeds, with_settings
     from bulkhead.experiments.runner import PointFailed
 
     if name is None:
@@ -63,10 +67,11 @@ def experiment(
     given = [
         *(word for s in settings or () for word in ("--set", s)),
         *(w for o in only or () for w in ("--only", o)),
+        *(("--seeds", str(seeds)) if seeds is not None else ()),
     ]
     begin = time.monotonic()
     try:
-        what = with_settings(load_experiment(name), settings or ())
+        what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
         found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
     except BadSetting as error:
         raise typer.BadParameter(str(error)) from error
@@ -100,26 +105,42 @@ def _run(
     means = Means(what.name, build_dir() / "run" / "experiments" / what.name, jobs, run_quietly)
     found: Written = []
     for table in tables_of(what, only, means, again=again):
-        files = write_output(table.sheet, table.rows, table.directory, command, _facts(table), table.recorded)
+        shown = table_facts(table)
+        files = write_output(table.sheet, table.rows, table.directory, command, shown, table.recorded)
         found.append((table, [str(file) for file in files]))
     return found
 
 
-def _facts(table: Table) -> dict[str, str]:
+def table_facts(table: Table) -> dict[str, str]:
     """What a table rests on, for its page."""
     import hashlib
 
     from bulkhead.config.locate import platform_path
 
-    path = platform_path(table.sheet.platform)
-    assert path is not None, "it was run"
+    names = dict.fromkeys(str(row.get("platform", table.sheet.platform)) for row in table.rows)
+    hashes = {}
+    for name in names:
+        path = platform_path(name)
+        assert path is not None, "it was run"
+        of = f" {name}" if len(names) > 1 else ""
+        hashes[f"platform file{of}, SHA-256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return {
         "version": version_text(),
         "commit": commit(),
-        "platform file, SHA-256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        **hashes,
         "points": str(len(table.rows)),
+        **_seeds(table),
         **{f"recorded program {trace.name}": trace.text() for trace in table.traces},
     }
+
+
+def _seeds(table: Table) -> dict[str, str]:
+    from bulkhead.experiments.intervals import CONFIDENCE
+
+    seeds = table.rows[0].get("seeds")
+    if seeds is None:
+        return {}
+    return {"seeds of each point": f"{seeds}; intervals: Student's, {CONFIDENCE:.0%}, of the mean over seeds"}
 
 
 def _json(what: Experiment | Sectioned, found: Written, seconds: float) -> dict[str, Any]:
@@ -186,10 +207,14 @@ def show_rows(rows: list[dict[str, Any]]) -> None:
     rows apart, as many as fit."""
     from rich.table import Table
 
+    from bulkhead.experiments.intervals import HIGH, LOW
+
+    columns = [key for key in rows[0] if key != "digest" and not key.endswith((LOW, HIGH))]
+    rows = [{key: _with_interval(row, key) for key in columns} for row in rows]
     step = max(1, -(-len(rows) // SHOWN_ROWS))
     shown = rows[::step]
-    keys = [key for key in rows[0] if key != "digest" and len({_cell(row[key]) for row in rows}) > 1]
-    keys = keys or [key for key in rows[0] if key != "digest"]
+    keys = [key for key in columns if len({_cell(row[key]) for row in rows}) > 1]
+    keys = keys or columns
     keys.sort(key=lambda key: any(row[key] is None for row in rows))  # what only some rows have comes last
     table, left = Table(), console().width - 1
     for number, key in enumerate(keys):
@@ -205,6 +230,16 @@ def show_rows(rows: list[dict[str, Any]]) -> None:
         console().print(
             f"{len(shown)} of {len(rows)} rows, {len(keys)} of {len(rows[0])} columns: all are in rows.csv"
         )
+
+
+def _with_interval(row: dict[str, Any], key: str) -> Any:
+    """The value, and half of its interval behind it."""
+    from bulkhead.experiments.intervals import HIGH, LOW
+
+    low, high = row.get(key + LOW), row.get(key + HIGH)
+    if low is None or high is None or low == high:
+        return row[key]
+    return f"{_cell(row[key])} ±{_cell((high - low) / 2)}"
 
 
 def _cell(value: Any) -> str:

@@ -79,6 +79,7 @@ def _memory_json(memory: MemoryUse) -> dict[str, Any]:
         "utilization": float(memory.utilization),
         "largest_rate_bytes_per_s": memory.largest_rate,
         "limited_by": memory.limited_by,
+        "table_from": memory.table_from,
         "unbounded": list(memory.unbounded),
         "parts": [
             {
@@ -128,6 +129,8 @@ def show_flows(planned: FlowPlan, title: str) -> None:
         parts = ", ".join(f"{part.name} {float(part.utilization):.1%}" for part in planned.memory.parts)
         most = f"the broker may have up to {planned.memory.largest_rate / 1e6:.1f} MB/s"
         console().print(f"DRAM: {float(planned.memory.utilization):.1%} ({parts}); {most}")
+        if planned.memory.limited_by == "table" and planned.memory.table_from is not None:
+            console().print(f"that rate is from a table: {planned.memory.table_from}")
     for remark in planned.remarks:
         console().print(f"note: {remark}")
 

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bulkhead.commands.calibrate import load_named
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, complain_of, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.config.platform import Platform
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +37,7 @@ def limits(
     as_json: AsJson = False,
 ) -> None:
     """Measure on the simulated machine what a platform's memory can sustain, and what budgets can enforce."""
+    from bulkhead.config.machine_figures import machines_own
     from bulkhead.experiments.runner import PointFailed, run_jobs
     from bulkhead.machine import enforcement
     from bulkhead.machine import limits as library
@@ -108,6 +112,7 @@ def limits(
                 budgets=[_enforced(one) for one in budgets],
                 smallest_budget_events=_field(enforcement.smallest(budgets), "events"),
                 static_budget=None if static is None else static.json(),
+                memory_table_from=machines_own(platform),
             )
         )
         return
@@ -123,8 +128,16 @@ def limits(
         console().print(f"the platform's file states {stated:,.0f} MB/s (`dram.guaranteed`): {used}")
     _show_enforced("period", periods, enforcement.smallest(periods))
     _show_enforced("budget", budgets, enforcement.smallest(budgets))
+    _show_rest(static, platform)
+
+
+def _show_rest(static: Any, platform: Platform) -> None:
+    from bulkhead.config.machine_figures import machines_own
+
     if static is not None:
         console().print(static.text())
+    if (own := machines_own(platform)) is not None:
+        console().print(f"all of this is the simulated machine's; and {own}")
 
 
 def _unknown_workload(name: str) -> str | None:

@@ -87,7 +87,13 @@ def _details(platform: Platform) -> dict[str, Any]:
     from bulkhead.config.parameters import facts, parameters
 
     shown = [
-        {"key": one.key, "value": one.value, "fitted": one.fitted, "source": one.source}
+        {
+            "key": one.key,
+            "value": one.value,
+            "fitted": one.fitted,
+            "origin": one.origin,
+            "source": one.source,
+        }
         for one in parameters(platform)
     ]
     return {"parameters": shown, "facts": facts(platform)}
@@ -123,7 +129,7 @@ def _describe(platform: Platform) -> None:
     for one in parameters(platform):
         source = one.source if one.source != above else ""
         above = one.source
-        table.add_row(Text(one.key), Text(one.shown), "fitted" if one.fitted else "", Text(source))
+        table.add_row(Text(one.key), Text(one.shown), one.origin, Text(source))
     bits = ", ".join(str(bit) for bit in summary["llc_color_bits"])
     computed = "computed from the caches"
     table.add_row("LLC color bits", bits or "none", "", summary["not_colorable"] or computed)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from bulkhead.config import dram as drams
 from bulkhead.config.platform import Cache, Dram, Platform
-from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.timing import BY_TURNS
+from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
+from bulkhead.config.timing import BY_TURNS, WATERMARKS
 
 Findings = Iterator[Finding]
 
-STANDARDS = ("SDR", "DDR3", "DDR4", "LPDDR2")
+STANDARDS = ("SDR", "DDR3", "DDR4", "LPDDR2", "LPDDR3", "LPDDR4")
 LEVELS = ("l1d", "l2", "l3")
 PS_PER_S = 10**12
 
@@ -110,6 +110,11 @@ def _facts(platform: Platform) -> Findings:
             yield Finding(path, "conflict", "a fact has a target, or both of low and high")
         elif fact.low is not None and fact.high is not None and fact.low > fact.high:
             yield Finding((*path, "low"), "conflict", "low is above high")
+        others = [one.fact for one in platform.calibration if one is not fact and one.follows is None]
+        if fact.follows is not None and fact.follows not in others:
+            cause = f"{quoted(fact.follows)} is no other fact that stands for itself"
+            near = nearest_of(fact.follows, others)
+            yield Finding((*path, "follows"), "unknown-name", cause, ", ".join(others), near)
 
 
 def _dram(dram: Dram, platform: Platform) -> Findings:
@@ -153,11 +158,18 @@ def _shape(dram: Dram) -> Findings:
 
 def _controller(dram: Dram) -> Findings:
     how = dram.controller
+    if how.arbitration is not None and how.stores is not None:
+        cause = "stands beside arbitration by score: a controller has one of them"
+        yield Finding(("dram", "controller", "stores"), "conflict", cause, "leave one out")
+    without: tuple[str, ...] = () if how.stores is None else WATERMARKS
+    kind = "a controller with transaction stores has no watermarks"
     if how.arbitration is not None:
-        for key in BY_TURNS:
-            if key in how.model_fields_set:
-                cause = "has no effect: arbitration by score takes no turns of reads and writes"
-                yield Finding(("dram", "controller", key), "conflict", cause, "leave it out")
-    elif not how.write_low < how.write_high <= how.write_queue:
+        without, kind = BY_TURNS, "arbitration by score takes no turns of reads and writes"
+    for key in without:
+        if key in how.model_fields_set:
+            yield Finding(("dram", "controller", key), "conflict", f"has no effect: {kind}", "leave it out")
+    if without:
+        return
+    if not how.write_low < how.write_high <= how.write_queue:
         cause = f"watermarks {how.write_low} and {how.write_high} of a queue of {how.write_queue} writes"
         yield Finding(("dram", "controller", "write_high"), "conflict", cause, "low < high <= write_queue")

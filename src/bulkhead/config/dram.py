@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from bulkhead.config.platform import Dram
-from bulkhead.config.timing import DramTiming, dram_clocks
+from bulkhead.config.timing import MARKS, DramTiming, dram_clocks
 
 Wrong = Iterator[tuple[str, str]]  # key of the section, cause
 
@@ -37,7 +37,7 @@ def clocks_of(dram: Dram, timing: DramTiming) -> dict[str, int]:
     found = {
         name: dram_clocks(getattr(timing, name), period)
         for name in DramTiming.model_fields
-        if name not in ("source", "fitted")
+        if name not in MARKS
     }
     per_clock = 1 if dram.standard == "SDR" else 2
     burst = -(-(dram.burst or STANDARD_BURST) // per_clock)

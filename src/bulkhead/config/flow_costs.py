@@ -23,7 +23,7 @@ from bulkhead.config.quantity import (
     quantity_schema,
     whole,
 )
-from bulkhead.config.timing import Section
+from bulkhead.config.timing import MARKS, Section, Sourced
 
 MAX_COST_NS = 1 << 24  # core/flow.h
 MOST_POINTS, MOST_ROWS = 16, 64  # of what EL2 is told: schema/manifest.yaml
@@ -53,7 +53,7 @@ class CostPart(Section):
         return self
 
 
-class FlowCosts(Section):
+class FlowCosts(Sourced):
     """Every part of the path of a packet through the broker, by the table of F5."""
 
     assumed: Text | None = None  # these are not measured on this platform: where they were, for every report
@@ -98,7 +98,7 @@ _VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
 
 
 def _part_names() -> tuple[str, ...]:
-    others = ("source", "fitted", "assumed", "wake_by_interrupt")
+    others = (*MARKS, "wake_by_interrupt")
     return tuple(name for name in FlowCosts.model_fields if name not in others)
 
 

@@ -18,10 +18,12 @@ from pydantic import BaseModel, ValidationError
 
 from bulkhead.config.crosscheck import check_platform, check_system
 from bulkhead.config.locate import platform_names, platform_path, system_path
+from bulkhead.config.machine_figures import admitted_by_machine
 from bulkhead.config.maintenance import reaching
 from bulkhead.config.masters import trusted
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
+from bulkhead.config.parts import add_parts, text_of_parts
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
@@ -102,6 +104,7 @@ def load_system(
         if platform is not None and emulated is not True:  # an emulator has no bandwidth to share
             noticed += not_admitted(system, platform)
             noticed += uncounted(system, platform)
+            noticed += admitted_by_machine(system, platform)
         notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}
@@ -123,21 +126,25 @@ def _events(platform: Platform | None, emulated: bool | None) -> list[CountedEve
     return [event for on in where if (event := counted_event(platform, emulated=on)) is not None]
 
 
-def load_platform(path: Path, shown: str | None = None) -> tuple[Platform | None, Source, list[Problem]]:
-    """Load one platform file. The platform is None if it has any problem."""
+def load_platform(
+    path: Path, shown: str | None = None, overrides: Sequence[str] = ()
+) -> tuple[Platform | None, Source, list[Problem]]:
+    """Load one platform file. The platform is None if it has any problem. `overrides`: `key.path=value`."""
     file = shown or str(path)
     text, source = read_text(path, file)
-    return (None, source, source.problems) if text is None else _platform_from(text, file)
+    return (None, source, source.problems) if text is None else _platform_from(text, file, text_of_parts())
 
 
 @lru_cache(maxsize=16)
-def _platform_from(text: str, file: str) -> tuple[Platform | None, Source, list[Problem]]:
-    """Many systems name the same few platforms: each text is read once."""
+def _platform_from(text: str, file: str, parts: str) -> tuple[Platform | None, Source, list[Problem]]:
+    """Many systems name the same few platforms: each text is read once. `parts`: of all there are."""
+    del parts
     source = parse_text(text, Source(file))
     problems = list(source.problems)
     if source.root is None:
         return None, source, problems
     problems += _extend(source)
+    problems += add_parts(source)
     platform, _, found = validate(source.root, Platform, file)
     problems += found
     if platform is not None:

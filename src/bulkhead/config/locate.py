@@ -17,6 +17,15 @@ def platform_names() -> list[str]:
     return sorted(path.stem for path in platforms_dir().glob("*.yaml"))
 
 
+def part_names() -> list[str]:
+    """Parts that platforms are made of: core types, memory controllers with their interconnect."""
+    return sorted(path.stem for path in parts_dir().glob("*.yaml"))
+
+
+def parts_dir() -> Path:
+    return platforms_dir() / "parts"
+
+
 def platform_path(reference: str, beside: Path | None = None) -> Path | None:
     """The file of a platform given by name, or by path (relative to the file that names it)."""
     if "/" not in reference and not reference.endswith((".yaml", ".yml")):

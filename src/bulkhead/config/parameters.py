@@ -14,17 +14,28 @@ from fractions import Fraction
 from typing import Any
 
 from bulkhead.config.platform import Platform
+from bulkhead.config.timing import ALL, MARKS
 from bulkhead.units import size_text
 
-_NOT_SHOWN = ("source", "sources", "platform", "name", "extends", "description", "fitted", "calibration")
+_NOT_SHOWN = (
+    "source",
+    "sources",
+    "platform",
+    "name",
+    "extends",
+    "parts",
+    "description",
+    "fitted",
+    "calibration",
+)
 _ADDRESSES = ("at", "qos", "distributor", "redistributors", "cpu_interface", "hypervisor", "virtual_cpu")
 _SIZES = ("size", "page", "chunk")
-_TIMES = (
+TIMES_PS = (
     "request",
     "answer",
     "entry",
     "exit",
-    "interrupt",
+    "interrupt_latency",
     "barrier",
     "device",
     "clock",
@@ -44,12 +55,16 @@ class Parameter:
     value: Any  # as JSON can have it
     shown: str
     source: str
-    fitted: bool
+    origin: str  # "fitted", "assumed", "machine", or "" where a source has it
+
+    @property
+    def fitted(self) -> bool:
+        return self.origin == "fitted"
 
 
 def parameters(platform: Platform) -> list[Parameter]:
     """Every value of the file, in its order, with its own source or its innermost section's that has one."""
-    dumped = platform.model_dump(exclude_none=True, exclude_defaults=True)
+    dumped = platform.model_dump(exclude_none=True, exclude_unset=True)
     return list(_of("", dumped, "", platform.sources))
 
 
@@ -62,21 +77,32 @@ def facts(platform: Platform) -> list[dict[str, Any]]:
     return found
 
 
-def _of(prefix: str, section: dict[str, Any], source: str, sources: dict[str, str]) -> Iterator[Parameter]:
+def _of(
+    prefix: str, section: dict[str, Any], source: str, sources: dict[str, str], whole: str = ""
+) -> Iterator[Parameter]:
+    """`whole`: where all of the section is from, if a section above it says so."""
     source = section.get("source") or source
-    fitted = section.get("fitted", ())
     for key, value in section.items():
         if key in _NOT_SHOWN:
             continue
         path = f"{prefix}.{key}" if prefix else key
+        origin = whole or _origin(section, key)
         if isinstance(value, dict):
-            yield from _of(path, value, source, sources)
+            yield from _of(path, value, source, sources, origin)
         elif isinstance(value, (tuple, list)) and value and isinstance(value[0], dict):
             for number, item in enumerate(value):
-                yield from _of(f"{path}[{number}]", item, source, sources)
+                yield from _of(f"{path}[{number}]", item, source, sources, origin)
         elif value not in ((), {}):
             where = sources.get(path) or source
-            yield Parameter(path, _plain(value), _shown(path, key, value), where, key in fitted)
+            yield Parameter(path, _plain(value), _shown(path, key, value), where, origin)
+
+
+def _origin(section: dict[str, Any], key: str) -> str:
+    for mark, origin in (("fitted", "fitted"), ("assumed", "assumed"), ("from_machine", "machine")):
+        marked = section.get(mark, ())
+        if key in marked or marked == ALL:
+            return origin
+    return ""
 
 
 def _plain(value: Any) -> Any:
@@ -96,7 +122,7 @@ def _shown(path: str, key: str, value: Any) -> str:
         return size_text(value)
     if key in _ADDRESSES and isinstance(value, int) and value >= _LOWEST_ADDRESS:
         return f"{value:#x}"
-    if key in _TIMES and isinstance(value, int) and any(part in path for part in _SECTIONS_WITH_TIMES):
+    if key in TIMES_PS and isinstance(value, int) and any(part in path for part in _SECTIONS_WITH_TIMES):
         return f"{value / 1000:g} ns"
     if key in ("frequency", "clock") and isinstance(value, int):
         return f"{value / 10**6:g} MHz"

@@ -27,6 +27,7 @@ from bulkhead.config.timing import (
     Pipeline,
     Prefetcher,
     Section,
+    Sourced,
     Tlb,
 )
 from bulkhead.geometry import CacheShape
@@ -249,7 +250,7 @@ class Dram(Section):
     guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
 
 
-class ReleaseDelay(Model):
+class ReleaseDelay(Sourced):
     """From the event that makes a VCPU the most urgent one of a shared core to its first instruction."""
 
     bound: Nanoseconds
@@ -260,6 +261,7 @@ class Platform(Model):
     platform: FormatVersion
     name: Name
     extends: Name | None = None  # the platform whose keys hold where this one has none of its own
+    parts: tuple[Name, ...] = ()  # files of platforms/parts, whose keys stand beneath its own
     description: Text
     emulator: Emulator | None = None
     cores: Cores

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from bulkhead.config.base import Model, Text
 from bulkhead.config.problem import quoted
@@ -21,6 +21,10 @@ from bulkhead.config.quantity import Bytes, described, parse, problem, quantity_
 
 PICOSECOND_UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9}
 MAX_CLOCKS = 1 << 13
+
+ALL = "all"
+Keys = tuple[Text, ...] | Literal["all"]  # of a section
+MARKS = ("source", "fitted", "assumed", "from_machine", "absorbs")  # what sections say of their other keys
 
 Cycles = Annotated[int, Field(ge=0, le=100_000)]
 Picoseconds = Annotated[
@@ -94,11 +98,32 @@ def dram_clocks(value: object, period_ps: Fraction) -> int:
     return int(clocks)
 
 
-class Section(Model):
-    """A part of a platform file, with where its numbers come from and which of them calibration set."""
+class Sourced(Model):
+    """A part of a platform file, with where its numbers come from."""
 
     source: Text | None = None
-    fitted: tuple[Text, ...] = ()
+    fitted: tuple[Text, ...] = ()  # keys that calibration set
+    from_machine: Keys = ()  # keys whose values are the simulated machine's own: no measurement of a board
+
+    def is_from_machine(self, key: str) -> bool:
+        return key in self.from_machine or self.from_machine == ALL
+
+
+class Section(Sourced):
+    """The same, with which of its numbers nobody has measured or published."""
+
+    assumed: Keys = ()
+    absorbs: Text | None = None  # what the machine lacks and the fitted keys make up for
+
+    @model_validator(mode="after")
+    def _marked(self) -> Self:
+        for mark in (self.fitted, self.assumed, self.from_machine):
+            for key in mark if mark != ALL else ():
+                if key not in self.model_fields_set:
+                    raise problem("unknown-name", f"{quoted(key)} is marked, but has no value here")
+        if self.absorbs is not None and not self.fitted:
+            raise problem("conflict", "says what fitted keys absorb, and names none as `fitted`")
+        return self
 
 
 class WriteStreaming(Section):
@@ -160,9 +185,17 @@ class Regulator(Section):
     transaction: Bytes
 
 
+class Port(Section):
+    """Where cores behind one last cache enter the interconnect: what it moves in each direction at most."""
+
+    width: Bytes  # in each of its clocks
+    divider: Annotated[int, Field(ge=1, le=64)]  # of the cores' clock, which gives its own
+
+
 class Interconnect(Section):
     request: Picoseconds  # from the last cache to the memory controller
     answer: Picoseconds  # and back
+    port: Port | None = None  # none: as fast as what is behind it
     writes: Annotated[int, Field(ge=1, le=1024)] = 16  # under way until the controller has taken them
     regulators: tuple[Regulator, ...] = ()
 
@@ -200,7 +233,17 @@ class Arbitration(Section):
     guard: Annotated[int, Field(ge=0, le=255)]  # lost arbitrations beyond those, then a request goes first
 
 
-BY_TURNS = ("write_high", "write_low", "cap")  # what has no effect when a controller goes by score
+class Stores(Section):
+    """Reads and writes wait in a store each and take turns; machine/dram/transaction_stores.h says how."""
+
+    starve: Annotated[int, Field(ge=1, le=1 << 17)]  # clocks without service, then a store is critical
+    run: Annotated[int, Field(ge=1, le=255)]  # requests that a critical store is served in one go
+    rest: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks after that before it can be critical again
+    idle: Annotated[int, Field(ge=0, le=1 << 17)] = 0  # clocks without reads before writes use the time
+
+
+WATERMARKS = ("write_high", "write_low")  # what has no effect when a controller has transaction stores,
+BY_TURNS = (*WATERMARKS, "cap", "age_limit")  # and when it goes by score
 
 
 class Controller(Section):
@@ -209,8 +252,11 @@ class Controller(Section):
     write_high: Annotated[int, Field(ge=1, le=1024)] = 24
     write_low: Annotated[int, Field(ge=0, le=1024)] = 8
     cap: Annotated[int, Field(ge=1, le=1 << 20)] = 16
+    # clocks; the oldest request of the direction that has its turn goes first once it is as old as this
+    age_limit: Annotated[int, Field(ge=1, le=1 << 20)] = 1024
     page: Literal["open", "closed"] = "open"
-    arbitration: Arbitration | None = None  # instead of watermarks and cap
+    stores: Stores | None = None  # instead of watermarks
+    arbitration: Arbitration | None = None  # instead of watermarks, cap and age limit
     guard: Annotated[int, Field(ge=0, le=256)] = 0  # clocks beyond tRP before another row is opened
     # clocks beyond tCCD between two bursts of one direction: what the controller needs for each
     spacing: Annotated[int, Field(ge=0, le=64)] = 0
@@ -251,3 +297,10 @@ class Fact(Section):
     measured: Ratio | None = None  # by `bulkhead calibrate`
     parameters: tuple[Text, ...] = ()  # that were free
     compared: bool = False  # only compared with: nothing was fitted to it
+    # Another fact of which this one is the same by arithmetic (or was made to be): it confirms nothing.
+    follows: Text | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Are parameters fitted to it? One that follows another would count that one twice."""
+        return not self.compared and self.follows is None

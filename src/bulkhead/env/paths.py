@@ -53,6 +53,11 @@ def experiments_dir() -> Path:
     return _read_only("experiments")
 
 
+def validation_dir() -> Path:
+    """What was measured on boards and published."""
+    return _read_only("validation")
+
+
 def examples_dir() -> Path:
     """System files that documentation names."""
     return _read_only("examples")

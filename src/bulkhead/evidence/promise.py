@@ -59,6 +59,7 @@ class Promise:
     load_area: Window | None
     hypervisor_devices: tuple[Window, ...]
     exchange: Exchange | None = None
+    cache_colored: bool = True  # color bits are the last cache's, too: not only of DRAM banks
     s2fwb: bool = False  # stage 2 forces guests' memory to be write-back (FEAT_S2FWB)
 
 

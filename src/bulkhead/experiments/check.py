@@ -15,9 +15,11 @@ from bulkhead.config.quantity import described
 from bulkhead.experiments.parts import references
 from bulkhead.experiments.regulated import NRT_BUDGET, RT_BUDGET
 from bulkhead.experiments.sweep import BadRange, is_value, values_of
+from bulkhead.published.figures import figures
 
 if TYPE_CHECKING:
-    from bulkhead.experiments.model import Experiment, Plot, Sectioned
+    from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.experiments.said import Plot
 
 Findings = Iterator[Finding]
 
@@ -36,6 +38,7 @@ DRAWN = {
     "slowdown": (
         "rt_slowdown",
         "nrt_slowdown_mean",
+        "nrt_traffic_slowdown",
         "rt_alone_ns",
         "rt_alone_mb_s",
         "rt_mb_s",
@@ -43,18 +46,45 @@ DRAWN = {
         "dram_utilization",
         "simulated_ns",
     ),
+    "phases": (
+        "quiet_ms",
+        "quiet_share",
+        "quiet_mb_s",
+        "busy_ms",
+        "busy_mb_s",
+        "peaks",
+        "peak_mb_s",
+        "peak_utilization",
+        "dram_utilization",
+        "simulated_ns",
+    ),
 }
-WORDS = {"walk-times": (), "slowdown": ("rt", "nrt")}  # other keys of rows
+COUNTED = ("walks", "evicted_by_others", "simulated_ns")  # what says how long a run was
+SEEDS_DRAWN = {"walk-times": ("longest_ns",), "slowdown": (), "phases": ()}  # of all seeds together
+WORDS = {"walk-times": (), "slowdown": ("rt", "nrt"), "phases": ()}  # other keys of rows
+
+
+def drawn_of(experiment: Experiment) -> tuple[str, ...]:
+    """Keys of rows that are numbers."""
+    more = ("relative",) if experiment.relative is not None else ()
+    return (*DRAWN[experiment.result], *more)
+
+
+def with_interval(experiment: Experiment) -> tuple[str, ...]:
+    """Those of them that differ by chance."""
+    return tuple(key for key in drawn_of(experiment) if key not in COUNTED)
 
 
 def findings_of(experiment: Experiment) -> list[Finding]:
     """Of an experiment whose points are runs of the machine."""
-    drawn, words = DRAWN[experiment.result], (*_names(experiment), *WORDS[experiment.result])
+    drawn = (*drawn_of(experiment), *SEEDS_DRAWN[experiment.result])
+    words = (*_names(experiment), *WORDS[experiment.result])
     return [
         *_platform(experiment),
         *_values(experiment),
         *_parts(experiment),
         *_regulation(experiment),
+        *_said(experiment),
         *_plots((), experiment.plots, drawn, words),
     ]
 
@@ -85,6 +115,10 @@ def findings_of_sections(what: Sectioned) -> list[Finding]:
 def _platform(experiment: Experiment) -> Findings:
     if platform_path(experiment.platform) is None:
         yield _unknown(("platform",), "platform", experiment.platform, [*platform_names(), "a path"])
+    for where, values in (("sweep", experiment.sweep), ("fixed", experiment.fixed)):
+        for name in values_of("platform", values["platform"]) if "platform" in values else ():
+            if not isinstance(name, str) or platform_path(name) is None:
+                yield _unknown((where, "platform"), "platform", name, [*platform_names(), "a path"])
 
 
 def _values(experiment: Experiment) -> Findings:
@@ -115,7 +149,7 @@ def _parts(experiment: Experiment) -> Findings:
     for number, part in enumerate(experiment.parts):
         for key, value in part.given().items():
             path: KeyPath = ("parts", number, key)
-            if key in ("when", "bandwidth_when"):
+            if key.endswith("when"):
                 for name in value:
                     if name not in known:
                         yield _unknown((*path, name), "value", name, known)
@@ -148,11 +182,28 @@ def _regulation(experiment: Experiment) -> Findings:
     chosen += [(f"without[{number}]", these) for number, these in enumerate(experiment.without)]
     chosen += [(f"plots[{number}].where", plot.where) for number, plot in enumerate(experiment.plots)]
     chosen += [(f"published[{number}].where", one.where) for number, one in enumerate(experiment.published)]
+    if experiment.relative is not None:
+        chosen.append(("relative.to", experiment.relative.to))
+    if experiment.headline is not None:
+        chosen.append(("headline.where", experiment.headline.where))
     chosen += [(f"series[{number}].where", timed.where) for number, timed in enumerate(experiment.series)]
     for where, values in chosen:
         for name in values:
             if name not in known:
                 yield _unknown((where,), "value", name, known)
+
+
+def _said(experiment: Experiment) -> Findings:
+    """Names in what the file says of its rows."""
+    drawn = drawn_of(experiment)
+    if experiment.relative is not None and experiment.relative.y not in DRAWN[experiment.result]:
+        yield _unknown(("relative", "y"), "result", experiment.relative.y, DRAWN[experiment.result])
+    if experiment.headline is not None and experiment.headline.y not in drawn:
+        yield _unknown(("headline", "y"), "result", experiment.headline.y, drawn)
+    known = figures()
+    for number, one in enumerate(experiment.published):
+        if one.figure not in known:
+            yield _unknown(("published", number, "figure"), "figure", one.figure, list(known))
 
 
 def _plots(at: KeyPath, plots: Sequence[Plot], drawn: Sequence[str], words: Sequence[str]) -> Findings:

@@ -26,7 +26,8 @@ from bulkhead.config.source import read_file
 from bulkhead.env.paths import experiments_dir
 from bulkhead.experiments.check import findings_of, findings_of_sections
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
-from bulkhead.experiments.regulated import Choice, Published, Search, Series, choice_at, is_at, with_budgets
+from bulkhead.experiments.regulated import Choice, Search, choice_at, is_at, with_budgets
+from bulkhead.experiments.said import Headline, Published, Relative, Section, Sheet
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word
 from bulkhead.machine.regulation import problems_of as regulation_problems
 from bulkhead.machine.regulation import without_no_budget
@@ -35,35 +36,10 @@ Point = dict[str, Any]
 Job = dict[str, Any]
 
 MOST_ITERATIONS = 1 << 20
-_JOB_KEYS = ("when", "memory", "measured", "bandwidth_when")
-
-
-class Plot(Model):
-    kind: Literal["lines", "bars"] = "lines"  # bars: x is a word
-    x: Text
-    y: Text
-    x_label: Text
-    y_label: Text
-    series: tuple[Text, ...] = ()
-    log: bool = False
-    scale: float = 1.0  # what y is divided by
-    where: dict[Text, Any] = {}  # only rows with these values
-
-
-class Section(Model):
-    """What is shown of some rows."""
-
-    title: Text
-    plots: tuple[Plot, ...] = ()
-    about: Text = "-"
-
-
-class Sheet(Section):
-    """The same, of an experiment's table."""
-
-    name: Text
-    platform: Text
-    series: tuple[Series, ...] = ()
+MOST_SEEDS = 1000
+SEEDS = 3  # of a file that says nothing
+_CHOSEN = ("colors", "banks", "bandwidth")  # keys of a part that only some points have
+_NOT_IN_JOBS = ("when", "memory", "measured", *(f"{key}_when" for key in _CHOSEN))
 
 
 class Experiment(Sheet):
@@ -75,12 +51,15 @@ class Experiment(Sheet):
     fixed: dict[str, Any] = {}
     differ: tuple[Text, ...] = ()  # no point has the same value for two of these
     parts: tuple[Part, ...] = Field(min_length=1, max_length=64)
-    result: Literal["walk-times", "slowdown"]
+    result: Literal["walk-times", "slowdown", "phases"]
     leave_out: int = Field(
         0, ge=0, le=MOST_ITERATIONS
     )  # first walks or iterations that are not counted: caches are still cold
     iterations: int = Field(0, ge=0, le=MOST_ITERATIONS)  # of each workload that count; needed for slowdowns
     wait_for: Literal["all", "measured"] = "all"  # whose iterations end a point
+    seeds: int = Field(SEEDS, ge=1, le=MOST_SEEDS)  # runs of each point (seeds.py)
+    relative: Relative | None = None  # a column of rows
+    headline: Headline | None = None  # the number that `sensitivity` asks for
     regulation: tuple[Choice, ...] = ()  # the first one that is meant for a point
     search: Search | None = None  # of static budgets
     without: tuple[dict[Text, Any], ...] = ()  # there are no points with these values
@@ -217,7 +196,7 @@ def alone_job(job: Job, part: Job) -> Job:
 
 def unlimited(part: Job) -> Job:
     """The part without what limits it."""
-    return {key: value for key, value in part.items() if key not in ("bandwidth", "criticality")}
+    return {key: value for key, value in part.items() if key not in ("bandwidth", "criticality", "start_ps")}
 
 
 def alone_key(part: Job) -> str:
@@ -249,11 +228,16 @@ def _job(experiment: Experiment, key: str, point: Point) -> Job:
         more["regulation"] = _filled(given, point)
     if choice is None or not str(more["regulation"]["policy"]).startswith("dynamic"):
         parts = [without_no_budget(part) for part in parts]  # where nobody else would give one
-    made = {"platform": experiment.platform, "parts": parts, **more}
+    made = {"platform": platform_of(experiment, point), "parts": parts, **more}
     wrong = [f"point {key}, {what}" for what in regulation_problems(made)]
     if wrong:
         raise BadExperiment("\n".join(wrong))
     return made
+
+
+def platform_of(experiment: Experiment, point: Point) -> str:
+    """A point's own, where the file sweeps platforms."""
+    return str(point.get("platform", experiment.platform))
 
 
 def _wanted(part: Part, point: Point) -> bool:
@@ -275,9 +259,9 @@ def _part(part: Part, point: Point) -> Iterator[tuple[str, Any]]:
     for key, value in part.given().items():
         if key == "colors" and not point.get("coloring", True):
             continue
-        if key == "bandwidth" and not is_at(part.bandwidth_when, point):
+        if key in _CHOSEN and not is_at(getattr(part, f"{key}_when"), point):
             continue
-        if key not in _JOB_KEYS:
+        if key not in _NOT_IN_JOBS:
             yield key, _filled(value, point)
     amount = _filled(part.memory, point)
     yield "memory_bytes", int(parse(amount, BYTE_UNITS, "64 KiB", bare=True))

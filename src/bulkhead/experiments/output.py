@@ -17,17 +17,21 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bulkhead.experiments.model import Plot, PointJob, Sheet
+from bulkhead.experiments.intervals import HIGH, LOW
+from bulkhead.experiments.model import PointJob
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.rows import Row
+from bulkhead.experiments.said import Plot, Sheet
 from bulkhead.experiments.series import drawing, table_of, write_series
 from bulkhead.experiments.sweep import word
+from bulkhead.experiments.tornado import draw_tornado
 from bulkhead.report.style import PALETTE, svg
 
 Recorded = tuple[Sequence[PointJob], Sequence[dict[str, Any]]]
 
 _INCHES = (6.4, 3.6)
 _DPI = 150
+_BAND = 0.2  # opacity of an interval
 _GROUP = 0.8  # of the room between two words on the axis: what all their bars take
 _NAMED_INSIDE = 9  # series: more have their names above the axes, and the figure grows by these lines
 _LINE_INCHES = 0.19
@@ -87,6 +91,9 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
+        if plot.kind == "tornado":
+            draw_tornado(figure, axes, plot, series)
+            return
         words = list(dict.fromkeys(_one(row[plot.x]) for row in rows))
         beside = {word: [key for key, own in series.items() if word in _words(plot, own)] for word in words}
         width = _GROUP / max(len(keys) for keys in beside.values())
@@ -99,11 +106,26 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
                     words.index(at) + (beside[at].index(key) + 0.5 - len(beside[at]) / 2) * width
                     for at in _words(plot, own)
                 ]
-                axes.bar(x, [row[plot.y] / plot.scale for row in own], width, color=color, label=label)
+                known = [(at, row) for at, row in zip(x, own, strict=True) if row[plot.y] is not None]
+                x, own = [at for at, _ in known], [row for _, row in known]
+                axes.bar(
+                    x,
+                    [row[plot.y] / plot.scale for row in own],
+                    width,
+                    yerr=_errors(plot, own),
+                    error_kw={"linewidth": 0.8, "ecolor": "#555555"},
+                    color=color,
+                    label=label,
+                )
                 continue
             own = sorted(own, key=lambda row: row[plot.x])
             x, y = [row[plot.x] for row in own], [row[plot.y] / plot.scale for row in own]
             axes.plot(x, y, line, color=color, label=label, linewidth=1.3)
+            below, above = _errors(plot, own) or ([], [])
+            if any(below) or any(above):
+                low = [value - by for value, by in zip(y, below, strict=True)]
+                high = [value + by for value, by in zip(y, above, strict=True)]
+                axes.fill_between(x, low, high, color=color, alpha=_BAND, linewidth=0)
         if plot.kind == "bars":
             long = sum(len(str(one)) for one in words) > _WORDS
             axes.set_xticks(range(len(words)), [str(one) for one in words], rotation=20 if long else 0)
@@ -117,6 +139,17 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
             _name(figure, axes, inside=plot.kind == "lines")
 
     return draw
+
+
+def _errors(plot: Plot, rows: Sequence[Row]) -> tuple[list[float], list[float]] | None:
+    """How far each interval reaches below and above; None where the rows have none."""
+    ends = [(row.get(plot.y + LOW), row.get(plot.y + HIGH)) for row in rows]
+    if not ends or any(end is None for both in ends for end in both):
+        return None
+    values = [row[plot.y] for row in rows]
+    below = [(value - low) / plot.scale for value, (low, _) in zip(values, ends, strict=True)]
+    above = [(high - value) / plot.scale for value, (_, high) in zip(values, ends, strict=True)]
+    return below, above
 
 
 def series_of(plot: Plot, rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:

@@ -16,7 +16,8 @@ from ruamel.yaml.error import YAMLError
 
 from bulkhead.config.problem import key_text, nearest_of, quoted
 from bulkhead.experiments.check import findings_of
-from bulkhead.experiments.model import BadExperiment, BadSetting, Experiment, Plot, Sectioned
+from bulkhead.experiments.model import BadExperiment, BadSetting, Experiment, Sectioned
+from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sweep import BadRange, is_value, plain, values_of, word
 
 
@@ -46,10 +47,10 @@ def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -
                 more.append(key)
             else:
                 fixed[key] = value
-        elif key in ("platform", "leave_out", "iterations"):
+        elif key in ("platform", "leave_out", "iterations", "seeds"):
             changed[key] = value
         else:
-            known = [*sweep, *fixed, "platform", "leave_out", "iterations"]
+            known = [*sweep, *fixed, "platform", "leave_out", "iterations", "seeds"]
             near = nearest_of(key, known)
             hint = f"; did you mean '{near}'?" if near else ""
             raise BadExperiment(f"--set {key}: the experiment has no such value{hint} ({', '.join(known)})")
@@ -65,6 +66,15 @@ def with_settings(experiment: Experiment | Sectioned, settings: Sequence[str]) -
     if found:
         raise BadExperiment("\n".join(found))
     return made
+
+
+def with_seeds(experiment: Experiment | Sectioned, seeds: int | None) -> Experiment | Sectioned:
+    """`--seeds N`."""
+    if seeds is None:
+        return experiment
+    if isinstance(experiment, Sectioned):
+        raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has sections, which have no seeds")
+    return experiment.model_copy(update={"seeds": seeds})
 
 
 def _swept(key: str, value: Any) -> list[Any]:

@@ -37,6 +37,9 @@ Value = Annotated[Any, BeforeValidator(_filled)]
 Number = Annotated[int, BeforeValidator(_number)]
 
 
+Half = Literal["low", "high"]  # of the colors that a platform has (machine/placement.py)
+
+
 class Part(Model):
     """As the file has it."""
 
@@ -46,6 +49,9 @@ class Part(Model):
     measured: bool = False
     when: dict[Text, Any] = {}
     colors: Value = None
+    colors_when: dict[Text, Any] = {}  # only at points with these values
+    banks: Value = None  # bank colors
+    banks_when: dict[Text, Any] = {}
     pattern: Value = None
     # As a domain's of a system file (machine/regulation.py):
     criticality: Value = None
@@ -76,7 +82,8 @@ class PointPart(Model):
     name: str
     core: Annotated[Number, Field(lt=64)]
     memory_bytes: Annotated[Number, Field(gt=0, le=1 << 40)]
-    colors: tuple[Number, ...] | None = None
+    colors: tuple[Number, ...] | Half | None = None
+    banks: tuple[Number, ...] | Half | None = None
     pattern: Text | None = None
     criticality: Literal["rt", "best-effort"] = "best-effort"
     bandwidth: dict[str, Any] | str | None = None  # machine/regulation.py checks it

@@ -60,15 +60,6 @@ class Search(Model):
     step: BytesPerS
 
 
-class Published(Model):
-    """A figure of somebody's board that rows with these values have beside their own."""
-
-    where: dict[Text, Any]
-    y: Text
-    value: Value
-    source: Text
-
-
 class Series(Model):
     """A plot over time: a line for each point that has these values."""
 

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from bulkhead.experiments.model import Experiment, PointJob, alone_jobs, alone_key, measured_part
+from bulkhead.experiments.phases import phases
 from bulkhead.experiments.regulated import is_at
-from bulkhead.experiments.sweep import plain
+from bulkhead.experiments.said import Relative
+from bulkhead.experiments.sweep import word
 from bulkhead.machine.facts import MB, PS_PER_S, bandwidth
 from bulkhead.machine.programs import counted
+from bulkhead.published.figures import figures
 
 Row = dict[str, Any]
 
@@ -24,14 +27,36 @@ def rows_of(
     experiment: Experiment, points: Sequence[PointJob], results: Sequence[dict[str, Any]]
 ) -> list[Row]:
     """One row for each point, in their order. Behind the points' results are those of what runs alone."""
-    return [_beside_published(experiment, row) for row in _measured(experiment, points, results)]
+    rows = _measured(experiment, points, results)
+    if experiment.relative is not None:
+        rows = _related(experiment.relative, list(experiment.sweep), rows)
+    return [_beside_published(experiment, row) for row in rows]
+
+
+def _related(wanted: Relative, axes: Sequence[str], rows: Sequence[Row]) -> list[Row]:
+    """With `relative`, which is None where the other row is none of these."""
+
+    def place(row: Row) -> tuple[str, ...]:
+        return tuple(word(row[axis]) for axis in axes)
+
+    found = {place(row): row[wanted.y] for row in rows}
+
+    def related(row: Row) -> Row:
+        value = _by(row[wanted.y], found.get(place({**row, **wanted.to})))
+        return {**{axis: row[axis] for axis in axes}, "relative": value, **row}
+
+    return [related(row) for row in rows]
+
+
+def _by(value: float | None, other: float | None) -> float | None:
+    return None if value is None or not other else value / other
 
 
 def _beside_published(experiment: Experiment, row: Row) -> Row:
-    found = {f"published_{one.y}": None for one in experiment.published}
+    found: Row = {f"published_{one.y}": None for one in experiment.published}
     for one in experiment.published:
         if is_at(one.where, row):
-            found[f"published_{one.y}"] = plain(one.value)
+            found[f"published_{one.y}"] = figures()[one.figure].text()
     return {**row, **found}
 
 
@@ -44,6 +69,8 @@ def _measured(
         return [
             slowdowns(experiment, one, result, alone) for one, result in zip(points, results, strict=False)
         ]
+    if experiment.result == "phases":
+        return [phase_row(one, result) for one, result in zip(points, results, strict=True)]
     return [walk_times(experiment, one, result) for one, result in zip(points, results, strict=True)]
 
 
@@ -63,6 +90,17 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
         "p99_ns": sorted(times)[-(-len(times) * 99 // 100) - 1] / PS_PER_NS,
         "walks": len(times),
         "evicted_by_others": lost,
+        "dram_utilization": result["dram"]["utilization"],
+        "simulated_ns": result["simulated_ps"] // PS_PER_NS,
+        "digest": f"{result['digest']:016x}",
+    }
+
+
+def phase_row(one: PointJob, result: dict[str, Any]) -> Row:
+    """What the traffic over time looks like."""
+    return {
+        **one.point,
+        **phases(result),
         "dram_utilization": result["dram"]["utilization"],
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",
@@ -92,6 +130,7 @@ def slowdowns(
         "rt_slowdown": slowdown[rt],
         "nrt_slowdown": nrt_slowdown,
         "nrt_slowdown_mean": sum(known) / len(known) if known else None,
+        "nrt_traffic_slowdown": _traffic(result, [parts[i] for i in nrt], alone),
         "rt_alone_ns": alone_ns[rt],
         "rt_alone_mb_s": alone_mb_s,
         "nrt_alone_ns": [alone_ns[i] for i in nrt],
@@ -103,6 +142,16 @@ def slowdowns(
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",
     }
+
+
+def _traffic(
+    result: dict[str, Any], parts: Sequence[dict[str, Any]], alone: dict[str, dict[str, Any]]
+) -> float | None:
+    """Progress of those beside by what they move, which also counts what no iteration has ended with:
+    traffic a second alone by that beside the measured part, of all of them together."""
+    by_themselves = sum(_core_mb_s(alone[alone_key(part)], part["core"]) for part in parts)
+    beside = sum(_core_mb_s(result, part["core"]) for part in parts)
+    return by_themselves / beside if parts and beside else None
 
 
 def _core_mb_s(result: dict[str, Any], core: int) -> float:

@@ -7,17 +7,21 @@ unless what it depends on has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bulkhead.experiments.budgets import find_budgets
+from bulkhead.experiments.check import with_interval
+from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
-from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, Sheet, alone_jobs, points_of
+from bulkhead.experiments.model import BadExperiment, Experiment, PointJob, Sectioned, alone_jobs, points_of
 from bulkhead.experiments.output import Recorded
 from bulkhead.experiments.rows import Row, rows_of
-from bulkhead.experiments.runner import runs_workloads
+from bulkhead.experiments.runner import Job, Result, runs_workloads
+from bulkhead.experiments.said import Sheet
 from bulkhead.experiments.sections import WAYS
+from bulkhead.experiments.seeds import seeded_jobs
 from bulkhead.experiments.traces import Trace, with_traces
 from bulkhead.machine.native import built_machine
 
@@ -59,12 +63,21 @@ def _of_points(what: Experiment, only: Sequence[str], means: Means, again: bool)
     budgets = find_budgets(what, points, lambda jobs: means.jobs(jobs, "budgets"))
     if budgets is not None:
         points, traces = with_traces(points_of(what, only, budgets))
+    rows, first = rows_of_seeds(what, points, means.jobs)
+    return Table(what, rows, means.directory, recorded=(points, first), traces=traces)
+
+
+def rows_of_seeds(
+    what: Experiment, points: Sequence[PointJob], run: Callable[[Sequence[tuple[str, Job]]], list[Result]]
+) -> tuple[list[Row], list[Result]]:
+    """All seeds of all points are run: a row for each point, and what the first seed gave."""
     jobs = [(one.key, one.job) for one in points]
     if what.result == "slowdown":
         jobs += alone_jobs(points)
-    results = means.jobs(jobs)
-    rows = rows_of(what, points, results)
-    return Table(what, rows, means.directory, recorded=(points, results), traces=traces)
+    results = run(seeded_jobs(jobs, what.seeds))
+    by_seed = [results[begin : begin + len(jobs)] for begin in range(0, len(results), len(jobs))]
+    rows = combined([rows_of(what, points, own) for own in by_seed], with_interval(what))
+    return rows, by_seed[0]
 
 
 def _of_sections(what: Sectioned, only: Sequence[str], means: Means, again: bool) -> Iterator[Table]:

@@ -20,6 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.env.progress import progress
 from bulkhead.machine.native import module_path, workload_image
@@ -68,7 +69,7 @@ def runs_workloads(job: Job) -> bool:
 def input_hash(job: Job, machine: str) -> str:
     """Of everything that a result depends on; `machine`: hash of what runs it."""
     path = platform_path(str(job["platform"]))
-    platform = path.read_text(encoding="utf-8") if path is not None and path.is_file() else ""
+    platform = load_platform(path)[1].text if path is not None else ""  # with what it extends, and its parts
     text = json.dumps([job, platform, machine], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -13,8 +13,9 @@ from typing import Any
 import polars
 from matplotlib.figure import Figure
 
-from bulkhead.experiments.model import PointJob, Sheet
+from bulkhead.experiments.model import PointJob
 from bulkhead.experiments.regulated import Series, is_at
+from bulkhead.experiments.said import Sheet
 from bulkhead.report.style import PALETTE
 
 Result = dict[str, Any]

@@ -76,7 +76,7 @@ def check(
 
     Without `all_facts` only what the parameters are fitted to.
     """
-    facts = [fact for fact in platform.calibration if all_facts or not fact.compared]
+    facts = [fact for fact in platform.calibration if all_facts or fact.fits]
     known = {fact.fact: measurement(platform, fact.fact) for fact in facts}
     wanted: dict[Any, Measurement] = {one.job: one for one in known.values() if one is not None}
     changed = settings_for(platform, values or {})

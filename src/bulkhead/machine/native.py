@@ -32,11 +32,20 @@ class Machine(Protocol):
         """A DMA engine that copies chunk after chunk (machine/python/dma_load.h), described as JSON."""
 
     def program(
-        self, core: int, file: str, memory: list[tuple[int, int, int]], arguments: list[str], endless: bool
+        self,
+        core: int,
+        file: str,
+        memory: list[tuple[int, int, int]],
+        arguments: list[str],
+        endless: bool,
+        start_ps: int = 0,
     ) -> None:
-        """Put an instrumented program on a core; `memory`: runs of guest and physical address and bytes."""
+        """Put an instrumented program on a core, where it begins at `start_ps`. `memory`: runs of guest and
+        physical address and bytes."""
 
-    def trace(self, core: int, file: str, frames: list[int], replays: int, endless: bool) -> None:
+    def trace(
+        self, core: int, file: str, frames: list[int], replays: int, endless: bool, start_ps: int = 0
+    ) -> None:
         """Put a recorded program on a core, in frames of 4 KiB; 0 replays: without end."""
 
     def regulate(self, description: str) -> None:

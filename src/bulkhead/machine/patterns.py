@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bulkhead.machine.settings import Settings
 
+PAGE_BYTES = 4096
+FIELD_BITS = 8  # of a field's number, at most
 FIELDS = ("channel", "rank", "group", "bank", "row", "column")
 
 
@@ -28,6 +33,36 @@ def same_bank(
         address((first_row + i % rows) % counts["row"], (i + i // rows) % counts["column"])
         for i in range(lines)
     ]
+
+
+def one_bank(settings: Settings, pages: Sequence[int], line_bytes: int) -> list[int]:
+    """Lines of these pages that lie in the bank of the first one, each in another row than the one before:
+    what who may use these pages alone can do to one bank."""
+    base = int(settings["dram"]["base"])
+    within = np.arange(0, PAGE_BYTES, line_bytes, dtype=np.uint64)
+    lines = (np.array(pages, dtype=np.uint64)[:, None] - np.uint64(base) + within[None, :]).reshape(-1)
+    bank = np.zeros(lines.shape, dtype=np.uint64)
+    for field in ("channel", "rank", "group", "bank"):
+        bank = (bank << np.uint64(FIELD_BITS)) | field_of(settings, lines, field)
+    lines = lines[bank == bank[0]]
+    rows = field_of(settings, lines, "row")
+    order = np.argsort(rows, kind="stable")
+    lines, rows = lines[order], rows[order]
+    begins = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+    lengths = np.diff(np.append(begins, rows.size))
+    number = np.arange(rows.size) - np.repeat(begins, lengths)  # of a line among those of its row
+    return [int(line) + base for line in lines[np.lexsort((rows, number))]]
+
+
+def field_of(settings: Settings, offsets: NDArray[np.uint64], field: str) -> NDArray[np.uint64]:
+    """Which bank, row, … these addresses have, counted from the beginning of memory."""
+    found = np.zeros(offsets.shape, dtype=np.uint64)
+    for bit, mask in enumerate(settings["dram"]["map"].get(field, [])):
+        parity = offsets & np.uint64(mask)
+        for shift in (32, 16, 8, 4, 2, 1):
+            parity = parity ^ (parity >> np.uint64(shift))
+        found |= (parity & np.uint64(1)) << np.uint64(bit)
+    return found
 
 
 def beginnings(settings: Settings, rows: Iterable[int], *, bank: int = 0) -> list[int]:

@@ -8,39 +8,60 @@ needs room for a hypervisor here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from bulkhead.config.platform import Platform
 from bulkhead.geometry import UNCOLORED, ColorSpace, color_space
 from bulkhead.planning.allocate import Memory
 from bulkhead.planning.model import Segment
-from bulkhead.planning.space import platform_llc_bits
+from bulkhead.planning.space import platform_bank_bits, platform_llc_bits
+
+# In place of a list of colors: those whose highest bit is clear, or set. Platforms have different numbers
+# of them.
+HALVES = ("low", "high")
+
+Colors = Sequence[int] | str | None
 
 
 class DoesNotFit(ValueError):
-    """A part asks for more memory than its colors hold."""
+    """A part asks for more memory than its colors hold, or for colors that there are not."""
 
 
 class Placement:
     """Memory of one machine, given out in the order of asking."""
 
-    def __init__(self, platform: Platform, *, colored: bool) -> None:
+    def __init__(self, platform: Platform, *, colored: bool, banked: bool = False) -> None:
+        """`colored`: some part has colors of the last cache; `banked`: some part has DRAM banks."""
         self.platform = platform
-        self.space: ColorSpace = (
-            color_space(platform_llc_bits(platform, color_l1=False)) if colored else UNCOLORED
-        )
+        self.space: ColorSpace = UNCOLORED
+        if colored or banked:
+            self.space = color_space(
+                platform_llc_bits(platform, color_l1=False) if colored else (),
+                platform_bank_bits(platform) if banked else (),
+            )
         self._memory = Memory(self.space, ((ram.at, ram.size) for ram in platform.memory))
 
-    def pages(self, name: str, nbytes: int, colors: Sequence[int] | None) -> list[int]:
+    @classmethod
+    def of_parts(cls, platform: Platform, parts: Sequence[dict[str, Any]]) -> Placement:
+        """For all parts of a job."""
+        return cls(
+            platform,
+            colored=any(part.get("colors") is not None for part in parts),
+            banked=any(part.get("banks") is not None for part in parts),
+        )
+
+    def pages(self, name: str, nbytes: int, colors: Colors, banks: Colors = None) -> list[int]:
         """Physical address of each 4 KiB page of a part, in the order in which it sees them."""
-        if colors is None or not self.space.bits:
+        wanted = None
+        if (colors is None and banks is None) or not self.space.bits:
             taken = self._memory.take_contiguous(nbytes)
-            wanted = None
         else:
-            wanted = frozenset(colors)
-            if not wanted or not all(0 <= color < self.space.count for color in wanted):
-                raise DoesNotFit(
-                    f"'{name}': platform '{self.platform.name}' has colors 0 to {self.space.count - 1}"
-                )
+            wanted = self.space.combine(
+                self._chosen(name, "colors", colors, self.space.llc_bits),
+                self._chosen(name, "bank colors", banks, self.space.bank_bits),
+            )
+            if not wanted:
+                raise DoesNotFit(f"'{name}': no memory has both its colors and its banks: they share bits")
             taken = self._memory.take_colored(nbytes, wanted)
         if taken is None:
             raise DoesNotFit(f"'{name}' asks for {nbytes} bytes, more than is left of its memory")
@@ -48,3 +69,18 @@ class Placement:
         for piece in taken.pieces:
             found += (int(pa) for pa in Segment(0, piece.bytes, piece.pa, wanted).pages(self.space))
         return found
+
+    def _chosen(self, name: str, what: str, colors: Colors, bits: Sequence[int]) -> frozenset[int] | None:
+        """Of one mechanism; None: any."""
+        if colors is None:
+            return None
+        count = 1 << len(bits)
+        if isinstance(colors, str):
+            if colors not in HALVES or count < 2:
+                raise DoesNotFit(f"'{name}': {what} '{colors}': a list, or one of {', '.join(HALVES)}")
+            half = range(count // 2) if colors == HALVES[0] else range(count // 2, count)
+            return frozenset(half)
+        chosen = frozenset(colors)
+        if not chosen or not all(0 <= color < count for color in chosen):
+            raise DoesNotFit(f"'{name}': platform '{self.platform.name}' has {what} 0 to {count - 1}")
+        return chosen

@@ -23,7 +23,7 @@ from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import between
 from bulkhead.machine.native import Machine, load_machine
-from bulkhead.machine.patterns import rows_of_core, same_bank
+from bulkhead.machine.patterns import one_bank, rows_of_core, same_bank
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.programs import (
     ProgramFailed,
@@ -48,6 +48,7 @@ _OWN_KEYS = (
     "name",
     "core",
     "colors",
+    "banks",
     "memory_bytes",
     "pattern",
     "table_bytes",
@@ -65,20 +66,21 @@ def run_point(job: Job) -> Result:
     parts: list[dict[str, Any]] = job["parts"]
     settings = job_settings(job)
     machine = load_machine(json.dumps(settings))
-    placement = Placement(job_platform(job), colored=any(part.get("colors") is not None for part in parts))
+    placement = Placement.of_parts(job_platform(job), parts)
     programs = [part["name"] for part in parts if "workload" in part]
     wanted = int(job.get("iterations", 0))
     for number, part in enumerate(parts):
         if "workload" in part:
-            pages = placement.pages(part["name"], part["memory_bytes"], part.get("colors"))
+            pages = _pages(part["name"], part["memory_bytes"], part, placement)
             machine.own(number + 1, pages, PAGE_BYTES)
             start_program(machine, part, pages, endless=wanted > 0 or part.get("endless", False))
             continue
         walk = {key: value for key, value in part.items() if key not in _OWN_KEYS}
-        walk |= _places(part, settings, placement)
-        machine.own(number + 1, walk["addresses"], PAGE_BYTES)
+        places, owned = _places(part, settings, placement)
+        walk |= places
+        machine.own(number + 1, owned, PAGE_BYTES)
         if "table_levels" in part:
-            frames = placement.pages(f"tables of {part['name']}", part["table_bytes"], part.get("colors"))
+            frames = _pages(f"tables of {part['name']}", part["table_bytes"], part, placement)
             machine.own(number + 1, frames, PAGE_BYTES)
             walk["table_frames"] = frames
         machine.walk(part["core"], json.dumps(walk))
@@ -120,7 +122,7 @@ def job_platform(job: Job) -> Platform:
     path = platform_path(job["platform"])
     if path is None:
         raise BadJob(f"there is no platform '{job['platform']}'")
-    platform, _, problems = load_platform(path)
+    platform, _, problems = load_platform(path, overrides=job.get("platform_set", ()))
     if platform is None:
         raise BadJob("; ".join(problem.text() for problem in problems))
     return platform
@@ -150,24 +152,36 @@ def _limits(job: Job, machine: Machine, placement: Placement) -> str:
     platform = job_platform(job)
     data = [platform.memory[0].at] * platform.cores.count
     for number, part in enumerate(job["parts"]):
-        pages = placement.pages(f"EL2 for {part['name']}", PAGE_BYTES, part.get("colors"))
+        pages = _pages(f"EL2 for {part['name']}", PAGE_BYTES, part, placement)
         machine.own(number + 1, pages, PAGE_BYTES)
         data[part["core"]] = pages[0]
     return json.dumps(regulation_of(job, platform, data))
 
 
-def _places(part: dict[str, Any], settings: Settings, placement: Placement) -> dict[str, Any]:
+def _pages(name: str, nbytes: int, part: dict[str, Any], placement: Placement) -> list[int]:
+    """Of the part's colors and banks."""
+    return placement.pages(name, nbytes, part.get("colors"), part.get("banks"))
+
+
+def _places(
+    part: dict[str, Any], settings: Settings, placement: Placement
+) -> tuple[dict[str, Any], list[int]]:
+    """What a generator is told of its addresses, and the pages that are its own."""
     pattern = part.get("pattern", "pages")
+    line_bytes = int(settings["cores"][0]["l1d"]["line_bytes"])
     if pattern == "pages":
-        pages = placement.pages(part["name"], part["memory_bytes"], part.get("colors"))
-        return {"addresses": pages, "page_bytes": PAGE_BYTES}
+        pages = _pages(part["name"], part["memory_bytes"], part, placement)
+        return {"addresses": pages, "page_bytes": PAGE_BYTES}, pages
+    if pattern == "one-bank":
+        pages = _pages(part["name"], part["memory_bytes"], part, placement)
+        return {"addresses": one_bank(settings, pages, line_bytes), "page_bytes": 0}, pages
     if pattern == "same-bank":
         most = int(settings["dram"]["shape"]["rows"]) // len(settings["cores"])
-        lines = min(most, part["memory_bytes"] // int(settings["cores"][0]["l1d"]["line_bytes"]))
+        lines = min(most, part["memory_bytes"] // line_bytes)
         rows = rows_of_core(settings, part["core"])
         addresses = same_bank(settings, lines, first_row=rows.start, rows=len(rows))
-        return {"addresses": addresses, "page_bytes": 0}
-    raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank")
+        return {"addresses": addresses, "page_bytes": 0}, addresses
+    raise BadJob(f"'{part['name']}': '{pattern}' is none of pages, same-bank, one-bank")
 
 
 def _set(where: Any, way: list[str], path: str, value: Any) -> None:

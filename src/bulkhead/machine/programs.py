@@ -36,14 +36,13 @@ def start_program(machine: Machine, part: dict[str, Any], pages: Sequence[int], 
     Of a recorded program an iteration is the whole trace, and of the parameters it knows `iterations`.
     """
     params = {**part.get("params", {}), **({"iterations": 0} if endless else {})}
+    goes_on, start = part.get("endless", False), int(part.get("start_ps", 0))
     if "trace" in part:
         times = int(params.get("iterations", 1))
-        machine.trace(part["core"], part["trace"]["file"], list(pages), times, part.get("endless", False))
+        machine.trace(part["core"], part["trace"]["file"], list(pages), times, goes_on, start)
         return
     arguments = ["workload", part["workload"], *(f"{key}={value}" for key, value in params.items())]
-    machine.program(
-        part["core"], str(workload_image()), memory_runs(pages), arguments, part.get("endless", False)
-    )
+    machine.program(part["core"], str(workload_image()), memory_runs(pages), arguments, goes_on, start)
 
 
 def memory_runs(pages: Sequence[int]) -> list[tuple[int, int, int]]:

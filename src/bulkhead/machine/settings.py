@@ -12,7 +12,15 @@ from typing import Any
 from bulkhead.config import dram as drams
 from bulkhead.config.devices import Dma
 from bulkhead.config.platform import Cache, Dram, Platform
-from bulkhead.config.timing import BY_TURNS, DramTiming, Interconnect, Prefetcher, TlbLevel
+from bulkhead.config.timing import (
+    BY_TURNS,
+    MARKS,
+    WATERMARKS,
+    DramTiming,
+    Interconnect,
+    Prefetcher,
+    TlbLevel,
+)
 
 PICOSECONDS_PER_S = 10**12
 INTERRUPT_PS = 150_000  # where no latency is given: as ZCU102
@@ -31,6 +39,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
     interconnect, costs = platform.interconnect, platform.costs
     if interconnect is None:
         raise NotSimulated(f"platform '{platform.name}' does not describe its interconnect")
+    ports = {_master(platform, number) for number in range(platform.cores.count)}
     return {
         "seed": seed,
         "signals": _signals(platform),
@@ -44,6 +53,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
                 "request_ps": interconnect.request,
                 "answer_ps": interconnect.answer,
                 **_qos(interconnect, name),
+                **(_port(platform, interconnect) if name in ports else {}),
             }
             for name in _masters(platform)
         ],
@@ -173,6 +183,16 @@ def _qos(interconnect: Interconnect, master: str) -> Settings:
     return {"qos": {"clock_ps": found.clock, "transaction_bytes": found.transaction}}
 
 
+def _port(platform: Platform, interconnect: Interconnect) -> Settings:
+    """A port moves a line after the other, and no faster than its clock and width say."""
+    port, frequency = interconnect.port, platform.cores.frequency
+    if port is None:
+        return {}
+    assert frequency is not None
+    rate = port.width * frequency // port.divider
+    return {way: {"peak_bytes_per_s": rate} for way in ("reads", "writes")}
+
+
 def _master(platform: Platform, number: int) -> str:
     """Cores behind one last cache share its port."""
     path = [name for name, cores in _shared(platform) if number in cores]
@@ -276,7 +296,10 @@ def _timings(dram: Dram, timing: DramTiming) -> Settings:
 def _controller(dram: Dram) -> Settings:
     how = dram.controller
     made: Settings = {name: getattr(how, name) for name in ("read_queue", "write_queue", "page")}
-    if how.arbitration is None:
-        return made | {name: getattr(how, name) for name in BY_TURNS}
-    scores = how.arbitration.model_dump(exclude={"source", "fitted"})
-    return made | {"arbitration": scores}
+    if how.arbitration is not None:
+        return made | {"arbitration": how.arbitration.model_dump(exclude=set(MARKS))}
+    turns = {name: getattr(how, name) for name in BY_TURNS}
+    if how.stores is not None:
+        turns = {name: value for name, value in turns.items() if name not in WATERMARKS}
+        turns["stores"] = how.stores.model_dump(exclude=set(MARKS))
+    return made | turns

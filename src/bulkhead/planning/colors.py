@@ -85,11 +85,31 @@ def _amounts(requests: Sequence[Request], free: set[int], count: int) -> dict[in
     left = len(free) - sum(amounts.values())
     takers = [request for request in requests if request.share is None and request.owner != HYPERVISOR]
     takers.sort(key=lambda request: not request.realtime)  # stable: real-time first, then the file's order
-    while left > 0 and takers:
-        for request in takers[:left]:
-            amounts[request.owner] += 1
-        left -= len(takers)
+    while left > 0:
+        given = 0
+        for request in takers:
+            if given < left and _has_room(request, requests, amounts, free):
+                amounts[request.owner] += 1
+                given += 1
+        if given == 0:
+            break  # what is left is of colors that nobody may get
+        left -= given
     return amounts
+
+
+def _has_room(request: Request, requests: Sequence[Request], amounts: dict[int, int], free: set[int]) -> bool:
+    """May it get one more, so that those who may get the same colors still have theirs?"""
+    if amounts[request.owner] >= len(free & request.candidates):
+        return False
+    rivals, within = {request.owner}, set(request.candidates)
+    grown = True
+    while grown:  # whoever shares a candidate with one of them is one of them
+        found = [one for one in requests if one.owner not in rivals and within & one.candidates]
+        for one in found:
+            rivals.add(one.owner)
+            within |= one.candidates
+        grown = bool(found)
+    return sum(amounts[owner] for owner in rivals) < len(free & within)
 
 
 def _pick(free: set[int], amount: int, *, high: bool) -> frozenset[int]:

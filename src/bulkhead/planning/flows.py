@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bulkhead.config.flow_costs import FlowCosts
+from bulkhead.config.machine_figures import MACHINES_OWN
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.system import Broker, System
@@ -174,7 +175,8 @@ class _Planner:
             return
         parts = ", ".join(f"{one.name} {float(one.utilization):.1%}" for one in memory.parts)
         if memory.limited_by == "table":
-            reason = "cores with such budgets were measured to be unaffected up to"
+            where = " on the simulated machine" if memory.table_from is not None else ""
+            reason = f"cores with such budgets were measured{where} to be unaffected up to"
         else:
             reason = f"with {parts} of the DRAM in use, the budgets leave"
         needs = f"the broker needs {float(memory.rate) / 1e6:.2f} MB/s"
@@ -254,6 +256,8 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     if costs.wake_by_interrupt is None and not waits_for_events(system, platform, emulated=False):
         yield f"what an interrupt takes to wake the broker is not in the costs of '{platform.name}'"
     yield f"transfers of a packet: {model.transfers_from}"
+    if costs.from_machine:
+        yield f"costs of the path on '{platform.name}' are {MACHINES_OWN}"
     if memory is None:
         yield f"the memory's part is not checked: '{platform.name}' has no `memory_budget`"
     elif (why := not_held(system)) is not None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bulkhead.config.flow_costs import MemoryBudget
+from bulkhead.config.machine_figures import machines_own
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain, System
 from bulkhead.planning.admission import Demand, admission_of
@@ -64,6 +65,7 @@ class MemoryUse:
     unbounded: tuple[str, ...]  # domains that may ask for any amount
     largest_rate: int  # of the broker, that the others leave
     limited_by: str  # "utilization", "table"
+    table_from: str | None  # what is to be said of the table, where it is no board's
     sustained: Sustained
 
     @property
@@ -109,7 +111,14 @@ def memory_use(
     for one in owners:
         used = Fraction(capacity.utilization(one.rate, one.cores), memory().ONE)
         parts.append(Part(one.name, Fraction(one.rate, 2 * memory().RATE_UNIT), used))
-    return MemoryUse(tuple(parts), unbounded, largest, "table" if by_table else "utilization", sustained)
+    return MemoryUse(
+        tuple(parts),
+        unbounded,
+        largest,
+        "table" if by_table else "utilization",
+        machines_own(platform),
+        sustained,
+    )
 
 
 def sustained_by(

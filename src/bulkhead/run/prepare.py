@@ -133,6 +133,7 @@ def make_promise(plan: Plan) -> Promise:
     load_pa, load_bytes = plan.load_area
     return Promise(
         color_bits=plan.space.bits,
+        cache_colored=bool(plan.space.llc_bits),
         domains=tuple(
             DomainPromise(
                 name=domain.name,

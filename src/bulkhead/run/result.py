@@ -297,7 +297,7 @@ def _state(domain: DomainStatus) -> str:
 
 def _promise_of_eviction(facts: Facts, target: DomainTarget, llc: Json, reasons: list[str]) -> None:
     evicted = llc.get("evicted_by_others")
-    if facts.target.colored and isinstance(evicted, int) and evicted > 0:
+    if facts.target.cache_colored and isinstance(evicted, int) and evicted > 0:
         reasons.append(
             f"domain {target.name}: others evicted {evicted} of its LLC lines, though its colors are its own"
         )
@@ -332,9 +332,9 @@ def _ending(domain: DomainStatus) -> Json:
 def _witnesses(facts: Facts, reasons: list[str]) -> Json:
     result: Json = {}
     if isinstance(facts.observer, ObserverResult):
-        result["observer"] = facts.observer.witness_json(facts.target.colored)
+        result["observer"] = facts.observer.witness_json(facts.target.cache_colored)
     if facts.simulated is not None:
-        result["machine"] = facts.simulated.caches.witness_json(facts.target.colored)
+        result["machine"] = facts.simulated.caches.witness_json(facts.target.cache_colored)
         if not facts.simulated.caches.started:
             reasons.append("machine: the hypervisor never said that all had started")
     if isinstance(facts.observer, str):

@@ -117,5 +117,10 @@ class Target:
 
     @property
     def colored(self) -> bool:
-        """Colors were promised, so an eviction by another domain breaks a promise."""
+        """Colors were promised, of the cache or of DRAM banks."""
         return self.promise.color_bits != 0
+
+    @property
+    def cache_colored(self) -> bool:
+        """Colors of the last cache were promised, so an eviction by another domain breaks a promise."""
+        return self.colored and self.promise.cache_colored

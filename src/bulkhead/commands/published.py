@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead published [BOARD or ID…]`: every published figure that the project knows, and ours beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain_of, console, print_json, result_object
+
+if TYPE_CHECKING:
+    from bulkhead.experiments.model import Experiment, Sectioned
+    from bulkhead.published.figures import Figure
+    from bulkhead.published.ours import Beside
+
+
+def register(app: typer.Typer) -> None:
+    app.command("published")(published)
+
+
+def published(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BOARD or ID]...", help="Only figures of these.", show_default=False),
+    ] = None,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure ours now: an hour or more; what is done is kept.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Published figures, where they are from and how they were measured, beside ours; 0 however far apart."""
+    from bulkhead.experiments.model import BadExperiment
+    from bulkhead.experiments.runner import PointFailed
+    from bulkhead.published.figures import BadFigures
+
+    try:
+        meant = _meant(names or ())
+        found = _measured(meant, jobs) if measure else _kept(meant)
+    except (BadFigures, BadExperiment, PointFailed, ValueError) as error:
+        if as_json:
+            print_json(result_object("published", verdict="error", reasons=str(error).split("\n")))
+        else:
+            complain_of(error)
+        raise typer.Exit(1) from error
+    if as_json:
+        print_json(
+            result_object("published", on="machine", verdict="ok", figures=[one.json() for one in found])
+        )
+    else:
+        _show(found)
+
+
+def _meant(names: Sequence[str]) -> list[Figure]:
+    from bulkhead.config.problem import no_such
+    from bulkhead.published.figures import BadFigures, figures
+
+    known = figures()
+    boards = dict.fromkeys(one.board for one in known.values())
+    for name in names:
+        if name not in known and name not in boards:
+            raise BadFigures(no_such("board or figure", name, [*boards, *known]))
+    return [one for one in known.values() if not names or one.id in names or one.board in names]
+
+
+def _kept(meant: Sequence[Figure]) -> list[Beside]:
+    from bulkhead.env.paths import build_dir
+    from bulkhead.published.ours import kept
+
+    return kept(meant, build_dir() / "run" / "experiments")
+
+
+def _measured(meant: Sequence[Figure], jobs: int | None) -> list[Beside]:
+    from bulkhead.commands.run import run_quietly
+    from bulkhead.env.paths import build_dir
+    from bulkhead.experiments.means import Means
+    from bulkhead.experiments.run import tables_of
+    from bulkhead.machine.native import built_machine
+    from bulkhead.published.ours import measured
+
+    built_machine(workloads=True)
+    run = build_dir() / "run"
+    own = Means("published", run / "published", jobs, run_quietly)
+    done: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+
+    def rows(what: Experiment | Sectioned, only: Sequence[str]) -> list[dict[str, Any]]:
+        key = (what.name, *only)
+        if key not in done:
+            means = Means(what.name, run / "experiments" / what.name, jobs, run_quietly)
+            done[key] = [row for table in tables_of(what, only, means, again=False) for row in table.rows]
+        return done[key]
+
+    return measured(meant, own.jobs, rows, run / "experiments")
+
+
+def _show(found: Sequence[Beside]) -> None:
+    """A table for each board, its sources beneath."""
+    for name in dict.fromkeys(one.figure.board for one in found):
+        _show_board(name, [one for one in found if one.figure.board == name])
+    missing = sum(one.ours is None for one in found)
+    console().print(f"{len(found)} figures, {missing} without one of ours (--measure measures what it can)")
+
+
+def _show_board(name: str, found: Sequence[Beside]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=name, title_justify="left", show_lines=True)
+    for heading in ("what", "published", "ours"):
+        table.add_column(heading, overflow="fold", ratio=1)
+    table.add_column("error", justify="right", no_wrap=True)
+    sources = list(dict.fromkeys(one.figure.source for one in found))
+    for one in found:
+        figure = one.figure
+        own = figure.ours.how
+        how = _how(own) if own is not None else "the same way"
+        how = f"the same way: {own.by}" if own is not None and figure.alike else how
+        ours = one.origin if one.ours is None else f"{_ours(one)}\n{how}\n{one.origin}"
+        table.add_row(
+            Text(figure.what),
+            Text(f"{figure.text()} [{sources.index(figure.source) + 1}]\n{_how(figure.measured)}"),
+            Text(ours),
+            "–" if one.error is None else f"{one.error:+.1%}",
+        )
+    console().print(table)
+    for number, source in enumerate(sources, 1):
+        console().print(Text(f"[{number}] {source}"))
+
+
+def _ours(one: Beside) -> str:
+    assert one.ours is not None
+    if one.low is None or one.high is None:
+        return f"{one.ours:.4g}"
+    return f"{one.ours:.4g} ({one.low:.4g} to {one.high:.4g})"
+
+
+def _how(how: Any) -> str:
+    return (
+        ", ".join(
+            word
+            for word in (how.statistic, f"per {how.per}" if how.per != "-" else "", how.way)
+            if word not in ("", "-")
+        )
+        + f": {how.by}"
+    )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead sensitivity NAME`: how much an experiment's headline hangs on what its platform assumes."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import Annotated
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import complain_of, console, print_json, result_object
+
+
+def register(app: typer.Typer) -> None:
+    app.command("sensitivity")(sensitivity)
+
+
+def sensitivity(
+    name: Annotated[str, typer.Argument(help="An experiment's name, or a file.")],
+    by: Annotated[int, typer.Option(min=1, max=90, metavar="PERCENT", help="Less and more.")] = 25,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="As of `experiment`: a smaller point.", show_default=False
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="PARAMETER", help="Only these parameters.", show_default=False),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs of each point.", show_default="the file's")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also run what is done.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """An experiment's headline against other values of each assumed parameter of its platform."""
+    from bulkhead.commands.experiment import show_rows, table_facts
+    from bulkhead.commands.run import run_quietly
+    from bulkhead.env.paths import build_dir
+    from bulkhead.experiments import sensitivity as library
+    from bulkhead.experiments.means import Means
+    from bulkhead.experiments.model import BadExperiment, BadSetting, Experiment, load_experiment
+    from bulkhead.experiments.output import write_output
+    from bulkhead.experiments.override import with_seeds, with_settings
+    from bulkhead.experiments.run import Table
+    from bulkhead.experiments.runner import PointFailed
+    from bulkhead.machine.native import built_machine
+
+    begin, share = time.monotonic(), Fraction(by, 100)
+    command = ["./bulkhead", "sensitivity", name, "--by", str(by)]
+    command += [word for setting in settings or () for word in ("--set", setting)]
+    try:
+        what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
+        if not isinstance(what, Experiment):
+            raise BadExperiment(f"'{name}' has sections, which have no headline")
+        means = Means(what.name, build_dir() / "run" / "sensitivity" / what.name, jobs, run_quietly)
+        built_machine(workloads=True)
+        if again:
+            means.forget()
+        asked = library.asked(what, share, only or (), means.jobs)
+        rows = library.sensitivity(asked, means.jobs)
+        sheet = library.sheet_of(asked, share)
+        table = Table(sheet, rows, means.directory)
+        files = write_output(sheet, rows, means.directory, command, table_facts(table))
+    except BadSetting as error:
+        raise typer.BadParameter(str(error)) from error
+    except (BadExperiment, PointFailed, ValueError) as error:
+        if as_json:
+            reasons = str(error).split("\n")
+            print_json(result_object("sensitivity", on="machine", verdict="error", reasons=reasons))
+        else:
+            complain_of(error)
+        raise typer.Exit(1) from error
+    seconds = round(time.monotonic() - begin, 1)
+    if as_json:
+        print_json(
+            result_object(
+                "sensitivity",
+                platform=asked.platform,
+                on="machine",
+                verdict="ok",
+                experiment=what.name,
+                headline=sheet.title,
+                rows=rows,
+                files=[str(file) for file in files],
+                seconds=seconds,
+            )
+        )
+        return
+    console().print(sheet.title, style="bold")
+    show_rows(rows)
+    console().print(f"{what.name}: {len(rows) - 1} variations in {seconds:.0f} s, {files[0]}", style="green")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead validate [BOARD…]`: what the simulated machine predicts beside what was measured on boards.
+
+Points run side by side, each in a process of its own; what is done is kept, and not run again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bulkhead.commands.options import AsJson
+from bulkhead.commands.output import commit, complain_of, console, print_json, result_object, version_text
+
+if TYPE_CHECKING:
+    from bulkhead.validation.compare import Compared, Summary
+    from bulkhead.validation.model import Board
+
+LEAST_NS = 1.0  # published with one digit behind the point
+
+
+def register(app: typer.Typer) -> None:
+    app.command("validate")(validate)
+
+
+def validate(
+    boards: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BOARD]...", help="Boards; all if none is named.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--points", help="Show every point, not a line for each kind.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Predicted beside published figures of boards; 0 if the validation boards' errors are within limits."""
+    from bulkhead.env.paths import build_dir
+    from bulkhead.experiments.runner import PointFailed, run_jobs
+    from bulkhead.machine.native import built_machine
+    from bulkhead.validation.compare import compare, of_role, summary
+    from bulkhead.validation.measure import points
+    from bulkhead.validation.model import NoSuchBoard, boards_of
+    from bulkhead.validation.page import write_page
+
+    begin = time.monotonic()
+    try:
+        named = boards_of(boards or [])
+    except NoSuchBoard as error:
+        raise typer.BadParameter(str(error)) from error
+    directory = build_dir() / "run" / "validate"
+    try:
+        built_machine()
+        wanted = [point for board in named for point in points(board, LEAST_NS)]
+        compared = compare(wanted, lambda made: run_jobs(made, directory / "points", jobs, "validate"))
+    except (PointFailed, ValueError) as error:
+        if as_json:
+            reasons = str(error).splitlines()
+            print_json(result_object("validate", on="machine", verdict="error", reasons=reasons))
+        else:
+            complain_of(error)
+        raise typer.Exit(1) from error
+    judged = of_role(compared, "validation")
+    total = summary(judged)
+    command = ["./bulkhead", "validate", *(boards or [])]
+    files = write_page(compared, directory, command, {"version": version_text(), "commit": commit()})
+    verdict = "ok" if total.holds else "failed"
+    if as_json:
+        print_json(
+            result_object(
+                "validate",
+                on="machine",
+                verdict=verdict,
+                reasons=[] if total.holds else [_missed(total)],
+                boards=[_board(board, compared) for board in named],
+                points=[_row(one) for one in compared],
+                validation=_numbers(total),
+                calibration=_numbers(summary(of_role(compared, "calibration"))),
+                files=[str(file) for file in files],
+                seconds=round(time.monotonic() - begin, 1),
+            )
+        )
+    else:
+        _show(compared, every=every)
+        style = "green" if total.holds else "red"
+        console().print(f"{_missed(total) if not total.holds else _met(total)}; {files[0]}", style=style)
+    if not total.holds:
+        raise typer.Exit(1)
+
+
+def _board(board: Board, compared: list[Compared]) -> dict[str, Any]:
+    from bulkhead.validation.compare import summary
+
+    own = [one for one in compared if one.point.board.board == board.board]
+    return {"board": board.board, "role": board.role, **_numbers(summary(own))}
+
+
+def _row(one: Compared) -> dict[str, Any]:
+    point = one.point
+    return {
+        "board": point.board.board,
+        "role": point.board.role,
+        "kind": point.kind,
+        "pages": point.pages,
+        "bytes": point.size,
+        "unit": point.unit,
+        "published": point.published,
+        "predicted": round(one.predicted, 2),
+        "error": round(one.error, 4),
+    }
+
+
+def _numbers(total: Summary) -> dict[str, Any]:
+    return {"points": total.points, "median": round(total.median, 4), "worst": round(total.worst, 4)}
+
+
+def _met(total: Summary) -> str:
+    found = f"median error {total.median:.0%}, worst {total.worst:.0%}"
+    return f"{total.points} points of validation boards: {found}"
+
+
+def _missed(total: Summary) -> str:
+    from bulkhead.validation.compare import MEDIAN_LIMIT, WORST_LIMIT
+
+    return f"{_met(total)}; the limits are {MEDIAN_LIMIT:.0%} and {WORST_LIMIT:.0%}"
+
+
+def _show(compared: list[Compared], *, every: bool) -> None:
+    """A line for each kind of figure of each board, or for each point."""
+    from rich.table import Table
+
+    from bulkhead.units import size_text
+    from bulkhead.validation.compare import summary
+    from bulkhead.validation.groups import grouped
+
+    table = Table()
+    for heading in ("board", "", "figure", "published", "machine", "error" if every else "median", "worst"):
+        if heading != "worst" or not every:
+            table.add_column(heading)
+    for group in grouped(compared):
+        if every:
+            for one in group.compared:
+                figure = (
+                    f"{group.name}, {size_text(one.point.size)}" if one.point.unit == "ns" else group.name
+                )
+                values = (f"{one.point.published:g}", f"{one.predicted:.4g}", f"{one.error:+.0%}")
+                table.add_row(group.board, group.role, figure, *values)
+            continue
+        total, last = summary(group.compared), group.compared[-1]
+        values = (f"{last.point.published:g}", f"{last.predicted:.4g}", f"{total.median:.0%}")
+        worst = max(group.compared, key=lambda one: abs(one.error))
+        table.add_row(group.board, group.role, group.name, *values, f"{worst.error:+.0%}")
+    console().print(table)
+    if not every:
+        console().print("published and machine: of the largest block; each point: --points")

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The headline of an experiment against other values of each assumed parameter of its platform.
+
+The command `sensitivity` calls it. Each variation is a run of the headline's point (and of what it is in
+relation to), with all seeds; results are kept like points. Nothing is fitted: this says how much a result
+hangs on a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.config.problem import no_such
+from bulkhead.experiments.budgets import find_budgets
+from bulkhead.experiments.check import with_interval
+from bulkhead.experiments.intervals import HIGH, LOW, combined
+from bulkhead.experiments.model import (
+    BadExperiment,
+    Experiment,
+    PointJob,
+    alone_jobs,
+    platform_of,
+    points_of,
+)
+from bulkhead.experiments.regulated import is_at
+from bulkhead.experiments.rows import Row, rows_of
+from bulkhead.experiments.runner import Job, Result
+from bulkhead.experiments.said import Plot, Sheet
+from bulkhead.experiments.seeds import seeded_jobs
+from bulkhead.experiments.sweep import word
+from bulkhead.experiments.traces import with_traces
+from bulkhead.machine.assumed import Assumed, Varied, assumed
+
+Run = Callable[[Sequence[tuple[str, Job]]], list[Result]]
+
+AS_IT_IS = "(as the file has it)"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked: points that the headline needs, the platform, and what is varied."""
+
+    experiment: Experiment
+    points: list[PointJob]
+    platform: str
+    parameters: list[Assumed]
+
+
+def asked(experiment: Experiment, share: Fraction, only: Sequence[str], run: Run) -> Asked:
+    """`only`: keys of parameters. Raises BadExperiment where the experiment has no headline."""
+    headline = experiment.headline
+    if headline is None:
+        raise BadExperiment(f"'{experiment.name}' says no headline (docs/experiments.md, Sensitivity)")
+    points = points_of(experiment)
+    meant = [one for one in points if is_at(headline.where, one.point)]
+    if len(meant) != 1:
+        raise BadExperiment(f"headline.where: {len(meant)} points have these values, and one should")
+    needed = [*meant, *_related(experiment, points, meant[0])]
+    budgets = find_budgets(experiment, needed, run)
+    if budgets is not None:
+        keys = {one.key for one in needed}
+        needed = [one for one in points_of(experiment, (), budgets) if one.key in keys]
+    needed, _ = with_traces(needed)
+    name = platform_of(experiment, meant[0].point)
+    path = platform_path(name)
+    platform = load_platform(path)[0] if path is not None else None
+    if platform is None:
+        raise BadExperiment(f"platform '{name}' cannot be read: ./bulkhead platforms {name}")
+    parameters = assumed(platform, share)
+    known = [one.key for one in parameters]
+    for key in only:
+        if key not in known:
+            raise BadExperiment(f"--only {key}: {no_such('assumed parameter', key, known)}")
+    return Asked(experiment, needed, name, [one for one in parameters if not only or one.key in only])
+
+
+def sensitivity(what: Asked, run: Run) -> list[Row]:
+    """The headline as it is, and at both other values of each parameter; those that move it most come
+    first."""
+    variations = [varied for one in what.parameters for varied in (one.low, one.high)]
+    refused = {varied.setting: _refusal(what.platform, varied) for varied in variations}
+    possible = [None, *(varied for varied in variations if refused[varied.setting] is None)]
+    plain = [(one.key, one.job) for one in what.points]
+    if what.experiment.result == "slowdown":
+        plain += alone_jobs(what.points)
+    seeded = seeded_jobs(plain, what.experiment.seeds)
+    results = run([_varied(key, job, varied) for varied in possible for key, job in seeded])
+    chunks = [results[begin : begin + len(seeded)] for begin in range(0, len(results), len(seeded))]
+    found = {
+        varied.setting if varied is not None else "": _headline(what, chunk, len(plain))
+        for varied, chunk in zip(possible, chunks, strict=True)
+    }
+    base = found[""]
+    rows = [_row(AS_IT_IS, "", "", "", base, base, None)]
+    pairs = []
+    for one in what.parameters:
+        both = [
+            _row(
+                one.key,
+                one.shown,
+                varied.other,
+                side,
+                found.get(varied.setting),
+                base,
+                refused[varied.setting],
+            )
+            for side, varied in (("less", one.low), ("more", one.high))
+        ]
+        pairs.append(both)
+    pairs.sort(key=lambda both: -max(abs(row["change_percent"] or 0.0) for row in both))
+    return [*rows, *(row for both in pairs for row in both)]
+
+
+def sheet_of(what: Asked, share: Fraction) -> Sheet:
+    """For its table, plot and page."""
+    headline = what.experiment.headline
+    assert headline is not None
+    percent = f"{float(share):.0%}"
+    plot = Plot(
+        kind="tornado",
+        x="parameter",
+        y="change_percent",
+        x_label="assumed parameter",
+        y_label=f"change of the headline, %, for {percent} less and more",
+        series=("side",),
+    )
+    return Sheet(
+        name=f"sensitivity-{what.experiment.name}",
+        title=f"{headline.what}, against {percent} less and more of each assumed parameter",
+        platform=what.platform,
+        plots=(plot,),
+        about="A whole number changes by one at least. What cannot be is said in `refused`.",
+    )
+
+
+def _related(experiment: Experiment, points: Sequence[PointJob], meant: PointJob) -> list[PointJob]:
+    """The point that the headline's is in relation to."""
+    if experiment.relative is None:
+        return []
+    wanted = {axis: word(meant.point[axis]) for axis in experiment.sweep}
+    wanted |= {key: word(value) for key, value in experiment.relative.to.items()}
+    found = [
+        one
+        for one in points
+        if one.key != meant.key and all(word(one.point[key]) == value for key, value in wanted.items())
+    ]
+    if not found:
+        raise BadExperiment("relative.to: no point has these values and those of the headline")
+    return found
+
+
+def _varied(key: str, job: Job, varied: Varied | None) -> tuple[str, Job]:
+    if varied is None:
+        return key, job
+    return f"{key}-{word(varied.setting)}", {**job, "platform_set": [varied.setting]}
+
+
+def _refusal(platform: str, varied: Varied) -> str | None:
+    """Why the platform cannot be so."""
+    path = platform_path(platform)
+    assert path is not None
+    changed, _, problems = load_platform(path, overrides=(varied.setting,))
+    return None if changed is not None else "; ".join(dict.fromkeys(one.cause for one in problems))
+
+
+def _headline(what: Asked, results: Sequence[Result], jobs: int) -> Row:
+    """What is read from the headline's point, of all seeds, and its interval."""
+    by_seed = [results[begin : begin + jobs] for begin in range(0, len(results), jobs)]
+    rows = [rows_of(what.experiment, what.points, own) for own in by_seed]
+    headline = what.experiment.headline
+    assert headline is not None
+    row = next(row for row in combined(rows, with_interval(what.experiment)) if is_at(headline.where, row))
+    return {end: row[headline.y + end] for end in ("", LOW, HIGH)}
+
+
+def _row(
+    key: str, value: str, other: str, side: str, found: Row | None, base: Row, refused: str | None
+) -> Row:
+    headline = dict.fromkeys(("", LOW, HIGH)) if found is None else found
+    change = None if headline[""] is None or not base[""] else (headline[""] / base[""] - 1) * 100
+    return {
+        "parameter": key,
+        "value": value,
+        "to": other,
+        "side": side,
+        **{f"headline{end}": value for end, value in headline.items()},
+        "change_percent": change,
+        "refused": refused,
+    }

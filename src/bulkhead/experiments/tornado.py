@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plot of a sensitivity: for each word a bar to each side of 0, the longest on top.
+
+Called by output.py. It computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from bulkhead.experiments.said import Plot
+from bulkhead.report.style import PALETTE
+
+_MOST = 20  # words: those below move nothing that could be seen
+_LINE_INCHES = 0.22
+_HEIGHT = 0.38  # of a bar; two make a word's
+
+
+def draw_tornado(
+    figure: Figure, axes: Axes, plot: Plot, series: Mapping[tuple[Any, ...], Sequence[dict[str, Any]]]
+) -> None:
+    """Rows without a value are left out, and so is a row whose word stands in no other series."""
+    reach: dict[str, float] = {}
+    for key, rows in series.items():
+        if any(key):  # the row of what was not varied has no side
+            for row in rows:
+                if row[plot.y] is not None:
+                    reach[row[plot.x]] = max(reach.get(row[plot.x], 0.0), abs(row[plot.y]))
+    words = sorted(reach, key=lambda word: -reach[word])[:_MOST]
+    place = {word: number for number, word in enumerate(words)}
+    for index, (key, rows) in enumerate((key, rows) for key, rows in series.items() if any(key)):
+        own = [row for row in rows if row[plot.x] in place and row[plot.y] is not None]
+        axes.barh(
+            [place[row[plot.x]] + (index - 0.5) * _HEIGHT for row in own],
+            [row[plot.y] / plot.scale for row in own],
+            _HEIGHT,
+            color=PALETTE[index % len(PALETTE)],
+            label=", ".join(map(str, key)),
+        )
+    axes.set_yticks(range(len(words)), words, fontsize=7.5)
+    axes.invert_yaxis()
+    axes.axvline(0, color="#555555", linewidth=0.8)
+    axes.set_xlabel(plot.y_label)
+    axes.grid(axis="x")
+    axes.legend(fontsize=8.5)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, max(height, 1.2 + len(words) * _LINE_INCHES))

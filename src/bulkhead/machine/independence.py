@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which facts of a platform tell the machine apart, and which are the same fact twice.
+
+Two facts whose ratio stays the same whatever parameter of the machine is changed are one: whoever meets one
+of them has met the other, and the second confirms nothing. `calibrate --check --perturb` shows it, and a
+test holds the marks of the platform files (`follows`) against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.config.platform import Platform
+from bulkhead.machine.assumed import assumed
+from bulkhead.machine.calibrate import FREE, settings_for
+from bulkhead.machine.facts import measurement
+
+Run = Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]]
+
+SAME = 0.05  # of what the facts move by, what their ratio may: queued writes at a window's end do not count
+MOVED = 1e-2  # by how much a fact must move so that it says anything
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """What facts became: as the file has the machine, and with each parameter changed."""
+
+    settings: tuple[str, ...]  # what was changed; the first is nothing
+    values: dict[str, tuple[float, ...]]  # by fact
+
+    def same(self) -> list[tuple[str, str]]:
+        """Pairs of facts that are one."""
+        return same_facts(self.values)
+
+
+def same_facts(values: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
+    """Pairs that move, and always together."""
+    return [
+        (one, other)
+        for one, other in combinations(values, 2)
+        if (moved := _spread(values[one])) > MOVED
+        and _spread([a / b for a, b in zip(values[one], values[other], strict=True)]) < SAME * moved
+    ]
+
+
+def perturb(platform: Platform, run: Run, share: Fraction, only: Sequence[str] = ()) -> Perturbed:
+    """Measure what parameters are fitted to, with each assumed and each fitted parameter changed. `only`:
+    these keys of assumed ones."""
+    facts = [fact.fact for fact in platform.calibration if not fact.compared]
+    known = {name: how for name in facts if (how := measurement(platform, name)) is not None}
+    jobs = {how.job: how.job(platform) for how in known.values()}
+    changes: list[tuple[str, dict[str, Any]]] = [("", {})]
+    for one in assumed(platform, share):
+        if (not only or one.key in only) and _possible(platform, one.high.setting):
+            changes.append((one.high.setting, {"platform_set": [one.high.setting]}))
+    for free in FREE.get(platform.name, ()):
+        for value in (free.low, free.high):
+            changes.append((f"{free.key}={value}", {"set": settings_for(platform, {free: value})}))
+    results = iter(run([{**job, **change} for _, change in changes for job in jobs.values()]))
+    found = [{job: next(results) for job in jobs} for _ in changes]
+    return Perturbed(
+        tuple(setting for setting, _ in changes),
+        {name: tuple(how.value(one[how.job]) for one in found) for name, how in known.items()},
+    )
+
+
+def _possible(platform: Platform, setting: str) -> bool:
+    path = platform_path(platform.name)
+    return path is not None and load_platform(path, overrides=(setting,))[0] is not None
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Largest less smallest, by the first."""
+    return (max(values) - min(values)) / abs(values[0])

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of published/figures.yaml: what somebody measured on a board, how, and what of ours stands
+beside it.
+
+The only place where published figures are read; experiments name them by id, the command `published` shows
+them all. A figure that a platform's file has (a fact of its calibration, costs of a packet's path) is taken
+from there, so that it is written once. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from bulkhead.config.base import FormatVersion, Model, Name, Text
+from bulkhead.config.load import load_platform, validate
+from bulkhead.config.locate import platform_path
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import no_such
+from bulkhead.config.quantity import problem
+from bulkhead.config.source import read_file
+from bulkhead.config.timing import Fact, Ratio
+from bulkhead.env.paths import published_file
+
+STATISTICS = ("min", "avg", "max", "median")  # of a packet's path, as the table of costs has them
+
+Statistic = Literal["min", "mean", "median", "max", "slope", "least that works", "not stated"]
+Way = Literal["one way", "round trip", "both directions", "-"]
+Per = Literal["line", "word", "access", "chunk", "part", "period", "program", "interval", "instruction", "-"]
+
+
+class BadFigures(ValueError):
+    """The file of figures does not make sense."""
+
+
+class How(Model):
+    """How a number was measured: two that differ in one of these are not the same quantity."""
+
+    statistic: Statistic
+    way: Way = "-"
+    per: Per = "-"
+    by: Text  # the program, the tool
+
+
+class Row(Model):
+    """What of an experiment's table is ours."""
+
+    name: Name
+    section: Text = ""
+    where: dict[Text, Any]
+    y: Text
+
+
+class Ours(Model):
+    """Where our number comes from: exactly one of these."""
+
+    fact: Text | None = None  # of the board's calibration
+    experiment: Row | None = None
+    missing: Text | None = None  # why there is none
+    how: How | None = None  # none: as the published one
+
+    @model_validator(mode="after")
+    def _one(self) -> Ours:
+        if sum(one is not None for one in (self.fact, self.experiment, self.missing)) != 1:
+            raise problem("conflict", "needs exactly one of fact, experiment, missing")
+        return self
+
+
+class Entry(Model):
+    """As the file has it."""
+
+    id: Text
+    board: Name  # a platform
+    what: Text
+    value: Ratio | None = None  # or
+    low: Ratio | None = None  # a range; where `ours` is a fact: neither, the platform's file has it
+    high: Ratio | None = None
+    unit: Text | None = None
+    source: Text | None = None
+    measured: How
+    ours: Ours
+    used: Literal["fitted", "compared", "admission", "-"] = "compared"  # what the project uses it for
+
+
+class Path(Model):
+    """Parts of a packet's path: `published` is a platform with the published costs, `ours` one with ours."""
+
+    published: Name
+    ours: Name
+    measured: How
+    how: How
+
+
+class File(Model):
+    published: FormatVersion
+    figures: tuple[Entry, ...] = Field(min_length=1)
+    paths: tuple[Path, ...] = ()
+
+
+class Figure(Model):
+    """One figure, complete."""
+
+    id: Text
+    board: Text
+    what: Text
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: Text
+    source: Text
+    measured: How
+    ours: Ours
+    used: Text
+    given: Annotated[float | None, Field()] = None  # ours, where a file has it
+
+    def text(self) -> str:
+        """Value and unit."""
+        amount = f"{self.value:g}" if self.value is not None else f"{self.low:g} to {self.high:g}"
+        return f"{amount} {self.unit}"
+
+    def error(self, ours: float) -> float | None:
+        """Relative: of a range, beyond its nearer end."""
+        low, high = self.low or self.value, self.high or self.value
+        if low is None or high is None:
+            return None
+        nearest = min(max(ours, low), high)
+        return (ours - nearest) / nearest
+
+    @property
+    def alike(self) -> bool:
+        """Is ours the same statistic of the same quantity? By which program is another question."""
+        how = self.ours.how
+        return how is None or (how.statistic, how.way, how.per) == (
+            self.measured.statistic,
+            self.measured.way,
+            self.measured.per,
+        )
+
+
+@cache
+def figures() -> dict[str, Figure]:
+    """All, by id, in the order of the file. Raises BadFigures with all that is wrong."""
+    path = published_file()
+    source = read_file(path, str(path))
+    problems = [one.text() for one in source.problems]
+    file: File | None = None
+    if source.root is not None:
+        file, _, found = validate(source.root, File, str(path))
+        problems += [one.text() for one in found]
+    if problems or file is None:
+        raise BadFigures("\n".join(problems))
+    made = [*map(_complete, file.figures), *(one for path_of in file.paths for one in _of_path(path_of))]
+    by_id = {one.id: one for one in made}
+    if len(by_id) < len(made):
+        twice = next(one.id for one in made if sum(other.id == one.id for other in made) > 1)
+        raise BadFigures(f"{path}: '{twice}' is the id of two figures")
+    return by_id
+
+
+def fact_of(platform: str, name: str) -> Fact:
+    """Raises BadFigures."""
+    facts = {fact.fact: fact for fact in board(platform).calibration}
+    if name not in facts:
+        raise BadFigures(f"{platform}: {no_such('fact', name, list(facts))}")
+    return facts[name]
+
+
+@cache
+def board(name: str) -> Platform:
+    """Raises BadFigures."""
+    path = platform_path(name)
+    loaded = load_platform(path)[0] if path is not None else None
+    if loaded is None:
+        raise BadFigures(f"{published_file()}: there is no platform '{name}'")
+    return loaded
+
+
+def _complete(entry: Entry) -> Figure:
+    values = (entry.value, entry.low, entry.high)
+    unit, source, given = entry.unit, entry.source, None
+    if entry.ours.fact is not None:
+        fact = fact_of(entry.board, entry.ours.fact)
+        if any(one is not None for one in values) or unit is not None:
+            raise BadFigures(f"{entry.id}: value and unit are those of the fact '{fact.fact}'")
+        values, unit = (fact.target, fact.low, fact.high), fact.unit
+        source, given = source or fact.source, fact.measured
+    if unit is None or source is None or not any(one is not None for one in values):
+        raise BadFigures(f"{entry.id}: a figure has a value or a range, a unit and a source")
+    return Figure(
+        id=entry.id,
+        board=entry.board,
+        what=entry.what,
+        **dict(zip(("value", "low", "high"), map(_float, values), strict=True)),
+        unit=unit,
+        source=source,
+        measured=entry.measured,
+        ours=entry.ours,
+        used=entry.used,
+        given=_float(given),
+    )
+
+
+def _of_path(path: Path) -> Iterator[Figure]:
+    """Each statistic of each part."""
+    theirs, ours = board(path.published).flow_costs, board(path.ours).flow_costs
+    assert theirs is not None
+    assert ours is not None
+    own = ours.parts()
+    for name, part in theirs.parts().items():
+        for key in STATISTICS:
+            value = getattr(part, key)
+            if value is None or (value == 0 and part.max == 0):  # not in the published table
+                continue
+            statistic = {"avg": "mean"}.get(key, key)
+            yield Figure(
+                id=f"{path.ours}-path-{name}-{key}",
+                board=path.ours,
+                what=f"{name.replace('_', ' ')}, part of a packet's path",
+                value=float(value),
+                low=None,
+                high=None,
+                unit="ns",
+                source=theirs.source or "-",
+                measured=path.measured.model_copy(update={"statistic": statistic}),
+                ours=Ours(
+                    missing="in the platform's file", how=path.how.model_copy(update={"statistic": statistic})
+                ),
+                used="compared",
+                given=float(getattr(own[name], key)) if name in own else None,
+            )
+
+
+def _float(value: Any) -> float | None:
+    return None if value is None else float(Decimal(value) if isinstance(value, Decimal) else value)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions beside published figures: errors, and the verdict by the two limits.
+
+The figures of calibration boards are shown and judge nothing: parameters were fitted to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bulkhead.validation.measure import Job, Point, Result
+from bulkhead.validation.model import Role
+
+MEDIAN_LIMIT = 0.15
+WORST_LIMIT = 0.35
+
+Run = Callable[[Sequence[tuple[str, Job]]], list[Result]]
+
+
+@dataclass(frozen=True)
+class Compared:
+    point: Point
+    predicted: float
+
+    @property
+    def error(self) -> float:
+        """Relative to what was published."""
+        return (self.predicted - self.point.published) / self.point.published
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Of the sizes of errors."""
+
+    points: int
+    median: float
+    worst: float
+
+    @property
+    def holds(self) -> bool:
+        return self.median <= MEDIAN_LIMIT and self.worst <= WORST_LIMIT
+
+
+def compare(wanted: Sequence[Point], run: Run) -> list[Compared]:
+    """The machine's value of each point. `run` gives the results of jobs; equal jobs it runs once."""
+    jobs: list[tuple[str, Job]] = []
+    for point in wanted:
+        jobs.append((point.key, point.job))
+        if point.base is not None:
+            jobs.append((f"{point.board.board}-{point.kind}-{point.pages}-L1", point.base))
+    results = iter(run(jobs))
+    found = []
+    for point in wanted:
+        result = next(results)
+        base = next(results) if point.base is not None else None
+        found.append(Compared(point, point.value(result, base)))
+    return found
+
+
+def summary(compared: Sequence[Compared]) -> Summary:
+    sizes = [abs(one.error) for one in compared]
+    return Summary(len(sizes), median(sizes), max(sizes)) if sizes else Summary(0, 0.0, 0.0)
+
+
+def of_role(compared: Sequence[Compared], role: Role) -> list[Compared]:
+    return [one for one in compared if one.point.board.role == role]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measuring programs of the published figures, as runs of the machine.
+
+tinymembench reads random bytes of a block, one at a time or two at a time, and prints by how much a read is
+slower than one that always hits L1; and it times loops that fill, read and copy 32 MiB. The machine walks
+over fewer bytes and reads fewer places, as many as the means need to settle. lmbench's bw_mem copies 8 MiB,
+by the C library or word by word, in one or several processes. Jobs: machine/point.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bulkhead.validation.model import Board, Pages
+
+Job = dict[str, Any]
+Result = dict[str, Any]
+Kind = Literal["single", "dual", "fill", "read", "copy", "bcopy", "cp"]
+
+KIB, MIB = 1 << 10, 1 << 20
+PS_PER_NS = 1000
+PS_PER_US = 10**6
+PAGE = 4 * KIB
+LINE = 64
+DRAWS = 60_000  # random reads that are timed, after as many that warm caches and TLBs
+WALKS_BESIDE = 3  # of each of several processes, of which the second is timed
+BLOCK = 4 * MIB  # that is filled, read or copied; before it is timed, once untimed
+# The program puts its destination so much further into a MiB than its source, so that the two do not alias.
+APART = 0xAA000
+VECTOR = 32  # bytes of a pair of vector registers
+WORDS = 16  # of a pair of general registers, or of four words
+LEAF_TABLE = 2 * MIB  # of memory that one table of pages maps
+
+# Instructions of a loop's pass for each place, as in the program's source. Each pass of the random reads
+# depends on what the one before read, so that its instructions take the same time in each block.
+_WALKS: dict[Kind, dict[str, Any]] = {
+    "single": {"kind": "random", "instructions": 12, "access_bytes": 1, "draws": DRAWS},
+    "dual": {"kind": "random-pair", "instructions": 20, "access_bytes": 1, "draws": DRAWS},
+    "fill": {"kind": "write", "instructions": 2, "access_bytes": VECTOR, "stride_bytes": VECTOR},
+    "read": {"kind": "read", "instructions": 2, "access_bytes": VECTOR, "stride_bytes": VECTOR},
+    "copy": {"kind": "copy", "instructions": 3, "access_bytes": VECTOR, "stride_bytes": VECTOR},
+    # The C library's memcpy moves pairs of general registers; the loop of words takes every fourth.
+    "bcopy": {"kind": "copy", "instructions": 3, "access_bytes": WORDS, "stride_bytes": WORDS},
+    "cp": {"kind": "copy", "instructions": 2, "access_bytes": 4, "stride_bytes": WORDS},
+}
+_COPIES = ("copy", "bcopy", "cp")
+_INSTRUCTIONS = PAGE  # of memory, whose page is mapped, too
+
+
+@dataclass(frozen=True)
+class Point:
+    """A published figure, and how the machine gets its own."""
+
+    board: Board
+    kind: Kind
+    pages: Pages
+    size: int  # bytes of the block
+    published: float
+    unit: Literal["ns", "MB/s"]
+    processes: int = 1
+
+    @property
+    def key(self) -> str:
+        return f"{self.board.board}-{self.kind}-{self.pages}-{self.size // KIB}KiB-{self.processes}"
+
+    @property
+    def job(self) -> Job:
+        return _job(self.board, self.kind, self.pages, self.size, self.processes)
+
+    @property
+    def base(self) -> Job | None:
+        """The run whose time is taken off: the same reads of one line."""
+        return _job(self.board, self.kind, self.pages, LINE) if self.unit == "ns" else None
+
+    def value(self, result: Result, base: Result | None) -> float:
+        """In the unit of the published figure."""
+        times = _last_walks(result)
+        if base is not None:
+            return (times[0] - _last_walks(base)[0]) / DRAWS / PS_PER_NS
+        return sum(self.size * PS_PER_US / time for time in times)
+
+
+def points(board: Board, least_ns: float) -> Iterator[Point]:
+    """All figures of a board. Latencies below `least_ns` are left out: so close to a hit in L1, the published
+    figure has one digit."""
+    for curve in board.measured.latency:
+        for one in curve.ns:
+            for kind, published in (("single", one.single), ("dual", one.dual)):
+                if published >= least_ns:
+                    yield Point(board, kind, curve.pages, one.size, published, "ns")  # type: ignore[arg-type]
+    for rate in board.measured.rates:
+        yield Point(board, rate.kind, "small", BLOCK, rate.mb_s, "MB/s", rate.processes)
+
+
+def _job(board: Board, kind: Kind, pages: Pages, size: int, processes: int = 1) -> Job:
+    """Processes beside one another keep on until all have been timed."""
+    parts = [
+        _part(board, kind, pages, size) | {"name": f"{kind}-{core}", "core": core}
+        for core in range(processes)
+    ]
+    if processes > 1:
+        parts = [part | {"walks": WALKS_BESIDE} for part in parts]
+    return {"platform": board.board, "parts": parts}
+
+
+def _part(board: Board, kind: Kind, pages: Pages, size: int) -> dict[str, Any]:
+    span = 2 * (size + APART) if kind in _COPIES else max(size, PAGE)
+    part: dict[str, Any] = {"memory_bytes": span, "walks": 2, **_WALKS[kind]}
+    if size < PAGE:
+        part["bytes"] = size
+    if pages == "small":
+        part["table_levels"] = board.measured.table_levels
+        part["table_bytes"] = _table_bytes(span + _INSTRUCTIONS, board.measured.table_levels)
+    return part
+
+
+def _table_bytes(span: int, levels: int) -> int:
+    """Of all tables: those of pages, that need not be aligned with what they map, one or two of each level
+    above, and the page of instructions."""
+    return (span // LEAF_TABLE + 2 + 2 * levels) * PAGE
+
+
+def _last_walks(result: Result) -> list[int]:
+    """The time of each core's second walk: the first one warms its caches, and others run beside both."""
+    return [int(walk["walk_ps"][1]) for walk in result["walks"]]

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured on a board and published: the files of validation/, as models.
+
+A file holds figures, what each of them measures, and where it was published; never text of others. The board
+is the platform of the same name. load_board() is the one way in, for the command `validate` and for tests.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from bulkhead.config.base import FormatVersion, Model, Name, Text
+from bulkhead.config.load import validate
+from bulkhead.config.problem import Problem, nearest_of, quoted
+from bulkhead.config.quantity import Bytes, problem
+from bulkhead.config.source import read_file
+from bulkhead.env.paths import validation_dir
+
+Role = Literal["calibration", "validation"]
+Pages = Literal["small", "huge"]
+RateKind = Literal["fill", "read", "copy", "bcopy", "cp"]
+
+
+def _figure(value: object) -> object:
+    """A published figure: a number with the digits that were published."""
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        raise problem("wrong-type", "is not a number", "a number, as 134.0")
+    if not 0 <= value < 10**6:
+        raise problem("out-of-range", f"{quoted(str(value))} is out of range", "0 to 1000000")
+    return float(value)
+
+
+Figure = Annotated[float, BeforeValidator(_figure), WithJsonSchema({"type": "number", "minimum": 0})]
+
+
+class Latency(Model):
+    """Random reads within a block: what they take beyond a hit in L1, in nanoseconds."""
+
+    size: Bytes
+    single: Figure  # one read at a time
+    dual: Figure  # two at a time, for both
+
+
+class LatencyCurve(Model):
+    pages: Pages  # of 4 KiB, or of 2 MiB where an aligned piece of the block is so large
+    ns: tuple[Latency, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> LatencyCurve:
+        sizes = [one.size for one in self.ns]
+        if sizes != sorted(set(sizes)):
+            raise problem("conflict", "sizes are not in ascending order, each once")
+        return self
+
+
+class Rate(Model):
+    kind: RateKind
+    loop: Text  # the published program's name of it
+    processes: Annotated[int, Field(ge=1, le=64)] = 1  # that do the same at the same time, each on a core
+    mb_s: Figure  # of bytes that are filled, read, or copied from one place to another, of all processes
+
+
+class Explanation(Model):
+    """Why points of one kind are far off."""
+
+    points: Text
+    why: Text
+
+
+class Measured(Model):
+    program: Text
+    source: Text  # collection, file, date
+    kernel: Text
+    cpu: Text  # clock, as the publication measured it
+    table_levels: Annotated[int, Field(ge=1, le=4)]  # reads of a table walk with small pages
+    latency: tuple[LatencyCurve, ...] = ()
+    rates: tuple[Rate, ...] = ()
+
+
+class Board(Model):
+    validation: FormatVersion
+    board: Name  # the platform
+    role: Role
+    measured: Measured
+    explanations: tuple[Explanation, ...] = ()
+
+
+class NoSuchBoard(ValueError):
+    """A board of which nothing published is known."""
+
+
+def board_names() -> list[str]:
+    return sorted(path.stem for path in validation_dir().glob("*.yaml"))
+
+
+def board_file(name: str) -> Path:
+    names = board_names()
+    if name not in names:
+        nearest = nearest_of(name, names)
+        hint = f" (nearest: {nearest})" if nearest else ""
+        raise NoSuchBoard(f"nothing published is known of {quoted(name)}{hint} (boards: {', '.join(names)})")
+    return validation_dir() / f"{name}.yaml"
+
+
+def load_board(path: Path) -> tuple[Board | None, list[Problem]]:
+    """The file's board; None if it has any problem."""
+    source = read_file(path, path.name)
+    problems = list(source.problems)
+    if source.root is None:
+        return None, problems
+    board, _, found = validate(source.root, Board, path.name)
+    problems += found
+    return (board if not problems else None), problems
+
+
+def boards_of(names: list[str]) -> list[Board]:
+    """The boards of these names; of none, all. Raises NoSuchBoard, or ValueError for a file that is wrong."""
+    found: list[Board] = []
+    for name in names or board_names():
+        board, problems = load_board(board_file(name))
+        if board is None:
+            raise ValueError("\n".join(one.text() for one in problems))
+        found.append(board)
+    return found

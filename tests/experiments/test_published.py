@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published figures: one file that is checked, each figure with its source and how it was measured, ours
+beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from typer.testing import CliRunner
+
+from bulkhead.cli import build_app
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_path
+from bulkhead.experiments.model import Experiment, experiment_names, load_experiment, points_of
+from bulkhead.experiments.regulated import is_at
+from bulkhead.machine.native import built_machine
+from bulkhead.machine.point import run_point
+from bulkhead.published import figures as library
+from bulkhead.published.figures import BadFigures, figures
+from bulkhead.published.ours import kept, measured
+
+
+@pytest.fixture
+def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The file with one text in the place of another."""
+
+    def replaced(old: str, new: str) -> None:
+        text = library.published_file().read_text()
+        assert old in text
+        path = tmp_path / "figures.yaml"
+        path.write_text(text.replace(old, new, 1))
+        monkeypatch.setattr(library, "published_file", lambda: path)
+        figures.cache_clear()
+
+    yield replaced
+    monkeypatch.undo()
+    figures.cache_clear()
+
+
+def test_every_figure_has_a_source_a_value_and_how_it_was_measured() -> None:
+    found = figures()
+    assert len(found) > 80
+    for one in found.values():
+        assert one.source.strip("- ") and one.measured.by
+        assert (one.value is None) != (one.low is None and one.high is None)
+        assert one.text()
+    path = [one for one in found if one.startswith("zcu102-path-")]
+    assert len(path) == 12 * 4, "each statistic of each part of F5's table"
+    assert found["zcu102-path-hypervisor_call-min"].value == 939
+    assert found["s32v234-membomb-bandwidth"].value == 2321, "of the platform's calibration"
+
+
+def test_every_published_fact_of_a_platform_is_a_figure() -> None:
+    """So that the command misses none."""
+    known = {(one.board, one.ours.fact) for one in figures().values()}
+    for name in ("s32v234", "zcu102", "zynq7020", "stm32f767"):
+        path = platform_path(name)
+        platform = load_platform(path)[0] if path is not None else None
+        assert platform is not None
+        assert {(name, fact.fact) for fact in platform.calibration} <= known
+
+
+def test_figures_that_platforms_admit_by_are_the_same_there() -> None:
+    path = platform_path("zcu102")
+    platform = load_platform(path)[0] if path is not None else None
+    assert platform is not None and platform.memory_budget is not None
+    budget, found = platform.memory_budget, figures()
+    for row in budget.dma:
+        assert row.rate == found[f"zcu102-dma-{row.chunk >> 10}k"].value * 1e6  # type: ignore[operator]
+    assert budget.shortest_period == found["zcu102-shortest-period"].value * 1e3  # type: ignore[operator]
+    assert budget.smallest_budget == found["zcu102-smallest-budget"].value
+
+
+def test_what_stands_beside_a_figure_is_a_row_that_the_experiment_makes() -> None:
+    for one in figures().values():
+        wanted = one.ours.experiment
+        if wanted is None:
+            continue
+        what = load_experiment(wanted.name)
+        if isinstance(what, Experiment):
+            meant = [point for point in points_of(what) if is_at(wanted.where, point.point)]
+            assert meant, one.id
+        else:
+            assert wanted.section in what.sections
+
+
+def test_experiments_name_figures_that_there_are() -> None:
+    named = [
+        one.figure
+        for name in experiment_names()
+        if isinstance(what := load_experiment(name), Experiment)
+        for one in what.published
+    ]
+    assert len(named) == 13
+    assert set(named) <= set(figures())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("used: fitted", "usde: fitted", "unknown key 'usde'; did you mean 'used'"),
+        ("statistic: mean", "statistic: average", "statistic"),
+        ("ours: { fact: membomb-ipc", "ours: { fact: membomb-icp", "did you mean 'membomb-ipc'"),
+        ("ours: { fact: disparity-ipc }", "ours: { fact: disparity-ipc, missing: no }", "exactly one of"),
+        ("id: s32v234-membomb-ipc", "id: s32v234-membomb-bandwidth", "the id of two figures"),
+        ("unit: us, ", "", "a unit and a source"),
+        ("board: stm32f767", "board: stm32f768", "no platform 'stm32f768'"),
+    ],
+)
+def test_a_wrong_file_is_refused(own_file: Any, old: str, new: str, reason: str) -> None:
+    own_file(old, new)
+    with pytest.raises(BadFigures) as refused:
+        figures()
+    assert reason in str(refused.value)
+
+
+def test_ours_are_what_experiments_have_left_or_a_command_that_makes_them(tmp_path: Path) -> None:
+    meant = [figures()["s32v234-overhead-1ms"], figures()["s32v234-static-disparity"]]
+    before = kept(meant, tmp_path)
+    assert [one.ours for one in before] == [None, None]
+    assert before[0].origin == "not measured yet: ./bulkhead experiment regulation-overhead"
+    rows = {
+        "regulation-overhead": [
+            {"workload": "bandwidth", "budget": "20 GB/s", "interval": "1 ms", "rt_slowdown": 1.001},
+            {
+                "workload": "bandwidth",
+                "budget": "1 MB/s",
+                "interval": "1 ms",
+                "rt_slowdown": 1.006,
+                "rt_slowdown_low": 1.005,
+                "rt_slowdown_high": 1.007,
+            },
+        ],
+        "regulators": [{"policy": "static", "rt": "disparity", "nrt": "membomb", "budget.rt": "800 MB/s"}],
+    }
+    for name, own in rows.items():
+        (tmp_path / name).mkdir()
+        polars.DataFrame(own, infer_schema_length=None).write_parquet(tmp_path / name / "rows.parquet")
+    overhead, budget = kept(meant, tmp_path)
+    assert (overhead.ours, overhead.low, overhead.high) == (1.006, 1.005, 1.007)
+    assert overhead.error == pytest.approx(1.006 / 1.026 - 1)
+    assert (budget.ours, budget.error) == (800, pytest.approx(800 / 750 - 1))
+
+
+def test_ours_are_measured_with_the_machine_as_it_is() -> None:
+    """Facts by their own measurement, whatever the platform's file has kept."""
+    built_machine()
+    (hit,) = measured(
+        [figures()["zynq7020-load-hit"]],
+        lambda jobs: [run_point(job) for _, job in jobs],
+        lambda *_: [],
+        Path(),
+    )
+    assert hit.ours == pytest.approx(6, rel=0.01)
+    assert hit.origin == "measured now"
+
+
+def test_the_command_shows_all_or_a_board_and_what_differs_in_the_measuring() -> None:
+    done = CliRunner().invoke(build_app(), ["published", "--json"])
+    shown = {one["id"]: one for one in json.loads(done.stdout)["figures"]}
+    assert set(shown) == set(figures())
+    assert shown["zcu102-ustress-refills"]["measured_alike"] is False
+    assert shown["zynq7020-load-hit"]["measured_alike"] is True
+    assert shown["zynq7020-load-hit"]["error"] == 0
+    text = CliRunner().invoke(build_app(), ["published", "stm32f767"]).stdout
+    assert "360" in text and "cycles" in text and "zcu102" not in text
+    wrong = CliRunner().invoke(build_app(), ["published", "zcu12", "--json"])
+    assert wrong.exit_code == 1
+    assert "did you mean 'zcu102'" in json.loads(wrong.stdout)["reasons"][0]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""S7: a headline against each assumed parameter: which there are, what is varied, rows, table, refusals."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+from typer.testing import CliRunner
+
+from bulkhead.cli import build_app
+from bulkhead.config.flow_costs import MemoryBudget
+from bulkhead.config.load import load_platform
+from bulkhead.config.locate import platform_names, platform_path
+from bulkhead.config.parameters import parameters
+from bulkhead.config.platform import Platform, Pmu
+from bulkhead.config.timing import Section
+from bulkhead.experiments.model import BadExperiment, Experiment, experiment_names, load_experiment
+from bulkhead.experiments.output import drawing_of
+from bulkhead.experiments.override import with_seeds, with_settings
+from bulkhead.experiments.sensitivity import asked, sensitivity, sheet_of
+from bulkhead.machine.assumed import assumed
+from bulkhead.machine.native import built_machine
+from bulkhead.machine.point import run_point
+
+QUARTER = Fraction(1, 4)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    built_machine(workloads=True)
+
+
+def platform(name: str) -> Platform:
+    path = platform_path(name)
+    assert path is not None
+    loaded, _, problems = load_platform(path)
+    assert loaded is not None, problems
+    return loaded
+
+
+def sections(value: Any) -> list[Section]:
+    found = [value] if isinstance(value, Section) else []
+    inner: list[Any] = []
+    if hasattr(type(value), "model_fields"):
+        inner = [getattr(value, name) for name in type(value).model_fields]
+    elif isinstance(value, dict):
+        inner = list(value.values())
+    elif isinstance(value, tuple):
+        inner = list(value)
+    return found + [one for item in inner for one in sections(item)]
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_what_a_source_calls_assumed_is_marked_and_what_is_marked_is_called_so(name: str) -> None:
+    """Marks are for programs, sources for people: they must not differ."""
+    for section in sections(platform(name)):
+        source = section.source or ""
+        inherited = source.startswith(("as ZCU102", "about as ZCU102", "our choice"))
+        if section.assumed:
+            assert "assumed" in source or inherited, source
+        elif "assumed" in source:
+            assert isinstance(section, (Pmu, MemoryBudget)), (
+                "these tell of what is no number of the machine's"
+            )
+
+
+def test_assumed_numbers_are_varied_and_the_machine_takes_what_they_become() -> None:
+    found = {one.key: one for one in assumed(platform("zcu102"), QUARTER)}
+    assert {"caches.l2.occupancy", "interconnect.request", "dram.controller.cap"} <= set(found)
+    assert "dram.controller.read_queue" not in found, "the board's initialization code says it"
+    assert found["interconnect.request"].high.setting == "interconnect.request=50000 ps"
+    occupancy = found["caches.l2.occupancy"]
+    assert (occupancy.low.other, occupancy.high.other) == ("1", "3"), "a whole number changes by one at least"
+    path = platform_path("zcu102")
+    assert path is not None
+    changed, _, problems = load_platform(path, overrides=(occupancy.high.setting,))
+    assert changed is not None, problems
+    assert changed.caches["l2"].occupancy == 3
+
+
+def test_every_experiment_with_points_says_its_headline() -> None:
+    for name in experiment_names():
+        what = load_experiment(name)
+        if isinstance(what, Experiment):
+            assert what.headline is not None, name
+
+
+def small() -> Experiment:
+    what = with_seeds(with_settings(load_experiment("coloring"), ("n_kib=[224]",)), 2)
+    assert isinstance(what, Experiment)
+    return what
+
+
+def run(jobs: Any) -> list[dict[str, Any]]:
+    return [run_point(job) for _, job in jobs]
+
+
+def test_a_headline_moves_with_what_it_hangs_on() -> None:
+    """Reads of 224 KiB that another core evicts: the way to the memory counts, queues of writes do not."""
+    what = asked(small(), QUARTER, ("interconnect.request", "caches.l2.snoop"), run)
+    rows = sensitivity(what, run)
+    by_name = {(row["parameter"], row["side"]): row for row in rows}
+    base = rows[0]
+    assert base["change_percent"] == 0
+    assert base["headline"] > 1
+    more, less = by_name["interconnect.request", "more"], by_name["interconnect.request", "less"]
+    assert more["change_percent"] > 0.5 > 0 > less["change_percent"]
+    assert abs(by_name["caches.l2.snoop", "more"]["change_percent"]) < abs(more["change_percent"])
+    assert rows[1]["parameter"] == "interconnect.request", "what moves it most comes first"
+    figure = Figure(figsize=(6.4, 3.6))
+    plot = sheet_of(what, QUARTER).plots[0]
+    drawing_of(plot, rows)(figure)
+    assert figure.axes[0].get_yticklabels()[0].get_text() == "interconnect.request"
+
+
+def test_a_value_that_cannot_be_is_said_and_not_run() -> None:
+    what = asked(small_on("s32v234"), QUARTER, ("dram.controller.arbitration.most",), run)
+    less, more = sensitivity(what, run)[1:]
+    assert less["refused"] is None
+    assert more["refused"] is not None and more["headline"] is None
+
+
+def small_on(name: str) -> Experiment:
+    what = with_settings(load_experiment("coloring"), (f"platform={name}", "n_kib=[224]"))
+    assert isinstance(what, Experiment)
+    parts = tuple(part.model_copy(update={"colors": None}) for part in what.parts)
+    return what.model_copy(update={"seeds": 1, "parts": parts, "sweep": {**what.sweep, "coloring": [False]}})
+
+
+def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
+    def reasons(*arguments: str) -> str:
+        done = CliRunner().invoke(build_app(), ["sensitivity", *arguments, "--json"])
+        assert done.exit_code == 1, done.output
+        return str(json.loads(done.stdout)["reasons"][0])
+
+    assert "flows" in reasons("flows")
+    assert "did you mean" in reasons("coloring", "--only", "interconnect.requst")
+    assert "coloring" in reasons("colouring")
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "experiment: 1\nname: mine\ntitle: t\nplatform: rpi2\nsweep: { n: [8, 16] }\n"
+        "parts: [{ name: one, measured: true, core: 0, memory: $n KiB, kind: read, walks: 2 }]\n"
+        "result: walk-times\n"
+    )
+    assert "headline" in reasons(str(file))
+    file.write_text(file.read_text() + "headline: { y: mean_ns, what: a mean }\n")
+    assert "2 points" in reasons(str(file))
+
+
+def test_a_headline_that_is_in_relation_needs_the_other_point() -> None:
+    what = small().model_copy(update={"sweep": {"n_kib": [224], "coloring": [False], "corun": ["walker"]}})
+    with pytest.raises(BadExperiment, match=r"relative\.to"):
+        asked(what, QUARTER, (), run)
+
+
+def test_parameters_say_where_they_are_from() -> None:
+    origin = {one.key: one.origin for one in parameters(platform("zcu102"))}
+    assert origin["dram.controller.guard"] == "fitted"
+    assert origin["caches.l2.occupancy"] == "assumed"
+    assert origin["memory_budget.table[0].rate"] == "machine"
+    assert origin["memory_budget.dma[0].rate"] == ""
+    assert origin["flow_costs.parse.max"] == "machine"

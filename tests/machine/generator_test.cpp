@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks that read at random and that copy: what they read and write, what overlaps, what is refused.
+#include "machine/generator.h"
+
+#include <gtest/gtest.h>
+
+#include "machine_make.h"
+#include "make.h"
+
+namespace bulkhead::machine::test {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t draws = 20'000;
+
+std::vector<std::uint64_t> pages(std::uint64_t bytes)
+{
+    std::vector<std::uint64_t> found;
+    for (std::uint64_t at = 0; at < bytes; at += page) {
+        found.push_back(at);
+    }
+    return found;
+}
+
+struct outcome {
+    double ns; // of the last walk, for each draw
+    core_counts counts;
+    dram::memory_profile dram;
+};
+
+outcome run(const walk_settings &wanted, std::uint32_t loads = 3)
+{
+    settings all = small_machine(1);
+    all.cores[0].loads = loads;
+    all.cores[0].window_instructions = 3;
+    const auto machine = make_machine(all);
+    core &mine = machine->core_at({0});
+    walk what = expect_made(walk::make(wanted));
+    mine.start([&](core &on) { what.run_on(on); });
+    EXPECT_EQ(machine->timeline().run(for_ever), engine::ending::idle);
+    return {static_cast<double>(what.times().back().value) / 1000 / draws, mine.counts(),
+            machine->memory().profile(mine.clock())};
+}
+
+walk_settings random_walk(walk_kind kind, std::uint64_t bytes)
+{
+    return {.kind = kind,
+            .addresses = pages(bytes),
+            .page_bytes = page,
+            .access_bytes = 1,
+            .instructions = 12,
+            .draws = draws,
+            .walks = 2};
+}
+
+std::string refused(const walk_settings &wanted)
+{
+    auto made = walk::make(wanted);
+    const auto *why = std::get_if<refusal>(&made);
+    return why == nullptr ? "" : why->reason;
+}
+
+TEST(generator, random_reads_wait_for_each_other_and_most_miss_a_cache_that_holds_a_part)
+{
+    const outcome within = run(random_walk(walk_kind::random, 512 * 1024));
+    const outcome beyond = run(random_walk(walk_kind::random, 16 * 1024 * 1024));
+    EXPECT_GT(within.ns, 10);
+    EXPECT_LT(within.ns, 25);
+    // An L2 of 1 MiB holds a 16th of the block, less what walks displace.
+    EXPECT_GT(beyond.counts.of(core_event::l2d_refill), 2 * draws * 14 / 16);
+    EXPECT_GT(beyond.ns, 60);
+}
+
+TEST(generator, two_random_reads_at_a_time_overlap_where_the_core_lets_them)
+{
+    const std::uint64_t bytes = 16 * 1024 * 1024;
+    const double one = run(random_walk(walk_kind::random, bytes)).ns;
+    const double both = run(random_walk(walk_kind::random_pair, bytes)).ns;
+    const double in_turn = run(random_walk(walk_kind::random_pair, bytes), 1).ns;
+    EXPECT_GT(both, one);
+    EXPECT_LT(both, 1.5 * one);
+    EXPECT_GT(in_turn, 1.8 * one);
+}
+
+TEST(generator, each_walk_draws_other_places)
+{
+    walk_settings twice = random_walk(walk_kind::random, 16 * 1024 * 1024);
+    twice.draws = 1000; // fit into L2: drawn again, they would all hit it
+    const outcome found = run(twice);
+    EXPECT_GT(found.counts.of(core_event::l2d_refill), 1900);
+}
+
+TEST(generator, a_copy_reads_its_first_half_and_writes_the_second)
+{
+    const std::uint64_t half = 2 * 1024 * 1024;
+    const outcome found = run({.kind = walk_kind::copy,
+                               .addresses = pages(2 * half),
+                               .page_bytes = page,
+                               .stride_bytes = 32,
+                               .access_bytes = 32,
+                               .instructions = 3,
+                               .walks = 1});
+    EXPECT_EQ(found.counts.of(core_event::memory_access), 2 * half / 32);
+    EXPECT_GE(found.dram.read.value, half);
+    EXPECT_GE(found.dram.written.value, half - 1024 * 1024); // what stays in L2
+}
+
+TEST(generator, a_copy_between_halves_needs_an_even_number_of_places)
+{
+    walk_settings odd{.kind = walk_kind::copy, .addresses = {0, 64, 128}, .instructions = 3};
+    EXPECT_NE(refused(odd).find("odd number"), std::string::npos);
+    odd.addresses.push_back(192);
+    EXPECT_EQ(refused(odd), "");
+    odd.instructions = 1;
+    EXPECT_NE(refused(odd).find("fewer instructions"), std::string::npos);
+}
+
+} // namespace
+
+} // namespace bulkhead::machine::test
