@@ -186,7 +186,7 @@ class Cache(Section):
     latency: Cycles | None = None  # of a hit, from the core
     occupancy: Cycles | None = None  # of its port, for a lookup, a fill or what the level above gives up
     transfer: Cycles | None = None  # of a line to a core, on that core's read channel
-    allocate: Literal["fill", "eviction"] = "fill"  # when data enter it: fetched, or given up by the level above
+    allocate: Literal["fill", "eviction"] = "fill"  # data enter it when fetched, or when given up above
     snoop: Cycles | None = None  # to have a line out of another core's private cache
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = None
     inclusive: bool | None = None
