@@ -59,7 +59,9 @@ std::optional<displaced> cache::receive(written_back line, bool dirty, line_mark
     const std::size_t slot = find(where);
     if (slot != absent) {
         slots_[slot] |= dirty ? dirty_flag : 0;
-        use(where.set, slot);
+        if (replacement_.keeps_order()) {
+            use(where.set, slot);
+        }
         return std::nullopt;
     }
     counts.received_misses.add();
