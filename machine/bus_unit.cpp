@@ -71,6 +71,20 @@ picoseconds bus_unit::write_back(written_back line)
     return taken;
 }
 
+void bus_unit::give_up_clean(written_back line, bool coming)
+{
+    line_request given = request(line.line, access_kind::write, line.owner, false);
+    given.clean = true;
+    given.coming = coming;
+    const std::uint64_t before = memory_.counts().line_writes;
+    memory_.write_back(route_, given, turn_.settled());
+    const std::uint64_t sent = memory_.counts().line_writes - before;
+    tallies_.count(core_event::l2d_access);
+    tallies_.count(core_event::l2d_write_back, sent);
+    tallies_.count(core_event::bus_access, sent);
+    count_beats();
+}
+
 picoseconds bus_unit::write_streamed(written_back line, bool past_levels)
 {
     if (!past_levels) {

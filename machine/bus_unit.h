@@ -13,10 +13,12 @@ namespace bulkhead::machine {
 class bus_unit {
 public:
     // `client`: who is told of arrivals. `private_l2`: events of the second level are not the shared one's.
+    // `transfer`: how long a line from the nearest level takes the core's read channel.
     bus_unit(memory_system &memory, memory_client &client, route way, std::uint64_t line_bytes,
-             bool private_l2, sequencer &turn, event_tallies &tallies)
+             bool private_l2, picoseconds transfer, sequencer &turn, event_tallies &tallies)
         : memory_(memory), client_(client), route_(std::move(way)), uncached_route_{{}, route_.master},
-          beats_(line_bytes / beat_bytes), private_l2_(private_l2), turn_(turn), tallies_(tallies)
+          beats_(line_bytes / beat_bytes), private_l2_(private_l2), transfer_(transfer), turn_(turn),
+          tallies_(tallies)
     {
     }
 
@@ -34,13 +36,28 @@ public:
     {
         return fetch_by(route_, line, owner, now);
     }
+    // A read of the table walker, which enters every level.
+    memory_system::reply fetch_table(phys_addr line, owner_id owner, picoseconds &now)
+    {
+        allocate_ = true;
+        const memory_system::reply reply = fetch_by(route_, line, owner, now);
+        allocate_ = false;
+        return reply;
+    }
     memory_system::reply fetch_uncached(phys_addr line, owner_id owner, picoseconds &now)
     {
         return fetch_by(uncached_route_, line, owner, now);
     }
 
+    // Whether the next level wants clean lines too that the private caches give up.
+    [[nodiscard]] bool keeps_clean() const
+    {
+        return !route_.levels.empty() && memory_.level(route_.levels.front()).takes_victims();
+    }
     // A dirty line of the private caches; says when the next level has taken it.
     picoseconds write_back(written_back line);
+    // A clean one; its data may be `coming`.
+    void give_up_clean(written_back line, bool coming);
     // A whole line that was never fetched, into the first shared level or past all of them. There is room.
     picoseconds write_streamed(written_back line, bool past_levels);
     // A store that no cache may serve. There is room.
@@ -73,13 +90,19 @@ private:
 
     [[nodiscard]] line_request request(phys_addr line, access_kind kind, owner_id owner, bool prefetch) const
     {
-        return {line, kind, owner, static_cast<std::uint32_t>(route_.master), label_, prefetch};
+        return {.line = line,
+                .kind = kind,
+                .owner = owner,
+                .master = static_cast<std::uint32_t>(route_.master),
+                .mpam = label_,
+                .prefetch = prefetch,
+                .allocate = allocate_};
     }
     // What is asked of memory, and what it had to write back for that, is counted as this core's.
     memory_system::reply ask_by(const route &way, phys_addr line, owner_id owner, bool prefetch,
                                 picoseconds now)
     {
-        const memory_system::reply reply =
+        memory_system::reply reply =
             memory_.fetch(way, request(line, access_kind::read, owner, prefetch), client_, now);
         if (reply.asked == memory_system::reply::source::nearest_level && reply.writes_below == 0)
             [[likely]] {
@@ -87,6 +110,10 @@ private:
                 tallies_.count(core_event::l2d_access);
             }
             count_beats();
+            if (!reply.from_memory) {
+                transfer_from_ = std::max(transfer_from_, reply.when()) + transfer_;
+                reply.value = transfer_from_.value - transfer_.value;
+            }
         } else {
             note_further(way, reply);
         }
@@ -113,6 +140,9 @@ private:
     route uncached_route_;
     std::uint64_t beats_; // of a line
     bool private_l2_;
+    picoseconds transfer_;
+    picoseconds transfer_from_{}; // when the read channel is free
+    bool allocate_ = false;
     mpam_label label_{};
     sequencer &turn_;
     event_tallies &tallies_;

@@ -51,19 +51,22 @@ void cache::remark(phys_addr address, line_mark mark)
     }
 }
 
-std::optional<displaced> cache::receive(written_back line)
+std::optional<displaced> cache::receive(written_back line, bool dirty, line_mark mark)
 {
     owner_statistics &counts = statistics_.of(line.owner);
     counts.received.add();
     const place where = place_of(line.line);
     const std::size_t slot = find(where);
     if (slot != absent) {
-        slots_[slot] |= dirty_flag;
-        use(where.set, slot);
+        slots_[slot] |= dirty ? dirty_flag : 0;
+        if (replacement_.keeps_order()) {
+            use(where.set, slot);
+        }
         return std::nullopt;
     }
     counts.received_misses.add();
-    return displaced_from(put(where, line.owner, dirty_flag));
+    return displaced_from(
+        put(where, line.owner, (dirty ? dirty_flag : 0) | static_cast<std::uint64_t>(mark)));
 }
 
 cache::contents cache::fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags)

@@ -128,7 +128,9 @@ public:
         count_eviction(gone, owner);
         return gone;
     }
+    static bool is_line(contents slot) { return slot != nothing; }
     static bool is_dirty(contents slot) { return (slot & dirty_flag) != 0; }
+    static bool is_marked(contents slot) { return (slot & mark_flags) != 0; }
     [[nodiscard]] written_back given_up(contents slot) const { return {address_of(slot), owner_of(slot)}; }
     [[nodiscard]] std::optional<displaced> displaced_from(contents slot) const
     {
@@ -152,9 +154,9 @@ public:
         return {false, fill(address, owner, kind)};
     }
 
-    // A dirty line that comes from the level above. It is no demand; if it is not here it is allocated
-    // without a fetch, with its owner as evictor.
-    std::optional<displaced> receive(written_back line);
+    // A line that comes from the level above, dirty or not. It is no demand; if it is not here it is
+    // allocated without a fetch, with its owner as evictor.
+    std::optional<displaced> receive(written_back line, bool dirty = true, line_mark mark = line_mark::none);
 
     // Takes a line out, for coherence or inclusion; nothing is counted. What it was, if it was here.
     std::optional<displaced> invalidate(phys_addr address);

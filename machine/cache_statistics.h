@@ -14,7 +14,7 @@ namespace bulkhead::machine {
 struct owner_statistics {
     counter accesses;        // demand: loads, stores, instruction fetches, or misses of the level above
     counter misses;          // of them, lines that had to be fetched
-    counter received;        // write-backs that came from the level above
+    counter received;        // lines that the level above gave up to this one
     counter received_misses; // of them, lines that were not here and were allocated
     counter write_backs;     // dirty lines sent to the level below
 };

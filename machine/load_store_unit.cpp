@@ -11,11 +11,11 @@ load_store_unit::load_store_unit(const core_settings &wanted, cache l1d, std::op
                                  const surroundings &around, sequencer &turn, event_tallies &tallies)
     : line_mask_(wanted.l1d.line_bytes - 1), line_bits_(l1d.geometry().line_bits()),
       l1d_set_mask_(l1d.geometry().sets() - 1), settings_(wanted), around_(around), turn_(turn),
-      tallies_(tallies),
-      bus_(around.memory, *this, std::move(way), wanted.l1d.line_bytes, l2.has_value(), turn, tallies),
+      tallies_(tallies), bus_(around.memory, *this, std::move(way), wanted.l1d.line_bytes, l2.has_value(),
+                              picoseconds{wanted.transfer_ps}, turn, tallies),
       caches_(wanted, std::move(l1d), std::move(l2), bus_, tallies),
       prefetcher_(wanted.prefetcher, wanted.l1d.line_bytes),
-      write_stream_(wanted.write_streaming, wanted.l1d.line_bytes)
+      write_stream_(wanted.write_streaming, wanted.l1d.line_bytes, wanted.stores)
 {
     used_last_ = caches_.l1d().used_last();
     around_.memory.attach(*this, bus_.way());
@@ -81,6 +81,17 @@ picoseconds load_store_unit::limit_stores(picoseconds now)
     return now;
 }
 
+// Until one more line of any kind may be asked for; says when that is.
+picoseconds load_store_unit::limit_reads(picoseconds now)
+{
+    while (settings_.reads != 0 && mshrs_.in_flight(now) >= settings_.reads) {
+        const mshr_file::entry first = mshrs_.first();
+        wait_for_entry(first, cause_of(first.from_memory));
+        now = turn_.settled();
+    }
+    return now;
+}
+
 void load_store_unit::hold_window()
 {
     while (settings_.window_instructions != 0 && mshrs_.any(purpose::load, turn_.settled())) {
@@ -135,24 +146,25 @@ void load_store_unit::miss(access what)
         return;
     }
     const phys_addr line = line_of(what.address);
-    if (write_stream_.merges()) {
-        if (merge_or_break(what)) {
-            return;
-        }
-        if (caches_.l1d().contains(line)) { // the line that stayed incomplete
-            part(what);
-            return;
-        }
+    if (write_stream_.merges() && merged(what)) {
+        return;
     }
     const owner_id owner = frame->owner;
+    if (what.kind == access_kind::write && write_stream_.streaming()) {
+        begin_merging(what, owner);
+        return;
+    }
     if (caches_.l2() != nullptr && l2_hit(line, what, owner)) {
         return;
     }
     const picoseconds now = turn_.order();
     if (what.kind == access_kind::read) {
         load(line, waits(what), owner, now);
-    } else if (!write_stream_.enabled() || !stream_begins(what, owner)) {
+    } else {
         store(line, owner, now);
+        if (write_stream_.enabled()) {
+            follow_fill(what, owner);
+        }
     }
 }
 
@@ -161,8 +173,12 @@ void load_store_unit::miss(access what)
 load_store_unit::service load_store_unit::serve_marked(access what, presence how)
 {
     if (how == presence::coming && !waits(what)) {
-        if (mshrs_.find(line_of(what.address), turn_.clock().begun()) == nullptr) {
+        const bool in_flight = mshrs_.find(line_of(what.address), turn_.clock().begun()) != nullptr;
+        if (!in_flight) {
             caches_.l1d().remark(what.address, line_mark::none);
+        }
+        if (what.kind == access_kind::write && write_stream_.any()) {
+            write_in_flight(what, in_flight);
         }
         return service::merged;
     }
@@ -175,7 +191,11 @@ load_store_unit::service load_store_unit::serve_marked(access what, presence how
     const phys_addr line = line_of(what.address);
     const picoseconds now = turn_.order();
     if (how == presence::ahead) {
-        want_prefetched(line, what.kind, around_.ram.find(line)->owner, now);
+        const owner_id owner = around_.ram.find(line)->owner;
+        want_prefetched(line, what.kind, owner, now);
+        if (what.kind == access_kind::write && write_stream_.enabled()) {
+            follow_fill(what, owner);
+        }
     }
     if (const auto *const coming = mshrs_.find(line, turn_.settled())) {
         if (!waits(what)) {
@@ -196,7 +216,6 @@ void load_store_unit::want_prefetched(phys_addr line, access_kind kind, owner_id
     caches_.l1d().remark(line, line_mark::coming);
     const bool write = kind == access_kind::write;
     if (write) {
-        write_stream_.follow(line.value >> line_bits_);
         now = limit_stores(now);
     }
     mshrs_.want(line, write ? purpose::store : purpose::load, turn_.clock().instructions(), now);
@@ -235,6 +254,7 @@ bool load_store_unit::l2_hit(phys_addr line, access what, owner_id owner)
 void load_store_unit::load(phys_addr line, bool alone, owner_id owner, picoseconds now)
 {
     tallies_.count(core_event::l1d_refill);
+    now = limit_reads(now);
     const memory_system::reply reply = bus_.fetch(line, owner, now);
     caches_.fill(line, access_kind::read, owner, alone ? line_mark::none : line_mark::coming);
     if (alone) {
@@ -250,7 +270,7 @@ void load_store_unit::load(phys_addr line, bool alone, owner_id owner, picosecon
 // A store goes on at once if the buffer has room.
 [[gnu::flatten]] void load_store_unit::store(phys_addr line, owner_id owner, picoseconds now)
 {
-    now = limit_stores(now);
+    now = limit_reads(limit_stores(now));
     tallies_.count(core_event::l1d_refill);
     const memory_system::reply reply = bus_.fetch(line, owner, now);
     caches_.fill(line, access_kind::write, owner, line_mark::coming);
@@ -272,14 +292,17 @@ inline void load_store_unit::fetch_ahead(phys_addr line, owner_id owner, picosec
 
 [[gnu::flatten]] void load_store_unit::fetch_stream(prefetcher::stream &one, owner_id owner, picoseconds now)
 {
-    const std::uint32_t room = mshr_file::most - settings_.loads - settings_.stores;
+    const std::uint32_t most = mshr_file::most - settings_.loads - settings_.stores;
+    const std::uint32_t room =
+        settings_.prefetcher.outstanding != 0 ? std::min(most, settings_.prefetcher.outstanding) : most;
     for (; const auto number = prefetcher_.next_of(one); ++one.ahead) {
         const phys_addr next{*number << line_bits_};
         const frames::frame *const frame = around_.ram.find(next);
         if (frame == nullptr || frame->shared || caches_.contains(next)) {
             continue;
         }
-        if (mshrs_.full(purpose::prefetch, room, now)) {
+        if (mshrs_.full(purpose::prefetch, room, now) ||
+            (settings_.reads != 0 && mshrs_.in_flight(now) >= settings_.reads)) {
             return;
         }
         const memory_system::reply reply = bus_.ask(next, owner, true, now);
@@ -293,54 +316,95 @@ inline void load_store_unit::fetch_ahead(phys_addr line, owner_id owner, picosec
 
 // --- Write streaming ---
 
-// An access to a line that L1 does not have, while a line is being put together. True: it was part of it.
-bool load_store_unit::merge_or_break(access what)
+// An access to a line that L1 does not have, while lines are merged. True: it was part of one of them. A load
+// of such a line ends the streaming, and finds the line where it was fetched to.
+bool load_store_unit::merged(access what)
 {
-    turn_.clock().settle();
-    const bool same = what.address.value >> line_bits_ == write_stream_.line();
-    if (what.kind == access_kind::read && !same) {
-        return false; // loads of other lines go between
-    }
-    if (what.kind == access_kind::read || !same) {
-        break_stream();
+    write_stream::line *const own = write_stream_.find(what.address.value >> line_bits_);
+    if (own == nullptr || own->fetched) {
         return false;
     }
-    if (write_stream_.merge(what.address.value & line_mask_, what.bytes)) {
-        send_stream_line();
+    turn_.clock().settle();
+    if (what.kind == access_kind::write) {
+        merge(*own, what);
+    } else {
+        fetch_merging(*own);
+        part(what);
     }
     return true;
 }
 
-// A store that misses. True: it begins a line that will not be fetched.
-bool load_store_unit::stream_begins(access what, owner_id owner)
+// A store that misses while stores fetch nothing. If there is no room for one more line, the oldest stays
+// incomplete, which ends the streaming.
+void load_store_unit::begin_merging(access what, owner_id owner)
 {
-    if (!write_stream_.follow(what.address.value >> line_bits_)) {
-        return false;
+    turn_.clock().settle();
+    if (!write_stream_.may_merge()) {
+        fetch_merging(write_stream_.oldest_merging());
+        part(what);
+        return;
     }
-    write_stream_.begin(owner);
-    return merge_or_break(what);
+    merge(write_stream_.begin(what.address.value >> line_bits_, owner, false), what);
 }
 
-void load_store_unit::send_stream_line()
+// A store to a line that is merged, which is sent when it is whole.
+void load_store_unit::merge(write_stream::line &own, access what)
 {
+    write_stream_.store(own, what.address.value & line_mask_, what.bytes);
+    if (!own.whole()) {
+        return;
+    }
+    const written_back line{phys_addr{own.number << line_bits_}, own.owner};
+    write_stream_.complete(own);
     turn_.order();
     bus_.wait_for_write_room();
-    const written_back line{phys_addr{write_stream_.line() << line_bits_}, write_stream_.owner()};
     if (caches_.l2() != nullptr) {
         caches_.l2()->invalidate(line.line);
     }
     turn_.wait_until(bus_.write_streamed(line, write_stream_.passes_levels()), stall_cause::store_buffer);
 }
 
-// The line stays incomplete: it is fetched after all, unless a prefetch has brought it meanwhile.
-void load_store_unit::break_stream()
+// A line stays incomplete: it is fetched after all, unless a prefetch has brought it meanwhile.
+void load_store_unit::fetch_merging(write_stream::line own)
 {
-    write_stream_.break_off();
+    write_stream_.broken(*write_stream_.find(own.number));
     const picoseconds now = turn_.order();
-    const access first{phys_addr{write_stream_.line() << line_bits_}, 1, access_kind::write, false};
+    const access first{phys_addr{own.number << line_bits_}, 1, access_kind::write, false};
     if (caches_.l1d().demand_uncounted(first.address, access_kind::write) == presence::absent &&
-        !(caches_.l2() != nullptr && l2_hit(first.address, first, write_stream_.owner()))) {
-        store(first.address, write_stream_.owner(), now);
+        !(caches_.l2() != nullptr && l2_hit(first.address, first, own.owner))) {
+        store(first.address, own.owner, now);
+    }
+}
+
+// The fill of a line has begun that is written before it arrives, perhaps as a whole. Others whose fills have
+// come meanwhile were not.
+void load_store_unit::follow_fill(access what, owner_id owner)
+{
+    const picoseconds now = turn_.settled();
+    write_stream_.sweep([this, now](std::uint64_t number) {
+        return mshrs_.find(phys_addr{number << line_bits_}, now) != nullptr;
+    });
+    const std::uint64_t number = what.address.value >> line_bits_;
+    if (write_stream_.find(number) == nullptr) {
+        write_stream_.begin(number, owner, true);
+    }
+    write_in_flight(what, mshrs_.find(line_of(what.address), now) != nullptr);
+}
+
+// A store to a line whose place L1 has, and whose data may still be on their way.
+void load_store_unit::write_in_flight(access what, bool in_flight)
+{
+    write_stream::line *const own = write_stream_.find(what.address.value >> line_bits_);
+    if (own == nullptr || !own->fetched) {
+        return;
+    }
+    if (!in_flight) {
+        write_stream_.broken(*own);
+        return;
+    }
+    write_stream_.store(*own, what.address.value & line_mask_, what.bytes);
+    if (own->whole()) {
+        write_stream_.complete(*own);
     }
 }
 

@@ -132,16 +132,20 @@ private:
     [[gnu::noinline]] void store(phys_addr line, owner_id owner, picoseconds now);
     void limit_loads(picoseconds now);
     picoseconds limit_stores(picoseconds now);
+    picoseconds limit_reads(picoseconds now);
     [[gnu::noinline]] bool l2_hit(phys_addr line, access what, owner_id owner);
     void fetch_ahead(phys_addr line, owner_id owner, picoseconds now);
     [[gnu::noinline]] void fetch_stream(prefetcher::stream &one, owner_id owner, picoseconds now);
     void begin(phys_addr line, purpose why, memory_system::reply reply);
     [[gnu::noinline]] void wait_for_entry(mshr_file::entry which, stall_cause cause);
     void wait_for_reply(memory_system::reply reply, stall_cause cause);
-    [[gnu::noinline]] bool merge_or_break(access what);
-    [[gnu::noinline]] bool stream_begins(access what, owner_id owner);
-    void send_stream_line();
-    void break_stream();
+    // Write streaming.
+    [[gnu::noinline]] bool merged(access what);
+    [[gnu::noinline]] void begin_merging(access what, owner_id owner);
+    void merge(write_stream::line &own, access what);
+    [[gnu::noinline]] void fetch_merging(write_stream::line own);
+    [[gnu::noinline]] void follow_fill(access what, owner_id owner);
+    [[gnu::noinline]] void write_in_flight(access what, bool in_flight);
 
     // machine/load_store_uncached.cpp
     [[nodiscard]] picoseconds cost_of(phys_addr address) const;

@@ -69,6 +69,7 @@ void check_core(builder &check, const settings &wanted, const core_settings &one
                  where + ".loads",
                  "loads and stores must be 1 at least and " + std::to_string(core::max_misses - 4) +
                      " together at most");
+    check.demand(!one.l1d.on_eviction, where + ".l1d.on_eviction", "nothing is above an L1");
     check.demand(one.l1d.line_bytes == wanted.cores.at(0).l1d.line_bytes, where + ".l1d.line_bytes",
                  "all caches must have lines of one size");
     check.demand(!one.l2 || one.l2->line_bytes == one.l1d.line_bytes, where + ".l2.line_bytes",
@@ -145,6 +146,9 @@ void check(builder &check, const settings &wanted)
                      at("regions", i), "must be whole pages to be cached");
     }
     for (std::size_t i = 0; i < wanted.levels.size(); ++i) {
+        check.demand(!wanted.levels[i].inclusive || !wanted.levels[i].cache.on_eviction,
+                     at("levels", i) + ".inclusive",
+                     "lines enter it on eviction from above: they are not in both");
         check.demand(wanted.cores.empty() ||
                          wanted.levels[i].cache.line_bytes == wanted.cores[0].l1d.line_bytes,
                      at("levels", i) + ".cache.line_bytes", "all caches must have lines of one size");

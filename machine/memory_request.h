@@ -23,11 +23,18 @@ struct line_request {
     std::uint32_t master = 0;             // the interconnect's port that it takes
     mpam_label mpam{};
     bool prefetch = false;
+    bool allocate = false; // of a read: it enters every level at once (instructions, table walks)
+    bool clean = false;    // of a write: memory has the same; it goes no further than a level that wants it
+    bool coming = false;   // of such a write: its data may still be on their way
 
     // A line that a cache gives up because of this request: its owner's line, at the request's expense.
     [[nodiscard]] line_request write_of(written_back victim) const
     {
-        return {victim.line, access_kind::write, victim.owner, master, mpam, false};
+        return {.line = victim.line,
+                .kind = access_kind::write,
+                .owner = victim.owner,
+                .master = master,
+                .mpam = mpam};
     }
     [[nodiscard]] written_back as_written_back() const { return {line, owner}; }
 };

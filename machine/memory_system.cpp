@@ -52,19 +52,24 @@ void memory_system::expire(picoseconds now)
     for (; !landings_.empty() && landings_.front().when <= now; landings_.pop_front()) {
         const std::size_t index = landings_.front().flight;
         flight &gone = flights_[index];
+        --in_flight_near(gone.line);
         gone.line = no_line;
         free_flights_.push_back(index);
         for (std::uint64_t left = gone.levels; left != 0; left &= left - 1) {
             level_state &level = levels_[static_cast<std::size_t>(std::countr_zero(left))];
+            if ((gone.fills & left & (~left + 1)) != 0) {
+                level.cache.take_port(gone.when);
+            }
             full_levels_ -= level.misses-- == level.misses_allowed ? 1 : 0;
         }
     }
+    next_landing_ = landings_.empty() ? never : landings_.front().when;
 }
 
 picoseconds memory_system::next_landing(picoseconds now)
 {
     expire(now);
-    return landings_.empty() ? never : landings_.front().when;
+    return next_landing_;
 }
 
 std::size_t memory_system::free_flight(picoseconds now)
@@ -145,10 +150,18 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     for (std::size_t depth = 0;;) {
         level_state &level = levels_[way.levels[depth]];
         ++level.counts.misses;
-        const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
-        if (cache::is_dirty(gone) || level.cache.settings().inclusive) [[unlikely]] {
-            if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
-                give_up(way, depth, wanted, *victim, when);
+        if (level.cache.takes_victims() && !wanted.allocate) {
+            if (in_flight_near(wanted.line) != 0 && find_flight(wanted.line, way.levels[depth]) != nullptr) {
+                told = join(way.levels[depth], wanted.line, client, now, when, told.asked);
+                break;
+            }
+        } else {
+            const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
+            if (cache::is_dirty(gone) || level.cache.settings().inclusive || passes_clean(way, depth))
+                [[unlikely]] {
+                if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
+                    give_up(way, depth, wanted, *victim, when);
+                }
             }
         }
         if (++depth == way.levels.size()) {
@@ -219,7 +232,9 @@ memory_system::reply memory_system::request_line(const route &way, const line_re
     const std::size_t index = free_flight(now);
     flight &added = flights_[index];
     added.line = wanted.line;
+    ++in_flight_near(wanted.line);
     added.levels = 0;
+    added.fills = 0;
     added.when = never;
     added.answer_latency = own.answer;
     added.last_part = {};
@@ -228,6 +243,9 @@ memory_system::reply memory_system::request_line(const route &way, const line_re
     for (const std::size_t index_of_level : way.levels) {
         level_state &level = levels_[index_of_level];
         added.levels |= std::uint64_t{1} << index_of_level;
+        if (!level.cache.takes_victims() || wanted.allocate) {
+            added.fills |= std::uint64_t{1} << index_of_level;
+        }
         full_levels_ += ++level.misses == level.misses_allowed ? 1 : 0;
     }
     const picoseconds sent = when + own.request;
@@ -254,9 +272,13 @@ void memory_system::give_up(const route &way, std::size_t depth, const line_requ
             }
         }
     }
+    line_request given = cause.write_of({victim.line, victim.owner});
+    given.clean = !dirty;
     if (dirty) {
         ++levels_[index].counts.write_backs;
-        descend(way, depth + 1, cause.write_of({victim.line, victim.owner}), when);
+    }
+    if (dirty || passes_clean(way, depth)) {
+        descend(way, depth + 1, given, when);
     }
 }
 
@@ -285,18 +307,18 @@ memory_system::passed memory_system::write_past(const route &way, const line_req
     return {.taken = gone - on_the_way, .gone = gone};
 }
 
-// A dirty line goes into the level at `depth`, whose victim may go on.
+// A line goes into the level at `depth`, whose victim may go on.
 picoseconds memory_system::descend(const route &way, std::size_t depth, const line_request &line,
                                    picoseconds when)
 {
     if (depth == way.levels.size()) {
-        return send_write(line, when, false);
+        return line.clean ? when : send_write(line, when, false);
     }
     const std::size_t index = way.levels[depth];
     ++levels_[index].counts.received;
     const picoseconds start = levels_[index].cache.take_port(when);
-    if (const std::optional<displaced> victim =
-            levels_[index].cache.storage().receive(line.as_written_back())) {
+    if (const std::optional<displaced> victim = levels_[index].cache.storage().receive(
+            line.as_written_back(), !line.clean, line.coming ? line_mark::coming : line_mark::none)) {
         give_up(way, depth, line, *victim, start);
     }
     return start;
@@ -332,6 +354,7 @@ void memory_system::answered(std::size_t index, picoseconds when)
     digest_.add(one.when, answer_code << 32U, one.line.value);
     landings_.insert({index, one.when},
                      [](const landing &before, const landing &added) { return before.when > added.when; });
+    next_landing_ = landings_.front().when;
     one.first.client->arrived(one.first.id, one.when);
     for (const waiter &waiting : one.joined) {
         waiting.client->arrived(waiting.id, one.when);

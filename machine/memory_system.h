@@ -46,7 +46,7 @@ struct route {
 struct level_counts {
     std::uint64_t lookups = 0;
     std::uint64_t misses = 0;
-    std::uint64_t received = 0;    // dirty lines from above
+    std::uint64_t received = 0;    // lines that the level above gave up to it
     std::uint64_t write_backs = 0; // dirty lines sent below
 };
 
@@ -110,8 +110,9 @@ public:
     // stays as it is (ReadOnce), else from DRAM. It was admitted.
     reply fetch_past(const route &way, const line_request &wanted, memory_client &client, picoseconds when,
                      bool coherent);
-    // A dirty line that they give up, or a whole line that was written without being fetched (ask has_room()
-    // before). Never refused. Says when the first level, or the interconnect, has taken it.
+    // A line that they give up, dirty or (line_request::clean) not, or a whole line that was written without
+    // being fetched (ask has_room() before). Never refused. Says when the first level, or the interconnect,
+    // has taken it.
     picoseconds write_back(const route &way, const line_request &line, picoseconds when);
     // A whole line past the shared levels; a copy there is updated instead. `admitted`: it was, else it is
     // when it goes to DRAM.
@@ -181,7 +182,8 @@ private:
     struct alignas(128) flight {
         phys_addr line; // or no_line: it has come
         std::uint64_t levels = 0;
-        picoseconds when{}; // of the data; never: DRAM has not decided
+        std::uint64_t fills = 0; // of the levels, those that it takes a port of when it comes
+        picoseconds when{};      // of the data; never: DRAM has not decided
         picoseconds answer_latency{};
         std::uint32_t parts = 0; // bursts that DRAM has not answered
         picoseconds last_part{};
@@ -229,6 +231,9 @@ private:
         if (way.levels.empty()) [[unlikely]] {
             return ask_memory(way, wanted, client, now, now);
         }
+        if (next_landing_ <= now) {
+            expire(now); // fills take their ports before later lookups
+        }
         level_state &nearest = levels_[way.levels.front()];
         ++nearest.counts.lookups;
         const picoseconds when = nearest.cache.pass(now);
@@ -255,6 +260,15 @@ private:
     reply join(std::size_t level, phys_addr line, memory_client &client, picoseconds now, picoseconds when,
                reply::source asked);
     flight *find_flight(phys_addr line, std::size_t level);
+    [[nodiscard]] std::uint8_t &in_flight_near(phys_addr line)
+    {
+        return in_flight_[line.value / line_bytes_ % in_flight_.size()];
+    }
+    // Whether the level below `depth` takes clean lines that this one gives up.
+    [[nodiscard]] bool passes_clean(const route &way, std::size_t depth) const
+    {
+        return depth + 1 < way.levels.size() && levels_[way.levels[depth + 1]].cache.takes_victims();
+    }
     [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, picoseconds now);
     void expire(picoseconds now);
     std::size_t free_flight(picoseconds now);
@@ -292,7 +306,9 @@ private:
 
     std::vector<flight> flights_;
     std::vector<std::size_t> free_flights_;
-    ring<landing> landings_; // of what DRAM has decided, in order of time
+    std::array<std::uint8_t, 1024> in_flight_{}; // flights by a part of their line's number
+    ring<landing> landings_;                     // of what DRAM has decided, in order of time
+    picoseconds next_landing_ = never;           // the first of them
     ticket next_ticket_ = 0;
     picoseconds next_ = never;
     std::vector<memory_client *> wants_room_;

@@ -38,6 +38,31 @@ public:
         own.forget(now);
         return own.count >= limit;
     }
+    // How many there are of all purposes whose data have not come by `now`; which of them comes first, as far
+    // as is known. Not of none.
+    std::uint32_t in_flight(picoseconds now)
+    {
+        std::uint32_t sum = 0;
+        for (queue &one : queues_) {
+            one.forget(now);
+            sum += one.count;
+        }
+        return sum;
+    }
+    [[nodiscard]] entry first() const
+    {
+        const entry *found = nullptr;
+        for (const queue &one : queues_) {
+            for (std::uint32_t i = 0; i < one.count; ++i) {
+                const entry &own = one.at(i);
+                if (found == nullptr || own.when < found->when ||
+                    (own.when == found->when && own.ticket < found->ticket)) {
+                    found = &own;
+                }
+            }
+        }
+        return *found;
+    }
     // Whether there is any; the oldest of them.
     bool any(purpose why, picoseconds now) { return full(why, 1, now); }
     [[nodiscard]] const entry &oldest(purpose why) const { return queues_[slot(why)].at(0); }

@@ -13,17 +13,33 @@ void private_caches::l1_gives_up(written_back gone)
         return;
     }
     tallies_.count(core_event::l2d_access);
-    if (const std::optional<displaced> next = l2_->receive(gone); next && next->dirty) {
-        bus_.write_back({next->line, next->owner});
+    l2_gives_up(l2_->receive(gone));
+}
+
+void private_caches::l1_gives_up_clean(written_back gone, bool coming)
+{
+    const bool of_shared_frame = (gone.line.value & shared_tag) != 0;
+    gone.line.value &= ~shared_tag;
+    if (!l2_) {
+        bus_.give_up_clean(gone, coming);
+    } else if (!of_shared_frame) {
+        tallies_.count(core_event::l2d_access);
+        l2_gives_up(l2_->receive(gone, false, coming ? line_mark::coming : line_mark::none));
+    }
+}
+
+void private_caches::l2_gives_up(const std::optional<displaced> &gone)
+{
+    if (gone && gone->dirty) {
+        bus_.write_back({gone->line, gone->owner});
+    } else if (gone && bus_.keeps_clean()) {
+        bus_.give_up_clean({gone->line, gone->owner}, false);
     }
 }
 
 void private_caches::fill_l2(phys_addr line, owner_id owner)
 {
-    const std::optional<displaced> victim = l2_->fill(line, owner, access_kind::read);
-    if (victim && victim->dirty) {
-        bus_.write_back({victim->line, victim->owner});
-    }
+    l2_gives_up(l2_->fill(line, owner, access_kind::read));
 }
 
 std::optional<written_back> private_caches::drop(phys_addr line)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caches of one core: L1 for data and, where the platform has one, a private L2. What comes in pushes
-// something out: L1's dirty lines go to the L2, or with none to the bus unit; so do the L2's. They know no
-// time. The load/store unit owns them; other cores' accesses to shared frames reach them through snoops.
+// something out: L1's dirty lines, and clean ones where the next level takes lines on eviction, go to the L2,
+// or with none to the bus unit; so do the L2's. They know no time. The load/store unit owns them; other
+// cores' accesses to shared frames reach them through snoops.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,9 @@ public:
 
     private_caches(const core_settings &wanted, cache l1d, std::optional<cache> l2, bus_unit &bus,
                    event_tallies &tallies)
-        : l1d_(std::move(l1d)), l2_(std::move(l2)), bus_(bus), tallies_(tallies)
+        : l1d_(std::move(l1d)), l2_(std::move(l2)), bus_(bus), tallies_(tallies),
+          l2_fills_(wanted.l2 && !wanted.l2->on_eviction),
+          keeps_clean_(wanted.l2 ? wanted.l2->on_eviction : bus.keeps_clean())
     {
         l1d_.lock_ways(wanted.l1d.locked_ways);
         if (l2_) {
@@ -47,7 +50,7 @@ public:
     // A line that was missed takes its place in all of them, or in one.
     void fill(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
     {
-        if (l2_) {
+        if (l2_fills_) {
             fill_l2(line, owner);
         }
         fill_l1(line, kind, owner, mark);
@@ -57,6 +60,8 @@ public:
         const cache::contents gone = l1d_.fill_over(line, owner, kind, mark);
         if (cache::is_dirty(gone)) [[unlikely]] {
             l1_gives_up(l1d_.given_up(gone));
+        } else if (keeps_clean_ && cache::is_line(gone)) {
+            l1_gives_up_clean(l1d_.given_up(gone), cache::is_marked(gone));
         }
     }
     [[gnu::noinline]] void fill_l2(phys_addr line, owner_id owner);
@@ -69,11 +74,15 @@ public:
 
 private:
     [[gnu::noinline]] void l1_gives_up(written_back gone);
+    [[gnu::noinline]] void l1_gives_up_clean(written_back gone, bool coming);
+    void l2_gives_up(const std::optional<displaced> &gone);
 
     cache l1d_;
     std::optional<cache> l2_;
     bus_unit &bus_;
     event_tallies &tallies_;
+    bool l2_fills_;    // there is one, and it takes lines when they are fetched
+    bool keeps_clean_; // the level below L1 takes clean lines that L1 gives up
 };
 
 } // namespace bulkhead::machine

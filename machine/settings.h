@@ -20,20 +20,22 @@ struct cache_settings {
     std::uint32_t line_bytes = 64;
     replacement policy = replacement::lru;
     std::uint64_t locked_ways = 0; // bit w: way w takes no new lines
+    bool on_eviction = false;      // data enter when the level above gives them up, not when they are fetched
 };
 
 // Lines fetched ahead of accesses that follow each other at a fixed distance. depth_lines 0: there is none.
 struct prefetcher_settings {
     std::uint32_t streams = 4;          // followed at a time
     std::uint32_t depth_lines = 0;      // how far ahead
+    std::uint32_t outstanding = 0;      // lines in flight of all streams together; 0: any
     std::uint32_t confirmations = 1;    // further misses at the same distance before anything is fetched
     std::uint32_t max_stride_lines = 1; // 1: next line only
     std::uint32_t page_bytes = 4096;    // it never crosses such a border
 };
 
-// Stores of whole consecutive lines stop being fetched first. 0: never.
+// Lines that are written whole before their fills arrive stop being fetched. 0: never.
 struct write_streaming_settings {
-    std::uint32_t lines = 0;        // after so many, they go past the private caches
+    std::uint32_t lines = 0;        // after so many in a row, they go past the private caches
     std::uint32_t shared_lines = 0; // after so many, past the shared levels too
 };
 
@@ -69,6 +71,8 @@ struct core_settings {
     std::uint32_t loads = 1;               // misses in flight when it waits for the oldest; 1: blocking
     std::uint32_t window_instructions = 0; // that may execute while a load is missed; 0: any number
     std::uint32_t stores = 4;              // missed lines in the store buffer
+    std::uint32_t reads = 0;       // lines in flight for loads, stores and prefetches together; 0: any
+    std::uint64_t transfer_ps = 0; // of a line from the first shared level to the core
     cache_settings l1d;
     std::optional<cache_settings> l2; // private
     std::uint64_t l2_latency_ps = 0;

@@ -165,13 +165,15 @@ void read_cache(object &from, cache_settings &to)
         .read("ways", to.ways)
         .read("line_bytes", to.line_bytes)
         .read("policy", to.policy)
-        .read("locked_ways", to.locked_ways);
+        .read("locked_ways", to.locked_ways)
+        .read("on_eviction", to.on_eviction);
 }
 
 void read_prefetcher(object &from, prefetcher_settings &to)
 {
     from.read("streams", to.streams)
         .read("depth_lines", to.depth_lines)
+        .read("outstanding", to.outstanding)
         .read("confirmations", to.confirmations)
         .read("max_stride_lines", to.max_stride_lines)
         .read("page_bytes", to.page_bytes);
@@ -210,6 +212,8 @@ void read_core(object &from, core_settings &to)
         .read("loads", to.loads)
         .read("window_instructions", to.window_instructions)
         .read("stores", to.stores)
+        .read("reads", to.reads)
+        .read("transfer_ps", to.transfer_ps)
         .read("l1d", to.l1d, read_cache)
         .read("l2", to.l2, read_cache)
         .read("l2_latency_ps", to.l2_latency_ps)

@@ -29,7 +29,12 @@ public:
         return storage_.fill_over(line, owner, access_kind::read, line_mark::coming);
     }
 
-    // Holds the port for one lookup from `when` on, or from when it is free; says from when.
+    // Whether lines enter it when the level above gives them up, clean ones too, and not when it is asked for
+    // them.
+    [[nodiscard]] bool takes_victims() const { return wanted_.cache.on_eviction; }
+
+    // Holds the port for a lookup, a fill or what the level above gives up, from `when` on, or from when it
+    // is free; says from when.
     picoseconds take_port(picoseconds when)
     {
         const picoseconds start = std::max(when, free_from_);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows stores that miss: after enough consecutive lines they are a stream, whose lines are put together
-// from their stores and are not fetched. Only the bookkeeping is here; the load/store unit (which owns one)
-// sends a line when it is whole, and fetches one that stays incomplete.
+// Recognizes stores that write whole lines before their fills have arrived, as the read-allocate mode of
+// Cortex-A cores does: after enough such lines in a row, stores that miss fetch nothing any more; their lines
+// are merged from the stores and sent when they are whole. Which addresses follow each other does not matter,
+// so several streams may be interleaved. Only the bookkeeping is here; the load/store unit, which owns one,
+// fetches and sends.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "machine/settings.h"
@@ -13,53 +17,99 @@ namespace bulkhead::machine {
 
 class write_stream {
 public:
-    write_stream(const write_streaming_settings &wanted, std::uint32_t line_bytes)
-        : wanted_(wanted), line_bytes_(line_bytes)
+    static constexpr std::uint32_t most = 16; // lines at a time
+
+    // A line that is being written.
+    struct line {
+        std::uint64_t number = 0;
+        std::uint64_t bytes = 0; // that were stored: a bit for each 64th of the line
+        owner_id owner;
+        bool fetched = false; // its fill is in flight; else it is merged
+
+        [[nodiscard]] bool whole() const { return ~bytes == 0; }
+    };
+
+    // `merging`: lines that may be merged at a time.
+    write_stream(const write_streaming_settings &wanted, std::uint32_t line_bytes, std::uint32_t merging)
+        : wanted_(wanted), line_bytes_(line_bytes), merging_allowed_(std::min(merging, most / 2))
     {
     }
 
     [[nodiscard]] bool enabled() const { return wanted_.lines != 0; }
-    // A line is being put together: its number, and whose memory it is.
-    [[nodiscard]] bool merges() const { return merges_; }
-    [[nodiscard]] std::uint64_t line() const { return last_; }
-    [[nodiscard]] owner_id owner() const { return owner_; }
-    // Whether it goes past the shared levels too.
+    // Whether stores that miss fetch nothing.
+    [[nodiscard]] bool streaming() const { return enabled() && row_ >= wanted_.lines; }
+    // Whether whole lines go past the shared levels too.
     [[nodiscard]] bool passes_levels() const
     {
-        return wanted_.shared_lines != 0 && run_ >= wanted_.shared_lines;
+        return wanted_.shared_lines != 0 && row_ >= wanted_.shared_lines;
     }
+    [[nodiscard]] bool any() const { return count_ != 0; }
+    [[nodiscard]] bool merges() const { return merging_ != 0; }
+    [[nodiscard]] bool may_merge() const { return merging_ < merging_allowed_; }
 
-    // A store to a line that L1 did not have. True: enough lines before it were stored to in order.
-    bool follow(std::uint64_t line)
+    // The line if it is being written, or null. Valid until the next change.
+    [[nodiscard]] line *find(std::uint64_t number)
     {
-        if (line != last_) {
-            run_ = line == last_ + 1 ? run_ + 1 : 0;
-            last_ = line;
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            if (lines_[i].number == number) {
+                return &lines_[i];
+            }
         }
-        return run_ >= wanted_.lines;
+        return nullptr;
     }
-    // The line that was followed last is put together from now on.
-    void begin(owner_id owner)
+    [[nodiscard]] const line &oldest_merging() const
     {
-        merges_ = true;
-        bytes_ = 0;
-        owner_ = owner;
+        return *std::find_if(lines_.begin(), lines_.end(), [](const line &one) { return !one.fetched; });
     }
-    // Bytes of that line, from `offset` on, are stored. True: it is whole, and merges no more.
-    bool merge(std::uint64_t offset, std::uint32_t bytes)
+    // A line that was not being written is from now on. Not more than may_merge() says if it is not fetched.
+    // The oldest that was fetched gives way if need be: nobody will know any more whether it became whole.
+    line &begin(std::uint64_t number, owner_id owner, bool fetched)
     {
-        bytes_ |= bits_of(offset, bytes);
-        merges_ = ~bytes_ != 0;
-        return !merges_;
+        if (count_ == most) {
+            broken(*std::find_if(lines_.begin(), lines_.end(), [](const line &one) { return one.fetched; }));
+        }
+        merging_ += fetched ? 0 : 1;
+        lines_[count_] = {number, 0, owner, fetched};
+        return lines_[count_++];
     }
-    // Something else was stored or read before it was whole.
-    void break_off()
+    // Bytes of it, from `offset` on, are stored.
+    void store(line &own, std::uint64_t offset, std::uint32_t bytes) const
     {
-        merges_ = false;
-        run_ = 0;
+        own.bytes |= bits_of(offset, bytes);
+    }
+    // It was whole before its fill arrived, or without one.
+    void complete(const line &own)
+    {
+        ++row_;
+        remove(own);
+    }
+    // It was not.
+    void broken(const line &own)
+    {
+        row_ = 0;
+        remove(own);
+    }
+    // Lines whose fills have come, as `in_flight(number)` says, are whole no more.
+    template <class InFlight> void sweep(InFlight &&in_flight)
+    {
+        for (std::uint32_t i = 0; i < count_;) {
+            if (lines_[i].fetched && !in_flight(lines_[i].number)) {
+                broken(lines_[i]);
+            } else {
+                ++i;
+            }
+        }
     }
 
 private:
+    void remove(const line &own)
+    {
+        merging_ -= own.fetched ? 0 : 1;
+        const auto place = static_cast<std::size_t>(&own - lines_.data());
+        std::copy(lines_.begin() + static_cast<std::ptrdiff_t>(place) + 1, lines_.begin() + count_,
+                  lines_.begin() + static_cast<std::ptrdiff_t>(place));
+        --count_;
+    }
     // The bytes [from, from + count) of a line, each bit a 64th of it.
     [[nodiscard]] std::uint64_t bits_of(std::uint64_t from, std::uint64_t count) const
     {
@@ -71,11 +121,11 @@ private:
 
     write_streaming_settings wanted_;
     std::uint64_t line_bytes_;
-    std::uint64_t last_ = ~std::uint64_t{0}; // number of the line that was stored to last
-    std::uint32_t run_ = 0;                  // lines that followed each other
-    bool merges_ = false;
-    std::uint64_t bytes_ = 0; // that were stored
-    owner_id owner_;
+    std::uint32_t merging_allowed_;
+    std::array<line, most> lines_{}; // oldest first
+    std::uint32_t count_ = 0;
+    std::uint32_t merging_ = 0; // of them
+    std::uint32_t row_ = 0;     // lines in a row that were whole in time
 };
 
 } // namespace bulkhead::machine

@@ -16,9 +16,15 @@ core_settings cortex_a53()
     core.load_use_cycles = 2;
     core.loads = 3;
     core.stores = 4;
+    core.reads = 8;
+    core.transfer_ps = 3'333;
     core.l1d = {.size_bytes = 32 * 1024, .ways = 4, .line_bytes = 64, .policy = replacement::random};
-    core.prefetcher = {
-        .streams = 2, .depth_lines = 5, .confirmations = 0, .max_stride_lines = 4, .page_bytes = 4096};
+    core.prefetcher = {.streams = 2,
+                       .depth_lines = 5,
+                       .outstanding = 5,
+                       .confirmations = 0,
+                       .max_stride_lines = 4,
+                       .page_bytes = 4096};
     const std::vector<std::uint32_t> pages{12, 16, 21, 29};
     core.mmu.l1 = {.entries = 10};
     core.mmu.l2 = {.entries = 512, .ways = 4, .hit_cycles = 2, .page_shifts = pages};
@@ -71,13 +77,16 @@ settings board()
     all.device_ps = 150'000;
     all.owners = 6;
     all.cores.assign(4, cortex_a53());
-    all.levels.push_back(
-        {.name = "l2",
-         .cache = {.size_bytes = 1024 * 1024, .ways = 16, .line_bytes = 64, .policy = replacement::random},
-         .latency_ps = 12'500,
-         .occupancy_ps = 1'667,
-         .snoop_ps = 16'667,
-         .misses = 36});
+    all.levels.push_back({.name = "l2",
+                          .cache = {.size_bytes = 1024 * 1024,
+                                    .ways = 16,
+                                    .line_bytes = 64,
+                                    .policy = replacement::random,
+                                    .on_eviction = true},
+                          .latency_ps = 12'500,
+                          .occupancy_ps = 1'667,
+                          .snoop_ps = 16'667,
+                          .misses = 36});
     all.masters.push_back({.name = "cores", .request_ps = 40'000, .answer_ps = 40'000});
     all.dram = ddr4_2133();
     return all;

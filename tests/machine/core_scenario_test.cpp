@@ -3,6 +3,7 @@
 // is the tests' small one: loads block unless a story says otherwise, L1 has 64 sets of four ways.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "tests/machine/machine_make.h"
@@ -239,6 +240,176 @@ TEST_F(S2CoreScenario, S10StandingStillCostsWhoExecutes)
     machine_->timeline().run(for_ever);
     EXPECT_EQ(counts().of(stall_cause::maintenance), 50'000U);
     EXPECT_EQ(machine_->core_at({1}).counts().of(stall_cause::maintenance), 0U);
+}
+
+// 12. Given a shared level that lines enter on eviction, when a line is read, then the level does not have
+// it;
+//     when L1 gives it up, clean as it is, then the level has it, and the next read does not go to DRAM.
+TEST_F(S2CoreScenario, S12CleanVictimsEnterALevelOnEviction)
+{
+    settings wanted = small_machine(1);
+    wanted.levels[0].cache.on_eviction = true;
+    bool before = true;
+    bool after = false;
+    run(wanted, [&](core &own) {
+        const cache &level = machine_->memory().level(0).storage();
+        own.access(phys_addr{0}, 8, access_kind::read);
+        before = level.contains(phys_addr{0});
+        for (std::uint64_t way = 1; way < 5; ++way) {
+            own.access(phys_addr{way * l1_way}, 8, access_kind::read);
+        }
+        after = level.contains(phys_addr{0});
+        own.access(phys_addr{0}, 8, access_kind::read);
+    });
+    EXPECT_FALSE(before);
+    EXPECT_TRUE(after);
+    EXPECT_EQ(memory().line_reads, 5U);
+    EXPECT_EQ(memory().level_hits, 1U);
+    EXPECT_EQ(memory().line_writes, 0U);
+    EXPECT_EQ(counts().of(core_event::l1d_write_back), 0U);
+}
+
+// 13. Given the same level, when the table walker reads a descriptor, then the level has it at once.
+TEST_F(S2CoreScenario, S13DescriptorsEnterALevelWhenTheyAreFetched)
+{
+    settings wanted = small_machine(1);
+    wanted.levels[0].cache.on_eviction = true;
+    run(wanted, [](core &own) { own.walk_read(phys_addr{4096}, true); });
+    EXPECT_TRUE(machine_->memory().level(0).storage().contains(phys_addr{4096}));
+}
+
+// 14. Given the same level, when two cores read a line of a shared frame at nearly the same time, then DRAM
+// is
+//     asked once, although the level does not have the line.
+TEST_F(S2CoreScenario, S14ALineInFlightIsJoinedThoughNoLevelHasIt)
+{
+    settings wanted = small_machine(2);
+    wanted.levels[0].cache.on_eviction = true;
+    machine_ = make_machine(wanted);
+    machine_->share(phys_addr{0}, byte_count{4096}, true);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        machine_->core_at({i}).start([i](core &own) {
+            own.instructions(1 + i);
+            own.access(line(3), 8, access_kind::read);
+        });
+    }
+    machine_->timeline().run(for_ever);
+    EXPECT_EQ(memory().line_reads, 1U);
+    EXPECT_EQ(memory().joined, 1U);
+}
+
+// 15. Given eight loads in flight and four reads of any kind that may be, when eight lines are missed, then
+// the
+//     fifth waits; given prefetches of which two may be in flight, then no third is asked for.
+TEST_F(S2CoreScenario, S15ReadsOfAnyKindAreLimited)
+{
+    settings wanted = with_loads(8);
+    wanted.cores[0].reads = 4;
+    picoseconds four{};
+    picoseconds fifth{};
+    run(wanted, [&](core &own) {
+        four = time_of(own, [&] {
+            for (std::uint64_t number = 0; number < 4; ++number) {
+                own.access(line(100 * number), 8, access_kind::read);
+            }
+        });
+        fifth = time_of(own, [&] { own.access(line(400), 8, access_kind::read); });
+    });
+    EXPECT_EQ(four.value, 0U);
+    EXPECT_GT(fifth.value, 50'000U);
+
+    wanted = with_loads(8);
+    wanted.cores[0].prefetcher = {.streams = 1, .depth_lines = 8, .outstanding = 2, .confirmations = 0};
+    run(wanted, [](core &own) {
+        own.access(line(0), 8, access_kind::read);
+        own.access(line(1), 8, access_kind::read);
+    });
+    EXPECT_EQ(memory().fetches, 4U);
+}
+
+// 16. Given a level whose port a fill takes for 50 ns, when another core looks something up while the fill
+//     arrives, then it waits for the port.
+TEST_F(S2CoreScenario, S16FillsTakeThePort)
+{
+    const auto hit_during_fill = [this](std::uint64_t at_ps) {
+        settings wanted = small_machine(2);
+        wanted.levels[0].occupancy_ps = 50'000;
+        machine_ = make_machine(wanted);
+        picoseconds took{};
+        machine_->core_at({1}).start([&](core &own) {
+            own.access(phys_addr{0}, 8, access_kind::read);
+            for (std::uint64_t way = 1; way < 5; ++way) { // L1 gives it up, the level keeps it
+                own.access(phys_addr{way * l1_way}, 8, access_kind::read);
+            }
+            own.spend(picoseconds{10'000'000} - own.clock() + picoseconds{at_ps});
+            took = time_of(own, [&] { own.access(phys_addr{0}, 8, access_kind::read); });
+        });
+        machine_->core_at({0}).start([](core &own) {
+            own.spend(picoseconds{10'000'000});
+            own.access(line(5000), 8, access_kind::read); // it is here after some 130 ns
+        });
+        machine_->timeline().run(for_ever);
+        return took.value;
+    };
+    EXPECT_EQ(hit_during_fill(500'000), 12'000U);
+    std::uint64_t longest = 0;
+    for (std::uint64_t at_ps = 60'000; at_ps < 250'000; at_ps += 10'000) {
+        longest = std::max(longest, hit_during_fill(at_ps));
+    }
+    EXPECT_GT(longest, 12'000U + 40'000U);
+}
+
+// 17. Given four words of 16 bytes to a line, when two streams of whole lines are stored to in turn, then
+// they
+//     stop being fetched as one does; given stores so slow that fills arrive first, then all lines are
+//     fetched.
+TEST_F(S2CoreScenario, S17InterleavedStreamsOfWholeLinesAreNotFetched)
+{
+    constexpr std::uint64_t lines = 200;
+    constexpr std::uint64_t apart = std::uint64_t{1} << 24U;
+    for (const std::uint64_t instructions : {1, 400}) {
+        settings wanted = small_machine(1);
+        wanted.cores[0].write_streaming = {.lines = 3};
+        run(wanted, [instructions](core &own) {
+            for (std::uint64_t at = 0; at < lines * line_bytes; at += 16) {
+                for (std::uint64_t stream = 0; stream < 2; ++stream) {
+                    own.instructions(instructions);
+                    own.access(phys_addr{stream * apart + at}, 16, access_kind::write);
+                }
+            }
+        });
+        if (instructions == 1) {
+            EXPECT_LT(memory().line_reads, 12U);
+        } else {
+            EXPECT_EQ(memory().line_reads, 2 * lines);
+        }
+    }
+}
+
+// 18. Given a stream that is not fetched, when the line that is merged is read, then it is fetched after all,
+//     and so are the next ones until three were whole in time again.
+TEST_F(S2CoreScenario, S18AReadOfAMergedLineEndsTheStreaming)
+{
+    settings wanted = small_machine(1);
+    wanted.cores[0].write_streaming = {.lines = 3};
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+    run(wanted, [&](core &own) {
+        const auto store_lines = [&own](std::uint64_t from, std::uint64_t count) {
+            for (std::uint64_t at = from; at < from + count * line_bytes; at += 16) {
+                own.instructions(1);
+                own.access(phys_addr{at}, 16, access_kind::write);
+            }
+        };
+        store_lines(0, 20);
+        own.access(line(20), 8, access_kind::write);
+        before = machine_->memory().counts().line_reads;
+        own.access(phys_addr{line(20).value + 8}, 8, access_kind::read);
+        store_lines(21 * line_bytes, 20);
+        after = machine_->memory().counts().line_reads;
+    });
+    EXPECT_EQ(before, 3U);
+    EXPECT_EQ(after, before + 1 + 3);
 }
 
 // 11. Given a label and an owner, when a core misses and a dirty line of another owner goes for it, then the

@@ -195,7 +195,9 @@ class Cache(Section):
     shared_by: tuple[Count, ...] = ()  # none: each core has one of its own
     clusters: tuple[tuple[Count, ...], ...] = ()  # instead: one such cache for each list of cores
     latency: Cycles | None = None  # of a hit, from the core
-    occupancy: Cycles | None = None  # between two lookups
+    occupancy: Cycles | None = None  # of its port, for a lookup, a fill or what the level above gives up
+    transfer: Cycles | None = None  # of a line to a core, on that core's read channel
+    allocate: Literal["fill", "eviction"] = "fill"  # data enter it when fetched, or when given up above
     snoop: Cycles | None = None  # to have a line out of another core's private cache
     snooped: Snooped | None = None  # of the last one before the interconnect
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = None

@@ -127,9 +127,9 @@ class Section(Sourced):
 
 
 class WriteStreaming(Section):
-    """Stores of whole consecutive lines stop being fetched first. 0 lines: never."""
+    """Lines that are written whole before their fills arrive stop being fetched. 0 lines: never."""
 
-    lines: Annotated[int, Field(ge=0, le=1 << 20)]  # after so many, they go past the private caches
+    lines: Annotated[int, Field(ge=0, le=1 << 20)]  # after so many in a row, they go past the private caches
     shared_lines: Annotated[int, Field(ge=0, le=1 << 20)] = 0  # after so many, past the shared ones too
 
 
@@ -144,6 +144,7 @@ class Pipeline(Section):
     store_buffer: Annotated[
         int, Field(ge=1, le=64)
     ]  # missed lines whose stores wait without stopping the core
+    outstanding_reads: Annotated[int, Field(ge=1, le=64)] | None = None  # lines of any kind; none: any number
     write_streaming: WriteStreaming | None = None
 
 
@@ -152,6 +153,7 @@ class Prefetcher(Section):
     confirmations: Annotated[int, Field(ge=0, le=64)] = 1  # misses at the same distance before it starts
     depth: Annotated[int, Field(ge=0, le=64)]  # lines ahead; 0: there is none
     max_stride: Annotated[int, Field(ge=1, le=64)] = 1  # lines
+    outstanding: Annotated[int, Field(ge=1, le=64)] | None = None  # lines of all streams; none: any number
 
 
 class TlbLevel(Section):

@@ -111,6 +111,8 @@ def _core(platform: Platform, number: int) -> Settings:
         "loads": pipeline.outstanding_misses,
         "window_instructions": pipeline.window,
         "stores": pipeline.store_buffer,
+        "reads": pipeline.outstanding_reads or 0,
+        "transfer_ps": _transfer(platform, number),
         "l1d": _cache(platform.l1d),
         "prefetcher": _prefetcher(cores.prefetcher),
         "write_streaming": {
@@ -126,6 +128,15 @@ def _core(platform: Platform, number: int) -> Settings:
         made["l2"] = _cache(private)
         made["l2_latency_ps"] = cycles_ps(platform, private.latency or 0)
     return made
+
+
+def _transfer(platform: Platform, number: int) -> int:
+    """How long a line from the nearest shared cache takes the core's read channel."""
+    path = [name for name, cores in _shared(platform) if number in cores]
+    if not path:
+        return 0
+    cache = platform.caches[path[0].split("-")[0]]  # type: ignore[index]
+    return cycles_ps(platform, cache.transfer or 0)
 
 
 def _shared(platform: Platform) -> list[tuple[str, tuple[int, ...]]]:
@@ -225,6 +236,7 @@ def _cache(cache: Cache) -> Settings:
         "line_bytes": cache.line,
         "policy": cache.replacement or _POLICY,
         "locked_ways": 0,
+        "on_eviction": cache.allocate == "eviction",
     }
 
 
@@ -236,6 +248,7 @@ def _prefetcher(wanted: Prefetcher | None) -> Settings:
         "depth_lines": wanted.depth,
         "confirmations": wanted.confirmations,
         "max_stride_lines": wanted.max_stride,
+        "outstanding": wanted.outstanding or 0,
     }
 
 
