@@ -274,7 +274,7 @@ TEST_F(S2CoreScenario, S13DescriptorsEnterALevelWhenTheyAreFetched)
 {
     settings wanted = small_machine(1);
     wanted.levels[0].cache.on_eviction = true;
-    run(wanted, [](core &own) { own.walk_read(phys_addr{4096}, true); });
+    run(wanted, [](core &own) { own.walk_read(phys_addr{4096}, walk_path::l2); });
     EXPECT_TRUE(machine_->memory().level(0).storage().contains(phys_addr{4096}));
 }
 
