@@ -96,17 +96,22 @@ memory_system::snooped memory_system::snoop(const route *from, phys_addr line, s
     return {all.found, all.answered + picoseconds{coherence_.snoop_ps}};
 }
 
-bool memory_system::has_on_way(const route &way, phys_addr line) const
+bool memory_system::has_on_way(const route &way, phys_addr line, picoseconds now)
 {
-    return std::any_of(way.levels.begin(), way.levels.end(),
-                       [&](std::size_t index) { return levels_[index].cache.storage().contains(line); });
+    return std::any_of(way.levels.begin(), way.levels.end(), [&](std::size_t index) {
+        if (levels_[index].cache.storage().contains(line)) {
+            return true;
+        }
+        const flight *const coming = in_flight_near(line) != 0 ? find_flight(line, index) : nullptr;
+        return coming != nullptr && coming->when > now;
+    });
 }
 
 std::optional<picoseconds> memory_system::snoop_others(const route &way, const line_request &wanted,
                                                        bool here, picoseconds now)
 {
     const bool read = wanted.kind == access_kind::read;
-    if (clusters_.size() < 2 || (read && (here || has_on_way(way, wanted.line)))) {
+    if (clusters_.size() < 2 || (read && (here || has_on_way(way, wanted.line, now)))) {
         return std::nullopt;
     }
     const snooped found = snoop(&way, wanted.line, read ? snoop_kind::keep : snoop_kind::take, now);

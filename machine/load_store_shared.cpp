@@ -39,7 +39,7 @@ void load_store_unit::shared(access what, owner_id owner)
         if (what.dependent) {
             turn_.clock().add_load_use();
         }
-    } else if ((near.held || others) && !around_.memory.has_on_way(bus_.way(), line)) {
+    } else if ((near.held || others) && !around_.memory.has_on_way(bus_.way(), line, now)) {
         // A neighbour's L1 gives it, or another cluster.
         tallies_.count(core_event::l1d_refill);
         bus_.count_from_cache(near.held);

@@ -66,13 +66,14 @@ clocks memory::advance(port &own, clocks until)
     return own.inbox.empty() ? known : std::min(known, answered_after(own, own.arrival));
 }
 
-memory_profile memory::profile(picoseconds now) const
+memory_profile memory::profile(picoseconds now)
 {
     const clocks edge = clock_.edge_at(now);
     const std::uint64_t burst = settings_.shape.of().burst.value;
     memory_profile sum;
     sum.cycles = edge;
-    for (const port &one : ports_) {
+    for (port &one : ports_) {
+        (void)advance(one, edge);
         const scheduler_statistics counts = one.channel.statistics(edge);
         sum.busy_cycles += counts.busy / ports_.size();
         sum.read.value += burst * counts.of(command::read);

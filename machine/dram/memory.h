@@ -73,7 +73,9 @@ public:
         return next_ == scheduler::never ? std::nullopt : std::optional(clock_.time_of(next_));
     }
 
-    [[nodiscard]] memory_profile profile(picoseconds now) const;
+    // What was done by `now`, which nothing may precede any more. All that is due by then is decided, so that
+    // no request counts as pending that has gone; who gets its answer still hears of it at next().
+    [[nodiscard]] memory_profile profile(picoseconds now);
     // Bytes per second that the data bus can carry.
     [[nodiscard]] double peak_bytes_per_s() const;
 

@@ -49,7 +49,7 @@ json of_cache(const cache &one)
     return {{"owners", std::move(owners)}, {"evictions", std::move(evictions)}};
 }
 
-json of_dram(const simulated_machine &, const memory_system &memory, picoseconds at)
+json of_dram(memory_system &memory, picoseconds at)
 {
     const dram::memory_profile profile = memory.profile(at);
     return {{"cycles", profile.cycles},
@@ -77,7 +77,7 @@ json results_of(simulated_machine &from, picoseconds at)
             {"simulated_ps", at.value},
             {"cores", std::move(cores)},
             {"levels", std::move(levels)},
-            {"dram", of_dram(from, from.memory(), at)}};
+            {"dram", of_dram(from.memory(), at)}};
 }
 
 } // namespace bulkhead::machine

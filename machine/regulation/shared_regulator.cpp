@@ -10,7 +10,7 @@ constexpr std::uint32_t profile_bits = 32; // of the controller's counters: DDRM
 
 } // namespace
 
-shared_regulator::shared_regulator(const memory_system &memory, const regulator_parameters &wanted,
+shared_regulator::shared_regulator(memory_system &memory, const regulator_parameters &wanted,
                                    std::uint64_t line_bytes, picoseconds start)
     : memory_(memory), meter_{{profile_bits, 0}, {profile_bits, 0}, false}, line_bytes_(line_bytes),
       sampled_(start)

@@ -16,7 +16,7 @@ class shared_regulator {
 public:
     // Good parameters (regulator_check()); `line_bytes`: of an event of the traffic. Interval 0 begins at
     // `start`.
-    shared_regulator(const memory_system &memory, const regulator_parameters &wanted,
+    shared_regulator(memory_system &memory, const regulator_parameters &wanted,
                      std::uint64_t line_bytes, picoseconds start);
     shared_regulator(const shared_regulator &) = delete;
     shared_regulator &operator=(const shared_regulator &) = delete;
@@ -28,7 +28,7 @@ public:
     void step(regulated_core &last, regulator_sample sample, picoseconds now);
 
 private:
-    const memory_system &memory_;
+    memory_system &memory_;
     ::regulator regulator_{};
     regulator_exchange exchange_{};
     utilization_meter meter_;
