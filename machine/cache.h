@@ -128,6 +128,9 @@ public:
         count_eviction(gone, owner);
         return gone;
     }
+    // A demand access that hit() did not find and that brings no line in: the cache has lines when the level
+    // above gives them up.
+    void miss_without_fill(owner_id owner) { count_miss(owner); }
     static bool is_line(contents slot) { return slot != nothing; }
     static bool is_dirty(contents slot) { return (slot & dirty_flag) != 0; }
     static bool is_marked(contents slot) { return (slot & mark_flags) != 0; }

@@ -155,6 +155,7 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
                 told = join(way.levels[depth], wanted.line, client, now, when, told.asked);
                 break;
             }
+            level.cache.storage().miss_without_fill(wanted.owner);
         } else {
             const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
             if (cache::is_dirty(gone) || level.cache.settings().inclusive || passes_clean(way, depth))

@@ -32,10 +32,10 @@ def ustress(cores: int, refills: int) -> dict[str, Any]:
 
 
 def test_f3_budgets_are_what_stressing_cores_get() -> None:
-    """Each core its own, on all of them."""
+    """Each core its own, on all of them, and what it fetches until its interrupt stops it."""
     for cores in (1, 4):
         row = ustress(cores, 40)
-        assert row["refills_got"] == pytest.approx(40 * cores, rel=0.03)
+        assert 40 * cores <= row["refills_got"] <= 44 * cores
         assert row["dram_utilization"] < 0.75
 
 

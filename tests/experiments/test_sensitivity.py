@@ -18,7 +18,7 @@ from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.parameters import parameters
 from bulkhead.config.platform import Platform, Pmu
-from bulkhead.config.timing import Section
+from bulkhead.config.timing import Section, TlbLevel
 from bulkhead.experiments.model import BadExperiment, Experiment, experiment_names, load_experiment
 from bulkhead.experiments.output import drawing_of
 from bulkhead.experiments.override import with_seeds, with_settings
@@ -64,7 +64,7 @@ def test_what_a_source_calls_assumed_is_marked_and_what_is_marked_is_called_so(n
         if section.assumed:
             assert "assumed" in source or inherited, source
         elif "assumed" in source:
-            assert isinstance(section, (Pmu, MemoryBudget)), (
+            assert isinstance(section, (Pmu, MemoryBudget, TlbLevel)), (
                 "these tell of what is no number of the machine's"
             )
 

@@ -62,14 +62,14 @@ def test_it_says_what_the_file_was_held_against(layout: Layout) -> None:
         **ACCESSES,
         "limit_bytes_per_s": 960 * MB,
         "shortest_period_ns": 30_000,
-        "broker_bytes_per_s": 1000 * MB,
+        "broker_bytes_per_s": 500 * MB,
         "broker_full_bytes_per_s": 2000 * MB,
     }
     tables = bandwidth_tables(plan, event)
     one = layout.constant("memory_utilization_one")
     assert tables["bandwidth_curve"] == [{"bytes_per_s": 480 * MB, "utilization": one}]
     rows = plan.platform.memory_budget.table if plan.platform.memory_budget is not None else ()
-    assert len(tables["bandwidth_table"]) == len(rows) == 21
+    assert len(tables["bandwidth_table"]) == len(rows) == 18
     assert tables["bandwidth_table"][0] == {"cores": 1, "refills": 120, "bytes_per_s": 2250 * MB}
 
 
