@@ -55,8 +55,10 @@ def test_pages_within_the_tlbs_are_walked_for_once(tmp_path: Path) -> None:
 
 
 def test_memory_without_colors_is_walked_for_by_blocks(tmp_path: Path) -> None:
-    """Stage 2 has blocks of 2 MiB there, which the main TLB keeps whole, and the first level in pieces of 4 KiB;
-    what coloring costs is their loss."""
+    """Stage 2 has blocks of 2 MiB there, which the main TLB keeps whole; what coloring costs is their loss.
+
+    The first level keeps them in pieces of 4 KiB.
+    """
     pages = TLB_PAGES * 3 // 2
     events = core(run_hosted(walker(tmp_path, pages, isolation={"llc": "none"})))["events"]
     assert events["l2_tlb_refill"] < pages
