@@ -130,8 +130,8 @@ public:
     // nothing: it has not, or the own cluster is enough. For a write what others have of it goes.
     std::optional<picoseconds> snoop_others(const route &way, const line_request &wanted, bool here,
                                             picoseconds now);
-    // Whether a shared level of its way has it, or has asked for what has not come: an L1 that has taken a place for such a
-    // line cannot give it yet.
+    // Whether a shared level of its way has it, or has asked for what has not come: an L1 that has taken a
+    // place for such a line cannot give it yet.
     [[nodiscard]] bool has_on_way(const route &way, phys_addr line, picoseconds now);
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().

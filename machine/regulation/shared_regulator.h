@@ -16,8 +16,8 @@ class shared_regulator {
 public:
     // Good parameters (regulator_check()); `line_bytes`: of an event of the traffic. Interval 0 begins at
     // `start`.
-    shared_regulator(memory_system &memory, const regulator_parameters &wanted,
-                     std::uint64_t line_bytes, picoseconds start);
+    shared_regulator(memory_system &memory, const regulator_parameters &wanted, std::uint64_t line_bytes,
+                     picoseconds start);
     shared_regulator(const shared_regulator &) = delete;
     shared_regulator &operator=(const shared_regulator &) = delete;
 
