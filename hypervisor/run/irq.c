@@ -66,6 +66,9 @@ static void handle_requests(struct cpu *cpu)
     if ((requests & CPU_REQUEST_FLOWS) != 0) {
         flows_handle_request(cpu);
     }
+    if ((requests & CPU_REQUEST_END) != 0) {
+        system_end_core();
+    }
     /* CPU_REQUEST_VCPU_POWER needs no work here: whoever took the interrupt looks at the VCPU's state next.
      */
 }

@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of the machine, in order: the console's rings, the windows of a loader, power.
+ * The end of the machine, in order: the other cores, the console's rings, the windows of a loader, power. What
+ * is written at the end, and firmware's way to turn power off, take time that belongs to no run: guests that
+ * went on meanwhile would be counted in it.
  */
 #include "run/system_end.h"
 #include "console/console.h"
 #include "run/loader.h"
+#include "vm/cpu.h"
 #include "vm/system.h"
+#include <arch/barrier.h>
+#include <arch/smc.h>
+
+#define PSCI_CPU_OFF 0x84000002u
+
+static void end_other_cores(void)
+{
+    for (uint32_t i = 0; i < system_manifest()->cpus.count; i++) {
+        if (i != this_cpu()->index) {
+            cpu_send_request(cpu_at(i), CPU_REQUEST_END);
+        }
+    }
+}
+
+void system_end_core(void)
+{
+    arch_dsb_sy();
+    (void)arch_smc(PSCI_CPU_OFF, 0, 0, 0);
+    for (;;) {
+        arch_wfi();
+    }
+}
 
 void system_finish_if_ending(void)
 {
@@ -13,6 +38,7 @@ void system_finish_if_ending(void)
         return;
     }
     system_ended();
+    end_other_cores();
     console_flush();
     while (loader_is_at_work()) { /* else the tables that are checked afterwards would show its windows */
     }

@@ -23,6 +23,7 @@ constexpr std::uint64_t window_pages = WINDOW_PAGES;
 constexpr std::uint8_t owner_hypervisor = 1;
 constexpr std::uint8_t owner_first_domain = 2;
 constexpr std::uint64_t psci_version = 0x84000000;
+constexpr std::uint64_t psci_cpu_off = 0x84000002;
 constexpr std::uint64_t psci_cpu_on = 0xC4000003;
 constexpr std::uint64_t psci_system_off = 0x84000008;
 constexpr std::int64_t psci_not_supported = -1;
@@ -427,6 +428,10 @@ std::int64_t system::firmware(std::uint64_t function, std::uint64_t x1, std::uin
         return 0x10001;
     case psci_cpu_on:
         return cpu_on(x1, x2, x3);
+    case psci_cpu_off: // nobody turns it on again: EL2 keeps its cores until the end
+        for (;;) {
+            running().timing().wait();
+        }
     case psci_system_off:
         off_ = true;
         stop_for_ever();

@@ -233,7 +233,11 @@ std::string check_senders(const domain &domain, const vcpu &vcpu)
         if (slot.intid < 16 && (lr.pending || lr.active) && lr.sender != VGIC_LR_SENDER(slot.flags)) {
             return about("the list register has another sender", domain, slot.intid);
         }
-        if (slot.intid < 16 && vcpu.vgic.sgis.senders[slot.intid] != 0 && lr.hw == lr.eoi &&
+        // One that the guest has disabled is due to nobody, and enabling it looks at the list registers
+        // again.
+        const bool due = slot.intid < 16 && vcpu.vgic.sgis.senders[slot.intid] != 0 &&
+                         (vcpu.vgic.bank.enabled >> slot.intid & 1) != 0;
+        if (due && lr.hw == lr.eoi &&
             !has_request(vcpu, CPU_REQUEST_VGIC | CPU_REQUEST_SGI)) { // else its core is about to look again
             return about("more senders wait, and its end is not heard of", domain, slot.intid);
         }

@@ -10,6 +10,7 @@
 #include "time/guest_pmu.h"
 #include "vgic/vgic.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -432,4 +433,9 @@ bool shared_core_inject_spi(const struct cpu *, uint32_t)
 void system_end(enum bh_end_reason) {}
 
 void system_finish_if_ending(void) {}
+
+void system_end_core(void)
+{
+    std::abort();
+}
 }

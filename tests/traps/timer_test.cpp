@@ -132,3 +132,26 @@ TEST_F(Timers, TheRunLimitEndsTheMachineAtItsTime)
     fake_switch_core(1);
     EXPECT_TRUE(fake_gic_has_interrupt()) << "the console core is to finish";
 }
+
+TEST_F(Timers, AtTheEndTheOtherCoresGoOffBeforeTheMachineDoes)
+{
+    constexpr uint64_t cpu_off = 0x84000002;
+    constexpr uint64_t system_off = 0x84000008;
+    uint64_t last = 0;
+    set_firmware([&last](uint64_t function, uint64_t) {
+        last = function;
+        return int64_t{0};
+    });
+
+    machine.on_core(control_core);
+    system_end(BH_END_REASON_RUN_LIMIT);
+    EXPECT_FALSE(fake_gic_has_interrupt()) << "the console core has not begun to write";
+    machine.on_core(1);
+    machine.interrupt();
+    EXPECT_EQ(last, system_off);
+    machine.on_core(control_core);
+    ASSERT_TRUE(fake_gic_has_interrupt());
+    machine.interrupt();
+    EXPECT_EQ(last, cpu_off) << "guests would be counted although the run has ended";
+    EXPECT_TRUE(machine.waited());
+}
