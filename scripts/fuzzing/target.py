@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bulkhead.env.child import die_with_parent
 from bulkhead.env.progress import Update
 from checks.common import BUILD, ROOT
 from fuzzing.ledger import Ledger
@@ -143,7 +144,13 @@ class Job:
         self.known = set(self.findings.iterdir())
         with self.log.open("wb") as output:
             command = _command(target, limits, self.findings)
-            self.process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=ROOT)
+            self.process = subprocess.Popen(
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=ROOT,
+                preexec_fn=die_with_parent,  # a signal can come before the program is in any list
+            )
 
     def fraction(self) -> float:
         """How much of its limit it has used."""

@@ -9,16 +9,15 @@ has the keys. `--serve PID`: a job a line, each in a process forked for it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
-import signal
 import sys
 from typing import Any, NamedTuple
 
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
 from bulkhead.config.platform import Platform
+from bulkhead.env.child import end_with
 from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import between
@@ -55,7 +54,6 @@ Result = dict[str, Any]
 PAGE_BYTES = 4096
 SECOND_PS = 10**12
 LONGEST_PS = 100 * SECOND_PS
-_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _OWN_KEYS = (
     "name",
     "core",
@@ -272,27 +270,19 @@ def answer(text: str) -> tuple[str, int]:
         return json.dumps({"error": f"{type(error).__name__}: {error}"}), 1
 
 
-def _end_with(parent: int) -> None:
-    """Have this process killed when its parent ends, however that ends: nobody would read the result."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
 def serve(for_whom: int) -> None:
     """A job a line, each in a process that is forked for it: what all need is loaded once.
 
     Ends with the process `for_whom`, which started it.
     """
-    _end_with(for_whom)
+    end_with(for_whom)
     for line in sys.stdin:
         with contextlib.suppress(ValueError, KeyError, TypeError):  # the child will say it
             job_platform(json.loads(line))
         serving = os.getpid()
         child = os.fork()
         if child == 0:
-            _end_with(serving)
+            end_with(serving)
             text, code = answer(line)
             print(text, flush=True)  # noqa: T201
             os._exit(code)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
-import signal
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -18,13 +16,12 @@ from pathlib import Path
 
 from qemu.qmp import EventListener, ExecInterruptedError, ExecuteError, QMPClient, QMPError
 
+from bulkhead.env.child import die_with_parent
 from bulkhead.run.boot import Answer
 
 ANSWER_TIMEOUT_S = 60.0  # of one QMP command; the emulator can be slow under a plugin, but not that slow
 _CONNECT_TIMEOUT_S = 60.0
 _QUIT_TIMEOUT_S = 120.0  # the observer writes its results at the emulator's exit
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class EmulatorError(Exception):
@@ -63,10 +60,6 @@ class Machine:
             *(("-plugin", self.observer) if self.observer else ()),
             *(self.start or ("-kernel", str(self.kernel))),
         ]
-
-
-def _die_with_parent() -> None:
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @dataclass
@@ -182,7 +175,7 @@ async def _spawn(command: list[str], far: tuple[int, int], log: Path) -> asyncio
                 stdout=stderr,
                 stderr=stderr,
                 pass_fds=far,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
                 start_new_session=True,  # Ctrl-C is for this program; it ends the emulator in order
             )
         except OSError as error:
