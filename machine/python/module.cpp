@@ -17,6 +17,7 @@
 #include "machine/generator.h"
 #include "machine/machine.h"
 #include "machine/python/dma_load.h"
+#include "machine/python/dram_requests.h"
 #include "machine/python/programs.h"
 #include "machine/python/regulation_json.h"
 #include "machine/python/results.h"
@@ -43,6 +44,14 @@ template <class T> T taken(result<T> made)
 std::uint64_t table_frames(const std::string &space)
 {
     return taken(address_space::frames_for(taken(space_from_text(space)).value_or(space_settings{})));
+}
+
+// What each read took, and the bytes that were read and written.
+nb::tuple dram_by_itself(const std::string &settings, const std::vector<dram_request> &requests,
+                         std::uint64_t until_ps)
+{
+    const dram_outcome found = taken(dram_alone(settings, requests, until_ps));
+    return nb::make_tuple(found.read_ps, found.read_bytes, found.written_bytes);
 }
 
 class python_machine {
@@ -246,6 +255,7 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
 {
     module.doc() = "The simulated machine.";
     module.def("table_frames", &table_frames, nb::arg("space"));
+    module.def("dram_alone", &dram_by_itself, nb::arg("settings"), nb::arg("requests"), nb::arg("until_ps"));
     nb::class_<python_machine>(module, "Machine")
         .def(nb::init<const std::string &>(), nb::arg("settings"))
         .def("own", &python_machine::own, nb::arg("owner"), nb::arg("pages"), nb::arg("page_bytes") = 4096)

@@ -94,6 +94,18 @@ def table_frames(space: str) -> int:
     return int(_module().table_frames(space))
 
 
+def dram_alone(
+    settings: str, requests: list[tuple[int, int, int]], until_ps: int
+) -> tuple[list[int], int, int]:
+    """DRAM by itself (machine/python/dram_requests.h): `requests` of time in ps, address and 1 for a write.
+
+    What each read took in ps, 0 if it was not done by `until_ps`, and the bytes that were read and written.
+    Raises ValueError.
+    """
+    found: tuple[list[int], int, int] = _module().dram_alone(settings, requests, until_ps)
+    return found
+
+
 def _module() -> ModuleType:
     advice = "is not there: run `./bulkhead bench machine`"
     return load_compiled(module_path(), MODULE, "the compiled machine", advice)
