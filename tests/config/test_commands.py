@@ -79,6 +79,23 @@ def test_an_override_that_the_file_cannot_take_is_an_error_without_a_line() -> N
     assert result["files"][0]["errors"][0]["line"] is None
 
 
+@pytest.mark.parametrize(
+    ("setting", "key"),
+    [
+        ("platform=nope", "platform"),
+        ("isolation.llc=colour", "isolation.llc"),
+        ("domains.hog.memory=[{at: 0, size: 1, colour: 1}]", "domains[2].memory[0].colour"),
+    ],
+)
+def test_a_value_of_an_override_that_is_refused_has_no_line(setting: str, key: str) -> None:
+    """The value is no line of the file, and the command line has none."""
+    code, result = run_json("check", GOOD, "--set", setting)
+    found = {error["key"]: error for error in result["files"][0]["errors"]}
+    assert code == 1
+    assert found[key]["line"] is None
+    assert any(reason.startswith(f"--set {setting}: {key}: ") for reason in result["reasons"])
+
+
 def test_plan_gives_a_reason_for_each_choice() -> None:
     code, result = run_json("plan", SMP)
     assert code == 0

@@ -195,6 +195,13 @@ def test_values_that_no_point_has_together_are_refused() -> None:
         regulators(only=("disparity", "mser", "tracking"))
 
 
+def test_a_value_that_no_point_has_is_shown_as_it_was_typed() -> None:
+    with pytest.raises(BadExperiment, match="--only rt=disparity: no point has this value"):
+        regulators(only=("rt=disparity",))
+    with pytest.raises(BadExperiment, match="did you mean 'disparity'"):
+        regulators(only=("disparty",))
+
+
 def test_keys_of_points_are_names_of_files() -> None:
     assert key_of([8, True, "a/../b", None, 1.5]) == "8-yes-a_.._b-None-1.5"
     long, other = key_of(["x" * 300 + "1"]), key_of(["x" * 300 + "2"])

@@ -250,7 +250,7 @@ class _Builder:
 
     def _line(self, line: int) -> int:
         """A line that there is: YAML ends lines also where nobody else does, as at a lone carriage return."""
-        return self.fixed_line or max(1, min(line, self.last_line))
+        return max(1, min(line, self.last_line)) if self.fixed_line is None else self.fixed_line
 
     def _check_markers(self, event: Any, line: int, column: int) -> None:
         if event.anchor is not None:
@@ -324,5 +324,6 @@ class _Builder:
             )
         self.keys[-1] = (name, node)
         if name and name in parent.value:
-            cause = f"the key {quoted(name)} is already given in line {parent.value[name].key_line}"
+            line = parent.value[name].key_line
+            cause = f"the key {quoted(name)} is already given" + (f" in line {line}" if line else "")
             self.problem(node.line, node.column, "duplicate-key", cause, "each key once")

@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text
 from bulkhead.config.load import locate, validate
-from bulkhead.config.problem import no_such
+from bulkhead.config.problem import nearest_of, no_such
 from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
 from bulkhead.env.paths import experiments_dir
@@ -167,14 +167,17 @@ def _alternatives(only: Sequence[str], axes: Mapping[str, list[str]]) -> list[se
     one key can have are alternatives."""
     by_key: dict[str, set[str]] = {}
     several: list[set[str]] = []
-    for wanted in map(word, only):
+    for given in only:
+        wanted = word(given)
         keys = [key for key, values in axes.items() if wanted in values]
         if not keys:
             known = dict.fromkeys(one for values in axes.values() for one in values)
             words = [one for one in known if not one.isdecimal()]
             numbers = ", or a swept number" if len(words) < len(known) else ""
+            near = nearest_of(wanted, words)
+            hint = f"; did you mean '{near}'?" if near else ""
             raise BadExperiment(
-                f"--only {wanted}: no point has this value (known: {', '.join(words)}{numbers})"
+                f"--only {given}: no point has this value{hint} (known: {', '.join(words)}{numbers})"
             )
         if len(keys) == 1:
             by_key.setdefault(keys[0], set()).add(wanted)
