@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds accesses that follow each other at a fixed distance of lines, and says which lines to fetch ahead. It
 // sees what L1 missed (and what it would have missed but for earlier prefetches), knows physical lines only,
-// and so never leaves a page. A core owns one and does the fetching.
+// and so never leaves a page: a stream ends with its page, and the next page begins another one. A core owns
+// one and does the fetching.
 #pragma once
 
 #include <algorithm>
@@ -50,15 +51,14 @@ public:
         if (one.ahead >= static_cast<std::int64_t>(wanted_.depth_lines)) {
             return std::nullopt;
         }
-        const auto last = static_cast<std::int64_t>(one.last);
-        const std::int64_t next = last + (one.ahead + 1) * one.stride;
-        return next < 0 || next / page_lines_ != last / page_lines_
-                   ? std::nullopt
-                   : std::optional(static_cast<std::uint64_t>(next));
+        const auto next = one.last + static_cast<std::uint64_t>((one.ahead + 1) * one.stride);
+        return page_of(next) != page_of(one.last) ? std::nullopt : std::optional(next);
     }
 
 private:
     static constexpr std::uint64_t nowhere = ~std::uint64_t{0} >> 1U; // far from any line
+
+    [[nodiscard]] std::uint64_t page_of(std::uint64_t line) const { return line / page_lines_; }
 
     void replace(std::uint64_t line)
     {
@@ -83,6 +83,9 @@ private:
     // Whether a line so near to the last one follows it; the second line of a stream gives the stride.
     bool continues(std::size_t which, std::uint64_t line)
     {
+        if (page_of(line) != page_of(lasts_[which])) {
+            return false;
+        }
         stream &one = streams_[which];
         const auto distance = static_cast<std::int64_t>(line - lasts_[which]);
         if (one.stride != 0) {
@@ -106,7 +109,7 @@ private:
     }
 
     prefetcher_settings wanted_;
-    std::int64_t page_lines_;
+    std::uint64_t page_lines_;
     std::vector<std::uint64_t> lasts_; // by stream: its last line
     std::vector<stream> streams_;
     std::size_t next_ = 0; // to be replaced
