@@ -159,8 +159,8 @@ TEST_F(S2CoreScenario, S06StoresWaitForTheBuffer)
 }
 
 // 7. Given a prefetcher that two misses start, when lines 0 and 1 are read, then lines up to its depth are
-//    fetched, but none of the next page; the first read of one counts as a refill and goes on with the
-//    stream.
+//    fetched, but none of the next page, where another stream begins; the first read of one counts as a
+//    refill and goes on with the stream.
 TEST_F(S2CoreScenario, S07PrefetchesStayInThePage)
 {
     settings wanted = with_loads(4);
@@ -178,6 +178,12 @@ TEST_F(S2CoreScenario, S07PrefetchesStayInThePage)
     });
     EXPECT_EQ(memory().fetches, 6U); // 0, 1, then 2, 3, 4 ahead, then 5
     EXPECT_EQ(counts().of(core_event::l1d_refill), 3U);
+    run(wanted, [](core &own) {
+        for (std::uint64_t number = 60; number <= 64; ++number) {
+            own.access(line(number), 8, access_kind::read);
+        }
+    });
+    EXPECT_EQ(memory().fetches, 5U); // the first line of the next page goes on with nothing
 }
 
 // 8. Given a line of a shared frame that core 1 has written, when core 0 reads it, then the newest contents
