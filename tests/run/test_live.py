@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from bulkhead.cli import build_app
 from bulkhead.commands import top
 from bulkhead.planning.budgets import Budget
+from bulkhead.run import find
 from bulkhead.run.directory import run_directory
 from bulkhead.run.live import LIVE_FILE, Window, live_table
 from bulkhead.run.status import BudgetStatus, CoreStatus, DomainStatus, SharedVcpu, SystemStatus
@@ -140,6 +141,20 @@ def test_top_says_that_a_run_was_killed_as_soon_as_it_was(target: Target, tmp_pa
     finally:
         os.kill(child, signal.SIGKILL)
         run.stdout.close()
+
+
+def test_top_tells_a_run_that_goes_on_without_a_table_from_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run without budgets writes its table at its end: whoever asks before is not told to start one."""
+    system = Path(__file__).parents[2] / "examples" / "zcu102.yaml"
+    monkeypatch.setattr(find, "build_dir", lambda: tmp_path)
+    with run_directory(tmp_path / "run", "zcu102") as place:
+        for asked in (system, place):
+            with pytest.raises(find.NoRun, match="the run goes on and has written no"):
+                find.find_run(asked, LIVE_FILE)
+    with pytest.raises(find.NoRun, match="start one"):
+        find.find_run(system, LIVE_FILE)
 
 
 def once(directory: Path) -> str:

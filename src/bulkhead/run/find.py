@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bulkhead.config.locate import system_path
 from bulkhead.env.paths import build_dir
+from bulkhead.run.directory import is_in_use
 
 
 class NoRun(Exception):
@@ -21,7 +22,9 @@ def find_run(given: Path, wanted: str) -> Path:
     if given.is_dir():
         if not (given / wanted).is_file():
             raise NoRun(
-                f"{given} has no {wanted}: it is not the directory of a run, or the run has only begun"
+                _goes_on(given, wanted)
+                if is_in_use(given)
+                else f"{given} has no {wanted}: it is not the directory of a run"
             )
         return given
     given = system_path(given)
@@ -29,14 +32,22 @@ def find_run(given: Path, wanted: str) -> Path:
         raise NoRun(f"{given} does not exist: name a system file, or the directory of a run")
     name = _system_name(given)
     parent = build_dir() / "run"
-    found = [
-        path.parent
-        for path in parent.glob(f"{name}*/{wanted}")
-        if path.parent.name == name or path.parent.name.startswith((f"{name}-", f"{name}."))
+    runs = [
+        path
+        for path in parent.glob(f"{name}*")
+        if path.name == name or path.name.startswith((f"{name}-", f"{name}."))
     ]
+    found = [path for path in runs if (path / wanted).is_file()]
     if not found:
+        if going_on := next(filter(is_in_use, runs), None):
+            raise NoRun(_goes_on(going_on, wanted))
         raise NoRun(f"{given}: no run of `{name}` has left a {wanted}: start one with `bulkhead run {given}`")
     return max(found, key=lambda path: (path / wanted).stat().st_mtime)
+
+
+def _goes_on(directory: Path, wanted: str) -> str:
+    """Samples are written when a run ends, the live table from the start where a domain has a budget."""
+    return f"{directory}: the run goes on and has written no {wanted} yet: wait for its end"
 
 
 def _system_name(file: Path) -> str:
