@@ -98,8 +98,8 @@ void encode(std::span<const record> records, bytes &to)
     for (const record &each : records) {
         const bool is_write = each.kind == access_kind::write;
         const std::uint64_t gap = each.instructions < inline_gaps ? each.instructions : inline_gaps;
-        to.push_back(
-            static_cast<std::uint8_t>((is_write ? 1U : 0U) | each.size_log2 << 1U | gap << gap_shift));
+        to.push_back(static_cast<std::uint8_t>((is_write ? 1U : 0U) | unsigned{each.size_log2} << 1U |
+                                               gap << gap_shift));
         if (gap == inline_gaps) {
             append_varint(to, each.instructions - inline_gaps);
         }
