@@ -36,8 +36,8 @@ public:
     {
         return fetch_by(route_, line, owner, now);
     }
-    // A read of the table walker, which enters every level.
-    memory_system::reply fetch_table(phys_addr line, owner_id owner, picoseconds &now)
+    // A read of the table walker or of instructions, which enters every level.
+    memory_system::reply fetch_allocating(phys_addr line, owner_id owner, picoseconds &now)
     {
         allocate_ = true;
         const memory_system::reply reply = fetch_by(route_, line, owner, now);

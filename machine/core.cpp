@@ -4,11 +4,14 @@
 
 namespace bulkhead::machine {
 
-core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cache> l2, route way,
-           engine &timeline, const load_store_unit::surroundings &around)
+core::core(core_id id, const core_settings &wanted, cache l1d, std::optional<cache> l1i,
+           std::optional<cache> l2, route way, engine &timeline, const load_store_unit::surroundings &around)
     : settings_(wanted), turn_(id, wanted, timeline),
-      load_store_(wanted, std::move(l1d), std::move(l2), std::move(way), around, turn_, tallies_)
+      load_store_(wanted, std::move(l1d), std::move(l2), std::move(way), around, turn_, tallies_),
+      fetch_(std::move(l1i), wanted, around.ram, load_store_, turn_, tallies_)
 {
+    load_store_.set_fetches(fetch_);
+    turn_.clock().set_fetches(fetch_.core_bit());
 }
 
 core::~core() = default;
@@ -70,6 +73,13 @@ void core::uncached(phys_addr address, std::uint32_t bytes, access_kind kind)
 {
     load_store_.uncached({address, bytes, kind, true});
     finish();
+}
+
+void core::fetch(phys_addr where, const std::shared_ptr<fetched_text> &text, std::uint64_t offset)
+{
+    if (fetch_.fetch(where, text, offset)) {
+        finish();
+    }
 }
 
 void core::walk_read(phys_addr where, walk_path from)

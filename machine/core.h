@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "machine/event_tallies.h"
+#include "machine/fetch_unit.h"
 #include "machine/load_store_unit.h"
 #include "machine/sequencer.h"
 
@@ -18,8 +19,8 @@ class core {
 public:
     static constexpr std::size_t max_misses = mshr_file::most;
 
-    core(core_id id, const core_settings &wanted, cache l1d, std::optional<cache> l2, route way,
-         engine &timeline, const load_store_unit::surroundings &around);
+    core(core_id id, const core_settings &wanted, cache l1d, std::optional<cache> l1i,
+         std::optional<cache> l2, route way, engine &timeline, const load_store_unit::surroundings &around);
     core(const core &) = delete;
     core &operator=(const core &) = delete;
     ~core();
@@ -89,6 +90,9 @@ public:
     // (machine/budget.h): it is spent.
     [[gnu::noinline]] void budget_spent();
 
+    // Instructions of a line, which is at `offset` of a text. Returns when they are there.
+    void fetch(phys_addr where, const std::shared_ptr<fetched_text> &text, std::uint64_t offset);
+
     // --- For its MMU (machine/mmu.h) ---
 
     // Reads a descriptor, from that cache on. Returns when it is there.
@@ -115,6 +119,7 @@ public:
     [[nodiscard]] core_counts counts() const;
     [[nodiscard]] std::uint64_t count_of(core_event which) const { return tallies_.of(which); }
     [[nodiscard]] const cache &l1d() const { return load_store_.caches().l1d(); }
+    [[nodiscard]] const cache *l1i() const { return fetch_.l1i(); }
     [[nodiscard]] const cache *l2() const { return load_store_.caches().l2(); }
     [[nodiscard]] const route &way() const { return load_store_.bus().way(); }
     // Whether its private caches have a line.
@@ -160,6 +165,7 @@ private:
     event_tallies tallies_;
     sequencer turn_;
     load_store_unit load_store_;
+    fetch_unit fetch_;
 };
 
 } // namespace bulkhead::machine

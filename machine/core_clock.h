@@ -37,26 +37,26 @@ public:
 
     [[nodiscard]] static bool execute(std::uint64_t count)
     {
-        machine_budget -= static_cast<std::int64_t>(count);
-        return machine_budget >= 0;
+        machine_running.budget -= static_cast<std::int64_t>(count);
+        return machine_running.budget >= 0;
     }
     // The budget is what remains to the limit, so it shrinks too; at least as much as it must.
     [[nodiscard]] bool execute_load_use()
     {
         fs_ += load_use_fs_;
-        machine_budget -= load_use_instructions_;
+        machine_running.budget -= load_use_instructions_;
         granted_ -= load_use_instructions_;
-        return machine_budget >= 0;
+        return machine_running.budget >= 0;
     }
 
     // --- What was used of the budget becomes time; all below are called after it, and grant() at the end ---
 
     void settle()
     {
-        const auto spent = static_cast<std::uint64_t>(granted_ - machine_budget);
+        const auto spent = static_cast<std::uint64_t>(granted_ - machine_running.budget);
         instructions_ += spent;
         fs_ += spent * instruction_fs_;
-        granted_ = machine_budget;
+        granted_ = machine_running.budget;
     }
     [[nodiscard]] picoseconds settled() const { return picoseconds{(fs_ + 999) / 1000}; }
     [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
@@ -82,17 +82,20 @@ public:
     void grant(picoseconds limit, std::uint64_t instructions)
     {
         granted_ = static_cast<std::int64_t>(std::min(budget_to(limit), instructions));
-        machine_budget = granted_;
+        machine_running.budget = granted_;
     }
 
     // --- By who changes the running core ---
 
     // The budget is not this core's any more. It was settled.
     void left() { runs_ = false; }
+    // The core's bit for its fetches, from when it runs next on.
+    void set_fetches(std::uint64_t bit) { fetches_ = bit; }
     // The budget is what another core left, or nobody.
     void resumed()
     {
-        granted_ = machine_budget;
+        granted_ = machine_running.budget;
+        machine_running.fetches = fetches_;
         runs_ = true;
     }
     [[nodiscard]] bool runs() const { return runs_; }
@@ -102,7 +105,7 @@ private:
 
     [[nodiscard]] std::uint64_t used() const
     {
-        return runs_ ? static_cast<std::uint64_t>(granted_ - machine_budget) : 0;
+        return runs_ ? static_cast<std::uint64_t>(granted_ - machine_running.budget) : 0;
     }
     [[nodiscard]] std::uint64_t fs() const { return fs_ + used() * instruction_fs_; }
     // How many instructions end before a time, or one less: a division would cost more than all the rest.
@@ -122,6 +125,7 @@ private:
     std::uint64_t instructions_reciprocal_; // 2^64 / instruction_fs_, rounded down
     std::uint64_t fs_ = 0;                  // as of when the budget was granted
     std::int64_t granted_ = 0;
+    std::uint64_t fetches_ = 0;
     std::uint64_t instructions_ = 0; // as of then; not next to fs_: the compiler would change both as one
                                      // word, which is slow to read again
     bool runs_ = false;

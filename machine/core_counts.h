@@ -19,11 +19,13 @@ enum class core_event : std::uint8_t {
     bus_access,     // lines read from or written to the interconnect because of this core
     beats,          // of data between the core and what is shared, cached there or not
     uncached,       // accesses past all caches, devices included
-    l1_tlb_refill,
-    l2_tlb_refill, // = walks
-    memory_access, // loads and stores of what runs on it, hits included
+    l1_tlb_refill,  // of the first-level TLB for data
+    l2_tlb_refill,  // = walks
+    memory_access,  // loads and stores of what runs on it, hits included
+    l1i_refill,     // lines of code that came into L1I
+    l1i_tlb_refill,
 };
-inline constexpr std::size_t core_event_count = 11;
+inline constexpr std::size_t core_event_count = 13;
 std::string_view name_of(core_event which);
 
 enum class stall_cause : std::uint8_t {
@@ -34,8 +36,9 @@ enum class stall_cause : std::uint8_t {
     walk,
     device,
     maintenance, // that another core has broadcast
+    fetch,       // of code that L1I did not have
 };
-inline constexpr std::size_t stall_cause_count = 7;
+inline constexpr std::size_t stall_cause_count = 8;
 std::string_view name_of(stall_cause which);
 
 struct core_counts {

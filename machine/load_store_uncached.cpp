@@ -69,8 +69,8 @@ void load_store_unit::walk_read(phys_addr where, walk_path from)
         fill_l1();
         turn_.wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
     } else {
-        const memory_system::reply reply =
-            cached ? bus_.fetch_table(line, frame->owner, now) : bus_.fetch_uncached(line, frame->owner, now);
+        const memory_system::reply reply = cached ? bus_.fetch_allocating(line, frame->owner, now)
+                                                  : bus_.fetch_uncached(line, frame->owner, now);
         if (l2 != nullptr) {
             tallies_.count(core_event::l2d_access);
             tallies_.count(core_event::l2d_refill);

@@ -3,6 +3,8 @@
 // sequencer::order().
 #include "machine/load_store_unit.h"
 
+#include "machine/fetch_unit.h"
+
 #include <algorithm>
 
 namespace bulkhead::machine {
@@ -409,6 +411,14 @@ void load_store_unit::write_in_flight(access what, bool in_flight)
 }
 
 // --- By others ---
+
+std::optional<written_back> load_store_unit::drop(phys_addr line)
+{
+    if (fetches_ != nullptr) {
+        fetches_->drop(line);
+    }
+    return caches_.drop(line);
+}
 
 void load_store_unit::flush(phys_addr start, byte_count size)
 {

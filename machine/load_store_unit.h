@@ -19,6 +19,8 @@
 
 namespace bulkhead::machine {
 
+class fetch_unit;
+
 class load_store_unit final : public memory_client {
 public:
     // What cores share.
@@ -85,6 +87,9 @@ public:
     // Takes the lines of a range out of the private caches; dirty ones are written back.
     void flush(phys_addr start, byte_count size);
 
+    // Whose L1I loses a line, too, that the caches above a level must give up.
+    void set_fetches(fetch_unit &fetches) { fetches_ = &fetches; }
+
     static constexpr std::uint64_t unlimited = std::uint64_t{1} << 62U; // instructions
     // How many instructions may execute before the oldest load in flight holds them up. The clock was
     // settled.
@@ -103,7 +108,7 @@ public:
     // memory_client
     void arrived(ticket id, picoseconds when) override;
     void room(picoseconds when) override { turn_.room(when); }
-    std::optional<written_back> drop(phys_addr line) override { return caches_.drop(line); }
+    std::optional<written_back> drop(phys_addr line) override;
     [[nodiscard]] bool holds(phys_addr line) const override { return caches_.holds(line); }
 
 private:
@@ -175,6 +180,7 @@ private:
     event_tallies &tallies_;
     bus_unit bus_;
     private_caches caches_;
+    fetch_unit *fetches_ = nullptr;
     mshr_file mshrs_;
     prefetcher prefetcher_;
     write_stream write_stream_;

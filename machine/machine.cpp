@@ -72,6 +72,9 @@ void check_core(builder &check, const settings &wanted, const core_settings &one
     check.demand(!one.l1d.on_eviction, where + ".l1d.on_eviction", "nothing is above an L1");
     check.demand(one.l1d.line_bytes == wanted.cores.at(0).l1d.line_bytes, where + ".l1d.line_bytes",
                  "all caches must have lines of one size");
+    check.demand(!one.l1i || !one.l1i->on_eviction, where + ".l1i.on_eviction", "nothing is above an L1");
+    check.demand(!one.l1i || one.l1i->line_bytes <= one.l1d.line_bytes, where + ".l1i.line_bytes",
+                 "must not be longer than the other caches' lines");
     check.demand(!one.l2 || one.l2->line_bytes == one.l1d.line_bytes, where + ".l2.line_bytes",
                  "all caches must have lines of one size");
     check.demand(one.prefetcher.depth_lines == 0 ||
@@ -228,10 +231,15 @@ result<std::unique_ptr<simulated_machine>> simulated_machine::make(const setting
     std::unique_ptr<simulated_machine> built(
         new simulated_machine(wanted, std::move(levels), std::move(*memory)));
     const std::uint64_t core_seed = wanted.seed + 1000;
+    const std::uint64_t fetch_seed = wanted.seed + 2000;
     built->cores_.reserve(wanted.cores.size());
     for (std::size_t i = 0; i < wanted.cores.size(); ++i) {
         const core_settings &one = wanted.cores[i];
         auto l1d = make.build_cache(one.l1d, wanted.owners, core_seed + 2 * i, at("cores", i) + ".l1d");
+        std::optional<cache> l1i;
+        if (one.l1i) {
+            l1i = make.build_cache(*one.l1i, wanted.owners, fetch_seed + i, at("cores", i) + ".l1i");
+        }
         std::optional<cache> l2;
         if (one.l2) {
             l2 = make.build_cache(*one.l2, wanted.owners, core_seed + 2 * i + 1, at("cores", i) + ".l2");
@@ -240,7 +248,7 @@ result<std::unique_ptr<simulated_machine>> simulated_machine::make(const setting
             return refusal{make.reason()};
         }
         built->cores_.push_back(std::make_unique<core>(
-            core_id{static_cast<std::uint32_t>(i)}, one, std::move(*l1d), std::move(l2),
+            core_id{static_cast<std::uint32_t>(i)}, one, std::move(*l1d), std::move(l1i), std::move(l2),
             route_of(wanted, one), built->timeline_,
             load_store_unit::surroundings{built->memory_, built->ram_, built->settings_.regions,
                                           picoseconds{wanted.device_ps}, built->snooped_}));

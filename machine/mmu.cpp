@@ -218,7 +218,7 @@ mmu::outcome mmu::look_up(first_tlb &first, const translation_regime &regime, st
         known.entry = first.number_of(*found);
         return known;
     }
-    owner_->count_one(core_event::l1_tlb_refill);
+    owner_->count_one(&first == &data_ ? core_event::l1_tlb_refill : core_event::l1i_tlb_refill);
     // Others run while this core waits, and may invalidate what it has read: then it looks again.
     for (;;) {
         const std::uint64_t before = invalidated_;

@@ -74,7 +74,8 @@ struct core_settings {
     std::uint32_t reads = 0;       // lines in flight for loads, stores and prefetches together; 0: any
     std::uint64_t transfer_ps = 0; // of a line from the first shared level to the core
     cache_settings l1d;
-    std::optional<cache_settings> l2; // private
+    std::optional<cache_settings> l1i; // nothing: fetching instructions costs nothing
+    std::optional<cache_settings> l2;  // private
     std::uint64_t l2_latency_ps = 0;
     prefetcher_settings prefetcher;
     write_streaming_settings write_streaming;

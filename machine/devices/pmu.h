@@ -37,6 +37,8 @@ enum class pmu_register : std::uint8_t {
 // Numbers of common events (DDI 0487, D13.12) that the models know.
 namespace pmu_event {
 inline constexpr std::uint16_t sw_incr = 0x00;
+inline constexpr std::uint16_t l1i_cache_refill = 0x01;
+inline constexpr std::uint16_t l1i_tlb_refill = 0x02;
 inline constexpr std::uint16_t l1d_cache_refill = 0x03;
 inline constexpr std::uint16_t l1d_tlb_refill = 0x05;
 inline constexpr std::uint16_t inst_retired = 0x08;

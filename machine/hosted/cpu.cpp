@@ -65,19 +65,20 @@ void cpu::power_on(const void *function, std::uint64_t x0, std::uint64_t x1)
     on_ = true;
     timing_.start([this, function, x0, x1](core &) {
         el2_ = &timing_.current();
-        enter(el2_execution_, system_.el2_space());
+        enter(el2_execution_, system_.el2_space(), system_.hypervisor().text());
         reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(reinterpret_cast<std::uintptr_t>(function))(
             x0, x1);
     });
 }
 
 // At the start of a fiber: what runs on it sees `space`. Its stack is the host's.
-void cpu::enter(execution &what, const window &space)
+void cpu::enter(execution &what, const window &space, const std::shared_ptr<program_text> &text)
 {
     constexpr std::uint64_t above = 1024; // of this frame, to the stack's top
     const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     what = {};
     what.on = &timing_;
+    what.text = text;
     what.faults = this;
     what.see(space); // translated: of EL2 by translation_on(), of a guest by translate_guest()
     what.free_first = here + above - fiber::default_stack.value;
@@ -146,7 +147,7 @@ void cpu::start_guest()
 {
     system_.vcpu_starts(state_[SYSREG_ID_VTTBR_EL2] >> 48, id());
     guest_->on = std::make_unique<fiber>([this]() -> fiber & {
-        enter(guest_->runs, space_->pages());
+        enter(guest_->runs, space_->pages(), system_.text_of(vmid()));
         translate_guest();
         run_guest();
         return *el2_;

@@ -88,7 +88,8 @@ public:
 private:
     void resolve(const fault &what) override;
     bool translate(std::uint64_t address, std::uint64_t ipa, access_kind kind, std::uint64_t code) override;
-    void enter(execution &what, const window &space);
+    std::optional<phys_addr> translate_code(std::uint64_t ipa) override;
+    void enter(execution &what, const window &space, const std::shared_ptr<program_text> &text);
     void translate_guest();
     // Makes a page of the guest's memory accessible, through EL2 if it must; returns with it mapped.
     void map_page(std::uint64_t ipa, access_kind kind, std::uint64_t resume);

@@ -15,7 +15,9 @@ struct watchable {
     core_event counted;
 };
 
-constexpr std::array<watchable, 10> watched = {{
+constexpr std::array<watchable, 12> watched = {{
+    {number::l1i_cache_refill, core_event::l1i_refill},
+    {number::l1i_tlb_refill, core_event::l1i_tlb_refill},
     {number::l1d_cache_refill, core_event::l1d_refill},
     {number::l1d_tlb_refill, core_event::l1_tlb_refill},
     {number::l1d_cache_wb, core_event::l1d_write_back},

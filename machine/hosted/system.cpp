@@ -302,6 +302,11 @@ cpu &system::running()
     return *cpus_[machine_->timeline().running()->id().value];
 }
 
+std::shared_ptr<program_text> system::text_of(std::uint64_t vmid) const
+{
+    return vmid - 1 < guests_.size() ? guests_[vmid - 1].program->text() : nullptr;
+}
+
 guest_space *system::space_of(std::uint64_t vmid)
 {
     // VMID 0 is nobody's.

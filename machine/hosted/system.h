@@ -97,6 +97,7 @@ public:
     [[nodiscard]] window &el2_space() { return *el2_space_; }
     [[nodiscard]] const instance &hypervisor() const { return *hypervisor_; }
     [[nodiscard]] guest_space *space_of(std::uint64_t vmid);
+    [[nodiscard]] std::shared_ptr<program_text> text_of(std::uint64_t vmid) const; // null: it is not fetched
     // The accesses of a domain whose VCPUs are on several cores must be ordered, even where they hit.
     void vcpu_starts(std::uint64_t vmid, core_id where);
     // So must those to a page that a domain shares with EL2 on another core, or with the broker.

@@ -84,6 +84,14 @@ bool cpu::translate(std::uint64_t address, std::uint64_t ipa, access_kind kind, 
     return !known;
 }
 
+std::optional<phys_addr> cpu::translate_code(std::uint64_t ipa)
+{
+    const std::uint64_t here = in_guest_ ? space_->ipa_at(ipa) : system_.el2_address(ipa);
+    const mmu::outcome found = mmu_->fetch(in_guest_ ? guest_regime_ : el2_regime_, here);
+    const auto *made = std::get_if<page_translation>(&found);
+    return made == nullptr ? std::nullopt : std::optional(made->of(here));
+}
+
 void cpu::pay_translation(std::uint64_t ipa, access_kind kind)
 {
     if (mmu_) {

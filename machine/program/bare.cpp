@@ -69,6 +69,7 @@ std::optional<refusal> bare_program::load(const image &file)
         return *std::move(bad);
     }
     program_ = std::make_unique<instance>(std::get<instance>(std::move(placed)));
+    execution_.text = program_->text();
     if (auto bad = program_->load_data()) {
         return bad;
     }

@@ -275,6 +275,29 @@ void machine_budget_spent()
     current_execution()->on->budget_spent();
 }
 
+// Between two instructions, as above: the block has not begun.
+void machine_fetch(std::uint16_t *missing)
+{
+    const execution &here = *current_execution();
+    core &on = *here.on;
+    const std::uint64_t bit = machine_running.fetches;
+    const std::shared_ptr<program_text> text = here.text;
+    if (!text) {
+        *missing = static_cast<std::uint16_t>(*missing & ~bit);
+        return;
+    }
+    const program_text::part block = text->entered(missing, bit);
+    const std::uint64_t line = on.settings().l1i->line_bytes;
+    for (std::uint64_t at = block.begin & ~(line - 1); at < block.end; at += line) {
+        const std::uint64_t ipa = text->address_of(at);
+        const auto where =
+            here.translator != nullptr ? here.translator->translate_code(ipa) : here.space->translate(ipa);
+        if (where) {
+            on.fetch(*where, text, at);
+        }
+    }
+}
+
 // One host thread: what is done is seen by all.
 void __tsan_atomic_thread_fence(int) {}
 void __tsan_atomic_signal_fence(int) {}

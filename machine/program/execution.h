@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "machine/core.h"
+#include "machine/program/program_text.h"
 #include "machine/program/window.h"
 
 namespace bulkhead::machine {
@@ -41,6 +42,9 @@ public:
     virtual bool translate(std::uint64_t address, std::uint64_t ipa, access_kind kind,
                            std::uint64_t code) = 0;
 
+    // Where the code at an IPA is, whose line is fetched; time may pass. Nothing: nowhere.
+    virtual std::optional<phys_addr> translate_code(std::uint64_t ipa) = 0;
+
 protected:
     ~page_translator() = default;
 };
@@ -52,6 +56,7 @@ struct execution {
     const window *space = nullptr;
     fault_handler *faults = nullptr;
     page_translator *translator = nullptr; // null: translation costs nothing
+    std::shared_ptr<program_text> text;    // null: it is not fetched
     // The host's memory that the program may use at no cost: its stack, if that is not in an annex.
     std::uint64_t free_first = 0;
     std::uint64_t free_bytes = 0;

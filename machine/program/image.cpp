@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint64_t link_end =
     link_window + (std::uint64_t{1} << 31); // reach of the code's displacements
 constexpr std::size_t max_relocations = 1 << 20;
+constexpr std::size_t max_blocks = 1 << 20;
+constexpr std::uint32_t max_block_instructions = 1 << 16;
 
 #if defined(__x86_64__)
 constexpr std::uint16_t this_host = EM_X86_64;
@@ -45,6 +47,9 @@ public:
             return refusal{reason_};
         }
         names();
+        if (!blocks()) {
+            return refusal{reason_};
+        }
         return std::move(image_);
     }
 
@@ -254,11 +259,11 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool may_change(std::uint64_t address) const
+    [[nodiscard]] bool may_change(std::uint64_t address, std::uint64_t bytes) const
     {
-        const auto holds = [address](const image::segment &each) {
-            return !each.executable && address >= each.address && each.file_bytes >= 8 &&
-                   address - each.address <= each.file_bytes - 8;
+        const auto holds = [=](const image::segment &each) {
+            return !each.executable && address >= each.address && each.file_bytes >= bytes &&
+                   address - each.address <= each.file_bytes - bytes;
         };
         return holds(image_.data_) || std::ranges::any_of(image_.below_, holds);
     }
@@ -267,7 +272,7 @@ private:
     {
         const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(entry.r_info));
         const std::string name = symbol_name(ELF64_R_SYM(entry.r_info));
-        if (!may_change(entry.r_offset)) {
+        if (!may_change(entry.r_offset, 8)) {
             return refuse(sentence("a relocation at ", hex{entry.r_offset}, ", outside of its data"));
         }
         image::relocation made{entry.r_offset, static_cast<std::uint64_t>(entry.r_addend), name};
@@ -307,6 +312,36 @@ private:
             }
         }
         std::ranges::sort(image_.names_, {}, &image::name::address);
+    }
+
+    // Lengths and words of the blocks that are fetched, if the file has them.
+    bool blocks()
+    {
+        const auto first = image_.symbol("machine_blocks");
+        const auto end = image_.symbol("machine_blocks_end");
+        const auto missing = image_.symbol("machine_missing");
+        if (!first || !end || !missing || *first == *end) {
+            return true;
+        }
+        const std::uint64_t count = (*end - *first) / sizeof(std::uint32_t);
+        const auto offset = offset_of(*first, count * sizeof(std::uint32_t));
+        if (*end < *first || count > max_blocks || !offset || *missing >= link_window ||
+            *missing % sizeof(std::uint16_t) != 0 || !may_change(*missing, count * sizeof(std::uint16_t))) {
+            return refuse("blocks of code outside of its segments");
+        }
+        std::vector<std::uint32_t> lengths(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            if (!at(*offset + i * sizeof(lengths[i]), lengths[i]) || lengths[i] > max_block_instructions) {
+                return refuse("a block of code of impossible length");
+            }
+        }
+        image_.blocks_ = text_blocks(lengths);
+        image_.missing_ = *missing;
+        image_.text_room_ = image_.symbol("machine_text");
+        const bool has_room =
+            !image_.text_room_ || (*image_.text_room_ >= link_window &&
+                                   *image_.text_room_ % page_bytes == 0 && *image_.text_room_ < link_end);
+        return has_room || refuse("a place for text outside of its data");
     }
 
     void names_of(const Elf64_Shdr &section, const Elf64_Shdr &strings)

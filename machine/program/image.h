@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "machine/program/program_text.h"
 #include "machine/program/window.h"
 
 namespace bulkhead::machine {
@@ -28,6 +29,7 @@ public:
     [[nodiscard]] std::uint64_t data_offset() const { return data_.address - link_window; }
     [[nodiscard]] byte_count data_bytes() const { return {data_.bytes}; }
     [[nodiscard]] byte_count text_bytes() const { return {text_bytes_}; }
+    [[nodiscard]] const text_blocks &blocks() const { return blocks_; }
 
     // Of any symbol with a name, also those not exported; the link address.
     [[nodiscard]] std::optional<std::uint64_t> symbol(std::string_view name) const;
@@ -59,6 +61,9 @@ private:
     std::vector<segment> below_; // segments of text, constants and linkage
     segment data_;
     std::uint64_t text_bytes_ = 0;
+    text_blocks blocks_;
+    std::uint64_t missing_ = 0;              // link address of the blocks' words
+    std::optional<std::uint64_t> text_room_; // link address of a place for the text among the data
     std::uint64_t entry_ = 0;
     std::vector<relocation> relocations_;
     std::vector<name> names_; // by address
@@ -81,6 +86,8 @@ public:
     // Host addresses.
     [[nodiscard]] const void *entry() const { return at(file_->entry_); }
     [[nodiscard]] const void *symbol(std::string_view name) const; // nullptr: unknown
+    // What cores fetch; null: the image says nothing of it, or it lies nowhere.
+    [[nodiscard]] const std::shared_ptr<program_text> &text() const { return text_; }
     [[nodiscard]] bool has_text(std::uint64_t host_address) const;
     [[nodiscard]] std::string describe(std::uint64_t host_address) const;
 
@@ -96,9 +103,11 @@ private:
     [[nodiscard]] const void *at(std::uint64_t link_address) const;
     [[nodiscard]] std::optional<refusal> copy_text() const;
     [[nodiscard]] std::optional<refusal> relocate(symbol_table symbols);
+    void place_text();
 
     const image *file_;
     window *space_;
+    std::shared_ptr<program_text> text_;
     std::vector<std::byte> data_;
 };
 

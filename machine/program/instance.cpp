@@ -39,7 +39,24 @@ result<instance> instance::place(const image &file, window &space, symbol_table 
     if (auto bad = made.relocate(symbols)) {
         return *std::move(bad);
     }
+    made.place_text();
     return made;
+}
+
+// Where the layout has a place for it, or, as on the board, right before the data.
+void instance::place_text()
+{
+    const text_blocks &blocks = file_->blocks();
+    const std::uint64_t bytes = up_to_pages(blocks.bytes());
+    const bool among_data = file_->text_room_.has_value();
+    if (blocks.count() == 0 || (!among_data && file_->data_offset() < bytes)) {
+        return;
+    }
+    const std::uint64_t first =
+        among_data ? space_->layout().first + (*file_->text_room_ - link_window) : data_ipa() - bytes;
+    auto *words = reinterpret_cast<std::uint16_t *>(space_->host(space_->layout().first) -
+                                                    (link_window - file_->missing_));
+    text_ = std::make_shared<program_text>(blocks, words, first);
 }
 
 const void *instance::at(std::uint64_t link_address) const
@@ -86,7 +103,9 @@ std::optional<refusal> instance::relocate(symbol_table symbols)
     }
     for (const image::segment &each : file_->below_) {
         std::byte *where = space_->host(space_->layout().first) - (link_window - each.address);
-        const int protection = PROT_READ | (each.executable ? PROT_EXEC : 0);
+        const bool has_words = file_->blocks().count() != 0 && file_->missing_ >= each.address &&
+                               file_->missing_ - each.address < each.bytes;
+        const int protection = PROT_READ | (each.executable ? PROT_EXEC : 0) | (has_words ? PROT_WRITE : 0);
         if (mprotect(where, up_to_pages(each.bytes), protection) != 0) {
             return refusal{sentence("text can not be protected: ", std::strerror(errno))};
         }

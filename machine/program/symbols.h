@@ -68,4 +68,6 @@ int machine_memcmp(const void *left, const void *right, std::size_t bytes);
 
 // program_entry/: what a basic block calls when the budget is spent; it keeps all registers.
 void machine_program_spent();
+// The same for what it calls when it must be fetched, with the address of its word in r10.
+void machine_program_fetch();
 }

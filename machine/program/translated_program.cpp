@@ -42,4 +42,11 @@ bool translated_program::translate(std::uint64_t address, std::uint64_t ipa, acc
     return !known;
 }
 
+std::optional<phys_addr> translated_program::translate_code(std::uint64_t ipa)
+{
+    const mmu::outcome found = on_core_->unit().fetch(on_core_->space().regime(), ipa);
+    const auto *made = std::get_if<page_translation>(&found);
+    return made == nullptr ? space_.translate(ipa) : made->of(ipa);
+}
+
 } // namespace bulkhead::machine

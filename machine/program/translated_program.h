@@ -22,6 +22,7 @@ public:
     void enter(execution &what) { what.see(space_, *this, fast_.view()); }
 
     bool translate(std::uint64_t address, std::uint64_t ipa, access_kind kind, std::uint64_t code) override;
+    std::optional<phys_addr> translate_code(std::uint64_t ipa) override;
 
 private:
     translated_program(std::unique_ptr<translated> on_core, const window &space);

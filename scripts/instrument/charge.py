@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes compiled x86-64 code pay for its instructions: each basic block subtracts their number from the
-machine's budget (machine/budget.h) and calls the machine when it is spent. Loads that the program waits for
-(dependence.py) get a callback of their own.
+machine's budget (machine/budget.h) and calls the machine when it is spent, or when the block must be fetched
+(fetches.py). Loads that the program waits for (dependence.py) get a callback of their own.
 
     python -m instrument.charge IN.s OUT.s
 
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from instrument.assembly import Block, Function, Instruction, functions_of
 from instrument.dependence import is_waited_for
+from instrument.fetches import Fetches
 from instrument.flags import flags_matter
 
 CALLEE_SAVED = {"%rbx", "%rbp", "%r12", "%r13", "%r14", "%r15"}
@@ -28,7 +29,7 @@ SET_UP = (
     (re.compile(r"__tsan_atomic\d+_"), (("%rdi", "%edi"), ("%rdx", "%edx"))),
     (re.compile(r"__tsan_"), (("%rdi", "%edi"),)),
 )
-BUDGET = "machine_budget@GOTPCREL(%rip)"
+BUDGET = "machine_running@GOTPCREL(%rip)"
 SPENT = "machine_program_spent@GOTPCREL(%rip)"
 
 
@@ -105,6 +106,7 @@ class Charger:
         self.before: dict[int, str] = {}
         self.instead: dict[int, str] = {}
         self.stubs = 0
+        self.fetches = Fetches()
 
     def charge(self, function: Function) -> None:
         discount(function)
@@ -122,15 +124,16 @@ class Charger:
 
     def charge_block(self, function: Function, number: int, price: int) -> None:
         block = function.blocks[number]
+        word = self.fetches.block(price)
         for position, instruction in enumerate(block.instructions):
             if position > 0 and instruction.opaque and block.instructions[position - 1].opaque:
                 continue  # within an asm statement
             if not flags_matter(function.blocks, function.labels, number, position):
-                self.before[instruction.line] = self.checked(price)
+                self.before[instruction.line] = self.checked(price, word)
                 return
         first = block.instructions[0].line
         if jumps_back(function, number):
-            self.before[first] = f"\tpushfq\n{self.checked(price)}\tpopfq\n"
+            self.before[first] = f"\tpushfq\n{self.checked(price, word)}\tpopfq\n"
         else:
             # The next block looks whether the budget is spent.
             self.before[first] = (
@@ -138,13 +141,14 @@ class Charger:
                 "\tmovq\t%r10, (%r11)\n"
             )
 
-    def checked(self, price: int) -> str:
+    def checked(self, price: int, word: str) -> str:
         self.stubs += 1
         stub = f".Lbudget_spent{self.stubs}"
         back = f".Lbudget_granted{self.stubs}"
         return (
             f"\tmovq\t{BUDGET}, %r11\n\tsubq\t${price}, (%r11)\n\tjs\t{stub}\n"
             f"\t.subsection 1\n{stub}:\n\tcall\t*{SPENT}\n\tjmp\t{back}\n\t.subsection 0\n{back}:\n"
+            + self.fetches.asked(word, self.stubs)
         )
 
 
@@ -165,10 +169,11 @@ def instrument(text: str) -> str:
     charger = Charger()
     for function in functions_of(lines):
         charger.charge(function)
-    return "".join(
+    code = "".join(
         charger.before.get(number, "") + charger.instead.get(number, line)
         for number, line in enumerate(lines)
     )
+    return code + charger.fetches.sections()
 
 
 def main(source: Path, destination: Path) -> int:

@@ -8,18 +8,34 @@
 uint64_t compare_all(uint64_t seed);
 
 #ifdef PAID
-int64_t machine_budget;
+struct {
+    int64_t budget;
+    uint64_t fetches;
+} machine_running = {0, 1}; // the bit of a core that never has a block
 
 void machine_budget_spent(void);
+void machine_fetch(uint16_t *missing);
 void bulkhead_program_trapped(uint64_t code);
 
-void machine_budget_spent(void)
+static inline void destroy_what_a_call_may(void)
 {
-    machine_budget = 0;
     __asm__ volatile("pcmpeqd %%xmm0, %%xmm0\n\tpcmpeqd %%xmm7, %%xmm7\n\tpcmpeqd %%xmm15, %%xmm15\n\t"
                      "movq $-1, %%rax\n\tmovq %%rax, %%rcx\n\tmovq %%rax, %%rdx\n\tmovq %%rax, %%rsi\n\t"
                      "movq %%rax, %%rdi\n\tmovq %%rax, %%r8\n\tmovq %%rax, %%r9\n\tcmpq $1, %%rax" ::
                          : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "xmm0", "xmm7", "xmm15", "cc");
+}
+
+void machine_budget_spent(void)
+{
+    machine_running.budget = 0;
+    destroy_what_a_call_may();
+}
+
+void machine_fetch(uint16_t *missing)
+{
+    if (*missing != UINT16_MAX)
+        __builtin_trap(); // no word of a block
+    destroy_what_a_call_may();
 }
 
 void bulkhead_program_trapped(uint64_t code)

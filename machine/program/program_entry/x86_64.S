@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ways into and out of instrumented code on an x86-64 host (System V calling convention): calling it on a stack
- * of its own and leaving it for good, the call of a basic block whose budget is spent, and where the signal
+ * of its own and leaving it for good, the calls of a basic block whose budget is spent or that must be fetched, and where the signal
  * handler of faults.cpp sends a program whose access failed. Called by callbacks and faults.cpp only. */
     .text
 
@@ -80,6 +80,16 @@ machine_program_spent:
     restore_all
     ret
     .size   machine_program_spent, . - machine_program_spent
+
+    .globl  machine_program_fetch
+    .type   machine_program_fetch, @function
+machine_program_fetch:      /* r10: the block's word */
+    save_all
+    movq    %r10, %rdi
+    call    machine_fetch@PLT
+    restore_all
+    ret
+    .size   machine_program_fetch, . - machine_program_fetch
 
     /* The handler pushed the address of the instruction to try again, as a call would have. */
     .globl  bulkhead_program_trap

@@ -123,6 +123,9 @@ def _core(platform: Platform, number: int) -> Settings:
         "path": [name for name, cores_of in _shared(platform) if number in cores_of],
         "master": _master(platform, number),
     }
+    code = platform.caches.get("l1i")
+    if code is not None:
+        made["l1i"] = _cache(code)
     private = platform.caches.get("l2")
     if private is not None and not private.shared_by and not private.clusters:
         made["l2"] = _cache(private)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookups in L1I and the misses behind it; see the header.
+#include "machine/fetch_unit.h"
+
+namespace bulkhead::machine {
+
+fetch_unit::fetch_unit(std::optional<cache> l1i, const core_settings &wanted, const frames &ram,
+                       load_store_unit &load_store, sequencer &turn, event_tallies &tallies)
+    : l1i_(std::move(l1i)),
+      bit_(l1i_ && turn.id().value < most_cores ? std::uint64_t{1} << turn.id().value : 0),
+      outer_line_bytes_(wanted.l1d.line_bytes), l2_latency_(picoseconds{wanted.l2_latency_ps}), ram_(ram),
+      load_store_(load_store), turn_(turn), tallies_(tallies)
+{
+}
+
+bool fetch_unit::fetch(phys_addr where, const std::shared_ptr<fetched_text> &text, std::uint64_t offset)
+{
+    if (!l1i_) {
+        return false;
+    }
+    const phys_addr line{where.value & ~(line_bytes() - 1)};
+    if (l1i_->hit(line, access_kind::read)) {
+        hold(line, text, offset);
+        return false;
+    }
+    const frames::frame *const frame = ram_.find(line);
+    if (frame == nullptr) {
+        return false; // no memory that caches have
+    }
+    tallies_.count(core_event::l1i_refill);
+    const phys_addr outer{line.value & ~(outer_line_bytes_ - 1)};
+    picoseconds now = turn_.order();
+    if (const auto gone = l1i_->fill(line, frame->owner, access_kind::read)) {
+        tell(gone->line);
+    }
+    hold(line, text, offset);
+    cache *const l2 = load_store_.caches().l2();
+    if (l2 != nullptr) {
+        tallies_.count(core_event::l2d_access);
+        if (l2->hit(outer, access_kind::read)) {
+            turn_.wait_until(now + l2_latency_, stall_cause::fetch);
+            return true;
+        }
+        tallies_.count(core_event::l2d_refill);
+    }
+    const memory_system::reply reply = load_store_.bus().fetch_allocating(outer, frame->owner, now);
+    if (l2 != nullptr) {
+        load_store_.caches().fill_l2(outer, frame->owner);
+    }
+    wait_for(reply);
+    return true;
+}
+
+void fetch_unit::wait_for(memory_system::reply reply)
+{
+    if (reply.how == memory_system::reply::state::known) {
+        turn_.wait_until(reply.when(), stall_cause::fetch);
+    } else {
+        turn_.wait_for_data(reply.id(), stall_cause::fetch);
+    }
+}
+
+void fetch_unit::drop(phys_addr line)
+{
+    for (std::uint64_t at = line.value; l1i_ && at < line.value + outer_line_bytes_; at += line_bytes()) {
+        if (l1i_->invalidate(phys_addr{at})) {
+            tell(phys_addr{at});
+        }
+    }
+}
+
+// Two programs can have the same memory one after the other: who fetched the line last is told, who did
+// before asks again.
+void fetch_unit::hold(phys_addr line, const std::shared_ptr<fetched_text> &text, std::uint64_t offset)
+{
+    holder &own = holders_[line.value];
+    const std::shared_ptr<fetched_text> before = own.text.lock();
+    if (before && (before != text || own.offset != offset)) {
+        before->left(bit_, own.offset, line_bytes());
+    }
+    own = {text, offset};
+}
+
+void fetch_unit::tell(phys_addr line)
+{
+    const auto found = holders_.find(line.value);
+    if (found == holders_.end()) {
+        return;
+    }
+    if (const std::shared_ptr<fetched_text> text = found->second.text.lock()) {
+        text->left(bit_, found->second.offset, line_bytes());
+    }
+    holders_.erase(found);
+}
+
+} // namespace bulkhead::machine
