@@ -73,6 +73,7 @@ void fetch_unit::drop(phys_addr line)
 // before asks again.
 void fetch_unit::hold(phys_addr line, const std::shared_ptr<fetched_text> &text, std::uint64_t offset)
 {
+    offset &= ~(line_bytes() - 1);
     holder &own = holders_[line.value];
     const std::shared_ptr<fetched_text> before = own.text.lock();
     if (before && (before != text || own.offset != offset)) {

@@ -49,11 +49,11 @@ void instance::place_text()
     const text_blocks &blocks = file_->blocks();
     const std::uint64_t bytes = up_to_pages(blocks.bytes());
     const bool among_data = file_->text_room_.has_value();
-    if (blocks.count() == 0 || (!among_data && file_->data_offset() < bytes)) {
+    const std::uint64_t end = among_data ? *file_->text_room_ - link_window + bytes : file_->data_offset();
+    if (blocks.count() == 0 || end < bytes || end > space_->layout().bytes.value) {
         return;
     }
-    const std::uint64_t first =
-        among_data ? space_->layout().first + (*file_->text_room_ - link_window) : data_ipa() - bytes;
+    const std::uint64_t first = space_->layout().first + end - bytes;
     auto *words = reinterpret_cast<std::uint16_t *>(space_->host(space_->layout().first) -
                                                     (link_window - file_->missing_));
     text_ = std::make_shared<program_text>(blocks, words, first);

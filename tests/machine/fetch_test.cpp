@@ -24,7 +24,7 @@ class noted_text final : public fetched_text {
 public:
     void left(std::uint64_t core_bit, std::uint64_t offset, std::uint64_t bytes) override
     {
-        EXPECT_EQ(bytes, line);
+        EXPECT_LE(bytes, line);
         gone.emplace_back(core_bit, offset);
     }
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gone;
@@ -105,7 +105,7 @@ TEST_F(fetches, another_core_that_fills_the_shared_level_makes_code_come_from_me
                     (void)fetch(on, at);
                 }
                 (beside ? disturbed : undisturbed) = (on.clock() - before).value;
-                on.spend(picoseconds{1'000'000'000});
+                on.spend(picoseconds{5'000'000'000});
             }
         });
         if (beside) {

@@ -96,13 +96,13 @@ TEST(image, what_is_no_program_is_refused)
                 HasSubstr("segment at"));
     EXPECT_THAT(reason_changed([](header &, programs &p) { p[1].p_vaddr = p[0].p_vaddr; }),
                 HasSubstr("overlap"));
-    EXPECT_THAT(reason_changed([](header &, programs &p) { p[3].p_memsz = 1 << 30; }),
+    EXPECT_THAT(reason_changed([](header &, programs &p) { p[4].p_memsz = 1 << 30; }),
                 HasSubstr("the domain has"));
-    EXPECT_THAT(reason_changed([](header &, programs &p) { p[3].p_memsz = ~std::uint64_t{0}; }),
+    EXPECT_THAT(reason_changed([](header &, programs &p) { p[4].p_memsz = ~std::uint64_t{0}; }),
                 HasSubstr("segment at"));
-    EXPECT_THAT(reason_changed([](header &, programs &p) { p[3].p_offset = ~std::uint64_t{0}; }),
+    EXPECT_THAT(reason_changed([](header &, programs &p) { p[4].p_offset = ~std::uint64_t{0}; }),
                 HasSubstr("ends within a segment"));
-    EXPECT_THAT(reason_changed([](header &, programs &p) { p[4].p_vaddr = 0; }),
+    EXPECT_THAT(reason_changed([](header &, programs &p) { p[5].p_vaddr = 0; }),
                 HasSubstr("no dynamic table"));
 }
 
