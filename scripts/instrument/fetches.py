@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes instrumented code fetch its instructions: a word for each block, with a bit for each core that must
-fetch the block before it executes it, and the lengths of all blocks.
+"""What makes instrumented code fetch its instructions: a word for each block, with a bit for each core that
+must fetch the block before it executes it, and the lengths of all blocks.
 
 Called by charge.py. The code looks at the word of the block by the bit of the core that it runs on
 (machine/budget.h) and calls the machine where that is set. The machine finds the lengths, in instructions of

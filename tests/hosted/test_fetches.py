@@ -68,7 +68,8 @@ def test_code_that_stays_in_l1i_is_fetched_once(tmp_path: Path) -> None:
     def of_a_step(code_kib: int) -> float:
         few = run(tmp_path / f"few-{code_kib}", code_kib=code_kib)
         many = run(tmp_path / f"many-{code_kib}", steps=3 * STEPS, code_kib=code_kib)
-        return (core(many)["events"]["l1i_refill"] - core(few)["events"]["l1i_refill"]) / (2 * STEPS)
+        more = int(core(many)["events"]["l1i_refill"]) - int(core(few)["events"]["l1i_refill"])
+        return more / (2 * STEPS)
 
     assert of_a_step(32) < 1
     assert of_a_step(1) > 20

@@ -96,7 +96,7 @@ def test_each_keeps_to_its_budget_and_priorities_and_no_recharge_is_lost(
     assert rest.events > 2 * throttled.events
     report = json.loads(re.findall(r"^report (.*)", said(seen.console, "control"), re.MULTILINE)[0])
     assert report["missed"] == 0
-    assert report["jitter_ns"]["max"] < 20_000, "a switch, whatever runs"
+    assert report["jitter_ns"]["max"] < 30_000, "a switch, whatever runs, and its code from memory"
     assert first.blocks >= FOR_MS // CONTROL_MS - 1
     total = sum(vcpu.run_ns for vcpu in (first, second, last))
     assert 0.9 * FOR_MS * MS < total <= FOR_MS * MS

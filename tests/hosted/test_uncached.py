@@ -22,8 +22,9 @@ ROOT = Path(__file__).parents[2]
 FOR_MS = 6
 LINE_BYTES = 64
 FEW = 2000  # of lines and accesses: what a start costs, EL2's part included
-# What EL2 itself accesses between an overflow and the counter's stop: on the bus, a line is four times.
-SLACK = 64
+# What EL2 itself accesses between an overflow and the counter's stop: on the bus, a line is four times. 16
+# lines of data, and, where L1I has not its code from the overflow before, 2 KiB of that.
+SLACK = 4 * (16 + 2048 // LINE_BYTES)
 # Of memory, and loads and stores as such: EL2's way to the stop executes a hundred.
 SLACK_OF_LOADS = 400
 

@@ -87,6 +87,20 @@ def test_payment_goes_where_flags_are_free() -> None:
     assert text.index("sete") < text.index("subq\t$3")
 
 
+def test_a_block_asks_whether_it_must_be_fetched_and_says_how_long_it_is() -> None:
+    """S7: a word of its own for each block, in the order of the lengths."""
+    text = instrument(function("movl $1, %eax; cmpl %esi, %edi; jl .L1; movl $2, %eax; ret; .L1:; ret"))
+    words = [int(place) for place in re.findall(r"testw\t%r10w, \.Lmissing\+(\d+)\(%rip\)", text)]
+    lengths = [int(length) for length in re.findall(r"\.long\t(\d+)", text.split(".machine_blocks")[1])]
+    assert (words, lengths) == ([0, 2, 4], [3, 2, 1])
+    assert "\t.fill\t3, 2, -1\n" in text.split(".machine_missing")[1], "nothing was fetched yet"
+    assert "\t.zero\t24\n" in text.split(".machine_text")[1], "six instructions of the target"
+
+
+def test_what_has_no_code_has_no_sections_of_it() -> None:
+    assert "machine_blocks" not in instrument("\t.data\none:\n\t.long\t1\n")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
