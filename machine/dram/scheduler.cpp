@@ -142,9 +142,14 @@ void scheduler::take_turn(clocks now)
     if (turn_.settled && writes_.size() == 0) [[likely]] {
         return;
     }
-    const bool was_writing = turn_.writing;
-    turn_ = turns_->take({.reads = reads_, .writes = writes_, .rows = banks_, .served = served_}, now);
-    stale_ = was_writing != turn_.writing ? all_kinds : stale_;
+    const auto [only, until, writing, settled] =
+        turns_->take({.reads = reads_, .writes = writes_, .rows = banks_, .served = served_}, now);
+    stale_ = writing != turn_.writing ? all_kinds : stale_;
+    // One by one: see plan::yield_to().
+    turn_.only = only;
+    turn_.until = until;
+    turn_.writing = writing;
+    turn_.settled = settled;
 }
 
 clocks scheduler::completes_after() const
@@ -198,8 +203,7 @@ template <command what>
 {
     plan first;
     for (; banks != 0; banks &= banks - 1) {
-        const plan one = of<what>(static_cast<std::uint32_t>(std::countr_zero(banks)), write, from);
-        first = one.before(first) ? one : first;
+        first.yield_to(of<what>(static_cast<std::uint32_t>(std::countr_zero(banks)), write, from));
     }
     return first;
 }
@@ -209,13 +213,11 @@ template <command what>
 {
     const bool hits = (queue_of(write).hits() & bit(bank)) != 0;
     const kind which = hits ? columns : is_open(bank) ? precharges : activates;
-    const plan one = next_of(write, bank, from);
-    plan &first = first_[which];
-    first = one.before(first) ? one : first;
+    first_[which].yield_to(next_of(write, bank, from));
 }
 
 // What goes next from `from` on, which is not before free_.
-void scheduler::plan_all(clocks from)
+[[gnu::noinline]] void scheduler::plan_all(clocks from)
 {
     planned_ = {};
     overdue_ = false;
@@ -223,9 +225,9 @@ void scheduler::plan_all(clocks from)
     if (turn_.only != nullptr) {
         plan_alone(from);
     } else if (turn_.writing) {
-        plan_direction<command::write>(from);
+        plan_direction<command::write>(stale_, from);
     } else {
-        plan_direction<command::read>(from);
+        plan_direction<command::read>(stale_, from);
     }
     if (!plainly()) [[unlikely]] {
         plan_closing(from);
@@ -235,11 +237,34 @@ void scheduler::plan_all(clocks from)
     due_ = std::min(planned_.when, look_again_);
 }
 
-template <command column> [[gnu::always_inline]] inline void scheduler::plan_direction(clocks from)
+// The same after a command of that kind, which is nearly all planning: known when this is compiled, so that
+// the host need not guess what to look at.
+template <scheduler::kind changed> [[gnu::always_inline]] inline void scheduler::plan_after(clocks from)
+{
+    if (stale_ != 0 || !plainly()) [[unlikely]] {
+        stale_ |= 1U << changed;
+        plan_all(from);
+        return;
+    }
+    planned_ = {};
+    overdue_ = false;
+    look_again_ = turn_.until;
+    if (turn_.writing) {
+        plan_direction<command::write>(1U << changed, from);
+    } else {
+        plan_direction<command::read>(1U << changed, from);
+    }
+    due_ = std::min(planned_.when, look_again_);
+}
+
+// `stale`: kinds whose first is not known, as bits.
+template <command column>
+[[gnu::always_inline]] inline void scheduler::plan_direction(std::uint32_t stale, clocks from)
 {
     constexpr bool write = column == command::write;
     const request_queue &queue = queue_of(write);
     if (queue.size() == 0) {
+        stale_ |= stale;
         return;
     }
     const clocks limit = queue.oldest()->arrived + policy_.age_limit;
@@ -250,20 +275,20 @@ template <command column> [[gnu::always_inline]] inline void scheduler::plan_dir
     look_again_ = std::min(look_again_, limit);
     const std::uint64_t hits = queue.hits() & ~refreshing_;
     const std::uint64_t misses = queue.banks() & ~queue.hits() & ~refreshing_;
-    // A time that has passed has been another command's, and says no more who is the first.
-    if (outdated(columns, from)) {
+    if (outdated(columns, stale, from)) {
         first_[columns] = first_of<column>(hits, write, from);
     }
-    if (outdated(activates, from)) {
+    if (outdated(activates, stale, from)) {
         first_[activates] = first_of<command::activate>(misses & ~banks_.open_banks(), write, from);
     }
-    if (outdated(precharges, from)) {
+    if (outdated(precharges, stale, from)) {
         first_[precharges] = first_of<command::precharge>(misses & banks_.open_banks(), write, from);
     }
     stale_ = 0;
-    planned_ = first_[columns];
-    propose(first_[activates]);
-    propose(first_[precharges]);
+    plan next = first_[columns];
+    next.yield_to(first_[activates]);
+    next.yield_to(first_[precharges]);
+    planned_ = next;
 }
 
 // The oldest request of the direction is over the age limit: nothing goes that puts off its next command.
@@ -375,19 +400,20 @@ void scheduler::issue()
     if (of_class == for_column) {
         write ? access<command::write>(bank, when) : access<command::read>(bank, when);
         take_turn(when);
+        plan_after<columns>(free_);
+    } else if (is_open(bank)) {
+        precharge(bank, when);
+        follow_rows(when);
+        plan_after<precharges>(free_);
+    } else if (of_class == for_row) {
+        activate(bank, write, when);
+        follow_rows(when);
+        plan_after<activates>(free_);
     } else {
-        if (is_open(bank)) {
-            precharge(bank, when);
-        } else if (of_class == for_row) {
-            activate(bank, write, when);
-        } else {
-            refresh(bank, when);
-        }
-        if (follows_rows_) {
-            take_turn(when);
-        }
+        refresh(bank, when);
+        follow_rows(when);
+        plan_all(free_);
     }
-    plan_all(free_);
 }
 
 void scheduler::activate(std::uint32_t bank, bool write, clocks when)
@@ -397,7 +423,6 @@ void scheduler::activate(std::uint32_t bank, bool write, clocks when)
     banks_.issue<command::activate>(bank, row, when);
     reads_.row_opened(bank, row);
     writes_.row_opened(bank, row);
-    stale_ |= 1U << activates;
     join(write, bank, when + 1);
 }
 
@@ -408,7 +433,6 @@ void scheduler::precharge(std::uint32_t bank, clocks when)
     closing_ &= ~bit(bank);
     reads_.row_closed(bank);
     writes_.row_closed(bank);
-    stale_ |= 1U << precharges;
     if ((queue_of(turn_.writing).banks() & bit(bank)) != 0) {
         join(turn_.writing, bank, when + 1);
     }
@@ -424,7 +448,6 @@ template <command column> void scheduler::access(std::uint32_t bank, clocks when
     record(column, bank, row, served.column, when);
     banks_.issue<column>(bank, 0, when);
     queue.remove_candidate(bank, row);
-    stale_ |= 1U << columns;
     if ((queue.banks() & ~queue.hits() & bit(bank)) != 0) {
         join(write, bank, when + 1);
     }

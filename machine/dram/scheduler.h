@@ -92,15 +92,22 @@ private:
     struct plan {
         clocks when = never;
         std::uint64_t precedence = never;
+        __extension__ using wide = unsigned __int128; // compared in two instructions
+        [[nodiscard]] wide key() const { return wide{when} << 64U | precedence; }
         [[nodiscard]] bool before(const plan &other) const { return key() < other.key(); }
+        // Becomes the other one if that goes before. Word by word: the host would wait for a plan that is
+        // read as a whole when it was just written in two words.
+        void yield_to(const plan &other)
+        {
+            if (other.before(*this)) [[unlikely]] {
+                when = other.when;
+                precedence = other.precedence;
+            }
+        }
         [[nodiscard]] std::uint32_t bank() const
         {
             return static_cast<std::uint32_t>(precedence % max_banks_per_channel);
         }
-
-    private:
-        __extension__ using wide = unsigned __int128; // compared in two instructions
-        [[nodiscard]] wide key() const { return wide{when} << 64U | precedence; }
     };
     // What requests whose turn it is wait for. The first of each kind is kept, since a command changes the
     // times of its own kind only, and those of its bank.
@@ -114,23 +121,31 @@ private:
     void admit_waiting(clocks when);
     void append(request_id id, const place &at, bool write, clocks when);
     void take_turn(clocks now);
+    void follow_rows(clocks now)
+    {
+        if (follows_rows_) [[unlikely]] {
+            take_turn(now);
+        }
+    }
 
     void plan_all(clocks from);
-    template <command column> void plan_direction(clocks from);
+    template <kind changed> void plan_after(clocks from);
+    template <command column> void plan_direction(std::uint32_t stale, clocks from);
     template <command column> void plan_overdue(clocks from);
     void plan_alone(clocks from);
     void plan_refresh(clocks from);
     void plan_closing(clocks from);
     template <command what> [[nodiscard]] plan first_of(std::uint64_t banks, bool write, clocks from) const;
-    [[nodiscard]] bool outdated(kind which, clocks from) const
+    // A time that has passed has been another command's, and says no more who is the first.
+    [[nodiscard]] bool outdated(kind which, std::uint32_t stale, clocks from) const
     {
-        return (stale_ >> which & 1U) != 0 || first_[which].when < from;
+        return (stale >> which & 1U) != 0 || first_[which].when < from;
     }
     void join(bool write, std::uint32_t bank, clocks from);
     [[nodiscard]] bool plainly() const { return turn_.only == nullptr && (closing_ | refreshing_) == 0; }
     template <command what> [[nodiscard]] plan of(std::uint32_t bank, bool write, clocks from) const;
     [[nodiscard]] plan next_of(bool write, std::uint32_t bank, clocks from) const;
-    void propose(const plan &one) { planned_ = one.before(planned_) ? one : planned_; }
+    void propose(const plan &one) { planned_.yield_to(one); }
     void prefer(bool write, const request_queue::entry &which);
 
     void run(clocks until);

@@ -17,7 +17,7 @@ public:
             return {};
         }
         const contender winner = arbitrate(rule_, all.reads, all.writes, all.rows, all.served, wrote_);
-        return {.writing = winner.write, .only = winner.request};
+        return {.only = winner.request, .writing = winner.write};
     }
     void served(bool write, clocks /*when*/) override { wrote_ = write; }
     [[nodiscard]] bool follows_rows() const override { return true; }

@@ -41,10 +41,10 @@ turn store_turns::take(const queued_requests &all, clocks now)
     if (other.size != 0 && (critical <= now || idle_until <= now)) {
         give_turn(!writing_, critical <= now ? how_.run : 0);
         // The store that loses its turn may become critical while it waits, but not during a run.
-        return {.writing = writing_, .until = run_left_ != 0 ? ~clocks{0} : critical_at(own)};
+        return {.until = run_left_ != 0 ? ~clocks{0} : critical_at(own), .writing = writing_};
     }
     run_left_ = 0;
-    return {.writing = writing_, .until = other.size != 0 ? std::min(critical, idle_until) : ~clocks{0}};
+    return {.until = other.size != 0 ? std::min(critical, idle_until) : ~clocks{0}, .writing = writing_};
 }
 
 void store_turns::served(bool write, clocks when)

@@ -21,11 +21,11 @@ struct queued_requests {
 };
 
 struct turn {
-    bool writing = false;
     // The one request whose column command may go; none: any of the direction, row hits and the oldest first.
     const request_queue::entry *only = nullptr;
     // The first clock at which it is another one's turn although nothing came or went.
     clocks until = ~clocks{0};
+    bool writing = false;
     // It is the reads' turn until a write comes, whatever becomes of reads: nobody needs to ask or tell
     // before.
     bool settled = false;
