@@ -141,11 +141,11 @@ mmu::step mmu::walk_stage2(const translation_regime &regime, std::uint64_t addre
     }
     const mapped found{leaf.output, leaf.shift, leaf.shift, made.writable, true, made.device, true};
     if (before == invalidated_) {
-        if (const auto shift = intermediate_.kept(leaf.shift)) {
+        if (const std::uint32_t shift = intermediate_.kept(leaf.shift); shift != 0) {
             mapped kept = found;
-            kept.output = found.of(address) >> *shift << *shift;
-            kept.shift = *shift;
-            intermediate_.insert(address, *shift, leaf.shift, who, kept);
+            kept.output = found.of(address) >> shift << shift;
+            kept.shift = shift;
+            intermediate_.insert(address, shift, leaf.shift, who, kept);
         }
     }
     return found;
@@ -177,46 +177,50 @@ mmu::step mmu::walk_both(const translation_regime &regime, std::uint64_t address
 
 // --- Lookups ---
 
-// The part of it around the address that one entry can have.
+// The part of it around the address that one entry can have. Its fields are written one by one: the host
+// would wait for those that it just wrote if they were copied together.
 mmu::first_tlb::entry *mmu::keep(first_tlb &where, std::uint64_t address, translation_tag who,
-                                 page_translation what)
+                                 const page_translation &what)
 {
-    const auto shift = where.kept(what.shift);
-    if (!shift) {
-        return nullptr;
+    const std::uint32_t shift = where.kept(what.shift);
+    const std::uint64_t output = what.of(address).value;
+    auto *const into = shift != 0 ? where.place(address, shift, what.whole, who) : nullptr;
+    if (into != nullptr) {
+        into->what.output = phys_addr{output >> shift << shift};
+        into->what.shift = shift;
+        into->what.whole = what.whole;
+        into->what.writable = what.writable;
+        into->what.user = what.user;
+        into->what.device = what.device;
     }
-    what.output = phys_addr{what.of(address).value >> *shift << *shift};
-    what.shift = *shift;
-    return where.insert(address, *shift, what.whole, who, what);
+    return into;
 }
 
 // Says in which entry.
-page_translation mmu::keep_first(first_tlb &first, std::uint64_t address, translation_tag who,
-                                 page_translation what)
+const page_translation *mmu::keep_first(first_tlb &first, std::uint64_t address, translation_tag who,
+                                        const page_translation &what)
 {
-    const auto *into = keep(first, address, who, what);
+    auto *const into = keep(first, address, who, what);
     if (into == nullptr) {
-        return what;
+        unkept_ = what;
+        return &unkept_;
     }
-    what = into->what;
-    what.entry = first.number_of(*into);
+    into->what.entry = first.number_of(*into);
     if (&first == &data_ && dropped_) {
-        dropped_(what.entry);
+        dropped_(into->what.entry);
     }
-    return what;
+    return &into->what;
 }
 
-mmu::outcome mmu::look_up(first_tlb &first, const translation_regime &regime, std::uint64_t address,
-                          access_kind kind)
+mmu::answer mmu::look_up(first_tlb &first, const translation_regime &regime, std::uint64_t address,
+                         access_kind kind)
 {
     const translation_tag who = regime.tag();
     const auto usable = [&](const first_tlb::entry *found) {
         return found != nullptr && (kind == access_kind::read || found->what.writable);
     };
     if (const auto *found = first.find(address, who); usable(found)) {
-        page_translation known = found->what;
-        known.entry = first.number_of(*found);
-        return known;
+        return &found->what;
     }
     owner_->count_one(core_event::l1_tlb_refill);
     // Others run while this core waits, and may invalidate what it has read: then it looks again.
@@ -250,14 +254,25 @@ mmu::outcome mmu::look_up(first_tlb &first, const translation_regime &regime, st
     }
 }
 
-mmu::outcome mmu::translate(const translation_regime &regime, std::uint64_t address, access_kind kind)
+mmu::outcome mmu::copy_of(const answer &one)
+{
+    const auto *const made = std::get_if<const page_translation *>(&one);
+    return made != nullptr ? outcome(**made) : outcome(std::get<translation_fault>(one));
+}
+
+mmu::answer mmu::find(const translation_regime &regime, std::uint64_t address, access_kind kind)
 {
     return look_up(data_, regime, address, kind);
 }
 
+mmu::outcome mmu::translate(const translation_regime &regime, std::uint64_t address, access_kind kind)
+{
+    return copy_of(look_up(data_, regime, address, kind));
+}
+
 mmu::outcome mmu::fetch(const translation_regime &regime, std::uint64_t address)
 {
-    return look_up(instructions_, regime, address, access_kind::read);
+    return copy_of(look_up(instructions_, regime, address, access_kind::read));
 }
 
 bool mmu::knows(const translation_regime &regime, std::uint64_t address, access_kind kind)
@@ -274,11 +289,11 @@ bool mmu::lock(const translation_regime &regime, std::uint64_t address)
         return false;
     }
     first_tlb &into = settings_.l2.entries != 0 ? main_ : data_;
-    const auto shift = into.kept(made->shift);
+    const std::uint32_t shift = into.kept(made->shift);
     page_translation locked = *made;
-    locked.output = phys_addr{made->of(address).value >> shift.value_or(0) << shift.value_or(0)};
-    locked.shift = shift.value_or(0);
-    return shift && into.lock(address, *shift, locked.whole, regime.tag(), locked);
+    locked.output = phys_addr{made->of(address).value >> shift << shift};
+    locked.shift = shift;
+    return shift != 0 && into.lock(address, shift, locked.whole, regime.tag(), locked);
 }
 
 // --- Maintenance ---

@@ -51,6 +51,7 @@ public:
     // Eight bytes of simulated RAM; nothing where there is none.
     using table_reader = std::function<std::optional<std::uint64_t>(phys_addr)>;
     using outcome = std::variant<page_translation, translation_fault>;
+    using answer = std::variant<const page_translation *, translation_fault>; // up to the next call
 
     // Why there can be no such MMU: impossible numbers of entries, or a first level that costs cycles (a hit
     // in it is part of the access).
@@ -60,6 +61,8 @@ public:
 
     // A load or store. Returns when the core knows the answer: at once if the first TLB has it.
     outcome translate(const translation_regime &regime, std::uint64_t address, access_kind kind);
+    // The same for who needs no copy.
+    answer find(const translation_regime &regime, std::uint64_t address, access_kind kind);
     // An instruction's.
     outcome fetch(const translation_regime &regime, std::uint64_t address);
     // Whether that would be at once.
@@ -106,17 +109,18 @@ private:
     mmu(const mmu_settings &wanted, core &owner, table_reader reader, first_tlb first, first_tlb main,
         translation_cache<mapped> intermediate, translation_cache<std::uint64_t> walks);
 
-    outcome look_up(first_tlb &first, const translation_regime &regime, std::uint64_t address,
-                    access_kind kind);
+    answer look_up(first_tlb &first, const translation_regime &regime, std::uint64_t address,
+                   access_kind kind);
     step walk_stage1(const translation_regime &regime, std::uint64_t address, access_kind kind);
     step walk_stage2(const translation_regime &regime, std::uint64_t address, access_kind kind);
     step walk_both(const translation_regime &regime, std::uint64_t address, access_kind kind);
     std::variant<std::uint64_t, translation_fault> read(const translation_stage &stage, std::uint8_t number,
                                                         std::uint64_t where);
-    first_tlb::entry *keep(first_tlb &where, std::uint64_t address, translation_tag who,
-                           page_translation what);
-    page_translation keep_first(first_tlb &first, std::uint64_t address, translation_tag who,
-                                page_translation what);
+    static first_tlb::entry *keep(first_tlb &where, std::uint64_t address, translation_tag who,
+                                  const page_translation &what);
+    const page_translation *keep_first(first_tlb &first, std::uint64_t address, translation_tag who,
+                                       const page_translation &what);
+    static outcome copy_of(const answer &one);
     void empty_first();
     template <class Which> void invalidate_main(Which &&which);
 
@@ -128,6 +132,7 @@ private:
     first_tlb main_;
     translation_cache<mapped> intermediate_;
     translation_cache<std::uint64_t> walks_; // tables of the last level
+    page_translation unkept_;                // what was found last and no entry can have
     // Invalidations so far: what was looked up before one and is to be kept after it is looked up again.
     std::uint64_t invalidated_ = 0;
     std::function<void(std::uint32_t)> dropped_;

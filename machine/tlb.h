@@ -26,22 +26,27 @@ struct translation_tag {
     std::uint16_t asid = 0;
     bool global = false; // of any address space of the virtual machine
 
-    // Whether an entry with this tag is one for accesses with the other.
+    // Whether an entry with this tag is one for accesses with the other. Without branches: it is asked of
+    // entry after entry.
     [[nodiscard]] bool serves(const translation_tag &other) const
     {
-        return el2 == other.el2 && vmid == other.vmid && (global || asid == other.asid);
+        const std::uint32_t asids = global ? 0 : static_cast<std::uint32_t>(asid ^ other.asid);
+        return (static_cast<std::uint32_t>(el2 != other.el2) | static_cast<std::uint32_t>(vmid ^ other.vmid) |
+                asids) == 0;
     }
 };
 
 template <class What> class translation_cache {
 public:
     struct entry {
-        std::uint64_t first = 0; // of the addresses that it translates
-        std::uint32_t shift = 0; // log2 of their number
-        std::uint32_t whole = 0; // the same of the mapping that it is a part of
+        std::uint64_t first = nowhere; // of the addresses that it translates
+        std::uint32_t shift = 0;       // log2 of their number
+        std::uint32_t whole = 0;       // the same of the mapping that it is a part of
         translation_tag tag;
         What what{};
         std::uint64_t used = 0; // 0: empty
+
+        static constexpr std::uint64_t nowhere = ~std::uint64_t{0}; // hardly an address: empty ones have none
 
         [[nodiscard]] bool has(std::uint64_t address) const { return (address ^ first) >> shift == 0; }
         // Whether maintenance of that address concerns it: all parts of a mapping go together.
@@ -71,37 +76,48 @@ public:
     }
 
     // Log2 of the part of a mapping, around an address, that one entry can keep: the largest that it has room
-    // for. Nothing: the mapping is smaller than all entries.
-    [[nodiscard]] std::optional<std::uint32_t> kept(std::uint32_t shift) const
+    // for. 0: the mapping is smaller than all entries.
+    [[nodiscard]] std::uint32_t kept(std::uint32_t shift) const
     {
-        std::optional<std::uint32_t> most;
+        std::uint32_t most = 0;
         for (const std::uint32_t one : page_shifts_) {
-            most = one <= shift ? std::max(most.value_or(0), one) : most;
+            most = one <= shift ? std::max(most, one) : most;
         }
         return page_shifts_.empty() ? shift : most;
     }
 
-    // In place of the entry of its set that was used least recently, or inserted first. Null if it is locked
-    // or there are no entries at all.
+    // An entry of its own for the part of a mapping, in place of the one of its set that was used least
+    // recently, or inserted first; what it says is the caller's to fill in. Null if there are no entries.
     // `whole`: log2 of the mapping that it is a part of.
-    entry *insert(std::uint64_t address, std::uint32_t shift, std::uint32_t whole, const translation_tag &who,
-                  const What &what)
+    entry *place(std::uint64_t address, std::uint32_t shift, std::uint32_t whole, const translation_tag &who)
     {
         if (ways_ == 0) {
             return nullptr;
         }
         const std::uint64_t first = address >> shift << shift;
-        entry *into = nullptr;
-        for (entry &one : set_of(address, shift)) {
-            if (one.used != 0 && one.shift == shift && one.first == first && one.tag.serves(who)) {
+        const std::span<entry> set = set_of(address, shift);
+        entry *into = set.data();
+        for (entry &one : set) {
+            if (one.first == first && one.shift == shift && one.tag.serves(who)) {
                 into = &one;
                 break;
             }
-            into = into == nullptr || one.used < into->used ? &one : into;
+            into = one.used < into->used ? &one : into;
         }
         sizes_ |= std::uint64_t{1} << shift;
-        *into = {first, shift, std::max(shift, whole), who, what, ++clock_};
+        into->first = first;
+        into->shift = shift;
+        into->whole = std::max(shift, whole);
+        into->tag = who;
+        into->used = ++clock_;
         return into;
+    }
+    void insert(std::uint64_t address, std::uint32_t shift, std::uint32_t whole, const translation_tag &who,
+                const What &what)
+    {
+        if (entry *const into = place(address, shift, whole, who)) {
+            into->what = what;
+        }
     }
 
     // Stays until invalidated, whatever is inserted. False: all lockable entries are used.
@@ -163,7 +179,7 @@ private:
     {
         const auto in = [&](std::span<entry> some, auto &&fits) -> entry * {
             for (entry &one : some) {
-                if (one.used != 0 && fits(one) && one.has(address) && one.tag.serves(who)) {
+                if (one.has(address) && one.used != 0 && fits(one) && one.tag.serves(who)) {
                     return &one;
                 }
             }

@@ -55,15 +55,15 @@ private:
 
     [[gnu::noinline]] phys_addr look_up(std::uint64_t address, access_kind kind)
     {
-        const mmu::outcome found = unit_->translate(space_.regime(), address, kind);
-        const auto *made = std::get_if<page_translation>(&found);
+        const mmu::answer found = unit_->find(space_.regime(), address, kind);
+        const auto *const made = std::get_if<const page_translation *>(&found);
         if (made == nullptr) {
             return nowhere;
         }
-        bytes_ = std::uint64_t{1} << made->shift;
+        bytes_ = std::uint64_t{1} << (*made)->shift;
         first_ = address & ~(bytes_ - 1);
-        distance_ = made->output.value - first_;
-        return made->of(address);
+        distance_ = (*made)->output.value - first_;
+        return (*made)->of(address);
     }
 
     address_space space_;
