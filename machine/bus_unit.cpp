@@ -78,10 +78,11 @@ void bus_unit::give_up_clean(written_back line, bool coming)
     given.coming = coming;
     const std::uint64_t before = memory_.counts().line_writes;
     memory_.write_back(route_, given, turn_.settled());
-    const std::uint64_t sent = memory_.counts().line_writes - before;
     tallies_.count(core_event::l2d_access);
-    tallies_.count(core_event::l2d_write_back, sent);
-    tallies_.count(core_event::bus_access, sent);
+    if (const std::uint64_t sent = memory_.counts().line_writes - before; sent != 0) [[unlikely]] {
+        tallies_.count(core_event::l2d_write_back, sent);
+        tallies_.count(core_event::bus_access, sent);
+    }
     count_beats();
 }
 

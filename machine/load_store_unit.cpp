@@ -86,7 +86,7 @@ picoseconds load_store_unit::limit_stores(picoseconds now)
 // Until one more line of any kind may be asked for; says when that is.
 picoseconds load_store_unit::limit_reads(picoseconds now)
 {
-    while (settings_.reads != 0 && mshrs_.in_flight(now) >= settings_.reads) {
+    while (settings_.reads != 0 && mshrs_.full(settings_.reads, now)) {
         const mshr_file::entry first = mshrs_.first();
         wait_for_entry(first, cause_of(first.from_memory));
         now = turn_.settled();
@@ -304,7 +304,7 @@ inline void load_store_unit::fetch_ahead(phys_addr line, owner_id owner, picosec
             continue;
         }
         if (mshrs_.full(purpose::prefetch, room, now) ||
-            (settings_.reads != 0 && mshrs_.in_flight(now) >= settings_.reads)) {
+            (settings_.reads != 0 && mshrs_.full(settings_.reads, now))) {
             return;
         }
         const memory_system::reply reply = bus_.ask(next, owner, true, now);

@@ -38,8 +38,8 @@ public:
         own.forget(now);
         return own.count >= limit;
     }
-    // How many there are of all purposes whose data have not come by `now`; which of them comes first, as far
-    // as is known. Not of none.
+    // How many there are of all purposes whose data have not come by `now`; whether they are `limit` or more,
+    // in which case first() may be asked which of them comes first, as far as is known.
     std::uint32_t in_flight(picoseconds now)
     {
         std::uint32_t sum = 0;
@@ -48,6 +48,14 @@ public:
             sum += one.count;
         }
         return sum;
+    }
+    bool full(std::uint32_t limit, picoseconds now)
+    {
+        std::uint32_t known = 0; // some have come, perhaps, which is looked at if it matters
+        for (const queue &one : queues_) {
+            known += one.count;
+        }
+        return known >= limit && in_flight(now) >= limit;
     }
     [[nodiscard]] entry first() const
     {

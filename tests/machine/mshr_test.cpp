@@ -54,8 +54,15 @@ struct both {
     }
     void compare(phys_addr line, picoseconds now)
     {
+        std::size_t in_flight = 0;
         for (const purpose why : all) {
             std::erase_if(of(why), [now](const entry &one) { return one.when <= now; });
+            in_flight += of(why).size();
+        }
+        for (std::uint32_t limit = 16; limit > 0; --limit) {
+            ASSERT_EQ(table.full(limit, now), in_flight >= limit);
+        }
+        for (const purpose why : all) {
             for (std::uint32_t limit = 1; limit < 5; ++limit) {
                 ASSERT_EQ(table.full(why, limit, now), of(why).size() >= limit);
             }
