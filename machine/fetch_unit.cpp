@@ -2,7 +2,45 @@
 // Lookups in L1I and the misses behind it; see the header.
 #include "machine/fetch_unit.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace bulkhead::machine {
+
+namespace {
+
+constexpr std::uint32_t page_bits = 12;
+
+// L1I is indexed by the virtual address and tagged by the physical one (Cortex-A53, A7 and A9 say so in
+// CTR.L1Ip), so that what is colored has all of its sets. The cache is asked for a name of the line: its
+// page, then the bits of the virtual address that lead to the set.
+class line_names {
+public:
+    explicit line_names(const cache_geometry &shape)
+        : bits_(std::max<std::uint32_t>(
+              page_bits, static_cast<std::uint32_t>(std::bit_width(shape.sets() * shape.line().value) - 1))),
+          line_mask_(shape.line().value - 1)
+    {
+    }
+
+    [[nodiscard]] phys_addr of(phys_addr where, std::uint64_t address) const
+    {
+        const std::uint64_t index = address & ((std::uint64_t{1} << bits_) - 1) & ~line_mask_;
+        return phys_addr{where.value >> page_bits << bits_ | index};
+    }
+    // Of a line, wherever a program sees its page.
+    [[nodiscard]] std::uint64_t count() const { return std::uint64_t{1} << (bits_ - page_bits); }
+    [[nodiscard]] phys_addr of(phys_addr where, std::uint64_t address, std::uint64_t number) const
+    {
+        return of(where, (address & ((1U << page_bits) - 1)) | number << page_bits);
+    }
+
+private:
+    std::uint32_t bits_;
+    std::uint64_t line_mask_;
+};
+
+} // namespace
 
 fetch_unit::fetch_unit(std::optional<cache> l1i, const core_settings &wanted, const frames &ram,
                        load_store_unit &load_store, sequencer &turn, event_tallies &tallies)
@@ -18,17 +56,17 @@ bool fetch_unit::fetch(phys_addr where, const std::shared_ptr<fetched_text> &tex
     if (!l1i_) {
         return false;
     }
-    const phys_addr line{where.value & ~(line_bytes() - 1)};
+    const phys_addr line = line_names(l1i_->geometry()).of(where, offset);
     if (l1i_->hit(line, access_kind::read)) {
         hold(line, text, offset);
         return false;
     }
-    const frames::frame *const frame = ram_.find(line);
+    const frames::frame *const frame = ram_.find(where);
     if (frame == nullptr) {
         return false; // no memory that caches have
     }
     tallies_.count(core_event::l1i_refill);
-    const phys_addr outer{line.value & ~(outer_line_bytes_ - 1)};
+    const phys_addr outer{where.value & ~(outer_line_bytes_ - 1)};
     picoseconds now = turn_.order();
     if (const auto gone = l1i_->fill(line, frame->owner, access_kind::read)) {
         tell(gone->line);
@@ -62,9 +100,16 @@ void fetch_unit::wait_for(memory_system::reply reply)
 
 void fetch_unit::drop(phys_addr line)
 {
-    for (std::uint64_t at = line.value; l1i_ && at < line.value + outer_line_bytes_; at += line_bytes()) {
-        if (l1i_->invalidate(phys_addr{at})) {
-            tell(phys_addr{at});
+    if (!l1i_) {
+        return;
+    }
+    const line_names names(l1i_->geometry());
+    for (std::uint64_t at = line.value; at < line.value + outer_line_bytes_; at += line_bytes()) {
+        for (std::uint64_t number = 0; number < names.count(); ++number) {
+            const phys_addr name = names.of(phys_addr{at}, at, number);
+            if (l1i_->invalidate(name)) {
+                tell(name);
+            }
         }
     }
 }

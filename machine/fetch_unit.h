@@ -40,8 +40,8 @@ public:
     [[nodiscard]] std::uint64_t core_bit() const { return bit_; }
     [[nodiscard]] const cache *l1i() const { return l1i_ ? &*l1i_ : nullptr; }
 
-    // The line that has `where`, which is at `offset` of `text`. Returns when it is there. True: it was not,
-    // and the access came in order.
+    // The line that has `where`, which is at `offset` of `text`: its virtual address, for L1I is indexed by
+    // that. Returns when it is there. True: it was not, and the access came in order.
     bool fetch(phys_addr where, const std::shared_ptr<fetched_text> &text, std::uint64_t offset);
     // A line that leaves the caches above a level.
     void drop(phys_addr line);

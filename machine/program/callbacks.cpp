@@ -293,7 +293,7 @@ void machine_fetch(std::uint16_t *missing)
         const auto where =
             here.translator != nullptr ? here.translator->translate_code(ipa) : here.space->translate(ipa);
         if (where) {
-            on.fetch(*where, text, at);
+            on.fetch(*where, text, ipa);
         }
     }
 }

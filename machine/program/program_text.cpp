@@ -22,6 +22,7 @@ std::size_t text_blocks::block_at(std::uint64_t offset) const
 
 void program_text::left(std::uint64_t core_bit, std::uint64_t offset, std::uint64_t bytes)
 {
+    offset -= first_;
     for (std::size_t i = blocks_.block_at(offset); i < blocks_.count() && blocks_.begin(i) < offset + bytes;
          ++i) {
         missing_[i] = static_cast<std::uint16_t>(missing_[i] | core_bit);

@@ -163,6 +163,27 @@ TEST_F(fetches, lines_of_half_the_size_of_the_other_caches_are_two_fetches)
     });
 }
 
+// Pages of one color follow each other in the program's addresses: they have all sets.
+TEST_F(fetches, l1i_is_indexed_by_virtual_addresses)
+{
+    constexpr std::uint64_t page = 4 * kib;
+    settings hardware = machine_with_l1i();
+    hardware.levels[0].inclusive = true;
+    run(hardware, [this](core &on) {
+        for (std::uint64_t at = 0; at < 32 * kib; at += line) {
+            on.fetch(phys_addr{text_at + at / page * 16 * page + at % page}, text, at);
+        }
+        EXPECT_TRUE(text->gone.empty());
+        (void)fetch(on, 32 * kib);
+        ASSERT_EQ(text->gone.size(), 1U);
+        EXPECT_EQ(text->gone[0].second, 0U);
+        for (std::uint64_t at = 0; at < 2048 * kib; at += line) {
+            on.access(phys_addr{0x1000000 + at}, 8, access_kind::read);
+        }
+        EXPECT_EQ(text->gone.size(), 1U + 32 * kib / line) << "whoever sees them where";
+    });
+}
+
 TEST_F(fetches, impossible_caches_are_refused)
 {
     settings hardware = machine_with_l1i();
@@ -180,12 +201,13 @@ TEST(program_text, the_blocks_of_a_line_are_those_that_have_any_of_it)
     const text_blocks blocks(lengths);
     EXPECT_EQ(blocks.bytes(), 192U);
     std::vector<std::uint16_t> words(lengths.size(), 0);
-    program_text text(blocks, words.data(), 0x40000000);
-    text.left(2, 64, 64);
+    constexpr std::uint64_t at = 0x40000000;
+    program_text text(blocks, words.data(), at);
+    text.left(2, at + 64, 64);
     EXPECT_EQ(words, (std::vector<std::uint16_t>{0, 2, 2, 2, 0}));
-    text.left(1, 0, 64);
+    text.left(1, at, 64);
     EXPECT_EQ(words, (std::vector<std::uint16_t>{1, 3, 2, 2, 0}));
-    text.left(1, 192, 64); // behind the end
+    text.left(1, at + 192, 64); // behind the end
     EXPECT_EQ(words, (std::vector<std::uint16_t>{1, 3, 2, 2, 0}));
     EXPECT_EQ(text.address_of(64), 0x40000040U);
 }
