@@ -30,6 +30,8 @@ from fuzzing.target import Limits, known_targets, run_all
 
 RESULTS = BUILD / "test-results"
 CORES = 2
+# Two stages at a time, each for all cores: builds end with a link, tests wait for guests.
+ROOM = 2 * CORES
 # Two tests at a time; those of a file one after the other, as many share what one of them has booted.
 SIDE_BY_SIDE = ("-n", str(CORES), "--dist", "loadfile", "--durations=8")
 FUZZ_RUNS = 3000  # of each target, the same inputs each time: new ones are for scripts/fuzz.py
@@ -144,7 +146,7 @@ def run_and_show(stages: tuple[Stage, ...], options: list[str]) -> list[Ended]:
     """Each stage's output whole, when it ends."""
     own = [sys.executable, str(Path(__file__)), *options, "--in-this-process"]
     ended = []
-    for one in run_stages(stages, CORES, lambda stage: [*own, stage.name], RESULTS, announce):
+    for one in run_stages(stages, ROOM, lambda stage: [*own, stage.name], RESULTS, announce):
         ended.append(one)
         print(f"\n=== {len(ended)}/{len(stages)} {one.stage.name}\n{one.output.rstrip()}")
         took = f"{one.seconds:.0f} s, {one.cpu_seconds:.0f} s of processors"

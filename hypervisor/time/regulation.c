@@ -92,12 +92,12 @@ void regulation_init(void)
 {
     struct regulator_parameters parameters;
 
-    if (members() == 0) {
-        return;
-    }
     regulation.latest = system_manifest()->regulation;
     regulation.held = regulation.latest;
     regulation.lasts_ns = regulation.latest.interval_ns;
+    if (members() == 0) {
+        return;
+    }
     manifest_regulator(&regulation.latest, clock_ticks(regulation.latest.interval_ns), &parameters);
     regulation.lasts_ticks = parameters.interval_ticks;
     regulator_init(&regulation.regulator, &parameters);

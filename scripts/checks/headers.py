@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every header compiles alone, with the flags of a source that includes it; a header nobody includes is dead.
 
-Called by lint. `*_table.h` are lists of macro calls, which make sense only where they are included.
+A header that a source includes before anything else was compiled alone by the build. `*_table.h` are lists of
+macro calls, which make sense only where they are included. Called by lint.
 """
 
+import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from checks.common import BUILD, ROOT, files, run
@@ -19,14 +22,36 @@ def _user(header: Path, candidates: list[Compilation]) -> Compilation | None:
     return min(users, key=lambda user: (not user.is_c, len(user.flags)), default=None)
 
 
+@cache
+def _first_include(source: Path) -> str | None:
+    """What it includes first, if that is named in quotes."""
+    found = re.search(r"^\s*#\s*include\s+(.*)", source.read_text(), re.MULTILINE)
+    quoted = re.match(r'"([^"]+)"', found[1]) if found else None
+    return f"/{quoted[1]}" if quoted else None
+
+
+def _compiled_first(candidates: list[Compilation]) -> set[Path]:
+    """Headers that some source includes first, with nothing precompiled before them."""
+    return {
+        header
+        for source in candidates
+        if "-include" not in source.flags and (name := _first_include(source.source))
+        for header in source.headers
+        if str(header).endswith(name)
+    }
+
+
 def check_headers() -> str:
     if not all((BUILD / preset / "build.ninja").exists() for preset in ("host", "target")):
         return "needs the build: its flags and dependencies"
     candidates = [*compilations("host"), *compilations("target"), *instrumented("host")]
+    compiled = _compiled_first(candidates)
     headers = [
         file
         for file in files(".h", ".hpp")
-        if file.relative_to(ROOT).parts[0] in DIRECTORIES and not file.stem.endswith("_table")
+        if file.relative_to(ROOT).parts[0] in DIRECTORIES
+        and not file.stem.endswith("_table")
+        and file not in compiled
     ]
 
     def check(header: Path) -> str:

@@ -131,7 +131,7 @@ def test_started_at_el1_it_says_so(system: Path, tmp_path: Path) -> None:
     def without_el2(machine: Machine) -> Machine:
         return replace(machine, machine=machine.machine.replace("virtualization=on", "virtualization=off"))
 
-    run = booted(system, tmp_path, "image", without_el2, timeout_s=10.0)
+    run = booted(system, tmp_path, "image", without_el2, timeout_s=5.0)
     assert run.lines() == ["refused: entered at EL1, must be started at EL2"]
     assert run.result["ended"] == "timeout"
     assert any("on a machine with virtualization" in reason for reason in run.result["reasons"])

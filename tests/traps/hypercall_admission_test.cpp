@@ -355,3 +355,13 @@ TEST_F(RegulationAdmission, T4_AShorterIntervalWithAsManyEventsIsMore)
     EXPECT_EQ(most, 250u);
     EXPECT_EQ(give(500, 250, ms / 2), 0u);
 }
+
+TEST_F(RegulationAdmission, AMachineWithoutARegulatorStartsWithNoneInForceAndNoneThatWaits)
+{
+    ASSERT_EQ(give(1000, 250), 0u);
+    const HostedMachine other([](SampleManifest &) {});
+    regulation_parameters now{};
+    regulation_read_parameters(&now);
+    EXPECT_EQ(now.held.members, 0u);
+    EXPECT_EQ(now.latest.members, 0u);
+}
