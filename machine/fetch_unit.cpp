@@ -3,13 +3,12 @@
 #include "machine/fetch_unit.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace bulkhead::machine {
 
 namespace {
 
-constexpr std::uint32_t page_bits = 12;
+constexpr std::uint64_t page_bytes = 4096;
 
 // L1I is indexed by the virtual address and tagged by the physical one (Cortex-A53, A7 and A9 say so in
 // CTR.L1Ip), so that what is colored has all of its sets. The cache is asked for a name of the line: its
@@ -17,27 +16,24 @@ constexpr std::uint32_t page_bits = 12;
 class line_names {
 public:
     explicit line_names(const cache_geometry &shape)
-        : bits_(std::max<std::uint32_t>(
-              page_bits, static_cast<std::uint32_t>(std::bit_width(shape.sets() * shape.line().value) - 1))),
-          line_mask_(shape.line().value - 1)
+        : way_(std::max(page_bytes, shape.sets() * shape.line().value)), line_(shape.line().value)
     {
     }
 
     [[nodiscard]] phys_addr of(phys_addr where, std::uint64_t address) const
     {
-        const std::uint64_t index = address & ((std::uint64_t{1} << bits_) - 1) & ~line_mask_;
-        return phys_addr{where.value >> page_bits << bits_ | index};
+        return phys_addr{where.value / page_bytes * way_ + address % way_ / line_ * line_};
     }
     // Of a line, wherever a program sees its page.
-    [[nodiscard]] std::uint64_t count() const { return std::uint64_t{1} << (bits_ - page_bits); }
+    [[nodiscard]] std::uint64_t count() const { return way_ / page_bytes; }
     [[nodiscard]] phys_addr of(phys_addr where, std::uint64_t address, std::uint64_t number) const
     {
-        return of(where, (address & ((1U << page_bits) - 1)) | number << page_bits);
+        return of(where, address % page_bytes + number * page_bytes);
     }
 
 private:
-    std::uint32_t bits_;
-    std::uint64_t line_mask_;
+    std::uint64_t way_; // bytes that lead to different sets, a page at least
+    std::uint64_t line_;
 };
 
 } // namespace

@@ -54,6 +54,7 @@ static struct {
     volatile uint64_t deadline;
     volatile uint64_t pending; // releases that the task has not taken yet
     uint64_t last_release;
+    uint64_t warmup; // releases before the first one that is measured
     struct stats jitter;
 } task;
 
@@ -76,9 +77,13 @@ void program_interrupt(uint32_t intid)
 
     if (intid != board()->virtual_timer_intid)
         return;
-    stats_add(&task.jitter, ticks_to_ns(now - task.deadline, task.frequency));
-    stats_add(&task.windows[window_of(task.deadline)].jitter,
-              ticks_to_ns(now - task.deadline, task.frequency));
+    if (task.warmup > 0) {
+        task.warmup--;
+    } else {
+        stats_add(&task.jitter, ticks_to_ns(now - task.deadline, task.frequency));
+        stats_add(&task.windows[window_of(task.deadline)].jitter,
+                  ticks_to_ns(now - task.deadline, task.frequency));
+    }
     task.last_release = now;
     task.pending = task.pending + 1;
     task.deadline = task.deadline + task.period_ticks;
@@ -104,6 +109,8 @@ static void do_work(void)
     uint64_t start = timer_now();
 
     lines_touch(task.working_set.start, task.working_set.start + task.working_set.bytes, task.line_bytes);
+    if (task.jitter.count == 0)
+        return;
     uint64_t took = ticks_to_ns(timer_now() - start, task.frequency);
     stats_add(&task.work, took);
     stats_add(&task.windows[task.window].work, took);
@@ -194,6 +201,7 @@ static bool prepare(void)
     task.frequency = timer_frequency();
     task.period_ticks = ns_to_ticks(task.period_us * 1000, task.frequency);
     task.before_ticks = ns_to_ticks(param("before_us", 0) * 1000, task.frequency);
+    task.warmup = param("warmup", 0);
     task.margin_ticks = ns_to_ticks(param("margin_us", 0) * 1000, task.frequency);
     task.line_bytes = lines_bytes();
     task.working_set = memory_arena();
