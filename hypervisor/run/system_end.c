@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of the machine, in order: the other cores, the console's rings, the windows of a loader, power. What
- * is written at the end, and firmware's way to turn power off, take time that belongs to no run: guests that
- * went on meanwhile would be counted in it.
+ * The end of the machine, in order: the other cores, the console's rings, the windows of a loader, power.
+ * What is written at the end, and firmware's way to turn power off, take time that belongs to no run: guests
+ * that went on meanwhile would be counted in it.
  */
 #include "run/system_end.h"
 #include "console/console.h"

@@ -12,7 +12,8 @@ extern "C" {
 /* Does not return if system_end() was called; else does nothing. Console core. */
 void system_finish_if_ending(void);
 
-/* The other cores, as they hear that the run has ended: the core goes off. No lock held, nothing half done. */
+/* The other cores, as they hear that the run has ended: the core goes off. No lock held, nothing half done.
+ */
 _Noreturn void system_end_core(void);
 
 #ifdef __cplusplus
