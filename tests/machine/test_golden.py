@@ -112,6 +112,7 @@ def by(module: Path, trace: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # it builds the machine
 def test_another_compiler_makes_the_same_machine(trace: Path) -> None:
     """Generators and traces on all platforms, by gcc and by clang."""
     if shutil.which("clang++") is None:
