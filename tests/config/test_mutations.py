@@ -163,6 +163,7 @@ def mutated(draw: st.DrawFn) -> tuple[str, Any]:
     return kind, tree
 
 
+@pytest.mark.slow
 @settings(SLOW_OK, max_examples=200)
 @given(change=mutated())
 def test_files_with_several_changes_are_checked_to_the_end(tmp_path: Path, change: tuple[str, Any]) -> None:
@@ -210,6 +211,7 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     assert all(problem.key.startswith(key_text(place)) for problem in mine), (place, mine)
 
 
+@pytest.mark.slow
 @settings(SLOW_OK, max_examples=100)
 @given(data=st.data())
 def test_a_key_that_is_gone_is_reported_by_name_where_it_was(tmp_path: Path, data: st.DataObject) -> None:

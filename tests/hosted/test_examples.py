@@ -109,6 +109,7 @@ def test_t5_where_cores_can_force_write_back_a_budget_of_refills_is_enough(tmp_p
     assert all(one["met"] for one in result["expectations"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", BROKEN)
 def test_the_verdict_is_no_where_an_example_does_not_show_it(what: str, tmp_path: Path) -> None:
     name, options, reason = BROKEN[what]

@@ -19,6 +19,8 @@ from bulkhead.flows.model import FlowModel
 from .systems import domain
 from .test_flows import CHUNK, run
 
+pytestmark = pytest.mark.slow
+
 US = 1000
 TOGETHER_MS = 5  # by then all are connected
 DOMAINS = ("a", "b", "c")

@@ -12,6 +12,8 @@ import pytest
 from .systems import domain
 from .test_flows import KIB, MS, assert_guaranteed, flow, report, run, run_file
 
+pytestmark = pytest.mark.slow
+
 US = 1000
 STEP = 15_625_000  # bytes/s of a value of the regulator's register: 128 B * 0.5 GHz / 4096
 PACKETS = 40
