@@ -191,10 +191,15 @@ void system::give_up(std::string why)
     stop_for_ever();
 }
 
-// The running fiber does not go on.
 void system::stop_for_ever()
 {
     machine_->timeline().stop();
+    rest_for_ever();
+}
+
+// The running fiber does not go on.
+void system::rest_for_ever()
+{
     for (;;) {
         running().timing().wait();
     }
@@ -433,10 +438,8 @@ std::int64_t system::firmware(std::uint64_t function, std::uint64_t x1, std::uin
         return 0x10001;
     case psci_cpu_on:
         return cpu_on(x1, x2, x3);
-    case psci_cpu_off: // nobody turns it on again: EL2 keeps its cores until the end
-        for (;;) {
-            running().timing().wait();
-        }
+    case psci_cpu_off: // EL2 turns a core off at the end of a run alone: nobody turns it on again
+        rest_for_ever();
     case psci_system_off:
         off_ = true;
         stop_for_ever();

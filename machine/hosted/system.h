@@ -128,6 +128,7 @@ private:
     void interrupts_changed(core_id which);
     std::int64_t cpu_on(std::uint64_t mpidr, std::uint64_t entry, std::uint64_t argument);
     [[noreturn]] void stop_for_ever();
+    [[noreturn]] void rest_for_ever();
 
     board_settings board_;
     contents contents_;
