@@ -75,9 +75,9 @@ def test_a_table_that_a_board_was_measured_for_is_no_notice(tmp_path: Path) -> N
     ("old", "new", "reason"),
     [
         (
-            "assumed: [occupancy, transfer, snoop]",
-            "assumed: [occupancy, transfer, snop]",
-            "'snop' is marked, but has no value",
+            "assumed: [request, answer]",
+            "assumed: [request, anser]",
+            "'anser' is marked, but has no value",
         ),
         ("from_machine: [table]", "from_machine: [tabel]", "tabel"),
         ("fitted: [guard]\n", "fitted: []\n", "says what fitted keys absorb, and names none"),

@@ -120,7 +120,7 @@ def test_times_of_data_sheets_become_whole_clocks_rounded_up() -> None:
     ("name", "old", "new", "key", "code"),
     [
         ("rpi2", "    ways: 8\n", "    ways: 7\n", "caches.l2", "geometry"),
-        ("zcu102", "    latency: 15\n", "    latency: 0\n", "", ""),
+        ("zynq7020", "    latency: 25\n", "    latency: 0\n", "", ""),
         ("mpam4", "    latency: 35\n", "    latency: 12\n", "caches.l3.latency", "conflict"),
         ("mpam4", "    portions: 32\n", "    portions: 24\n", "caches.l3.portions", "geometry"),
         ("rpi2", "    tras: [3, 42 ns]", "    tras: 10 ns", "dram.timing.tras", "timing"),

@@ -9,8 +9,10 @@ never raise on any input, and never expand anything.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +144,7 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
                 )
                 return source
     try:
-        for event in YAML(typ="rt", pure=True).parse(text):
+        for event in _events(text):
             if not builder.feed(event):
                 return source
     except MarkedYAMLError as error:
@@ -173,6 +175,26 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
         return source
     source.root = builder.root
     return source
+
+
+def _events(text: str) -> Iterator[Any]:
+    """The parser's events of `text`; raises where the text ends to be YAML."""
+    events, failure = _parsed(text)
+    yield from events
+    if failure is not None:
+        raise failure
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> tuple[list[Any], Exception | None]:
+    """All events, and what ended them. Kept, for campaigns read the same files of platforms again and again."""
+    events: list[Any] = []
+    try:
+        for event in YAML(typ="rt", pure=True).parse(text):
+            events.append(event)
+    except Exception as error:  # whatever it is: parse_text() says which ones it expects
+        return events, error
+    return events, None
 
 
 class _Builder:
