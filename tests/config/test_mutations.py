@@ -178,13 +178,18 @@ def is_memory_of_domain(place: tuple[Any, ...]) -> bool:
     return place[:1] == ("domains",) and place[2:3] == ("memory",)
 
 
+def is_listed(place: tuple[Any, ...]) -> bool:
+    """A core, or a color of the cache or of banks, of a domain or the hypervisor."""
+    return place[-2:-1] in {("cpus",), ("colors",)}
+
+
 @settings(SLOW_OK, max_examples=150)
 @given(data=st.data())
 def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataObject) -> None:
     """Some error is in its lines, with its key.
 
     But a changed name of a domain is reported where the old one is used; sound memory that does not hold
-    the domain's image is reported at the image; a sound core that others use, too, at the list of cores.
+    the domain's image is reported at the image; a sound core or color that others use, too, at the list of all.
     """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
@@ -200,8 +205,8 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     elif problems and not mine and is_memory_of_domain(place):
         images = key_text((*place[:2], "image"))
         assert all(problem.key.startswith(images) for problem in problems), (place, problems)
-    elif problems and not mine and place[0] == "domains" and place[2:3] == ("cpus",):
-        assert {problem.key for problem in problems} == {key_text(place[:3])}, (place, problems)
+    elif problems and not mine and is_listed(place):
+        assert {problem.key for problem in problems} == {key_text(place[:-1])}, (place, problems)
     elif problems and not mine:
         assert is_name_of_domain(place), (place, problems)
         shown = text.splitlines()

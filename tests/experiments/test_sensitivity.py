@@ -73,16 +73,16 @@ def test_what_a_source_calls_assumed_is_marked_and_what_is_marked_is_called_so(n
 
 def test_assumed_numbers_are_varied_and_the_machine_takes_what_they_become() -> None:
     found = {one.key: one for one in assumed(platform("zcu102"), QUARTER)}
-    assert {"caches.l2.occupancy", "interconnect.request", "dram.controller.cap"} <= set(found)
+    assert {"caches.l2.transfer", "interconnect.request", "dram.controller.cap"} <= set(found)
     assert "dram.controller.read_queue" not in found, "the board's initialization code says it"
     assert found["interconnect.request"].high.setting == "interconnect.request=50000 ps"
-    occupancy = found["caches.l2.occupancy"]
-    assert (occupancy.low.other, occupancy.high.other) == ("1", "3"), "a whole number changes by one at least"
+    misses = found["cores.pipeline.outstanding_misses"]
+    assert (misses.low.other, misses.high.other) == ("2", "4"), "a whole number changes by one at least"
     path = platform_path("zcu102")
     assert path is not None
-    changed, _, problems = load_platform(path, overrides=(occupancy.high.setting,))
+    changed, _, problems = load_platform(path, overrides=(misses.high.setting,))
     assert changed is not None, problems
-    assert changed.caches["l2"].occupancy == 3
+    assert changed.cores.pipeline is not None and changed.cores.pipeline.outstanding_misses == 4
 
 
 def test_every_experiment_with_points_says_its_headline() -> None:
@@ -164,7 +164,7 @@ def test_a_headline_that_is_in_relation_needs_the_other_point() -> None:
 def test_parameters_say_where_they_are_from() -> None:
     origin = {one.key: one.origin for one in parameters(platform("zcu102"))}
     assert origin["dram.controller.guard"] == "fitted"
-    assert origin["caches.l2.occupancy"] == "assumed"
+    assert origin["caches.l2.transfer"] == "assumed"
     assert origin["memory_budget.table[0].rate"] == "machine"
     assert origin["memory_budget.dma[0].rate"] == ""
     assert origin["flow_costs.parse.max"] == "machine"
