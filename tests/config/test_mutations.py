@@ -189,7 +189,7 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     """Some error is in its lines, with its key.
 
     But a changed name of a domain is reported where the old one is used; sound memory that does not hold
-    the domain's image is reported at the image; a sound core or color that others use, too, at the list of all.
+    the domain's image is reported at the image; a sound core or color that others use, too, at its list.
     """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
