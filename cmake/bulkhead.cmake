@@ -100,10 +100,11 @@ function(bulkhead_add_variant name sanitized)
         # The plain variant ends in plugins: shared objects, whose functions nobody replaces.
         set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
         target_compile_options(${name} PRIVATE -fno-semantic-interposition)
+        # Of the two variants those that something links: of the hypervisor it is the sanitized one alone.
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     if(sanitized)
         target_link_libraries(${name} PUBLIC bulkhead_sanitizers)
-        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     bulkhead_link(${name} PUBLIC ${arg_LINK})
 endfunction()
