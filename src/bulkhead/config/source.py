@@ -187,7 +187,7 @@ def _events(text: str) -> Iterator[Any]:
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> tuple[list[Any], Exception | None]:
-    """All events, and what ended them. Kept, for campaigns read the same files of platforms again and again."""
+    """All events, and what ended them. Kept, for campaigns read the same files of platforms again."""
     events: list[Any] = []
     try:
         for event in YAML(typ="rt", pure=True).parse(text):
