@@ -100,12 +100,24 @@ function(bulkhead_add_variant name sanitized)
         # The plain variant ends in plugins: shared objects, whose functions nobody replaces.
         set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
         target_compile_options(${name} PRIVATE -fno-semantic-interposition)
+        # Of the two variants those that something links: of the hypervisor it is the sanitized one alone.
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     if(sanitized)
         target_link_libraries(${name} PUBLIC bulkhead_sanitizers)
-        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     bulkhead_link(${name} PUBLIC ${arg_LINK})
+endfunction()
+
+# bulkhead_import(NAME ...): the library of preset `host`, described as for bulkhead_library.
+function(bulkhead_import name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;INCLUDE;LINK;DEFINE")
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_BINARY_DIR BASE_DIRECTORY ${CMAKE_BINARY_DIR} OUTPUT_VARIABLE place)
+    add_library(${name} STATIC IMPORTED GLOBAL)
+    set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${PROJECT_SOURCE_DIR}/build/host/${place}/lib${name}.a)
+    target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR} ${arg_INCLUDE})
+    target_compile_definitions(${name} INTERFACE ${arg_DEFINE})
+    target_link_libraries(${name} INTERFACE ${arg_LINK})
 endfunction()
 
 # bulkhead_library(NAME SOURCES ... [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
@@ -113,7 +125,14 @@ endfunction()
 # A static library NAME and, in the host build, NAME_san of the same sources with sanitizers. LINK names the
 # plain libraries (they must be defined before); includes, definitions and links are public. The repository
 # is always an include directory, so headers are included by their path in the tree.
+#
+# Where BULKHEAD_COMPARED is set (preset `clang`), it names the libraries that are compiled; all others are those of
+# preset `host`, which must have been built.
 function(bulkhead_library name)
+    if(BULKHEAD_COMPARED AND NOT name IN_LIST BULKHEAD_COMPARED)
+        bulkhead_import(${name} ${ARGN})
+        return()
+    endif()
     bulkhead_add_variant(${name} OFF ${ARGN})
     if(NOT BULKHEAD_TARGET)
         bulkhead_add_variant(${name}_san ON ${ARGN})
