@@ -80,7 +80,7 @@ BROKEN = {
 
 
 def run(name: str, directory: Path, *options: str) -> dict[str, Any]:
-    arguments = ["run", str(EXAMPLES / f"{name}.yaml"), "--on", "machine", "--json", *options]
+    arguments = ["run", str(EXAMPLES / f"{name}.yaml"), "--on", "machine", "--json", "--no-page", *options]
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory)],
         capture_output=True,

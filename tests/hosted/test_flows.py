@@ -49,7 +49,7 @@ def run(directory: Path, wanted: dict[str, Any], span: str = "400ms") -> dict[st
 
 
 def run_file(path: Path, directory: Path, *options: str) -> dict[str, Any]:
-    arguments = ["run", str(path), "--on", "machine", "--json", *options]
+    arguments = ["run", str(path), "--on", "machine", "--json", "--no-page", *options]
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory / "run")],
         capture_output=True,

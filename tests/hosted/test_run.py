@@ -54,7 +54,7 @@ def run(directory: Path, *options: str, system: dict[str, Any] | None = None) ->
 
 
 def run_file(path: Path, directory: Path, *options: str) -> tuple[int, dict[str, Any]]:
-    arguments = ["run", str(path), "--on", "machine", "--for", "20ms", "--json", *options]
+    arguments = ["run", str(path), "--on", "machine", "--for", "20ms", "--json", "--no-page", *options]
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", *arguments, "--directory", str(directory / "run")],
         capture_output=True,
@@ -74,6 +74,14 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def domain(result: dict[str, Any], name: str) -> dict[str, Any]:
     return next(one for one in result["domains"] if one["name"] == name)
+
+
+def test_the_page_is_drawn_unless_it_is_not_wanted(tmp_path: Path) -> None:
+    run(tmp_path, "--page")
+    page = tmp_path / "run" / "index.html"
+    assert "<svg" in page.read_text()
+    run(tmp_path)
+    assert not page.exists(), "that of the run before is none of this one's"
 
 
 def test_the_report_is_the_emulators_with_times(isolated: dict[str, Any]) -> None:

@@ -155,7 +155,7 @@ def boot(
 
 def command(system: Path, directory: Path, *arguments: str) -> Run:
     """`bulkhead run --json` as a process of its own."""
-    full = [*COMMAND, "run", str(system), "--json", "--directory", str(directory), *arguments]
+    full = [*COMMAND, "run", str(system), "--json", "--no-page", "--directory", str(directory), *arguments]
     done = subprocess.run(
         full, capture_output=True, text=True, timeout=HUNG_S, cwd=ROOT, env=ENVIRONMENT, check=False
     )

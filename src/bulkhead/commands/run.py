@@ -43,7 +43,7 @@ _WALL_PER_GUEST_S_ICOUNT = 100.0
 
 # Options that change what is shown and where results go, but not the run: the command that repeats it has all
 # others.
-SHOWN_ONLY = frozenset({"as_json", "attach", "directory"})
+SHOWN_ONLY = frozenset({"as_json", "attach", "directory", "page"})
 
 
 def register(app: typer.Typer) -> None:
@@ -101,6 +101,10 @@ def run(
         Path | None,
         typer.Option("--directory", metavar="DIR", help="Where results go.", show_default="build/run/SYSTEM"),
     ] = None,
+    page: Annotated[
+        bool,
+        typer.Option("--page/--no-page", help="Draw the page at the end; `report DIR` draws it later."),
+    ] = True,
 ) -> None:
     """Run a system, with its console attached; 0 if every promise held, 1 and the reasons if not."""
     from bulkhead.config.load import load_system
@@ -120,6 +124,7 @@ def run(
         overrides=tuple(overrides or ()),
         on=on,
         repeat=words_given(context, SHOWN_ONLY),
+        page=page,
     )
     _refuse_uncounted(loaded, options)
     print_problems(loaded.notices, kind="notice")
@@ -308,13 +313,15 @@ def _execute(target: Target, *, as_json: bool, attach: bool) -> dict[str, Any]:
 
 
 def show(target: Target, *, as_json: bool) -> None:
-    """The run in the target's directory: as a page, and in the terminal unless it is printed as JSON."""
-    from bulkhead.report.html import write_html
+    """The run in the target's directory: as a page if wanted, and in the terminal unless printed as JSON."""
     from bulkhead.report.load import load_run
     from bulkhead.report.terminal import show_run
 
     run_shown = load_run(target.directory)
-    write_html([run_shown], target.directory / "index.html")
+    if target.options.page:
+        from bulkhead.report.html import write_html
+
+        write_html([run_shown], target.directory / "index.html")
     if not as_json:
         show_run(run_shown)
 

@@ -79,6 +79,7 @@ class Options:
     timeout_s: float | None = None
     overrides: tuple[str, ...] = ()
     on: str = QEMU
+    page: bool = True  # draw it at the end
     repeat: tuple[str, ...] = ()  # the command with its options; empty if another command made the run
 
 
