@@ -3,12 +3,12 @@
  * Shares of a resource as MPAM's registers have them: fractions of w bits, left-aligned in 16, the binary
  * point before bit 15 (IHI 0099, 9.3). A value v of w bits stands for the band from v / 2^w to (v + 1) / 2^w.
  *
- * A component may use any value of the band; Arm recommends the greatest one for maxima and the smallest one for
- * minima (as above, ISJMHV), which is what `got` says:
+ * A component may use any value of the band; Arm recommends the greatest one for maxima and the smallest one
+ * for minima (as above, ISJMHV), which is what `got` says:
  * - a limit (CMAX, MBW_MAX) permits up to the band's upper end: all ones are 100 %, 0x3F of 8 bits is 25 %;
  * - a guarantee (CMIN, MBW_MIN) is at least the band's lower end, so that 100 % cannot be expressed.
- * Limits are rounded down and guarantees up by these ends: nobody gets more than its limit or less than its guarantee
- * whichever value of the band the component uses.
+ * Limits are rounded down and guarantees up by these ends: nobody gets more than its limit or less than its
+ * guarantee whichever value of the band the component uses.
  */
 #ifndef BULKHEAD_CORE_MPAM_FRACTION_H
 #define BULKHEAD_CORE_MPAM_FRACTION_H
