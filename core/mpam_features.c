@@ -17,10 +17,16 @@ static uint32_t fraction_bits(uint32_t stated)
     return at_most(stated, MPAM_FRACTION_BITS);
 }
 
+/* A bitmap that does not fit is no control: portions whose bits are never written would be anybody's. */
+static uint32_t portions(uint32_t stated)
+{
+    return stated <= MPAM_MAX_PORTIONS ? stated : 0;
+}
+
 static void decode_cache(const struct mpam_id_registers *read, struct mpam_features *found)
 {
     if (read->idr & MPAMF_IDR_HAS_CPOR_PART)
-        found->cache_portions = at_most(read->cpor & MPAMF_CPOR_IDR_CPBM_WD, MPAM_MAX_PORTIONS);
+        found->cache_portions = portions(read->cpor & MPAMF_CPOR_IDR_CPBM_WD);
     if (!(read->idr & MPAMF_IDR_HAS_CCAP_PART))
         return;
     found->capacity_bits = fraction_bits(read->ccap & MPAMF_CCAP_IDR_CMAX_WD);
@@ -47,8 +53,7 @@ static void decode_bandwidth(const struct mpam_id_registers *read, struct mpam_f
     }
     found->window_writable = read->mbw & MPAMF_MBW_IDR_WINDWR;
     if (read->mbw & MPAMF_MBW_IDR_HAS_PBM) {
-        found->bandwidth_portions =
-            at_most(read->mbw >> MPAMF_MBW_IDR_BWPBM_SHIFT & MPAMF_MBW_IDR_BWPBM_WD, MPAM_MAX_PORTIONS);
+        found->bandwidth_portions = portions(read->mbw >> MPAMF_MBW_IDR_BWPBM_SHIFT & MPAMF_MBW_IDR_BWPBM_WD);
     }
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * What one resource instance of a memory-system component offers, decoded from its ID registers. A component
- * without resource instances (RIS) has one. Values of ID registers are checked here once: a width beyond what
- * its field can hold, or a control without bits, counts as absent.
+ * without resource instances (RIS) has one. Values of ID registers are checked here once: a fraction
+ * has 16 bits at most, a control without bits counts as absent, and so does one of more portions than
+ * MPAM_MAX_PORTIONS.
  */
 #ifndef BULKHEAD_CORE_MPAM_FEATURES_H
 #define BULKHEAD_CORE_MPAM_FEATURES_H

@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* The architecture has up to 32,768 portions of a cache and 4096 of bandwidth. Of a component with more than
- * these, only these are handed out. */
+/* The architecture has up to 32,768 portions of a cache and 4096 of bandwidth. A control of more than
+ * these is not used (mpam_features.h): what is not written could be shared with anybody. */
 #define MPAM_MAX_PORTIONS  1024u
 #define MPAM_PORTION_WORDS (MPAM_MAX_PORTIONS / 32u)
 

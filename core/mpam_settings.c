@@ -108,10 +108,33 @@ static enum mpam_refusal guarantee(const struct mpam_settings *settings, uint32_
     return MPAM_ACCEPTED;
 }
 
-/* Whether a guarantee's field is for more than a limit's. */
-static bool exceeds(uint32_t guaranteed, uint32_t limited, uint32_t width)
+/* A limit and a guarantee of the same resource, of fractions of the same width. */
+struct range {
+    bool has_max;
+    bool has_min;
+    uint32_t max_control;
+    uint32_t min_control;
+    struct mpam_share max;
+    struct mpam_share min;
+    uint32_t width;
+};
+
+static struct mpam_verdict resolve_range(const struct mpam_settings *settings, const struct range *of,
+                                         uint32_t *to_max, uint32_t *to_min)
 {
-    return mpam_guarantee_of((uint16_t)guaranteed, width).part > mpam_limit_of((uint16_t)limited, width).part;
+    struct mpam_verdict verdict = {MPAM_ACCEPTED, of->max_control};
+
+    if (of->has_max)
+        verdict.refusal = limit(settings, of->max_control, of->max, of->width, to_max);
+    if (verdict.refusal != MPAM_ACCEPTED || !of->has_min)
+        return verdict;
+    verdict.control = of->min_control;
+    verdict.refusal = guarantee(settings, of->min_control, of->min, of->width, to_min);
+    if (verdict.refusal == MPAM_ACCEPTED && of->has_max &&
+        mpam_guarantee_of((uint16_t)*to_min, of->width).part >
+            mpam_limit_of((uint16_t)*to_max, of->width).part)
+        verdict.refusal = MPAM_MIN_ABOVE_MAX;
+    return verdict;
 }
 
 /* A component's number for a priority of which larger ones are more urgent. */
@@ -152,21 +175,14 @@ static enum mpam_refusal window(const struct mpam_settings *settings, uint32_t *
 static struct mpam_verdict resolve_cache(const struct mpam_features *of, const struct mpam_settings *settings,
                                          struct fields *to)
 {
+    const struct range capacity = {of->has_cmax,   of->has_cmin,   MPAM_CMAX,        MPAM_CMIN,
+                                   settings->cmax, settings->cmin, of->capacity_bits};
     struct mpam_verdict verdict = {
         portions(settings, MPAM_CACHE_PORTIONS, &settings->cache, of->cache_portions, &to->cache),
         MPAM_CACHE_PORTIONS};
 
-    if (verdict.refusal == MPAM_ACCEPTED && of->has_cmax) {
-        verdict.refusal = limit(settings, MPAM_CMAX, settings->cmax, of->capacity_bits, &to->cmax);
-        verdict.control = MPAM_CMAX;
-    }
-    if (verdict.refusal == MPAM_ACCEPTED && of->has_cmin) {
-        verdict.refusal = guarantee(settings, MPAM_CMIN, settings->cmin, of->capacity_bits, &to->cmin);
-        verdict.control = MPAM_CMIN;
-        if (verdict.refusal == MPAM_ACCEPTED && of->has_cmax &&
-            exceeds(to->cmin, to->cmax, of->capacity_bits))
-            verdict.refusal = MPAM_MIN_ABOVE_MAX;
-    }
+    if (verdict.refusal == MPAM_ACCEPTED)
+        verdict = resolve_range(settings, &capacity, &to->cmax, &to->cmin);
     if (verdict.refusal == MPAM_ACCEPTED && of->associativity_bits > 0) {
         verdict.refusal = limit(settings, MPAM_ASSOCIATIVITY, settings->associativity, of->associativity_bits,
                                 &to->associativity);
@@ -180,22 +196,14 @@ static struct mpam_verdict resolve_cache(const struct mpam_features *of, const s
 static struct mpam_verdict resolve_bandwidth(const struct mpam_features *of,
                                              const struct mpam_settings *settings, struct fields *to)
 {
+    const struct range use = {of->has_max,       of->has_min,       MPAM_MBW_MAX,      MPAM_MBW_MIN,
+                              settings->mbw_max, settings->mbw_min, of->bandwidth_bits};
     struct mpam_verdict verdict = {portions(settings, MPAM_BANDWIDTH_PORTIONS, &settings->bandwidth,
                                             of->bandwidth_portions, &to->bandwidth),
                                    MPAM_BANDWIDTH_PORTIONS};
 
-    if (verdict.refusal == MPAM_ACCEPTED && of->has_max) {
-        verdict.refusal = limit(settings, MPAM_MBW_MAX, settings->mbw_max, of->bandwidth_bits, &to->mbw_max);
-        verdict.control = MPAM_MBW_MAX;
-    }
-    if (verdict.refusal == MPAM_ACCEPTED && of->has_min) {
-        verdict.refusal =
-            guarantee(settings, MPAM_MBW_MIN, settings->mbw_min, of->bandwidth_bits, &to->mbw_min);
-        verdict.control = MPAM_MBW_MIN;
-        if (verdict.refusal == MPAM_ACCEPTED && of->has_max &&
-            exceeds(to->mbw_min, to->mbw_max, of->bandwidth_bits))
-            verdict.refusal = MPAM_MIN_ABOVE_MAX;
-    }
+    if (verdict.refusal == MPAM_ACCEPTED)
+        verdict = resolve_range(settings, &use, &to->mbw_max, &to->mbw_min);
     if (verdict.refusal == MPAM_ACCEPTED && of->has_proportional) {
         verdict.refusal = stride(of, settings, &to->proportional);
         verdict.control = MPAM_PROPORTIONAL;

@@ -2,7 +2,8 @@
  *
  * What one partition gets of one resource instance, and which register writes say so. Settings are complete:
  * a partition has a value for every control that the instance offers, so that nothing of an earlier owner of
- * the PARTID stays. Where a setting asks for a control that there is not, no write is made at all.
+ * the PARTID stays; but the window of accounting is written only where it is asked for, since no ID register
+ * says what it was. Where a setting asks for a control that there is not, no write is made at all.
  */
 #ifndef BULKHEAD_CORE_MPAM_SETTINGS_H
 #define BULKHEAD_CORE_MPAM_SETTINGS_H
@@ -44,10 +45,10 @@ struct mpam_settings {
     struct mpam_share mbw_max;
     struct mpam_portions bandwidth;
     uint32_t stride; /* of the proportional share, 1 to 65,536: bandwidth goes by 1 / stride */
-    uint32_t
-        internal_priority; /* a larger one is served first, whatever the component counts as more urgent */
-    uint32_t downstream_priority; /* likewise */
-    uint32_t window_us;           /* of bandwidth accounting, 1 to 65,535 */
+    /* A larger priority is served first, whatever the component counts as more urgent. */
+    uint32_t internal_priority;
+    uint32_t downstream_priority;
+    uint32_t window_us; /* of bandwidth accounting, 1 to 65,535 */
 };
 
 enum mpam_refusal {
@@ -71,7 +72,8 @@ struct mpam_verdict {
 struct mpam_write {
     uint32_t offset;
     uint32_t value;
-    uint32_t implemented; /* of the value; other bits read as 0 whatever was written */
+    uint32_t
+        implemented; /* bits that read back as written; of a window none, for the component may round it */
 };
 
 /* Most writes that one partition of one instance needs: the selection, the mapping of its internal PARTID,

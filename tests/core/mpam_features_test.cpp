@@ -85,6 +85,20 @@ TEST(MpamFeatures, M3_ResourceInstancesNeedTheWideIdr)
     EXPECT_EQ(mpam_features_of(&read).ris_max, 5u);
 }
 
+TEST(MpamFeatures, M3_ABitmapThatDoesNotFitIsNoControl)
+{
+    mpam_id_registers read{};
+    read.idr = MPAMF_IDR_HAS_CPOR_PART | MPAMF_IDR_HAS_MBW_PART;
+    read.cpor = MPAM_MAX_PORTIONS;
+    read.mbw = MPAMF_MBW_IDR_HAS_PBM | MPAM_MAX_PORTIONS << MPAMF_MBW_IDR_BWPBM_SHIFT;
+    EXPECT_EQ(mpam_features_of(&read).cache_portions, MPAM_MAX_PORTIONS);
+    EXPECT_EQ(mpam_features_of(&read).bandwidth_portions, MPAM_MAX_PORTIONS);
+    read.cpor += 1;
+    read.mbw += 1u << MPAMF_MBW_IDR_BWPBM_SHIFT;
+    EXPECT_EQ(mpam_features_of(&read).cache_portions, 0u) << "bits that nobody writes would be shared";
+    EXPECT_EQ(mpam_features_of(&read).bandwidth_portions, 0u);
+}
+
 TEST(MpamFeatures, M3_NoRegisterStatesMoreThanControlsCanHold)
 {
     std::mt19937_64 random{1};
