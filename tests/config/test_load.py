@@ -10,7 +10,7 @@ import pytest
 
 from bulkhead.config.load import Loaded, load_system
 from bulkhead.config.override import apply_override
-from bulkhead.config.source import Source, parse_text
+from bulkhead.config.source import Source, _parsed, parse_text
 from bulkhead.config.system import Expectation
 from bulkhead.planning.admission import admission_of
 from bulkhead.planning.plan import plan_memory
@@ -346,3 +346,16 @@ def test_examples_of_the_tool_are_known_anywhere_by_their_names(
     own.parent.mkdir()
     own.write_text("bulkhead: 1\n")
     assert load_system("examples/mixed-criticality.yaml").file == "examples/mixed-criticality.yaml"
+
+
+def test_the_same_broken_text_is_the_same_problem_each_time() -> None:
+    """What a text parses to is kept, its failure as well: that one must not grow with each use."""
+    text = "name: [one, two"
+    found = [parse_text(text, Source("one.yaml")).problems for _ in range(3)]
+    assert len(found[0]) == 1 and found[0][0].code == "syntax"
+    assert found[0] == found[1] == found[2]
+    _, failure = _parsed(text)
+    depth, trace = 0, failure.__traceback__ if failure is not None else None
+    while trace is not None:
+        depth, trace = depth + 1, trace.tb_next
+    assert failure is not None and depth <= 3

@@ -70,6 +70,7 @@ def test_it_says_what_the_file_was_held_against(layout: Layout) -> None:
     assert tables["bandwidth_curve"] == [{"bytes_per_s": 480 * MB, "utilization": one}]
     rows = plan.platform.memory_budget.table if plan.platform.memory_budget is not None else ()
     assert len(tables["bandwidth_table"]) == len(rows) == 18
+    assert tables["bandwidth_table"][0] == {"cores": 1, "refills": 120, "bytes_per_s": 781_250_000}
     assert tables["bandwidth_table"] == [
         {"cores": row.cores, "refills": row.refills, "bytes_per_s": row.rate} for row in rows
     ]

@@ -178,11 +178,11 @@ def parse_text(text: str, source: Source, *, line: int | None = None) -> Source:
 
 
 def _events(text: str) -> Iterator[Any]:
-    """The parser's events of `text`; raises where the text ends to be YAML."""
+    """The parser's events of `text`, up to where it is no YAML any more; there it raises."""
     events, failure = _parsed(text)
     yield from events
     if failure is not None:
-        raise failure
+        raise failure.with_traceback(None)  # the same object each time: its traceback must not grow
 
 
 @lru_cache(maxsize=64)
