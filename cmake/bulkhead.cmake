@@ -139,6 +139,31 @@ function(bulkhead_library name)
     endif()
 endfunction()
 
+# bulkhead_compile_together(NAME SOURCES file...): NAME_san compiles these C++ sources of its library a few at a time,
+# for they include the same headers and make the same of their templates. NAME compiles each alone, which notices an
+# include that is missing: for that, leave out what NAME joins, too.
+function(bulkhead_compile_together name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+    set(at_a_time 8)
+    if(NOT TARGET ${name}_san)
+        return()
+    endif()
+    get_target_property(rest ${name}_san SOURCES)
+    list(REMOVE_ITEM rest ${arg_SOURCES})
+    set(number 0)
+    while(arg_SOURCES)
+        list(SUBLIST arg_SOURCES 0 ${at_a_time} part)
+        list(REMOVE_ITEM arg_SOURCES ${part})
+        list(TRANSFORM part REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"\n")
+        list(JOIN part "" content)
+        set(joined ${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${number}.cxx)
+        file(CONFIGURE OUTPUT ${joined} CONTENT "${content}" @ONLY)
+        list(APPEND rest ${joined})
+        math(EXPR number "${number} + 1")
+    endwhile()
+    set_target_properties(${name}_san PROPERTIES SOURCES "${rest}")
+endfunction()
+
 # bulkhead_test(NAME SOURCES ... [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
 #
 # One GoogleTest program with sanitizers = one ctest entry. It writes its cases to test-results/NAME.xml
