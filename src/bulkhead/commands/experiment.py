@@ -204,8 +204,8 @@ def _list(as_json: bool) -> None:
 
 
 def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False) -> None:
-    """Some of the rows, evenly, or the first ones of `ranked` rows: a terminal is no place for hundreds. Nor for
-    all columns: those that tell the rows apart, as many as fit. Of ranked rows the first column is their name."""
+    """Some rows, evenly, or the first ones of `ranked` rows: a terminal is no place for hundreds. Nor for all
+    columns: those that tell the rows apart, as many as fit. Ranked rows begin with their name."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
