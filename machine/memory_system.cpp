@@ -84,7 +84,7 @@ std::size_t memory_system::free_flight(picoseconds now)
     return index;
 }
 
-// Of those who wait for the same, how many were refused before `client` was, or all if it does not wait.
+// How many clients wait for the same and were refused before `client` was; all of them if it does not wait.
 std::uint32_t memory_system::waiting_before(const memory_client &client, std::size_t master, room what) const
 {
     std::uint32_t before = 0;
@@ -97,7 +97,7 @@ std::uint32_t memory_system::waiting_before(const memory_client &client, std::si
     return before;
 }
 
-// Its place is that of its first refusal.
+// A client that waits already keeps its place, whatever it wants now.
 void memory_system::wait_for_room(memory_client &client, std::size_t master, room what)
 {
     ++counts_.refused;
@@ -111,12 +111,26 @@ void memory_system::wait_for_room(memory_client &client, std::size_t master, roo
     wants_room_.push_back({&client, master, what});
 }
 
-void memory_system::give_up_waiting(const memory_client &client)
+// The next one that waits for the same may have been refused because of this one alone. It tries again now:
+// who leaves may use no room at all, and nothing else would tell it.
+void memory_system::give_up_waiting(const memory_client &client, picoseconds now)
 {
-    std::erase_if(wants_room_, [&client](const refused_client &one) { return one.client == &client; });
+    const auto own = std::find_if(wants_room_.begin(), wants_room_.end(),
+                                  [&client](const refused_client &one) { return one.client == &client; });
+    if (own == wants_room_.end()) {
+        return;
+    }
+    const refused_client left = *own;
+    const auto behind = wants_room_.erase(own);
+    const auto next = std::find_if(behind, wants_room_.end(), [&left](const refused_client &one) {
+        return one.master == left.master && one.what == left.what;
+    });
+    if (next != wants_room_.end()) {
+        next->client->room(now);
+    }
 }
 
-// All try again: the list is left by those that found room.
+// All of them try again. Those that find room leave the list.
 void memory_system::tell_room(picoseconds when)
 {
     for (const refused_client &one : wants_room_) {
@@ -129,13 +143,13 @@ bool memory_system::writes_have_room(const memory_client &client, std::size_t ma
     return ports_[master].writes_in_flight + waiting_before(client, master, room::writes) < writes_allowed_;
 }
 
-bool memory_system::has_room(const route &way, memory_client &client)
+bool memory_system::has_room(const route &way, memory_client &client, picoseconds now)
 {
     if (!writes_have_room(client, way.master)) {
         wait_for_room(client, way.master, room::writes);
         return false;
     }
-    give_up_waiting(client);
+    give_up_waiting(client, now);
     return true;
 }
 
@@ -164,12 +178,12 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     const bool lines = (full_levels_ == 0 && before == 0) || levels_have_room(way, wanted.line, before, now);
     const bool writes = writes_have_room(client, wanted.master);
     if (!lines || !writes) {
-        if (!wanted.prefetch) { // which nobody tries again
+        if (!wanted.prefetch) { // a prefetch is not tried again
             wait_for_room(client, wanted.master, writes ? room::lines : room::writes);
         }
         return {0, reply::state::full, reply::source::memory, false, 0};
     }
-    give_up_waiting(client);
+    give_up_waiting(client, now);
     return fetch_now(way, wanted, client, now);
 }
 

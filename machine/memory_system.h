@@ -136,12 +136,12 @@ public:
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);
-    // Whether a write may be sent; if not, client.room() will say when. Who was refused is before who comes
-    // later, until it is served or gives up: clients of one master, which are told at the same time, would
-    // else be served by their number, and the last one never.
-    bool has_room(const route &way, memory_client &client);
-    // A client that was refused and does not try again.
-    void give_up_waiting(const memory_client &client);
+    // Whether a write may be sent; if not, client.room() will say when. Clients of one master are served in
+    // the order of their first refusal: they are told of room at the same time and try again in the order of
+    // their numbers, so that the last one would otherwise never be served.
+    bool has_room(const route &way, memory_client &client, picoseconds now);
+    // A client that was refused will not try again: it gives its place in the order up.
+    void give_up_waiting(const memory_client &client, picoseconds now);
 
     // When DRAM decides next, and the deciding of what is due by then.
     [[nodiscard]] picoseconds next() const { return next_; }
@@ -183,8 +183,8 @@ private:
         memory_client *client;
         ticket id;
     };
-    // What a request was refused for: the writes of its master under way, or the lines that a level of its
-    // way may ask for.
+    // What a request was refused for: its master has as many writes under way, or a level as many lines, as
+    // it may. Clients that share a level share its master.
     enum class room : std::uint8_t { writes, lines };
     struct refused_client {
         memory_client *client;

@@ -332,7 +332,7 @@ void zdma_channel::write_lines()
             fail(destination_.data_error);
             return;
         }
-        if (!around_.memory.has_room(around_.way, *this)) {
+        if (!around_.memory.has_room(around_.way, *this, now())) {
             waits_for_room_ = true;
             return;
         }
@@ -379,7 +379,7 @@ void zdma_channel::fail(std::uint32_t bits)
     busy_ = false;
     failed_ = true;
     pieces_.clear();
-    around_.memory.give_up_waiting(*this);
+    around_.memory.give_up_waiting(*this, now());
     registers_[index_of(reg::ctrl2)] = 0;
     raise(bits);
 }

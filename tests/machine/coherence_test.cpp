@@ -16,16 +16,6 @@ constexpr phys_addr line{0x4000};
 constexpr owner_id owner{2};
 constexpr picoseconds later{10'000'000}; // all that was asked of memory before has come
 
-// A master that only asks.
-class asker final : public memory_client {
-public:
-    void arrived(ticket, picoseconds when) override { came = when; }
-    void room(picoseconds) override {}
-    std::optional<written_back> drop(phys_addr) override { return std::nullopt; }
-    [[nodiscard]] bool holds(phys_addr) const override { return false; }
-    std::optional<picoseconds> came;
-};
-
 settings two_clusters()
 {
     settings all = small_machine(4);

@@ -4,6 +4,9 @@
 // core with the lowest number is served each time, and the last one never.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "tests/machine/machine_make.h"
 
 namespace bulkhead::machine::test {
@@ -57,6 +60,59 @@ TEST(fairness, cores_that_wait_for_a_level_get_equal_parts)
     settings all = small_machine(4);
     all.levels[0].misses = 2;
     expect_fair(all, access_kind::read, 4);
+}
+
+// One write of the master may be under way, and is.
+class full_port : public testing::Test {
+protected:
+    full_port()
+    {
+        settings all = small_machine(1);
+        all.writes_in_flight = 1;
+        machine = make_machine(all);
+        memory().write_past(way, {.line = phys_addr{0x4000}, .kind = access_kind::write}, picoseconds{});
+    }
+    memory_system &memory() { return machine->memory(); }
+    bool may_write(asker &one) { return memory().has_room(way, one, machine->timeline().now()); }
+    void wait_for_the_write() { machine->timeline().run(for_ever); }
+
+    std::unique_ptr<simulated_machine> machine;
+    const route way{{}, 0};
+    asker first, second;
+};
+
+TEST_F(full_port, who_was_refused_first_is_served_first)
+{
+    ASSERT_FALSE(may_write(first));
+    ASSERT_FALSE(may_write(second));
+    wait_for_the_write();
+    EXPECT_FALSE(may_write(second)) << "though it asks first";
+    EXPECT_TRUE(may_write(first));
+    EXPECT_TRUE(may_write(second));
+}
+
+// What makes room for the second one is nothing that memory does: it would wait for ever.
+TEST_F(full_port, who_is_next_is_told_though_the_room_is_not_used)
+{
+    ASSERT_FALSE(may_write(first));
+    ASSERT_FALSE(may_write(second));
+    wait_for_the_write();
+    ASSERT_FALSE(may_write(second));
+    const int before = second.told;
+    ASSERT_TRUE(may_write(first)); // and writes nothing
+    EXPECT_EQ(second.told, before + 1);
+    EXPECT_TRUE(may_write(second));
+    EXPECT_EQ(second.told, before + 1) << "behind it nobody waits";
+}
+
+// A DMA engine that has failed: its place would keep one write from everybody else for ever.
+TEST_F(full_port, who_gives_up_holds_up_nobody)
+{
+    ASSERT_FALSE(may_write(first));
+    ASSERT_FALSE(may_write(second));
+    wait_for_the_write();
+    memory().give_up_waiting(first, machine->timeline().now());
+    EXPECT_TRUE(may_write(second));
 }
 
 } // namespace

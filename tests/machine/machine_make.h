@@ -70,6 +70,17 @@ inline std::unique_ptr<simulated_machine> make_machine(const settings &wanted)
     return expect_made(simulated_machine::make(wanted));
 }
 
+// A master that only asks.
+class asker final : public memory_client {
+public:
+    void arrived(ticket, picoseconds when) override { came = when; }
+    void room(picoseconds) override { ++told; }
+    std::optional<written_back> drop(phys_addr) override { return std::nullopt; }
+    [[nodiscard]] bool holds(phys_addr) const override { return false; }
+    std::optional<picoseconds> came;
+    int told = 0; // of room
+};
+
 inline constexpr picoseconds for_ever = engine::never;
 
 } // namespace bulkhead::machine::test

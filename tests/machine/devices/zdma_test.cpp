@@ -22,29 +22,39 @@ protected:
     static constexpr std::uint32_t linked = 1U << 1U;
     static constexpr std::uint32_t interrupt = 1U << 2U;
 
-    std::unique_ptr<simulated_machine> machine = make();
+    explicit dma_channel(const settings &wanted = test::small_machine(1))
+        : machine(test::make_machine(wanted))
+    {
+    }
+
+    std::unique_ptr<simulated_machine> machine;
     std::vector<std::byte> memory = std::vector<std::byte>(memory_bytes);
     std::vector<picoseconds> rises;
-    zdma_channel channel{{.start = {100'000}, .finish = {50'000}, .line = {16'000}, .burst_lines = 2},
-                         {.timeline = machine->timeline(),
-                          .memory = machine->memory(),
-                          .way = {{}, 0},
-                          .owner = {3},
-                          .bytes =
-                              [this](phys_addr at, byte_count count, access_kind) {
-                                  return at.value + count.value > memory_bytes
-                                             ? std::span<std::byte>{}
-                                             : std::span(memory).subspan(at.value, count.value);
-                              },
-                          .line =
-                              [this](bool high) {
-                                  if (high) {
-                                      rises.push_back(machine->timeline().now());
-                                  }
-                              }}};
+    zdma_channel channel{timing({16'000}), around()};
 
-    static std::unique_ptr<simulated_machine> make() { return test::make_machine(test::small_machine(1)); }
-
+    static zdma_channel::settings timing(picoseconds line)
+    {
+        return {.start = {100'000}, .finish = {50'000}, .line = line, .burst_lines = 2};
+    }
+    zdma_channel::surroundings around()
+    {
+        return {.timeline = machine->timeline(),
+                .memory = machine->memory(),
+                .way = {{}, 0},
+                .owner = {3},
+                .bytes =
+                    [this](phys_addr at, byte_count count, access_kind) {
+                        return at.value + count.value > memory_bytes
+                                   ? std::span<std::byte>{}
+                                   : std::span(memory).subspan(at.value, count.value);
+                    },
+                .line =
+                    [this](bool high) {
+                        if (high) {
+                            rises.push_back(machine->timeline().now());
+                        }
+                    }};
+    }
     void fill(std::uint64_t at, std::uint64_t count)
     {
         std::mt19937 random(static_cast<std::uint32_t>(at + count));
@@ -54,10 +64,14 @@ protected:
     }
     void simple(std::uint64_t from, std::uint64_t to, std::uint32_t bytes)
     {
-        channel.write(reg::source_words, static_cast<std::uint32_t>(from));
-        channel.write(reg::source_words + 8, bytes);
-        channel.write(reg::destination_words, static_cast<std::uint32_t>(to));
-        channel.write(reg::destination_words + 8, bytes);
+        simple(channel, from, to, bytes);
+    }
+    static void simple(zdma_channel &which, std::uint64_t from, std::uint64_t to, std::uint32_t bytes)
+    {
+        which.write(reg::source_words, static_cast<std::uint32_t>(from));
+        which.write(reg::source_words + 8, bytes);
+        which.write(reg::destination_words, static_cast<std::uint32_t>(to));
+        which.write(reg::destination_words + 8, bytes);
     }
     void run()
     {
@@ -167,6 +181,32 @@ TEST_F(dma_channel, EndsWithAnErrorWhereItMayNotReadOrWrite)
     EXPECT_EQ(channel.read(reg::isr), zdma_channel::write_error);
 }
 
+class dma_channel_with_one_write : public dma_channel {
+protected:
+    static settings one_write()
+    {
+        settings all = test::small_machine(1);
+        all.writes_in_flight = 1;
+        return all;
+    }
+    dma_channel_with_one_write() : dma_channel(one_write()) {}
+};
+
+// A read of nothing ends it while a write of it waits for the other channel of the port, which goes on. When
+// that read comes is a matter of its pace.
+TEST_F(dma_channel_with_one_write, AFailedOneKeepsNoPlace)
+{
+    for (std::uint64_t pace = 20'000; pace <= 400'000; pace += 20'000) {
+        zdma_channel failing{timing({pace}), around()};
+        simple(failing, memory_bytes - 1024, 0, 4096);
+        failing.write(reg::ctrl2, 1);
+        simple(0x4000, 0x8000, 16384);
+        run();
+        ASSERT_EQ(failing.read(reg::status), 3U);
+        ASSERT_EQ(channel.read(reg::status), 0U) << "it waits for ever, " << pace;
+    }
+}
+
 TEST_F(dma_channel, AListThatNeverMovesAByteOrMoreThanItHasRoomForIsAnError)
 {
     descriptor(0x100, 0x1000, 0, linked, 0x100); // to itself
@@ -200,7 +240,7 @@ TEST_F(dma_channel, TwoRunsGiveTheSameDigest)
     simple(0x1000, 0x9000, 32768);
     run();
     const std::uint64_t first = machine->digest();
-    std::unique_ptr<simulated_machine> other = make();
+    std::unique_ptr<simulated_machine> other = test::make_machine(test::small_machine(1));
     zdma_channel again{
         {.start = {100'000}, .finish = {50'000}, .line = {16'000}, .burst_lines = 2},
         {.timeline = other->timeline(),
