@@ -122,7 +122,7 @@ def test_a_headline_moves_with_what_it_hangs_on() -> None:
 
 
 def test_the_headline_of_a_slowdown_is_that_of_its_point() -> None:
-    """Rows of workloads have a list of those beside."""
+    """A row has a list of the workloads beside, where its point has the one that was swept."""
     small_images = ("width=160", "height=120", "memory_mib=64")
     what = with_settings(load_experiment("regulators"), small_images)
     assert isinstance(what, Experiment)

@@ -72,9 +72,14 @@ class Series(Model):
 
 
 def is_at(when: dict[str, Any], point: Point) -> bool:
-    """Has the point one of the wanted values for each key? A list is several."""
+    """Has the point, or the row, one of the wanted values for each key? A list is several: those that are
+    wanted, and those that a row has (`nrt`, the workloads beside)."""
+
+    def words(values: list[Any]) -> set[str]:
+        return {word(one) for one in values}
+
     return all(
-        word(point[key]) in {word(one) for one in values_of(key, wanted)}
+        words(values_of(key, wanted)) & words(point[key] if isinstance(point[key], list) else [point[key]])
         for key, wanted in when.items()
         if key in point
     )
