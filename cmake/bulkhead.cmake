@@ -139,10 +139,10 @@ function(bulkhead_library name)
     endif()
 endfunction()
 
-# bulkhead_compile_together(NAME SOURCES file...): NAME_san compiles these C++ sources of its library a few at a time,
-# for they include the same headers and make the same of their templates; so does NAME where BULKHEAD_COMPARED names it.
-# NAME of the preset `host` compiles each alone, which notices an include that is missing: for that, leave out what it
-# joins itself.
+# bulkhead_compile_together(NAME SOURCES file...): NAME_san compiles these C++ sources of the library NAME a few at a
+# time, because they include the same headers and instantiate the same templates. So does NAME where BULKHEAD_COMPARED
+# names it. NAME of preset `host` compiles each of them alone: one that relies on what its neighbour
+# includes does not compile there. Do not name sources that NAME joins itself (UNITY_BUILD): nothing would compile them alone.
 function(bulkhead_compile_together name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
     set(at_a_time 8)
