@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
 from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
+from bulkhead.config.mpam import Mpam
 from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, Nanoseconds, described, problem
 from bulkhead.config.timing import (
     Controller,
@@ -262,6 +263,10 @@ class Dram(Section):
     guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
 
 
+def _none(value: object) -> object:
+    return None if value == () else value
+
+
 class ReleaseDelay(Sourced):
     """From the event that makes a VCPU the most urgent one of a shared core to its first instruction."""
 
@@ -293,7 +298,7 @@ class Platform(Model):
     devices: tuple[Device, ...] = ()
     dma: tuple[Dma, ...] = ()
     iommus: tuple[Iommu, ...] = ()  # none of them is driven by this version: bulkhead.config.masters
-    mpam: tuple[Any, ...] = ()
+    mpam: Annotated[Mpam | None, BeforeValidator(_none)] = None  # an empty list stands for none, too
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None
     flow_costs: FlowCosts | None = None
