@@ -150,14 +150,17 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     for (std::size_t depth = 0;;) {
         level_state &level = levels_[way.levels[depth]];
         ++level.counts.misses;
-        if (level.cache.takes_victims() && !wanted.allocate) {
+        const bool passes = level.cache.takes_victims() && !wanted.allocate;
+        if (passes || level.cache.storage().is_partitioned()) {
             if (in_flight_near(wanted.line) != 0 && find_flight(wanted.line, way.levels[depth]) != nullptr) {
                 told = join(way.levels[depth], wanted.line, client, now, when, told.asked);
                 break;
             }
+        }
+        if (passes) {
             level.cache.storage().miss_without_fill(wanted.owner);
         } else {
-            const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
+            const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner, wanted.mpam);
             if (cache::is_dirty(gone) || level.cache.settings().inclusive || passes_clean(way, depth))
                 [[unlikely]] {
                 if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
@@ -252,7 +255,7 @@ memory_system::reply memory_system::request_line(const route &way, const line_re
     const picoseconds sent = when + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
         if (memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read,
-                            sent, wanted.mpam.partition)) {
+                            sent, wanted.mpam)) {
             next_ = memory_.next().value_or(never);
         }
     }
@@ -273,7 +276,7 @@ void memory_system::give_up(const route &way, std::size_t depth, const line_requ
             }
         }
     }
-    line_request given = cause.write_of({victim.line, victim.owner});
+    line_request given = cause.write_of({victim.line, victim.owner, victim.mpam});
     given.clean = !dirty;
     if (dirty) {
         ++levels_[index].counts.write_backs;
@@ -335,7 +338,7 @@ picoseconds memory_system::send_write(const line_request &line, picoseconds when
     }
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
         memory_.request(write_ticket | line.master, phys_addr{line.line.value + part * burst_bytes_},
-                        access_kind::write, start + own.request, line.mpam.partition);
+                        access_kind::write, start + own.request, line.mpam);
         ++own.writes_in_flight;
     }
     ++counts_.line_writes;

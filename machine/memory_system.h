@@ -280,7 +280,7 @@ private:
     // machine/coherence.cpp
     [[nodiscard]] std::size_t cluster_of(const route *way) const;
     snooped ask_cluster(const cluster &one, phys_addr line, picoseconds when);
-    bool take_out(const cluster &one, phys_addr line);
+    std::optional<written_back> take_out(const cluster &one, phys_addr line);
     snooped snoop(const route *from, phys_addr line, snoop_kind kind, picoseconds when);
 
     [[nodiscard]] const region_settings *region_at(phys_addr line) const
