@@ -81,10 +81,7 @@ public:
         count_beats();
     }
     // A dirty line that another core wants, for which this one executes nothing: not among its events.
-    void hand_over(written_back line, picoseconds when)
-    {
-        memory_.write_back(route_, write_of(line), when);
-    }
+    void hand_over(written_back line, picoseconds when) { memory_.write_back(route_, write_of(line), when); }
 
 private:
     static constexpr std::uint64_t beat_bytes = 16; // a data channel of 128 bits, as Cortex-A53's to memory

@@ -28,8 +28,7 @@ memory::memory(const memory_settings &settings, mapping map, std::vector<issued>
     }
 }
 
-bool memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when,
-                     mpam_label label)
+bool memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when, mpam_label label)
 {
     const std::uint64_t at = map_.packed(address);
     const clocks arrival = clock_.edge_at(when + settings_.request_latency);
@@ -46,8 +45,8 @@ bool memory::request(request_id id, phys_addr address, access_kind kind, picosec
 
 inline void memory::take_in(port &own, const incoming &one)
 {
-    own.inbox.insert(
-        one, [](const incoming &before, const incoming &added) { return before.when > added.when; });
+    own.inbox.insert(one,
+                     [](const incoming &before, const incoming &added) { return before.when > added.when; });
     own.arrival = std::min(own.arrival, one.when);
     own.writes += one.write ? 1 : 0;
 }

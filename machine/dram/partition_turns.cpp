@@ -155,8 +155,8 @@ turn partition_turns::take(const queued_requests &all, clocks now)
     const request_queue &queue = write ? all.writes : all.reads;
     if (passed_over_ != nullptr) {
         const entry *const oldest = queue.oldest();
-        const bool overtakes = oldest != first && standing_of(oldest->partition, now) ==
-                                                      standing_of(first->partition, now);
+        const bool overtakes =
+            oldest != first && standing_of(oldest->partition, now) == standing_of(first->partition, now);
         passed_over_ = overtakes ? oldest : nullptr;
     }
     const clocks own = next_command_at(*first, write, all.rows, now);

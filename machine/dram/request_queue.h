@@ -26,9 +26,9 @@ public:
         std::uint32_t row = 0;
         std::uint32_t column = 0;
         std::uint32_t bank = 0;
-        std::uint32_t stamp = 0; // column commands of the channel, modulo 2^32, when it came
+        std::uint32_t stamp = 0;     // column commands of the channel, modulo 2^32, when it came
         std::uint16_t partition = 0; // MPAM's
-        entry *younger = this;   // of all; the oldest one's and the youngest one's neighbour is no request
+        entry *younger = this; // of all; the oldest one's and the youngest one's neighbour is no request
         entry *older = this;
 
     private:

@@ -427,8 +427,7 @@ TEST_F(S2CoreScenario, S11OneRequestTravelsReadsAndWritesAlike)
                             .master = 2,
                             .mpam = {.partition = 7, .monitor_group = 1},
                             .prefetch = true};
-    const line_request write =
-        read.write_of({line(9), owner_id{4}, {.partition = 9, .monitor_group = 2}});
+    const line_request write = read.write_of({line(9), owner_id{4}, {.partition = 9, .monitor_group = 2}});
     EXPECT_EQ(write.line, line(9));
     EXPECT_EQ(write.kind, access_kind::write);
     EXPECT_EQ(write.owner, owner_id{4});
