@@ -47,6 +47,9 @@ public:
     // The channel's data bus moves a burst for a partition.
     virtual void moved(std::size_t channel, std::uint16_t partition, byte_count bytes, picoseconds when) = 0;
 
+    // Of all requests in the channel's queues none has an earlier deadline.
+    virtual void waits_from(std::size_t /*channel*/, std::uint64_t /*deadline*/) {}
+
     // Of a partition's requests in a channel's queues, at that time, and until when it stays so if nothing is
     // moved.
     [[nodiscard]] virtual standing standing_of(std::size_t channel, std::uint16_t partition,

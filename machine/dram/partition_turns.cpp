@@ -36,53 +36,78 @@ standing partition_turns::standing_of(std::uint16_t partition, clocks now)
 
 bool partition_turns::goes_ahead(std::uint16_t one, std::uint16_t other, clocks now)
 {
-    return standing_of(one, now).urgency > standing_of(other, now).urgency;
+    return standing_of(one, now).before(standing_of(other, now));
 }
 
 void partition_turns::served_for(std::uint16_t partition, bool write, clocks when)
 {
-    overtakers_ = passed_over_ != nullptr ? overtakers_ + 1 : 0;
-    passed_over_ = nullptr;
+    overtakers_ = overtakes_ ? overtakers_ + 1 : 0;
+    overtakes_ = false;
     control_.moved(channel_, partition, burst_, clock_.time_of(when));
     usual_->served(write, when);
 }
 
 bool partition_turns::all_stand_alike(const queued_requests &all, clocks now)
 {
-    std::optional<std::pair<std::uint16_t, standing>> first;
+    std::optional<standing> first;
     bool alike = true;
+    std::uint64_t earliest = ~std::uint64_t{0};
     for (const request_queue *const queue : {&all.reads, &all.writes}) {
         each_request(*queue, [&](const entry &one) {
-            if (!first) {
-                first.emplace(one.partition, standing_of(one.partition, now));
-            } else if (one.partition != first->first) {
-                alike = standing_of(one.partition, now) == first->second;
-            }
-            return alike;
+            const standing own = standing_of(one.partition, now);
+            alike = alike && own == first.value_or(own);
+            first = own;
+            earliest = std::min(earliest, own.deadline);
+            return true;
         });
     }
+    control_.waits_from(channel_, earliest);
     return alike;
 }
 
-// Of those that stand first, a row hit if it has not overtaken too often, else the oldest.
-partition_turns::contender partition_turns::first_of(const request_queue &queue, const banks &rows,
-                                                     clocks now)
+// A row hit that is as urgent as the first goes before it, unless too many have, or its partition is ahead of
+// its share by as much. Of row hits the one goes whose time comes first, and of those the one that stands
+// first: partitions take turns between bank groups where the bus would wait.
+partition_turns::choice partition_turns::choose(const request_queue &queue, bool write, const banks &rows,
+                                                clocks now)
 {
-    contender oldest;
-    contender hit;
+    choice made;
     each_request(queue, [&](const entry &one) {
-        const contender own{&one, standing_of(one.partition, now), rows.open_row(one.bank) == one.row};
-        if (oldest.request == nullptr || own.place.before(oldest.place)) {
-            oldest = own;
-            hit = {};
-        }
-        if (own.hits && own.place == oldest.place && hit.request == nullptr) {
-            hit = own;
+        const standing own = standing_of(one.partition, now);
+        if (made.first == nullptr || own.before(made.place)) {
+            made.first = &one;
+            made.place = own;
         }
         return true;
     });
-    const bool may_overtake = hit.request != nullptr && (hit.request == oldest.request || overtakers_ < cap_);
-    return may_overtake ? hit : oldest;
+    if (made.first == nullptr || overtakers_ >= cap_) {
+        made.goes = made.first;
+        return made;
+    }
+    clocks when = 0;
+    standing place;
+    each_request(queue, [&](const entry &one) {
+        const standing own = standing_of(one.partition, now);
+        if (rows.open_row(one.bank) != one.row || own.urgency != made.place.urgency ||
+            own.deadline > made.place.deadline + cap_) {
+            return true;
+        }
+        const clocks its = next_command_at(one, write, rows, now);
+        if (made.goes == nullptr || its < when || (its == when && own.before(place))) {
+            made.goes = &one;
+            when = its;
+            place = own;
+        }
+        return true;
+    });
+    made.goes = made.goes == nullptr ? made.first : made.goes;
+    return made;
+}
+
+// The oldest, if it waits for longer than anybody may.
+const request_queue::entry *partition_turns::overdue(const request_queue &queue, clocks now) const
+{
+    return queue.size() != 0 && queue.oldest()->arrived + age_limit_ < now ? queue.oldest() : nullptr;
 }
 
 // When the request's next command may go.
@@ -101,71 +126,61 @@ const request_queue::entry *partition_turns::in_the_shadow(const request_queue &
                                                            const banks &rows, const entry &of, clocks until,
                                                            clocks now)
 {
-    contender best;
+    const entry *best = nullptr;
+    standing place;
     each_request(queue, [&](const entry &one) {
         if (one.bank != of.bank && rows.open_row(one.bank) == one.row &&
             next_command_at(one, write, rows, now) + between_columns_ <= until) {
-            const contender own{&one, standing_of(one.partition, now), true};
-            if (best.request == nullptr || own.place.before(best.place)) {
-                best = own;
+            const standing own = standing_of(one.partition, now);
+            if (best == nullptr || own.before(place)) {
+                best = &one;
+                place = own;
             }
         }
         return true;
     });
-    return best.request;
+    return best;
 }
 
 turn partition_turns::take(const queued_requests &all, clocks now)
 {
     turn usual = usual_->take(all, now);
     usual.settled = false; // what is served is counted
-    passed_over_ = nullptr;
+    overtakes_ = false;
     if (all.reads.size() + all.writes.size() < 2) {
         return usual;
     }
-    const picoseconds change = control_.stands_until(clock_.time_of(now));
-    const clocks changes = std::max(now + 1, clock_.edge_at(change));
-    usual.until = std::min(usual.until, changes);
+    const clocks changes = clock_.edge_at(control_.stands_until(clock_.time_of(now)));
+    usual.until = std::min(usual.until, std::max(now + 1, changes));
     if (all_stand_alike(all, now)) {
         return usual;
     }
-    // Who waits too long goes first, read or write.
+    const choice read = choose(all.reads, false, all.rows, now);
+    const choice written = choose(all.writes, true, all.rows, now);
     bool write = usual.writing;
-    const entry *first = nullptr;
-    clocks older_than = now >= age_limit_ ? now - age_limit_ : 0;
+    if (read.first == nullptr || written.first == nullptr) {
+        write = read.first == nullptr;
+    } else if (read.place.urgency != written.place.urgency) {
+        write = written.place.urgency > read.place.urgency;
+    }
+    const entry *goes = write ? written.goes : read.goes;
+    overtakes_ = goes != (write ? written.first : read.first);
     for (const bool writes : {false, true}) {
-        const request_queue &queue = writes ? all.writes : all.reads;
-        if (queue.size() != 0 && queue.oldest()->arrived < older_than) {
-            first = queue.oldest();
-            older_than = first->arrived;
+        const entry *const late = overdue(writes ? all.writes : all.reads, now);
+        if (late != nullptr && late->arrived < goes->arrived) {
+            goes = late;
             write = writes;
+            overtakes_ = false;
         }
     }
-    if (first == nullptr) {
-        const contender read = first_of(all.reads, all.rows, now);
-        const contender written = first_of(all.writes, all.rows, now);
-        if (read.request == nullptr || written.request == nullptr) {
-            write = read.request == nullptr;
-        } else if (read.place.urgency != written.place.urgency) {
-            write = written.place.urgency > read.place.urgency;
-        }
-        first = write ? written.request : read.request;
-        passed_over_ = first; // told apart below
-    }
-    const request_queue &queue = write ? all.writes : all.reads;
-    if (passed_over_ != nullptr) {
-        const entry *const oldest = queue.oldest();
-        const bool overtakes =
-            oldest != first && standing_of(oldest->partition, now) == standing_of(first->partition, now);
-        passed_over_ = overtakes ? oldest : nullptr;
-    }
-    const clocks own = next_command_at(*first, write, all.rows, now);
+    const clocks own = next_command_at(*goes, write, all.rows, now);
     if (own > now) {
-        if (const entry *const other = in_the_shadow(queue, write, all.rows, *first, own, now)) {
+        const request_queue &queue = write ? all.writes : all.reads;
+        if (const entry *const other = in_the_shadow(queue, write, all.rows, *goes, own, now)) {
             return {.only = other, .until = std::min(usual.until, own), .writing = write};
         }
     }
-    return {.only = first, .until = usual.until, .writing = write};
+    return {.only = goes, .until = usual.until, .writing = write};
 }
 
 } // namespace bulkhead::machine::dram

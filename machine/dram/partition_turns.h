@@ -22,20 +22,22 @@ public:
     void served(bool write, clocks when) override { usual_->served(write, when); }
     void served_for(std::uint16_t partition, bool write, clocks when) override;
     [[nodiscard]] bool follows_rows() const override { return true; }
+    [[nodiscard]] bool tells_partitions() const override { return true; }
     [[nodiscard]] bool goes_ahead(std::uint16_t one, std::uint16_t other, clocks now) override;
 
 private:
     using entry = request_queue::entry;
-    // A request and what decides about it.
-    struct contender {
-        const entry *request = nullptr;
-        standing place;
-        bool hits = false;
+    // Of one direction: who stands first, and who goes, which can be a row hit that is as urgent.
+    struct choice {
+        const entry *first = nullptr;
+        const entry *goes = nullptr;
+        standing place; // of the first
     };
 
     [[nodiscard]] standing standing_of(std::uint16_t partition, clocks now);
     [[nodiscard]] bool all_stand_alike(const queued_requests &all, clocks now);
-    [[nodiscard]] contender first_of(const request_queue &queue, const banks &rows, clocks now);
+    [[nodiscard]] choice choose(const request_queue &queue, bool write, const banks &rows, clocks now);
+    [[nodiscard]] const entry *overdue(const request_queue &queue, clocks now) const;
     [[nodiscard]] clocks next_command_at(const entry &one, bool write, const banks &rows, clocks now) const;
     [[nodiscard]] const entry *in_the_shadow(const request_queue &queue, bool write, const banks &rows,
                                              const entry &of, clocks until, clocks now);
@@ -48,8 +50,8 @@ private:
     clocks between_columns_;
     clocks age_limit_;
     std::uint32_t cap_;
-    const entry *passed_over_ = nullptr; // by the last choice: an older one that stood as well
-    std::uint32_t overtakers_ = 0;       // row hits that have gone before an older request, one by one
+    bool overtakes_ = false;       // the last choice passes over who stands first
+    std::uint32_t overtakers_ = 0; // such choices that were served, one after the other
 };
 
 } // namespace bulkhead::machine::dram

@@ -72,6 +72,7 @@ void scheduler::set_turns(std::unique_ptr<turn_policy> turns)
 {
     turns_ = std::move(turns);
     follows_rows_ = turns_->follows_rows();
+    tells_partitions_ = turns_->tells_partitions();
     turn_ = {};
     stale_ = all_kinds;
 }
@@ -82,7 +83,7 @@ void scheduler::set_turns(std::unique_ptr<turn_policy> turns)
     begin_busy(when);
     ring<waiting> &line = write ? waiting_writes_ : waiting_reads_;
     if (!line.empty() || !admit(id, at, write, when, partition)) [[unlikely]] {
-        stand_in_line(line, {id, at, partition, when});
+        line.push_back({id, at, partition, when});
     }
     if (changed_) {
         changed_ = false;
@@ -91,24 +92,35 @@ void scheduler::set_turns(std::unique_ptr<turn_policy> turns)
     }
 }
 
-// Behind all others, or before those of partitions that stand behind its own and do not wait for long.
-void scheduler::stand_in_line(ring<waiting> &line, const waiting &added)
-{
-    line.insert(added, [this, &added](const waiting &one, const waiting &) {
-        return one.partition != added.partition && one.arrived + policy_.age_limit > added.arrived &&
-               turns_->goes_ahead(added.partition, one.partition, added.arrived);
-    });
-}
-
 void scheduler::admit_waiting(clocks when)
 {
     for (ring<waiting> *const line : {&waiting_reads_, &waiting_writes_}) {
         const bool write = line == &waiting_writes_;
-        while (!line->empty() &&
-               admit(line->front().id, line->front().at, write, when, line->front().partition)) {
+        while (!line->empty()) {
+            if (tells_partitions_) [[unlikely]] {
+                choose_waiting(*line, when);
+            }
+            if (!admit(line->front().id, line->front().at, write, when, line->front().partition)) {
+                break;
+            }
             line->pop_front();
         }
     }
+}
+
+// Who enters next comes to the front, unless who is there has waited long.
+void scheduler::choose_waiting(ring<waiting> &line, clocks when)
+{
+    if (line.front().arrived + policy_.age_limit < when) {
+        return;
+    }
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < line.size(); ++i) {
+        const std::uint16_t own = line.at(i).partition;
+        const std::uint16_t other = line.at(best).partition;
+        best = own != other && turns_->goes_ahead(own, other, when) ? i : best;
+    }
+    line.bring_to_front(best);
 }
 
 // Into its queue, or answered without one; false if the queue is full.

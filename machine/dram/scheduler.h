@@ -124,7 +124,7 @@ private:
     [[nodiscard]] bool is_open(std::uint32_t bank) const { return (banks_.open_banks() >> bank & 1U) != 0; }
     bool admit(request_id id, const place &at, bool write, clocks when, std::uint16_t partition);
     void admit_waiting(clocks when);
-    [[gnu::noinline]] void stand_in_line(ring<waiting> &line, const waiting &added);
+    [[gnu::noinline]] void choose_waiting(ring<waiting> &line, clocks when);
     void append(request_id id, const place &at, bool write, clocks when, std::uint16_t partition);
     void take_turn(clocks now);
     void follow_rows(clocks now)
@@ -170,6 +170,7 @@ private:
     banks banks_;
     std::unique_ptr<turn_policy> turns_;
     bool follows_rows_;
+    bool tells_partitions_ = false;
     std::vector<issued> *log_;
 
     request_queue reads_;

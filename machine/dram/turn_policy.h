@@ -47,7 +47,9 @@ public:
     // The same, for who tells partitions apart (MPAM).
     virtual void served_for(std::uint16_t /*partition*/, bool write, clocks when) { served(write, when); }
     [[nodiscard]] virtual bool follows_rows() const { return false; }
-    // Whether a request of one partition enters a full queue before an earlier one of another.
+    // Whether requests that wait for room in a queue enter it by their partitions, not as they came, and
+    // whether one of a partition enters before an earlier one of another.
+    [[nodiscard]] virtual bool tells_partitions() const { return false; }
     [[nodiscard]] virtual bool goes_ahead(std::uint16_t /*one*/, std::uint16_t /*other*/, clocks /*now*/)
     {
         return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The regulator; see the header. Proportional shares are start-time fair queueing (Goyal et al., SIGCOMM
 // 1996): each burst costs its partition the stride, who has paid least goes first, and who was away comes
-// back at the place of who is served.
+// back at the place of who has paid least of those that wait.
 #include "machine/mpam/bandwidth_partitions.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bandwidth_partitions::bandwidth_partitions(const resource_settings &of, const bu
                                            std::size_t channels, const partition_map &map,
                                            const std::vector<partition_controls> &controls)
     : of_(of), bus_(bus), map_(map), controls_(controls), uses_(channels * map.internal_count()),
-      begun_(channels)
+      first_(channels)
 {
     controls_changed();
 }
@@ -96,7 +96,8 @@ picoseconds bandwidth_partitions::admit(const request &what, picoseconds when)
     }
     const use &used = use_of(what.channel, internal);
     const std::uint64_t window = when.value / own.window_ps;
-    if (own.hard && used.entered_in == window && used.entered >= own.max_bytes) {
+    const bool within = used.entered_in != window || used.entered + what.bytes.value <= own.max_bytes;
+    if (own.hard && !within) { // one burst of a window enters in any case
         return picoseconds{(window + 1) * own.window_ps};
     }
     return when;
@@ -125,8 +126,7 @@ void bandwidth_partitions::moved(std::size_t channel, std::uint16_t partition, b
     used.moved = (used.moved_in == window ? used.moved : 0) + bytes.value;
     used.moved_in = window;
     if (proportional_) {
-        begun_[channel] = std::max(used.finished, begun_[channel]);
-        used.finished = begun_[channel] + own.stride;
+        used.finished = std::max(used.finished, first_[channel]) + own.stride;
     }
 }
 
@@ -147,7 +147,7 @@ dram::standing bandwidth_partitions::standing_of(std::size_t channel, std::uint1
         stands = above_maximum; // what a hard limit lets in is within it
     }
     return {.urgency = stands << 16U | own.priority,
-            .deadline = proportional_ ? std::max(used.finished, begun_[channel]) : 0};
+            .deadline = proportional_ ? std::max(used.finished, first_[channel]) : 0};
 }
 
 picoseconds bandwidth_partitions::stands_until(picoseconds when)

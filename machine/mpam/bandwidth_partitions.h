@@ -43,6 +43,10 @@ public:
     picoseconds admit(const request &what, picoseconds when) override;
     void entered(const request &what, picoseconds when) override;
     void moved(std::size_t channel, std::uint16_t partition, byte_count bytes, picoseconds when) override;
+    void waits_from(std::size_t channel, std::uint64_t deadline) override
+    {
+        first_[channel] = std::max(first_[channel], deadline);
+    }
     [[nodiscard]] dram::standing standing_of(std::size_t channel, std::uint16_t partition,
                                              picoseconds when) override;
     [[nodiscard]] picoseconds stands_until(picoseconds when) override;
@@ -83,7 +87,7 @@ private:
     std::vector<std::uint64_t> windows_; // widths, each once
     bool proportional_ = false;          // anybody has a share
     std::vector<use> uses_;              // by channel and internal PARTID
-    std::vector<std::uint64_t> begun_;   // by channel: of what was moved last, its place in that order
+    std::vector<std::uint64_t> first_;   // by channel: the first place in that order that anybody waits at
     std::function<void(mpam_label, access_kind, byte_count, picoseconds)> entered_;
 };
 
