@@ -318,3 +318,10 @@ void mpam_settings_writes(const struct mpam_features *of, const struct mpam_sett
             ones(of->downstream.bits) << MPAMCFG_PRI_DSPRI_SHIFT | ones(of->internal.bits));
     }
 }
+
+void mpam_settings_share(uint32_t ris, uint32_t partid, uint32_t internal, struct mpam_writes *to)
+{
+    to->count = 0;
+    put(to, MPAMCFG_PART_SEL, ris << MPAM_SEL_RIS_SHIFT | partid, ALL_BITS);
+    put(to, MPAMCFG_INTPARTID, MPAMCFG_INTPARTID_INTERNAL | internal, ALL_BITS);
+}

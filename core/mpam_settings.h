@@ -93,6 +93,9 @@ struct mpam_verdict mpam_settings_check(const struct mpam_features *of, const st
 void mpam_settings_writes(const struct mpam_features *of, const struct mpam_settings *settings, uint32_t ris,
                           uint32_t partid, struct mpam_writes *to);
 
+/* With narrowing, of a PARTID that no partition has: it shares what `internal` gets. */
+void mpam_settings_share(uint32_t ris, uint32_t partid, uint32_t internal, struct mpam_writes *to);
+
 #ifdef __cplusplus
 }
 #endif
