@@ -12,7 +12,7 @@ struct row {
     bool at_least; /* more may be found than is stated */
 };
 
-struct mpam_difference mpam_difference(const struct mpam_features *stated, const struct mpam_features *found)
+struct mpam_difference mpam_compare(const struct mpam_features *stated, const struct mpam_features *found)
 {
     const struct mpam_difference none = {0};
     /* With narrowing there are as many internal PARTIDs as stated; else as many as PARTIDs. */

@@ -20,7 +20,7 @@ struct mpam_difference {
 
 /* `stated` by the platform file, `found` in the ID registers. PARTIDs and monitoring groups may be more than
  * stated, and error registers may be there without an interrupt; all else must be equal. */
-struct mpam_difference mpam_difference(const struct mpam_features *stated, const struct mpam_features *found);
+struct mpam_difference mpam_compare(const struct mpam_features *stated, const struct mpam_features *found);
 
 #ifdef __cplusplus
 }

@@ -159,22 +159,22 @@ TEST(ManifestMpam, M3_ADifferenceOfTheRegistersIsNamed)
     struct mpam_features found;
 
     manifest_mpam_features(&sample->header, 0, 0, &stated);
-    EXPECT_EQ(mpam_difference(&stated, &stated).field, nullptr);
+    EXPECT_EQ(mpam_compare(&stated, &stated).field, nullptr);
     found = stated;
     found.partid_max = 255; // more than the cores have does no harm
     found.intpartid_max = 255;
-    EXPECT_EQ(mpam_difference(&stated, &found).field, nullptr);
+    EXPECT_EQ(mpam_compare(&stated, &found).field, nullptr);
     found.partid_max = 7;
-    EXPECT_STREQ(mpam_difference(&stated, &found).field, "IDR.PARTID_MAX");
+    EXPECT_STREQ(mpam_compare(&stated, &found).field, "IDR.PARTID_MAX");
     found = stated;
     found.cache_portions = 32;
-    const struct mpam_difference difference = mpam_difference(&stated, &found);
+    const struct mpam_difference difference = mpam_compare(&stated, &found);
     EXPECT_STREQ(difference.field, "CPOR_IDR.CPBM_WD");
     EXPECT_EQ(difference.stated, 40u);
     EXPECT_EQ(difference.found, 32u);
     found = stated;
     found.has_soft_cmax = false;
-    EXPECT_STREQ(mpam_difference(&stated, &found).field, "CCAP_IDR.HAS_CMAX_SOFTLIM");
+    EXPECT_STREQ(mpam_compare(&stated, &found).field, "CCAP_IDR.HAS_CMAX_SOFTLIM");
 }
 
 TEST(ManifestMpam, M7_NarrowedPartidsOfNobodyShareTheHypervisors)
