@@ -4,6 +4,7 @@
  * guest is not given is undefined to it, as its ID registers say.
  */
 #include "base/syndrome.h"
+#include "mpam/mpam_labels.h"
 #include "time/guest_pmu.h"
 #include "trap/id_registers.h"
 #include "trap/trap.h"
@@ -82,7 +83,7 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
         }
     } else if (read && is_id_register(encoding)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_ID_REGISTER);
-        set_guest_register(regs, reg, id_register_value(encoding));
+        set_guest_register(regs, reg, id_register_value(cpu->vcpu, encoding));
         if (encoding == DFR0) {
             name_monitors(cpu, regs, reg);
         }
@@ -104,6 +105,9 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
     } else if (is_debug_register(encoding)) {
         undefined(cpu, BH_EXIT_REASON_DEBUG_REGISTER);
         return true;
+    } else if (read && mpam_guest_ids(cpu->vcpu, encoding, &value)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
+        set_guest_register(regs, reg, value);
     } else {
         undefined(cpu, BH_EXIT_REASON_OTHER_REGISTER);
         return true;

@@ -25,7 +25,8 @@ uint64_t clock_ticks(uint64_t duration_ns);
 enum clock_alarm {
     CLOCK_ALARM_RUN_LIMIT,
     CLOCK_ALARM_CONSOLE,
-    CLOCK_ALARM_PERIOD, /* of its VCPU's budget */
+    CLOCK_ALARM_PERIOD,   /* of its VCPU's budget */
+    CLOCK_ALARM_MONITORS, /* of MPAM's components: of the console core, too */
     CLOCK_ALARM_COUNT,
 };
 

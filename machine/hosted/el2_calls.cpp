@@ -193,6 +193,12 @@ bool arch_take_serror(void)
     return false;
 }
 
+/* There is no firmware that would keep it. */
+bool arch_mpam_probe(void)
+{
+    return true;
+}
+
 void arch_icache_invalidate_local(void)
 {
     barrier();

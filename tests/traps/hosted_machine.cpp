@@ -25,6 +25,8 @@ extern "C" {
 #include "console/console.h"
 #include "flow/flows.h"
 #include "memory/window.h"
+#include "mpam/mpam_components.h"
+#include "mpam/mpam_labels.h"
 #include "run/crash.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
@@ -239,12 +241,15 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
     booted_ = domain_init_all() && flows_init_all() && statistics_init_all();
+    booted_ = mpam_detect() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
+    mpam_label_domains();
     regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
         fake_set_core_sysreg(core, SYSREG_ID_CNTFRQ_EL0, 62500000);
         fake_set_core_sysreg(core, SYSREG_ID_MIDR_EL1, cortex_a53);
         fake_switch_core(core);
+        booted_ = mpam_core_init() && booted_;
         (void)branch_predictors_init(this_cpu());
         (void)gic_cpu_init(core, core);
         cpu_take_early_requests(this_cpu());
