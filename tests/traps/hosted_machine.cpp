@@ -30,6 +30,7 @@ extern "C" {
 #include "run/crash.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
+#include "run/system_end.h"
 #include "time/regulation.h"
 #include "vm/clock.h"
 #include <arch/gic.h>
@@ -197,21 +198,23 @@ uint64_t esr_sysreg(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsi
            uint64_t{crn} << 10 | uint64_t{reg} << 5 | uint64_t{crm} << 1 | (read ? 1 : 0);
 }
 
-HostedMachine::HostedMachine(const std::function<void(SampleManifest &)> &change)
+HostedMachine::HostedMachine(const std::function<void(SampleManifest &)> &change,
+                             const std::function<void()> &hardware)
 {
     auto sample = make_sample_manifest();
 
     change(*sample);
     sample->seal();
-    boot(sample->header, 4);
+    boot(sample->header, 4, hardware);
 }
 
 HostedMachine::HostedMachine(const manifest_header &manifest, uint32_t list_registers)
 {
-    boot(manifest, list_registers);
+    boot(manifest, list_registers, [] {});
 }
 
-void HostedMachine::boot(const manifest_header &manifest, uint32_t list_registers)
+void HostedMachine::boot(const manifest_header &manifest, uint32_t list_registers,
+                         const std::function<void()> &hardware)
 {
     if (manifest_check(&manifest, manifest.total_bytes, SampleManifest::package_bytes).error !=
         BH_MANIFEST_ERROR_NONE) {
@@ -224,6 +227,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     if (manifest.broker.engine_pa != 0) {
         make_zdma(manifest.broker.engine_pa, manifest.broker.qos_pa, bytes_at);
     }
+    hardware();
     fake_hook_wfi(leave_idle_loop);
     board = {};
     window_hook = nullptr;
@@ -261,6 +265,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         const struct vcpu *pinned = this_cpu()->pinned;
         guest_traps_init(
             monitors, guest_hcr(pinned != nullptr ? pinned->domain : nullptr, this_cpu()->shared != nullptr));
+        if (core == system_manifest()->hypervisor.console_core) {
+            mpam_components_start(this_cpu());
+        }
         while (irq_handle_one(this_cpu())) {
         }
     }
@@ -396,6 +403,15 @@ void HostedMachine::interrupt()
 void HostedMachine::serror()
 {
     run([&] { trap_serror(&regs_[fake_current_core()]); });
+}
+
+void HostedMachine::end()
+{
+    fake_switch_core(system_manifest()->hypervisor.console_core);
+    run([] {
+        system_end(BH_END_REASON_RUN_LIMIT);
+        system_finish_if_ending();
+    });
 }
 
 void HostedMachine::take_while_idle()
