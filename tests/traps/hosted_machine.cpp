@@ -208,9 +208,10 @@ HostedMachine::HostedMachine(const std::function<void(SampleManifest &)> &change
     boot(sample->header, 4, hardware);
 }
 
-HostedMachine::HostedMachine(const manifest_header &manifest, uint32_t list_registers)
+HostedMachine::HostedMachine(const manifest_header &manifest, uint32_t list_registers,
+                             const std::function<void()> &hardware)
 {
-    boot(manifest, list_registers, [] {});
+    boot(manifest, list_registers, hardware);
 }
 
 void HostedMachine::boot(const manifest_header &manifest, uint32_t list_registers,

@@ -50,7 +50,8 @@ public:
         const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {},
         const std::function<void()> &hardware = [] {});
     // Boots any other manifest for this board: up to four cores, the UART where the sample has it.
-    HostedMachine(const manifest_header &manifest, uint32_t list_registers);
+    HostedMachine(
+        const manifest_header &manifest, uint32_t list_registers, const std::function<void()> &hardware = [] {});
     HostedMachine(const HostedMachine &) = delete;
     HostedMachine &operator=(const HostedMachine &) = delete;
 
