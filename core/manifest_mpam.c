@@ -57,8 +57,8 @@ void manifest_mpam_features(const struct manifest_header *manifest, uint32_t com
         .partid_max = manifest->mpam.partid_max,
         .pmg_max = manifest->mpam.pmg_max,
         .ris_max = of->instance_count - 1,
-        .intpartid_max = (offers & BH_MPAM_OFFER_NARROWING) != 0 ? of->intpartid_max
-                                                                 : manifest->mpam.partid_max,
+        .intpartid_max =
+            (offers & BH_MPAM_OFFER_NARROWING) != 0 ? of->intpartid_max : manifest->mpam.partid_max,
         .narrowing = (offers & BH_MPAM_OFFER_NARROWING) != 0,
         .cache_portions = stated->cache_portions,
         .capacity_bits = stated->capacity_bits,
@@ -98,8 +98,7 @@ bool manifest_mpam_owner(const struct manifest_header *manifest, uint32_t partid
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 
-        if (partid >= domain->mpam_partid &&
-            partid - domain->mpam_partid < manifest_mpam_count(domain)) {
+        if (partid >= domain->mpam_partid && partid - domain->mpam_partid < manifest_mpam_count(domain)) {
             *owner = i;
             return true;
         }
@@ -205,8 +204,8 @@ static bool check_component(struct manifest_check *check, uint32_t index, uint32
 {
     const struct manifest_header *manifest = check->manifest;
     const struct manifest_mpam_component *component = &manifest_mpam_components(manifest)[index];
-    bool has_instances = component->version >> MPAMF_AIDR_MAJOR_SHIFT > 1 ||
-                         (component->version & MPAMF_AIDR_MINOR) > 0;
+    bool has_instances =
+        component->version >> MPAMF_AIDR_MAJOR_SHIFT > 1 || (component->version & MPAMF_AIDR_MINOR) > 0;
 
     if (manifest_mpam_page(manifest, index) == 0 || component->version > LAST_VERSION ||
         component->version == 0 || component->instance_count == 0 ||
@@ -249,21 +248,19 @@ static bool check_instance(struct manifest_check *check, const struct manifest_m
                            const struct manifest_mpam_instance *instance)
 {
     bool narrows = (instance->offers & BH_MPAM_OFFER_NARROWING) != 0;
-    bool fits = instance->resource <= BH_MPAM_RESOURCE_MEMORY &&
-                (instance->offers & ~(uint32_t)KNOWN_OFFERS) == 0 &&
-                instance->cache_portions <= MPAM_MAX_PORTIONS &&
-                instance->bandwidth_portions <= MPAM_MAX_PORTIONS && instance->capacity_bits <= MOST_WIDTH &&
-                instance->associativity_bits <= MOST_WIDTH && instance->bandwidth_bits <= MOST_WIDTH &&
-                instance->internal_bits <= MOST_WIDTH && instance->downstream_bits <= MOST_WIDTH &&
-                instance->storage_monitors <= MPAMF_MON_IDR_NUM_MON &&
-                instance->bandwidth_monitors <= MPAMF_MON_IDR_NUM_MON;
+    bool fits =
+        instance->resource <= BH_MPAM_RESOURCE_MEMORY && (instance->offers & ~(uint32_t)KNOWN_OFFERS) == 0 &&
+        instance->cache_portions <= MPAM_MAX_PORTIONS && instance->bandwidth_portions <= MPAM_MAX_PORTIONS &&
+        instance->capacity_bits <= MOST_WIDTH && instance->associativity_bits <= MOST_WIDTH &&
+        instance->bandwidth_bits <= MOST_WIDTH && instance->internal_bits <= MOST_WIDTH &&
+        instance->downstream_bits <= MOST_WIDTH && instance->storage_monitors <= MPAMF_MON_IDR_NUM_MON &&
+        instance->bandwidth_monitors <= MPAMF_MON_IDR_NUM_MON;
 
-    if (!fits || (instance->capacity_bits == 0 &&
-                  (instance->offers & (BH_MPAM_OFFER_CMAX | BH_MPAM_OFFER_CMAX_SOFT | BH_MPAM_OFFER_CMIN)) !=
-                      0) ||
-        (instance->bandwidth_bits == 0 &&
-         (instance->offers & (BH_MPAM_OFFER_MBW_MIN | BH_MPAM_OFFER_MBW_MAX | BH_MPAM_OFFER_PROPORTIONAL)) !=
-             0)) {
+    if (!fits ||
+        (instance->capacity_bits == 0 &&
+         (instance->offers & (BH_MPAM_OFFER_CMAX | BH_MPAM_OFFER_CMAX_SOFT | BH_MPAM_OFFER_CMIN)) != 0) ||
+        (instance->bandwidth_bits == 0 && (instance->offers & (BH_MPAM_OFFER_MBW_MIN | BH_MPAM_OFFER_MBW_MAX |
+                                                               BH_MPAM_OFFER_PROPORTIONAL)) != 0)) {
         return refuse(check, instance);
     }
     if (instance->bandwidth_monitors == 0 ? instance->bandwidth_value_bits != 0

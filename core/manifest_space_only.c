@@ -74,6 +74,5 @@ bool manifest_check_mpam(struct manifest_check *check)
     if (manifest->mpam_components.count != 0) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &manifest->mpam_components);
     }
-    return manifest_has_no_mpam(manifest) ||
-           manifest_refuse(check, BH_MANIFEST_ERROR_MPAM, &manifest->mpam);
+    return manifest_has_no_mpam(manifest) || manifest_refuse(check, BH_MANIFEST_ERROR_MPAM, &manifest->mpam);
 }

@@ -13,6 +13,7 @@
 #include "run/crash.h"
 #include "run/domain_life.h"
 #include "run/guest_state.h"
+#include "run/machine_alarm.h"
 #include "run/shared_core.h"
 #include "run/vcpu_run.h"
 #include "time/bandwidth.h"
@@ -151,8 +152,8 @@ static void arm_run_limit(const struct cpu *cpu)
     const struct manifest_hypervisor *hypervisor = &system_manifest()->hypervisor;
 
     if (hypervisor->run_for_ns != 0 && cpu->index == hypervisor->console_core) {
-        clock_set_alarm(CLOCK_ALARM_RUN_LIMIT,
-                        system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
+        machine_alarm_set(MACHINE_ALARM_RUN_LIMIT,
+                          system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "core/mpam_difference.h"
 #include "mpam/mpam_labels.h"
 #include "mpam/mpam_registers.h"
+#include "run/machine_alarm.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/system.h"
@@ -228,7 +229,7 @@ enum bh_manifest_error mpam_components_init(void)
 
 static void set_alarm(void)
 {
-    clock_set_alarm(CLOCK_ALARM_MONITORS, clock_now() + clock_ticks(READ_INTERVAL_NS));
+    machine_alarm_set(MACHINE_ALARM_MONITORS, clock_now() + clock_ticks(READ_INTERVAL_NS));
 }
 
 void mpam_components_start(const struct cpu *cpu)

@@ -29,7 +29,7 @@ void mpam_components_start(const struct cpu *cpu);
 /* A component reports an error. False: the interrupt is none's. On the console core. */
 bool mpam_components_interrupt(uint32_t intid);
 
-/* CLOCK_ALARM_MONITORS: reads the next monitor. On the console core. */
+/* MACHINE_ALARM_MONITORS: reads the next monitor. On the console core. */
 void mpam_components_alarm(void);
 
 /* The run is over: all monitors once more, and all registers. On the console core. */

@@ -15,7 +15,6 @@
 
 #define PFR0        SYSREG_ENCODING(3u, 0u, 0u, 4u, 0u)
 #define PFR1        SYSREG_ENCODING(3u, 0u, 0u, 4u, 1u)
-#define MPAMIDR     SYSREG_ENCODING(3u, 0u, 10u, 4u, 4u)
 #define FIELD       0xFull
 #define GUEST_TRAPS (MPAM2_TRAP_MPAM0 | MPAM2_TRAP_MPAM1)
 
@@ -208,10 +207,10 @@ static void load_virtual_map(const struct mpam_domain *domain)
     case (n) + 1:                                                                                            \
         sysreg_write(MPAMVPM##n##_EL2, virtual_map(domain, n));                                              \
         __attribute__((fallthrough));
-        CASE(7) CASE(6) CASE(5) CASE(4) CASE(3) CASE(2) CASE(1) CASE(0)
+        CASE(7)
+        CASE(6) CASE(5) CASE(4) CASE(3) CASE(2) CASE(1) CASE(0)
 #undef CASE
-    default:
-        break;
+            default : break;
     }
     sysreg_write(MPAMVPMV_EL2, (1ull << registers * MPAM_VPM_ENTRIES) - 1);
 }
@@ -277,11 +276,11 @@ uint64_t mpam_id_fields(const struct vcpu *vcpu, uint32_t encoding)
     }
 }
 
-bool mpam_guest_ids(const struct vcpu *vcpu, uint32_t encoding, uint64_t *value)
+bool mpam_guest_ids(const struct vcpu *vcpu, uint64_t *value)
 {
     uint32_t count = vcpu->domain->mpam.virtual_count;
 
-    if (encoding != MPAMIDR || count == 0) {
+    if (count == 0) {
         return false;
     }
     *value = (count - 1) | (mpam.ids & MPAMIDR_PMG_MAX << MPAMIDR_PMG_MAX_SHIFT);

@@ -2,8 +2,8 @@
  *
  * The cores' side of MPAM: which partition their requests are of, and what guests see of it. What components
  * make of the labels is mpam_components.h's. A core has the hypervisor's label at EL2, always; at EL1 and EL0
- * it has the one of the domain whose tables it has (guest_state.h), so that not even a walk that the core does
- * by itself goes under another one.
+ * it has the one of the domain whose tables it has (guest_state.h), so that not even a walk that the core
+ * does by itself goes under another one.
  */
 #ifndef BULKHEAD_MPAM_LABELS_H
 #define BULKHEAD_MPAM_LABELS_H
@@ -24,14 +24,14 @@ bool mpam_detect(void);
 
 /* What has been found. */
 enum bh_mpam_state mpam_state(void);
-uint32_t mpam_version(void); /* ID_AA64PFR0_EL1.MPAM and MPAM_frac, four bits each */
+uint32_t mpam_version(void);  /* ID_AA64PFR0_EL1.MPAM and MPAM_frac, four bits each */
 uint64_t mpam_core_ids(void); /* MPAMIDR_EL1, if EL2 may read it; else 0 */
 
 /* Labels of all domains, which have been set up. First core, after mpam_detect(). */
 void mpam_label_domains(void);
 
-/* This core's requests have the hypervisor's label from now on, and guests' accesses trap. False: the core has
- * less than the first one. */
+/* This core's requests have the hypervisor's label from now on, and guests' accesses trap. False: the core
+ * has less than the first one. */
 bool mpam_core_init(void);
 
 /* The requests of EL1 and EL0 are the VCPU's from the next context synchronization on. While no walk is
@@ -47,8 +47,8 @@ void mpam_guest_reset(struct vcpu *vcpu);
 /* Fields of an ID register (SYSREG_ENCODING of syndrome.h) that tell a guest of its virtual PARTIDs. */
 uint64_t mpam_id_fields(const struct vcpu *vcpu, uint32_t encoding);
 
-/* A guest's read of MPAMIDR_EL1: what it has itself. False: it has no such register. */
-bool mpam_guest_ids(const struct vcpu *vcpu, uint32_t encoding, uint64_t *value);
+/* MPAMIDR_EL1 as a guest sees it: what it has itself. False: it has no such register. */
+bool mpam_guest_ids(const struct vcpu *vcpu, uint64_t *value);
 
 #ifdef __cplusplus
 }

@@ -11,10 +11,10 @@
 #include "vm/system.h"
 #include <stddef.h>
 
-#define HYPERVISOR  0xFFFFu
-#define LONG_TRIES  3u /* of the halves of a long value, which does not wrap every few reads */
-#define NO_MONITOR  0xFFFFFFFFu
-#define UPPER_HALF  4u
+#define HYPERVISOR 0xFFFFu
+#define LONG_TRIES 3u /* of the halves of a long value, which does not wrap every few reads */
+#define NO_MONITOR 0xFFFFFFFFu
+#define UPPER_HALF 4u
 
 struct monitor {
     uint16_t number;
@@ -53,8 +53,7 @@ static void configure(const struct status_mpam_monitor *monitor, uint32_t number
     if (monitor->kind == BH_MPAM_MONITOR_KIND_STORAGE) {
         mpam_write(component, MSMON_CFG_CSU_CTL, MSMON_CTL_TYPE_CSU);
         mpam_write(component, MSMON_CFG_CSU_FLT, monitor->partid);
-        mpam_write(component, MSMON_CFG_CSU_CTL,
-                   MSMON_CTL_TYPE_CSU | MSMON_CTL_MATCH_PARTID | MSMON_CTL_EN);
+        mpam_write(component, MSMON_CFG_CSU_CTL, MSMON_CTL_TYPE_CSU | MSMON_CTL_MATCH_PARTID | MSMON_CTL_EN);
         return;
     }
     mpam_write(component, MSMON_CFG_MBWU_CTL, MSMON_CTL_TYPE_MBWU);

@@ -10,7 +10,8 @@
 
 /* Of a domain, from the start on. */
 struct mpam_domain {
-    uint64_t label; /* MPAM1_EL1 and MPAM0_EL1 while one of its VCPUs has the core; 0: requests have no label */
+    uint64_t
+        label; /* MPAM1_EL1 and MPAM0_EL1 while one of its VCPUs has the core; 0: requests have no label */
     uint32_t first_partid;
     uint32_t virtual_count; /* of PARTIDs that its guest numbers itself; 0: it sees no MPAM */
     bool apart;             /* it or one on a core of its has virtual ones: traps are switched, too */

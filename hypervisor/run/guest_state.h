@@ -24,8 +24,8 @@ void guest_traps_init(uint64_t monitors, uint64_t hcr);
 
 /* Between the two EL1 has another guest's tables, or parts of two guests' registers: the core must not walk,
  * not even speculatively for an instruction that is never executed (errata 1319537 of Cortex-A72, 1319367 of
- * A57, 1530923 of A55). close(): walks are off, EL1 sees the memory of `vcpu` as that one, and requests have its
- * label (mpam_labels.h). open(): the last two registers of EL1, which turn them on again. */
+ * A57, 1530923 of A55). close(): walks are off, EL1 sees the memory of `vcpu` as that one, and requests have
+ * its label (mpam_labels.h). open(): the last two registers of EL1, which turn them on again. */
 void guest_translation_close(const struct vcpu *vcpu);
 void guest_translation_open(uint64_t sctlr, uint64_t tcr);
 

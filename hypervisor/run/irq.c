@@ -7,6 +7,7 @@
 #include "console/console.h"
 #include "flow/flows.h"
 #include "mpam/mpam_components.h"
+#include "run/machine_alarm.h"
 #include "run/shared_core.h"
 #include "run/system_end.h"
 #include "run/vcpu_run.h"
@@ -75,7 +76,8 @@ static void handle_requests(struct cpu *cpu)
      */
 }
 
-/* A device's interrupt goes to the domain that has the device; the broker's engine and MPAM's components are EL2's own.
+/* A device's interrupt goes to the domain that has the device; the broker's engine and MPAM's components are
+ * EL2's own.
  */
 static void handle_shared(struct cpu *cpu, uint32_t intid)
 {
@@ -95,6 +97,18 @@ static void handle_shared(struct cpu *cpu, uint32_t intid)
     cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
 }
 
+static void handle_machine_alarm(struct cpu *cpu)
+{
+    uint32_t due = machine_alarm_take();
+
+    if ((due & 1u << MACHINE_ALARM_RUN_LIMIT) != 0) {
+        system_end(BH_END_REASON_RUN_LIMIT);
+    }
+    if ((due & 1u << MACHINE_ALARM_MONITORS) != 0) {
+        serve_all(cpu, mpam_components_alarm);
+    }
+}
+
 static void handle_alarms(struct cpu *cpu)
 {
     uint32_t due = clock_take_alarms();
@@ -102,14 +116,11 @@ static void handle_alarms(struct cpu *cpu)
     if (cpu->shared != NULL) {
         shared_core_reschedule(cpu);
     }
-    if ((due & 1u << CLOCK_ALARM_RUN_LIMIT) != 0) {
-        system_end(BH_END_REASON_RUN_LIMIT);
+    if ((due & 1u << CLOCK_ALARM_MACHINE) != 0) {
+        handle_machine_alarm(cpu);
     }
     if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
         serve_all(cpu, console_handle_request);
-    }
-    if ((due & 1u << CLOCK_ALARM_MONITORS) != 0) {
-        serve_all(cpu, mpam_components_alarm);
     }
     if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
         bandwidth_period(cpu);

@@ -12,14 +12,12 @@
 extern "C" {
 #endif
 
-struct vcpu;
-
 /* True if an encoding (SYSREG_ENCODING of syndrome.h) is in the space of ID registers that HCR_EL2.TID3
  * traps. */
 bool is_id_register(uint32_t encoding);
 
-/* Its value for this VCPU's guest; unallocated ones read as zero. */
-uint64_t id_register_value(const struct vcpu *vcpu, uint32_t encoding);
+/* Its value for the guest of this core; unallocated ones read as zero. */
+uint64_t id_register_value(uint32_t encoding);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #define OSLAR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 0u, 4u)
 #define OSLSR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 1u, 4u)
 #define OSDLR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 3u, 4u)
+#define MPAMIDR    SYSREG_ENCODING(3u, 0u, 10u, 4u, 4u)
 #define DBGPRCR    SYSREG_ENCODING(2u, 0u, 1u, 4u, 4u)
 #define OSLSR_OPEN 0x8u /* implemented, not locked */
 
@@ -54,6 +55,21 @@ static __attribute__((noinline)) void name_monitors(const struct cpu *cpu, struc
     set_guest_register(regs, reg, guest_register(regs, reg) | guest_pmu_dfr0(cpu->vcpu));
 }
 
+/* What no guest has, but for those with virtual PARTIDs. */
+static __attribute__((noinline)) bool access_other(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+{
+    uint64_t value;
+
+    if (esr_sysreg_encoding(esr) == MPAMIDR && esr_sysreg_is_read(esr) && mpam_guest_ids(cpu->vcpu, &value)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
+        set_guest_register(regs, esr_sysreg_register(esr), value);
+        trap_skip_instruction(esr);
+    } else {
+        undefined(cpu, BH_EXIT_REASON_OTHER_REGISTER);
+    }
+    return true;
+}
+
 /* False: the guest has no such register. */
 static __attribute__((noinline)) bool access_monitors(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
@@ -83,7 +99,7 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
         }
     } else if (read && is_id_register(encoding)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_ID_REGISTER);
-        set_guest_register(regs, reg, id_register_value(cpu->vcpu, encoding));
+        set_guest_register(regs, reg, id_register_value(encoding));
         if (encoding == DFR0) {
             name_monitors(cpu, regs, reg);
         }
@@ -105,12 +121,8 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
     } else if (is_debug_register(encoding)) {
         undefined(cpu, BH_EXIT_REASON_DEBUG_REGISTER);
         return true;
-    } else if (read && mpam_guest_ids(cpu->vcpu, encoding, &value)) {
-        cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
-        set_guest_register(regs, reg, value);
     } else {
-        undefined(cpu, BH_EXIT_REASON_OTHER_REGISTER);
-        return true;
+        return access_other(cpu, regs, esr);
     }
     trap_skip_instruction(esr);
     return true;

@@ -409,7 +409,8 @@ static uint32_t partid_of_request(uint32_t core, uint32_t number, uint64_t virtu
     if ((valid >> number & 1) == 0) {
         number = 0;
     }
-    return (valid >> number & 1) == 0 ? 0 : static_cast<uint32_t>(maps[number / 4] >> 16 * (number % 4) & 0xFFFF);
+    return (valid >> number & 1) == 0 ? 0
+                                      : static_cast<uint32_t>(maps[number / 4] >> 16 * (number % 4) & 0xFFFF);
 }
 
 // No request of a core carries a PARTID that is not its own: EL2's are the hypervisor's, those of EL1 and EL0

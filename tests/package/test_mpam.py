@@ -206,7 +206,13 @@ shares = st.fractions(Fraction(1, 256), Fraction(255, 256), max_denominator=1000
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # a value that nothing changes
 @given(st.integers(1, (1 << 40) - 1), shares, shares, st.integers(1, 256), st.integers(0, 7))
 def test_whatever_settings_are_possible_are_accepted(
-    partitioned: Plan, layout: Layout, portions: int, cmax: Fraction, low: Fraction, stride: int, priority: int
+    partitioned: Plan,
+    layout: Layout,
+    portions: int,
+    cmax: Fraction,
+    low: Fraction,
+    stride: int,
+    priority: int,
 ) -> None:
     asked = (
         ComponentSettings("both", 0, 2, Settings(cache_portions=portions, cmax=cmax)),

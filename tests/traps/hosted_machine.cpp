@@ -30,6 +30,7 @@ extern "C" {
 #include "run/crash.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
+#include "run/machine_alarm.h"
 #include "run/system_end.h"
 #include "time/regulation.h"
 #include "vm/clock.h"
@@ -258,6 +259,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         (void)branch_predictors_init(this_cpu());
         (void)gic_cpu_init(core, core);
         cpu_take_early_requests(this_cpu());
+        for (uint32_t alarm = 0; alarm < MACHINE_ALARM_COUNT; alarm++) {
+            machine_alarm_set(static_cast<enum machine_alarm>(alarm), 0);
+        }
         for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {
             clock_set_alarm(static_cast<enum clock_alarm>(alarm), 0);
         }

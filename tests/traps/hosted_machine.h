@@ -51,7 +51,8 @@ public:
         const std::function<void()> &hardware = [] {});
     // Boots any other manifest for this board: up to four cores, the UART where the sample has it.
     HostedMachine(
-        const manifest_header &manifest, uint32_t list_registers, const std::function<void()> &hardware = [] {});
+        const manifest_header &manifest, uint32_t list_registers,
+        const std::function<void()> &hardware = [] {});
     HostedMachine(const HostedMachine &) = delete;
     HostedMachine &operator=(const HostedMachine &) = delete;
 
@@ -99,7 +100,8 @@ public:
     void set_uart_full(bool full);
 
 private:
-    void boot(const manifest_header &manifest, uint32_t list_registers, const std::function<void()> &hardware);
+    void boot(const manifest_header &manifest, uint32_t list_registers,
+              const std::function<void()> &hardware);
     template <typename Exit> void run(const Exit &exit);
 
     bool booted_ = false;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t extended = 1u << 28;
 constexpr uint32_t narrows = 1u << 31;
-constexpr uint32_t ris_of_idr = 1u << 0;  // of the upper half
+constexpr uint32_t ris_of_idr = 1u << 0; // of the upper half
 constexpr uint32_t esr_of_idr = 1u << 7;
 constexpr uint32_t longer = 1u << 30; // MPAMF_MBWUMON_IDR.HAS_LONG
 

@@ -56,7 +56,10 @@ private:
     bool has_ris() const { return aidr > 0x10; }
     uint32_t ris(uint32_t selection) const { return has_ris() ? selection >> 24 & 0xF : 0; }
     uint32_t idr() const;
-    Monitor &selected(bool storage) { return monitors_[{ris(monitor_select_), storage, monitor_select_ & 0xFFFF}]; }
+    Monitor &selected(bool storage)
+    {
+        return monitors_[{ris(monitor_select_), storage, monitor_select_ & 0xFFFF}];
+    }
     void report(uint32_t code);
     void update_line();
 

@@ -137,8 +137,9 @@ TEST_F(MpamComponents, M3_ARegisterThatContradictsTheManifestIsNamed)
     first_component.instances[0].ids[MPAMF_CPOR_IDR] = 32;
     boot();
     EXPECT_FALSE(machine->booted());
-    EXPECT_NE(said().find("MPAM component 0, instance 0: MPAMF_CPOR_IDR.CPBM_WD is 32, the platform file says 40"),
-              std::string::npos)
+    EXPECT_NE(
+        said().find("MPAM component 0, instance 0: MPAMF_CPOR_IDR.CPBM_WD is 32, the platform file says 40"),
+        std::string::npos)
         << said();
 }
 
@@ -147,7 +148,8 @@ TEST_F(MpamComponents, M7_TheSecondInstanceIsLookedAtAndNotTheFirstTwice)
     first_component.instances[1].ids[MPAMF_MBW_IDR] &= ~(1u << 11); // and its default is not written
     boot();
     EXPECT_FALSE(machine->booted());
-    EXPECT_NE(said().find("component 0, instance 1: MPAMF_MBW_IDR.HAS_MAX is 0"), std::string::npos) << said();
+    EXPECT_NE(said().find("component 0, instance 1: MPAMF_MBW_IDR.HAS_MAX is 0"), std::string::npos)
+        << said();
 }
 
 TEST_F(MpamComponents, M3_AWriteThatDoesNotReadBackIsRefused)
@@ -290,8 +292,8 @@ TEST_F(MpamComponents, M3_TheEndReadsEverythingOnceMore)
 TEST_F(MpamComponents, M3_TheDumpIsWhatTheRegistersHave)
 {
     boot();
-    const auto *rows = reinterpret_cast<const status_mpam_register *>(
-        image_start + status().dump_frame * BH_PAGE_BYTES);
+    const auto *rows =
+        reinterpret_cast<const status_mpam_register *>(image_start + status().dump_frame * BH_PAGE_BYTES);
     uint32_t of_first = 0;
     ASSERT_GT(status().dump_count, 0u);
     EXPECT_EQ(status().dump_left_out, 0u);
@@ -315,7 +317,8 @@ TEST_F(MpamComponents, M2_WithoutFirmwaresPermissionItSaysSoAndGoesOn)
     EXPECT_TRUE(machine->booted());
     EXPECT_EQ(status().state, uint32_t{BH_MPAM_STATE_FIRMWARE});
     EXPECT_EQ(status().writes, 0u);
-    EXPECT_NE(said().find("MPAM 1.1: firmware keeps it (MPAM3_EL3): nothing is partitioned"), std::string::npos)
+    EXPECT_NE(said().find("MPAM 1.1: firmware keeps it (MPAM3_EL3): nothing is partitioned"),
+              std::string::npos)
         << said();
     for (uint32_t core = 0; core < 4; core++) {
         EXPECT_EQ(fake_core_sysreg(core, SYSREG_ID_MPAM2_EL2), 0u) << "no access to what is undefined";

@@ -124,8 +124,10 @@ void expect_labels_follow_tables(const std::map<uint64_t, std::set<uint64_t>> &l
             break;
         }
         if (!closed) {
-            ASSERT_TRUE(labels_of.at(vttbr).contains(mpam1)) << "write " << i << ": MPAM1_EL1 " << std::hex << mpam1;
-            ASSERT_TRUE(labels_of.at(vttbr).contains(mpam0)) << "write " << i << ": MPAM0_EL1 " << std::hex << mpam0;
+            ASSERT_TRUE(labels_of.at(vttbr).contains(mpam1))
+                << "write " << i << ": MPAM1_EL1 " << std::hex << mpam1;
+            ASSERT_TRUE(labels_of.at(vttbr).contains(mpam0))
+                << "write " << i << ": MPAM0_EL1 " << std::hex << mpam0;
         }
     }
 }
@@ -171,8 +173,8 @@ TEST_F(MpamLabels, M7_NoVcpuFindsAnothersPartid)
     machine->hvc(0x84000008); // domain 0 ends: the other one runs
     EXPECT_EQ(running(), 1u);
     EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM1_EL1), label_of_second);
-    expect_labels_follow_tables({{first, {label_of_first}}, {second, {label_of_second}}}, first, label_of_first,
-                                label_of_first);
+    expect_labels_follow_tables({{first, {label_of_first}}, {second, {label_of_second}}}, first,
+                                label_of_first, label_of_first);
 }
 
 TEST_F(MpamLabels, M2_ASwitchWritesTwoRegistersAndNothingElseDoes)
@@ -186,7 +188,8 @@ TEST_F(MpamLabels, M2_ASwitchWritesTwoRegistersAndNothingElseDoes)
     for (size_t i = 0; i < fake_write_count(); i++) {
         const fake_write *write = fake_write_at(i);
         labels += !write->is_mmio && (write->id == SYSREG_ID_MPAM1_EL1 || write->id == SYSREG_ID_MPAM0_EL1);
-        others += !write->is_mmio && write->id >= SYSREG_ID_MPAMHCR_EL2 && write->id <= SYSREG_ID_MPAMVPM7_EL2;
+        others +=
+            !write->is_mmio && write->id >= SYSREG_ID_MPAMHCR_EL2 && write->id <= SYSREG_ID_MPAMVPM7_EL2;
     }
     EXPECT_EQ(labels, 2u) << "and the traps before the switch none";
     EXPECT_EQ(others, 0u);
@@ -296,6 +299,7 @@ TEST_F(MpamLabels, M2_CoresWithoutMpamAreNotTouched)
     machine->on_core(shared);
     for (size_t i = 0; i < fake_write_count(); i++) {
         const fake_write *write = fake_write_at(i);
-        EXPECT_FALSE(!write->is_mmio && write->id >= SYSREG_ID_MPAMIDR_EL1 && write->id <= SYSREG_ID_MPAMVPM7_EL2);
+        EXPECT_FALSE(!write->is_mmio && write->id >= SYSREG_ID_MPAMIDR_EL1 &&
+                     write->id <= SYSREG_ID_MPAMVPM7_EL2);
     }
 }

@@ -58,7 +58,9 @@ def mpam_row(plan: Plan) -> Row:
         return dict.fromkeys(_HEADER, 0)
     mpam, planned = found
     if len(mpam.components) > len(_PAGES):
-        raise PackageError(f"manifest: {len(mpam.components)} MPAM components, at most {len(_PAGES)} are possible")
+        raise PackageError(
+            f"manifest: {len(mpam.components)} MPAM components, at most {len(_PAGES)} are possible"
+        )
     own = planned.partition(HYPERVISOR)
     if own is None:
         raise PackageError("manifest: the hypervisor has no PARTID of its own")
@@ -162,9 +164,7 @@ def _instance(component: Component, resource: Resource, layout: Layout) -> Row:
 def _setting(settings: Settings, words: list[Row]) -> dict[str, Value]:
     """One row but for what it is of; its bitmaps become words."""
     row: dict[str, Value] = {
-        "asked": sum(
-            bit for name, bit in _CONTROLS.items() if getattr(settings, name) not in (None, False)
-        )
+        "asked": sum(bit for name, bit in _CONTROLS.items() if getattr(settings, name) not in (None, False))
     }
     for name in _SHARES:
         share: Fraction | None = getattr(settings, name)
