@@ -11,7 +11,8 @@ from itertools import combinations
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.system import Llc, System
+from bulkhead.config.shares import Llc
+from bulkhead.config.system import System
 from bulkhead.geometry import GeometryError, color_space
 from bulkhead.planning.space import (
     banks_colored,

@@ -27,8 +27,9 @@ from bulkhead.config.parts import add_parts, text_of_parts
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
+from bulkhead.config.shares import UNLIMITED
 from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
-from bulkhead.config.system import UNLIMITED, UNLIMITED_CPU, Isolation, System
+from bulkhead.config.system import UNLIMITED_CPU, Isolation, System
 from bulkhead.config.translate import translate
 from bulkhead.config.uncounted import uncounted
 from bulkhead.planning.admission import not_admitted

@@ -14,7 +14,8 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.regions import check_engine
-from bulkhead.config.system import AUTO_LLC, WITHOUT_CONSOLE, Domain, Image, Llc, Region, System
+from bulkhead.config.shares import AUTO_LLC, Llc
+from bulkhead.config.system import WITHOUT_CONSOLE, Domain, Image, Region, System
 from bulkhead.units import size_text
 
 BROKER = "broker"

@@ -14,7 +14,8 @@ from dataclasses import replace
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.system import Banks, Domain, Llc, System
+from bulkhead.config.shares import Banks, Llc
+from bulkhead.config.system import Domain, System
 from bulkhead.geometry import ColorSpace, GeometryError
 from bulkhead.planning.allocate import Memory
 from bulkhead.planning.colors import HYPERVISOR, Assignment, Request, assign

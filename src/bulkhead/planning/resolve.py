@@ -16,7 +16,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarint import HexCapsInt
 
 from bulkhead.config.quantity import U64_MAX
-from bulkhead.config.system import Bandwidth, CpuTime, Expectation, Image, System
+from bulkhead.config.shares import Bandwidth
+from bulkhead.config.system import CpuTime, Expectation, Image, System
 from bulkhead.planning.broker import is_broker
 from bulkhead.planning.model import Plan
 from bulkhead.units import size_text
