@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 _SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -31,3 +33,13 @@ def colors_text(colors: frozenset[int] | None) -> str:
             parts.append(str(low) if low == high else f"{low}-{high}")
             start = end
     return ", ".join(parts)
+
+
+def percent_text(share: Fraction) -> str:
+    """`3/8` as `37.5 %`; to four significant decimals where it is not exact."""
+    return f"{float(share * 100):.6g} %"
+
+
+def mask_text(bitmap: int) -> str:
+    """`61680` as `0xF0F0`."""
+    return f"0x{bitmap:X}"

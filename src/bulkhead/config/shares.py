@@ -16,7 +16,8 @@ from bulkhead.config.mpam import MOST_PORTIONS
 from bulkhead.config.problem import quoted
 from bulkhead.config.quantity import Bytes, BytesPerS, Nanoseconds, Share, described, problem
 
-MS = 10**6
+US, MS = 10**3, 10**6
+MOST_WINDOW_US = (1 << 16) - 1  # MPAMCFG_MBW_WINWD
 ColorIndex = Annotated[int, Field(ge=0, le=255)]
 
 
@@ -95,7 +96,7 @@ class Bandwidth(WordModel):
     # For experiments with MPAM's other controls.
     portions: Bitmap | None = None  # quanta of bandwidth
     stride: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # a share in proportion to 1 / stride
-    window: Nanoseconds | None = None  # of accounting
+    window: Nanoseconds | None = None  # of accounting, in whole microseconds
     budget: BytesPerS | None = None
     read: BytesPerS | None = None  # with `counts: each`, together with `write`
     write: BytesPerS | None = None
@@ -115,6 +116,11 @@ class Bandwidth(WordModel):
     def _whole(self) -> Self:
         if self.hard and self.max is None:
             raise problem("missing-key", "`hard` says how a maximum is kept, and there is none", "`max`")
+        if self.window is not None and not (
+            self.window % US == 0 and 1 <= self.window // US <= MOST_WINDOW_US
+        ):
+            cause = f"a window of {self.window} ns cannot be set"
+            raise problem("out-of-range", cause, f"whole microseconds, 1 us to {MOST_WINDOW_US} us")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise problem("conflict", "has a minimum above its maximum", "`min` of at most `max`")
         return self
