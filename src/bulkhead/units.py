@@ -43,3 +43,8 @@ def percent_text(share: Fraction) -> str:
 def mask_text(bitmap: int) -> str:
     """`61680` as `0xF0F0`."""
     return f"0x{bitmap:X}"
+
+
+def exact_percent(share: Fraction) -> str:
+    """`3/8` as `37.5 %`: all six decimals that files can have."""
+    return f"{float(share * 100):.9g} %"

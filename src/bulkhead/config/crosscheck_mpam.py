@@ -57,7 +57,9 @@ def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[
         cause = f"{component.at:#x} is not at a page of 64 KiB"
         yield Finding((*at, "at"), "alignment", cause, "a multiple of 64 KiB")
     taken = [(one.name, one.at, one.end) for one in mpam.components[:number]]
-    taken += [(region.name, region.at, region.end) for region in own_regions(platform)]
+    taken += [
+        (region.name, region.at, region.end) for region in own_regions(platform) if region.key[0] != "mpam"
+    ]
     taken += [(one.name, one.pages.at, one.pages.end) for one in platform.registers()]
     taken += [("memory", ram.at, ram.end) for ram in platform.memory]
     for name, start, end in taken:

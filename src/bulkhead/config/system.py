@@ -90,6 +90,14 @@ def _threshold(value: object) -> object:
     return amount
 
 
+def _virtual_partids(value: object) -> object:
+    if value == 1 and not isinstance(value, bool):
+        raise problem(
+            "out-of-range", "is what every domain has: there is nothing to choose from", "0, 2 to 32"
+        )
+    return value
+
+
 def _ready(value: object) -> object:
     """A time, or `true`: by the end of the run, whenever that is."""
     if value is True:
@@ -242,7 +250,7 @@ class Domain(Model):
     manager: bool = False
     pmu: bool = False  # performance monitors: all counters of its cores that the hypervisor does not need
     # PARTIDs that the guest itself may choose from; 0: it sees no MPAM.
-    virtual_partids: Annotated[int, Field(ge=0, le=32)] = 0
+    virtual_partids: Annotated[int, BeforeValidator(_virtual_partids), Field(ge=0, le=32)] = 0
     socket: bool = False  # also without a flow: a manager may add some while the system runs
     restart: Literal["never", "on-failure"] = "never"
     # What invalidates translations or instruction caches reaches all cores if the guest executes it itself
