@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 _SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -36,7 +37,7 @@ def colors_text(colors: frozenset[int] | None) -> str:
 
 
 def percent_text(share: Fraction) -> str:
-    """`3/8` as `37.5 %`; to four significant decimals where it is not exact."""
+    """`3/8` as `37.5 %`; to six digits where it has more."""
     return f"{float(share * 100):.6g} %"
 
 
@@ -45,6 +46,17 @@ def mask_text(bitmap: int) -> str:
     return f"0x{bitmap:X}"
 
 
-def exact_percent(share: Fraction) -> str:
-    """`3/8` as `37.5 %`: all six decimals that files can have."""
-    return f"{float(share * 100):.9g} %"
+def percent_down(share: Fraction) -> str:
+    """The largest percentage that a file can have and that is no more: files have six decimals."""
+    return _percent(math.floor(share * 10**8))
+
+
+def percent_up(share: Fraction) -> str:
+    """The smallest one that is no less."""
+    return _percent(math.ceil(share * 10**8))
+
+
+def _percent(millionths: int) -> str:
+    """Of a percent."""
+    whole, rest = divmod(millionths, 10**6)
+    return f"{whole}.{rest:06d}".rstrip("0").rstrip(".") + " %"

@@ -20,7 +20,7 @@ from bulkhead.planning.mechanism import Mechanism, bandwidth_by_mpam, llc_by_mpa
 from bulkhead.planning.regulation import is_regulated
 from bulkhead.planning.reserved import guaranteed_of, is_reserved, reserved_rate
 from bulkhead.planning.space import color_count
-from bulkhead.units import percent_text, size_text
+from bulkhead.units import percent_down, size_text
 
 MB = 10**6
 
@@ -125,7 +125,7 @@ def _minima(system: System, platform: Platform) -> Iterator[Finding]:
             continue
         left = max(0, guaranteed - sum(rate for rate in others.values() if rate is not None))
         if left < reserved_rate(wanted, platform):
-            nearest = percent_text(Fraction(left * 10**4 // guaranteed, 10**4))
+            nearest = percent_down(Fraction(left, guaranteed))
             cause = (
                 f"is {reserved_rate(wanted, platform) / MB:.0f} MB/s, and the limits of other domains leave "
                 f"{left / MB:.0f} of the {guaranteed / MB:.0f} MB/s that '{platform.name}' guarantees"

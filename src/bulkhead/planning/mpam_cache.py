@@ -32,7 +32,7 @@ from bulkhead.planning.mpam_native import (
     words_of,
 )
 from bulkhead.planning.space import color_count, share_of
-from bulkhead.units import mask_text, percent_text, size_text
+from bulkhead.units import mask_text, percent_text, percent_up, size_text
 
 
 @dataclass
@@ -199,13 +199,14 @@ def _refused(
     if result.refusal == TOO_SMALL:
         least = Fraction(1, 1 << width)
         cause = f"is less than the smallest limit of '{instance.name}'"
-        return [Finding(owner.path, "share-too-small", cause, f"at least {percent_text(least)}")]
+        return [Finding(owner.path, "share-too-small", cause, f"at least {percent_up(least)}")]
     assert result.refusal == EXHAUSTED, f"{RANGE} and EMPTY are found before"
     what = "portions" if instance.resource.portions is not None else f"steps of 1/{1 << width}"
     found = []
-    for number, one in enumerate(owners):
-        if division.steps(number) == 0 or one.llc.portions is not None:
-            continue
+    open_ones = [number for number, one in enumerate(owners) if one.llc.portions is None]
+    asking = [number for number in open_ones if not owners[number].llc.auto or owners[number].llc.max]
+    for number in asking or open_ones:
+        one = owners[number]
         cause = (
             f"{one.name} needs {division.steps(number)} {what} of '{instance.name}'; all that is open needs "
             f"{result.needed}, and {result.left} are left"

@@ -16,7 +16,7 @@ from bulkhead.planning.colors import HYPERVISOR
 from bulkhead.planning.mechanism import Instance
 from bulkhead.planning.mpam import Settings
 from bulkhead.planning.mpam_bandwidth import priority_bits
-from bulkhead.units import mask_text, percent_text
+from bulkhead.units import mask_text, percent_down, percent_text, percent_up
 
 # By control: the key of the file, and the register.
 CONTROLS: dict[int, tuple[tuple[str, str], str]] = {
@@ -89,7 +89,7 @@ def _beyond(
     if refusal == native.SHARE_TOO_LARGE:
         _, nearest = native.mpam().guarantee((1, 1), width)
         cause = f"cannot be guaranteed by '{name}'"
-        return "share-too-large", cause, f"at most {percent_text(Fraction(*nearest))}"
+        return "share-too-large", cause, f"at most {percent_down(Fraction(*nearest))}"
     limit = {native.CMAX: settings.cmax, native.MBW_MAX: settings.mbw_max}.get(
         control, settings.associativity
     )
@@ -98,8 +98,8 @@ def _beyond(
     cause = f"is less than the smallest limit of '{name}'"
     if count > 1 and control != native.ASSOCIATIVITY:
         cause += f", divided among {count} PARTIDs"
-        return "share-too-small", cause, f"at least {percent_text(Fraction(*nearest) * count)}"
-    return "share-too-small", cause, f"at least {percent_text(Fraction(*nearest))}"
+        return "share-too-small", cause, f"at least {percent_up(Fraction(*nearest) * count)}"
+    return "share-too-small", cause, f"at least {percent_up(Fraction(*nearest))}"
 
 
 def _crossed(name: str, settings: Settings, control: int, width: int) -> tuple[str, str, str]:
@@ -113,9 +113,7 @@ def _crossed(name: str, settings: Settings, control: int, width: int) -> tuple[s
         f"becomes {percent_text(Fraction(*up))} on '{name}', more than the maximum, which becomes "
         f"{percent_text(Fraction(*down))}"
     )
-    allowed = (
-        f"at most {percent_text(Fraction(*down))}, or a maximum of {percent_text(Fraction(*up))} or more"
-    )
+    allowed = f"at most {percent_down(Fraction(*down))}, or a maximum of {percent_up(Fraction(*up))} or more"
     return "conflict", cause, allowed
 
 

@@ -14,7 +14,7 @@ from bulkhead.config.shares import Bandwidth
 from bulkhead.planning.mechanism import llc_instances
 from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import Settings
-from bulkhead.units import exact_percent
+from bulkhead.units import percent_down
 
 
 def resolved_llc(plan: Plan, owner: str) -> Any:
@@ -32,14 +32,14 @@ def resolved_llc(plan: Plan, owner: str) -> Any:
         if asked.shared or asked.colors is not None:
             given["shared"] = True
     elif asked.share is not None:
-        given["share"] = exact_percent(asked.share)
+        given["share"] = percent_down(asked.share)
     elif asked.size is not None:
         given["size"] = f"{asked.size} B"
     elif asked.colors is not None:
         given["colors"] = list(asked.colors)
     for key in ("max", "min", "associativity"):
         if (share := getattr(asked, key)) is not None:
-            given[key] = exact_percent(share)
+            given[key] = percent_down(share)
     if asked.soft:
         given["soft"] = True
     return given or "auto"
@@ -48,9 +48,9 @@ def resolved_llc(plan: Plan, owner: str) -> Any:
 def resolved_bandwidth(bandwidth: Bandwidth) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if bandwidth.min is not None:
-        given["min"] = exact_percent(bandwidth.min)
+        given["min"] = percent_down(bandwidth.min)
     if bandwidth.max is not None and bandwidth.budget is None:
-        given["max"] = exact_percent(bandwidth.max)
+        given["max"] = percent_down(bandwidth.max)
         given |= {"hard": True} if bandwidth.hard else {}
     if bandwidth.portions is not None:
         given["portions"] = HexCapsInt(bandwidth.portions)

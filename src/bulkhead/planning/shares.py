@@ -25,7 +25,7 @@ from bulkhead.planning.mechanism import (
 from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import ComponentSettings, MpamPlan, Partition, Settings
 from bulkhead.planning.mpam_native import got
-from bulkhead.planning.reserved import is_reserved, reserved_rate
+from bulkhead.planning.reserved import guaranteed_of, is_reserved, reserved_rate
 from bulkhead.units import mask_text, percent_text, size_text
 
 MB = 10**6
@@ -148,7 +148,7 @@ def described(settings: Settings, resource: Resource) -> list[tuple[str, str]]:
     for name in ("internal_priority", "downstream_priority"):
         if getattr(settings, name) is not None:
             largest = (1 << _bits(resource, name)) - 1
-            found.append(("PRI", f"{getattr(made, name)} of {largest}, the larger the more urgent"))
+            found.append(("PRI", f"{getattr(made, name)} ({largest} is served first)"))
     if settings.window_us is not None:
         found.append(("MBW_WINWD", f"{made.window_us} us, or what the component rounds it to"))
     return found
@@ -199,9 +199,7 @@ def _reservations(plan: Plan) -> Iterator[Row]:
             if bandwidth.min is not None:
                 controls.append("limits of others")
                 parts.append(f"{reserved_rate(bandwidth.min, platform) / MB:.1f} MB/s")
-            note = (
-                f"of the guaranteed {(platform.dram.guaranteed or 0) / MB:.0f} MB/s" if platform.dram else ""
-            )
+            note = f"of the guaranteed {(guaranteed_of(platform) or 0) / MB:.0f} MB/s"
             asked = asked_of_bandwidth(bandwidth)
             yield Row(domain.name, "dram", asked, ", ".join(controls), ", ".join(parts), note)
         elif bandwidth.priority is not None:
