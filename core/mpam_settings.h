@@ -60,6 +60,7 @@ enum mpam_refusal {
     MPAM_SHARE_TOO_LARGE, /* a guarantee above the largest */
     MPAM_VALUE_RANGE,     /* a priority, stride, window or share that is none */
     MPAM_MIN_ABOVE_MAX,
+    MPAM_WITHOUT_MAXIMUM, /* MPAM_CMAX_SOFT or MPAM_MBW_MAX_HARD without the maximum that it is of */
 };
 
 /* Which control is refused why; control 0 with MPAM_ACCEPTED. */
