@@ -78,7 +78,14 @@ static bool check_tables(struct manifest_check *check)
            check_table(check, &manifest->bandwidth_curve, sizeof(struct manifest_bandwidth_point),
                        BH_MAX_BANDWIDTH_POINTS) &&
            check_table(check, &manifest->bandwidth_table, sizeof(struct manifest_bandwidth_row),
-                       BH_MAX_BANDWIDTH_ROWS);
+                       BH_MAX_BANDWIDTH_ROWS) &&
+           check_table(check, &manifest->mpam_components, sizeof(struct manifest_mpam_component),
+                       BH_MAX_MPAM_COMPONENTS) &&
+           check_table(check, &manifest->mpam_instances, sizeof(struct manifest_mpam_instance),
+                       BH_MAX_MPAM_INSTANCES) &&
+           check_table(check, &manifest->mpam_settings, sizeof(struct manifest_mpam_setting),
+                       BH_MAX_MPAM_SETTINGS) &&
+           check_table(check, &manifest->mpam_words, sizeof(struct manifest_mpam_word), BH_MAX_MPAM_WORDS);
 }
 
 struct manifest_verdict manifest_check(const void *data, size_t available, uint64_t package_bytes)

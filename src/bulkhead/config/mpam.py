@@ -83,7 +83,7 @@ class Resource(Section):
     """A resource instance (RIS): one cache, or one memory."""
 
     cache: CacheLevel | None = None
-    memory: Name | None = None
+    memory: Literal["dram"] | None = None
     portions: Portions | None = None  # bits of MPAMCFG_CPBM; absent: no such control
     portions_are: Literal["ways", "sets"] = "ways"
     capacity: Capacity | None = None

@@ -320,6 +320,10 @@ class Platform(Model):
         return self.caches.get("l3") or self.caches.get("l2")
 
     @property
+    def llc_name(self) -> CacheName | None:
+        return "l3" if "l3" in self.caches else "l2" if "l2" in self.caches else None
+
+    @property
     def l1d(self) -> Cache | None:
         return self.caches.get("l1d")
 

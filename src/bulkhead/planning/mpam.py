@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 HYPERVISOR_PARTID = 1
-FIRST_PARTID = 2  # of the broker where there are flows, then of domains
+BROKER_PARTID = 2  # where there are flows
+FIRST_DOMAIN_PARTID = 3  # in the order of the file
 
 
 @dataclass(frozen=True)
