@@ -197,7 +197,7 @@ TEST_F(M4Monitors, ItIsSeenWhenItMovesAndNotBefore)
         EXPECT_LE(seen[i] - seen[i - 1], in_a_window) << "what waits for the next window is not counted yet";
     }
     // 64 bytes in four clocks of 937.5 ps, 20 us, 1 / 256 of them.
-    EXPECT_EQ(in_a_window, (20'000'000'000ULL * 64 / (4 * 937'500) / 256 + 63) / 64 * 64);
+    EXPECT_EQ(in_a_window, (20'000'000'000ULL * 64 / (4 * 937'500) / 256) / 64 * 64);
 }
 
 TEST_F(M4Monitors, T304ADisabledBandwidthMonitorTakesAValueAndCountsNothing)
