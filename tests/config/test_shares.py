@@ -138,8 +138,8 @@ def test_m7_bandwidth_and_priority_go_to_the_memorys_component(tmp_path: Path) -
     assert found.downstream_priority is None
     rows = {(row.owner, row.resource): row for row in rows_of(plan_of(checked)[0])}
     row = rows["control", "ram"]
-    assert row.control == "MBW_MIN, MBW_MAX, PRI"
-    assert row.got == "20.3125 %, 50 % hard, 6 (7 is served first)", "a guarantee is rounded up"
+    assert row.control == "MBW_MIN; MBW_MAX; PRI"
+    assert row.got == "20.3125 %; 50 % hard; 6 (7 is served first)", "a guarantee is rounded up"
     assert ("other", "ram") not in rows
 
 
@@ -332,6 +332,18 @@ def test_m7_unprotected_has_labels_and_no_limit(tmp_path: Path) -> None:
     _, found = plan_of(plan_file(str(file), unprotected=True))
     assert len(found.partitions) == 4
     assert {one.settings for one in found.settings} == {Settings()}
+
+
+def test_m3_a_master_that_nobody_labels_is_said(tmp_path: Path) -> None:
+    checked = planned(tmp_path, hog={"devices": ["adma"], "dma": "trusted"})
+    said = {one.key: one.cause for one in checked.notices if one.code == "unlabelled"}
+    assert "'adma'" in said["domains[2].devices"]
+    flow = {"name": "f", "from": "other", "to": "control", "port": 1}
+    flow |= {"size": "256 B", "period": "20 ms", "deadline": "10 ms"}
+    asked = {"hog": {"cpus": [2]}, "broker": {"cpu": 3, "engine": "zdma"}, "flows": [flow]}
+    assert "unlabelled" in [one.code for one in planned(tmp_path, **asked).notices]
+    colored = plan_file(str(system_file(tmp_path, "zcu102", **asked)))
+    assert "unlabelled" not in [one.code for one in colored.notices]
 
 
 def test_m7_a_resolved_file_plans_to_the_same(tmp_path: Path) -> None:
