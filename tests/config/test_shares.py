@@ -4,6 +4,7 @@ value that can be had."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import MpamPlan, Settings
 from bulkhead.planning.resolve import resolved_text
 from bulkhead.planning.shares import rows_of
+from tests.command_line import run, run_json
 from tests.config.mpam_board import mpam, planned, platform_file, refusals, system_file
 
 
@@ -391,6 +393,17 @@ def test_m3_a_platform_with_components_that_cannot_be_is_refused(
 ) -> None:
     found = refusals(planned(tmp_path, change))
     assert any(place.endswith(key) and what == code for place, what, _ in found), found
+
+
+def test_m3_platforms_and_their_schema_show_components(tmp_path: Path) -> None:
+    code, result = run_json("platforms", str(platform_file(tmp_path)))
+    assert code == 0
+    assert result["platforms"][0]["llc_divided_by"] == "mpam"
+    shown = {one["key"]: one["value"] for one in result["platforms"][0]["parameters"]}
+    assert shown["mpam.components[0].resources[0].portions"] == 16
+    assert run_json("platforms", "zcu102")[1]["platforms"][0]["llc_divided_by"] == "coloring"
+    of_mpam = json.loads(run("schema", "platform")[1])["properties"]["mpam"]
+    assert {"type": "array", "maxItems": 0} in of_mpam["anyOf"], "as files of before"
 
 
 def test_m2_a_core_that_is_known_not_to_have_mpam_has_no_components(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def asked_for(own: dict[str, Any], wanted: list[dict[str, Any]]) -> System | Non
         return None
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(COMPONENTS, AMOUNT, st.lists(DOMAIN, min_size=1, max_size=3))
 def test_m7_any_file_has_a_plan_that_keeps_it_or_findings(
     components: dict[str, Any], own: dict[str, Any], wanted: list[dict[str, Any]]
