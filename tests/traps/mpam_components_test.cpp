@@ -317,7 +317,7 @@ TEST_F(MpamComponents, M2_WithoutFirmwaresPermissionItSaysSoAndGoesOn)
     EXPECT_TRUE(machine->booted());
     EXPECT_EQ(status().state, uint32_t{BH_MPAM_STATE_FIRMWARE});
     EXPECT_EQ(status().writes, 0u);
-    EXPECT_NE(said().find("MPAM 1.1: firmware keeps it (MPAM3_EL3): nothing is partitioned"),
+    EXPECT_NE(said().find("MPAM: firmware keeps it (MPAM3_EL3), nothing is partitioned"),
               std::string::npos)
         << said();
     for (uint32_t core = 0; core < 4; core++) {
