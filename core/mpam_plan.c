@@ -98,10 +98,11 @@ static struct mpam_division take_exact(uint32_t of, const struct mpam_request *r
         if (is_open(&requests[i]))
             continue;
         result.request = i;
-        if (!mpam_portions_below(&requests[i].portions, of))
+        if (!mpam_portions_below(&requests[i].portions, of)) {
             result.refusal = MPAM_DIVISION_RANGE;
-        else if (mpam_portions_count(&requests[i].portions) == 0)
+        } else if (mpam_portions_count(&requests[i].portions) == 0) {
             result.refusal = MPAM_DIVISION_EMPTY;
+        }
         for (uint32_t j = 0; j < i && result.refusal == MPAM_DIVIDED; j++) {
             if (!is_open(&requests[j]) && !(requests[i].shared && requests[j].shared) &&
                 mpam_portions_overlap(&requests[i].portions, &requests[j].portions)) {

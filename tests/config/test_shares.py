@@ -4,6 +4,7 @@ value that can be had."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import MpamPlan, Settings
 from bulkhead.planning.resolve import resolved_text
 from bulkhead.planning.shares import rows_of
+from tests.command_line import run, run_json
 from tests.config.mpam_board import mpam, planned, platform_file, refusals, system_file
 
 
@@ -138,8 +140,8 @@ def test_m7_bandwidth_and_priority_go_to_the_memorys_component(tmp_path: Path) -
     assert found.downstream_priority is None
     rows = {(row.owner, row.resource): row for row in rows_of(plan_of(checked)[0])}
     row = rows["control", "ram"]
-    assert row.control == "MBW_MIN, MBW_MAX, PRI"
-    assert row.got == "20.3125 %, 50 % hard, 6 (7 is served first)", "a guarantee is rounded up"
+    assert row.control == "MBW_MIN; MBW_MAX; PRI"
+    assert row.got == "20.3125 %; 50 % hard; 6 (7 is served first)", "a guarantee is rounded up"
     assert ("other", "ram") not in rows
 
 
@@ -334,6 +336,18 @@ def test_m7_unprotected_has_labels_and_no_limit(tmp_path: Path) -> None:
     assert {one.settings for one in found.settings} == {Settings()}
 
 
+def test_m3_a_master_that_nobody_labels_is_said(tmp_path: Path) -> None:
+    checked = planned(tmp_path, hog={"devices": ["adma"], "dma": "trusted"})
+    said = {one.key: one.cause for one in checked.notices if one.code == "unlabelled"}
+    assert "'adma'" in said["domains[2].devices"]
+    flow = {"name": "f", "from": "other", "to": "control", "port": 1}
+    flow |= {"size": "256 B", "period": "20 ms", "deadline": "10 ms"}
+    asked = {"hog": {"cpus": [2]}, "broker": {"cpu": 3, "engine": "zdma"}, "flows": [flow]}
+    assert "unlabelled" in [one.code for one in planned(tmp_path, **asked).notices]
+    colored = plan_file(str(system_file(tmp_path, "zcu102", **asked)))
+    assert "unlabelled" not in [one.code for one in colored.notices]
+
+
 def test_m7_a_resolved_file_plans_to_the_same(tmp_path: Path) -> None:
     checked = planned(
         tmp_path,
@@ -379,6 +393,17 @@ def test_m3_a_platform_with_components_that_cannot_be_is_refused(
 ) -> None:
     found = refusals(planned(tmp_path, change))
     assert any(place.endswith(key) and what == code for place, what, _ in found), found
+
+
+def test_m3_platforms_and_their_schema_show_components(tmp_path: Path) -> None:
+    code, result = run_json("platforms", str(platform_file(tmp_path)))
+    assert code == 0
+    assert result["platforms"][0]["llc_divided_by"] == "mpam"
+    shown = {one["key"]: one["value"] for one in result["platforms"][0]["parameters"]}
+    assert shown["mpam.components[0].resources[0].portions"] == 16
+    assert run_json("platforms", "zcu102")[1]["platforms"][0]["llc_divided_by"] == "coloring"
+    of_mpam = json.loads(run("schema", "platform")[1])["properties"]["mpam"]
+    assert {"type": "array", "maxItems": 0} in of_mpam["anyOf"], "as files of before"
 
 
 def test_m2_a_core_that_is_known_not_to_have_mpam_has_no_components(tmp_path: Path) -> None:

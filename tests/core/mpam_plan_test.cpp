@@ -110,6 +110,16 @@ TEST(MpamPlan, M7_NamedPortionsStayAndOthersGoAroundThem)
     EXPECT_EQ(found.word(2) | found.word(3), 0x070Fu) << "all that is left is dealt out";
 }
 
+TEST(MpamPlan, M7_WhereNoRunIsLongEnoughSinglePortionsAreTakenFromTheSameSide)
+{
+    mpam_request own = share(1, 4);
+    own.hypervisor = true;
+    const outcome found = by_portions(8, {own, exact(0x55), share(1, 4)});
+    ASSERT_EQ(found.division.refusal, MPAM_DIVIDED);
+    EXPECT_EQ(found.word(0), 0xA0u);
+    EXPECT_EQ(found.word(2), 0x0Au);
+}
+
 TEST(MpamPlan, M7_NamedPortionsAreSharedOnlyWhereBothSaySo)
 {
     EXPECT_EQ(by_portions(16, {exact(0xFF, true), exact(0xF0, true), rest()}).division.refusal, MPAM_DIVIDED);

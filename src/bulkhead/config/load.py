@@ -20,7 +20,7 @@ from bulkhead.config.crosscheck import check_platform, check_system
 from bulkhead.config.locate import platform_names, platform_path, system_path
 from bulkhead.config.machine_figures import admitted_by_machine
 from bulkhead.config.maintenance import reaching
-from bulkhead.config.masters import trusted
+from bulkhead.config.masters import trusted, unlabelled
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
 from bulkhead.config.parts import add_parts, text_of_parts
@@ -110,6 +110,7 @@ def load_system(
             noticed += not_admitted(system, platform)
             noticed += uncounted(system, platform)
             noticed += without_mpam(system, platform)
+            noticed += unlabelled(system, platform)
             noticed += admitted_by_machine(system, platform)
         notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:

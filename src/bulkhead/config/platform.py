@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
@@ -267,6 +269,15 @@ def _none(value: object) -> object:
     return None if value == () else value
 
 
+class _OrEmptyList:
+    """In the JSON Schema: an empty list stands for none, too, as in files of before there were components."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "array", "maxItems": 0}]}
+
+
 class ReleaseDelay(Sourced):
     """From the event that makes a VCPU the most urgent one of a shared core to its first instruction."""
 
@@ -298,7 +309,7 @@ class Platform(Model):
     devices: tuple[Device, ...] = ()
     dma: tuple[Dma, ...] = ()
     iommus: tuple[Iommu, ...] = ()  # none of them is driven by this version: bulkhead.config.masters
-    mpam: Annotated[Mpam | None, BeforeValidator(_none)] = None  # an empty list stands for none, too
+    mpam: Annotated[Mpam | None, BeforeValidator(_none), _OrEmptyList()] = None
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None
     flow_costs: FlowCosts | None = None

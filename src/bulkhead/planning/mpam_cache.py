@@ -50,6 +50,7 @@ class _Owner:
     name: str
     llc: Llc
     realtime: bool
+    top: bool = False  # the hypervisor's part: small where nobody says, and beside all others
 
     @property
     def path(self) -> KeyPath:
@@ -60,13 +61,15 @@ class _Owner:
         return "hypervisor.llc" if self.index == HYPERVISOR else f"domains.{self.name}.llc"
 
 
-def divide(system: System, platform: Platform, instance: Instance) -> Divided:
-    """Settings that have a cache control for every owner."""
+def divide(system: System, platform: Platform, instance: Instance, *, host: bool = False) -> Divided:
+    """Settings that have a cache control for every owner. `host`: what the hypervisor has is that of a whole
+    Linux, which takes part in what is left as a domain does."""
     domains = [
         _Owner(index, domain.name, domain.llc, domain.criticality == "rt")
         for index, domain in enumerate(system.domains)
     ]
-    owners = [_Owner(HYPERVISOR, "hypervisor", system.hypervisor.llc, False), *domains]
+    own = _Owner(HYPERVISOR, "hypervisor", system.hypervisor.llc, False, not host)
+    owners = [*domains, own] if host else [own, *domains]  # without `top`, the last one is the highest
     result = Divided()
     if instance.resource.portions is not None:
         _by_portions(owners, platform, instance, instance.resource.portions, result)
@@ -89,7 +92,6 @@ def _controls(llc: Llc) -> dict[str, Fraction | bool | None]:
 
 
 def _request(division: Division, owner: _Owner, platform: Platform, portions: int | None) -> None:
-    hypervisor = owner.index == HYPERVISOR
     bitmap = owner.llc.portions
     shared = owner.llc.shared
     if owner.llc.colors is not None and portions is not None:
@@ -99,9 +101,9 @@ def _request(division: Division, owner: _Owner, platform: Platform, portions: in
     if bitmap is not None:
         division.exact(words_of(bitmap), shared=shared)
     elif share is not None:
-        division.share(pair_of(share), hypervisor=hypervisor)
+        division.share(pair_of(share), hypervisor=owner.top)
     else:
-        division.rest(realtime=owner.realtime, hypervisor=hypervisor)
+        division.rest(realtime=owner.realtime, hypervisor=owner.top)
 
 
 def _by_portions(
@@ -149,7 +151,7 @@ def _by_capacity(owners: Sequence[_Owner], platform: Platform, instance: Instanc
     division = mpam().Division()
     for owner in owners:
         if owner.llc.max is not None:
-            division.share(pair_of(owner.llc.max), hypervisor=owner.index == HYPERVISOR)
+            division.share(pair_of(owner.llc.max), hypervisor=owner.top)
         else:
             _request(division, owner, platform, None)
     division.by_capacity(width)

@@ -118,8 +118,8 @@ def _row(partition: Partition, instance: Instance, asked: str, planned: Componen
         partition.owner,
         instance.name,
         asked,
-        ", ".join(name for name, _ in controls),
-        ", ".join(value for _, value in controls),
+        "; ".join(name for name, _ in controls),
+        "; ".join(value for _, value in controls),
         note,
     )
 
@@ -201,7 +201,7 @@ def _reservations(plan: Plan) -> Iterator[Row]:
                 parts.append(f"{reserved_rate(bandwidth.min, platform) / MB:.1f} MB/s")
             note = f"of the guaranteed {(guaranteed_of(platform) or 0) / MB:.0f} MB/s"
             asked = asked_of_bandwidth(bandwidth)
-            yield Row(domain.name, "dram", asked, ", ".join(controls), ", ".join(parts), note)
+            yield Row(domain.name, "dram", asked, "; ".join(controls), "; ".join(parts), note)
         elif bandwidth.priority is not None:
             asked = asked_of_bandwidth(bandwidth)
             yield Row(domain.name, "dram", asked, "none", "no effect", "")
