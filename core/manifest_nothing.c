@@ -53,10 +53,12 @@ bool manifest_has_no_bandwidth(const struct manifest_header *manifest)
 
 bool manifest_has_no_mpam(const struct manifest_header *manifest)
 {
-    const struct manifest_mpam *mpam = &manifest->mpam;
-    uint64_t any = mpam->page_0 | mpam->page_1 | mpam->page_2 | mpam->page_3 | mpam->partid_max |
-                   mpam->pmg_max | mpam->virtual_partids | mpam->firmware_allows | mpam->partid | mpam->pmg;
+    const uint64_t *words = (const uint64_t *)(const void *)&manifest->mpam;
+    uint64_t any = 0;
 
+    for (uint32_t i = 0; i < sizeof manifest->mpam / sizeof *words; i++) {
+        any |= words[i];
+    }
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         const struct manifest_domain *domain = &manifest_domains(manifest)[i];
 

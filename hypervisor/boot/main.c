@@ -13,7 +13,6 @@
 #include "run/crash.h"
 #include "run/domain_life.h"
 #include "run/guest_state.h"
-#include "run/machine_alarm.h"
 #include "run/shared_core.h"
 #include "run/vcpu_run.h"
 #include "time/bandwidth.h"
@@ -25,6 +24,7 @@
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
+#include "vm/machine_alarm.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
@@ -54,17 +54,17 @@ uint32_t cpu_find_index(void)
     return index;
 }
 
-/* What it found is logged, and the log is written before a refusal. */
+/* What does not fit is logged, and the log is written before a refusal. */
 static void init_mpam(void)
 {
-    bool as_stated = mpam_detect();
-    enum bh_manifest_error error = as_stated ? mpam_components_init() : BH_MANIFEST_ERROR_MPAM;
+    enum bh_manifest_error error;
 
+    mpam_detect();
+    error = mpam_label_domains() ? mpam_components_init() : BH_MANIFEST_ERROR_MPAM;
     if (error != BH_MANIFEST_ERROR_NONE) {
         console_write_start();
         refuse(error, offsetof(struct manifest_header, mpam));
     }
-    mpam_label_domains();
 }
 
 static void init_machine(void)

@@ -10,9 +10,9 @@
 #include "core/mpam_difference.h"
 #include "mpam/mpam_labels.h"
 #include "mpam/mpam_registers.h"
-#include "run/machine_alarm.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
+#include "vm/machine_alarm.h"
 #include "vm/system.h"
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * MPAM's memory-system components: what they offer is compared with the manifest, every PARTID's settings are
  * written and read back, errors are counted, monitors read. Registers are the first core's at the start and
  * the console core's after it, so that nobody else moves a selection meanwhile. Systems without components
- * have nothing of it. In programs without the driver: no_components.c.
+ * have nothing of it. In programs without the driver: no_mpam.c.
  */
 #ifndef BULKHEAD_MPAM_COMPONENTS_H
 #define BULKHEAD_MPAM_COMPONENTS_H

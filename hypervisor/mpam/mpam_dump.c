@@ -8,7 +8,7 @@
 #include "vm/system.h"
 #include <stddef.h>
 
-#define MOST (BH_MPAM_DUMP_FRAMES * BH_PAGE_BYTES / sizeof(struct status_mpam_register))
+#define MOST (BH_MPAM_DUMP_FRAMES * (BH_PAGE_BYTES / (uint32_t)sizeof(struct status_mpam_register)))
 
 static struct status_mpam_register *rows;
 

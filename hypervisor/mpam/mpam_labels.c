@@ -7,62 +7,16 @@
 #include "base/syndrome.h"
 #include "console/console.h"
 #include "core/mpam_label.h"
+#include "mpam/mpam_core.h"
 #include "vm/domain.h"
 #include "vm/system.h"
-#include <arch/barrier.h>
-#include <arch/mpam.h>
 #include <arch/sysreg.h>
 
-#define PFR0        SYSREG_ENCODING(3u, 0u, 0u, 4u, 0u)
-#define PFR1        SYSREG_ENCODING(3u, 0u, 0u, 4u, 1u)
-#define FIELD       0xFull
-#define GUEST_TRAPS (MPAM2_TRAP_MPAM0 | MPAM2_TRAP_MPAM1)
+#define PFR0  SYSREG_ENCODING(3u, 0u, 0u, 4u, 0u)
+#define PFR1  SYSREG_ENCODING(3u, 0u, 0u, 4u, 1u)
+#define FIELD 0xFull
 
-static struct {
-    enum bh_mpam_state state;
-    uint32_t version;
-    uint64_t ids;     /* MPAMIDR_EL1 */
-    uint64_t own;     /* MPAM2_EL2 but for the traps */
-    uint64_t trap_id; /* MPAM2_EL2's trap of MPAMIDR_EL1, where there is one */
-} mpam;
-
-static uint32_t version_of_core(void)
-{
-    return (uint32_t)((sysreg_read(ID_AA64PFR0_EL1) >> MPAM_PFR0_SHIFT & FIELD) << 4 |
-                      (sysreg_read(ID_AA64PFR1_EL1) >> MPAM_PFR1_FRAC_SHIFT & FIELD));
-}
-
-static bool has_components(void)
-{
-    return system_manifest()->mpam_components.count != 0;
-}
-
-/* Firmware may have turned MPAM off for all lower levels, and then the bit stays 0. */
-static bool can_enable(void)
-{
-    sysreg_write(MPAM2_EL2, mpam.own);
-    arch_isb();
-    return (sysreg_read(MPAM2_EL2) & MPAM_ENABLE) != 0;
-}
-
-static enum bh_mpam_state look(void)
-{
-    const struct manifest_mpam *config = &system_manifest()->mpam;
-
-    if (mpam.version == 0) {
-        return BH_MPAM_STATE_ABSENT;
-    }
-    if (!arch_mpam_probe()) {
-        return BH_MPAM_STATE_FIRMWARE;
-    }
-    mpam.ids = sysreg_read(MPAMIDR_EL1);
-    mpam.trap_id = (mpam.ids & MPAMIDR_HAS_TIDR) != 0 ? MPAM2_TRAP_IDR : 0;
-    mpam.own = MPAM_ENABLE | mpam_label(config->partid, config->pmg);
-    if (!has_components()) {
-        return BH_MPAM_STATE_UNASKED;
-    }
-    return can_enable() ? BH_MPAM_STATE_ENABLED : BH_MPAM_STATE_FIRMWARE;
-}
+#define FOR_EACH_FROM_LAST(X) X(7) X(6) X(5) X(4) X(3) X(2) X(1) X(0)
 
 static bool has_as_many(const char *what, uint32_t stated, uint32_t found)
 {
@@ -75,48 +29,12 @@ static bool has_as_many(const char *what, uint32_t stated, uint32_t found)
 static bool cores_are_as_stated(void)
 {
     const struct manifest_mpam *config = &system_manifest()->mpam;
+    uint64_t ids = mpam_core_ids();
 
-    return has_as_many("PARTID_MAX", config->partid_max, (uint32_t)(mpam.ids & MPAMIDR_PARTID_MAX)) &&
+    return has_as_many("PARTID_MAX", config->partid_max, (uint32_t)(ids & MPAMIDR_PARTID_MAX)) &&
            has_as_many("PMG_MAX", config->pmg_max,
-                       (uint32_t)(mpam.ids >> MPAMIDR_PMG_MAX_SHIFT & MPAMIDR_PMG_MAX)) &&
-           has_as_many("virtual PARTIDs", config->virtual_partids, mpam_virtual_entries(mpam.ids));
-}
-
-bool mpam_detect(void)
-{
-    mpam.version = version_of_core();
-    mpam.ids = 0;
-    mpam.own = 0;
-    mpam.trap_id = 0;
-    mpam.state = look();
-    if (mpam.state == BH_MPAM_STATE_FIRMWARE) {
-        console_log("MPAM %u.%u: firmware keeps it (MPAM3_EL3)%s", mpam.version >> 4, mpam.version & 0xFu,
-                    has_components() ? ": nothing is partitioned" : "");
-        mpam.own = 0;
-    }
-    if (!has_components() || mpam.state == BH_MPAM_STATE_FIRMWARE) {
-        return true;
-    }
-    if (mpam.state == BH_MPAM_STATE_ABSENT) {
-        console_log("MPAM: the cores have none, the platform file says that they have");
-        return false;
-    }
-    return cores_are_as_stated();
-}
-
-enum bh_mpam_state mpam_state(void)
-{
-    return mpam.state;
-}
-
-uint32_t mpam_version(void)
-{
-    return mpam.version;
-}
-
-uint64_t mpam_core_ids(void)
-{
-    return mpam.ids;
+                       (uint32_t)(ids >> MPAMIDR_PMG_MAX_SHIFT & MPAMIDR_PMG_MAX)) &&
+           has_as_many("virtual PARTIDs", config->virtual_partids, mpam_virtual_entries(ids));
 }
 
 /* One with virtual PARTIDs has a core of the domain's. */
@@ -134,14 +52,30 @@ static bool shares_with_virtual(const struct domain *domain)
     return false;
 }
 
-void mpam_label_domains(void)
+/* Whether the cores have what the manifest's components are for; where firmware keeps it, nobody can tell. */
+static bool cores_suffice(void)
 {
+    if (system_manifest()->mpam_components.count == 0 || mpam_state() == BH_MPAM_STATE_FIRMWARE) {
+        return true;
+    }
+    if (mpam_state() == BH_MPAM_STATE_ABSENT) {
+        console_log("MPAM: the cores have none, the platform file says that they have");
+        return false;
+    }
+    return cores_are_as_stated();
+}
+
+bool mpam_label_domains(void)
+{
+    if (!cores_suffice()) {
+        return false;
+    }
     for (uint32_t i = 0; i < domain_count(); i++) {
         struct domain *domain = domain_at(i);
         const struct manifest_domain *config = domain->config;
 
         domain->mpam = (struct mpam_domain){0};
-        if (mpam.state == BH_MPAM_STATE_ENABLED) {
+        if (mpam_state() == BH_MPAM_STATE_ENABLED) {
             domain->mpam = (struct mpam_domain){
                 .label = mpam_label(config->mpam_partid, config->mpam_pmg),
                 .first_partid = config->mpam_partid,
@@ -150,38 +84,7 @@ void mpam_label_domains(void)
             };
         }
     }
-}
-
-static void keep_from_guests(void)
-{
-    sysreg_write(MPAM2_EL2, mpam.own | mpam.trap_id | GUEST_TRAPS);
-    if ((mpam.ids & MPAMIDR_HAS_HCR) != 0) {
-        sysreg_write(MPAMHCR_EL2, MPAMHCR_TRAP_IDR);
-    }
-}
-
-bool mpam_core_init(void)
-{
-    if (version_of_core() != mpam.version) {
-        return false;
-    }
-    if (mpam.state == BH_MPAM_STATE_ABSENT || mpam.state == BH_MPAM_STATE_FIRMWARE) {
-        return true;
-    }
-    if (!arch_mpam_probe() || sysreg_read(MPAMIDR_EL1) != mpam.ids) {
-        return false;
-    }
-    keep_from_guests();
-    if ((mpam.ids & MPAMIDR_HAS_HCR) != 0) {
-        sysreg_write(MPAMVPMV_EL2, 0);
-    }
-    if ((mpam.ids & MPAMIDR_HAS_BW_CTRL) != 0) { /* its bits allow: none does */
-        sysreg_write(MPAMBW2_EL2, 0);
-    }
-    sysreg_write(MPAM1_EL1, mpam.own & MPAM_LABEL);
-    sysreg_write(MPAM0_EL1, mpam.own & MPAM_LABEL);
-    arch_isb();
-    return mpam.state != BH_MPAM_STATE_ENABLED || (sysreg_read(MPAM2_EL2) & MPAM_ENABLE) != 0;
+    return true;
 }
 
 /* Entries of register n: whatever number the guest chooses, one of its domain's PARTIDs comes out. */
@@ -200,17 +103,17 @@ static uint64_t virtual_map(const struct mpam_domain *domain, uint32_t n)
 /* All the entries that there are are valid: the core takes numbers beyond them modulo their count. */
 static void load_virtual_map(const struct mpam_domain *domain)
 {
-    uint32_t registers = mpam_virtual_entries(mpam.ids) / MPAM_VPM_ENTRIES;
+    uint32_t registers = mpam_virtual_entries(mpam_core_ids()) / MPAM_VPM_ENTRIES;
 
     switch (registers) {
 #define CASE(n)                                                                                              \
     case (n) + 1:                                                                                            \
         sysreg_write(MPAMVPM##n##_EL2, virtual_map(domain, n));                                              \
         __attribute__((fallthrough));
-        CASE(7)
-        CASE(6) CASE(5) CASE(4) CASE(3) CASE(2) CASE(1) CASE(0)
+        FOR_EACH_FROM_LAST(CASE)
 #undef CASE
-            default : break;
+    default:
+        break;
     }
     sysreg_write(MPAMVPMV_EL2, (1ull << registers * MPAM_VPM_ENTRIES) - 1);
 }
@@ -221,14 +124,14 @@ static __attribute__((noinline)) void enter_apart(const struct vcpu *vcpu)
     const struct mpam_domain *domain = &vcpu->domain->mpam;
 
     if (domain->virtual_count == 0) {
-        keep_from_guests();
+        mpam_keep_from_guests();
         sysreg_write(MPAM1_EL1, domain->label);
         sysreg_write(MPAM0_EL1, domain->label);
         return;
     }
     load_virtual_map(domain);
     sysreg_write(MPAMHCR_EL2, MPAMHCR_TRAP_IDR | MPAMHCR_EL1_VIRTUAL | MPAMHCR_EL0_VIRTUAL);
-    sysreg_write(MPAM2_EL2, mpam.own | mpam.trap_id);
+    sysreg_write(MPAM2_EL2, mpam_own_control());
     sysreg_write(MPAM1_EL1, vcpu->mpam.mpam1);
     sysreg_write(MPAM0_EL1, vcpu->mpam.mpam0);
 }
@@ -268,9 +171,9 @@ uint64_t mpam_id_fields(const struct vcpu *vcpu, uint32_t encoding)
     }
     switch (encoding) {
     case PFR0:
-        return (uint64_t)(mpam.version >> 4) << MPAM_PFR0_SHIFT;
+        return (uint64_t)(mpam_version() >> 4) << MPAM_PFR0_SHIFT;
     case PFR1:
-        return (mpam.version & FIELD) << MPAM_PFR1_FRAC_SHIFT;
+        return (mpam_version() & FIELD) << MPAM_PFR1_FRAC_SHIFT;
     default:
         return 0;
     }
@@ -283,6 +186,6 @@ bool mpam_guest_ids(const struct vcpu *vcpu, uint64_t *value)
     if (count == 0) {
         return false;
     }
-    *value = (count - 1) | (mpam.ids & MPAMIDR_PMG_MAX << MPAMIDR_PMG_MAX_SHIFT);
+    *value = (count - 1) | (mpam_core_ids() & MPAMIDR_PMG_MAX << MPAMIDR_PMG_MAX_SHIFT);
     return true;
 }

@@ -18,17 +18,18 @@ extern "C" {
 
 struct vcpu;
 
-/* What the cores have, and whether EL2 may use it; what it found is said. First core, when something can be
- * logged. False: the manifest has components, and the cores are not as it says. */
-bool mpam_detect(void);
+/* What the cores have, and whether EL2 may use it, which is said where it may not. First core, when something
+ * can be logged. */
+void mpam_detect(void);
 
 /* What has been found. */
 enum bh_mpam_state mpam_state(void);
 uint32_t mpam_version(void);  /* ID_AA64PFR0_EL1.MPAM and MPAM_frac, four bits each */
 uint64_t mpam_core_ids(void); /* MPAMIDR_EL1, if EL2 may read it; else 0 */
 
-/* Labels of all domains, which have been set up. First core, after mpam_detect(). */
-void mpam_label_domains(void);
+/* Labels of all domains, which have been set up. First core, after mpam_detect(). False: the manifest has
+ * components, and the cores have no MPAM, or less than it says, which is logged. */
+bool mpam_label_domains(void);
 
 /* This core's requests have the hypervisor's label from now on, and guests' accesses trap. False: the core
  * has less than the first one. */

@@ -7,7 +7,6 @@
 #include "console/console.h"
 #include "flow/flows.h"
 #include "mpam/mpam_components.h"
-#include "run/machine_alarm.h"
 #include "run/shared_core.h"
 #include "run/system_end.h"
 #include "run/vcpu_run.h"
@@ -16,6 +15,7 @@
 #include "vgic/vgic.h"
 #include "vm/clock.h"
 #include "vm/domain.h"
+#include "vm/machine_alarm.h"
 #include "vm/system.h"
 #include "vm/vcpu.h"
 #include <arch/gic.h>

@@ -7,8 +7,8 @@
 #include <arch/fp.h>
 #include <arch/machine.h>
 #include <arch/maintenance.h>
-#include <arch/mpam.h>
 #include <arch/mmio.h>
+#include <arch/mpam.h>
 #include <arch/physical.h>
 #include <arch/smc.h>
 

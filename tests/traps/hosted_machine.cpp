@@ -30,10 +30,10 @@ extern "C" {
 #include "run/crash.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
-#include "run/machine_alarm.h"
 #include "run/system_end.h"
 #include "time/regulation.h"
 #include "vm/clock.h"
+#include "vm/machine_alarm.h"
 #include <arch/gic.h>
 
 constexpr size_t pool_bytes = 0x100000;
@@ -247,8 +247,8 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
     booted_ = domain_init_all() && flows_init_all() && statistics_init_all();
-    booted_ = mpam_detect() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
-    mpam_label_domains();
+    mpam_detect();
+    booted_ = mpam_label_domains() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
     regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));

@@ -317,8 +317,7 @@ TEST_F(MpamComponents, M2_WithoutFirmwaresPermissionItSaysSoAndGoesOn)
     EXPECT_TRUE(machine->booted());
     EXPECT_EQ(status().state, uint32_t{BH_MPAM_STATE_FIRMWARE});
     EXPECT_EQ(status().writes, 0u);
-    EXPECT_NE(said().find("MPAM 1.1: firmware keeps it (MPAM3_EL3): nothing is partitioned"),
-              std::string::npos)
+    EXPECT_NE(said().find("MPAM: firmware keeps it (MPAM3_EL3), nothing is partitioned"), std::string::npos)
         << said();
     for (uint32_t core = 0; core < 4; core++) {
         EXPECT_EQ(fake_core_sysreg(core, SYSREG_ID_MPAM2_EL2), 0u) << "no access to what is undefined";

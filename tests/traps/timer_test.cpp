@@ -6,9 +6,9 @@
 #include <utility>
 
 extern "C" {
-#include "run/machine_alarm.h"
 #include "trap/psci.h"
 #include "vm/clock.h"
+#include "vm/machine_alarm.h"
 #include <arch/gic.h>
 }
 

@@ -2,7 +2,7 @@
  *
  * The timer's alarm is at the earlier one of both; the other one is looked at then.
  */
-#include "run/machine_alarm.h"
+#include "vm/machine_alarm.h"
 #include "vm/clock.h"
 
 static uint64_t deadlines[MACHINE_ALARM_COUNT]; /* 0: off */
