@@ -47,7 +47,7 @@ memory_system::reply bus_unit::ask_again(const route &way, phys_addr line, owner
 
 void bus_unit::wait_for_write_room()
 {
-    while (!memory_.has_room(route_, client_)) {
+    while (!memory_.has_room(route_, client_, label_)) {
         turn_.wait_for_room(memory_.next_landing(turn_.settled()), stall_cause::store_buffer);
     }
 }

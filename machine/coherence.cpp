@@ -129,7 +129,7 @@ std::optional<picoseconds> memory_system::snoop_others(const route &way, const l
 memory_system::reply memory_system::fetch_past(const route &way, const line_request &wanted,
                                                memory_client &client, picoseconds now, bool coherent)
 {
-    if (!has_room(way, client)) {
+    if (!has_room(way, client, wanted.mpam)) {
         return {0, reply::state::full, {}, false, 0};
     }
     ++counts_.fetches;

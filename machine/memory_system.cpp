@@ -29,7 +29,8 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
         const bool by_qos = one.qos.clock_ps != 0;
         const regulator_settings both = regulator_of(one.qos, line_bytes_);
         ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps},
-                          regulator(by_qos ? both : one.reads), regulator(by_qos ? both : one.writes), 0});
+                          regulator(by_qos ? both : one.reads), regulator(by_qos ? both : one.writes), 0,
+                          std::vector<std::uint32_t>(wanted.mpam ? wanted.mpam->partids : 0)});
     }
 }
 
@@ -100,10 +101,10 @@ void memory_system::tell_room(picoseconds when)
     }
 }
 
-bool memory_system::has_room(const route &way, memory_client &client)
+bool memory_system::has_room(const route &way, memory_client &client, mpam_label label)
 {
     std::erase(wants_room_, &client);
-    if (ports_[way.master].writes_in_flight < writes_allowed_) {
+    if (!writes_full(ports_[way.master], label)) {
         return true;
     }
     wait_for_room(client);
@@ -132,7 +133,7 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
                                                   memory_client &client, picoseconds now)
 {
     std::erase(wants_room_, &client);
-    if (ports_[wanted.master].writes_in_flight >= writes_allowed_ ||
+    if (writes_full(ports_[wanted.master], wanted.mpam) ||
         (full_levels_ != 0 && !levels_have_room(way, wanted.line, now))) {
         wait_for_room(client);
         return {0, reply::state::full, reply::source::memory, false, 0};
@@ -336,9 +337,15 @@ picoseconds memory_system::send_write(const line_request &line, picoseconds when
         ++counts_.region_lines;
         return start;
     }
+    ticket id = write_ticket | line.master;
+    if (!own.writes_of_partition.empty()) [[unlikely]] {
+        const std::size_t partition = partition_of(own, line.mpam);
+        own.writes_of_partition[partition] += static_cast<std::uint32_t>(bursts_per_line_);
+        id |= ticket{partition} << partition_shift;
+    }
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
-        memory_.request(write_ticket | line.master, phys_addr{line.line.value + part * burst_bytes_},
-                        access_kind::write, start + own.request, line.mpam);
+        memory_.request(id, phys_addr{line.line.value + part * burst_bytes_}, access_kind::write,
+                        start + own.request, line.mpam);
         ++own.writes_in_flight;
     }
     ++counts_.line_writes;
@@ -376,7 +383,11 @@ void memory_system::answered(std::size_t index, picoseconds when)
             answered(one.id, one.when);
             return;
         }
-        --ports_[one.id ^ write_ticket].writes_in_flight;
+        port &own = ports_[static_cast<std::uint32_t>(one.id)];
+        --own.writes_in_flight;
+        if (!own.writes_of_partition.empty()) [[unlikely]] {
+            --own.writes_of_partition[one.id >> partition_shift & 0xFFFFU];
+        }
         ++counts_.bursts_written;
         if (!wants_room_.empty()) {
             tell_room(one.when);

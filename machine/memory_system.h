@@ -136,8 +136,8 @@ public:
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);
-    // Whether a write may be sent; if not, client.room() will say when.
-    bool has_room(const route &way, memory_client &client);
+    // Whether a write of that label may be sent; if not, client.room() will say when.
+    bool has_room(const route &way, memory_client &client, mpam_label label);
 
     // When DRAM decides next, and the deciding of what is due by then.
     [[nodiscard]] picoseconds next() const { return next_; }
@@ -174,6 +174,8 @@ private:
         picoseconds request, answer;
         regulator reads, writes;
         std::uint32_t writes_in_flight; // bursts
+        // Of them by partition, where those are told apart: one whose writes wait holds up no other.
+        std::vector<std::uint32_t> writes_of_partition{};
     };
     struct waiter {
         memory_client *client;
@@ -223,6 +225,7 @@ private:
     };
     static constexpr phys_addr no_line{~std::uint64_t{0}};
     static constexpr ticket write_ticket = ticket{1} << 63U; // and the number of the master
+    static constexpr std::uint32_t partition_shift = 32;     // in such a ticket
 
     // Every way on but a hit's is the last that is done here, so that a hit saves no registers.
     reply fetch_now(const route &way, const line_request &wanted, memory_client &client, picoseconds now)
@@ -283,6 +286,18 @@ private:
     std::optional<written_back> take_out(const cluster &one, phys_addr line);
     snooped snoop(const route *from, phys_addr line, snoop_kind kind, picoseconds when);
 
+    // Whether no write more of the partition may be on its way.
+    [[nodiscard]] bool writes_full(const port &own, mpam_label label) const
+    {
+        if (own.writes_of_partition.empty()) [[likely]] {
+            return own.writes_in_flight >= writes_allowed_;
+        }
+        return own.writes_of_partition[partition_of(own, label)] >= writes_allowed_;
+    }
+    static std::size_t partition_of(const port &own, mpam_label label)
+    {
+        return label.partition < own.writes_of_partition.size() ? label.partition : 0;
+    }
     [[nodiscard]] const region_settings *region_at(phys_addr line) const
     {
         for (const region_settings &one : regions_) {
