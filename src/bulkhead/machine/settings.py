@@ -274,9 +274,9 @@ def _resource(platform: Platform, component: Component, resource: Resource) -> S
     for key in ("capacity", "associativity", "priority", "storage_monitors", "bandwidth_monitors"):
         part = getattr(resource, key)
         if part is not None:
-            made[key] = _known(part.model_dump(exclude={"source", "assumed"}))
+            made[key] = _known(part.model_dump(exclude=set(MARKS)))
     if resource.bandwidth is not None:
-        of = resource.bandwidth.model_dump(exclude={"source", "assumed", "window"})
+        of = resource.bandwidth.model_dump(exclude={*MARKS, "window"})
         window = resource.bandwidth.window
         made["bandwidth"] = _known(of) | ({} if window is None else {"window_ps": window})
     return made
