@@ -99,9 +99,11 @@ private:
     // A line that was brought in before, perhaps for another partition than the one that runs now.
     [[nodiscard]] line_request write_of(written_back line) const
     {
-        line_request made = request(line.line, access_kind::write, line.owner, false);
-        made.mpam = line.mpam;
-        return made;
+        return {.line = line.line,
+                .kind = access_kind::write,
+                .owner = line.owner,
+                .master = static_cast<std::uint32_t>(route_.master),
+                .mpam = line.mpam};
     }
     // What is asked of memory, and what it had to write back for that, is counted as this core's.
     memory_system::reply ask_by(const route &way, phys_addr line, owner_id owner, bool prefetch,

@@ -70,7 +70,8 @@ std::optional<displaced> cache::receive(written_back line, bool dirty, line_mark
         if (dirty) {
             counts.write_backs.add();
         }
-        return displaced{line.owner, dirty, line.line, line.mpam};
+        gone_label_ = line.mpam;
+        return displaced{line.owner, dirty, line.line};
     }
     counts.received_misses.add();
     return displaced_from(gone);
@@ -86,6 +87,7 @@ cache::contents cache::fill_over_slowly(phys_addr address, owner_id owner, std::
 void cache::keep_labels(partitioned_allocation *allocation)
 {
     labels_.assign(slots_.size(), {});
+    keeps_labels_ = true;
     allocation_ = allocation;
     lock_ways(locked_ways_);
 }
@@ -93,7 +95,7 @@ void cache::keep_labels(partitioned_allocation *allocation)
 // Invalid slots go first, the lowest one before the others, whatever the policy.
 cache::contents cache::put(const place &where, owner_id owner, std::uint64_t flags, mpam_label label)
 {
-    if (!labels_.empty()) [[unlikely]] {
+    if (keeps_labels_) [[unlikely]] {
         return put_labelled(where, owner, flags, label);
     }
     std::uint32_t &empty = recent_[where.set].empty;
@@ -167,7 +169,9 @@ std::optional<displaced> cache::invalidate(phys_addr address)
     if (slot == absent) {
         return std::nullopt;
     }
-    gone_label_ = labels_.empty() ? mpam_label{} : labels_[slot];
+    if (keeps_labels_) {
+        gone_label_ = labels_[slot];
+    }
     const std::optional<displaced> was = displaced_from(slots_[slot]);
     if (allocation_ != nullptr) {
         allocation_->left(gone_label_);

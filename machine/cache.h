@@ -23,7 +23,7 @@ namespace bulkhead::machine {
 struct written_back {
     phys_addr line;
     owner_id owner;
-    mpam_label mpam{}; // of the request that brought it in, where the cache keeps labels
+    mpam_label mpam{}; // of the request that brought it in, from caches that keep labels (gone_label())
 };
 
 // What bringing in a line pushed out, whether dirty or not.
@@ -31,7 +31,6 @@ struct displaced {
     owner_id owner;
     bool dirty;
     phys_addr line;
-    mpam_label mpam{}; // as of written_back
 };
 
 // What a line that came without being waited for still has before it. At most one of the two at a time: a
@@ -138,15 +137,12 @@ public:
     static bool is_line(contents slot) { return slot < nothing; }
     static bool is_dirty(contents slot) { return (slot & dirty_flag) != 0; }
     static bool is_marked(contents slot) { return (slot & mark_flags) != 0; }
-    [[nodiscard]] written_back given_up(contents slot) const
-    {
-        return {address_of(slot), owner_of(slot), gone_label_};
-    }
+    [[nodiscard]] written_back given_up(contents slot) const { return {address_of(slot), owner_of(slot)}; }
     [[nodiscard]] std::optional<displaced> displaced_from(contents slot) const
     {
-        return is_line(slot) ? std::optional(displaced{owner_of(slot), (slot & dirty_flag) != 0,
-                                                       address_of(slot), gone_label_})
-                             : std::nullopt;
+        return is_line(slot)
+                   ? std::optional(displaced{owner_of(slot), (slot & dirty_flag) != 0, address_of(slot)})
+                   : std::nullopt;
     }
     // Marks a line differently, if it is here.
     void remark(phys_addr address, line_mark mark);
@@ -178,16 +174,18 @@ public:
     void lock_ways(std::uint64_t ways)
     {
         locked_ways_ = ways;
-        slow_ways_ = labels_.empty() ? ways : ~std::uint64_t{0};
+        slow_ways_ = keeps_labels_ ? ~std::uint64_t{0} : ways;
     }
     // From now on each line keeps the MPAM label of the request that brought it in. `allocation`, which lives
     // as long, says which ways a partition may take; null: any. While it is empty.
     void keep_labels(partitioned_allocation *allocation);
     [[nodiscard]] bool is_partitioned() const { return allocation_ != nullptr; }
+    // Of the line that had to go last, or was taken out.
+    [[nodiscard]] mpam_label gone_label() const { return gone_label_; }
     // Of a line that is here.
     [[nodiscard]] mpam_label label_of(phys_addr address) const
     {
-        const std::size_t slot = labels_.empty() ? absent : find(address);
+        const std::size_t slot = keeps_labels_ ? find(address) : absent;
         return slot == absent ? mpam_label{} : labels_[slot];
     }
 
@@ -352,6 +350,7 @@ private:
     std::vector<contents> slots_;    // by set, and as many as are looked at behind the last one
     std::uint64_t locked_ways_ = 0;
     std::uint64_t slow_ways_ = 0; // the same, or all of them where lines have labels
+    bool keeps_labels_ = false;
     partitioned_allocation *allocation_ = nullptr;
     std::vector<mpam_label> labels_; // as slots_; none: lines have no labels
     mpam_label gone_label_{};        // of the line that had to go last

@@ -65,9 +65,10 @@ std::optional<written_back> memory_system::take_out(const cluster &one, phys_add
         }
     }
     for (const std::size_t index : one.levels) {
-        const std::optional<displaced> was = levels_[index].cache.storage().invalidate(line);
+        cache &storage = levels_[index].cache.storage();
+        const std::optional<displaced> was = storage.invalidate(line);
         if (was && was->dirty && !newest) {
-            newest = written_back{line, was->owner, was->mpam};
+            newest = written_back{line, was->owner, storage.gone_label()};
         }
     }
     return newest;

@@ -277,7 +277,8 @@ void memory_system::give_up(const route &way, std::size_t depth, const line_requ
             }
         }
     }
-    line_request given = cause.write_of({victim.line, victim.owner, victim.mpam});
+    line_request given =
+        cause.write_of({victim.line, victim.owner, levels_[index].cache.storage().gone_label()});
     given.clean = !dirty;
     if (dirty) {
         ++levels_[index].counts.write_backs;

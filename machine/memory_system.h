@@ -228,7 +228,8 @@ private:
     static constexpr std::uint32_t partition_shift = 32;     // in such a ticket
 
     // Every way on but a hit's is the last that is done here, so that a hit saves no registers.
-    reply fetch_now(const route &way, const line_request &wanted, memory_client &client, picoseconds now)
+    [[gnu::always_inline]] reply fetch_now(const route &way, const line_request &wanted,
+                                           memory_client &client, picoseconds now)
     {
         ++counts_.fetches;
         digest_.add(now, fetch_code << 32U | wanted.master, wanted.line.value);

@@ -25,9 +25,9 @@ public:
         std::uint64_t arrived = 0; // the clock in which it came into the queue
         std::uint32_t row = 0;
         std::uint32_t column = 0;
-        std::uint32_t bank = 0;
-        std::uint32_t stamp = 0;     // column commands of the channel, modulo 2^32, when it came
+        std::uint16_t bank = 0;
         std::uint16_t partition = 0; // MPAM's
+        std::uint32_t stamp = 0;     // column commands of the channel, modulo 2^32, when it came
         entry *younger = this; // of all; the oldest one's and the youngest one's neighbour is no request
         entry *older = this;
 
@@ -75,7 +75,7 @@ public:
         added.partition = one.partition;
         added.row = at.row;
         added.column = at.column;
-        added.bank = at.bank;
+        added.bank = static_cast<std::uint16_t>(at.bank);
         added.next = &bank;
         added.previous = bank.previous;
         bank.previous->next = &added;

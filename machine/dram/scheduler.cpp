@@ -478,7 +478,6 @@ template <command column> void scheduler::access(std::uint32_t bank, clocks when
     const request_queue::entry &served = queue.candidate(bank);
     const request_id id = served.id;
     const std::uint32_t row = served.row;
-    const std::uint16_t partition = served.partition;
     record(column, bank, row, served.column, when);
     banks_.issue<column>(bank, 0, when);
     queue.remove_candidate(bank, row);
@@ -487,7 +486,7 @@ template <command column> void scheduler::access(std::uint32_t bank, clocks when
     }
     ++served_;
     if (!turn_.settled) {
-        turns_->served_for(partition, write, when);
+        turns_->served_for(served.partition, write, when); // its place is free, but nobody has taken it yet
     }
     const clocks end = when + (write ? timing_.cwl : timing_.cl) + timing_.burst;
     busy_until_ = later(busy_until_, end);

@@ -128,7 +128,7 @@ TEST(M4CachePortions, WithoutPortionsNothingIsAllocated)
     ASSERT_TRUE(passed) << "a dirty line goes on to the level below";
     EXPECT_TRUE(passed->dirty);
     EXPECT_EQ(passed->line, phys_addr{3 * line_bytes});
-    EXPECT_EQ(passed->mpam.partition, 1U);
+    EXPECT_EQ(model.storage().gone_label().partition, 1U);
     EXPECT_FALSE(model.has(3));
 }
 
@@ -323,7 +323,7 @@ TEST_P(M4CacheProperty, RandomSettingsHoldForEveryLineThatComesIn)
                 continue;
             }
             if (gone) {
-                --held[gone->mpam.partition];
+                --held[model.storage().gone_label().partition];
             }
             if (!model.has(line)) {
                 ASSERT_FALSE(gone) << "what is not allocated pushes nothing out";
