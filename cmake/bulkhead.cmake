@@ -139,6 +139,37 @@ function(bulkhead_library name)
     endif()
 endfunction()
 
+# bulkhead_compile_together(NAME SOURCES file...): NAME_san compiles these C++ sources of its library a few at a time,
+# for they include the same headers and make the same of their templates; so does NAME where BULKHEAD_COMPARED names it.
+# NAME of the preset `host` compiles each alone, which notices an include that is missing: for that, leave out what it
+# joins itself.
+function(bulkhead_compile_together name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+    set(at_a_time 8)
+    set(target ${name}_san)
+    if(BULKHEAD_COMPARED)
+        set(target ${name})
+    endif()
+    get_target_property(imported ${target} IMPORTED)
+    if(imported)
+        return()
+    endif()
+    get_target_property(sources ${target} SOURCES)
+    list(REMOVE_ITEM sources ${arg_SOURCES})
+    set(number 0)
+    while(arg_SOURCES)
+        list(SUBLIST arg_SOURCES 0 ${at_a_time} part)
+        list(REMOVE_ITEM arg_SOURCES ${part})
+        list(TRANSFORM part REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"\n")
+        list(JOIN part "" content)
+        set(joined ${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${number}.cxx)
+        file(CONFIGURE OUTPUT ${joined} CONTENT "${content}" @ONLY)
+        list(APPEND sources ${joined})
+        math(EXPR number "${number} + 1")
+    endwhile()
+    set_target_properties(${target} PROPERTIES SOURCES "${sources}")
+endfunction()
+
 # bulkhead_test(NAME SOURCES ... [INCLUDE dir...] [LINK lib...] [DEFINE macro...])
 #
 # One GoogleTest program with sanitizers = one ctest entry. It writes its cases to test-results/NAME.xml

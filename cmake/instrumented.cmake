@@ -2,13 +2,14 @@
 # Programs for the simulated machine: C compiled for the build host, whose loads and stores call the machine's
 # runtime (machine/program/) and whose basic blocks pay for their instructions (scripts/instrument/).
 #
-# bulkhead_instrumented(NAME SOURCES file... [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes]
+# bulkhead_instrumented(NAME SOURCES file... [PORTABLE file...] [INCLUDE dir...] [DEFINE macro...] [DATA_OFFSET bytes]
 #                       [LAYOUT script] [IMAGE file] [OPTIONS flag...] [LINK_OPTIONS flag...]
 #                       [LINK_DEPENDS file...])
 #
 # Makes the target NAME and its file NAME.image, or IMAGE, whose path is the target's property BULKHEAD_IMAGE. The
 # entry is `main`. DATA_OFFSET: where the data begin, from the window's first address; unsaid, they follow the text.
 # LAYOUT: a linker script that says so itself.
+# PORTABLE: those of the sources, as they are named there, that need no INCLUDE and no DEFINE: the same for all programs.
 # The functions that a program may call without having them are in machine/program/calls.h.
 #
 # x86-64 with gcc only: on another host BULKHEAD_HAS_INSTRUMENTED is off and the caller leaves out what needs it.
@@ -30,20 +31,25 @@ set(BULKHEAD_INSTRUMENTED_FLAGS
     -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none -fno-common)
 
 function(bulkhead_instrumented name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;INCLUDE;DEFINE;OPTIONS;LINK_OPTIONS;LINK_DEPENDS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DATA_OFFSET;LAYOUT;IMAGE" "SOURCES;PORTABLE;INCLUDE;DEFINE;OPTIONS;LINK_OPTIONS;LINK_DEPENDS")
     set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
-    set(options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} ${arg_OPTIONS} -I${PROJECT_SOURCE_DIR})
+    get_target_property(layout_header_dir bulkhead_layout INTERFACE_INCLUDE_DIRECTORIES)
+    set(portable_options ${BULKHEAD_INSTRUMENTED_FLAGS} ${warnings} ${arg_OPTIONS} -I${PROJECT_SOURCE_DIR} -I${layout_header_dir})
     list(TRANSFORM arg_INCLUDE PREPEND -I OUTPUT_VARIABLE includes)
     list(TRANSFORM arg_DEFINE PREPEND -D OUTPUT_VARIABLE definitions)
-    list(APPEND options ${includes} ${definitions})
+    set(own_options ${portable_options} ${includes} ${definitions})
     file(GLOB step CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/instrument/*.py)
 
-    # One object for all programs that compile a source alike, in the directory that stands for the options.
-    string(MD5 alike "${options}")
-    set(directory ${CMAKE_BINARY_DIR}/instrumented/${alike})
-    file(MAKE_DIRECTORY ${directory})
     set(objects "")
     foreach(source IN LISTS arg_SOURCES)
+        set(options ${own_options})
+        if(source IN_LIST arg_PORTABLE)
+            set(options ${portable_options})
+        endif()
+        # One object for all programs that compile a source alike, in the directory that stands for the options.
+        string(MD5 alike "${options}")
+        set(directory ${CMAKE_BINARY_DIR}/instrumented/${alike})
+        file(MAKE_DIRECTORY ${directory})
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
         file(RELATIVE_PATH part ${PROJECT_SOURCE_DIR} ${source})
         string(REGEX REPLACE "[^A-Za-z0-9_.-]" "_" part ${part})
@@ -90,6 +96,7 @@ function(bulkhead_instrumented name)
         COMMENT "Linking ${name}.image"
         VERBATIM COMMAND_EXPAND_LISTS)
     add_custom_target(${name} DEPENDS ${image})
+    add_dependencies(${name} bulkhead_layout_header)
     set_target_properties(${name} PROPERTIES BULKHEAD_IMAGE ${image})
     set_property(GLOBAL APPEND PROPERTY BULKHEAD_IMAGES ${name})
 endfunction()

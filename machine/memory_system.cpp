@@ -85,43 +85,72 @@ std::size_t memory_system::free_flight(picoseconds now)
     return index;
 }
 
-void memory_system::wait_for_room(memory_client &client)
+// Of those who wait for the same, how many were refused before `client` was, or all if it does not wait.
+std::uint32_t memory_system::waiting_before(const memory_client &client, const want &wanted) const
+{
+    std::uint32_t before = 0;
+    for (const refused_client &one : wants_room_) {
+        if (one.client == &client) {
+            break;
+        }
+        before += one.wanted == wanted ? 1 : 0;
+    }
+    return before;
+}
+
+// Its place is that of its first refusal.
+void memory_system::wait_for_room(memory_client &client, const want &wanted)
 {
     ++counts_.refused;
-    if (std::find(wants_room_.begin(), wants_room_.end(), &client) == wants_room_.end()) {
-        wants_room_.push_back(&client);
+    for (refused_client &one : wants_room_) {
+        if (one.client == &client) {
+            one.wanted = wanted;
+            return;
+        }
+    }
+    wants_room_.push_back({&client, wanted});
+}
+
+void memory_system::give_up_waiting(const memory_client &client)
+{
+    std::erase_if(wants_room_, [&client](const refused_client &one) { return one.client == &client; });
+}
+
+// All try again: the list is left by those that found room.
+void memory_system::tell_room(picoseconds when)
+{
+    for (const refused_client &one : wants_room_) {
+        one.client->room(when);
     }
 }
 
-// Who tries again is asked to register again, so the list is emptied only by those that found room.
-void memory_system::tell_room(picoseconds when)
+bool memory_system::writes_have_room(const memory_client &client, std::size_t master, mpam_label label) const
 {
-    for (memory_client *one : wants_room_) {
-        one->room(when);
-    }
+    return writes_of(ports_[master], label) + waiting_before(client, write_wanted(master, label)) <
+           writes_allowed_;
 }
 
 bool memory_system::has_room(const route &way, memory_client &client, mpam_label label)
 {
-    std::erase(wants_room_, &client);
-    if (!writes_full(ports_[way.master], label)) {
-        return true;
+    if (!writes_have_room(client, way.master, label)) {
+        wait_for_room(client, write_wanted(way.master, label));
+        return false;
     }
-    wait_for_room(client);
-    return false;
+    give_up_waiting(client);
+    return true;
 }
 
-// Whether every level that would miss may ask for one more line.
-bool memory_system::levels_have_room(const route &way, phys_addr line, picoseconds now)
+// Whether every level that would miss may ask for one more line, after `before` others have.
+bool memory_system::levels_have_room(const route &way, phys_addr line, std::uint32_t before, picoseconds now)
 {
     for (const std::size_t index : way.levels) {
         const level_state &level = levels_[index];
         if (level.cache.storage().contains(line)) {
             return true;
         }
-        if (level.misses >= level.misses_allowed) {
+        if (level.misses + before >= level.misses_allowed) {
             expire(now);
-            if (level.misses >= level.misses_allowed) {
+            if (level.misses + before >= level.misses_allowed) {
                 return false;
             }
         }
@@ -132,12 +161,17 @@ bool memory_system::levels_have_room(const route &way, phys_addr line, picosecon
 memory_system::reply memory_system::fetch_if_room(const route &way, const line_request &wanted,
                                                   memory_client &client, picoseconds now)
 {
-    std::erase(wants_room_, &client);
-    if (writes_full(ports_[wanted.master], wanted.mpam) ||
-        (full_levels_ != 0 && !levels_have_room(way, wanted.line, now))) {
-        wait_for_room(client);
+    const want own_lines{wanted.master, room::lines, 0};
+    const std::uint32_t before = waiting_before(client, own_lines);
+    const bool lines = (full_levels_ == 0 && before == 0) || levels_have_room(way, wanted.line, before, now);
+    const bool writes = writes_have_room(client, wanted.master, wanted.mpam);
+    if (!lines || !writes) {
+        if (!wanted.prefetch) { // which nobody tries again
+            wait_for_room(client, writes ? own_lines : write_wanted(wanted.master, wanted.mpam));
+        }
         return {0, reply::state::full, reply::source::memory, false, 0};
     }
+    give_up_waiting(client);
     return fetch_now(way, wanted, client, now);
 }
 

@@ -136,8 +136,12 @@ public:
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);
-    // Whether a write of that label may be sent; if not, client.room() will say when.
+    // Whether a write of that label may be sent; if not, client.room() will say when. Who was refused is
+    // before who comes later, until it is served or gives up: clients of one master, which are told at the
+    // same time, would else be served by their number, and the last one never.
     bool has_room(const route &way, memory_client &client, mpam_label label);
+    // A client that was refused and does not try again.
+    void give_up_waiting(const memory_client &client);
 
     // When DRAM decides next, and the deciding of what is due by then.
     [[nodiscard]] picoseconds next() const { return next_; }
@@ -180,6 +184,20 @@ private:
     struct waiter {
         memory_client *client;
         ticket id;
+    };
+    // What a request was refused for: the writes under way of its master, and with MPAM of its partition, or
+    // the lines that a level of its way may ask for.
+    enum class room : std::uint8_t { writes, lines };
+    struct want {
+        std::size_t master;
+        room what;
+        std::size_t partition; // 0: of lines, and without MPAM
+
+        bool operator==(const want &) const = default;
+    };
+    struct refused_client {
+        memory_client *client;
+        want wanted;
     };
     // A line on its way from DRAM. `levels`: bit i: it goes into level i.
     struct alignas(128) flight {
@@ -274,7 +292,8 @@ private:
     {
         return depth + 1 < way.levels.size() && levels_[way.levels[depth + 1]].cache.takes_victims();
     }
-    [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, picoseconds now);
+    [[gnu::noinline]] bool levels_have_room(const route &way, phys_addr line, std::uint32_t before,
+                                            picoseconds now);
     void expire(picoseconds now);
     std::size_t free_flight(picoseconds now);
     picoseconds descend(const route &way, std::size_t depth, const line_request &line, picoseconds when);
@@ -290,11 +309,14 @@ private:
     // Whether no write more of the partition may be on its way.
     [[nodiscard]] bool writes_full(const port &own, mpam_label label) const
     {
-        if (own.writes_of_partition.empty()) [[likely]] {
-            return own.writes_in_flight >= writes_allowed_;
-        }
-        return own.writes_of_partition[partition_of(own, label)] >= writes_allowed_;
+        return writes_of(own, label) >= writes_allowed_;
     }
+    [[nodiscard]] static std::uint32_t writes_of(const port &own, mpam_label label)
+    {
+        return own.writes_of_partition.empty() ? own.writes_in_flight
+                                               : own.writes_of_partition[partition_of(own, label)];
+    }
+    // 0 without MPAM.
     static std::size_t partition_of(const port &own, mpam_label label)
     {
         return label.partition < own.writes_of_partition.size() ? label.partition : 0;
@@ -308,7 +330,14 @@ private:
         }
         return nullptr;
     }
-    [[gnu::noinline]] void wait_for_room(memory_client &client);
+    [[nodiscard]] want write_wanted(std::size_t master, mpam_label label) const
+    {
+        return {master, room::writes, partition_of(ports_[master], label)};
+    }
+    [[nodiscard]] std::uint32_t waiting_before(const memory_client &client, const want &wanted) const;
+    [[nodiscard]] bool writes_have_room(const memory_client &client, std::size_t master,
+                                        mpam_label label) const;
+    [[gnu::noinline]] void wait_for_room(memory_client &client, const want &wanted);
     void tell_room(picoseconds when);
     void answered(std::size_t index, picoseconds when);
 
@@ -328,7 +357,7 @@ private:
     picoseconds next_landing_ = never;           // the first of them
     ticket next_ticket_ = 0;
     picoseconds next_ = never;
-    std::vector<memory_client *> wants_room_;
+    std::vector<refused_client> wants_room_; // in the order in which they are served
     std::vector<above> above_;
     std::vector<cluster> clusters_;
     coherence_settings coherence_;

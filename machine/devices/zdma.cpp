@@ -379,6 +379,7 @@ void zdma_channel::fail(std::uint32_t bits)
     busy_ = false;
     failed_ = true;
     pieces_.clear();
+    around_.memory.give_up_waiting(*this);
     registers_[index_of(reg::ctrl2)] = 0;
     raise(bits);
 }

@@ -6,7 +6,7 @@ namespace bulkhead::machine::dram {
 
 namespace {
 
-constexpr std::uint32_t most_clocks = 1U << 13U;
+constexpr std::uint32_t clock_limit = 1U << 13U;
 
 } // namespace
 
@@ -27,8 +27,8 @@ std::string timing::contradiction() const
     }
     for (const std::uint32_t value :
          {burst, cl, cwl, rcd, rp, ras, ccd_l, rrd_l, faw, wr, wtr_l, rtp, rfc, turnaround, rank_switch}) {
-        if (value > most_clocks) {
-            return "a timing of " + text(value) + " clocks: at most " + text(most_clocks) + " are possible";
+        if (value > clock_limit) {
+            return "a timing of " + text(value) + " clocks: at most " + text(clock_limit) + " are possible";
         }
     }
     if (ras < rcd) {

@@ -121,6 +121,17 @@ def test_a_headline_moves_with_what_it_hangs_on() -> None:
     assert figure.axes[0].get_yticklabels()[0].get_text() == "caches.l2.latency"
 
 
+def test_the_headline_of_a_slowdown_is_that_of_its_point() -> None:
+    """Rows of workloads have a list of those beside."""
+    small_images = ("width=160", "height=120", "memory_mib=64")
+    what = with_settings(load_experiment("regulators"), small_images)
+    assert isinstance(what, Experiment)
+    what = what.model_copy(update={"seeds": 1, "iterations": 1})
+    rows = sensitivity(asked(what, QUARTER, ("cores.pipeline.store_buffer",), run), run)
+    assert len(rows) == 3
+    assert all(row["headline"] > 0.9 for row in rows)
+
+
 def test_a_value_that_cannot_be_is_said_and_not_run() -> None:
     what = asked(small_on("s32v234"), QUARTER, ("dram.controller.arbitration.most",), run)
     less, more = sensitivity(what, run)[1:]

@@ -2,6 +2,7 @@
 // Machine S2: the memory controller's outside: times in picoseconds, channels, profiling counters.
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "dram_make.h"
 #include "machine/dram/memory.h"
@@ -81,6 +82,38 @@ TEST(S2Memory, TheProfileCountsWhatMoved)
     EXPECT_GT(seen.busy_cycles, 10U * 4);
     EXPECT_LT(seen.utilization(), 0.001) << "nothing happened for nearly all of the millisecond";
     EXPECT_NEAR(dram.peak_bytes_per_s(), 2133.33e6 * 8, 1e5);
+}
+
+// A regulator reads the counters at any time, with requests queued and under way, and acts on the
+// differences.
+TEST(S2Memory, AProfileReadInMidFlightNeverGoesBack)
+{
+    for (const std::uint32_t channels : {1U, 2U}) {
+        memory_settings wanted = settings(channels);
+        wanted.timings = ddr4_2133(); // with refresh
+        memory dram = expect_made(memory::make(wanted));
+        std::mt19937_64 draw(channels);
+        memory_profile last{};
+        picoseconds now{};
+        bool in_flight = false;
+        for (std::uint64_t i = 0; i < 20'000; ++i) {
+            now = now + picoseconds{draw() % (i % 1000 < 500 ? 2'000 : 40'000)}; // bursts, and rest
+            dram.advance(now, [](const memory::answer &) {});
+            dram.request(i, phys_addr{0x4000'0000 + draw() % (1U << 24U) / 64 * 64},
+                         draw() % 4 == 0 ? access_kind::write : access_kind::read, now);
+            in_flight = in_flight || dram.next().has_value();
+            const memory_profile seen = dram.profile(now);
+            ASSERT_GE(seen.cycles, last.cycles);
+            ASSERT_GE(seen.busy_cycles, last.busy_cycles);
+            ASSERT_GE(seen.read.value, last.read.value);
+            ASSERT_GE(seen.written.value, last.written.value);
+            ASSERT_LE(seen.busy_cycles - last.busy_cycles, seen.cycles - last.cycles + 1) << "of rounding";
+            last = seen;
+        }
+        EXPECT_TRUE(in_flight);
+        EXPECT_GT(last.utilization(), 0.1);
+        EXPECT_LT(last.utilization(), 1.0);
+    }
 }
 
 // MPAM's hook: the control sees each request with its partition and decides when it may enter.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 16
 WIDEST = 14  # column, in characters: longer words are folded
+WIDEST_NAME = 36  # of ranked rows
 
 
 def register(app: typer.Typer) -> None:
@@ -202,31 +203,32 @@ def _list(as_json: bool) -> None:
     console().print(table)
 
 
-def show_rows(rows: list[dict[str, Any]]) -> None:
-    """Some of the rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the
-    rows apart, as many as fit."""
+def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False) -> None:
+    """Some of the rows, evenly, or the first ones of `ranked` rows: a terminal is no place for hundreds. Nor for
+    all columns: those that tell the rows apart, as many as fit. Of ranked rows the first column is their name."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
 
     columns = [key for key in rows[0] if key != "digest" and not key.endswith((LOW, HIGH))]
     rows = [{key: _with_interval(row, key) for key in columns} for row in rows]
-    step = max(1, -(-len(rows) // SHOWN_ROWS))
-    shown = rows[::step]
+    step = 1 if ranked else max(1, -(-len(rows) // SHOWN_ROWS))
+    shown = rows[::step][:SHOWN_ROWS]
     keys = [key for key in columns if len({_cell(row[key]) for row in rows}) > 1]
     keys = keys or columns
     keys.sort(key=lambda key: any(row[key] is None for row in rows))  # what only some rows have comes last
     table, left = Table(), console().width - 1
     for number, key in enumerate(keys):
-        left -= 3 + min(WIDEST, max(len(key), *(len(_cell(row[key])) for row in shown)))
+        widest = WIDEST_NAME if ranked and number == 0 else WIDEST
+        left -= 3 + min(widest, max(len(key), *(len(_cell(row[key])) for row in shown)))
         if left < 0 and number > 0:
             keys = keys[:number]
             break
-        table.add_column(key, justify="right", max_width=WIDEST, overflow="fold")
+        table.add_column(key, justify="right", max_width=widest, overflow="fold")
     for row in shown:
         table.add_row(*(_cell(row[key]) for key in keys))
     console().print(table)
-    if len(keys) < len(rows[0]) or step > 1:
+    if len(keys) < len(rows[0]) or len(shown) < len(rows):
         console().print(
             f"{len(shown)} of {len(rows)} rows, {len(keys)} of {len(rows[0])} columns: all are in rows.csv"
         )

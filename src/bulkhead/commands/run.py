@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -136,8 +137,11 @@ def run(
 
 
 def run_quietly(loaded: Loaded, options: Options, directory: Path) -> dict[str, Any]:
-    """For commands that make something of the result: what `run --json` prints."""
-    return _run(loaded, options, directory, as_json=True, attach=False, solo=False)
+    """For commands that make something of the result: what `run --json --no-page` prints.
+
+    They show numbers of many runs, and nobody looks at a page of each; `report DIR` draws one that is wanted.
+    """
+    return _run(loaded, replace(options, page=False), directory, as_json=True, attach=False, solo=False)
 
 
 def _counted(wanted: bool | None, observe: bool, loaded: Loaded) -> bool:

@@ -94,5 +94,5 @@ def sensitivity(
         )
         return
     console().print(sheet.title, style="bold")
-    show_rows(rows)
+    show_rows([{key: value for key, value in row.items() if key != "side"} for row in rows], ranked=True)
     console().print(f"{what.name}: {len(rows) - 1} variations in {seconds:.0f} s, {files[0]}", style="green")

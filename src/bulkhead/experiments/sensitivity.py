@@ -173,7 +173,9 @@ def _headline(what: Asked, results: Sequence[Result], jobs: int) -> Row:
     rows = [rows_of(what.experiment, what.points, own) for own in by_seed]
     headline = what.experiment.headline
     assert headline is not None
-    row = next(row for row in combined(rows, with_interval(what.experiment)) if is_at(headline.where, row))
+    # Rows are in the order of points, which have a value for each axis; a row's may be a list (`nrt`).
+    place = next(n for n, one in enumerate(what.points) if is_at(headline.where, one.point))
+    row = combined(rows, with_interval(what.experiment))[place]
     return {end: row[headline.y + end] for end in ("", LOW, HIGH)}
 
 
