@@ -122,7 +122,7 @@ std::uint64_t cache_partitions::open_ways(mpam_label wanted, std::size_t set,
     }
     if (at_maximum(internal)) {
         const bool soft = of_.capacity->soft && (own.capacity_max & MPAMCFG_CMAX_SOFTLIM) != 0;
-        open &= soft ? empty | of_disabled : own_ways;
+        open &= soft ? empty | of_disabled | own_ways : own_ways;
     }
     if (static_cast<std::uint32_t>(std::popcount(own_ways)) >= most_ways(own)) {
         open &= own_ways;

@@ -195,7 +195,7 @@ TEST(M4CacheCapacity, T104AssociativityIsAShareOfEachSet)
     }
 }
 
-TEST(M4CacheCapacity, T105BeyondASoftMaximumOnlyWhatNobodyHas)
+TEST(M4CacheCapacity, T105BeyondASoftMaximumOnlyWhatNobodyElseHas)
 {
     cache_with_mpam model;
     model.set(1, MPAMCFG_CMAX, fraction(63) | MPAMCFG_CMAX_SOFTLIM);
@@ -208,6 +208,7 @@ TEST(M4CacheCapacity, T105BeyondASoftMaximumOnlyWhatNobodyHas)
     }
     EXPECT_EQ(model.held(1, 4 * model.lines()), half) << "all that was empty";
     EXPECT_EQ(model.held(2, half), half) << "and nothing of another's";
+    EXPECT_TRUE(model.has(4 * model.lines() - 1)) << "its own lines go for its new ones";
 }
 
 TEST(M4CacheCapacity, T106BelowItsMinimumAPartitionKeepsItsLines)

@@ -79,6 +79,23 @@ TEST_F(M4Monitors, T151StorageIsToldApartByGroup)
     EXPECT_EQ(page_.read(MSMON_CSU), 800 * line_bytes) << "all that the cache has";
 }
 
+TEST_F(M4Monitors, T152GroupsOfAPartitionShareItsMaximum)
+{
+    const auto storage = [this](std::uint32_t monitor) {
+        page_.select_monitor(cache_instance, monitor);
+        return page_.read(MSMON_CSU);
+    };
+    page_.set(cache_instance, 2, MPAMCFG_CMAX, 31U << 8U); // an eighth, 128 KiB
+    page_.watch_storage(0, {.partition = 2, .monitor_group = 1});
+    page_.watch_storage(1, {.partition = 2, .monitor_group = 3});
+    run(0, {.partition = 2, .monitor_group = 1}, 0, 1000);
+    EXPECT_EQ(storage(0), 1000 * line_bytes);
+    EXPECT_EQ(storage(1), 0U);
+    run(1, {.partition = 2, .monitor_group = 3}, 40'000, 40'000);
+    EXPECT_EQ(storage(0) + storage(1), 128U * 1024);
+    EXPECT_EQ(storage(1), lines_with({.partition = 2, .monitor_group = 3}, 80'000) * line_bytes);
+}
+
 TEST_F(M4Monitors, T153StorageFollowsPortionsAndEvictions)
 {
     page_.set(cache_instance, 4, MPAMCFG_CPBM(0), 0x0003); // 2 of 16 ways of 1 MiB
