@@ -61,24 +61,44 @@ static bool check_table(struct manifest_check *check, const struct table_ref *ta
     return true;
 }
 
+static const struct table {
+    uint32_t place; /* of its table_ref in the header */
+    uint32_t record_bytes;
+    uint32_t most;
+} tables[] = {
+#define TABLE(field, record, most)                                                                           \
+    {                                                                                                        \
+        (uint32_t) offsetof(struct manifest_header, field), (uint32_t)sizeof(struct record), (most)          \
+    }
+    TABLE(cpus, manifest_cpu, BH_MAX_CORES),
+    TABLE(ram, manifest_ram, BH_MAX_RAM),
+    TABLE(color_sets, color_set_record, BH_MAX_COLOR_SETS),
+    TABLE(domains, manifest_domain, BH_MAX_DOMAINS),
+    TABLE(vcpus, manifest_vcpu, BH_MAX_VCPUS),
+    TABLE(segments, manifest_segment, BH_MAX_SEGMENTS),
+    TABLE(images, manifest_image, BH_MAX_IMAGES),
+    TABLE(irqs, manifest_irq, BH_MAX_IRQS),
+    TABLE(devices, manifest_device, BH_MAX_DEVICES),
+    TABLE(flows, manifest_flow, BH_MAX_FLOWS),
+    TABLE(bandwidth_curve, manifest_bandwidth_point, BH_MAX_BANDWIDTH_POINTS),
+    TABLE(bandwidth_table, manifest_bandwidth_row, BH_MAX_BANDWIDTH_ROWS),
+    TABLE(mpam_components, manifest_mpam_component, BH_MAX_MPAM_COMPONENTS),
+    TABLE(mpam_instances, manifest_mpam_instance, BH_MAX_MPAM_INSTANCES),
+    TABLE(mpam_settings, manifest_mpam_setting, BH_MAX_MPAM_SETTINGS),
+    TABLE(mpam_words, manifest_mpam_word, BH_MAX_MPAM_WORDS),
+#undef TABLE
+};
+
 static bool check_tables(struct manifest_check *check)
 {
-    const struct manifest_header *manifest = check->manifest;
+    for (uint32_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        const void *table = (const char *)check->manifest + tables[i].place;
 
-    return check_table(check, &manifest->cpus, sizeof(struct manifest_cpu), BH_MAX_CORES) &&
-           check_table(check, &manifest->ram, sizeof(struct manifest_ram), BH_MAX_RAM) &&
-           check_table(check, &manifest->color_sets, sizeof(struct color_set_record), BH_MAX_COLOR_SETS) &&
-           check_table(check, &manifest->domains, sizeof(struct manifest_domain), BH_MAX_DOMAINS) &&
-           check_table(check, &manifest->vcpus, sizeof(struct manifest_vcpu), BH_MAX_VCPUS) &&
-           check_table(check, &manifest->segments, sizeof(struct manifest_segment), BH_MAX_SEGMENTS) &&
-           check_table(check, &manifest->images, sizeof(struct manifest_image), BH_MAX_IMAGES) &&
-           check_table(check, &manifest->irqs, sizeof(struct manifest_irq), BH_MAX_IRQS) &&
-           check_table(check, &manifest->devices, sizeof(struct manifest_device), BH_MAX_DEVICES) &&
-           check_table(check, &manifest->flows, sizeof(struct manifest_flow), BH_MAX_FLOWS) &&
-           check_table(check, &manifest->bandwidth_curve, sizeof(struct manifest_bandwidth_point),
-                       BH_MAX_BANDWIDTH_POINTS) &&
-           check_table(check, &manifest->bandwidth_table, sizeof(struct manifest_bandwidth_row),
-                       BH_MAX_BANDWIDTH_ROWS);
+        if (!check_table(check, table, tables[i].record_bytes, tables[i].most)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 struct manifest_verdict manifest_check(const void *data, size_t available, uint64_t package_bytes)

@@ -76,6 +76,10 @@ MANIFEST_TABLE(devices, devices, manifest_device)
 MANIFEST_TABLE(flows, flows, manifest_flow)
 MANIFEST_TABLE(bandwidth_curve, bandwidth_curve, manifest_bandwidth_point)
 MANIFEST_TABLE(bandwidth_table, bandwidth_table, manifest_bandwidth_row)
+MANIFEST_TABLE(mpam_components, mpam_components, manifest_mpam_component)
+MANIFEST_TABLE(mpam_instances, mpam_instances, manifest_mpam_instance)
+MANIFEST_TABLE(mpam_settings, mpam_settings, manifest_mpam_setting)
+MANIFEST_TABLE(mpam_words, mpam_words, manifest_mpam_word)
 #undef MANIFEST_TABLE
 
 static inline const struct color_set *manifest_color_set(const struct manifest_header *manifest,

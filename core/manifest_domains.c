@@ -150,6 +150,19 @@ static bool is_pmu_line(const struct manifest_header *manifest, uint32_t intid)
     return false;
 }
 
+bool manifest_is_own_irq(const struct manifest_header *manifest, uint32_t intid)
+{
+    const struct manifest_irq *irqs = manifest_irqs(manifest);
+
+    for (uint32_t i = 0; i < manifest->irqs.count; i++) {
+        if (irqs[i].intid == intid) {
+            return false;
+        }
+    }
+    return intid >= BH_FIRST_SHARED_INTID && intid < BH_MAX_INTID && intid != manifest->platform.uart_irq &&
+           !is_pmu_line(manifest, intid);
+}
+
 static bool check_irqs(struct manifest_check *check, const struct manifest_domain *domain)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -283,5 +296,6 @@ bool manifest_check_domains(struct manifest_check *check)
             return false;
         }
     }
-    return manifest_check_flows(check) && manifest_check_regulation(check) && manifest_check_bandwidth(check);
+    return manifest_check_flows(check) && manifest_check_regulation(check) &&
+           manifest_check_bandwidth(check) && manifest_check_mpam(check);
 }

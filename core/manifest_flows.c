@@ -130,18 +130,6 @@ static bool check_broker_domain(struct manifest_check *check, const struct manif
     return true;
 }
 
-static bool is_own_irq(const struct manifest_header *manifest, uint32_t intid)
-{
-    const struct manifest_irq *irqs = manifest_irqs(manifest);
-
-    for (uint32_t i = 0; i < manifest->irqs.count; i++) {
-        if (irqs[i].intid == intid) {
-            return false;
-        }
-    }
-    return intid >= BH_FIRST_SHARED_INTID && intid < BH_MAX_INTID && intid != manifest->platform.uart_irq;
-}
-
 static bool check_engine(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -157,7 +145,7 @@ static bool check_engine(struct manifest_check *check)
     default:
         return refuse(check, &broker->engine);
     }
-    if (!is_own_irq(manifest, broker->engine_irq)) {
+    if (!manifest_is_own_irq(manifest, broker->engine_irq)) {
         return refuse(check, &broker->engine_irq);
     }
     if (broker->engine_pa == 0) {

@@ -64,7 +64,13 @@ bool manifest_check_flows(struct manifest_check *check);
  * else has been checked. Or manifest_space_only.c: that nothing is said of it. */
 bool manifest_check_bandwidth(struct manifest_check *check);
 
-/* manifest_nothing.c: every field of a budget, of the regulation, of flows or of the bandwidth is zero. */
+/* manifest_mpam.c: components, PARTIDs and what partitions ask of them; domains have been checked. Or
+ * manifest_space_only.c: that there are none. */
+bool manifest_check_mpam(struct manifest_check *check);
+
+/* manifest_nothing.c: every field of a budget, of the regulation, of flows, of the bandwidth or of MPAM is
+ * zero. */
+bool manifest_has_no_mpam(const struct manifest_header *manifest);
 bool manifest_has_no_bandwidth(const struct manifest_header *manifest);
 bool manifest_has_no_flows(const struct manifest_header *manifest);
 bool manifest_has_no_budget(const struct manifest_domain *domain);
@@ -72,6 +78,8 @@ bool manifest_has_no_regulation(const struct manifest_header *manifest);
 
 /* manifest_domains.c: domains, VCPUs, images, interrupts, devices. */
 bool manifest_check_domains(struct manifest_check *check);
+/* Whether EL2 can have a shared interrupt for itself: no domain, no core's monitors and no UART has it. */
+bool manifest_is_own_irq(const struct manifest_header *manifest, uint32_t intid);
 
 /* manifest_memory.c: the pool and all segments: in RAM, and no frame with two owners. */
 bool manifest_check_memory(struct manifest_check *check);

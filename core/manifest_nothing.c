@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What is not asked for is zero in a manifest: the check of that, for budgets, their regulation, flows and
- * what bandwidth the memory has for them. Part of manifest_check().
+ * What is not asked for is zero in a manifest: the check of that, for budgets, their regulation, flows,
+ * what bandwidth the memory has for them, and MPAM. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 
@@ -49,4 +49,21 @@ bool manifest_has_no_bandwidth(const struct manifest_header *manifest)
             stated->limit_bytes_per_s | stated->shortest_period_ns | stated->broker_bytes_per_s |
             stated->broker_full_bytes_per_s) == 0 &&
            manifest->bandwidth_curve.count == 0 && manifest->bandwidth_table.count == 0;
+}
+
+bool manifest_has_no_mpam(const struct manifest_header *manifest)
+{
+    const uint64_t *words = (const uint64_t *)(const void *)&manifest->mpam;
+    uint64_t any = 0;
+
+    for (uint32_t i = 0; i < sizeof manifest->mpam / sizeof *words; i++) {
+        any |= words[i];
+    }
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        const struct manifest_domain *domain = &manifest_domains(manifest)[i];
+
+        any |= domain->mpam_partid | domain->mpam_virtual | domain->mpam_pmg;
+    }
+    return any == 0 && manifest->mpam_components.count == 0 && manifest->mpam_instances.count == 0 &&
+           manifest->mpam_settings.count == 0 && manifest->mpam_words.count == 0;
 }

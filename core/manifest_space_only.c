@@ -65,3 +65,14 @@ bool manifest_check_bandwidth(struct manifest_check *check)
     return manifest_has_no_bandwidth(check->manifest) ||
            manifest_refuse(check, BH_MANIFEST_ERROR_BANDWIDTH, &check->manifest->bandwidth);
 }
+
+/* The driver of the components is in the other program. */
+bool manifest_check_mpam(struct manifest_check *check)
+{
+    const struct manifest_header *manifest = check->manifest;
+
+    if (manifest->mpam_components.count != 0) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &manifest->mpam_components);
+    }
+    return manifest_has_no_mpam(manifest) || manifest_refuse(check, BH_MANIFEST_ERROR_MPAM, &manifest->mpam);
+}

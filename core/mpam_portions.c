@@ -13,8 +13,10 @@ uint32_t mpam_portions_count(const struct mpam_portions *portions)
 {
     uint32_t count = 0;
 
-    for (uint32_t word = 0; word < MPAM_PORTION_WORDS; word++)
-        count += (uint32_t)__builtin_popcount(portions->word[word]);
+    for (uint32_t word = 0; word < MPAM_PORTION_WORDS; word++) {
+        for (uint32_t bits = portions->word[word]; bits != 0; bits &= bits - 1)
+            count++;
+    }
     return count;
 }
 

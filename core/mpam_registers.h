@@ -36,6 +36,9 @@
 #define MPAMCFG_MBW_MIN       0x0200u
 #define MPAMCFG_MBW_MAX       0x0208u
 #define MPAMCFG_MBW_WINWD     0x0220u
+#define MPAMCFG_EN            0x0300u
+#define MPAMCFG_DIS           0x0310u
+#define MPAMCFG_EN_FLAGS      0x0320u
 #define MPAMCFG_PRI           0x0400u
 #define MPAMCFG_MBW_PROP      0x0500u
 #define MPAMCFG_INTPARTID     0x0600u
@@ -74,6 +77,7 @@
 #define MPAMF_IDR_HAS_RIS        (1ull << 32)
 #define MPAMF_IDR_HAS_EXTD_ESR   (1ull << 38)
 #define MPAMF_IDR_HAS_ESR        (1ull << 39)
+#define MPAMF_IDR_HAS_ENDIS      (1ull << 42)
 #define MPAMF_IDR_RIS_MAX_SHIFT  56
 #define MPAMF_IDR_RIS_MAX        0xFull
 
@@ -116,8 +120,13 @@
 /* MPAMF_MSMON_IDR, MPAMF_CSUMON_IDR, MPAMF_MBWUMON_IDR */
 #define MPAMF_MSMON_IDR_CSU        (1u << 16)
 #define MPAMF_MSMON_IDR_MBWU       (1u << 17)
+#define MPAMF_MSMON_IDR_OFLOW_SR   (1u << 28)
+#define MPAMF_MSMON_IDR_NO_OFLOW   (1u << 30) /* no interrupt line for overflows */
+#define MPAMF_MSMON_IDR_LOCAL_CAPT (1u << 31)
 #define MPAMF_MON_IDR_NUM_MON      0xFFFFu
 #define MPAMF_CSUMON_IDR_CSU_RO    (1u << 30)
+#define MPAMF_MBWUMON_IDR_SCALE    16
+#define MPAMF_MBWUMON_IDR_HAS_OFSR (1u << 26)
 #define MPAMF_MBWUMON_IDR_HAS_RWBW (1u << 28)
 #define MPAMF_MBWUMON_IDR_LWD      (1u << 29)
 #define MPAMF_MBWUMON_IDR_HAS_LONG (1u << 30)
@@ -139,7 +148,8 @@
 /* MSMON_CFG_CSU_CTL, MSMON_CFG_MBWU_CTL and the filters */
 #define MSMON_CTL_TYPE_MBWU       0x42u
 #define MSMON_CTL_TYPE_CSU        0x43u
-#define MSMON_CTL_OFLOW_STATUS_L  (1u << 15) /* of MBWU's long counter */
+#define MSMON_CTL_OFLOW_INTR_L    (1u << 14) /* of MBWU's long counter */
+#define MSMON_CTL_OFLOW_STATUS_L  (1u << 15)
 #define MSMON_CTL_MATCH_PARTID    (1u << 16)
 #define MSMON_CTL_MATCH_PMG       (1u << 17)
 #define MSMON_CTL_SCLEN           (1u << 19)
@@ -161,12 +171,17 @@
 #define MSMON_L_VALUE_44 0xFFFFFFFFFFFull
 #define MSMON_L_VALUE_63 0x7FFFFFFFFFFFFFFFull
 
+/* MSMON_OFLOW_SR; bit r: of resource instance r */
+#define MSMON_OFLOW_SR_MBWU (1u << 30)
+#define MSMON_OFLOW_SR_CSU  (1u << 31)
+
 /* MPAMF_ECR, MPAMF_ESR */
 #define MPAMF_ECR_INTEN         (1u << 0)
 #define MPAMF_ESR_PMG_SHIFT     16
 #define MPAMF_ESR_ERRCODE_SHIFT 24
 #define MPAMF_ESR_ERRCODE       0xFu
 #define MPAMF_ESR_OVRWR         (1u << 31)
+#define MPAMF_ESR_RIS_SHIFT     32 /* where MPAMF_IDR.HAS_EXTD_ESR is 1 */
 
 enum mpam_error_code {
     MPAM_ERROR_NONE = 0,

@@ -236,6 +236,14 @@ static struct mpam_verdict resolve_priorities(const struct mpam_features *of,
     return verdict;
 }
 
+/* How a limit that nobody asked for is enforced would be a misunderstanding: the first such control, or 0. */
+static uint32_t without_maximum(const struct mpam_settings *settings)
+{
+    if (asked(settings, MPAM_CMAX_SOFT) && !asked(settings, MPAM_CMAX))
+        return MPAM_CMAX_SOFT;
+    return asked(settings, MPAM_MBW_MAX_HARD) && !asked(settings, MPAM_MBW_MAX) ? MPAM_MBW_MAX_HARD : 0;
+}
+
 static struct mpam_verdict resolve(const struct mpam_features *of, const struct mpam_settings *settings,
                                    struct fields *to)
 {
@@ -243,6 +251,10 @@ static struct mpam_verdict resolve(const struct mpam_features *of, const struct 
     struct mpam_verdict verdict = {MPAM_NO_CONTROL, lacking & -lacking};
 
     if (lacking != 0)
+        return verdict;
+    verdict.refusal = MPAM_WITHOUT_MAXIMUM;
+    verdict.control = without_maximum(settings);
+    if (verdict.control != 0)
         return verdict;
     verdict = resolve_cache(of, settings, to);
     if (verdict.refusal == MPAM_ACCEPTED)
@@ -317,4 +329,11 @@ void mpam_settings_writes(const struct mpam_features *of, const struct mpam_sett
         put(to, MPAMCFG_PRI, fields.priority,
             ones(of->downstream.bits) << MPAMCFG_PRI_DSPRI_SHIFT | ones(of->internal.bits));
     }
+}
+
+void mpam_settings_share(uint32_t ris, uint32_t partid, uint32_t internal, struct mpam_writes *to)
+{
+    to->count = 0;
+    put(to, MPAMCFG_PART_SEL, ris << MPAM_SEL_RIS_SHIFT | partid, ALL_BITS);
+    put(to, MPAMCFG_INTPARTID, MPAMCFG_INTPARTID_INTERNAL | internal, ALL_BITS);
 }

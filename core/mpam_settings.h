@@ -60,6 +60,7 @@ enum mpam_refusal {
     MPAM_SHARE_TOO_LARGE, /* a guarantee above the largest */
     MPAM_VALUE_RANGE,     /* a priority, stride, window or share that is none */
     MPAM_MIN_ABOVE_MAX,
+    MPAM_WITHOUT_MAXIMUM, /* MPAM_CMAX_SOFT or MPAM_MBW_MAX_HARD without the maximum that it is of */
 };
 
 /* Which control is refused why; control 0 with MPAM_ACCEPTED. */
@@ -92,6 +93,9 @@ struct mpam_verdict mpam_settings_check(const struct mpam_features *of, const st
  * must be accepted, partid and ris be in range. */
 void mpam_settings_writes(const struct mpam_features *of, const struct mpam_settings *settings, uint32_t ris,
                           uint32_t partid, struct mpam_writes *to);
+
+/* With narrowing, of a PARTID that no partition has: it shares what `internal` gets. */
+void mpam_settings_share(uint32_t ris, uint32_t partid, uint32_t internal, struct mpam_writes *to);
 
 #ifdef __cplusplus
 }

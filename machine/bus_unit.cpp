@@ -47,7 +47,7 @@ memory_system::reply bus_unit::ask_again(const route &way, phys_addr line, owner
 
 void bus_unit::wait_for_write_room()
 {
-    while (!memory_.has_room(route_, client_, turn_.settled())) {
+    while (!memory_.has_room(route_, client_, label_, turn_.settled())) {
         turn_.wait_for_room(memory_.next_landing(turn_.settled()), stall_cause::store_buffer);
     }
 }
@@ -65,15 +65,14 @@ void bus_unit::count_written(std::uint64_t lines_before)
 picoseconds bus_unit::write_back(written_back line)
 {
     const std::uint64_t before = memory_.counts().line_writes;
-    const picoseconds taken = memory_.write_back(
-        route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
+    const picoseconds taken = memory_.write_back(route_, write_of(line), turn_.settled());
     count_written(before);
     return taken;
 }
 
 void bus_unit::give_up_clean(written_back line, bool coming)
 {
-    line_request given = request(line.line, access_kind::write, line.owner, false);
+    line_request given = write_of(line);
     given.clean = true;
     given.coming = coming;
     const std::uint64_t before = memory_.counts().line_writes;
@@ -92,8 +91,7 @@ picoseconds bus_unit::write_streamed(written_back line, bool past_levels)
         return write_back(line);
     }
     const std::uint64_t before = memory_.counts().line_writes;
-    const memory_system::passed line_passed = memory_.write_past(
-        route_, request(line.line, access_kind::write, line.owner, false), turn_.settled());
+    const memory_system::passed line_passed = memory_.write_past(route_, write_of(line), turn_.settled());
     count_written(before);
     return line_passed.taken;
 }

@@ -25,6 +25,7 @@ public:
     [[nodiscard]] memory_system &memory() { return memory_; }
     [[nodiscard]] const route &way() const { return route_; }
     void set_label(mpam_label label) { label_ = label; }
+    [[nodiscard]] mpam_label label() const { return label_; }
 
     // A line through the shared levels, or past them. It can find no room.
     memory_system::reply ask(phys_addr line, owner_id owner, bool prefetch, picoseconds now)
@@ -80,10 +81,7 @@ public:
         count_beats();
     }
     // A dirty line that another core wants, for which this one executes nothing: not among its events.
-    void hand_over(written_back line, picoseconds when)
-    {
-        memory_.write_back(route_, request(line.line, access_kind::write, line.owner, false), when);
-    }
+    void hand_over(written_back line, picoseconds when) { memory_.write_back(route_, write_of(line), when); }
 
 private:
     static constexpr std::uint64_t beat_bytes = 16; // a data channel of 128 bits, as Cortex-A53's to memory
@@ -97,6 +95,15 @@ private:
                 .mpam = label_,
                 .prefetch = prefetch,
                 .allocate = allocate_};
+    }
+    // A line that was brought in before, perhaps for another partition than the one that runs now.
+    [[nodiscard]] line_request write_of(written_back line) const
+    {
+        return {.line = line.line,
+                .kind = access_kind::write,
+                .owner = line.owner,
+                .master = static_cast<std::uint32_t>(route_.master),
+                .mpam = line.mpam};
     }
     // What is asked of memory, and what it had to write back for that, is counted as this core's.
     memory_system::reply ask_by(const route &way, phys_addr line, owner_id owner, bool prefetch,

@@ -64,20 +64,40 @@ std::optional<displaced> cache::receive(written_back line, bool dirty, line_mark
         }
         return std::nullopt;
     }
+    const contents gone =
+        put(where, line.owner, (dirty ? dirty_flag : 0) | static_cast<std::uint64_t>(mark), line.mpam);
+    if (gone == not_allocated) [[unlikely]] {
+        if (dirty) {
+            counts.write_backs.add();
+        }
+        gone_label_ = line.mpam;
+        return displaced{line.owner, dirty, line.line};
+    }
     counts.received_misses.add();
-    return displaced_from(
-        put(where, line.owner, (dirty ? dirty_flag : 0) | static_cast<std::uint64_t>(mark)));
+    return displaced_from(gone);
 }
 
-cache::contents cache::fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags)
+cache::contents cache::fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags,
+                                        mpam_label label)
 {
     count_miss(owner);
-    return put(place_of(address), owner, flags);
+    return put(place_of(address), owner, flags, label);
+}
+
+void cache::keep_labels(partitioned_allocation *allocation)
+{
+    labels_.assign(slots_.size(), {});
+    keeps_labels_ = true;
+    allocation_ = allocation;
+    lock_ways(locked_ways_);
 }
 
 // Invalid slots go first, the lowest one before the others, whatever the policy.
-cache::contents cache::put(const place &where, owner_id owner, std::uint64_t flags)
+cache::contents cache::put(const place &where, owner_id owner, std::uint64_t flags, mpam_label label)
 {
+    if (keeps_labels_) [[unlikely]] {
+        return put_labelled(where, owner, flags, label);
+    }
     std::uint32_t &empty = recent_[where.set].empty;
     std::uint32_t way = empty == 0 ? no_way : free_way(where.set);
     empty -= way != no_way ? 1 : 0;
@@ -89,6 +109,46 @@ cache::contents cache::put(const place &where, owner_id owner, std::uint64_t fla
     }
     replacement_.touch(where.set, way);
     return gone;
+}
+
+// The same where lines have labels; which ways may be taken is the partition's affair, if there is any.
+cache::contents cache::put_labelled(const place &where, owner_id owner, std::uint64_t flags, mpam_label label)
+{
+    const std::size_t first = first_slot(where.set);
+    const std::uint64_t empty = empty_ways(where.set);
+    std::uint64_t open = ~locked_ways_;
+    if (allocation_ != nullptr) {
+        open &= allocation_->open_ways(label, where.set, std::span(labels_).subspan(first, ways_), empty);
+        if (open == 0) {
+            return not_allocated;
+        }
+    }
+    const std::uint64_t free = empty & open;
+    const std::uint32_t way = free != 0 ? static_cast<std::uint32_t>(std::countr_zero(free))
+                                        : replacement_.victim(where.set, ~open);
+    const contents gone = hold(where, way, owner, flags);
+    gone_label_ = std::exchange(labels_[first + way], label);
+    if (free != 0) {
+        --recent_[where.set].empty;
+    } else {
+        count_eviction(gone, owner);
+    }
+    if (allocation_ != nullptr) {
+        allocation_->replaced(free != 0 ? std::nullopt : std::optional(gone_label_), label);
+    }
+    replacement_.touch(where.set, way);
+    return gone;
+}
+
+std::uint64_t cache::empty_ways(std::size_t set) const
+{
+    std::uint64_t empty = 0;
+    if (recent_[set].empty != 0) {
+        for (std::uint32_t way = 0; way < ways_; ++way) {
+            empty |= slots_[first_slot(set) + way] == nothing ? std::uint64_t{1} << way : 0;
+        }
+    }
+    return empty;
 }
 
 // The lowest empty way that may take a line, or none.
@@ -109,7 +169,13 @@ std::optional<displaced> cache::invalidate(phys_addr address)
     if (slot == absent) {
         return std::nullopt;
     }
+    if (keeps_labels_) {
+        gone_label_ = labels_[slot];
+    }
     const std::optional<displaced> was = displaced_from(slots_[slot]);
+    if (allocation_ != nullptr) {
+        allocation_->left(gone_label_);
+    }
     slots_[slot] = nothing;
     tags_[first_tag(where.set) + way_of(where.set, slot)] = tag_of(no_line);
     recent &own = recent_[where.set];

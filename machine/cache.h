@@ -12,6 +12,7 @@
 
 #include "machine/cache_geometry.h"
 #include "machine/cache_statistics.h"
+#include "machine/mpam/allocation.h"
 #include "machine/replacement.h"
 #include "machine/tag_bytes.h"
 #include "machine/types.h"
@@ -22,6 +23,7 @@ namespace bulkhead::machine {
 struct written_back {
     phys_addr line;
     owner_id owner;
+    mpam_label mpam{}; // of the request that brought it in, from caches that keep labels (gone_label())
 };
 
 // What bringing in a line pushed out, whether dirty or not.
@@ -109,19 +111,20 @@ public:
     // A demand access to a line that hit() did not find: counts the miss, brings the line in, and says what
     // had to go.
     std::optional<displaced> fill(phys_addr address, owner_id owner, access_kind kind,
-                                  line_mark mark = line_mark::none)
+                                  line_mark mark = line_mark::none, mpam_label label = {})
     {
         return displaced_from(fill_over_slowly(
-            address, owner, static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark)));
+            address, owner, static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark), label));
     }
     // fill() for who wants to know of dirty lines only, as a miss of a private cache does: the dirty line
-    // that had to go, as the cache holds it; ask is_dirty() and given_up() of it.
-    [[gnu::noinline]] contents fill_over(phys_addr address, owner_id owner, access_kind kind, line_mark mark)
+    // that had to go, as the cache holds it; ask is_dirty() and, before the next change, given_up() of it.
+    [[gnu::noinline]] contents fill_over(phys_addr address, owner_id owner, access_kind kind, line_mark mark,
+                                         mpam_label label)
     {
         const auto flags = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(mark);
         const place where = place_of(address);
-        if (recent_[where.set].empty != 0 || !replacement_.quick(locked_ways_)) [[unlikely]] {
-            return fill_over_slowly(address, owner, flags);
+        if (recent_[where.set].empty != 0 || !replacement_.quick(slow_ways_)) [[unlikely]] {
+            return fill_over_slowly(address, owner, flags, label);
         }
         const contents gone = hold(where, replacement_.draw(), owner, flags);
         count_miss(owner);
@@ -131,15 +134,15 @@ public:
     // A demand access that hit() did not find and that brings no line in: the cache has lines when the level
     // above gives them up.
     void miss_without_fill(owner_id owner) { count_miss(owner); }
-    static bool is_line(contents slot) { return slot != nothing; }
+    static bool is_line(contents slot) { return slot < nothing; }
     static bool is_dirty(contents slot) { return (slot & dirty_flag) != 0; }
     static bool is_marked(contents slot) { return (slot & mark_flags) != 0; }
     [[nodiscard]] written_back given_up(contents slot) const { return {address_of(slot), owner_of(slot)}; }
     [[nodiscard]] std::optional<displaced> displaced_from(contents slot) const
     {
-        return slot == nothing
-                   ? std::nullopt
-                   : std::optional(displaced{owner_of(slot), (slot & dirty_flag) != 0, address_of(slot)});
+        return is_line(slot)
+                   ? std::optional(displaced{owner_of(slot), (slot & dirty_flag) != 0, address_of(slot)})
+                   : std::nullopt;
     }
     // Marks a line differently, if it is here.
     void remark(phys_addr address, line_mark mark);
@@ -158,7 +161,8 @@ public:
     }
 
     // A line that comes from the level above, dirty or not. It is no demand; if it is not here it is
-    // allocated without a fetch, with its owner as evictor.
+    // allocated without a fetch, with its owner as evictor. A line that its partition may not allocate comes
+    // back at once, as what had to go.
     std::optional<displaced> receive(written_back line, bool dirty = true, line_mark mark = line_mark::none);
 
     // Takes a line out, for coherence or inclusion; nothing is counted. What it was, if it was here.
@@ -167,7 +171,23 @@ public:
     // was not dirty, or not here.
     bool clean(phys_addr address);
     // Ways that take no new lines from now on (bit w: way w); what they hold stays and is hit. Not all ways.
-    void lock_ways(std::uint64_t ways) { locked_ways_ = ways; }
+    void lock_ways(std::uint64_t ways)
+    {
+        locked_ways_ = ways;
+        slow_ways_ = keeps_labels_ ? ~std::uint64_t{0} : ways;
+    }
+    // From now on each line keeps the MPAM label of the request that brought it in. `allocation`, which lives
+    // as long, says which ways a partition may take; null: any. While it is empty.
+    void keep_labels(partitioned_allocation *allocation);
+    [[nodiscard]] bool is_partitioned() const { return allocation_ != nullptr; }
+    // Of the line that had to go last, or was taken out.
+    [[nodiscard]] mpam_label gone_label() const { return gone_label_; }
+    // Of a line that is here.
+    [[nodiscard]] mpam_label label_of(phys_addr address) const
+    {
+        const std::size_t slot = keeps_labels_ ? find(address) : absent;
+        return slot == absent ? mpam_label{} : labels_[slot];
+    }
 
     [[nodiscard]] bool contains(phys_addr address) const { return find(place_of(address)) != absent; }
 
@@ -178,6 +198,7 @@ private:
     static constexpr std::uint64_t mark_flags = 6;
     static constexpr std::uint64_t no_line = ~std::uint64_t{0} >> line_shift;
     static constexpr contents nothing = no_line << line_shift;
+    static constexpr contents not_allocated = nothing | 8; // the line's partition may take no place
     static constexpr std::uint32_t no_way = ~std::uint32_t{0};
 
     cache(const cache_geometry &geometry, replacement_state state, std::size_t owners);
@@ -288,9 +309,12 @@ private:
         counts.accesses.add();
         counts.misses.add();
     }
-    // What had to go, or `nothing`.
-    contents fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags);
-    contents put(const place &where, owner_id owner, std::uint64_t flags);
+    // What had to go, or `nothing`, or `not_allocated`.
+    contents fill_over_slowly(phys_addr address, owner_id owner, std::uint64_t flags, mpam_label label);
+    contents put(const place &where, owner_id owner, std::uint64_t flags, mpam_label label);
+    [[gnu::noinline]] contents put_labelled(const place &where, owner_id owner, std::uint64_t flags,
+                                            mpam_label label);
+    [[nodiscard]] std::uint64_t empty_ways(std::size_t set) const;
     contents hold(const place &where, std::uint32_t way, owner_id owner, std::uint64_t flags)
     {
         recent &own = recent_[where.set];
@@ -325,6 +349,11 @@ private:
     std::vector<std::uint8_t> tags_; // by set: of each way, of no_line where it is empty
     std::vector<contents> slots_;    // by set, and as many as are looked at behind the last one
     std::uint64_t locked_ways_ = 0;
+    std::uint64_t slow_ways_ = 0; // the same, or all of them where lines have labels
+    bool keeps_labels_ = false;
+    partitioned_allocation *allocation_ = nullptr;
+    std::vector<mpam_label> labels_; // as slots_; none: lines have no labels
+    mpam_label gone_label_{};        // of the line that had to go last
 };
 
 } // namespace bulkhead::machine

@@ -55,18 +55,23 @@ memory_system::snooped memory_system::ask_cluster(const cluster &one, phys_addr 
     return {in_levels || in_private, last.take_port(when) + picoseconds{own}};
 }
 
-// All copies leave a cluster. Whether its newest contents were not in memory.
-bool memory_system::take_out(const cluster &one, phys_addr line)
+// All copies leave a cluster. Its newest contents, if they were not in memory.
+std::optional<written_back> memory_system::take_out(const cluster &one, phys_addr line)
 {
-    bool dirty = false;
+    std::optional<written_back> newest;
     for (memory_client *client : one.clients) {
-        dirty = client->drop(line).has_value() || dirty;
+        if (const std::optional<written_back> had = client->drop(line)) {
+            newest = had;
+        }
     }
     for (const std::size_t index : one.levels) {
-        const std::optional<displaced> was = levels_[index].cache.storage().invalidate(line);
-        dirty = (was && was->dirty) || dirty;
+        cache &storage = levels_[index].cache.storage();
+        const std::optional<displaced> was = storage.invalidate(line);
+        if (was && was->dirty && !newest) {
+            newest = written_back{line, was->owner, storage.gone_label()};
+        }
     }
-    return dirty;
+    return newest;
 }
 
 // `from`: whose cluster is left alone; null: who asks has no cache.
@@ -85,8 +90,9 @@ memory_system::snooped memory_system::snoop(const route *from, phys_addr line, s
         if (!answer.found || kind == snoop_kind::keep) {
             continue;
         }
-        if (take_out(one, line) && kind == snoop_kind::clean_out) {
-            send_write({line, access_kind::write, {}, one.master}, answer.answered, false);
+        const std::optional<written_back> newest = take_out(one, line);
+        if (newest && kind == snoop_kind::clean_out) {
+            send_write({line, access_kind::write, {}, one.master, newest->mpam}, answer.answered, false);
         }
     }
     if (all.found) {
@@ -124,7 +130,7 @@ std::optional<picoseconds> memory_system::snoop_others(const route &way, const l
 memory_system::reply memory_system::fetch_past(const route &way, const line_request &wanted,
                                                memory_client &client, picoseconds now, bool coherent)
 {
-    if (!has_room(way, client, now)) {
+    if (!has_room(way, client, wanted.mpam, now)) {
         return {0, reply::state::full, {}, false, 0};
     }
     ++counts_.fetches;

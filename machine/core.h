@@ -125,8 +125,14 @@ public:
     // Whether its private caches have a line.
     [[nodiscard]] bool holds(phys_addr line) const { return load_store_.caches().holds(line); }
 
-    // MPAM: travels with every request of this core.
-    void set_label(mpam_label label) { load_store_.bus().set_label(label); }
+    // MPAM: travels with every request of this core. Fetches of instructions can have another one.
+    void set_label(mpam_label label) { set_label(label, label); }
+    void set_label(mpam_label data, mpam_label instructions)
+    {
+        load_store_.bus().set_label(data);
+        fetch_.set_label(instructions);
+    }
+    [[nodiscard]] mpam_label label() const { return load_store_.bus().label(); }
 
     // `reached` is called, within an access of this core, when the event has been counted `count` times;
     // count 0: never. For a PMU's overflow.

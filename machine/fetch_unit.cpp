@@ -77,10 +77,13 @@ bool fetch_unit::fetch(phys_addr where, const std::shared_ptr<fetched_text> &tex
         }
         tallies_.count(core_event::l2d_refill);
     }
+    const mpam_label data = load_store_.bus().label();
+    load_store_.bus().set_label(label_);
     const memory_system::reply reply = load_store_.bus().fetch_allocating(outer, frame->owner, now);
     if (l2 != nullptr) {
         load_store_.caches().fill_l2(outer, frame->owner);
     }
+    load_store_.bus().set_label(data);
     wait_for(reply);
     return true;
 }

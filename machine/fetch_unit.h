@@ -45,6 +45,7 @@ public:
     bool fetch(phys_addr where, const std::shared_ptr<fetched_text> &text, std::uint64_t offset);
     // A line that leaves the caches above a level.
     void drop(phys_addr line);
+    void set_label(mpam_label label) { label_ = label; }
 
 private:
     struct holder {
@@ -57,6 +58,7 @@ private:
     void wait_for(memory_system::reply reply);
 
     std::optional<cache> l1i_;
+    mpam_label label_{};
     std::uint64_t bit_;
     std::uint64_t outer_line_bytes_; // of all other caches, twice as many on a Cortex-A7
     picoseconds l2_latency_;

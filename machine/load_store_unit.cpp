@@ -346,7 +346,7 @@ void load_store_unit::begin_merging(access what, owner_id owner)
         part(what);
         return;
     }
-    merge(write_stream_.begin(what.address.value >> line_bits_, owner, false), what);
+    merge(write_stream_.begin(what.address.value >> line_bits_, owner, false, bus_.label()), what);
 }
 
 // A store to a line that is merged, which is sent when it is whole.
@@ -356,7 +356,7 @@ void load_store_unit::merge(write_stream::line &own, access what)
     if (!own.whole()) {
         return;
     }
-    const written_back line{phys_addr{own.number << line_bits_}, own.owner};
+    const written_back line{phys_addr{own.number << line_bits_}, own.owner, own.mpam};
     write_stream_.complete(own);
     turn_.order();
     bus_.wait_for_write_room();

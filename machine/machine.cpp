@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "machine/mmu.h"
+#include "machine/mpam/check.h"
 #include "machine/qos.h"
 
 namespace bulkhead::machine {
@@ -156,6 +157,9 @@ void check(builder &check, const settings &wanted)
                          wanted.levels[i].cache.line_bytes == wanted.cores[0].l1d.line_bytes,
                      at("levels", i) + ".cache.line_bytes", "all caches must have lines of one size");
     }
+    if (const auto refused = mpam::refused(wanted)) {
+        check.refuse("settings", refused->reason);
+    }
     for (std::size_t i = 0; i < wanted.masters.size(); ++i) {
         check_regulator(check, wanted.masters[i].reads, at("masters", i) + ".reads");
         check_regulator(check, wanted.masters[i].writes, at("masters", i) + ".writes");
@@ -191,7 +195,9 @@ simulated_machine::simulated_machine(const settings &wanted, std::vector<cache> 
            wanted.dram.bytes != 0
                ? byte_count{wanted.dram.bytes}
                : std::get<dram::organization>(dram::organization::make(wanted.dram.shape)).size()),
-      memory_(wanted, std::move(levels), std::move(memory)), timeline_(memory_, lookahead_of(wanted.signals))
+      memory_(wanted, std::move(levels), std::move(memory)),
+      mpam_(wanted.mpam ? std::make_unique<mpam::components>(wanted, memory_) : nullptr),
+      timeline_(memory_, lookahead_of(wanted.signals))
 {
     for (const region_settings &one : wanted.regions) {
         if (one.cached) {
@@ -246,6 +252,12 @@ result<std::unique_ptr<simulated_machine>> simulated_machine::make(const setting
         }
         if (!make.reason().empty()) {
             return refusal{make.reason()};
+        }
+        if (wanted.mpam) {
+            l1d->keep_labels(nullptr);
+            if (l2) {
+                l2->keep_labels(nullptr);
+            }
         }
         built->cores_.push_back(std::make_unique<core>(
             core_id{static_cast<std::uint32_t>(i)}, one, std::move(*l1d), std::move(l1i), std::move(l2),

@@ -11,6 +11,7 @@
 #include "machine/engine.h"
 #include "machine/frames.h"
 #include "machine/memory_system.h"
+#include "machine/mpam/components.h"
 #include "machine/settings.h"
 
 namespace bulkhead::machine {
@@ -27,6 +28,8 @@ public:
     [[nodiscard]] frames &ram() { return ram_; }
     [[nodiscard]] core &core_at(core_id which) { return *cores_.at(which.value); }
     [[nodiscard]] std::size_t core_count() const { return cores_.size(); }
+    // Null: the settings have no MPAM.
+    [[nodiscard]] mpam::components *mpam() { return mpam_.get(); }
 
     // A range of DRAM is used by several cores at once from now on, or not any more. Its lines leave all
     // private caches. Not from an event.
@@ -41,6 +44,7 @@ private:
     settings settings_;
     frames ram_;
     memory_system memory_;
+    std::unique_ptr<mpam::components> mpam_;
     engine timeline_;
     std::vector<load_store_unit *> snooped_; // of all cores
     std::vector<std::unique_ptr<core>> cores_;

@@ -6,15 +6,10 @@
 #include <cstdint>
 
 #include "machine/cache.h"
+#include "machine/mpam/label.h"
 #include "machine/types.h"
 
 namespace bulkhead::machine {
-
-// Whose share of caches and bandwidth a request uses, and which of the share's monitors count it.
-struct mpam_label {
-    std::uint16_t partition = 0;
-    std::uint8_t monitor_group = 0;
-};
 
 struct line_request {
     phys_addr line;
@@ -27,16 +22,17 @@ struct line_request {
     bool clean = false;    // of a write: memory has the same; it goes no further than a level that wants it
     bool coming = false;   // of such a write: its data may still be on their way
 
-    // A line that a cache gives up because of this request: its owner's line, at the request's expense.
+    // A line that a cache gives up because of this request: its owner's and its partition's line, by the
+    // request's way.
     [[nodiscard]] line_request write_of(written_back victim) const
     {
         return {.line = victim.line,
                 .kind = access_kind::write,
                 .owner = victim.owner,
                 .master = master,
-                .mpam = mpam};
+                .mpam = victim.mpam};
     }
-    [[nodiscard]] written_back as_written_back() const { return {line, owner}; }
+    [[nodiscard]] written_back as_written_back() const { return {line, owner, mpam}; }
 };
 
 } // namespace bulkhead::machine

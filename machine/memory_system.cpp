@@ -29,7 +29,8 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
         const bool by_qos = one.qos.clock_ps != 0;
         const regulator_settings both = regulator_of(one.qos, line_bytes_);
         ports_.push_back({picoseconds{one.request_ps}, picoseconds{one.answer_ps},
-                          regulator(by_qos ? both : one.reads), regulator(by_qos ? both : one.writes), 0});
+                          regulator(by_qos ? both : one.reads), regulator(by_qos ? both : one.writes), 0,
+                          std::vector<std::uint32_t>(wanted.mpam ? wanted.mpam->partids : 0)});
     }
 }
 
@@ -85,30 +86,29 @@ std::size_t memory_system::free_flight(picoseconds now)
 }
 
 // How many clients wait for the same and were refused before `client` was; all of them if it does not wait.
-std::uint32_t memory_system::waiting_before(const memory_client &client, std::size_t master, room what) const
+std::uint32_t memory_system::waiting_before(const memory_client &client, const want &wanted) const
 {
     std::uint32_t before = 0;
     for (const refused_client &one : wants_room_) {
         if (one.client == &client) {
             break;
         }
-        before += one.master == master && one.what == what ? 1 : 0;
+        before += one.wanted == wanted ? 1 : 0;
     }
     return before;
 }
 
 // A client that waits already keeps its place, whatever it wants now.
-void memory_system::wait_for_room(memory_client &client, std::size_t master, room what)
+void memory_system::wait_for_room(memory_client &client, const want &wanted)
 {
     ++counts_.refused;
     for (refused_client &one : wants_room_) {
         if (one.client == &client) {
-            one.master = master;
-            one.what = what;
+            one.wanted = wanted;
             return;
         }
     }
-    wants_room_.push_back({&client, master, what});
+    wants_room_.push_back({&client, wanted});
 }
 
 // The next one that waits for the same may have been refused because of this one alone. It tries again now:
@@ -123,7 +123,7 @@ void memory_system::give_up_waiting(const memory_client &client, picoseconds now
     const refused_client left = *own;
     const auto behind = wants_room_.erase(own);
     const auto next = std::find_if(behind, wants_room_.end(), [&left](const refused_client &one) {
-        return one.master == left.master && one.what == left.what;
+        return one.wanted == left.wanted;
     });
     if (next != wants_room_.end()) {
         next->client->room(now);
@@ -138,15 +138,16 @@ void memory_system::tell_room(picoseconds when)
     }
 }
 
-bool memory_system::writes_have_room(const memory_client &client, std::size_t master) const
+bool memory_system::writes_have_room(const memory_client &client, std::size_t master, mpam_label label) const
 {
-    return ports_[master].writes_in_flight + waiting_before(client, master, room::writes) < writes_allowed_;
+    return writes_of(ports_[master], label) + waiting_before(client, write_wanted(master, label)) <
+           writes_allowed_;
 }
 
-bool memory_system::has_room(const route &way, memory_client &client, picoseconds now)
+bool memory_system::has_room(const route &way, memory_client &client, mpam_label label, picoseconds now)
 {
-    if (!writes_have_room(client, way.master)) {
-        wait_for_room(client, way.master, room::writes);
+    if (!writes_have_room(client, way.master, label)) {
+        wait_for_room(client, write_wanted(way.master, label));
         return false;
     }
     give_up_waiting(client, now);
@@ -174,12 +175,13 @@ bool memory_system::levels_have_room(const route &way, phys_addr line, std::uint
 memory_system::reply memory_system::fetch_if_room(const route &way, const line_request &wanted,
                                                   memory_client &client, picoseconds now)
 {
-    const std::uint32_t before = waiting_before(client, wanted.master, room::lines);
+    const want own_lines{wanted.master, room::lines, 0};
+    const std::uint32_t before = waiting_before(client, own_lines);
     const bool lines = (full_levels_ == 0 && before == 0) || levels_have_room(way, wanted.line, before, now);
-    const bool writes = writes_have_room(client, wanted.master);
+    const bool writes = writes_have_room(client, wanted.master, wanted.mpam);
     if (!lines || !writes) {
         if (!wanted.prefetch) { // a prefetch is not tried again
-            wait_for_room(client, wanted.master, writes ? room::lines : room::writes);
+            wait_for_room(client, writes ? own_lines : write_wanted(wanted.master, wanted.mpam));
         }
         return {0, reply::state::full, reply::source::memory, false, 0};
     }
@@ -197,14 +199,17 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     for (std::size_t depth = 0;;) {
         level_state &level = levels_[way.levels[depth]];
         ++level.counts.misses;
-        if (level.cache.takes_victims() && !wanted.allocate) {
+        const bool passes = level.cache.takes_victims() && !wanted.allocate;
+        if (passes || level.cache.storage().is_partitioned()) {
             if (in_flight_near(wanted.line) != 0 && find_flight(wanted.line, way.levels[depth]) != nullptr) {
                 told = join(way.levels[depth], wanted.line, client, now, when, told.asked);
                 break;
             }
+        }
+        if (passes) {
             level.cache.storage().miss_without_fill(wanted.owner);
         } else {
-            const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner);
+            const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner, wanted.mpam);
             if (cache::is_dirty(gone) || level.cache.settings().inclusive || passes_clean(way, depth))
                 [[unlikely]] {
                 if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
@@ -299,7 +304,7 @@ memory_system::reply memory_system::request_line(const route &way, const line_re
     const picoseconds sent = when + own.request;
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
         if (memory_.request(index, phys_addr{wanted.line.value + part * burst_bytes_}, access_kind::read,
-                            sent, wanted.mpam.partition)) {
+                            sent, wanted.mpam)) {
             next_ = memory_.next().value_or(never);
         }
     }
@@ -320,7 +325,8 @@ void memory_system::give_up(const route &way, std::size_t depth, const line_requ
             }
         }
     }
-    line_request given = cause.write_of({victim.line, victim.owner});
+    line_request given =
+        cause.write_of({victim.line, victim.owner, levels_[index].cache.storage().gone_label()});
     given.clean = !dirty;
     if (dirty) {
         ++levels_[index].counts.write_backs;
@@ -380,9 +386,15 @@ picoseconds memory_system::send_write(const line_request &line, picoseconds when
         ++counts_.region_lines;
         return start;
     }
+    ticket id = write_ticket | line.master;
+    if (!own.writes_of_partition.empty()) [[unlikely]] {
+        const std::size_t partition = partition_of(own, line.mpam);
+        own.writes_of_partition[partition] += static_cast<std::uint32_t>(bursts_per_line_);
+        id |= ticket{partition} << partition_shift;
+    }
     for (std::uint64_t part = 0; part < bursts_per_line_; ++part) {
-        memory_.request(write_ticket | line.master, phys_addr{line.line.value + part * burst_bytes_},
-                        access_kind::write, start + own.request, line.mpam.partition);
+        memory_.request(id, phys_addr{line.line.value + part * burst_bytes_}, access_kind::write,
+                        start + own.request, line.mpam);
         ++own.writes_in_flight;
     }
     ++counts_.line_writes;
@@ -420,7 +432,11 @@ void memory_system::answered(std::size_t index, picoseconds when)
             answered(one.id, one.when);
             return;
         }
-        --ports_[one.id ^ write_ticket].writes_in_flight;
+        port &own = ports_[static_cast<std::uint32_t>(one.id)];
+        --own.writes_in_flight;
+        if (!own.writes_of_partition.empty()) [[unlikely]] {
+            --own.writes_of_partition[one.id >> partition_shift & 0xFFFFU];
+        }
         ++counts_.bursts_written;
         if (!wants_room_.empty()) {
             tell_room(one.when);

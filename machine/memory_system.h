@@ -136,10 +136,10 @@ public:
     // When the next line comes that DRAM has decided on, after `now`; never: none is. It may be what a
     // refused request waits for; later ones are told by memory_client::room().
     picoseconds next_landing(picoseconds now);
-    // Whether a write may be sent; if not, client.room() will say when. Clients of one master are served in
-    // the order of their first refusal: they are told of room at the same time and try again in the order of
-    // their numbers, so that the last one would otherwise never be served.
-    bool has_room(const route &way, memory_client &client, picoseconds now);
+    // Whether a write of that label may be sent; if not, client.room() will say when. Clients of one master
+    // are served in the order of their first refusal: they are told of room at the same time and try again in
+    // the order of their numbers, so that the last one would otherwise never be served.
+    bool has_room(const route &way, memory_client &client, mpam_label label, picoseconds now);
     // A client that was refused will not try again: it gives its place in the order up.
     void give_up_waiting(const memory_client &client, picoseconds now);
 
@@ -178,18 +178,26 @@ private:
         picoseconds request, answer;
         regulator reads, writes;
         std::uint32_t writes_in_flight; // bursts
+        // Of them by partition, where those are told apart: one whose writes wait holds up no other.
+        std::vector<std::uint32_t> writes_of_partition{};
     };
     struct waiter {
         memory_client *client;
         ticket id;
     };
-    // What a request was refused for: its master has as many writes under way, or a level as many lines, as
-    // it may. Clients that share a level share its master.
+    // What a request was refused for: its master, and with MPAM its partition, has as many writes under way,
+    // or a level as many lines, as it may. Clients that share a level share its master.
     enum class room : std::uint8_t { writes, lines };
-    struct refused_client {
-        memory_client *client;
+    struct want {
         std::size_t master;
         room what;
+        std::size_t partition; // 0: of lines, and without MPAM
+
+        bool operator==(const want &) const = default;
+    };
+    struct refused_client {
+        memory_client *client;
+        want wanted;
     };
     // A line on its way from DRAM. `levels`: bit i: it goes into level i.
     struct alignas(128) flight {
@@ -235,9 +243,11 @@ private:
     };
     static constexpr phys_addr no_line{~std::uint64_t{0}};
     static constexpr ticket write_ticket = ticket{1} << 63U; // and the number of the master
+    static constexpr std::uint32_t partition_shift = 32;     // in such a ticket
 
     // Every way on but a hit's is the last that is done here, so that a hit saves no registers.
-    reply fetch_now(const route &way, const line_request &wanted, memory_client &client, picoseconds now)
+    [[gnu::always_inline]] reply fetch_now(const route &way, const line_request &wanted,
+                                           memory_client &client, picoseconds now)
     {
         ++counts_.fetches;
         digest_.add(now, fetch_code << 32U | wanted.master, wanted.line.value);
@@ -293,9 +303,24 @@ private:
     // machine/coherence.cpp
     [[nodiscard]] std::size_t cluster_of(const route *way) const;
     snooped ask_cluster(const cluster &one, phys_addr line, picoseconds when);
-    bool take_out(const cluster &one, phys_addr line);
+    std::optional<written_back> take_out(const cluster &one, phys_addr line);
     snooped snoop(const route *from, phys_addr line, snoop_kind kind, picoseconds when);
 
+    // Whether no write more of the partition may be on its way.
+    [[nodiscard]] bool writes_full(const port &own, mpam_label label) const
+    {
+        return writes_of(own, label) >= writes_allowed_;
+    }
+    [[nodiscard]] static std::uint32_t writes_of(const port &own, mpam_label label)
+    {
+        return own.writes_of_partition.empty() ? own.writes_in_flight
+                                               : own.writes_of_partition[partition_of(own, label)];
+    }
+    // 0 without MPAM.
+    static std::size_t partition_of(const port &own, mpam_label label)
+    {
+        return label.partition < own.writes_of_partition.size() ? label.partition : 0;
+    }
     [[nodiscard]] const region_settings *region_at(phys_addr line) const
     {
         for (const region_settings &one : regions_) {
@@ -305,10 +330,14 @@ private:
         }
         return nullptr;
     }
-    [[nodiscard]] std::uint32_t waiting_before(const memory_client &client, std::size_t master,
-                                               room what) const;
-    [[nodiscard]] bool writes_have_room(const memory_client &client, std::size_t master) const;
-    [[gnu::noinline]] void wait_for_room(memory_client &client, std::size_t master, room what);
+    [[nodiscard]] want write_wanted(std::size_t master, mpam_label label) const
+    {
+        return {master, room::writes, partition_of(ports_[master], label)};
+    }
+    [[nodiscard]] std::uint32_t waiting_before(const memory_client &client, const want &wanted) const;
+    [[nodiscard]] bool writes_have_room(const memory_client &client, std::size_t master,
+                                        mpam_label label) const;
+    [[gnu::noinline]] void wait_for_room(memory_client &client, const want &wanted);
     void tell_room(picoseconds when);
     void answered(std::size_t index, picoseconds when);
 

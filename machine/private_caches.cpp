@@ -6,6 +6,7 @@ namespace bulkhead::machine {
 
 void private_caches::l1_gives_up(written_back gone)
 {
+    gone.mpam = l1d_.gone_label();
     tallies_.count(core_event::l1d_write_back);
     if (!l2_ || (gone.line.value & shared_tag) != 0) {
         gone.line.value &= ~shared_tag;
@@ -19,6 +20,7 @@ void private_caches::l1_gives_up(written_back gone)
 // Nearly every miss comes here where the level below takes lines on eviction: its calls are part of it.
 [[gnu::flatten]] void private_caches::l1_gives_up_clean(written_back gone, bool coming)
 {
+    gone.mpam = l1d_.gone_label();
     const bool of_shared_frame = (gone.line.value & shared_tag) != 0;
     gone.line.value &= ~shared_tag;
     if (!l2_) {
@@ -32,15 +34,15 @@ void private_caches::l1_gives_up(written_back gone)
 void private_caches::l2_gives_up(const std::optional<displaced> &gone)
 {
     if (gone && gone->dirty) {
-        bus_.write_back({gone->line, gone->owner});
+        bus_.write_back({gone->line, gone->owner, l2_->gone_label()});
     } else if (gone && bus_.keeps_clean()) {
-        bus_.give_up_clean({gone->line, gone->owner}, false);
+        bus_.give_up_clean({gone->line, gone->owner, l2_->gone_label()}, false);
     }
 }
 
 void private_caches::fill_l2(phys_addr line, owner_id owner)
 {
-    l2_gives_up(l2_->fill(line, owner, access_kind::read));
+    l2_gives_up(l2_->fill(line, owner, access_kind::read, line_mark::none, bus_.label()));
 }
 
 std::optional<written_back> private_caches::drop(phys_addr line)
@@ -50,7 +52,7 @@ std::optional<written_back> private_caches::drop(phys_addr line)
         for (cache *level : {&l1d_, l2()}) {
             const std::optional<displaced> was = level == nullptr ? std::nullopt : level->invalidate(known);
             if (was && was->dirty) {
-                newest = written_back{line, was->owner};
+                newest = written_back{line, was->owner, level->gone_label()};
             }
         }
     }
@@ -63,6 +65,7 @@ bool private_caches::snoop(phys_addr line, access_kind kind, owner_id owner, pic
     if (!l1d_.contains(tagged)) {
         return false;
     }
+    const mpam_label label = l1d_.label_of(tagged);
     bool dirty = false;
     if (kind == access_kind::write) {
         const std::optional<displaced> was = l1d_.invalidate(tagged);
@@ -72,7 +75,7 @@ bool private_caches::snoop(phys_addr line, access_kind kind, owner_id owner, pic
     }
     if (dirty) {
         tallies_.count(core_event::l1d_write_back);
-        bus_.hand_over({line, owner}, when);
+        bus_.hand_over({line, owner, label}, when);
     }
     return kind == access_kind::write || dirty;
 }

@@ -57,7 +57,7 @@ public:
     }
     void fill_l1(phys_addr line, access_kind kind, owner_id owner, line_mark mark)
     {
-        const cache::contents gone = l1d_.fill_over(line, owner, kind, mark);
+        const cache::contents gone = l1d_.fill_over(line, owner, kind, mark, bus_.label());
         if (cache::is_dirty(gone)) [[unlikely]] {
             l1_gives_up(l1d_.given_up(gone));
         } else if (keeps_clean_ && cache::is_line(gone)) {

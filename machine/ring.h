@@ -23,6 +23,16 @@ public:
         slots_[end_++ & mask_] = added;
     }
     void pop_front() { ++first_; }
+    [[nodiscard]] const T &at(std::size_t place) const { return slots_[(first_ + place) & mask_]; }
+    // The element there becomes the first; the order of the others stays.
+    void bring_to_front(std::size_t place)
+    {
+        const T chosen = at(place);
+        for (; place != 0; --place) {
+            slots_[(first_ + place) & mask_] = slots_[(first_ + place - 1) & mask_];
+        }
+        slots_[first_ & mask_] = chosen;
+    }
     // Behind the last element that `after(element, added)` does not say to come after it: cheap if that is
     // near the end.
     template <class After> void insert(const T &added, const After &after)

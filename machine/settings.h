@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "machine/dram/memory.h"
+#include "machine/mpam/settings.h"
 #include "machine/replacement.h"
 
 namespace bulkhead::machine {
@@ -172,6 +173,7 @@ struct settings {
     std::vector<region_settings> regions;
     std::uint32_t writes_in_flight = 16; // from all masters, until the controller has taken them
     dram_settings dram;
+    std::optional<mpam::system_settings> mpam; // nothing: requests have no labels that anybody looks at
 };
 
 } // namespace bulkhead::machine

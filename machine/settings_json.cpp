@@ -140,6 +140,15 @@ private:
         }
         field = name == "l1" ? walk_path::l1 : name == "l2" ? walk_path::l2 : walk_path::memory;
     }
+    static void into(const json &value, const std::string &where, mpam::portion_kind &field)
+    {
+        std::string name;
+        into(value, where, name);
+        if (name != "ways" && name != "sets") {
+            refuse(where, "'" + name + "' is neither ways nor sets");
+        }
+        field = name == "ways" ? mpam::portion_kind::ways : mpam::portion_kind::sets;
+    }
     static void into(const json &value, const std::string &where, byte_count &field)
     {
         into(value, where, field.value);
@@ -370,6 +379,79 @@ void read_signals(object &from, signal_settings &to)
         .read("maintenance_ps", to.maintenance_ps);
 }
 
+void read_capacity(object &from, mpam::capacity_settings &to)
+{
+    from.read("bits", to.bits).read("maximum", to.maximum).read("minimum", to.minimum).read("soft", to.soft);
+}
+
+void read_associativity(object &from, mpam::associativity_settings &to)
+{
+    from.read("bits", to.bits);
+}
+
+void read_bandwidth(object &from, mpam::bandwidth_settings &to)
+{
+    from.read("bits", to.bits)
+        .read("min", to.min)
+        .read("max", to.max)
+        .read("portions", to.portions)
+        .read("proportional", to.proportional)
+        .read("window_ps", to.window_ps)
+        .read("window_writable", to.window_writable);
+}
+
+void read_priority(object &from, mpam::priority_settings &to)
+{
+    from.read("internal", to.internal).read("downstream", to.downstream).read("zero_is_low", to.zero_is_low);
+}
+
+void read_storage_monitors(object &from, mpam::storage_monitor_settings &to)
+{
+    from.read("count", to.count).read("capture", to.capture);
+}
+
+void read_bandwidth_monitors(object &from, mpam::bandwidth_monitor_settings &to)
+{
+    from.read("count", to.count)
+        .read("capture", to.capture)
+        .read("bits", to.bits)
+        .read("by_direction", to.by_direction)
+        .read("scale", to.scale);
+}
+
+void read_mpam_resource(object &from, mpam::resource_settings &to)
+{
+    from.read("level", to.level)
+        .read("portions", to.portions)
+        .read("portions_are", to.portions_are)
+        .read("capacity", to.capacity, read_capacity)
+        .read("associativity", to.associativity, read_associativity)
+        .read("bandwidth", to.bandwidth, read_bandwidth)
+        .read("priority", to.priority, read_priority)
+        .read("storage_monitors", to.storage_monitors, read_storage_monitors)
+        .read("bandwidth_monitors", to.bandwidth_monitors, read_bandwidth_monitors);
+}
+
+void read_mpam_component(object &from, mpam::component_settings &to)
+{
+    from.read("name", to.name)
+        .read("at", to.at)
+        .read("version", to.version)
+        .read("error_interrupt", to.error_interrupt)
+        .read("overflow_interrupt", to.overflow_interrupt)
+        .read("not_ready_ps", to.not_ready_ps)
+        .read("internal_partids", to.internal_partids)
+        .read("resources", to.resources, read_mpam_resource);
+}
+
+void read_mpam(object &from, mpam::system_settings &to)
+{
+    from.read("partids", to.partids)
+        .read("monitor_groups", to.monitor_groups)
+        .read("virtual_partids", to.virtual_partids)
+        .read("components", to.components, read_mpam_component);
+}
+
 void read_settings(object &from, settings &to)
 {
     from.read("seed", to.seed)
@@ -382,7 +464,8 @@ void read_settings(object &from, settings &to)
         .read("coherence", to.coherence, read_coherence)
         .read("regions", to.regions, read_region)
         .read("writes_in_flight", to.writes_in_flight)
-        .read("dram", to.dram, read_dram);
+        .read("dram", to.dram, read_dram)
+        .read("mpam", to.mpam, read_mpam);
 }
 
 } // namespace

@@ -24,9 +24,9 @@ public:
     picoseconds pass(picoseconds when) { return take_port(when) + picoseconds{wanted_.latency_ps}; }
     // A line that is not here takes its place at once, marked as coming; the caller knows when it comes. Says
     // what had to go.
-    cache::contents take_in(phys_addr line, owner_id owner)
+    cache::contents take_in(phys_addr line, owner_id owner, mpam_label label)
     {
-        return storage_.fill_over(line, owner, access_kind::read, line_mark::coming);
+        return storage_.fill_over(line, owner, access_kind::read, line_mark::coming, label);
     }
 
     // Whether lines enter it when the level above gives them up, clean ones too, and not when it is asked for

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 
+#include "machine/mpam/label.h"
 #include "machine/settings.h"
 #include "machine/types.h"
 
@@ -25,6 +26,7 @@ public:
         std::uint64_t bytes = 0; // that were stored: a bit for each 64th of the line
         owner_id owner;
         bool fetched = false; // its fill is in flight; else it is merged
+        mpam_label mpam{};    // of what began to write it
 
         [[nodiscard]] bool whole() const { return ~bytes == 0; }
     };
@@ -63,13 +65,13 @@ public:
     }
     // A line that was not being written is from now on. Not more than may_merge() says if it is not fetched.
     // The oldest that was fetched gives way if need be: nobody will know any more whether it became whole.
-    line &begin(std::uint64_t number, owner_id owner, bool fetched)
+    line &begin(std::uint64_t number, owner_id owner, bool fetched, mpam_label label = {})
     {
         if (count_ == most) {
             broken(*std::find_if(lines_.begin(), lines_.end(), [](const line &one) { return one.fetched; }));
         }
         merging_ += fetched ? 0 : 1;
-        lines_[count_] = {number, 0, owner, fetched};
+        lines_[count_] = {number, 0, owner, fetched, label};
         return lines_[count_++];
     }
     // Bytes of it, from `offset` on, are stored.

@@ -2,7 +2,7 @@
 //
 // Every system register that a guest's C code touches: name and encoding. Each backend of <arch/sysreg.h>
 // defines the SYSREG macros and includes this table, so no guard: it is meant to be included repeatedly.
-// The GIC's registers are given by encoding, because not every assembler knows their names.
+// The GIC's and MPAM's registers are given by encoding, because not every assembler knows their names.
 
 SYSREG(CNTV_CTL_EL0, "cntv_ctl_el0")
 SYSREG(CNTV_CVAL_EL0, "cntv_cval_el0")
@@ -22,11 +22,14 @@ SYSREG(PMXEVTYPER_EL0, "pmxevtyper_el0")
 SYSREG(PMXEVCNTR_EL0, "pmxevcntr_el0")
 SYSREG(PMCCNTR_EL0, "pmccntr_el0")
 SYSREG(PMCCFILTR_EL0, "pmccfiltr_el0")
+SYSREG(MPAM1_EL1, "s3_0_c10_c5_0")
+SYSREG(MPAM0_EL1, "s3_0_c10_c5_1")
 SYSREG(ICC_SRE_EL1, "s3_0_c12_c12_5")
 SYSREG_READ_ONLY(MPIDR_EL1, "mpidr_el1")
 SYSREG_READ_ONLY(ID_AA64PFR0_EL1, "id_aa64pfr0_el1")
 SYSREG_READ_ONLY(ID_AA64DFR0_EL1, "id_aa64dfr0_el1")
 SYSREG_READ_ONLY(ID_AA64ISAR0_EL1, "id_aa64isar0_el1")
+SYSREG_READ_ONLY(MPAMIDR_EL1, "s3_0_c10_c4_4")
 SYSREG_READ_ONLY(CTR_EL0, "ctr_el0")
 SYSREG_READ_ONLY(TPIDR_EL1, "tpidr_el1")
 SYSREG_READ_ONLY(ESR_EL1, "esr_el1")

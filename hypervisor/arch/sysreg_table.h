@@ -194,6 +194,23 @@ SYSREG(ICH_LR13_EL2, 3, 4, 12, 13, 5)
 SYSREG(ICH_LR14_EL2, 3, 4, 12, 13, 6)
 SYSREG(ICH_LR15_EL2, 3, 4, 12, 13, 7)
 
+/* MPAM: whose partition requests are of; of EL0 and EL1, of EL2, and what a guest's own numbers stand for */
+SYSREG(MPAMIDR_EL1, 3, 0, 10, 4, 4)
+SYSREG(MPAM1_EL1, 3, 0, 10, 5, 0)
+SYSREG(MPAM0_EL1, 3, 0, 10, 5, 1)
+SYSREG(MPAMHCR_EL2, 3, 4, 10, 4, 0)
+SYSREG(MPAMVPMV_EL2, 3, 4, 10, 4, 1)
+SYSREG(MPAM2_EL2, 3, 4, 10, 5, 0)
+SYSREG(MPAMBW2_EL2, 3, 4, 10, 5, 4)
+SYSREG(MPAMVPM0_EL2, 3, 4, 10, 6, 0)
+SYSREG(MPAMVPM1_EL2, 3, 4, 10, 6, 1)
+SYSREG(MPAMVPM2_EL2, 3, 4, 10, 6, 2)
+SYSREG(MPAMVPM3_EL2, 3, 4, 10, 6, 3)
+SYSREG(MPAMVPM4_EL2, 3, 4, 10, 6, 4)
+SYSREG(MPAMVPM5_EL2, 3, 4, 10, 6, 5)
+SYSREG(MPAMVPM6_EL2, 3, 4, 10, 6, 6)
+SYSREG(MPAMVPM7_EL2, 3, 4, 10, 6, 7)
+
 /* Performance monitors: reset at start so that nothing a loader left counts or interrupts */
 SYSREG(PMCR_EL0, 3, 3, 9, 12, 0)
 SYSREG(PMCNTENSET_EL0, 3, 3, 9, 12, 1)

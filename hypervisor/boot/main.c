@@ -8,6 +8,8 @@
 #include "flow/flows.h"
 #include "memory/stage2.h"
 #include "memory/window.h"
+#include "mpam/mpam_components.h"
+#include "mpam/mpam_labels.h"
 #include "run/crash.h"
 #include "run/domain_life.h"
 #include "run/guest_state.h"
@@ -22,6 +24,7 @@
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
+#include "vm/machine_alarm.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
@@ -51,6 +54,19 @@ uint32_t cpu_find_index(void)
     return index;
 }
 
+/* What does not fit is logged, and the log is written before a refusal. */
+static void init_mpam(void)
+{
+    enum bh_manifest_error error;
+
+    mpam_detect();
+    error = mpam_label_domains() ? mpam_components_init() : BH_MANIFEST_ERROR_MPAM;
+    if (error != BH_MANIFEST_ERROR_NONE) {
+        console_write_start();
+        refuse(error, offsetof(struct manifest_header, mpam));
+    }
+}
+
 static void init_machine(void)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -64,6 +80,7 @@ static void init_machine(void)
     if (!domain_init_all() || !flows_init_all() || !statistics_init_all()) {
         refuse(BH_MANIFEST_ERROR_POOL_EXHAUSTED, offsetof(struct manifest_header, hypervisor));
     }
+    init_mpam();
 }
 
 static void init_core(struct cpu *cpu)
@@ -80,6 +97,9 @@ static void init_core(struct cpu *cpu)
     if (system_manifest()->platform.s2fwb != 0 && !stage2_core_can_force()) {
         refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, platform.s2fwb));
     }
+    if (!mpam_core_init()) {
+        refuse(BH_MANIFEST_ERROR_HARDWARE, offsetof(struct manifest_header, mpam));
+    }
     if (!branch_predictors_init(cpu)) {
         console_log("core %u: guests can steer what it predicts, and its firmware has no workaround",
                     cpu->index);
@@ -93,6 +113,7 @@ static void init_core(struct cpu *cpu)
     if (cpu->index == system_manifest()->hypervisor.console_core) {
         gic_enable(system_manifest()->platform.cnthp_irq, cpu->mpidr);
         console_start();
+        mpam_components_start(cpu);
     }
 }
 
@@ -131,8 +152,8 @@ static void arm_run_limit(const struct cpu *cpu)
     const struct manifest_hypervisor *hypervisor = &system_manifest()->hypervisor;
 
     if (hypervisor->run_for_ns != 0 && cpu->index == hypervisor->console_core) {
-        clock_set_alarm(CLOCK_ALARM_RUN_LIMIT,
-                        system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
+        machine_alarm_set(MACHINE_ALARM_RUN_LIMIT,
+                          system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
     }
 }
 

@@ -47,6 +47,7 @@ static const char reasons[][24] = {
     "not in image",
     "flow",
     "bandwidth",
+    "mpam",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

@@ -92,11 +92,10 @@ void guest_context_save(struct guest_context *to, const struct guest_regs *gener
     arch_isb();
 }
 
-void guest_context_load(const struct guest_context *from, uint64_t vttbr, uint32_t vcpu_index,
-                        struct guest_regs *general)
+void guest_context_load(const struct guest_context *from, const struct vcpu *vcpu, struct guest_regs *general)
 {
     *general = from->general;
-    guest_translation_close(vttbr, vcpu_index);
+    guest_translation_close(vcpu);
     sysreg_write(ELR_EL2, from->return_address);
     sysreg_write(SPSR_EL2, from->pstate);
 #define LOAD(i, name) sysreg_write(name, from->registers[i]);

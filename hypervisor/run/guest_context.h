@@ -42,8 +42,8 @@ struct guest_context {
 /* The guest that the core has now, and `general`, into `to`; its timers are off afterwards. */
 void guest_context_save(struct guest_context *to, const struct guest_regs *general);
 
-/* The reverse; under the stage-2 tables of `vttbr`, for the VCPU with this index. Its timers are on again. */
-void guest_context_load(const struct guest_context *from, uint64_t vttbr, uint32_t vcpu_index,
+/* The reverse, for this VCPU, under its domain's stage-2 tables. Its timers are on again. */
+void guest_context_load(const struct guest_context *from, const struct vcpu *vcpu,
                         struct guest_regs *general);
 
 /* Of a guest that does not come back. */

@@ -5,6 +5,7 @@
  */
 #include "run/guest_state.h"
 #include "memory/stage2.h"
+#include "mpam/mpam_labels.h"
 #include "run/guest_debug.h"
 #include "vm/domain.h"
 #include "vm/system.h"
@@ -169,14 +170,15 @@ static void keys_reset(void)
 }
 
 /* With translation off EL1 could still reach stage 2's walks: it is turned on, and no table may be walked. */
-void guest_translation_close(uint64_t vttbr, uint32_t vcpu_index)
+void guest_translation_close(const struct vcpu *vcpu)
 {
     sysreg_write(TCR_EL1, sysreg_read(TCR_EL1) | TCR_EPD0 | TCR_EPD1);
     arch_isb();
     sysreg_write(SCTLR_EL1, sysreg_read(SCTLR_EL1) | SCTLR_M);
     arch_isb();
-    sysreg_write(VTTBR_EL2, vttbr);
-    sysreg_write(VMPIDR_EL2, MPIDR_RES1 | vcpu_index);
+    sysreg_write(VTTBR_EL2, vcpu->domain->stage2.vttbr);
+    sysreg_write(VMPIDR_EL2, MPIDR_RES1 | vcpu->index);
+    mpam_enter(vcpu);
     arch_isb();
 }
 
@@ -188,9 +190,9 @@ void guest_translation_open(uint64_t sctlr, uint64_t tcr)
     sysreg_write(TCR_EL1, tcr);
 }
 
-void guest_state_reset(uint64_t vttbr, uint32_t vcpu_index)
+void guest_state_reset(const struct vcpu *vcpu)
 {
-    guest_translation_close(vttbr, vcpu_index);
+    guest_translation_close(vcpu);
     sysreg_write(CNTVOFF_EL2, 0);
     sysreg_write(CNTV_CTL_EL0, 0);
     sysreg_write(CNTP_CTL_EL0, 0);

@@ -6,6 +6,7 @@
 #include "run/irq.h"
 #include "console/console.h"
 #include "flow/flows.h"
+#include "mpam/mpam_components.h"
 #include "run/shared_core.h"
 #include "run/system_end.h"
 #include "run/vcpu_run.h"
@@ -14,6 +15,7 @@
 #include "vgic/vgic.h"
 #include "vm/clock.h"
 #include "vm/domain.h"
+#include "vm/machine_alarm.h"
 #include "vm/system.h"
 #include "vm/vcpu.h"
 #include <arch/gic.h>
@@ -36,8 +38,9 @@ static __attribute__((noinline)) void handle_shared_request(struct cpu *cpu, uin
     }
 }
 
-/* The console is all domains': what it takes is not of the VCPU that happens to have this core. */
-static void serve_console(struct cpu *cpu, void (*serve)(void))
+/* The console and MPAM's monitors are all domains': what they take is not of the VCPU that happens to have
+ * this core. */
+static void serve_all(struct cpu *cpu, void (*serve)(void))
 {
     bool paused = bandwidth_pause(cpu);
 
@@ -57,7 +60,7 @@ static void handle_requests(struct cpu *cpu)
         handle_shared_request(cpu, requests);
     }
     if ((requests & CPU_REQUEST_CONSOLE) != 0) {
-        serve_console(cpu, console_handle_request);
+        serve_all(cpu, console_handle_request);
         system_finish_if_ending();
     }
     if ((requests & CPU_REQUEST_BUDGETS) != 0) {
@@ -73,7 +76,9 @@ static void handle_requests(struct cpu *cpu)
      */
 }
 
-/* A device's interrupt goes to the domain that has the device; the broker's engine is EL2's own. */
+/* A device's interrupt goes to the domain that has the device; the broker's engine and MPAM's components are
+ * EL2's own.
+ */
 static void handle_shared(struct cpu *cpu, uint32_t intid)
 {
     gic_end(intid);
@@ -82,7 +87,7 @@ static void handle_shared(struct cpu *cpu, uint32_t intid)
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
         return;
     }
-    if (flows_engine_interrupt(intid)) {
+    if (flows_engine_interrupt(intid) || mpam_components_interrupt(intid)) {
         cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_DEVICE);
         gic_deactivate(intid);
         return;
@@ -92,6 +97,18 @@ static void handle_shared(struct cpu *cpu, uint32_t intid)
     cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
 }
 
+static void handle_machine_alarm(struct cpu *cpu)
+{
+    uint32_t due = machine_alarm_take();
+
+    if ((due & 1u << MACHINE_ALARM_RUN_LIMIT) != 0) {
+        system_end(BH_END_REASON_RUN_LIMIT);
+    }
+    if ((due & 1u << MACHINE_ALARM_MONITORS) != 0) {
+        serve_all(cpu, mpam_components_alarm);
+    }
+}
+
 static void handle_alarms(struct cpu *cpu)
 {
     uint32_t due = clock_take_alarms();
@@ -99,11 +116,11 @@ static void handle_alarms(struct cpu *cpu)
     if (cpu->shared != NULL) {
         shared_core_reschedule(cpu);
     }
-    if ((due & 1u << CLOCK_ALARM_RUN_LIMIT) != 0) {
-        system_end(BH_END_REASON_RUN_LIMIT);
+    if ((due & 1u << CLOCK_ALARM_MACHINE) != 0) {
+        handle_machine_alarm(cpu);
     }
     if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
-        serve_console(cpu, console_handle_request);
+        serve_all(cpu, console_handle_request);
     }
     if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
         bandwidth_period(cpu);
@@ -138,7 +155,7 @@ static bool dispatch(struct cpu *cpu, uint32_t intid)
         if (cpu->shared != NULL) {
             shared_core_reschedule(cpu);
         }
-        serve_console(cpu, console_irq);
+        serve_all(cpu, console_irq);
         complete(intid);
         return cpu->hold == 0;
     } else if (intid == platform->cnthp_irq) {

@@ -12,6 +12,7 @@
 #include "core/release_delay.h"
 #include "core/vcpu_sched.h"
 #include "flow/flows.h"
+#include "mpam/mpam_labels.h"
 #include "run/crash.h"
 #include "run/domain_life.h"
 #include "run/guest_context.h"
@@ -433,6 +434,7 @@ static void save(struct cpu *cpu, struct shared_vcpu *one, struct guest_regs *re
     struct shared_core *own = cpu->shared;
 
     guest_context_save(&one->context, regs);
+    mpam_leave(one->vcpu);
     guest_pmu_save(one->vcpu);
     if (arch_take_serror()) {
         cpu_count_exit(cpu, BH_EXIT_REASON_SERROR);
@@ -463,7 +465,7 @@ static void switch_to(struct cpu *cpu, struct shared_vcpu *one, struct guest_reg
         vcpu_begin(cpu, regs);
     } else {
         vgic_unpark(one->vcpu, own->timers_enabled);
-        guest_context_load(&one->context, one->vcpu->domain->stage2.vttbr, one->vcpu->index, regs);
+        guest_context_load(&one->context, one->vcpu, regs);
         guest_pmu_restore(one->vcpu);
     }
     own->timers_enabled = 0;

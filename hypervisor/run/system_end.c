@@ -6,6 +6,7 @@
  */
 #include "run/system_end.h"
 #include "console/console.h"
+#include "mpam/mpam_components.h"
 #include "run/loader.h"
 #include "vm/cpu.h"
 #include "vm/system.h"
@@ -39,6 +40,7 @@ void system_finish_if_ending(void)
     }
     system_ended();
     end_other_cores();
+    mpam_components_end();
     console_flush();
     while (loader_is_at_work()) { /* else the tables that are checked afterwards would show its windows */
     }

@@ -5,6 +5,7 @@
  */
 #include "run/vcpu_run.h"
 #include "flow/flows.h"
+#include "mpam/mpam_labels.h"
 #include "run/domain_life.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
@@ -35,7 +36,8 @@ void vcpu_begin(struct cpu *cpu, struct guest_regs *regs)
 
     memset(regs, 0, sizeof *regs);
     regs->x[0] = vcpu->boot_argument;
-    guest_state_reset(vcpu->domain->stage2.vttbr, vcpu->index);
+    mpam_guest_reset(vcpu);
+    guest_state_reset(vcpu);
     sysreg_write(ELR_EL2, vcpu->entry.value);
     sysreg_write(SPSR_EL2, SPSR_EL1H_MASKED);
     vgic_vcpu_reset(vcpu);

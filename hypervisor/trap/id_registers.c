@@ -2,9 +2,12 @@
  *
  * Masked ID registers. Features are hidden when using them would trap (nobody would handle it) or would reach
  * beyond the guest: performance monitors, SVE, SME, MPAM, AMU, RAS error records, MTE tags, trace, profiling.
+ * MPAM is there for a guest with virtual PARTIDs.
  */
 #include "trap/id_registers.h"
 #include "base/syndrome.h"
+#include "mpam/mpam_labels.h"
+#include "vm/cpu.h"
 #include <arch/sysreg.h>
 
 #define FIELD(shift) (0xFull << (shift))
@@ -94,9 +97,9 @@ uint64_t id_register_value(uint32_t encoding)
     case ID_ENCODING(3u, 4u):
         return sysreg_read(ID_PFR2_EL1);
     case ID_ENCODING(4u, 0u):
-        return masked_pfr0(sysreg_read(ID_AA64PFR0_EL1));
+        return masked_pfr0(sysreg_read(ID_AA64PFR0_EL1)) | mpam_id_fields(this_cpu()->vcpu, encoding);
     case ID_ENCODING(4u, 1u):
-        return sysreg_read(ID_AA64PFR1_EL1) & ~PFR1_HIDDEN;
+        return (sysreg_read(ID_AA64PFR1_EL1) & ~PFR1_HIDDEN) | mpam_id_fields(this_cpu()->vcpu, encoding);
     case ID_ENCODING(5u, 0u):
         return sysreg_read(ID_AA64DFR0_EL1) & ~DFR0_HIDDEN;
     case ID_ENCODING(6u, 0u):

@@ -16,7 +16,7 @@ extern "C" {
  * traps. */
 bool is_id_register(uint32_t encoding);
 
-/* Its value for a guest; unallocated ones read as zero. */
+/* Its value for the guest of this core; unallocated ones read as zero. */
 uint64_t id_register_value(uint32_t encoding);
 
 #ifdef __cplusplus

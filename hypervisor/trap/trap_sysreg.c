@@ -4,6 +4,7 @@
  * guest is not given is undefined to it, as its ID registers say.
  */
 #include "base/syndrome.h"
+#include "mpam/mpam_labels.h"
 #include "time/guest_pmu.h"
 #include "trap/id_registers.h"
 #include "trap/trap.h"
@@ -14,6 +15,7 @@
 #define OSLAR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 0u, 4u)
 #define OSLSR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 1u, 4u)
 #define OSDLR_EL1  SYSREG_ENCODING(2u, 0u, 1u, 3u, 4u)
+#define MPAMIDR    SYSREG_ENCODING(3u, 0u, 10u, 4u, 4u)
 #define DBGPRCR    SYSREG_ENCODING(2u, 0u, 1u, 4u, 4u)
 #define OSLSR_OPEN 0x8u /* implemented, not locked */
 
@@ -51,6 +53,21 @@ static __attribute__((noinline)) void name_monitors(const struct cpu *cpu, struc
                                                     uint32_t reg)
 {
     set_guest_register(regs, reg, guest_register(regs, reg) | guest_pmu_dfr0(cpu->vcpu));
+}
+
+/* What no guest has, but for those with virtual PARTIDs. */
+static __attribute__((noinline)) bool access_other(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
+{
+    uint64_t value;
+
+    if (esr_sysreg_encoding(esr) == MPAMIDR && esr_sysreg_is_read(esr) && mpam_guest_ids(cpu->vcpu, &value)) {
+        cpu_count_exit(cpu, BH_EXIT_REASON_OTHER_REGISTER);
+        set_guest_register(regs, esr_sysreg_register(esr), value);
+        trap_skip_instruction(esr);
+    } else {
+        undefined(cpu, BH_EXIT_REASON_OTHER_REGISTER);
+    }
+    return true;
 }
 
 /* False: the guest has no such register. */
@@ -105,8 +122,7 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
         undefined(cpu, BH_EXIT_REASON_DEBUG_REGISTER);
         return true;
     } else {
-        undefined(cpu, BH_EXIT_REASON_OTHER_REGISTER);
-        return true;
+        return access_other(cpu, regs, esr);
     }
     trap_skip_instruction(esr);
     return true;

@@ -9,6 +9,7 @@
 #include "console/vuart_state.h"
 #include "core/event_pool.h"
 #include "memory/stage2.h"
+#include "mpam/mpam_state.h"
 #include "time/time_state.h"
 #include "vgic/vgic_state.h"
 #include "vm/vcpu.h"
@@ -49,6 +50,7 @@ struct domain {
     struct vuart vuart;
     struct event_pool share; /* of a budget that its VCPUs have together */
     struct bandwidth_update update;
+    struct mpam_domain mpam;
     _Atomic uint32_t restart_requests; /* counted under `life` */
     bool spread;                       /* its VCPUs are on several cores */
     uint32_t vcpu_count;

@@ -8,6 +8,7 @@
 
 #include "core/address.h"
 #include "core/spinlock.h"
+#include "mpam/mpam_state.h"
 #include "time/time_state.h"
 #include "vgic/vgic_state.h"
 #include <stdatomic.h>
@@ -39,6 +40,7 @@ struct vcpu {
     uint64_t boot_argument; /* x0 at the start */
     struct vgic_vcpu vgic;
     struct guest_pmu pmu;
+    struct mpam_guest mpam;
 };
 
 #endif

@@ -332,7 +332,7 @@ void zdma_channel::write_lines()
             fail(destination_.data_error);
             return;
         }
-        if (!around_.memory.has_room(around_.way, *this, now())) {
+        if (!around_.memory.has_room(around_.way, *this, around_.label, now())) {
             waits_for_room_ = true;
             return;
         }
@@ -418,7 +418,8 @@ line_request zdma_channel::request(access_kind kind, std::uint64_t address) cons
     return {.line = phys_addr{line_of(address)},
             .kind = kind,
             .owner = around_.owner,
-            .master = static_cast<std::uint32_t>(around_.way.master)};
+            .master = static_cast<std::uint32_t>(around_.way.master),
+            .mpam = around_.label};
 }
 
 std::uint64_t zdma_channel::line_of(std::uint64_t address) const

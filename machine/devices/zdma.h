@@ -50,7 +50,8 @@ public:
         engine &timeline;
         memory_system &memory;
         route way;
-        owner_id owner; // who is charged for what it does
+        owner_id owner;     // who is charged for what it does
+        mpam_label label{}; // of its requests: one, as of a master without an SMMU
         // The bytes of a physical range; empty: there is no memory, or none that the channel may reach.
         std::function<std::span<std::byte>(phys_addr first, byte_count bytes, access_kind kind)> bytes;
         std::function<void(bool high)> line;

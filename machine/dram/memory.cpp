@@ -2,6 +2,8 @@
 // The controller's outside; see the header. Converts and distributes, decides nothing.
 #include "machine/dram/memory.h"
 
+#include "machine/dram/partition_turns.h"
+
 namespace bulkhead::machine::dram {
 
 result<memory> memory::make(const memory_settings &settings, std::vector<issued> *log)
@@ -26,19 +28,12 @@ memory::memory(const memory_settings &settings, mapping map, std::vector<issued>
     }
 }
 
-bool memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when,
-                     std::uint16_t partition)
+bool memory::request(request_id id, phys_addr address, access_kind kind, picoseconds when, mpam_label label)
 {
-    if (control_ != nullptr) [[unlikely]] {
-        when = control_->admit(partition, kind, settings_.shape.of().burst, when);
-    }
     const std::uint64_t at = map_.packed(address);
     const clocks arrival = clock_.edge_at(when + settings_.request_latency);
     port &own = ports_[mapping::channel_of(at)];
-    own.inbox.insert({id, at, arrival, kind == access_kind::write},
-                     [](const incoming &one, const incoming &added) { return one.when > added.when; });
-    own.arrival = std::min(own.arrival, arrival);
-    own.writes += kind == access_kind::write ? 1 : 0;
+    take_in(own, {id, at, arrival, kind == access_kind::write, label});
     if (requests_ != nullptr) [[unlikely]] {
         requests_->add(address.value, kind == access_kind::write, arrival);
     }
@@ -46,6 +41,45 @@ bool memory::request(request_id id, phys_addr address, access_kind kind, picosec
     const bool sooner = seen < next_;
     next_ = sooner ? seen : next_;
     return sooner;
+}
+
+inline void memory::take_in(port &own, const incoming &one)
+{
+    own.inbox.insert(one,
+                     [](const incoming &before, const incoming &added) { return before.when > added.when; });
+    own.arrival = std::min(own.arrival, one.when);
+    own.writes += one.write ? 1 : 0;
+}
+
+// Whether the bandwidth control lets an arrival come again later.
+bool memory::put_off(port &own, const incoming &one)
+{
+    const bandwidth_control::request what{static_cast<std::size_t>(&own - ports_.data()), one.label,
+                                          one.write ? access_kind::write : access_kind::read,
+                                          settings_.shape.of().burst};
+    const picoseconds when = clock_.time_of(one.when);
+    const picoseconds enters = control_->admit(what, when);
+    if (enters <= when) {
+        control_->entered(what, when);
+        return false;
+    }
+    incoming again = one;
+    again.when = std::max(one.when + 1, clock_.edge_at(enters));
+    take_in(own, again);
+    return true;
+}
+
+void memory::set_bandwidth_control(bandwidth_control *control)
+{
+    control_ = control;
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+        if (control == nullptr) {
+            ports_[i].channel.set_turns(make_turn_policy(settings_.how));
+        } else {
+            ports_[i].channel.set_turns(std::make_unique<partition_turns>(
+                settings_.how, settings_.timings, *control, i, settings_.shape.of().burst));
+        }
+    }
 }
 
 // Arrivals and decisions in order of time; at the same clock a request arrives before the decision. Returns
@@ -59,7 +93,10 @@ clocks memory::advance(port &own, clocks until)
         own.arrival = own.inbox.empty() ? scheduler::never : own.inbox.front().when;
         own.writes -= next.write ? 1 : 0;
         channel.advance(next.when);
-        channel.request(next.id, mapping::unpack(next.at), next.write, next.when);
+        if (control_ != nullptr && put_off(own, next)) [[unlikely]] {
+            continue;
+        }
+        channel.request(next.id, mapping::unpack(next.at), next.write, next.when, next.label.partition);
     }
     channel.advance(until);
     const clocks known = channel.completes_after();
@@ -80,6 +117,13 @@ memory_profile memory::profile(picoseconds now)
         sum.written.value += burst * counts.of(command::write);
     }
     return sum;
+}
+
+void memory::settle(picoseconds now)
+{
+    for (port &one : ports_) {
+        (void)advance(one, clock_.edge_at(now));
+    }
 }
 
 double memory::peak_bytes_per_s() const

@@ -49,12 +49,11 @@ public:
 
     // A line is wanted, or given back; at `when`, which is not before a time that advance() was given.
     // Requests may come in any order of time.
-    // `partition`: MPAM's, for the bandwidth control. Says whether next() has changed.
-    bool request(request_id id, phys_addr address, access_kind kind, picoseconds when,
-                 std::uint16_t partition = 0);
+    // `label`: MPAM's, for the bandwidth control. Says whether next() has changed.
+    bool request(request_id id, phys_addr address, access_kind kind, picoseconds when, mpam_label label = {});
 
-    // Each outlives the memory or is taken away again by a null pointer.
-    void set_bandwidth_control(bandwidth_control *control) { control_ = control; }
+    // Each outlives the memory or is taken away again by a null pointer; the first while nothing is pending.
+    void set_bandwidth_control(bandwidth_control *control);
     void set_request_log(request_log *requests) { requests_ = requests; }
 
     // Lets everything happen that is due before `until`; `answered(answer)` is called for each answer, in no
@@ -76,6 +75,9 @@ public:
     // What was done by `now`, which nothing may precede any more. All that is due by then is decided, so that
     // no request counts as pending that has gone; who gets its answer still hears of it at next().
     [[nodiscard]] memory_profile profile(picoseconds now);
+    // Lets requests arrive and go by `now`, for who looks at what a bandwidth control counted.
+    void settle(picoseconds now);
+    [[nodiscard]] std::size_t channels() const { return ports_.size(); }
     // Bytes per second that the data bus can carry.
     [[nodiscard]] double peak_bytes_per_s() const;
 
@@ -86,6 +88,7 @@ private:
         std::uint64_t at; // packed by the mapping
         clocks when;
         bool write;
+        mpam_label label;
     };
     // A channel and what is on its way to it, in order of time.
     struct port {
@@ -97,6 +100,8 @@ private:
 
     memory(const memory_settings &settings, mapping map, std::vector<issued> *log);
     clocks advance(port &own, clocks until);
+    void take_in(port &own, const incoming &one);
+    [[gnu::noinline]] bool put_off(port &own, const incoming &one);
 
     // No answer that what is on its way brings about is before it. A write is answered when it comes.
     static clocks answered_after(const port &own, clocks arrival)

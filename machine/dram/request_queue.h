@@ -25,9 +25,10 @@ public:
         std::uint64_t arrived = 0; // the clock in which it came into the queue
         std::uint32_t row = 0;
         std::uint32_t column = 0;
-        std::uint32_t bank = 0;
-        std::uint32_t stamp = 0; // column commands of the channel, modulo 2^32, when it came
-        entry *younger = this;   // of all; the oldest one's and the youngest one's neighbour is no request
+        std::uint16_t bank = 0;
+        std::uint16_t partition = 0; // MPAM's
+        std::uint32_t stamp = 0;     // column commands of the channel, modulo 2^32, when it came
+        entry *younger = this; // of all; the oldest one's and the youngest one's neighbour is no request
         entry *older = this;
 
     private:
@@ -58,6 +59,7 @@ public:
         std::uint64_t order;
         std::uint64_t when;
         std::uint32_t stamp = 0;
+        std::uint16_t partition = 0;
     };
 
     // Not when it is full. `open`: the row that is open in the bank.
@@ -70,9 +72,10 @@ public:
         added.order = one.order;
         added.arrived = one.when;
         added.stamp = one.stamp;
+        added.partition = one.partition;
         added.row = at.row;
         added.column = at.column;
-        added.bank = at.bank;
+        added.bank = static_cast<std::uint16_t>(at.bank);
         added.next = &bank;
         added.previous = bank.previous;
         bank.previous->next = &added;

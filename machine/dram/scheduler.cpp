@@ -68,12 +68,22 @@ scheduler_statistics scheduler::statistics(clocks now) const
 
 // Arrivals
 
-[[gnu::flatten]] void scheduler::request(request_id id, const place &at, bool write, clocks when)
+void scheduler::set_turns(std::unique_ptr<turn_policy> turns)
+{
+    turns_ = std::move(turns);
+    follows_rows_ = turns_->follows_rows();
+    tells_partitions_ = turns_->tells_partitions();
+    turn_ = {};
+    stale_ = all_kinds;
+}
+
+[[gnu::flatten]] void scheduler::request(request_id id, const place &at, bool write, clocks when,
+                                         std::uint16_t partition)
 {
     begin_busy(when);
     ring<waiting> &line = write ? waiting_writes_ : waiting_reads_;
-    if (!line.empty() || !admit(id, at, write, when)) {
-        line.push_back({id, at});
+    if (!line.empty() || !admit(id, at, write, when, partition)) [[unlikely]] {
+        line.push_back({id, at, partition, when});
     }
     if (changed_) {
         changed_ = false;
@@ -86,14 +96,35 @@ void scheduler::admit_waiting(clocks when)
 {
     for (ring<waiting> *const line : {&waiting_reads_, &waiting_writes_}) {
         const bool write = line == &waiting_writes_;
-        while (!line->empty() && admit(line->front().id, line->front().at, write, when)) {
+        while (!line->empty()) {
+            if (tells_partitions_) [[unlikely]] {
+                choose_waiting(*line, when);
+            }
+            if (!admit(line->front().id, line->front().at, write, when, line->front().partition)) {
+                break;
+            }
             line->pop_front();
         }
     }
 }
 
+// Who enters next comes to the front, unless who is there has waited long.
+void scheduler::choose_waiting(ring<waiting> &line, clocks when)
+{
+    if (line.front().arrived + policy_.age_limit < when) {
+        return;
+    }
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < line.size(); ++i) {
+        const std::uint16_t own = line.at(i).partition;
+        const std::uint16_t other = line.at(best).partition;
+        best = own != other && turns_->goes_ahead(own, other, when) ? i : best;
+    }
+    line.bring_to_front(best);
+}
+
 // Into its queue, or answered without one; false if the queue is full.
-bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
+bool scheduler::admit(request_id id, const place &at, bool write, clocks when, std::uint16_t partition)
 {
     const bool known = writes_.size() != 0 && writes_.has(at);
     if (known && !write) {
@@ -109,7 +140,7 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
         if (queue.full()) {
             return false;
         }
-        append(id, at, write, when);
+        append(id, at, write, when, partition);
     }
     if (write) {
         completions_.push_back({id, when, true});
@@ -117,14 +148,16 @@ bool scheduler::admit(request_id id, const place &at, bool write, clocks when)
     return true;
 }
 
-[[gnu::always_inline]] inline void scheduler::append(request_id id, const place &at, bool write, clocks when)
+[[gnu::always_inline]] inline void scheduler::append(request_id id, const place &at, bool write, clocks when,
+                                                     std::uint16_t partition)
 {
     request_queue &queue = queue_of(write);
     const std::uint64_t own = bit(at.bank);
     const std::uint32_t open = banks_.open_row(at.bank);
     const bool known = (queue.banks() & own) != 0;
     const bool hit = (queue.hits() & own) != 0;
-    queue.append({.id = id, .order = order_++, .when = when, .stamp = served_}, at, open);
+    queue.append({.id = id, .order = order_++, .when = when, .stamp = served_, .partition = partition}, at,
+                 open);
     if ((closing_ & own) != 0 && open == at.row) [[unlikely]] {
         closing_ &= ~own;
     }
@@ -453,7 +486,7 @@ template <command column> void scheduler::access(std::uint32_t bank, clocks when
     }
     ++served_;
     if (!turn_.settled) {
-        turns_->served(write, when);
+        turns_->served_for(served.partition, write, when); // its place is free, but nobody has taken it yet
     }
     const clocks end = when + (write ? timing_.cwl : timing_.cl) + timing_.burst;
     busy_until_ = later(busy_until_, end);

@@ -51,7 +51,10 @@ public:
 
     // A request that arrives at `when`, not before any time given to advance(). It waits outside of the
     // queues while they are full, in order of arrival.
-    void request(request_id id, const place &at, bool write, clocks when);
+    void request(request_id id, const place &at, bool write, clocks when, std::uint16_t partition = 0);
+
+    // Another policy decides about turns from now on. While nothing is pending.
+    void set_turns(std::unique_ptr<turn_policy> turns);
 
     // Issues all that goes before `until`. No request may come before it any more.
     void advance(clocks until)
@@ -85,6 +88,8 @@ private:
     struct waiting {
         request_id id;
         place at;
+        std::uint16_t partition;
+        clocks arrived;
     };
     // A command that can go at `when`. Of two that could go in one clock the one with the lower precedence
     // goes: its class is in the highest bits, then the request's order, its direction, and the bank in the
@@ -117,9 +122,10 @@ private:
     [[nodiscard]] const request_queue &queue_of(bool write) const { return write ? writes_ : reads_; }
     [[nodiscard]] bool has_requests() const { return (reads_.banks() | writes_.banks()) != 0; }
     [[nodiscard]] bool is_open(std::uint32_t bank) const { return (banks_.open_banks() >> bank & 1U) != 0; }
-    bool admit(request_id id, const place &at, bool write, clocks when);
+    bool admit(request_id id, const place &at, bool write, clocks when, std::uint16_t partition);
     void admit_waiting(clocks when);
-    void append(request_id id, const place &at, bool write, clocks when);
+    [[gnu::noinline]] void choose_waiting(ring<waiting> &line, clocks when);
+    void append(request_id id, const place &at, bool write, clocks when, std::uint16_t partition);
     void take_turn(clocks now);
     void follow_rows(clocks now)
     {
@@ -164,6 +170,7 @@ private:
     banks banks_;
     std::unique_ptr<turn_policy> turns_;
     bool follows_rows_;
+    bool tells_partitions_ = false;
     std::vector<issued> *log_;
 
     request_queue reads_;

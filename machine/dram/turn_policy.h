@@ -44,7 +44,16 @@ public:
     virtual turn take(const queued_requests &all, clocks now) = 0;
     // A column command went out; its request has left the queue.
     virtual void served(bool write, clocks when) = 0;
+    // The same, for who tells partitions apart (MPAM).
+    virtual void served_for(std::uint16_t /*partition*/, bool write, clocks when) { served(write, when); }
     [[nodiscard]] virtual bool follows_rows() const { return false; }
+    // Whether requests that wait for room in a queue enter it by their partitions, not as they came, and
+    // whether one of a partition enters before an earlier one of another.
+    [[nodiscard]] virtual bool tells_partitions() const { return false; }
+    [[nodiscard]] virtual bool goes_ahead(std::uint16_t /*one*/, std::uint16_t /*other*/, clocks /*now*/)
+    {
+        return false;
+    }
 };
 
 std::unique_ptr<turn_policy> make_turn_policy(const policy &how);

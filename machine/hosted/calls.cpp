@@ -10,6 +10,7 @@
 #include <arch/machine.h>
 #include <arch/maintenance.h>
 #include <arch/mmio.h>
+#include <arch/mpam.h>
 #include <arch/physical.h>
 #include <arch/smc.h>
 #include <arch/sysreg.h>
@@ -61,6 +62,7 @@ const void *symbol(std::string_view name)
         CALL(arch_sev),
         CALL(arch_smc),
         CALL(arch_take_serror),
+        CALL(arch_mpam_probe),
         CALL(arch_tlbi_local_all),
         CALL(arch_tlbi_el2_page),
         CALL(arch_tlbi_stage2_page),

@@ -47,9 +47,12 @@ std::vector<mapping_run> parts_of(std::span<const mapping_run> runs,
 
 } // namespace
 
-cpu::cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation)
-    : system_(whole), timing_(timing), state_(mpidr, whole.has_gic_v3(), whole.board().s2fwb),
-      mmu_(std::move(translation))
+cpu::cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation,
+         partition_registers *partitions)
+    : system_(whole), timing_(timing),
+      state_(mpidr, whole.has_gic_v3(), whole.board().s2fwb,
+             partitions != nullptr ? &*whole.hardware().made_from().mpam : nullptr),
+      partitions_(partitions), mmu_(std::move(translation))
 {
     timing_.set_attend([this] {
         if (in_guest_) {
@@ -135,9 +138,9 @@ int cpu::enter_guest(guest_regs &regs)
         timing_.signal(timing_.clock());
     }
     guest_regime_ = guest_regime();
-    count_at(1);
+    execute_at(1);
     timing_.run_on(*guest_->on);
-    count_at(2);
+    execute_at(2);
     in_guest_ = false;
     timing_.spend(system_.board().entry);
     return kind_;
@@ -155,9 +158,12 @@ void cpu::start_guest()
     guest_->continues = false;
 }
 
-// What happens from now on happens at an exception level.
-void cpu::count_at(std::uint32_t level)
+// What happens from now on happens at an exception level: counts and labels of requests are that one's.
+void cpu::execute_at(std::uint32_t level)
 {
+    if (partitions_ != nullptr) {
+        level == 2 ? partitions_->enter_el2() : partitions_->enter_el1();
+    }
     if (monitors *counted = system_.monitors_of(id())) {
         counted->registers().set_exception_level(level);
     }

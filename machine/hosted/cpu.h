@@ -12,6 +12,7 @@
 #include "machine/core.h"
 #include "machine/hosted/event_register.h"
 #include "machine/hosted/guest_space.h"
+#include "machine/hosted/partition_registers.h"
 #include "machine/hosted/registers.h"
 #include "machine/hosted/tables.h"
 #include "machine/mmu.h"
@@ -35,7 +36,9 @@ struct exception {
 class cpu final : fault_handler, page_translator {
 public:
     // `translation`: the core's TLBs; nothing: translation takes no time.
-    cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation);
+    // `partitions`: its registers of MPAM, or null.
+    cpu(system &whole, core &timing, std::uint64_t mpidr, std::optional<mmu> translation,
+        partition_registers *partitions);
     ~cpu();
 
     // Whose code an execution is of.
@@ -45,6 +48,8 @@ public:
     [[nodiscard]] core &timing() { return timing_; }
     [[nodiscard]] core_id id() const { return timing_.id(); }
     [[nodiscard]] registers &state() { return state_; }
+    // MPAM's; null: the core has none.
+    [[nodiscard]] partition_registers *partitions() { return partitions_; }
     [[nodiscard]] bool in_guest() const { return in_guest_; }
     [[nodiscard]] bool is_on() const { return on_; }
 
@@ -98,7 +103,7 @@ private:
     void run_guest();
     void start_guest();
     [[nodiscard]] translation_regime guest_regime() const;
-    void count_at(std::uint32_t level);
+    void execute_at(std::uint32_t level);
     void sleep();
     [[nodiscard]] bool sees_interrupt();
     [[nodiscard]] bool sees_event();
@@ -109,6 +114,7 @@ private:
     system &system_;
     core &timing_;
     registers state_;
+    partition_registers *partitions_;
     std::optional<mmu> mmu_;
     translation_regime el2_regime_;
     translation_regime guest_regime_;

@@ -8,6 +8,7 @@
 #include <arch/machine.h>
 #include <arch/maintenance.h>
 #include <arch/mmio.h>
+#include <arch/mpam.h>
 #include <arch/physical.h>
 #include <arch/smc.h>
 
@@ -191,6 +192,12 @@ bool arch_take_serror(void)
 {
     barrier();
     return false;
+}
+
+/* There is no firmware that would keep it. */
+bool arch_mpam_probe(void)
+{
+    return true;
 }
 
 void arch_icache_invalidate_local(void)

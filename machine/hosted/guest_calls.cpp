@@ -8,6 +8,7 @@
 #include "machine/hosted/calls.h"
 #include "machine/hosted/cpu.h"
 #include "machine/hosted/guest_monitors.h"
+#include "machine/hosted/guest_partitions.h"
 #include "machine/hosted/guest_trap.h"
 #include "machine/hosted/system.h"
 
@@ -125,6 +126,9 @@ std::uint64_t guest_sysreg_read(enum guest_sysreg which)
     if (const auto count = hosted::guest_reads_monitors(which, where)) {
         return *count;
     }
+    if (const auto value = hosted::guest_reads_partitions(which, where)) {
+        return *value;
+    }
     switch (which) {
     case GUEST_SYSREG_CNTV_CTL_EL0:
         return timer.control(core.id(), devices::timer_kind::virtual_);
@@ -168,7 +172,8 @@ void guest_sysreg_write(enum guest_sysreg which, std::uint64_t value)
     cpu &core = current().running();
     devices::generic_timer &timer = current().timer();
     const void *where = __builtin_return_address(0);
-    if (hosted::guest_writes_monitors(which, value, where)) {
+    if (hosted::guest_writes_monitors(which, value, where) ||
+        hosted::guest_writes_partitions(which, value, where)) {
         return;
     }
     core.timing().order();

@@ -46,6 +46,9 @@ peripherals::peripherals(const board_settings &board, surroundings around)
     for (const qos_place &one : board.qos) {
         make_qos(one, around.machine);
     }
+    for (std::size_t i = 0; around.machine.mpam() != nullptr && i < around.machine.mpam()->count(); ++i) {
+        make_mpam(around.machine.mpam()->at(i), around.machine);
+    }
 }
 
 void peripherals::make_gic_v2(const board_settings &board, surroundings &around)
@@ -181,6 +184,29 @@ void peripherals::make_qos(const qos_place &wanted, simulated_machine &machine)
                        [&own](core_id, std::uint64_t offset, unsigned, std::uint64_t value) {
                            own.write(offset, static_cast<std::uint32_t>(value));
                        }});
+}
+
+// Its lines can change while memory decides: an event of the same time passes that on.
+void peripherals::make_mpam(mpam::component &component, simulated_machine &machine)
+{
+    const auto line_to = [this, &machine](std::uint32_t irq) {
+        return [this, &machine, irq](bool high) {
+            if (irq != 0) {
+                engine &timeline = machine.timeline();
+                timeline.at(timeline.now(), [this, irq, high] { gic_->set_line(core_id{0}, irq, high); });
+            }
+        };
+    };
+    const mpam::component_settings &own = component.made_from();
+    component.connect(line_to(own.error_interrupt), line_to(own.overflow_interrupt));
+    frames_.push_back(
+        {own.at, mpam::component::page_bytes,
+         [&component, &machine](core_id from, std::uint64_t offset, unsigned bytes) {
+             return component.read(offset, bytes, machine.core_at(from).clock());
+         },
+         [&component, &machine](core_id from, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
+             component.write(offset, bytes, value, machine.core_at(from).clock());
+         }});
 }
 
 const peripherals::frame *peripherals::frame_at(std::uint64_t pa) const

@@ -108,6 +108,7 @@ private:
     void make_dram_profile(const board_settings &board, simulated_machine &machine);
     void make_dma(const dma_settings &wanted, const surroundings &around);
     void make_qos(const qos_place &wanted, simulated_machine &machine);
+    void make_mpam(mpam::component &component, simulated_machine &machine);
     [[nodiscard]] const frame *frame_at(std::uint64_t pa) const;
 
     std::unique_ptr<devices::gic> gic_;

@@ -9,12 +9,15 @@
 
 #include <arch/sysreg.h>
 
+#include "machine/mpam/settings.h"
+
 namespace bulkhead::machine::hosted {
 
 class registers {
 public:
-    // `s2fwb`: it has FEAT_S2FWB, which that core has not.
-    registers(std::uint64_t mpidr, bool gic_v3, bool s2fwb);
+    // `s2fwb`: it has FEAT_S2FWB, which that core has not. `partitions`: it has MPAM; null: it has not.
+    registers(std::uint64_t mpidr, bool gic_v3, bool s2fwb,
+              const mpam::system_settings *partitions = nullptr);
 
     [[nodiscard]] std::uint64_t operator[](sysreg_id id) const { return values_[id]; }
     [[nodiscard]] std::uint64_t &operator[](sysreg_id id) { return values_[id]; }

@@ -249,14 +249,18 @@ std::optional<std::uint64_t> sysregs::read(core_id which, sysreg_id id)
     if (const auto value = gic_ != nullptr ? read_virtual(which, id) : std::nullopt) {
         return value;
     }
-    return read_monitors(which, id);
+    if (const auto value = read_monitors(which, id)) {
+        return value;
+    }
+    return partitions_.empty() ? std::nullopt : partitions_[which.value]->read(id);
 }
 
 bool sysregs::write(core_id which, sysreg_id id, std::uint64_t value)
 {
     return write_timer(which, id, value) ||
            (gic_ != nullptr && (write_interface(which, id, value) || write_virtual(which, id, value))) ||
-           write_monitors(which, id, value);
+           write_monitors(which, id, value) ||
+           (!partitions_.empty() && partitions_[which.value]->write(id, value));
 }
 
 } // namespace bulkhead::machine::hosted

@@ -13,15 +13,17 @@
 #include "machine/devices/generic_timer.h"
 #include "machine/devices/gic_v3.h"
 #include "machine/devices/pmu.h"
+#include "machine/hosted/partition_registers.h"
 
 namespace bulkhead::machine::hosted {
 
 class sysregs {
 public:
     // All must live as long. `gic`: null where its registers are in memory. `monitors`: of each core; none:
-    // their registers are storage.
-    sysregs(devices::gic_v3 *gic, devices::generic_timer &timer, std::vector<devices::pmu *> monitors = {})
-        : gic_(gic), timer_(timer), monitors_(std::move(monitors))
+    // their registers are storage. `partitions`: the same of MPAM.
+    sysregs(devices::gic_v3 *gic, devices::generic_timer &timer, std::vector<devices::pmu *> monitors = {},
+            std::vector<partition_registers *> partitions = {})
+        : gic_(gic), timer_(timer), monitors_(std::move(monitors)), partitions_(std::move(partitions))
     {
     }
 
@@ -48,6 +50,7 @@ private:
     devices::gic_v3 *gic_;
     devices::generic_timer &timer_;
     std::vector<devices::pmu *> monitors_;
+    std::vector<partition_registers *> partitions_;
 };
 
 } // namespace bulkhead::machine::hosted

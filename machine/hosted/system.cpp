@@ -96,7 +96,7 @@ std::optional<refusal> system::make_hardware(const settings &wanted)
                 });
     gic().set_seen(
         [this](core_id which) { return irq_output_of(which).is_seen(machine_->core_at(which).clock()); });
-    make_monitors();
+    make_core_registers();
     return make_cpus();
 }
 

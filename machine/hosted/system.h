@@ -119,7 +119,7 @@ public:
 private:
     system(board_settings board, contents what);
     std::optional<refusal> make_hardware(const settings &wanted);
-    void make_monitors();
+    void make_core_registers();
     std::optional<refusal> make_cpus();
     std::optional<refusal> make_spaces();
     std::optional<refusal> fill_memory();
@@ -145,6 +145,7 @@ private:
     std::unique_ptr<peripherals> peripherals_;
     std::vector<devices::irq_output> irq_outputs_;
     std::vector<std::unique_ptr<monitors>> monitors_;
+    std::vector<std::unique_ptr<partition_registers>> partitions_;
     std::unique_ptr<sysregs> device_registers_;
     std::vector<std::unique_ptr<cpu>> cpus_;
     std::string console_;

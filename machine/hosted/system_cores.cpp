@@ -19,12 +19,13 @@ std::optional<refusal> system::make_cpus()
             }
             translation = std::get<mmu>(std::move(made));
         }
-        cpus_.push_back(std::make_unique<cpu>(*this, timing, board_.mpidrs[n], std::move(translation)));
+        cpus_.push_back(std::make_unique<cpu>(*this, timing, board_.mpidrs[n], std::move(translation),
+                                              partitions_.empty() ? nullptr : partitions_[n].get()));
     }
     return std::nullopt;
 }
 
-void system::make_monitors()
+void system::make_core_registers()
 {
     std::vector<devices::pmu *> registers;
     for (std::uint32_t n = 0; board_.event_counters != 0 && n < machine_->core_count(); ++n) {
@@ -38,7 +39,14 @@ void system::make_monitors()
                                                        }));
         registers.push_back(&monitors_.back()->registers());
     }
-    device_registers_ = std::make_unique<sysregs>(peripherals_->gic_v3(), timer(), std::move(registers));
+    std::vector<partition_registers *> partitions;
+    for (std::uint32_t n = 0; machine_->mpam() != nullptr && n < machine_->core_count(); ++n) {
+        partitions_.push_back(std::make_unique<partition_registers>(machine_->core_at(core_id{n}),
+                                                                    machine_->mpam()->made_from()));
+        partitions.push_back(partitions_.back().get());
+    }
+    device_registers_ = std::make_unique<sysregs>(peripherals_->gic_v3(), timer(), std::move(registers),
+                                                  std::move(partitions));
 }
 
 } // namespace bulkhead::machine::hosted

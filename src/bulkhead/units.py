@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 _SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -31,3 +34,29 @@ def colors_text(colors: frozenset[int] | None) -> str:
             parts.append(str(low) if low == high else f"{low}-{high}")
             start = end
     return ", ".join(parts)
+
+
+def percent_text(share: Fraction) -> str:
+    """`3/8` as `37.5 %`; to six digits where it has more."""
+    return f"{float(share * 100):.6g} %"
+
+
+def mask_text(bitmap: int) -> str:
+    """`61680` as `0xF0F0`."""
+    return f"0x{bitmap:X}"
+
+
+def percent_down(share: Fraction) -> str:
+    """The largest percentage that a file can have and that is no more: files have six decimals."""
+    return _percent(math.floor(share * 10**8))
+
+
+def percent_up(share: Fraction) -> str:
+    """The smallest one that is no less."""
+    return _percent(math.ceil(share * 10**8))
+
+
+def _percent(millionths: int) -> str:
+    """Of a percent."""
+    whole, rest = divmod(millionths, 10**6)
+    return f"{whole}.{rest:06d}".rstrip("0").rstrip(".") + " %"

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from bulkhead.config.load import Loaded, load_system
-from bulkhead.config.system import Bandwidth
+from bulkhead.config.shares import Bandwidth
 from bulkhead.planning.admission import admission_of
 from bulkhead.planning.budgets import Budget, CountedEvent, budget_of, counted_event
 from bulkhead.planning.regulation import lines_of

@@ -40,6 +40,7 @@ RUN_BY = {
     "linux-smp": "tests/system/test_linux.py",
     "managed": "tests/hosted/test_examples.py",
     "mixed-criticality": "tests/hosted/test_run.py",
+    "mpam": "tests/hosted/test_examples.py",
     "passthrough": "tests/system/test_linux.py",
     "paths": "src/bulkhead/bench/hypervisor.py",
     "paths-shared": "src/bulkhead/bench/hypervisor.py",

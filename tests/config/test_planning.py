@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from bulkhead.config.load import load_platform, load_system
 from bulkhead.config.platform import Dram, Platform, Range
-from bulkhead.config.system import Llc, Region, System
+from bulkhead.config.shares import Llc
+from bulkhead.config.system import Region, System
 from bulkhead.geometry import color_space
 from bulkhead.planning.allocate import Memory
 from bulkhead.planning.colors import Request, assign

@@ -194,6 +194,10 @@ TEST(MpamSettings, M3_WhatCannotBeHadIsRefusedWithItsControl)
               is(MPAM_VALUE_RANGE, MPAM_INTERNAL_PRIORITY));
     EXPECT_EQ(refusal(MPAM_WINDOW, [](mpam_settings &s) { s.window_us = 65536; }),
               is(MPAM_VALUE_RANGE, MPAM_WINDOW));
+    EXPECT_EQ(refusal(MPAM_MBW_MAX_HARD, [](mpam_settings &) {}),
+              is(MPAM_WITHOUT_MAXIMUM, MPAM_MBW_MAX_HARD));
+    EXPECT_EQ(refusal(MPAM_CMAX_SOFT | MPAM_MBW_MAX, [](mpam_settings &) {}),
+              is(MPAM_WITHOUT_MAXIMUM, MPAM_CMAX_SOFT));
     EXPECT_EQ(refusal(0, [](mpam_settings &) {}), is(MPAM_ACCEPTED, 0));
 }
 

@@ -2,6 +2,7 @@
 // The sample manifest, field by field; see the header.
 #include "sample_manifest.h"
 #include "core/crc32.h"
+#include "core/mpam_settings.h"
 #include <algorithm>
 #include <cstring>
 
@@ -74,6 +75,14 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.flows = table(m, m.flows);
     m.header.bandwidth_curve = table(m, m.curve);
     m.header.bandwidth_table = table(m, m.measured);
+    m.header.mpam_components = table(m, m.mpam_components);
+    m.header.mpam_instances = table(m, m.mpam_instances);
+    m.header.mpam_settings = table(m, m.mpam_settings);
+    m.header.mpam_words = table(m, m.mpam_words);
+    m.header.mpam_components.count = 0;
+    m.header.mpam_instances.count = 0;
+    m.header.mpam_settings.count = 0;
+    m.header.mpam_words.count = 0;
     m.header.domains.count = 2; // without a broker
     m.header.vcpus.count = 3;
     m.header.segments.count = 3;
@@ -180,6 +189,109 @@ void give_bandwidth(SampleManifest &m)
                           .broker_full_bytes_per_s = 2'000'000'000};
     m.header.bandwidth_curve.count = 1;
     m.curve[0] = {480'000'000, BH_MEMORY_UTILIZATION_ONE};
+    m.seal();
+}
+
+void give_mpam(SampleManifest &m)
+{
+    constexpr uint32_t cache_controls = MPAM_CACHE_PORTIONS | MPAM_CMAX;
+
+    m.header.mpam = {.page_0 = sample_mpam_page,
+                     .page_1 = sample_mpam_other_page,
+                     .page_2 = 0,
+                     .page_3 = 0,
+                     .partid_max = sample_mpam_partids - 1,
+                     .pmg_max = 3,
+                     .virtual_partids = 8,
+                     .firmware_allows = 1,
+                     .partid = 1,
+                     .pmg = 0};
+    m.domains[0].mpam_partid = 2;
+    m.domains[0].mpam_pmg = 1;
+    m.domains[1].mpam_partid = 4;
+    m.domains[1].mpam_virtual = 4;
+    m.header.mpam_components.count = 2;
+    m.header.mpam_instances.count = 3;
+    m.header.mpam_settings.count = 6;
+    m.header.mpam_words.count = 6;
+    m.mpam_components[0] = {0x11, 2, sample_mpam_irq, sample_mpam_irq + 1, 1000, 0, 0};
+    m.mpam_components[1] = {0x10, 1, 0, 0, 1000, 7, 0};
+    m.mpam_instances[0] = {.resource = BH_MPAM_RESOURCE_CACHE,
+                           .offers = BH_MPAM_OFFER_CMAX | BH_MPAM_OFFER_CMAX_SOFT | BH_MPAM_OFFER_CMIN,
+                           .cache_portions = 40,
+                           .capacity_bits = 8,
+                           .associativity_bits = 5,
+                           .bandwidth_bits = 0,
+                           .bandwidth_portions = 0,
+                           .internal_bits = 0,
+                           .downstream_bits = 0,
+                           .storage_monitors = 4,
+                           .bandwidth_monitors = 0,
+                           .bandwidth_value_bits = 0};
+    m.mpam_instances[1] = {.resource = BH_MPAM_RESOURCE_MEMORY,
+                           .offers = BH_MPAM_OFFER_MBW_MIN | BH_MPAM_OFFER_MBW_MAX |
+                                     BH_MPAM_OFFER_PROPORTIONAL | BH_MPAM_OFFER_WINDOW |
+                                     BH_MPAM_OFFER_INTERNAL_ZERO_IS_LOW,
+                           .cache_portions = 0,
+                           .capacity_bits = 0,
+                           .associativity_bits = 0,
+                           .bandwidth_bits = 8,
+                           .bandwidth_portions = 32,
+                           .internal_bits = 3,
+                           .downstream_bits = 0,
+                           .storage_monitors = 0,
+                           .bandwidth_monitors = 8,
+                           .bandwidth_value_bits = 44};
+    m.mpam_instances[2] = {.resource = BH_MPAM_RESOURCE_CACHE,
+                           .offers = BH_MPAM_OFFER_NARROWING,
+                           .cache_portions = 16,
+                           .capacity_bits = 0,
+                           .associativity_bits = 0,
+                           .bandwidth_bits = 0,
+                           .bandwidth_portions = 0,
+                           .internal_bits = 0,
+                           .downstream_bits = 0,
+                           .storage_monitors = 2,
+                           .bandwidth_monitors = 4,
+                           .bandwidth_value_bits = 31};
+    for (uint32_t i = 0; i < 3; i++) { // of the first cache: 8, 16 and 16 portions
+        const uint32_t partids[] = {1, 2, 4};
+        m.mpam_settings[i] = {};
+        m.mpam_settings[i].partid = partids[i];
+        m.mpam_settings[i].asked = MPAM_CACHE_PORTIONS;
+        m.mpam_settings[i].first_word = i == 0 ? 0 : 2 * i - 1;
+        m.mpam_settings[i].cache_words = i == 0 ? 1 : 2;
+    }
+    m.mpam_settings[1].asked = cache_controls;
+    m.mpam_settings[1].cmax_part = 1;
+    m.mpam_settings[1].cmax_of = 4;
+    m.mpam_words[0].bits = 0xFF;
+    m.mpam_words[1].bits = 0xFFFF00;
+    m.mpam_words[2].bits = 0;
+    m.mpam_words[3].bits = 0xFF000000;
+    m.mpam_words[4].bits = 0xFF;
+    m.mpam_settings[3] = {};
+    m.mpam_settings[3].instance = 1;
+    m.mpam_settings[3].partid = 2;
+    m.mpam_settings[3].asked = MPAM_MBW_MIN | MPAM_INTERNAL_PRIORITY;
+    m.mpam_settings[3].mbw_min_part = 1;
+    m.mpam_settings[3].mbw_min_of = 5;
+    m.mpam_settings[3].internal_priority = 7;
+    m.mpam_settings[3].first_word = 5;
+    m.mpam_settings[4] = {};
+    m.mpam_settings[4].instance = 1;
+    m.mpam_settings[4].partid = 4;
+    m.mpam_settings[4].asked = MPAM_MBW_MAX | MPAM_MBW_MAX_HARD;
+    m.mpam_settings[4].mbw_max_part = 1;
+    m.mpam_settings[4].mbw_max_of = 2;
+    m.mpam_settings[4].first_word = 5;
+    m.mpam_settings[5] = {};
+    m.mpam_settings[5].component = 1;
+    m.mpam_settings[5].partid = 1;
+    m.mpam_settings[5].asked = MPAM_CACHE_PORTIONS;
+    m.mpam_settings[5].first_word = 5;
+    m.mpam_settings[5].cache_words = 1;
+    m.mpam_words[5].bits = 0xF;
     m.seal();
 }
 

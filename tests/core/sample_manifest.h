@@ -21,6 +21,10 @@ struct SampleManifest {
     struct manifest_flow flows[2];
     struct manifest_bandwidth_point curve[3];
     struct manifest_bandwidth_row measured[3];
+    struct manifest_mpam_component mpam_components[2];
+    struct manifest_mpam_instance mpam_instances[3];
+    struct manifest_mpam_setting mpam_settings[6];
+    struct manifest_mpam_word mpam_words[6];
 
     static constexpr uint64_t package_bytes = 0x100000;
 
@@ -52,6 +56,14 @@ void give_engine(SampleManifest &m);
 // budgets, which one core that causes as much makes it busy with, as the broker a quarter of the time.
 constexpr uint64_t sample_limit = 960'000'000;
 void give_bandwidth(SampleManifest &m);
+
+// Gives it MPAM: a cache and a memory in one component, a cache without resource instances in another. The
+// hypervisor has PARTID 1, domain 0 has 2, domain 1 has 4 to 7 of its own guest's choice.
+constexpr uint64_t sample_mpam_page = 0x2C000000;
+constexpr uint64_t sample_mpam_other_page = 0x2D000000;
+constexpr uint32_t sample_mpam_irq = 90;
+constexpr uint32_t sample_mpam_partids = 16;
+void give_mpam(SampleManifest &m);
 
 // Leaves the limit of it alone.
 void keep_limit_alone(SampleManifest &m);

@@ -41,6 +41,8 @@ struct Manifest {
     struct manifest_segment segments[2];
     struct manifest_image images[2];
     struct manifest_irq irqs[4];
+    struct manifest_mpam_component mpam_components[1];
+    struct manifest_mpam_instance mpam_instances[1];
 };
 
 // All cores count in intervals; those of domain 1 are regulated, those of domain 0 have a limit.
@@ -59,6 +61,41 @@ manifest_regulation regulation()
         regulation.budget_events[core] = 1000;
     }
     return regulation;
+}
+
+// PARTIDs: 1 the hypervisor's, 2 domain 0's, 3 to 5 domain 1's. The component is a page that keeps nothing:
+// of a cache that can do nothing, so that nothing has to be read back.
+constexpr uint32_t partid_max = 7;
+constexpr uint32_t virtual_entries = 8;
+
+void partition(Manifest &m)
+{
+    m.header.mpam_components = table(m, m.mpam_components);
+    m.header.mpam_instances = table(m, m.mpam_instances);
+    m.header.mpam.page_0 = mpam_ipa;
+    m.header.mpam.partid_max = partid_max;
+    m.header.mpam.virtual_partids = virtual_entries;
+    m.header.mpam.partid = 1;
+    m.domains[0].mpam_partid = 2;
+    m.domains[1].mpam_partid = 3;
+    m.domains[1].mpam_virtual = 3;
+    m.mpam_components[0] = {0x10, 1, 0, 0, 0, 0, 0};
+}
+
+// The ID registers of that component, and of cores that have MPAM 1.0.
+void give_mpam_hardware()
+{
+    fake_map(
+        mpam_ipa, BH_MPAM_PAGE_BYTES,
+        [](uint64_t offset, unsigned, uint64_t *value) {
+            *value = offset == 0 ? partid_max : offset == 0x20 ? 0x10 : 0; // MPAMF_IDR, MPAMF_AIDR
+            return offset != 0x100;                                        // MPAMCFG_PART_SEL is kept
+        },
+        nullptr);
+    for (uint32_t core = 0; core < cores; core++) {
+        fake_set_core_sysreg(core, SYSREG_ID_ID_AA64PFR0_EL1, uint64_t{1} << 40);
+        fake_set_core_sysreg(core, SYSREG_ID_MPAMIDR_EL1, 1u << 18 | 1u << 17 | partid_max);
+    }
 }
 
 Manifest make_manifest(const Options &options)
@@ -83,6 +120,10 @@ Manifest make_manifest(const Options &options)
     m.header.flows = {static_cast<uint32_t>(sizeof m), 0};
     m.header.bandwidth_curve = {static_cast<uint32_t>(sizeof m), 0};
     m.header.bandwidth_table = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.mpam_components = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.mpam_instances = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.mpam_settings = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.mpam_words = {static_cast<uint32_t>(sizeof m), 0};
     std::memcpy(m.cpus, sample->cpus, sizeof m.cpus);
     std::memcpy(m.ram, sample->ram, sizeof m.ram);
     for (color_set_record &set : m.color_sets) {
@@ -122,6 +163,9 @@ Manifest make_manifest(const Options &options)
         m.header.bandwidth.event_bytes = 64;
         m.header.bandwidth.limit_bytes_per_s = 960'000'000;
     }
+    if (options.partitioned) {
+        partition(m);
+    }
     m.irqs[0] = {device_spis[0], 0};
     m.irqs[1] = {device_spis[1], 1};
     m.irqs[2] = {device_spis[2], 0};
@@ -158,6 +202,7 @@ Options options_of(uint8_t byte)
     for (uint32_t i = 0; i < domains; i++) {
         options.flags[i] = (byte >> (3 + i) & 1) != 0 ? uint32_t{BH_DOMAIN_FLAG_RESTART_ON_FAILURE} : 0;
     }
+    options.partitioned = (byte >> 5 & 1) != 0;
     return options;
 }
 
@@ -286,7 +331,12 @@ Machine::Machine(const Options &options)
 void Machine::boot(const Options &options)
 {
     std::memset(static_cast<void *>(shadow_.get()), 0, sizeof *shadow_);
-    hosted_.emplace(make_manifest(options).header, options.list_registers);
+    hosted_.emplace(make_manifest(options).header, options.list_registers, [&] {
+        if (options.partitioned) {
+            give_mpam_hardware();
+        }
+    });
+    partitioned_ = options.partitioned;
     require(hosted_->booted(), "the machine does not boot");
     pass_time(1); // zero would be "never"
     fake_switch_core(console_core_);
@@ -306,6 +356,7 @@ void Machine::start_from(const Started &started)
     started.snapshot.restore();
     hosted_.emplace(*started.hosted);
     runs_ = started.runs;
+    partitioned_ = started.options.partitioned;
     std::memcpy(static_cast<void *>(shadow_.get()), &started.shadow, sizeof *shadow_);
 }
 
@@ -343,11 +394,62 @@ void Machine::left(uint32_t core)
     }
 }
 
+// The PARTID of a request with this number in MPAM1_EL1 or MPAM0_EL1, as the architecture has it (DDI 0487,
+// MPAM pseudocode): mapped, where EL2 says that it is virtual.
+static uint32_t partid_of_request(uint32_t core, uint32_t number, uint64_t virtual_bit)
+{
+    const uint64_t maps[] = {fake_core_sysreg(core, SYSREG_ID_MPAMVPM0_EL2),
+                             fake_core_sysreg(core, SYSREG_ID_MPAMVPM1_EL2)};
+    const uint64_t valid = fake_core_sysreg(core, SYSREG_ID_MPAMVPMV_EL2);
+
+    if ((fake_core_sysreg(core, SYSREG_ID_MPAMHCR_EL2) & virtual_bit) == 0) {
+        return number;
+    }
+    number %= virtual_entries;
+    if ((valid >> number & 1) == 0) {
+        number = 0;
+    }
+    return (valid >> number & 1) == 0 ? 0
+                                      : static_cast<uint32_t>(maps[number / 4] >> 16 * (number % 4) & 0xFFFF);
+}
+
+// No request of a core carries a PARTID that is not its own: EL2's are the hypervisor's, those of EL1 and EL0
+// are of the domain whose tables the core has.
+static void judge_labels(uint32_t core)
+{
+    const uint64_t vttbr = fake_core_sysreg(core, SYSREG_ID_VTTBR_EL2);
+    const manifest_domain *config = domain_at(domain_of(core))->config;
+    const uint32_t count = config->mpam_virtual != 0 ? config->mpam_virtual : 1;
+    constexpr uint64_t own = 1u << 16 | 1;
+    constexpr uint64_t el1_virtual = 2;
+    constexpr uint64_t el0_virtual = 1;
+    constexpr uint64_t traps = 3ull << 48;
+    const uint64_t mpam2 = fake_core_sysreg(core, SYSREG_ID_MPAM2_EL2);
+
+    require((mpam2 & 0xFFFFFFFF) == own, "EL2's requests are not in its own partition");
+    if (vttbr != domain_at(domain_of(core))->stage2.vttbr) {
+        return; // not entered yet
+    }
+    require((mpam2 & traps) == (config->mpam_virtual == 0 ? traps : 0),
+            "MPAM's registers trap for the wrong guest");
+    for (const auto &[id, bit] :
+         {std::pair{SYSREG_ID_MPAM1_EL1, el1_virtual}, {SYSREG_ID_MPAM0_EL1, el0_virtual}}) {
+        const uint64_t label = fake_core_sysreg(core, id);
+        for (const unsigned shift : {0u, 16u}) {
+            const uint32_t partid = partid_of_request(core, label >> shift & 0xFFFF, bit);
+            require(partid - config->mpam_partid < count, "a request has a PARTID that is not its domain's");
+        }
+    }
+}
+
 // After a step on `core`.
 void Machine::judge(uint32_t core)
 {
     if (ended() || judged_late_) {
         return;
+    }
+    for (uint32_t c = 0; partitioned_ && c < cores; c++) {
+        judge_labels(c);
     }
     // What is broken stays so: the other domain is looked at now and then, and after the last step.
     const std::array<struct domain *, 1> own{domain_at(domain_of(core))};
@@ -385,6 +487,17 @@ void Machine::judge(uint32_t core)
         }
         shadow_->stale[i] = true;
     }
+}
+
+void Machine::choose_partitions(uint32_t core, uint64_t mpam1, uint64_t mpam0)
+{
+    if (ended() || !runs_[core] || domain_at(domain_of(core))->config->mpam_virtual == 0) {
+        return;
+    }
+    tell(core, "MPAM1_EL1 %lx, MPAM0_EL1 %lx", mpam1, mpam0);
+    fake_set_core_sysreg(core, SYSREG_ID_MPAM1_EL1, mpam1);
+    fake_set_core_sysreg(core, SYSREG_ID_MPAM0_EL1, mpam0);
+    judge(core);
 }
 
 void Machine::interrupt(uint32_t core)

@@ -26,6 +26,7 @@ constexpr uint64_t uart_ipa = 0x09000000;
 constexpr uint32_t virtual_timer = 27;
 constexpr uint32_t physical_timer = 30;
 constexpr uint32_t console_spi = 33;
+constexpr uint64_t mpam_ipa = 0x2C000000; // of a component, physically: guests have nothing there
 
 // Passed through: two to each domain, one to nobody.
 constexpr uint32_t device_spis[] = {40, 72, 48, 49, 50};
@@ -36,6 +37,7 @@ struct Options {
     std::array<uint32_t, domains> flags{}; // besides the console
     bool regulated = false;                // domain 1, domain 0 is counted: both with the flag `budget`
     bool limited = false;                  // budgets together, to less than managers may ask for
+    bool partitioned = false;              // by MPAM: domain 0 sees none, domain 1 has virtual PARTIDs
 
     bool operator==(const Options &) const = default;
 };
@@ -77,6 +79,9 @@ public:
     void end(uint32_t core, uint32_t intid);
     void deactivate(uint32_t core, uint32_t intid);
 
+    // What a guest with virtual PARTIDs writes itself: MPAM1_EL1 and MPAM0_EL1. Of others nothing.
+    void choose_partitions(uint32_t core, uint64_t mpam1, uint64_t mpam0);
+
     // Devices and timers.
     void raise(uint32_t core, uint32_t intid);
     void set_line(uint32_t core, uint32_t intid, bool high);
@@ -116,6 +121,7 @@ private:
     std::optional<bulkhead_test::HostedMachine> hosted_;
     uint32_t console_core_;
     bool judged_late_ = false;
+    bool partitioned_ = false;
     uint32_t judged_ = 0;  // steps
     bool managed_ = false; // a manager calls: it may stop and restart the other
     std::array<bool, cores> runs_{};

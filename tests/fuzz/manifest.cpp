@@ -199,7 +199,11 @@ bool is_mapped_region(const manifest_header *manifest, uint64_t pa)
                                   {platform.gich_pa, v3 ? 0 : page},
                                   {platform.utilization_pa, platform.utilization_pa != 0 ? page : 0},
                                   {manifest->broker.engine_pa, manifest->broker.engine_pa != 0 ? page : 0},
-                                  {manifest->broker.qos_pa, manifest->broker.qos_pa != 0 ? page : 0}};
+                                  {manifest->broker.qos_pa, manifest->broker.qos_pa != 0 ? page : 0},
+                                  {manifest->mpam.page_0, manifest->mpam.page_0 != 0 ? 16 * page : 0},
+                                  {manifest->mpam.page_1, manifest->mpam.page_1 != 0 ? 16 * page : 0},
+                                  {manifest->mpam.page_2, manifest->mpam.page_2 != 0 ? 16 * page : 0},
+                                  {manifest->mpam.page_3, manifest->mpam.page_3 != 0 ? 16 * page : 0}};
 
     return std::any_of(std::begin(frames), std::end(frames),
                        [&](const uint64_t(&frame)[2]) { return pa >= frame[0] && pa - frame[0] < frame[1]; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target `trap`: whatever a core can report of a guest. Any syndrome with any fault address, any trapped
-// register, any general registers, at any of the guest's exception levels; aborts and interrupts in between.
+// register, any general registers, at any of the guest's exception levels; aborts and interrupts in between;
+// any partition that a guest with virtual PARTIDs chooses, and any word of a component's registers.
 #include "machine.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ constexpr uint64_t places[] = {gicd_ipa,
                                memory_ipa + memory_bytes - 0x1000,
                                0,
                                memory_ipa - 0x10,
+                               mpam_ipa,
                                0x7FFFFFF000,
                                ~0xFFFull};
 constexpr uint64_t modes[] = {0x0, 0x4, 0x5, 0x10};
@@ -76,6 +78,13 @@ void step(Machine &machine, Input &input)
     case 4: // every register of op0 2 and 3, read or written
         machine.trap(core, uint64_t{0x18} << 26 | 1u << 25 | (input.u32() & 0x3FFFFF));
         break;
+    case 5:
+        if ((operation & 0x38) == 0x38) {
+            const uint64_t mpam1 = input.u64();
+            machine.choose_partitions(core, mpam1, input.u64());
+            break;
+        }
+        [[fallthrough]];
     default: {
         const uint64_t esr = syndrome(input);
         machine.trap(core, esr, address(input));

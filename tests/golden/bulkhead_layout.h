@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x576ACD39u
+#define BH_LAYOUT_HASH 0xD5FA2A32u
 #define BH_LAYOUT_VERSION 1u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -50,6 +50,15 @@
 #define BH_MAX_BANDWIDTH_POINTS 16u /* of the curve of the memory's utilization */
 #define BH_MAX_BANDWIDTH_ROWS 64u /* of the table of measured rates */
 #define BH_MEMORY_UTILIZATION_ONE 900000000000000ull /* a utilization of 1: thirds and decimal fractions of it are whole numbers */
+#define BH_MAX_MPAM_COMPONENTS 4u
+#define BH_MPAM_PAGE_BYTES 0x10000u /* that a component's registers may take */
+#define BH_MAX_MPAM_INSTANCES 16u /* of all components together */
+#define BH_MAX_MPAM_PARTID 1023u /* settings of all PARTIDs are written, whether somebody has them or not */
+#define BH_MAX_MPAM_SETTINGS 256u
+#define BH_MAX_MPAM_WORDS 512u /* of bitmaps of portions */
+#define BH_MAX_MPAM_VIRTUAL 32u /* virtual PARTIDs that the architecture has registers for */
+#define BH_MAX_MPAM_MONITORS 64u /* whose values are published */
+#define BH_MPAM_DUMP_FRAMES 16u /* of registers that were read back */
 #define BH_COLOR_SET_WORDS 4u /* 256 colors: LLC color bits and bank bits together */
 #define BH_MAX_MANIFEST_BYTES 65536u
 #define BH_NAME_BYTES 32u
@@ -164,6 +173,50 @@ enum bh_broker_engine {
     BH_BROKER_ENGINE_ZDMA = 1,
 };
 #define BH_BROKER_ENGINE_COUNT 2u /* highest + 1 */
+
+enum bh_mpam_resource {
+    BH_MPAM_RESOURCE_CACHE = 0, /* what a resource instance is of */
+    BH_MPAM_RESOURCE_MEMORY = 1, /* what a resource instance is of */
+};
+#define BH_MPAM_RESOURCE_COUNT 2u /* highest + 1 */
+
+enum bh_mpam_offer {
+    BH_MPAM_OFFER_CMAX = 1,
+    BH_MPAM_OFFER_CMAX_SOFT = 2,
+    BH_MPAM_OFFER_CMIN = 4,
+    BH_MPAM_OFFER_MBW_MIN = 8,
+    BH_MPAM_OFFER_MBW_MAX = 16,
+    BH_MPAM_OFFER_PROPORTIONAL = 32,
+    BH_MPAM_OFFER_WINDOW = 64,
+    BH_MPAM_OFFER_INTERNAL_ZERO_IS_LOW = 128,
+    BH_MPAM_OFFER_DOWNSTREAM_ZERO_IS_LOW = 256,
+    BH_MPAM_OFFER_STORAGE_CAPTURE = 512,
+    BH_MPAM_OFFER_BANDWIDTH_CAPTURE = 1024,
+    BH_MPAM_OFFER_BY_DIRECTION = 2048,
+    BH_MPAM_OFFER_NARROWING = 4096,
+};
+#define BH_MPAM_OFFER_COUNT 4097u /* highest + 1 */
+
+enum bh_mpam_state {
+    BH_MPAM_STATE_ABSENT = 0, /* the cores have none */
+    BH_MPAM_STATE_UNASKED = 1, /* the manifest has no components: everybody is in partition 0 */
+    BH_MPAM_STATE_FIRMWARE = 2, /* the first access was undefined: firmware keeps it, and nothing is partitioned */
+    BH_MPAM_STATE_ENABLED = 3,
+};
+#define BH_MPAM_STATE_COUNT 4u /* highest + 1 */
+
+enum bh_mpam_monitor_kind {
+    BH_MPAM_MONITOR_KIND_STORAGE = 0,
+    BH_MPAM_MONITOR_KIND_BANDWIDTH = 1,
+};
+#define BH_MPAM_MONITOR_KIND_COUNT 2u /* highest + 1 */
+
+enum bh_mpam_monitor_flag {
+    BH_MPAM_MONITOR_FLAG_NEVER_READ = 1,
+    BH_MPAM_MONITOR_FLAG_NOT_READY = 2,
+    BH_MPAM_MONITOR_FLAG_WRAPPED = 4,
+};
+#define BH_MPAM_MONITOR_FLAG_COUNT 5u /* highest + 1 */
 
 enum bh_broker_answer {
     BH_BROKER_ANSWER_TRANSFER = 0,
@@ -282,11 +335,12 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_COUNTER_MISSING = 33, /* a core has too few event counters for a budget, or not its event */
     BH_MANIFEST_ERROR_SCHEDULER = 34, /* unknown, or a slice out of range */
     BH_MANIFEST_ERROR_REGULATION = 35, /* parameters out of range, or cores whose budgets cannot be regulated */
-    BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* flows, a budget, regulation, monitors, or a shared core, and the image is one of space only */
+    BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* flows, a budget, regulation, monitors, a shared core or MPAM, and the image is one of space only */
     BH_MANIFEST_ERROR_FLOW = 37, /* ends, port, sizes or times that cannot be; a socket, or a broker, that is missing */
     BH_MANIFEST_ERROR_BANDWIDTH = 38, /* what the memory sustains is out of range, or less than what the budgets ask of it */
+    BH_MANIFEST_ERROR_MPAM = 39, /* components, PARTIDs or settings that cannot be, or that the components' registers contradict */
 };
-#define BH_MANIFEST_ERROR_COUNT 39u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 40u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,
@@ -462,6 +516,19 @@ struct manifest_bandwidth {
     uint64_t broker_full_bytes_per_s; /* with which alone the memory would always be busy */
 };
 
+struct manifest_mpam {
+    uint64_t page_0; /* of the first component's registers */
+    uint64_t page_1;
+    uint64_t page_2;
+    uint64_t page_3;
+    uint32_t partid_max; /* of the cores (MPAMIDR_EL1); the components have as many, or more */
+    uint32_t pmg_max;
+    uint32_t virtual_partids; /* entries of MPAMVPM<n>_EL2; 0: there are none */
+    uint32_t firmware_allows; /* 0: not known; EL2 tries, and says so if it may not */
+    uint32_t partid; /* the hypervisor's own */
+    uint32_t pmg;
+};
+
 struct manifest_header {
     uint32_t magic;
     uint32_t version;
@@ -474,6 +541,7 @@ struct manifest_header {
     struct manifest_regulation regulation;
     struct manifest_broker broker;
     struct manifest_bandwidth bandwidth;
+    struct manifest_mpam mpam;
     struct table_ref cpus;
     struct table_ref ram;
     struct table_ref color_sets;
@@ -486,6 +554,10 @@ struct manifest_header {
     struct table_ref flows;
     struct table_ref bandwidth_curve; /* utilization of the memory in the worst case; empty: only the limit is tested */
     struct table_ref bandwidth_table; /* what was measured where contributions do not add up */
+    struct table_ref mpam_components; /* in the order of manifest_mpam's pages */
+    struct table_ref mpam_instances; /* of all components, each one's in the order of their numbers */
+    struct table_ref mpam_settings; /* ascending by component, instance, PARTID */
+    struct table_ref mpam_words; /* bitmaps of the settings */
 };
 
 struct manifest_bandwidth_point {
@@ -497,6 +569,61 @@ struct manifest_bandwidth_row {
     uint32_t cores; /* at most; 0: any number */
     uint32_t refills; /* of each, at most */
     uint64_t bytes_per_s;
+};
+
+struct manifest_mpam_component {
+    uint32_t version; /* as MPAMF_AIDR has it: 0x10 is 1.0 */
+    uint32_t instance_count;
+    uint32_t error_irq; /* a shared one; 0: errors are looked for with the monitors */
+    uint32_t overflow_irq; /* not enabled: values are summed up; nobody else gets it */
+    uint64_t not_ready_ns; /* so long after a change a monitor says nothing */
+    uint32_t intpartid_max; /* with mpam_offer narrowing */
+    uint32_t reserved;
+};
+
+struct manifest_mpam_instance {
+    uint32_t resource; /* mpam_resource */
+    uint32_t offers; /* mpam_offer */
+    uint32_t cache_portions;
+    uint32_t capacity_bits;
+    uint32_t associativity_bits;
+    uint32_t bandwidth_bits;
+    uint32_t bandwidth_portions;
+    uint32_t internal_bits; /* of priorities */
+    uint32_t downstream_bits;
+    uint32_t storage_monitors;
+    uint32_t bandwidth_monitors;
+    uint32_t bandwidth_value_bits; /* of a monitor: 31, 44 or 63; 0: there is none */
+};
+
+struct manifest_mpam_setting {
+    uint32_t component;
+    uint32_t instance;
+    uint32_t partid;
+    uint32_t asked; /* mpam_control (core/mpam_settings.h); what it does not name is not looked at */
+    uint32_t cmax_part; /* shares: so many parts of so many */
+    uint32_t cmax_of;
+    uint32_t cmin_part;
+    uint32_t cmin_of;
+    uint32_t associativity_part;
+    uint32_t associativity_of;
+    uint32_t mbw_min_part;
+    uint32_t mbw_min_of;
+    uint32_t mbw_max_part;
+    uint32_t mbw_max_of;
+    uint32_t stride;
+    uint32_t internal_priority;
+    uint32_t downstream_priority;
+    uint32_t window_us;
+    uint32_t first_word; /* of its bitmaps: first the cache's portions, then those of bandwidth */
+    uint32_t cache_words; /* portions beyond them are not set */
+    uint32_t bandwidth_words;
+    uint32_t reserved;
+};
+
+struct manifest_mpam_word {
+    uint32_t bits; /* portion n of a bitmap: bit n % 32 of its word n / 32 */
+    uint32_t reserved;
 };
 
 struct manifest_cpu {
@@ -542,6 +669,10 @@ struct manifest_domain {
     uint64_t socket_ipa;
     uint32_t socket_cid;
     uint32_t socket_irq;
+    uint32_t mpam_partid;
+    uint32_t mpam_virtual; /* how many its guest may use; 0: it has one partition and sees no MPAM */
+    uint32_t mpam_pmg;
+    uint32_t reserved;
 };
 
 struct manifest_vcpu {
@@ -651,6 +782,7 @@ struct status_system {
     uint64_t pool_used;
     uint64_t failed_transfers; /* of the broker's engine */
     struct status_regulation regulation;
+    uint64_t mpam_frame; /* of the pool: its status_mpam; 0: the manifest has no components */
     struct status_domain domains[8];
     struct status_flow flows[32];
 };
@@ -724,6 +856,49 @@ struct status_path_costs {
     struct status_path_cost parts[12]; /* by path_part */
 };
 
+struct status_mpam_monitor {
+    uint8_t component;
+    uint8_t instance;
+    uint8_t kind; /* mpam_monitor_kind */
+    uint8_t flags; /* mpam_monitor_flag */
+    uint16_t partid;
+    uint16_t owner; /* a domain, or 0xFFFF: the hypervisor */
+    uint64_t bytes; /* stored when it was read last, or moved since the start */
+    uint64_t most_bytes; /* of all reads; of bandwidth between two reads */
+};
+
+struct status_mpam_register {
+    uint8_t component;
+    uint8_t instance;
+    uint16_t partid;
+    uint32_t offset;
+    uint32_t value;
+    uint32_t reserved;
+};
+
+struct status_mpam {
+    uint32_t state; /* mpam_state */
+    uint32_t version; /* of the cores: ID_AA64PFR0_EL1.MPAM and MPAM_frac, four bits each */
+    uint32_t partid_max; /* MPAMIDR_EL1's */
+    uint32_t pmg_max;
+    uint64_t start_ticks; /* that the components took at the start, on the first core */
+    uint64_t writes; /* to them, at the start */
+    uint64_t reads; /* of monitors, each in an interrupt of the console core */
+    uint64_t read_sum_ticks;
+    uint64_t read_max_ticks;
+    uint64_t errors[16]; /* of components, by error code (MPAMF_ESR) */
+    uint64_t error_interrupts;
+    uint32_t last_error; /* MPAMF_ESR */
+    uint32_t last_component;
+    uint64_t dump_frame; /* of the pool, the first of those with status_mpam_register */
+    uint32_t dump_count;
+    uint32_t dump_left_out; /* there was no room for so many */
+    uint64_t dump_at; /* counter value */
+    uint32_t monitor_count;
+    uint32_t without_monitor; /* partitions that got none */
+    struct status_mpam_monitor monitors[64];
+};
+
 struct status_core {
     uint32_t magic;
     uint32_t core;
@@ -753,7 +928,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 12u
+#define BH_REGION_COUNT 16u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -766,7 +941,11 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, platform.utilization_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* dram_counters */ \
     {(uint32_t)offsetof(struct manifest_header, platform.sram_pa), (uint32_t)offsetof(struct manifest_header, platform.sram_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* on_chip_memory */ \
     {(uint32_t)offsetof(struct manifest_header, broker.engine_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine */ \
-    {(uint32_t)offsetof(struct manifest_header, broker.qos_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine_regulator */
+    {(uint32_t)offsetof(struct manifest_header, broker.qos_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine_regulator */ \
+    {(uint32_t)offsetof(struct manifest_header, mpam.page_0), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_0 */ \
+    {(uint32_t)offsetof(struct manifest_header, mpam.page_1), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_1 */ \
+    {(uint32_t)offsetof(struct manifest_header, mpam.page_2), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_2 */ \
+    {(uint32_t)offsetof(struct manifest_header, mpam.page_3), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_3 */
 
 #ifdef __cplusplus
 #define BH_LAYOUT_ASSERT(condition, text) static_assert(condition, text)
@@ -889,7 +1068,19 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, shortest_period_ns) == 24u,
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_bytes_per_s) == 32u, "manifest_bandwidth.broker_bytes_per_s");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, broker_full_bytes_per_s) == 40u, "manifest_bandwidth.broker_full_bytes_per_s");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 664u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam) == 56u, "size of manifest_mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_0) == 0u, "manifest_mpam.page_0");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_1) == 8u, "manifest_mpam.page_1");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_2) == 16u, "manifest_mpam.page_2");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, page_3) == 24u, "manifest_mpam.page_3");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, partid_max) == 32u, "manifest_mpam.partid_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, pmg_max) == 36u, "manifest_mpam.pmg_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, virtual_partids) == 40u, "manifest_mpam.virtual_partids");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, firmware_allows) == 44u, "manifest_mpam.firmware_allows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, partid) == 48u, "manifest_mpam.partid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, pmg) == 52u, "manifest_mpam.pmg");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 752u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -901,18 +1092,23 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 216u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 264u, "manifest_header.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 400u, "manifest_header.broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 520u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 568u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 576u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 584u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 592u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 600u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 608u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 616u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 624u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 632u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 640u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 648u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 656u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 568u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 624u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 632u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 640u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 648u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 656u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 664u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 672u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 680u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 688u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 696u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 704u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 712u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 720u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 728u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 736u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 744u, "manifest_header.mpam_words");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -922,6 +1118,57 @@ BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_row) == 16u, "size of manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_row, cores) == 0u, "manifest_bandwidth_row.cores");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_row, refills) == 4u, "manifest_bandwidth_row.refills");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_row, bytes_per_s) == 8u, "manifest_bandwidth_row.bytes_per_s");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam_component) == 32u, "size of manifest_mpam_component");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_component, version) == 0u, "manifest_mpam_component.version");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_component, instance_count) == 4u, "manifest_mpam_component.instance_count");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_component, error_irq) == 8u, "manifest_mpam_component.error_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_component, overflow_irq) == 12u, "manifest_mpam_component.overflow_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_component, not_ready_ns) == 16u, "manifest_mpam_component.not_ready_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_component, intpartid_max) == 24u, "manifest_mpam_component.intpartid_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_component, reserved) == 28u, "manifest_mpam_component.reserved");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam_instance) == 48u, "size of manifest_mpam_instance");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, resource) == 0u, "manifest_mpam_instance.resource");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, offers) == 4u, "manifest_mpam_instance.offers");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, cache_portions) == 8u, "manifest_mpam_instance.cache_portions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, capacity_bits) == 12u, "manifest_mpam_instance.capacity_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, associativity_bits) == 16u, "manifest_mpam_instance.associativity_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, bandwidth_bits) == 20u, "manifest_mpam_instance.bandwidth_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, bandwidth_portions) == 24u, "manifest_mpam_instance.bandwidth_portions");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, internal_bits) == 28u, "manifest_mpam_instance.internal_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, downstream_bits) == 32u, "manifest_mpam_instance.downstream_bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, storage_monitors) == 36u, "manifest_mpam_instance.storage_monitors");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, bandwidth_monitors) == 40u, "manifest_mpam_instance.bandwidth_monitors");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_instance, bandwidth_value_bits) == 44u, "manifest_mpam_instance.bandwidth_value_bits");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam_setting) == 88u, "size of manifest_mpam_setting");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, component) == 0u, "manifest_mpam_setting.component");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, instance) == 4u, "manifest_mpam_setting.instance");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, partid) == 8u, "manifest_mpam_setting.partid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, asked) == 12u, "manifest_mpam_setting.asked");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, cmax_part) == 16u, "manifest_mpam_setting.cmax_part");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, cmax_of) == 20u, "manifest_mpam_setting.cmax_of");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, cmin_part) == 24u, "manifest_mpam_setting.cmin_part");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, cmin_of) == 28u, "manifest_mpam_setting.cmin_of");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, associativity_part) == 32u, "manifest_mpam_setting.associativity_part");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, associativity_of) == 36u, "manifest_mpam_setting.associativity_of");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, mbw_min_part) == 40u, "manifest_mpam_setting.mbw_min_part");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, mbw_min_of) == 44u, "manifest_mpam_setting.mbw_min_of");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, mbw_max_part) == 48u, "manifest_mpam_setting.mbw_max_part");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, mbw_max_of) == 52u, "manifest_mpam_setting.mbw_max_of");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, stride) == 56u, "manifest_mpam_setting.stride");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, internal_priority) == 60u, "manifest_mpam_setting.internal_priority");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, downstream_priority) == 64u, "manifest_mpam_setting.downstream_priority");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, window_us) == 68u, "manifest_mpam_setting.window_us");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, first_word) == 72u, "manifest_mpam_setting.first_word");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, cache_words) == 76u, "manifest_mpam_setting.cache_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, bandwidth_words) == 80u, "manifest_mpam_setting.bandwidth_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_setting, reserved) == 84u, "manifest_mpam_setting.reserved");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_mpam_word) == 8u, "size of manifest_mpam_word");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_word, bits) == 0u, "manifest_mpam_word.bits");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam_word, reserved) == 4u, "manifest_mpam_word.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_cpu) == 16u, "size of manifest_cpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_cpu, mpidr) == 0u, "manifest_cpu.mpidr");
@@ -935,7 +1182,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, bytes) == 8u, "manifest_ram.bytes
 BH_LAYOUT_ASSERT(sizeof(struct color_set_record) == 32u, "size of color_set_record");
 BH_LAYOUT_ASSERT(offsetof(struct color_set_record, word) == 0u, "color_set_record.word");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 176u, "size of manifest_domain");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 192u, "size of manifest_domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, name) == 0u, "manifest_domain.name");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, entry_ipa) == 32u, "manifest_domain.entry_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, boot_argument) == 40u, "manifest_domain.boot_argument");
@@ -963,6 +1210,10 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_period_ns) == 152u, "manif
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_ipa) == 160u, "manifest_domain.socket_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 168u, "manifest_domain.socket_cid");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 172u, "manifest_domain.socket_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_partid) == 176u, "manifest_domain.mpam_partid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 180u, "manifest_domain.mpam_virtual");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 184u, "manifest_domain.mpam_pmg");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, reserved) == 188u, "manifest_domain.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
@@ -1045,7 +1296,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_min_ticks) == 84u, "status
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, period_ns) == 88u, "status_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, deadline_ns) == 96u, "status_flow.deadline_ns");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4016u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4024u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");
@@ -1062,8 +1313,9 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_frames) == 64u, "status_sys
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_used) == 72u, "status_system.pool_used");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, failed_transfers) == 80u, "status_system.failed_transfers");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 88u, "status_system.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 176u, "status_system.domains");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 688u, "status_system.flows");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, mpam_frame) == 176u, "status_system.mpam_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 184u, "status_system.domains");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 696u, "status_system.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 176u, "size of status_budget");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, events) == 0u, "status_budget.events");
@@ -1128,6 +1380,46 @@ BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, histogram) == 32u, "status_pa
 
 BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 3456u, "size of status_path_costs");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_costs, parts) == 0u, "status_path_costs.parts");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_mpam_monitor) == 24u, "size of status_mpam_monitor");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, component) == 0u, "status_mpam_monitor.component");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, instance) == 1u, "status_mpam_monitor.instance");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, kind) == 2u, "status_mpam_monitor.kind");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, flags) == 3u, "status_mpam_monitor.flags");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, partid) == 4u, "status_mpam_monitor.partid");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, owner) == 6u, "status_mpam_monitor.owner");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, bytes) == 8u, "status_mpam_monitor.bytes");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_monitor, most_bytes) == 16u, "status_mpam_monitor.most_bytes");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_mpam_register) == 16u, "size of status_mpam_register");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_register, component) == 0u, "status_mpam_register.component");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_register, instance) == 1u, "status_mpam_register.instance");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_register, partid) == 2u, "status_mpam_register.partid");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_register, offset) == 4u, "status_mpam_register.offset");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_register, value) == 8u, "status_mpam_register.value");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam_register, reserved) == 12u, "status_mpam_register.reserved");
+
+BH_LAYOUT_ASSERT(sizeof(struct status_mpam) == 1768u, "size of status_mpam");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, state) == 0u, "status_mpam.state");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, version) == 4u, "status_mpam.version");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, partid_max) == 8u, "status_mpam.partid_max");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, pmg_max) == 12u, "status_mpam.pmg_max");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, start_ticks) == 16u, "status_mpam.start_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, writes) == 24u, "status_mpam.writes");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, reads) == 32u, "status_mpam.reads");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, read_sum_ticks) == 40u, "status_mpam.read_sum_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, read_max_ticks) == 48u, "status_mpam.read_max_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, errors) == 56u, "status_mpam.errors");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, error_interrupts) == 184u, "status_mpam.error_interrupts");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, last_error) == 192u, "status_mpam.last_error");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, last_component) == 196u, "status_mpam.last_component");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, dump_frame) == 200u, "status_mpam.dump_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, dump_count) == 208u, "status_mpam.dump_count");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, dump_left_out) == 212u, "status_mpam.dump_left_out");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, dump_at) == 216u, "status_mpam.dump_at");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, monitor_count) == 224u, "status_mpam.monitor_count");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, without_monitor) == 228u, "status_mpam.without_monitor");
+BH_LAYOUT_ASSERT(offsetof(struct status_mpam, monitors) == 232u, "status_mpam.monitors");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_core) == 2752u, "size of status_core");
 BH_LAYOUT_ASSERT(offsetof(struct status_core, magic) == 0u, "status_core.magic");

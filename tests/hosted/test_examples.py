@@ -16,6 +16,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SHORT = {
     "banks": ("--for", "40ms"),
     "throttled": ("--for", "5ms"),
+    "mpam": (),
     "managed": (
         "--for",
         "15ms",

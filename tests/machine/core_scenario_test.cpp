@@ -418,8 +418,8 @@ TEST_F(S2CoreScenario, S18AReadOfAMergedLineEndsTheStreaming)
     EXPECT_EQ(after, before + 1 + 3);
 }
 
-// 11. Given a label and an owner, when a core misses and a dirty line of another owner goes for it, then the
-//     read has the core's label and its line's owner, and so has the write with the victim's owner.
+// 11. Given a label and an owner, when a core misses and a dirty line of another owner and another partition
+//     goes for it, then the read has the core's label and its line's owner, and the write the victim's both.
 TEST_F(S2CoreScenario, S11OneRequestTravelsReadsAndWritesAlike)
 {
     const line_request read{.line = line(5),
@@ -427,13 +427,13 @@ TEST_F(S2CoreScenario, S11OneRequestTravelsReadsAndWritesAlike)
                             .master = 2,
                             .mpam = {.partition = 7, .monitor_group = 1},
                             .prefetch = true};
-    const line_request write = read.write_of({line(9), owner_id{4}});
+    const line_request write = read.write_of({line(9), owner_id{4}, {.partition = 9, .monitor_group = 2}});
     EXPECT_EQ(write.line, line(9));
     EXPECT_EQ(write.kind, access_kind::write);
     EXPECT_EQ(write.owner, owner_id{4});
     EXPECT_EQ(write.master, 2U);
-    EXPECT_EQ(write.mpam.partition, 7U);
-    EXPECT_EQ(write.mpam.monitor_group, 1U);
+    EXPECT_EQ(write.mpam.partition, 9U);
+    EXPECT_EQ(write.mpam.monitor_group, 2U);
     EXPECT_FALSE(write.prefetch);
 }
 

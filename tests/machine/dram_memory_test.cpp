@@ -121,22 +121,37 @@ TEST(S2Memory, ABandwidthControlSeesThePartitionAndMayDelay)
 {
     class half_a_microsecond_for_two final : public bandwidth_control {
     public:
-        picoseconds admit(std::uint16_t partition, access_kind kind, byte_count bytes,
-                          picoseconds when) override
+        picoseconds admit(const request &what, picoseconds when) override
         {
-            seen += std::to_string(partition) + (kind == access_kind::write ? "w" : "r") +
-                    std::to_string(bytes.value) + " ";
-            return partition == 2 ? when + picoseconds{500'000} : when;
+            return what.label.partition == 2 ? std::max(when, picoseconds{500'000}) : when;
         }
+        void entered(const request &what, picoseconds /*when*/) override
+        {
+            seen += std::to_string(what.label.partition) + (what.kind == access_kind::write ? "w" : "r") +
+                    std::to_string(what.bytes.value) + " ";
+        }
+        void moved(std::size_t /*channel*/, std::uint16_t partition, byte_count bytes,
+                   picoseconds /*when*/) override
+        {
+            served += std::to_string(partition) + ":" + std::to_string(bytes.value) + " ";
+        }
+        standing standing_of(std::size_t /*channel*/, std::uint16_t /*partition*/,
+                             picoseconds /*when*/) override
+        {
+            return {};
+        }
+        picoseconds stands_until(picoseconds /*when*/) override { return {~std::uint64_t{0} / 2000}; }
         std::string seen;
+        std::string served;
     };
     half_a_microsecond_for_two control;
     memory dram = expect_made(memory::make(settings()));
     dram.set_bandwidth_control(&control);
-    dram.request(1, phys_addr{0x4000'0000}, access_kind::read, {0}, 2);
-    dram.request(2, phys_addr{0x4000'2000}, access_kind::write, {0}, 7);
+    dram.request(1, phys_addr{0x4000'0000}, access_kind::read, {0}, {.partition = 2});
+    dram.request(2, phys_addr{0x4000'2000}, access_kind::write, {0}, {.partition = 7});
     const std::vector<memory::answer> answers = finish(dram);
-    EXPECT_EQ(control.seen, "2r64 7w64 ");
+    EXPECT_EQ(control.seen, "7w64 2r64 ");
+    EXPECT_EQ(control.served, "7:64 2:64 ");
     for (const memory::answer &one : answers) {
         EXPECT_EQ(one.when.value >= 500'000, one.id == 1) << "request " << one.id;
     }

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bulkhead.config.load import load_system
-from bulkhead.config.system import UNLIMITED, Bandwidth, Regulation, System
+from bulkhead.config.shares import UNLIMITED, Bandwidth
+from bulkhead.config.system import Regulation, System
 from bulkhead.env.paths import repository
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.manifest import pack_manifest

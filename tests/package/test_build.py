@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from bulkhead.config.system import Bandwidth, Regulation
+from bulkhead.config.shares import Bandwidth
+from bulkhead.config.system import Regulation
 from bulkhead.package.build import Build
 from bulkhead.package.errors import PackageError
 from bulkhead.package.manifest import manifest_crc

@@ -8,7 +8,7 @@ from pathlib import Path
 from checks.common import ROOT
 
 HYPERVISOR = ROOT / "hypervisor"
-ROOMS = ("base", "memory", "vm", "vgic", "console", "time", "flow", "run", "trap", "boot")
+ROOMS = ("base", "memory", "vm", "vgic", "console", "time", "flow", "mpam", "run", "trap", "boot")
 OUTSIDE = {"arch", "platform"}  # what each architecture and each board has of its own
 
 

@@ -26,7 +26,7 @@ SETTINGS = (
     "domains.witness.params.print_every=10",
 )
 JITTER_MAY_DIFFER_BY_NS = 100  # six instructions: where the counter's tick falls
-CLASSES = {"memory", "devices", "registers", "instructions", "calls", "gic", "storms"}
+CLASSES = {"memory", "devices", "registers", "instructions", "calls", "gic", "partitions", "storms"}
 
 
 @pytest.fixture(scope="module")

@@ -25,11 +25,15 @@ extern "C" {
 #include "console/console.h"
 #include "flow/flows.h"
 #include "memory/window.h"
+#include "mpam/mpam_components.h"
+#include "mpam/mpam_labels.h"
 #include "run/crash.h"
 #include "run/guest_state.h"
 #include "run/irq.h"
+#include "run/system_end.h"
 #include "time/regulation.h"
 #include "vm/clock.h"
+#include "vm/machine_alarm.h"
 #include <arch/gic.h>
 
 constexpr size_t pool_bytes = 0x100000;
@@ -195,21 +199,24 @@ uint64_t esr_sysreg(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsi
            uint64_t{crn} << 10 | uint64_t{reg} << 5 | uint64_t{crm} << 1 | (read ? 1 : 0);
 }
 
-HostedMachine::HostedMachine(const std::function<void(SampleManifest &)> &change)
+HostedMachine::HostedMachine(const std::function<void(SampleManifest &)> &change,
+                             const std::function<void()> &hardware)
 {
     auto sample = make_sample_manifest();
 
     change(*sample);
     sample->seal();
-    boot(sample->header, 4);
+    boot(sample->header, 4, hardware);
 }
 
-HostedMachine::HostedMachine(const manifest_header &manifest, uint32_t list_registers)
+HostedMachine::HostedMachine(const manifest_header &manifest, uint32_t list_registers,
+                             const std::function<void()> &hardware)
 {
-    boot(manifest, list_registers);
+    boot(manifest, list_registers, hardware);
 }
 
-void HostedMachine::boot(const manifest_header &manifest, uint32_t list_registers)
+void HostedMachine::boot(const manifest_header &manifest, uint32_t list_registers,
+                         const std::function<void()> &hardware)
 {
     if (manifest_check(&manifest, manifest.total_bytes, SampleManifest::package_bytes).error !=
         BH_MANIFEST_ERROR_NONE) {
@@ -222,6 +229,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     if (manifest.broker.engine_pa != 0) {
         make_zdma(manifest.broker.engine_pa, manifest.broker.qos_pa, bytes_at);
     }
+    hardware();
     fake_hook_wfi(leave_idle_loop);
     board = {};
     window_hook = nullptr;
@@ -239,15 +247,21 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         std::memset(static_cast<void *>(domain_at(i)), 0, sizeof(struct domain));
     }
     booted_ = domain_init_all() && flows_init_all() && statistics_init_all();
+    mpam_detect();
+    booted_ = mpam_label_domains() && mpam_components_init() == BH_MANIFEST_ERROR_NONE && booted_;
     regulation_init();
     for (uint32_t core = 0; core < 4; core++) {
         fake_set_core_sysreg(core, SYSREG_ID_TPIDR_EL2, reinterpret_cast<uintptr_t>(cpu_at(core)));
         fake_set_core_sysreg(core, SYSREG_ID_CNTFRQ_EL0, 62500000);
         fake_set_core_sysreg(core, SYSREG_ID_MIDR_EL1, cortex_a53);
         fake_switch_core(core);
+        booted_ = mpam_core_init() && booted_;
         (void)branch_predictors_init(this_cpu());
         (void)gic_cpu_init(core, core);
         cpu_take_early_requests(this_cpu());
+        for (uint32_t alarm = 0; alarm < MACHINE_ALARM_COUNT; alarm++) {
+            machine_alarm_set(static_cast<enum machine_alarm>(alarm), 0);
+        }
         for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {
             clock_set_alarm(static_cast<enum clock_alarm>(alarm), 0);
         }
@@ -256,6 +270,9 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         const struct vcpu *pinned = this_cpu()->pinned;
         guest_traps_init(
             monitors, guest_hcr(pinned != nullptr ? pinned->domain : nullptr, this_cpu()->shared != nullptr));
+        if (core == system_manifest()->hypervisor.console_core) {
+            mpam_components_start(this_cpu());
+        }
         while (irq_handle_one(this_cpu())) {
         }
     }
@@ -391,6 +408,15 @@ void HostedMachine::interrupt()
 void HostedMachine::serror()
 {
     run([&] { trap_serror(&regs_[fake_current_core()]); });
+}
+
+void HostedMachine::end()
+{
+    fake_switch_core(system_manifest()->hypervisor.console_core);
+    run([] {
+        system_end(BH_END_REASON_RUN_LIMIT);
+        system_finish_if_ending();
+    });
 }
 
 void HostedMachine::take_while_idle()

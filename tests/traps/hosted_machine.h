@@ -44,10 +44,15 @@ int64_t firmware_call(uint64_t function, uint64_t first);
 
 class HostedMachine {
 public:
-    // Boots the sample manifest after `change` was made to it.
-    explicit HostedMachine(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {});
+    // Boots the sample manifest after `change` was made to it; `hardware` adds what the board has beside the
+    // usual.
+    explicit HostedMachine(
+        const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {},
+        const std::function<void()> &hardware = [] {});
     // Boots any other manifest for this board: up to four cores, the UART where the sample has it.
-    HostedMachine(const manifest_header &manifest, uint32_t list_registers);
+    HostedMachine(
+        const manifest_header &manifest, uint32_t list_registers,
+        const std::function<void()> &hardware = [] {});
     HostedMachine(const HostedMachine &) = delete;
     HostedMachine &operator=(const HostedMachine &) = delete;
 
@@ -57,7 +62,7 @@ public:
     std::shared_ptr<const State> state() const;
     explicit HostedMachine(const State &state);
 
-    // Whether all domains could be set up.
+    // Whether all domains could be set up, and the hardware is what the manifest says.
     bool booted() const { return booted_; }
 
     // The registers of the guest on a core, which executes from now on. Starts its VCPU if that waits to be
@@ -73,6 +78,8 @@ public:
     void interrupt();
     // An asynchronous abort arrives while the guest runs.
     void serror();
+    // The run ends: what EL2 does last, on the console core.
+    void end();
     // The executing core, idle at EL2, is woken by an interrupt and takes what there is.
     void take_while_idle();
     bool waited() const { return waited_; }
@@ -93,7 +100,8 @@ public:
     void set_uart_full(bool full);
 
 private:
-    void boot(const manifest_header &manifest, uint32_t list_registers);
+    void boot(const manifest_header &manifest, uint32_t list_registers,
+              const std::function<void()> &hardware);
     template <typename Exit> void run(const Exit &exit);
 
     bool booted_ = false;

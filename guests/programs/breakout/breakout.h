@@ -37,7 +37,7 @@ struct attempt_list {
 
 // One list per class, by the file of that name.
 extern const struct attempt_list attempts_memory, attempts_registers, attempts_instructions, attempts_calls,
-    attempts_gic, attempts_devices, attempts_storms;
+    attempts_gic, attempts_devices, attempts_partitions, attempts_storms;
 
 // Notes tries of the attempt that runs. Kept over the end of this life.
 void note(enum outcome outcome, uint64_t count);
@@ -65,6 +65,11 @@ enum aim { AIM_DEVICE, AIM_MEMORY };
 
 // A virtual address that stage 1 translates to guest-physical `ipa`, below 2^48. Until the next call.
 uint64_t aim(uint64_t ipa, enum aim as);
+
+// --- partitions (partitions.c)
+
+// The guest has virtual PARTIDs: it sees MPAM.
+bool has_partitions(void);
 
 // --- the other VCPU (second.c)
 

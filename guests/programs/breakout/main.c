@@ -2,8 +2,8 @@
 //
 // Tries to break out of its domain, in every way that it knows, one after the other, and says what became of
 // each (docs/containment.md). Needs `restart: on-failure`: what ends the domain is noted by the next life.
-// Parameters: `still_ms` before the first attempt, `storm_ms` for each storm, `every`: one step in so many is
-// tried.
+// Parameters: `mpam_page`: where components have their registers; `still_ms` before the first attempt,
+// `storm_ms` for each storm, `every`: one step in so many is tried.
 #include <arch/sysreg.h>
 #include <stddef.h>
 
@@ -17,8 +17,8 @@
 #include "guests/runtime/timer.h"
 
 static const struct attempt_list *const lists[] = {
-    &attempts_memory, &attempts_devices, &attempts_registers, &attempts_instructions,
-    &attempts_calls,  &attempts_gic,     &attempts_storms,
+    &attempts_memory, &attempts_devices, &attempts_registers,  &attempts_instructions,
+    &attempts_calls,  &attempts_gic,     &attempts_partitions, &attempts_storms,
 };
 
 enum { list_count = sizeof(lists) / sizeof(lists[0]) };

@@ -99,10 +99,18 @@ static bool has_monitors(void)
     return (sysreg_read(ID_AA64DFR0_EL1) >> 8 & 15) != 0;
 }
 
-// Limited-ordering regions are of physical addresses; partitions and their monitors are the machine's.
+// MPAMIDR_EL1, MPAM1_EL1 and MPAM0_EL1.
+static bool is_partition(uint32_t n)
+{
+    return (crm_of(n) == 4 && op2_of(n) == 4) || (crm_of(n) == 5 && op2_of(n) <= 1);
+}
+
+// Limited-ordering regions are of physical addresses; partitions and their monitors are the machine's, but
+// for the numbers that a guest with virtual ones chooses among.
 static bool is_of_the_machine(struct group g, uint32_t n)
 {
-    return g.op0 == 3 && g.op1 == 0 && g.crn == 10 && crm_of(n) >= 4;
+    return g.op0 == 3 && g.op1 == 0 && g.crn == 10 && crm_of(n) >= 4 &&
+           !(is_partition(n) && has_partitions());
 }
 
 static bool is_error_record(struct group g, uint32_t n)

@@ -117,6 +117,23 @@
     b       panic_enter
     .endm
 
+/* Fatal too, unless arch_mpam_probe() asks whether its one access is undefined. */
+    .macro own_sync_vector kind
+    .balign 128
+    mrs     x1, ESR_EL2
+    mrs     x2, ELR_EL2
+    adr     x3, mpam_window
+    cmp     x2, x3
+    b.ne    1f
+    lsr     x3, x1, #26             /* class 0: an unknown reason, as of what is undefined */
+    cbz     x3, mpam_undefined
+1:  mov     x0, #\kind
+    mrs     x3, FAR_EL2
+    mov     x4, sp
+    mov     x5, x30
+    b       panic_enter
+    .endm
+
 /* An asynchronous abort of EL2 itself: fatal, unless arch_take_serror() waits for it. */
     .macro own_serror_vector kind
     .balign 128
@@ -142,7 +159,7 @@ vectors:
     fatal_vector 1
     fatal_vector 2
     fatal_vector 3
-    fatal_vector 4                  /* current EL with SP_EL2 */
+    own_sync_vector 4               /* current EL with SP_EL2 */
     fatal_vector 5
     fatal_vector 6
     own_serror_vector 7
@@ -170,7 +187,7 @@ serror_hardened:
     forget
     b       trap_serror_way
     fatal_vector 3
-    fatal_vector 4
+    own_sync_vector 4
     fatal_vector 5
     fatal_vector 6
     own_serror_vector 7
@@ -203,6 +220,22 @@ serror_taken:
     mrs     x1, SPSR_EL2
     orr     x1, x1, #0x100          /* one is enough: PSTATE.A */
     msr     SPSR_EL2, x1
+    eret
+    dsb     nsh
+    isb
+
+/* bool arch_mpam_probe(void) */
+    .global arch_mpam_probe
+arch_mpam_probe:
+    mov     w0, #1
+mpam_window:
+    mrs     x1, S3_4_C10_C5_0       /* MPAM2_EL2 */
+    ret
+
+mpam_undefined:
+    mov     w0, #0
+    add     x2, x2, #4
+    msr     ELR_EL2, x2
     eret
     dsb     nsh
     isb

@@ -9,6 +9,7 @@
 #include <arch/barrier.h>
 #include <arch/fp.h>
 #include <arch/maintenance.h>
+#include <arch/mpam.h>
 #include <arch/physical.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static struct fake {
     fake_barrier_hook barrier_hook;
     void (*wfi_hook)(void);
     bool serror[FAKE_CORES];
+    bool mpam_undefined;
     struct fake_tlbi tlbi;
     fake_translation_hook translation;
 } fake;
@@ -312,6 +314,16 @@ bool arch_take_serror(void)
         fake_set_sysreg(SYSREG_ID_SPSR_EL2, EL2_STATE);
     }
     return pending;
+}
+
+void fake_undefine_mpam(bool undefined)
+{
+    fake.mpam_undefined = undefined;
+}
+
+bool arch_mpam_probe(void)
+{
+    return !fake.mpam_undefined;
 }
 
 void arch_wfe(void)

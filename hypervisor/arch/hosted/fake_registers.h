@@ -101,6 +101,9 @@ void fake_hook_barriers(fake_barrier_hook hook);
 void fake_pend_serror(bool pending);
 bool fake_serror_is_pending(void);
 
+/* Whether firmware keeps MPAM's registers to itself. */
+void fake_undefine_mpam(bool undefined);
+
 /* The last TLBI that EL2 has executed in place of a guest. */
 struct fake_tlbi {
     uint32_t count; /* of all */

@@ -127,6 +127,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
     from bulkhead.commands.flows_view import flows_json
     from bulkhead.planning.admission import admission_of
     from bulkhead.planning.left import usage_of
+    from bulkhead.planning.shares import rows_of
 
     free = unconfined_names(plan)
     cores = {core for domain in plan.domains for core in domain.cpus}
@@ -155,6 +156,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
             for domain in plan.domains
         ],
         "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
+        "shares": [asdict(row) for row in rows_of(plan)],
         "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
         "flows": None if plan.flows is None else flows_json(plan.flows),
     }
@@ -239,6 +241,7 @@ def show_usage(title: str, plan: Plan) -> None:
     left = [str(core) for core in range(plan.platform.cores.count) if core not in used]
     table.add_row("left", ", ".join(left) or "none", _colors_left(plan, usage), "", "", "", "", "")
     console().print(table)
+    _show_shares(plan)
     for name, devices in unconfined_names(plan).items():
         if devices:
             text = f"trusted: {name} reaches all memory with the DMA of {', '.join(devices)}"
@@ -248,6 +251,25 @@ def show_usage(title: str, plan: Plan) -> None:
         _show_bandwidth(found)
     if plan.flows is not None:
         show_flows(plan.flows, "flows")
+
+
+def _show_shares(plan: Plan) -> None:
+    """What was asked for, what the hardware rounds it to, and with which control."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from bulkhead.planning.shares import rows_of
+
+    rows = rows_of(plan)
+    if not rows:
+        return
+    table = Table(title="shares", title_justify="left")
+    for heading in ("owner", "of", "asked", "control", "has", ""):
+        table.add_column(heading, no_wrap=heading == "owner")
+    for row in rows:
+        cells = (row.owner, row.resource, row.asked, row.control, row.got, row.note)
+        table.add_row(*(Text(cell) for cell in cells))
+    console().print(table)
 
 
 def _demand_note(one: Demand) -> str:

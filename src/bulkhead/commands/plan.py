@@ -6,6 +6,8 @@ The resolved file that `-o` writes is a system file again: it plans to the same 
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 
 if TYPE_CHECKING:
     from bulkhead.planning.model import Plan
+    from bulkhead.planning.mpam import MpamPlan, Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -61,6 +64,7 @@ def plan(
 
 def _json(checked: Checked) -> dict[str, Any]:
     from bulkhead.commands.flows_view import flows_json
+    from bulkhead.planning.shares import rows_of
 
     loaded, planned = checked.loaded, checked.plan
     own: dict[str, Any] = {"errors": [problem.json() for problem in checked.problems]}
@@ -91,6 +95,8 @@ def _json(checked: Checked) -> dict[str, Any]:
                 for domain in planned.domains
             ],
             "flows": None if planned.flows is None else flows_json(planned.flows),
+            "shares": [asdict(row) for row in rows_of(planned)],
+            "mpam": None if planned.mpam is None else _mpam_json(planned.mpam),
             "choices": [{"key": c.key, "value": c.value, "reason": c.reason} for c in planned.choices],
         }
     return result_object(
@@ -103,6 +109,22 @@ def _json(checked: Checked) -> dict[str, Any]:
         platform_sha256=loaded.platform_sha256,
         **own,
     )
+
+
+def _mpam_json(planned: MpamPlan) -> dict[str, Any]:
+    """What EL2 is told, with shares as fractions and bitmaps as numbers."""
+
+    def settings(of: Settings) -> dict[str, Any]:
+        given = {key: value for key, value in asdict(of).items() if value not in (None, False)}
+        return {key: str(value) if isinstance(value, Fraction) else value for key, value in given.items()}
+
+    return {
+        "partitions": [asdict(one) for one in planned.partitions],
+        "settings": [
+            {"component": one.component, "ris": one.ris, "partid": one.partid, **settings(one.settings)}
+            for one in planned.settings
+        ],
+    }
 
 
 def _show(planned: Plan) -> None:

@@ -61,6 +61,7 @@ def platforms(
 
 def _summary(platform: Platform) -> dict[str, Any]:
     from bulkhead.geometry import GeometryError
+    from bulkhead.planning.mechanism import llc_by_mpam
     from bulkhead.planning.space import platform_llc_bits
 
     try:
@@ -78,6 +79,7 @@ def _summary(platform: Platform) -> dict[str, Any]:
         "colors": 1 << len(bits) if bits else 0,
         "granule_bytes": 1 << bits[0] if bits else None,
         "not_colorable": why,
+        "llc_divided_by": "mpam" if llc_by_mpam(platform) else "coloring" if bits else None,
         "bootable": platform.load is not None and platform.emulator is not None,
         "not_bootable": platform.not_bootable,
     }

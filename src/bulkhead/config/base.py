@@ -64,7 +64,8 @@ class WordModel(Model):
     """A mapping that one of a few words can stand for: `llc: auto`."""
 
     words: ClassVar[dict[str, dict[str, Any]]] = {}
-    one_of: ClassVar[tuple[str, ...]] = ()  # of these keys, exactly one in the mapping form
+    one_of: ClassVar[tuple[str, ...]] = ()  # of these keys, one at most in the mapping form
+    also: ClassVar[tuple[str, ...]] = ()  # where there is none of those, one of these at least
 
     @model_validator(mode="before")
     @classmethod
@@ -86,8 +87,8 @@ class WordModel(Model):
                 raise problem(
                     "conflict", f"has both {' and '.join(given)}", f"one of {', '.join(cls.one_of)}"
                 )
-            if not given and not unknown:
-                raise problem("missing-key", f"has none of {', '.join(cls.one_of)}", allowed)
+            if not given and not unknown and not any(key in value for key in cls.also):
+                raise problem("missing-key", f"has none of {', '.join(cls.one_of + cls.also)}", allowed)
         return value
 
     @classmethod

@@ -14,7 +14,9 @@ from bulkhead.config.crosscheck_colors import check_colors
 from bulkhead.config.crosscheck_devices import MAX_GUEST_ADDRESS, check_devices, check_given
 from bulkhead.config.crosscheck_interrupts import check_interrupts
 from bulkhead.config.crosscheck_machine import check_machine
+from bulkhead.config.crosscheck_mpam import check_mpam
 from bulkhead.config.crosscheck_regulation import check_regulation
+from bulkhead.config.crosscheck_shares import check_shares
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
@@ -45,6 +47,7 @@ def check_platform(platform: Platform) -> list[Finding]:
         check_interrupts,
         _caches,
         check_devices,
+        check_mpam,
     )
     return [*(finding for check in checks for finding in check(platform)), *check_machine(platform)]
 
@@ -66,6 +69,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         findings += check_given(at, domain, system, platform)
         findings += check_image(at, domain.image)
     findings += check_colors(system, platform)
+    findings += check_shares(system, platform)
     findings += check_budgets(system, platform)
     return findings + list(check_admission(system, platform))
 

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.system import Bandwidth, Domain, System
+from bulkhead.config.shares import Bandwidth
+from bulkhead.config.system import Domain, System
 from bulkhead.planning.budgets import (
     MOST_EVENTS,
     NS_PER_S,

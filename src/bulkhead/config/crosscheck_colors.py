@@ -11,8 +11,10 @@ from itertools import combinations
 
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.system import Llc, System
+from bulkhead.config.shares import Colored
+from bulkhead.config.system import System
 from bulkhead.geometry import GeometryError, color_space
+from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.space import (
     banks_colored,
     llc_colored,
@@ -20,20 +22,18 @@ from bulkhead.planning.space import (
     platform_llc_bits,
 )
 
-Owner = tuple[str, KeyPath, Llc, frozenset[int]]  # name, path of the promise, promise, cores
+Owner = tuple[str, KeyPath, Colored, frozenset[int]]  # name, path of the promise, promise, cores
 
 
 def check_colors(system: System, platform: Platform) -> list[Finding]:
     """Findings about `llc` and `banks` of all domains and of the hypervisor."""
     findings: list[Finding] = []
-    if system.isolation.llc == "mpam":
-        cause = "cache partitioning by MPAM is not supported by this version"
-        findings.append(Finding(("isolation", "llc"), "not-supported", cause, "auto, coloring, none"))
+    llc_on = llc_colored(system, platform)
     llc = banks = None
     try:
         llc = platform_llc_bits(platform, color_l1=system.isolation.color_l1)
     except GeometryError as error:
-        if llc_colored(system):
+        if llc_on:
             findings.append(
                 _geometry("llc", platform, error, "none, or a platform whose cache index is plain")
             )
@@ -45,10 +45,11 @@ def check_colors(system: System, platform: Platform) -> list[Finding]:
     if findings:
         return findings
     try:
-        color_space(llc or () if llc_colored(system) else (), banks or () if banks_colored(system) else ())
+        color_space(llc or () if llc_on else (), banks or () if banks_colored(system) else ())
     except GeometryError as error:
         return [_geometry("banks", platform, error, "fewer mechanisms at once")]
-    findings += _one_mechanism(system, "llc", llc, llc_colored(system))
+    # Where MPAM does the work, colors stand for portions: what overlaps does so there, too.
+    findings += _one_mechanism(system, "llc", llc, llc_mechanism(system, platform) != "none")
     findings += _one_mechanism(system, "banks", banks, banks_colored(system))
     return findings
 
@@ -81,7 +82,7 @@ def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: b
             yield Finding((*path, "colors"), "color-overlap", cause, allowed)
 
 
-def _range(path: KeyPath, promise: Llc, count: int | None, what: str) -> Iterator[Finding]:
+def _range(path: KeyPath, promise: Colored, count: int | None, what: str) -> Iterator[Finding]:
     for number, color in enumerate(promise.colors or ()):
         at: KeyPath = (*path, "colors", number)
         if count is not None and color >= count:

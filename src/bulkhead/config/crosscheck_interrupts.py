@@ -20,6 +20,7 @@ Findings = Iterator[Finding]
 def check_interrupts(platform: Platform) -> Findings:
     yield from _private_interrupts(platform)
     yield from _pmu_interrupts(platform)
+    yield from _mpam_interrupts(platform)
     yield from _device_interrupts(platform)
 
 
@@ -62,6 +63,20 @@ def _pmu_interrupts(platform: Platform) -> Findings:
             taken[intid] = f"core {number}"
 
 
+def _mpam_interrupts(platform: Platform) -> Findings:
+    """Components may share one: the hypervisor asks all of them whose it is."""
+    taken = _private_users(platform) | _uart_user(platform)
+    if platform.pmu is not None:
+        taken |= dict.fromkeys(platform.pmu.interrupts, "pmu")
+    for number, component in enumerate(platform.mpam.components if platform.mpam is not None else ()):
+        for key in ("error_interrupt", "overflow_interrupt"):
+            intid: int | None = getattr(component, key)
+            if intid in taken:
+                cause = f"INTID {intid} is already that of '{taken[intid]}'"
+                path: KeyPath = ("mpam", "components", number, key)
+                yield Finding(path, "duplicate-name", cause, "each interrupt once")
+
+
 def _device_interrupts(platform: Platform) -> Findings:
     first, last = _first_shared(), limits()["max_intid"] - 1
     seen = _uart_user(platform)
@@ -69,6 +84,9 @@ def _device_interrupts(platform: Platform) -> Findings:
         seen |= dict.fromkeys(platform.pmu.interrupts, "pmu")
     for iommu in platform.iommus:
         seen |= dict.fromkeys(iommu.interrupts, iommu.name)
+    for component in platform.mpam.components if platform.mpam is not None else ():
+        lines = (component.error_interrupt, component.overflow_interrupt)
+        seen |= {intid: component.name for intid in lines if intid is not None}
     for index, device in enumerate(platform.devices):
         for number, intid in enumerate(device.interrupts):
             path: KeyPath = ("devices", index, "interrupts", number)

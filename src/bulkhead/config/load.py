@@ -20,20 +20,23 @@ from bulkhead.config.crosscheck import check_platform, check_system
 from bulkhead.config.locate import platform_names, platform_path, system_path
 from bulkhead.config.machine_figures import admitted_by_machine
 from bulkhead.config.maintenance import reaching
-from bulkhead.config.masters import trusted
+from bulkhead.config.masters import trusted, unlabelled
 from bulkhead.config.notices import not_enforced
 from bulkhead.config.override import apply_override
 from bulkhead.config.parts import add_parts, text_of_parts
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, Problem, key_text, nearest_of, quoted
 from bulkhead.config.quantity import Empty, described
+from bulkhead.config.shares import UNLIMITED
 from bulkhead.config.source import Node, Source, parse_text, read_file, read_text
-from bulkhead.config.system import UNLIMITED, UNLIMITED_CPU, Isolation, System
+from bulkhead.config.system import UNLIMITED_CPU, Isolation, System
 from bulkhead.config.translate import translate
 from bulkhead.config.uncounted import uncounted
+from bulkhead.config.without_mpam import without_mpam
 from bulkhead.planning.admission import not_admitted
 from bulkhead.planning.broker import with_broker
 from bulkhead.planning.budgets import CountedEvent, counted_event
+from bulkhead.planning.reserved import with_reservations
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -94,6 +97,8 @@ def load_system(
         unlimited = {"bandwidth": UNLIMITED, "cpu": UNLIMITED_CPU, "maintenance": "direct"}
         domains = tuple(domain.model_copy(update=unlimited) for domain in system.domains)
         system = system.model_copy(update={**off, "domains": domains})
+    if system is not None and platform is not None:
+        system = with_reservations(system, platform)
     if system is not None:
         events = _events(platform, emulated)
         noticed = not_enforced(system, events)
@@ -104,6 +109,8 @@ def load_system(
         if platform is not None and emulated is not True:  # an emulator has no bandwidth to share
             noticed += not_admitted(system, platform)
             noticed += uncounted(system, platform)
+            noticed += without_mpam(system, platform)
+            noticed += unlabelled(system, platform)
             noticed += admitted_by_machine(system, platform)
         notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:

@@ -15,6 +15,7 @@ from bulkhead.config.devices import Device, Dma
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import Domain, System
+from bulkhead.planning.broker import engine_of
 
 
 def unconfined(domain: Domain, platform: Platform) -> list[Device | Dma]:
@@ -63,3 +64,21 @@ def trusted(system: System, platform: Platform) -> Iterator[Finding]:
                 f"'{domain.name}' does not misuse it"
             )
             yield Finding(path, "dma-trusted", cause)
+
+
+def unlabelled(system: System, platform: Platform) -> Iterator[Finding]:
+    """A notice for each device whose accesses have no PARTID of its domain. This version sets none at a
+    device or an IOMMU, so that MPAM neither limits such accesses nor counts them for the domain."""
+    if platform.mpam is None:
+        return
+    for index, domain in enumerate(system.domains):
+        for device in unconfined(domain, platform):
+            cause = (
+                f"what '{device.name}' reads and writes has the PARTID that the chip gives it, not one of "
+                f"'{domain.name}': no share of the domain holds for it, and no monitor counts it there"
+            )
+            yield Finding(("domains", index, "devices"), "unlabelled", cause)
+    engine = engine_of(system, platform)
+    if engine is not None:
+        cause = f"what '{engine.name}' copies has the PARTID that the chip gives it, not one of the broker"
+        yield Finding(("broker", "engine"), "unlabelled", cause, "cpu-copy")

@@ -34,8 +34,10 @@ TIMES_PS = (
     "per_line",
     "stall",
     "wait",
+    "not_ready",
+    "window",
 )
-_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "maintenance", "regulators", "dma")
+_SECTIONS_WITH_TIMES = ("interconnect", "controller", "costs", "maintenance", "regulators", "dma", "mpam")
 _LOWEST_ADDRESS = 1 << 10
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
 from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
+from bulkhead.config.mpam import Mpam
 from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, Nanoseconds, described, problem
 from bulkhead.config.timing import (
     Controller,
@@ -262,6 +265,19 @@ class Dram(Section):
     guaranteed: BytesPerS | None = None  # what it moves whatever is asked of it: its worst case
 
 
+def _none(value: object) -> object:
+    return None if value == () else value
+
+
+class _OrEmptyList:
+    """In the JSON Schema: an empty list stands for none, too, as in files of before there were components."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "array", "maxItems": 0}]}
+
+
 class ReleaseDelay(Sourced):
     """From the event that makes a VCPU the most urgent one of a shared core to its first instruction."""
 
@@ -293,7 +309,7 @@ class Platform(Model):
     devices: tuple[Device, ...] = ()
     dma: tuple[Dma, ...] = ()
     iommus: tuple[Iommu, ...] = ()  # none of them is driven by this version: bulkhead.config.masters
-    mpam: tuple[Any, ...] = ()
+    mpam: Annotated[Mpam | None, BeforeValidator(_none), _OrEmptyList()] = None
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None
     flow_costs: FlowCosts | None = None
@@ -313,6 +329,10 @@ class Platform(Model):
     def llc(self) -> Cache | None:
         """The last-level cache: the highest level below memory."""
         return self.caches.get("l3") or self.caches.get("l2")
+
+    @property
+    def llc_name(self) -> CacheName | None:
+        return "l3" if "l3" in self.caches else "l2" if "l2" in self.caches else None
 
     @property
     def l1d(self) -> Cache | None:

@@ -26,6 +26,7 @@ RATE_UNITS = {f"{unit}/s": factor for unit, factor in BYTE_UNITS.items()}
 TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 FREQUENCY_UNITS = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
 SHARE_UNITS = {"%": Fraction(1, 100)}
+_SHARE_PARTS = 10**8  # core/ takes shares as two numbers of 32 bits, and divides them among 32 at most
 
 _NUMBER = re.compile(r"(?P<sign>[-+]?)(?P<amount>\d+(?:\.\d+)?)\s*(?P<unit>\S*)", re.ASCII)
 
@@ -83,6 +84,10 @@ def _share(value: object) -> Fraction:
         raise problem("wrong-type", f"is {described(value)}, not a share", "a percentage, as `80 %`")
     if not 0 < amount <= 1:
         raise problem("out-of-range", f"{quoted(value)} is out of range", "more than 0 % up to 100 %")
+    if amount.denominator > _SHARE_PARTS:
+        raise problem(
+            "out-of-range", f"{quoted(value)} has more digits than are kept", "six decimals or less"
+        )
     return amount
 
 

@@ -82,12 +82,17 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     of_platform: dict[str, int] = addresses(platform)
     of_platform["gic_version"] = 0 if gic is None else layout.enum_value("gic_version", gic.type)
     of_broker = {"engine_pa": 0, "qos_pa": 0}
+    components = [] if platform.mpam is None else list(platform.mpam.components)
+    of_mpam = {f"page_{number}": 0 for number in range(layout.constant("max_mpam_components"))}
     keys = {f"platform.{field}": key for field, key in _KEYS.items()}
     if engine is not None:
         of_broker = {"engine_pa": engine.at, "qos_pa": engine.qos or 0}
         at: KeyPath = ("dma", platform.dma.index(engine))
         keys |= {"broker.engine_pa": (*at, "at"), "broker.qos_pa": (*at, "qos")}
-    header = {"platform": of_platform, "broker": of_broker}
+    for number, component in enumerate(components[: len(of_mpam)]):
+        of_mpam[f"page_{number}"] = component.at
+        keys[f"mpam.page_{number}"] = ("mpam", "components", number, "at")
+    header = {"platform": of_platform, "broker": of_broker, "mpam": of_mpam}
     return [
         OwnRegion(kept.name, kept.pa, kept.bytes, kept.mapped, kept.guest_bytes, keys[kept.at])
         for kept in layout.regions(header, platform.cores.count)

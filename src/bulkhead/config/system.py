@@ -25,15 +25,14 @@ from bulkhead.config.quantity import (
     Bytes,
     BytesPerS,
     Nanoseconds,
-    Share,
     described,
     parse,
     problem,
 )
+from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, UNLIMITED, Bandwidth, Banks, Llc
 
 MS = 10**6
 MB_PER_S = 10**6
-ColorIndex = Annotated[int, Field(ge=0, le=255)]
 Core = Annotated[int, Field(ge=0, le=63)]
 
 
@@ -91,6 +90,14 @@ def _threshold(value: object) -> object:
     return amount
 
 
+def _virtual_partids(value: object) -> object:
+    if value == 1 and not isinstance(value, bool):
+        raise problem(
+            "out-of-range", "is what every domain has: there is nothing to choose from", "0, 2 to 32"
+        )
+    return value
+
+
 def _ready(value: object) -> object:
     """A time, or `true`: by the end of the run, whenever that is."""
     if value is True:
@@ -106,27 +113,6 @@ def _factor(value: object) -> object:
     if not 1 <= value <= 1000:
         raise problem("out-of-range", f"{value} is out of range", "1 to 1000")
     return Fraction(value)
-
-
-class Llc(WordModel):
-    """Colors of the last-level cache. Neither key: `auto`."""
-
-    words: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
-    one_of: ClassVar[tuple[str, ...]] = ("colors", "share")
-    colors: tuple[ColorIndex, ...] | None = Field(default=None, min_length=1)
-    share: Share | None = None
-
-    @property
-    def auto(self) -> bool:
-        return self.colors is None and self.share is None
-
-
-class Banks(Llc):
-    """DRAM banks, by the same forms."""
-
-
-AUTO_LLC = Llc.model_validate("auto")
-AUTO_BANKS = Banks.model_validate("auto")
 
 
 class Console(Model):
@@ -229,39 +215,6 @@ class Region(Model):
         return self.at + self.size
 
 
-class Bandwidth(WordModel):
-    """What a domain may use of the memory system. Neither budget nor events: `unlimited`."""
-
-    words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
-    one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read", "read_events")
-    budget: BytesPerS | None = None
-    read: BytesPerS | None = None  # with `counts: each`, together with `write`
-    write: BytesPerS | None = None
-    events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
-    read_events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None  # as `read` and `write`
-    write_events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
-    per: Literal["domain", "vcpu"] = "domain"
-    period: Nanoseconds = 1 * MS
-    counts: Literal["auto", "refills", "writebacks", "each", "sum"] = "auto"
-    slack: Annotated[int, Field(ge=0, le=(1 << 31) - 1)] | None = None  # of `sum`, in events
-    # A second budget, of the platform's `pmu.access_event`: accesses past the caches, which are no refills.
-    accesses: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
-    # The budget where instructions stand in for memory events, as on the emulator [`events`].
-    instructions: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
-
-    @property
-    def unlimited(self) -> bool:
-        return self.budget is None and self.events is None and not self.apart
-
-    @property
-    def apart(self) -> bool:
-        """A budget for what is fetched, and one for what is written."""
-        return self.read is not None or self.read_events is not None
-
-
-UNLIMITED = Bandwidth.model_validate("unlimited")
-
-
 class CpuTime(WordModel):
     """CPU time of each VCPU on a core that it shares: so much in each period, and no more."""
 
@@ -296,6 +249,8 @@ class Domain(Model):
     dma: Literal["refuse", "trusted"] = "refuse"  # devices that master memory and that nothing confines
     manager: bool = False
     pmu: bool = False  # performance monitors: all counters of its cores that the hypervisor does not need
+    # PARTIDs that the guest itself may choose from; 0: it sees no MPAM.
+    virtual_partids: Annotated[int, BeforeValidator(_virtual_partids), Field(ge=0, le=32)] = 0
     socket: bool = False  # also without a flow: a manager may add some while the system runs
     restart: Literal["never", "on-failure"] = "never"
     # What invalidates translations or instruction caches reaches all cores if the guest executes it itself

@@ -16,7 +16,13 @@ from types import ModuleType
 from bulkhead.env.errors import MissingTool
 from bulkhead.env.paths import host_dir
 
-CORE_TARGETS = ("bulkhead_flows", "bulkhead_manifest", "bulkhead_manifest_space", "bulkhead_memory")
+CORE_TARGETS = (
+    "bulkhead_flows",
+    "bulkhead_manifest",
+    "bulkhead_manifest_space",
+    "bulkhead_memory",
+    "bulkhead_mpam",
+)
 
 
 @cache

@@ -17,7 +17,8 @@ from bulkhead.config.base import Model, Text
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import key_text
 from bulkhead.config.quantity import BytesPerS
-from bulkhead.config.system import Bandwidth, Regulation
+from bulkhead.config.shares import Bandwidth
+from bulkhead.config.system import Regulation
 from bulkhead.machine.interrupt_cost import cost_of
 
 Job = dict[str, Any]

@@ -11,6 +11,7 @@ from typing import Any
 
 from bulkhead.config import dram as drams
 from bulkhead.config.devices import Dma
+from bulkhead.config.mpam import Component, Resource
 from bulkhead.config.platform import Cache, Dram, Platform
 from bulkhead.config.timing import (
     BY_TURNS,
@@ -61,6 +62,7 @@ def settings_of(platform: Platform, *, seed: int = 1, owners: int = 1) -> Settin
         "regions": _regions(platform),
         "writes_in_flight": interconnect.writes,
         "dram": _dram(platform),
+        **_mpam(platform),
     }
 
 
@@ -230,6 +232,59 @@ def _regions(platform: Platform) -> list[Settings]:
         latency = cycles_ps(platform, llc.latency) if llc is not None and llc.latency is not None else 0
     region = {"name": "ocm", "base": ocm.at, "size_bytes": ocm.size, "latency_ps": latency}
     return [{**region, "cached": ocm.cached}]
+
+
+def _mpam(platform: Platform) -> Settings:
+    """MPAM as machine/mpam/settings.h has it; nothing where the platform has none."""
+    has = platform.mpam
+    if has is None:
+        return {}
+    return {
+        "mpam": {
+            "partids": has.partids,
+            "monitor_groups": has.monitor_groups,
+            "virtual_partids": has.virtual_partids,
+            "components": [_component(platform, component) for component in has.components],
+        }
+    }
+
+
+def _component(platform: Platform, component: Component) -> Settings:
+    return {
+        "name": component.name,
+        "at": component.at,
+        "version": component.version,
+        "error_interrupt": component.error_interrupt or 0,
+        "overflow_interrupt": component.overflow_interrupt or 0,
+        "not_ready_ps": component.not_ready,
+        "internal_partids": component.internal_partids or 0,
+        "resources": [_resource(platform, component, resource) for resource in component.resources],
+    }
+
+
+def _resource(platform: Platform, component: Component, resource: Resource) -> Settings:
+    made: Settings = {}
+    if resource.cache is not None:
+        levels = [name for name, _ in _shared(platform) if name.split("-")[0] == resource.cache]
+        if len(levels) != 1:
+            raise NotSimulated(f"component '{component.name}': {resource.cache} is not one shared cache")
+        made["level"] = levels[0]
+    if resource.portions is not None:
+        made |= {"portions": resource.portions, "portions_are": resource.portions_are}
+    for key in ("capacity", "associativity", "priority", "storage_monitors", "bandwidth_monitors"):
+        part = getattr(resource, key)
+        if part is not None:
+            made[key] = _known(part.model_dump(exclude=set(MARKS)))
+    if resource.bandwidth is not None:
+        of = resource.bandwidth.model_dump(exclude={*MARKS, "window"})
+        window = resource.bandwidth.window
+        made["bandwidth"] = _known(of) | ({} if window is None else {"window_ps": window})
+    return made
+
+
+def _known(part: Settings) -> Settings:
+    """What is said; the rest has the machine's defaults."""
+    return {key: value for key, value in part.items() if value is not None}
 
 
 def _cache(cache: Cache) -> Settings:

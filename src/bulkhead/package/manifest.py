@@ -19,6 +19,7 @@ from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
 from bulkhead.package.memory import Loaded, align_up
+from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
 from bulkhead.planning.model import DomainPlan, Plan
@@ -40,6 +41,10 @@ _TABLES = (
     ("flows", "manifest_flow", "max_flows"),
     ("bandwidth_curve", "manifest_bandwidth_point", "max_bandwidth_points"),
     ("bandwidth_table", "manifest_bandwidth_row", "max_bandwidth_rows"),
+    ("mpam_components", "manifest_mpam_component", "max_mpam_components"),
+    ("mpam_instances", "manifest_mpam_instance", "max_mpam_instances"),
+    ("mpam_settings", "manifest_mpam_setting", "max_mpam_settings"),
+    ("mpam_words", "manifest_mpam_word", "max_mpam_words"),
 )
 # Fields that are zero where there is no such thing.
 _UTILIZATION = tuple(
@@ -125,6 +130,7 @@ def pack_manifest(
     tables["color_sets"] = sets.rows()
     tables["flows"] = _flows(plan)
     tables |= bandwidth_tables(plan, event)
+    tables |= mpam_tables(plan, layout)
     header: dict[str, Value] = {
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
@@ -134,6 +140,7 @@ def pack_manifest(
         "regulation": _regulation(plan, layout, event),
         "broker": _broker(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
+        "mpam": mpam_row(plan),
     }
     try:
         return _assemble(header, tables, layout)
@@ -419,6 +426,7 @@ def _add_domain(
     cpu_budget_ns, cpu_period_ns = plan.system.enforced_cpu_time(configured) or (0, 0)
     row |= {"cpu_budget_ns": cpu_budget_ns, "cpu_period_ns": cpu_period_ns}
     row |= _socket(plan, domain.name)
+    row |= mpam_of_domain(plan, domain.name)
     tables["domains"].append(row)
 
 

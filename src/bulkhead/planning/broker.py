@@ -14,7 +14,9 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.regions import check_engine
-from bulkhead.config.system import AUTO_LLC, WITHOUT_CONSOLE, Domain, Image, Llc, Region, System
+from bulkhead.config.shares import AUTO_LLC, Llc
+from bulkhead.config.system import WITHOUT_CONSOLE, Domain, Image, Region, System
+from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.units import size_text
 
 BROKER = "broker"
@@ -101,8 +103,10 @@ def with_broker(system: System, platform: Platform) -> System:
     core = core_of(system, platform)
     if not system.flows or core is None:
         return system
-    # It is the hypervisor's hand: where the file gives that its colors, they are the broker's, too.
-    colors = system.hypervisor.llc.colors
+    # It is the hypervisor's hand: where the file gives that its colors, they are the broker's, too. Portions
+    # cost no memory, so that it has its own.
+    colored = llc_mechanism(system, platform) == "coloring"
+    colors = system.hypervisor.llc.colors if colored else None
     broker = Domain(
         name=BROKER,
         criticality="rt",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bulkhead.config.platform import AccessEvent, EventName, Platform
-from bulkhead.config.system import Bandwidth
+from bulkhead.config.shares import Bandwidth
 
 NS_PER_S = 10**9
 MOST_EVENTS = (1 << 40) - 1  # of a period: core/event_pool.h

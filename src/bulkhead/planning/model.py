@@ -17,6 +17,7 @@ from bulkhead.geometry import ColorSpace, Frames
 if TYPE_CHECKING:
     from bulkhead.planning.flows import FlowPlan
     from bulkhead.planning.left import Placed
+    from bulkhead.planning.mpam import MpamPlan
 
 __all__ = ["Choice", "ColorSpace", "DomainPlan", "Plan", "Pool", "Segment", "Usage"]
 
@@ -103,5 +104,6 @@ class Plan:
     choices: tuple[Choice, ...] = ()
     miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to
     flows: FlowPlan | None = None  # None: there are none
+    mpam: MpamPlan | None = None  # None: the platform has none
     # What left.py makes its account of; None: it was not planned here.
     placed: Placed | None = field(default=None, compare=False, repr=False)

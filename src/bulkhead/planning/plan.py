@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
-from bulkhead.config.system import Banks, Domain, Llc, System
+from bulkhead.config.shares import Banks, Llc
+from bulkhead.config.system import Domain, System
 from bulkhead.geometry import ColorSpace, GeometryError
 from bulkhead.planning.allocate import Memory
 from bulkhead.planning.colors import HYPERVISOR, Assignment, Request, assign
 from bulkhead.planning.flows import plan_flows
 from bulkhead.planning.left import Placed
+from bulkhead.planning.mechanism import llc_mechanism, llc_reason
 from bulkhead.planning.miscolor import miscolor as put_wrong
 from bulkhead.planning.model import Choice, DomainPlan, Plan, Pool, Segment
+from bulkhead.planning.mpam_planner import plan_mpam
 from bulkhead.planning.pool import pool_bytes, pool_need
-from bulkhead.planning.space import banks_colored, llc_colored, space_for
+from bulkhead.planning.space import banks_colored, llc_colored, share_of, space_for
 from bulkhead.units import size_text
 
 
@@ -51,15 +55,27 @@ def plan_memory(system: System, platform: Platform, *, miscolor: str | None = No
         cause = f"platform '{platform.name}' has no load area: nothing can be booted on it"
         raise PlanningError([Finding(("platform",), "no-load-area", cause)])
     flows, findings = plan_flows(system, platform)
+    mpam = plan_mpam(system, platform)
+    findings += mpam.findings if mpam is not None else []
     try:
         plan = _Planner(system, platform, space, (platform.load.at, platform.load.size)).run(miscolor)
     except PlanningError as error:
         raise PlanningError(error.findings + findings) from error
     if findings:
         raise PlanningError(findings)
-    if flows is None:
-        return plan
-    return replace(plan, flows=flows, choices=plan.choices + flows.choices)
+    choices = (*_mechanism_choice(system, platform), *plan.choices)
+    if mpam is not None:
+        choices += tuple(mpam.choices)
+    if flows is not None:
+        choices += flows.choices
+    return replace(plan, flows=flows, mpam=mpam.plan if mpam is not None else None, choices=choices)
+
+
+def _mechanism_choice(system: System, platform: Platform) -> tuple[Choice, ...]:
+    if system.isolation.llc != "auto":
+        return ()
+    reason = llc_reason(system, platform)
+    return (Choice("isolation.llc", llc_mechanism(system, platform), reason),)
 
 
 class _Planner:
@@ -133,7 +149,7 @@ class _Planner:
         if not self.space.bits:
             return dict.fromkeys(owners)
         llc, banks = Assignment(), Assignment()
-        if llc_colored(self.system):
+        if llc_colored(self.system, self.platform):
             count = 1 << len(self.space.llc_bits)
             everything = frozenset(range(count))
             room = self.memory.capacity_of(None) // count
@@ -174,7 +190,7 @@ class _Planner:
             self._name(owner),
             (*self._path(owner), key),
             asked.colors,
-            asked.share,
+            _share_of(asked, self.platform),
             least=math.ceil(nbytes / max(1, room)),
             realtime=isinstance(holder, Domain) and holder.criticality == "rt",
             candidates=candidates,
@@ -248,3 +264,7 @@ class _Planner:
 
     def _path(self, owner: int) -> KeyPath:
         return ("hypervisor",) if owner == HYPERVISOR else ("domains", owner)
+
+
+def _share_of(asked: Llc | Banks, platform: Platform) -> Fraction | None:
+    return share_of(asked, platform) if isinstance(asked, Llc) and asked.colors is None else asked.share

@@ -65,6 +65,8 @@ def pool_need(system: System, platform: Platform, *, colored: bool) -> dict[str,
             _window_pages(platform, domain, space_for(system, platform).count if colored else 1)
             for domain in ends
         )
+    if platform.mpam is not None:
+        need["MPAM's registers, read back"] = (1 + limits()["mpam_dump_frames"]) * PAGE_BYTES
     # Its own tables map the pool by pages, and a handful of device registers.
     own_tables = 16 + _touched(0, sum(need.values()) + DEFAULT_POOL_BYTES, BLOCK_BYTES)
     need["own tables"] = own_tables * PAGE_BYTES

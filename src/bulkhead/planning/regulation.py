@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bulkhead.config.platform import Platform
-from bulkhead.config.system import Bandwidth, Domain, Regulation, System
+from bulkhead.config.shares import Bandwidth
+from bulkhead.config.system import Domain, Regulation, System
 from bulkhead.planning.budgets import (
     TWO_BUDGETS,
     Budget,

@@ -16,9 +16,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarint import HexCapsInt
 
 from bulkhead.config.quantity import U64_MAX
-from bulkhead.config.system import Bandwidth, CpuTime, Expectation, Image, System
+from bulkhead.config.shares import Bandwidth
+from bulkhead.config.system import CpuTime, Expectation, Image, System
 from bulkhead.planning.broker import is_broker
+from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.model import Plan
+from bulkhead.planning.resolve_shares import resolved_bandwidth, resolved_llc
 from bulkhead.units import size_text
 
 _HEADER = "# Resolved by `bulkhead plan`: what was open has been decided. The reasons:\n"
@@ -42,7 +45,7 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
         "platform": _moved(system.platform, beside, target),
     }
     result["hypervisor"] = {
-        **_promise(plan, plan.pool.colors),
+        **_promise(plan, plan.pool.colors, "hypervisor"),
         "memory": _size(plan.pool.bytes),
         "scheduler": system.hypervisor.scheduler,
         "slice": f"{system.hypervisor.slice} ns",
@@ -54,7 +57,7 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     }
     isolation = system.isolation
     result["isolation"] = {
-        "llc": "coloring" if isolation.llc == "auto" else isolation.llc,
+        "llc": llc_mechanism(system, plan.platform),
         "color_l1": isolation.color_l1,
         "banks": isolation.banks,
         "premap": isolation.premap,
@@ -103,7 +106,7 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
         "cpu": _cpu_time(domain.cpu),
         "image": _image(domain.image, beside, target),
         "memory": [{"at": HexCapsInt(region.at), "size": _size(region.size)} for region in domain.memory],
-        **_promise(plan, planned.colors),
+        **_promise(plan, planned.colors, domain.name),
         "bandwidth": _bandwidth(domain.bandwidth),
         "console": {"raw": True} if domain.console.raw else domain.console.present,
         "params": dict(domain.params),
@@ -112,6 +115,7 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
         "manager": domain.manager,
         "restart": domain.restart,
         "maintenance": plan.system.maintenance_of(domain),
+        **({"virtual_partids": domain.virtual_partids} if domain.virtual_partids else {}),
         "table_placement": domain.table_placement,
     }
     if domain.workload is not None:
@@ -125,11 +129,13 @@ def _cpu_time(cpu: CpuTime) -> Any:
     return {"budget": f"{cpu.budget} ns", "period": f"{cpu.period} ns"}
 
 
-def _promise(plan: Plan, colors: frozenset[int] | None) -> dict[str, Any]:
+def _promise(plan: Plan, colors: frozenset[int] | None, owner: str) -> dict[str, Any]:
     """`llc` and `banks` as they were decided."""
-    if colors is None:
-        return {}
     found: dict[str, Any] = {}
+    if llc_mechanism(plan.system, plan.platform) == "mpam":
+        found["llc"] = resolved_llc(plan, owner)
+    if colors is None:
+        return found
     if plan.space.llc_bits:
         found["llc"] = {"colors": sorted({plan.space.llc_color_of(color) for color in colors})}
     if plan.space.bank_bits:
@@ -160,9 +166,10 @@ def _regulation(system: System) -> dict[str, Any]:
 
 
 def _bandwidth(bandwidth: Bandwidth) -> Any:
-    if bandwidth.unlimited:
+    of_mpam = resolved_bandwidth(bandwidth)
+    if bandwidth.unlimited and not of_mpam:
         return "unlimited"
-    given: dict[str, Any] = {"per": bandwidth.per, "period": f"{bandwidth.period} ns"}
+    given: dict[str, Any] = {"per": bandwidth.per, "period": f"{bandwidth.period} ns", **of_mpam}
     if bandwidth.counts != "auto":
         given["counts"] = bandwidth.counts
     if bandwidth.slack is not None:
@@ -175,6 +182,8 @@ def _bandwidth(bandwidth: Bandwidth) -> Any:
         return {"read": f"{bandwidth.read} B/s", "write": f"{bandwidth.write} B/s", **given}
     if bandwidth.read_events is not None:
         return {"read_events": bandwidth.read_events, "write_events": bandwidth.write_events, **given}
+    if bandwidth.unlimited:
+        return given
     if bandwidth.budget is not None:
         return {"budget": f"{bandwidth.budget} B/s", **given}
     return {"events": bandwidth.events, **given}

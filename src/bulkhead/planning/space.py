@@ -6,13 +6,17 @@ Cross-checks and the planner ask here, so that both speak of the same colors.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from bulkhead.config.platform import Platform
+from bulkhead.config.shares import Llc
 from bulkhead.config.system import System
 from bulkhead.geometry import ColorSpace, GeometryError, bank_color_bits, color_space, llc_color_bits
+from bulkhead.planning.mechanism import llc_mechanism
 
 
-def llc_colored(system: System) -> bool:
-    return system.isolation.llc in ("auto", "coloring")
+def llc_colored(system: System, platform: Platform) -> bool:
+    return llc_mechanism(system, platform) == "coloring"
 
 
 def banks_colored(system: System) -> bool:
@@ -44,6 +48,25 @@ def platform_bank_bits(platform: Platform) -> tuple[int, ...]:
 
 def space_for(system: System, platform: Platform) -> ColorSpace:
     """The combined space of what `isolation` turns on; GeometryError if the platform does not allow it."""
-    llc = platform_llc_bits(platform, color_l1=system.isolation.color_l1) if llc_colored(system) else ()
+    llc = (
+        platform_llc_bits(platform, color_l1=system.isolation.color_l1)
+        if llc_colored(system, platform)
+        else ()
+    )
     banks = platform_bank_bits(platform) if banks_colored(system) else ()
     return color_space(llc, banks)
+
+
+def share_of(llc: Llc, platform: Platform) -> Fraction | None:
+    """The share of the cache that is asked for as such, as bytes, or as colors."""
+    assert platform.llc is not None
+    if llc.size is not None:
+        return Fraction(llc.size, platform.llc.size)
+    if llc.colors is not None:
+        return Fraction(len(llc.colors), color_count(platform))
+    return llc.share
+
+
+def color_count(platform: Platform) -> int:
+    """Colors that the cache would have; GeometryError where it cannot be colored (crosscheck_colors.py)."""
+    return 1 << len(platform_llc_bits(platform, color_l1=False))

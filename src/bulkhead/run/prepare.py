@@ -253,6 +253,10 @@ def _hypervisor_devices(plan: Plan) -> tuple[Window, ...]:
         windows.append(Window(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller"))
     if platform.ocm is not None:
         windows.append(Window(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples"))
+    if platform.mpam is not None:
+        windows += [
+            Window(one.at, one.end - one.at, f"MPAM of {one.name}") for one in platform.mpam.components
+        ]
     engine = engine_of(plan.system, platform)
     if engine is not None:
         windows.append(Window(engine.at, 4 * _KIB, f"{engine.name}, first channel"))

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Errors of components (MPAMF_ESR): all are counted, each kind of each component is said once. A storm costs
+ * one interrupt of a component for each look at the monitors: the handler turns the interrupt off, the look
+ * turns it on again.
+ */
+#include "console/console.h"
+#include "mpam/mpam_registers.h"
+#include "vm/system.h"
+#include <arch/gic.h>
+
+#define CODES 16u
+
+static uint32_t said[BH_MAX_MPAM_COMPONENTS]; /* sets of error codes */
+
+static const char *const names[CODES] = {
+    [MPAM_ERROR_NONE] = "no error",
+    [MPAM_ERROR_PARTID_SEL_RANGE] = "PARTID out of range in a selection",
+    [MPAM_ERROR_REQ_PARTID_RANGE] = "PARTID out of range in a request",
+    [MPAM_ERROR_MSMONCFG_ID_RANGE] = "PARTID or group out of range in a monitor",
+    [MPAM_ERROR_REQ_PMG_RANGE] = "group out of range in a request",
+    [MPAM_ERROR_MONITOR_RANGE] = "monitor out of range in a selection",
+    [MPAM_ERROR_INTPARTID_RANGE] = "internal PARTID out of range",
+    [MPAM_ERROR_UNEXPECTED_INTERNAL] = "internal PARTID unexpected",
+    [MPAM_ERROR_UNDEFINED_RIS_PART_SEL] = "no such instance in a selection",
+    [MPAM_ERROR_RIS_NO_CONTROL] = "control that the instance has not",
+    [MPAM_ERROR_UNDEFINED_RIS_MON_SEL] = "no such instance in a monitor's selection",
+    [MPAM_ERROR_RIS_NO_MONITOR] = "monitor that the instance has not",
+};
+
+const char *mpam_error_name(uint32_t code)
+{
+    return code < CODES && names[code] != NULL ? names[code] : "error of an unknown kind";
+}
+
+static bool has_registers(const struct mpam_component *component)
+{
+    return component->instances[0].has_esr;
+}
+
+void mpam_errors_clear(const struct mpam_component *component)
+{
+    if (has_registers(component)) {
+        mpam_write(component, MPAMF_ECR, 0);
+        mpam_write(component, MPAMF_ESR, 0);
+    }
+}
+
+uint32_t mpam_errors_pending(const struct mpam_component *component)
+{
+    uint32_t error = has_registers(component) ? mpam_read(component, MPAMF_ESR) : 0;
+
+    return (error >> MPAMF_ESR_ERRCODE_SHIFT & MPAMF_ESR_ERRCODE) != MPAM_ERROR_NONE ? error : 0;
+}
+
+/* With a bit that says so, there were more than the one that is described. */
+static void take(uint32_t index, const struct mpam_component *component)
+{
+    struct status_mpam *status = mpam_status();
+    uint32_t error = mpam_errors_pending(component);
+    uint32_t code = error >> MPAMF_ESR_ERRCODE_SHIFT & MPAMF_ESR_ERRCODE;
+
+    if (error == 0) {
+        return;
+    }
+    mpam_write(component, MPAMF_ESR, 0);
+    status->errors[code] += (error & MPAMF_ESR_OVRWR) != 0 ? 2 : 1;
+    status->last_error = error;
+    status->last_component = index;
+    if ((said[index] >> code & 1) == 0) {
+        said[index] |= 1u << code;
+        console_log("MPAM component %u: %s (MPAMF_ESR %x); counted from now on", index, mpam_error_name(code),
+                    error);
+    }
+}
+
+void mpam_errors_start(uint64_t mpidr)
+{
+    for (uint32_t i = 0; i < mpam_component_count(); i++) {
+        const struct mpam_component *component = mpam_component_at(i);
+
+        said[i] = 0;
+        if (has_registers(component) && component->config->error_irq != 0) {
+            gic_enable(component->config->error_irq, mpidr);
+            mpam_write(component, MPAMF_ECR, MPAMF_ECR_INTEN);
+        }
+    }
+}
+
+bool mpam_errors_interrupt(uint32_t intid)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < mpam_component_count(); i++) {
+        const struct mpam_component *component = mpam_component_at(i);
+
+        if (has_registers(component) && component->config->error_irq == intid) {
+            any = true;
+            mpam_write(component, MPAMF_ECR, 0);
+            take(i, component);
+        }
+    }
+    if (any) {
+        mpam_status()->error_interrupts++;
+    }
+    return any;
+}
+
+void mpam_errors_look(void)
+{
+    for (uint32_t i = 0; i < mpam_component_count(); i++) {
+        const struct mpam_component *component = mpam_component_at(i);
+
+        take(i, component);
+        if (has_registers(component) && component->config->error_irq != 0) {
+            mpam_write(component, MPAMF_ECR, MPAMF_ECR_INTEN);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns where MPAM divides the bandwidth: the requests of the partitions that stand first go first, whatever
+// is more convenient; among equals the turn is that of the controller's own policy, row hits and the oldest
+// first. While the request that goes first waits for its bank, others go that do not put it off. Nobody waits
+// longer than the controller's age limit.
+#pragma once
+
+#include <array>
+
+#include "machine/dram/bandwidth_control.h"
+#include "machine/dram/turn_policy.h"
+
+namespace bulkhead::machine::dram {
+
+class partition_turns final : public turn_policy {
+public:
+    // `control` lives as long. Of the channel with that number.
+    partition_turns(const policy &how, const timing &timing, bandwidth_control &control, std::size_t channel,
+                    byte_count burst);
+
+    turn take(const queued_requests &all, clocks now) override;
+    void served(bool write, clocks when) override { usual_->served(write, when); }
+    void served_for(std::uint16_t partition, bool write, clocks when) override;
+    [[nodiscard]] bool follows_rows() const override { return true; }
+    [[nodiscard]] bool tells_partitions() const override { return true; }
+    [[nodiscard]] bool goes_ahead(std::uint16_t one, std::uint16_t other, clocks now) override;
+
+private:
+    using entry = request_queue::entry;
+    // Of one direction: who stands first, and who goes, which can be a row hit that is as urgent.
+    struct choice {
+        const entry *first = nullptr;
+        const entry *goes = nullptr;
+        standing place; // of the first
+    };
+
+    [[nodiscard]] standing standing_of(std::uint16_t partition, clocks now);
+    [[nodiscard]] bool all_stand_alike(const queued_requests &all, clocks now);
+    [[nodiscard]] choice choose(const request_queue &queue, bool write, const banks &rows, clocks now);
+    [[nodiscard]] const entry *overdue(const request_queue &queue, clocks now) const;
+    [[nodiscard]] clocks next_command_at(const entry &one, bool write, const banks &rows, clocks now) const;
+    [[nodiscard]] const entry *in_the_shadow(const request_queue &queue, bool write, const banks &rows,
+                                             const entry &of, clocks until, clocks now);
+
+    std::unique_ptr<turn_policy> usual_;
+    bandwidth_control &control_;
+    std::size_t channel_;
+    byte_count burst_;
+    clock_domain clock_;
+    clocks between_columns_;
+    clocks age_limit_;
+    std::uint32_t cap_;
+    bool overtakes_ = false;       // the last choice passes over who stands first
+    std::uint32_t overtakers_ = 0; // such choices that were served, one after the other
+};
+
+} // namespace bulkhead::machine::dram

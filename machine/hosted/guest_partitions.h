@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A guest's accesses to MPAM's registers: undefined where the core has no MPAM, EL2's where that traps them,
+// else the core's own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "guests/arch/hosted/include/arch/machine.h"
+
+namespace bulkhead::machine::hosted {
+
+// Nothing, or false: it is none of them. `where`: the caller's return address.
+std::optional<std::uint64_t> guest_reads_partitions(guest_sysreg which, const void *where);
+bool guest_writes_partitions(guest_sysreg which, std::uint64_t value, const void *where);
+
+} // namespace bulkhead::machine::hosted

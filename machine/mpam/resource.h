@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One resource instance (RIS) of a memory-system component: what it offers, each partition's settings, what
+// acts by them, and its monitors. Plain data; machine/mpam/component.h owns it and gives it its registers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "machine/mpam/bandwidth_partitions.h"
+#include "machine/mpam/cache_partitions.h"
+#include "machine/mpam/monitors.h"
+
+namespace bulkhead::machine::mpam {
+
+struct resource {
+    // `cache_shape`: of the level; null: memory, of so many channels, each with that bus.
+    resource(const resource_settings &wanted, const partition_map &map, const cache_geometry *cache_shape,
+             std::size_t channels, const bus_speed &bus)
+        : of(wanted), controls(map.internal_count(), partition_controls(wanted))
+    {
+        if (cache_shape != nullptr) {
+            cache = std::make_unique<cache_partitions>(of, *cache_shape, map, controls);
+        } else {
+            bandwidth = std::make_unique<bandwidth_partitions>(of, bus, channels, map, controls);
+        }
+        storage.resize(of.storage_monitors ? of.storage_monitors->count : 0);
+        if (of.bandwidth_monitors) {
+            moved.resize(of.bandwidth_monitors->count, bandwidth_monitor(*of.bandwidth_monitors));
+        }
+    }
+    resource(const resource &) = delete;
+    resource &operator=(const resource &) = delete;
+    ~resource() = default;
+
+    resource_settings of;
+    std::vector<partition_controls> controls;        // by internal PARTID
+    std::unique_ptr<cache_partitions> cache;         // one of the two
+    std::unique_ptr<bandwidth_partitions> bandwidth; //
+    std::vector<storage_monitor> storage;
+    std::vector<bandwidth_monitor> moved;
+};
+
+} // namespace bulkhead::machine::mpam

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cross-checks of a platform's MPAM components: what they are of exists, and nothing else is where they are.
+
+crosscheck.py calls this for each platform file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.mpam import PAGE_BYTES, Component, Mpam, Resource
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.regions import own_regions
+
+# Types whose technical reference manuals have no MPAM. Others may have it.
+WITHOUT_MPAM = (
+    "cortex-a7",
+    "cortex-a9",
+    "cortex-a35",
+    "cortex-a53",
+    "cortex-a55",
+    "cortex-a57",
+    "cortex-a72",
+    "cortex-a73",
+    "cortex-m7",
+)
+
+
+def check_mpam(platform: Platform) -> Iterator[Finding]:
+    mpam = platform.mpam
+    if mpam is None:
+        return
+    if platform.cores.type.lower() in WITHOUT_MPAM:
+        cause = f"a core of type '{platform.cores.type}' has no MPAM, and labels no request"
+        yield Finding(("mpam",), "conflict", cause, "no `mpam`, or the type of a core that has it")
+    if mpam.virtual_partids > mpam.partids:
+        cause = f"is more than the {mpam.partids} PARTIDs that there are"
+        yield Finding(("mpam", "virtual_partids"), "out-of-range", cause, f"at most {mpam.partids}")
+    seen: dict[str, int] = {}
+    for number, component in enumerate(mpam.components):
+        at: KeyPath = ("mpam", "components", number)
+        if component.name in seen:
+            cause = f"a second component is named '{component.name}'"
+            yield Finding((*at, "name"), "duplicate-name", cause, "each name once")
+        seen.setdefault(component.name, number)
+        yield from _page(at, number, platform, mpam)
+        yield from _component(at, component, mpam)
+        for ris, resource in enumerate(component.resources):
+            yield from _resource((*at, "resources", ris), resource, platform)
+
+
+def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[Finding]:
+    """Nobody is given a feature page: it is beside memory and all other registers."""
+    component = mpam.components[number]
+    if component.at % PAGE_BYTES:
+        cause = f"{component.at:#x} is not at a page of 64 KiB"
+        yield Finding((*at, "at"), "alignment", cause, "a multiple of 64 KiB")
+    taken = [(one.name, one.at, one.end) for one in mpam.components[:number]]
+    taken += [
+        (region.name, region.at, region.end) for region in own_regions(platform) if region.key[0] != "mpam"
+    ]
+    taken += [(one.name, one.pages.at, one.pages.end) for one in platform.registers()]
+    taken += [("memory", ram.at, ram.end) for ram in platform.memory]
+    for name, start, end in taken:
+        if component.at < end and start < component.end:
+            cause = f"the feature page of '{component.name}' overlaps '{name}' at {start:#x}"
+            yield Finding((*at, "at"), "overlap", cause, "another address")
+
+
+def _component(at: KeyPath, component: Component, mpam: Mpam) -> Iterator[Finding]:
+    if component.internal_partids is not None and component.internal_partids > mpam.partids:
+        cause = f"is more than the {mpam.partids} PARTIDs that there are"
+        yield Finding((*at, "internal_partids"), "out-of-range", cause, f"at most {mpam.partids}")
+    if component.version != "1.0":
+        return
+    if len(component.resources) > 1:
+        cause = f"has {len(component.resources)} resource instances, and version 1.0 has none"
+        yield Finding((*at, "resources"), "conflict", cause, 'one of them, or version "1.1"')
+    for ris, resource in enumerate(component.resources):
+        capacity = resource.capacity
+        stray = [key for key in ("minimum", "soft") if capacity is not None and getattr(capacity, key)]
+        if capacity is not None and not capacity.maximum:
+            stray.append("maximum")
+        for key in stray:
+            cause = "is as version 1.0 cannot say it"
+            yield Finding((*at, "resources", ris, "capacity", key), "conflict", cause, 'version "1.1"')
+        if resource.associativity is not None:
+            cause = "is a control that version 1.0 does not have"
+            yield Finding((*at, "resources", ris, "associativity"), "conflict", cause, 'version "1.1"')
+
+
+def _resource(at: KeyPath, resource: Resource, platform: Platform) -> Iterator[Finding]:
+    if resource.memory is not None and platform.dram is None:
+        yield Finding((*at, "memory"), "unknown-name", "the platform describes no DRAM", "the key `dram`")
+    if resource.cache is None:
+        return
+    cache = platform.caches.get(resource.cache)
+    if cache is None:
+        cause = f"the platform has no cache '{resource.cache}'"
+        yield Finding((*at, "cache"), "unknown-name", cause, ", ".join(platform.caches))
+        return
+    if resource.portions is None:
+        return
+    if cache.portions and cache.portions != resource.portions:
+        cause = f"is not what `caches.{resource.cache}.portions` says"
+        yield Finding((*at, "portions"), "conflict", cause, f"{cache.portions}")
+    sets = cache.size // (cache.ways * cache.line)
+    whole = cache.ways if resource.portions_are == "ways" else sets
+    if whole % resource.portions:
+        cause = f"{resource.portions} portions cannot be made of {whole} {resource.portions_are}"
+        yield Finding((*at, "portions"), "geometry", cause, f"a divisor of {whole}")

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cross-checks of shares: whether the mechanism that a platform has can do what the file asks for (M7).
+
+crosscheck.py calls this for each system file. What values of MPAM's controls can be had is the planner's
+question (planning/mpam_planner.py), which core/ answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.config.shares import Llc
+from bulkhead.config.system import Domain, System
+from bulkhead.geometry import GeometryError
+from bulkhead.planning.admission import admission_of
+from bulkhead.planning.mechanism import Mechanism, bandwidth_by_mpam, llc_by_mpam, llc_mechanism
+from bulkhead.planning.regulation import is_regulated
+from bulkhead.planning.reserved import guaranteed_of, is_reserved, reserved_rate
+from bulkhead.planning.space import color_count
+from bulkhead.units import percent_down, size_text
+
+MB = 10**6
+
+
+def check_shares(system: System, platform: Platform) -> Iterator[Finding]:
+    yield from _mechanism(system, platform)
+    mechanism = llc_mechanism(system, platform)
+    yield from _llc(("hypervisor", "llc"), system.hypervisor.llc, platform, mechanism)
+    for index, domain in enumerate(system.domains):
+        at: KeyPath = ("domains", index)
+        yield from _llc((*at, "llc"), domain.llc, platform, mechanism)
+        yield from _bandwidth((*at, "bandwidth"), domain, system, platform)
+        yield from _virtual((*at, "virtual_partids"), domain, platform)
+    yield from _minima(system, platform)
+
+
+def _mechanism(system: System, platform: Platform) -> Iterator[Finding]:
+    if system.isolation.llc != "mpam":
+        return
+    at: KeyPath = ("isolation", "llc")
+    if not llc_by_mpam(platform):
+        what = "has no MPAM" if platform.mpam is None else "has no MPAM component that divides it"
+        cause = f"the last-level cache of '{platform.name}' {what}"
+        yield Finding(at, "not-on-platform", cause, "auto, coloring, none")
+    elif system.isolation.color_l1:
+        cause = "`color_l1` asks for colors, and MPAM divides the cache"
+        yield Finding(at, "conflict", cause, "coloring, or no `color_l1`")
+
+
+def _llc(at: KeyPath, llc: Llc, platform: Platform, mechanism: Mechanism) -> Iterator[Finding]:
+    if llc.size is not None and platform.llc is not None and llc.size > platform.llc.size:
+        cause = f"is more than the {platform.llc_name} of '{platform.name}' has"
+        yield Finding((*at, "size"), "out-of-range", cause, f"at most {size_text(platform.llc.size)}")
+    if mechanism == "coloring":
+        for key in ("portions", "max", "min", "associativity"):
+            if getattr(llc, key) is not None:
+                cause = f"is a control of MPAM, and coloring divides the cache of '{platform.name}'"
+                yield Finding((*at, key), "not-on-platform", cause, "share, size, colors")
+    if mechanism == "mpam" and llc.colors is not None:
+        try:
+            color_count(platform)
+        except GeometryError as error:
+            cause = f"are no share of a cache that has none: {error}"
+            yield Finding((*at, "colors"), "geometry", cause, "share, size, portions")
+
+
+def _bandwidth(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Iterator[Finding]:
+    bandwidth = domain.bandwidth
+    if bandwidth.max is not None and bandwidth.counts in ("writebacks", "each"):
+        cause = "a maximum is of all that the domain moves"
+        yield Finding((*at, "counts"), "conflict", cause, "auto, refills, sum")
+    if bandwidth_by_mpam(platform):
+        if bandwidth.max is not None and bandwidth.per == "vcpu":
+            cause = "MPAM limits all VCPUs of a domain together"
+            yield Finding((*at, "per"), "conflict", cause, "domain")
+        return
+    for key in bandwidth.by_mpam_alone:
+        cause = f"is a control of MPAM, which the memory of '{platform.name}' does not have"
+        yield Finding((*at, key), "not-on-platform", cause, "min, max, budget")
+    if not is_reserved(domain, platform):
+        return
+    given = "max" if bandwidth.max is not None else "min"
+    if guaranteed_of(platform) is None:
+        cause = f"is a share of what '{platform.name}' guarantees, which it does not say (`dram.guaranteed`)"
+        yield Finding((*at, given), "not-on-platform", cause, "budget")
+    elif bandwidth.max is not None and is_regulated(system, domain):
+        cause = "is no maximum where the regulator changes budgets"
+        yield Finding((*at, "max"), "conflict", cause, "budget, or the policy `static`")
+
+
+def _virtual(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding]:
+    if domain.virtual_partids == 0:
+        return
+    entries = platform.mpam.virtual_partids if platform.mpam is not None else 0
+    if entries == 0:
+        what = "has no MPAM" if platform.mpam is None else "maps no virtual PARTIDs"
+        yield Finding(at, "not-on-platform", f"platform '{platform.name}' {what}", "0")
+    elif domain.virtual_partids > entries:
+        cause = f"is more than the entries of `MPAMVPM<n>_EL2` on '{platform.name}'"
+        yield Finding(at, "out-of-range", cause, f"0 to {entries}")
+
+
+def _minima(system: System, platform: Platform) -> Iterator[Finding]:
+    """A minimum by reservation is what the limits of all others leave."""
+    guaranteed = guaranteed_of(platform)
+    if guaranteed is None or bandwidth_by_mpam(platform):
+        return
+    demands = admission_of(system, platform).demands
+    rates = {one.domain: None if one.regulated else one.bytes_per_s for one in demands}
+    for index, domain in enumerate(system.domains):
+        wanted = domain.bandwidth.min
+        if wanted is None:
+            continue
+        at: KeyPath = ("domains", index, "bandwidth", "min")
+        others = {other.name: rates[other.name] for other in system.domains if other is not domain}
+        open_ones = [f"'{name}'" for name, rate in others.items() if rate is None]
+        if open_ones:
+            cause = f"is kept by the limits of all other domains, and {', '.join(open_ones)} has none"
+            if len(open_ones) > 1:
+                cause = cause.removesuffix("has none") + "have none"
+            yield Finding(at, "not-kept", cause, "`max` or a budget for each other domain")
+            continue
+        left = max(0, guaranteed - sum(rate for rate in others.values() if rate is not None))
+        if left < reserved_rate(wanted, platform):
+            nearest = percent_down(Fraction(left, guaranteed))
+            cause = (
+                f"is {reserved_rate(wanted, platform) / MB:.0f} MB/s, and the limits of other domains leave "
+                f"{left / MB:.0f} of the {guaranteed / MB:.0f} MB/s that '{platform.name}' guarantees"
+            )
+            yield Finding(at, "overcommit", cause, f"at most {nearest}, or lower limits of others")

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arm MPAM in a platform file: memory-system components, and which controls and monitors each one has.
+
+platform.py holds `mpam`; the planner asks for controls here, and the simulated machine's settings are made
+from it. The registers of a component say the same: EL2 refuses a plan that they contradict. Widths and
+limits are those of the architecture (IHI 0099) and of core/mpam_features.h.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bulkhead.config.base import Name
+from bulkhead.config.devices import IntId
+from bulkhead.config.quantity import Address, problem
+from bulkhead.config.timing import Picoseconds, Section
+
+PAGE_BYTES = 1 << 16  # that a component's feature page takes
+MOST_PORTIONS = 1024  # core/mpam_portions.h
+MOST_INSTANCES = 16  # MPAMF_IDR.RIS_MAX has four bits
+
+CacheLevel = Literal["l1i", "l1d", "l2", "l3"]
+FractionBits = Annotated[int, Field(ge=1, le=16)]
+Portions = Annotated[int, Field(ge=1, le=MOST_PORTIONS)]
+PriorityBits = Annotated[int, Field(ge=1, le=16)]
+MonitorCount = Annotated[int, Field(ge=1, le=1 << 16)]
+
+
+class Capacity(Section):
+    """Fractions of a cache: MPAMCFG_CMAX and MPAMCFG_CMIN."""
+
+    bits: FractionBits
+    maximum: bool = True
+    minimum: bool = False
+    soft: bool = False  # CMAX.SOFTLIM: what is beyond may be had while nobody else wants it
+
+
+class Associativity(Section):
+    bits: FractionBits
+
+
+class BandwidthControls(Section):
+    bits: FractionBits | None = None  # of minimum, maximum and the proportional stride
+    min: bool = False
+    max: bool = False
+    portions: Portions | None = None  # bits of MPAMCFG_MBW_PBM
+    proportional: bool = False
+    window: Picoseconds | None = None  # in which bandwidth is accounted
+    window_writable: bool = False  # MPAMCFG_MBW_WINWD takes a window of each partition
+
+    @model_validator(mode="after")
+    def _with_bits(self) -> Self:
+        if self.bits is None and (self.min or self.max or self.proportional):
+            raise problem("missing-key", "has fractions of unknown width", "`bits`, 1 to 16")
+        return self
+
+
+class PriorityControls(Section):
+    internal: PriorityBits | None = None  # bits; absent: no such control
+    downstream: PriorityBits | None = None
+    zero_is_low: bool = True
+
+
+class Monitors(Section):
+    count: MonitorCount
+    capture: bool = False
+
+
+class StorageMonitors(Monitors):
+    """MSMON_CSU."""
+
+
+class BandwidthMonitors(Monitors):
+    """MSMON_MBWU."""
+
+    bits: Literal[31, 44, 63] = 31  # of the value: 44 and 63 are those of the long counter
+    by_direction: bool = False  # a filter tells reads from writes
+
+
+class Resource(Section):
+    """A resource instance (RIS): one cache, or one memory."""
+
+    cache: CacheLevel | None = None
+    memory: Literal["dram"] | None = None
+    portions: Portions | None = None  # bits of MPAMCFG_CPBM; absent: no such control
+    portions_are: Literal["ways", "sets"] = "ways"
+    capacity: Capacity | None = None
+    associativity: Associativity | None = None
+    bandwidth: BandwidthControls | None = None
+    priority: PriorityControls | None = None
+    storage_monitors: StorageMonitors | None = None
+    bandwidth_monitors: BandwidthMonitors | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.cache is None) == (self.memory is None):
+            given = "both cache and memory" if self.cache else "neither cache nor memory"
+            raise problem("conflict", f"has {given}", "one of them")
+        of_cache = ("portions", "capacity", "associativity", "storage_monitors")
+        stray = [key for key in of_cache if self.memory is not None and getattr(self, key) is not None]
+        if stray:
+            raise problem("conflict", f"memory has no {' and no '.join(stray)}", "bandwidth and priority")
+        return self
+
+    @property
+    def name(self) -> str:
+        """As people and plans call it: of a cache its level."""
+        return self.cache or self.memory or ""
+
+
+class Component(Section):
+    """A memory-system component (MSC)."""
+
+    name: Name
+    at: Address  # of its feature page
+    version: Literal["1.0", "1.1"]  # MPAMF_AIDR; 1.0 has no resource instances
+    error_interrupt: IntId | None = None
+    overflow_interrupt: IntId | None = None
+    not_ready: Picoseconds = 0  # of a monitor, after a change of its configuration
+    resources: tuple[Resource, ...] = Field(min_length=1, max_length=MOST_INSTANCES)
+    internal_partids: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # narrowing; None: there is none
+
+    @property
+    def end(self) -> int:
+        return self.at + PAGE_BYTES
+
+
+class Mpam(Section):
+    partids: Annotated[int, Field(ge=1, le=1 << 16)]  # MPAMIDR_EL1.PARTID_MAX + 1
+    monitor_groups: Annotated[int, Field(ge=1, le=1 << 8)] = 1  # MPAMIDR_EL1.PMG_MAX + 1
+    # Entries of MPAMVPM<n>_EL2; 0: MPAMIDR_EL1.HAS_HCR is 0.
+    virtual_partids: Annotated[int, Field(ge=0, le=32, multiple_of=4)] = 0
+    # Whether EL3, where there is one, lets EL2 use MPAM (MPAM3_EL3.TRAPLOWER is 0). Unknown: EL2 tries.
+    firmware: Literal["allows", "unknown"] = "unknown"
+    components: tuple[Component, ...] = Field(min_length=1)

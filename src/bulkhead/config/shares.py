@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an owner asks for of the shared cache, of DRAM banks and of bandwidth: parts of a system file.
+
+system.py holds these in domains and in the hypervisor. Which mechanism does what is asked for is decided in
+planning/mechanism.py; keys that only MPAM can do are named here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from bulkhead.config.base import WordModel
+from bulkhead.config.mpam import MOST_PORTIONS
+from bulkhead.config.problem import quoted
+from bulkhead.config.quantity import Bytes, BytesPerS, Nanoseconds, Share, described, problem
+
+US, MS = 10**3, 10**6
+MOST_WINDOW_US = (1 << 16) - 1  # MPAMCFG_MBW_WINWD
+ColorIndex = Annotated[int, Field(ge=0, le=255)]
+
+
+def _bitmap(value: object) -> object:
+    allowed = "a bitmap of portions with at least one bit, as 0xF0F0"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise problem("wrong-type", f"is {described(value)}", allowed)
+    if value == 0:
+        raise problem("out-of-range", "names no portion: nothing could be allocated, ever", allowed)
+    if not 0 < value < 1 << MOST_PORTIONS:
+        raise problem("out-of-range", f"{quoted(hex(value))} is out of range", allowed)
+    return value
+
+
+Bitmap = Annotated[int, BeforeValidator(_bitmap), WithJsonSchema({"type": "integer", "exclusiveMinimum": 0})]
+
+
+class Colored(WordModel):
+    """Colors of one mechanism. Neither key: `auto`."""
+
+    words: ClassVar[dict[str, dict[str, Any]]] = {"auto": {}}
+    one_of: ClassVar[tuple[str, ...]] = ("colors", "share")
+    colors: tuple[ColorIndex, ...] | None = Field(default=None, min_length=1)
+    share: Share | None = None
+
+
+class Llc(Colored):
+    """A part of the last-level cache, by MPAM or by coloring. What is below `size` needs MPAM."""
+
+    one_of: ClassVar[tuple[str, ...]] = ("colors", "share", "size", "portions")
+    also: ClassVar[tuple[str, ...]] = ("max", "min", "associativity")
+    size: Bytes | None = None
+    portions: Bitmap | None = None  # exactly these
+    shared: bool = False  # other domains that say so, too, may name some of these portions
+    max: Share | None = None  # a capacity limit
+    soft: bool = False  # that ends where nobody else wants the room
+    min: Share | None = None  # capacity that is not taken away
+    associativity: Share | None = None  # the part of each set's ways that may be filled, at most
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.soft and self.max is None:
+            raise problem("missing-key", "`soft` says how a maximum is kept, and there is none", "`max`")
+        if self.shared and self.portions is None:
+            raise problem("missing-key", "`shared` is of portions, and none are named", "`portions`")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise problem("conflict", "has a minimum above its maximum", "`min` of at most `max`")
+        return self
+
+    @property
+    def auto(self) -> bool:
+        """How much it is, is the planner's to say."""
+        return all(getattr(self, key) is None for key in self.one_of)
+
+
+class Banks(Colored):
+    """DRAM banks."""
+
+
+AUTO_LLC = Llc.model_validate("auto")
+AUTO_BANKS = Banks.model_validate("auto")
+
+
+class Bandwidth(WordModel):
+    """What a domain may use of the memory system. Neither budget nor events: `unlimited`.
+
+    Shares are of a component's maximum where MPAM does them, else of the platform's guaranteed bandwidth."""
+
+    words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
+    one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read", "read_events", "max")
+    also: ClassVar[tuple[str, ...]] = ("min", "priority", "portions", "stride")
+    min: Share | None = None  # below it, the domain is preferred
+    max: Share | None = None  # at it, others are preferred
+    hard: bool = False  # at the maximum the domain stops
+    priority: Annotated[int, Field(ge=0, le=(1 << 16) - 1)] | None = None  # 0: the most urgent one
+    # For experiments with MPAM's other controls.
+    portions: Bitmap | None = None  # quanta of bandwidth
+    stride: Annotated[int, Field(ge=1, le=1 << 16)] | None = None  # a share in proportion to 1 / stride
+    window: Nanoseconds | None = None  # of accounting, in whole microseconds
+    budget: BytesPerS | None = None
+    read: BytesPerS | None = None  # with `counts: each`, together with `write`
+    write: BytesPerS | None = None
+    events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
+    read_events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None  # as `read` and `write`
+    write_events: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
+    per: Literal["domain", "vcpu"] = "domain"
+    period: Nanoseconds = 1 * MS
+    counts: Literal["auto", "refills", "writebacks", "each", "sum"] = "auto"
+    slack: Annotated[int, Field(ge=0, le=(1 << 31) - 1)] | None = None  # of `sum`, in events
+    # A second budget, of the platform's `pmu.access_event`: accesses past the caches, which are no refills.
+    accesses: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
+    # The budget where instructions stand in for memory events, as on the emulator [`events`].
+    instructions: Annotated[int, Field(ge=1, le=(1 << 31) - 1)] | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.hard and self.max is None:
+            raise problem("missing-key", "`hard` says how a maximum is kept, and there is none", "`max`")
+        if self.window is not None and not (
+            self.window % US == 0 and 1 <= self.window // US <= MOST_WINDOW_US
+        ):
+            cause = f"a window of {self.window} ns cannot be set"
+            raise problem("out-of-range", cause, f"whole microseconds, 1 us to {MOST_WINDOW_US} us")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise problem("conflict", "has a minimum above its maximum", "`min` of at most `max`")
+        return self
+
+    @property
+    def unlimited(self) -> bool:
+        """No budget is counted; MPAM may have a limit."""
+        return self.budget is None and self.events is None and not self.apart
+
+    @property
+    def by_mpam_alone(self) -> tuple[str, ...]:
+        """Keys that a reservation cannot stand in for."""
+        return tuple(key for key in ("portions", "stride", "window") if getattr(self, key) is not None)
+
+    @property
+    def apart(self) -> bool:
+        """A budget for what is fetched, and one for what is written."""
+        return self.read is not None or self.read_events is not None
+
+
+UNLIMITED = Bandwidth.model_validate("unlimited")

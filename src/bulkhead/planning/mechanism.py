@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which mechanism divides the last-level cache and bandwidth on a platform: MPAM, or coloring and budgets.
+
+Cross-checks, the planner and reports ask here, so that all of them speak of the same one (M1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bulkhead.config.mpam import Component, Resource
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import System
+
+Mechanism = Literal["mpam", "coloring", "none"]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A resource instance (RIS) of a component."""
+
+    component: Component
+    ris: int
+    resource: Resource
+
+    @property
+    def name(self) -> str:
+        """For people: of a component with several instances, with its number."""
+        alone = len(self.component.resources) == 1
+        return self.component.name if alone else f"{self.component.name}.{self.ris}"
+
+
+def instances(platform: Platform) -> tuple[Instance, ...]:
+    """All of a platform, in the order of its file."""
+    components = platform.mpam.components if platform.mpam is not None else ()
+    return tuple(Instance(one, ris, of) for one in components for ris, of in enumerate(one.resources))
+
+
+def is_llc(instance: Instance, platform: Platform) -> bool:
+    return instance.resource.cache is not None and instance.resource.cache == platform.llc_name
+
+
+def can_divide(resource: Resource) -> bool:
+    """Whether a cache has a control by which each owner has a part of its own."""
+    return resource.portions is not None or (resource.capacity is not None and resource.capacity.maximum)
+
+
+def llc_instances(platform: Platform) -> tuple[Instance, ...]:
+    """Those of the last-level cache: several where it is made of slices."""
+    return tuple(one for one in instances(platform) if is_llc(one, platform))
+
+
+def memory_instances(platform: Platform) -> tuple[Instance, ...]:
+    return tuple(one for one in instances(platform) if one.resource.memory is not None)
+
+
+def llc_by_mpam(platform: Platform) -> bool:
+    """Whether MPAM can divide the last-level cache: each of its slices."""
+    found = llc_instances(platform)
+    return bool(found) and all(can_divide(one.resource) for one in found)
+
+
+def bandwidth_by_mpam(platform: Platform) -> bool:
+    """Whether shares of bandwidth are MPAM's. A control that it lacks is an error then, not a reservation."""
+    return any(one.resource.bandwidth or one.resource.priority for one in memory_instances(platform))
+
+
+def llc_mechanism(system: System, platform: Platform) -> Mechanism:
+    wanted = system.isolation.llc
+    if wanted == "auto":
+        return "mpam" if llc_by_mpam(platform) and not system.isolation.color_l1 else "coloring"
+    return wanted
+
+
+def llc_reason(system: System, platform: Platform) -> str:
+    """Why `auto` is what it is."""
+    if llc_by_mpam(platform):
+        if system.isolation.color_l1:
+            return "`color_l1` asks for colors"
+        names = ", ".join(dict.fromkeys(one.component.name for one in llc_instances(platform)))
+        return f"MPAM component {names} divides the last-level cache"
+    if platform.mpam is None:
+        return "the platform has no MPAM"
+    return "no MPAM component divides the last-level cache"

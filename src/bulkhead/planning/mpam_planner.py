@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans MPAM for a system: PARTIDs, and what each partition gets of each resource instance (M7).
+
+plan.py calls this where the platform has MPAM. Caches are divided and shares are rounded by core/
+(mpam_native.py); here is what owners ask for, in its terms, and what a refusal means for the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding
+from bulkhead.config.system import System
+from bulkhead.planning.broker import is_broker
+from bulkhead.planning.colors import HYPERVISOR
+from bulkhead.planning.mechanism import Instance, bandwidth_by_mpam, instances, is_llc, llc_mechanism
+from bulkhead.planning.model import Choice
+from bulkhead.planning.mpam import (
+    BROKER_PARTID,
+    FIRST_DOMAIN_PARTID,
+    HYPERVISOR_PARTID,
+    ComponentSettings,
+    MpamPlan,
+    Partition,
+    Settings,
+)
+from bulkhead.planning.mpam_bandwidth import bandwidth_of, guarantees_fit
+from bulkhead.planning.mpam_cache import Divided, divide
+from bulkhead.planning.mpam_native import ACCEPTED, refusal_of
+from bulkhead.planning.mpam_refusal import refused
+
+
+@dataclass
+class Planned:
+    """The plan, why it is so, and what could not be met. The plan holds only without findings."""
+
+    plan: MpamPlan
+    choices: list[Choice] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def plan_mpam(system: System, platform: Platform) -> Planned | None:
+    """None: the platform has no MPAM. Without isolation partitions are but labels that monitors count by."""
+    if platform.mpam is None:
+        return None
+    partitions = partitions_of(system)
+    planned = Planned(MpamPlan(partitions, ()), findings=_partid_findings(platform, partitions))
+    settings: list[ComponentSettings] = []
+    of_memory = bandwidth_by_mpam(platform)
+    for instance in instances(platform):
+        divided = Divided()
+        if is_llc(instance, platform) and llc_mechanism(system, platform) == "mpam":
+            divided = divide(system, platform, instance)
+        planned.choices += divided.choices
+        planned.findings += divided.findings
+        if not divided.findings:
+            settings += _of_instance(
+                system, instance, partitions, divided, of_memory=of_memory, findings=planned.findings
+            )
+    planned.plan = MpamPlan(partitions, tuple(settings))
+    planned.findings = list(dict.fromkeys(planned.findings))  # slices of a cache refuse the same
+    return planned
+
+
+def partitions_of(system: System) -> tuple[Partition, ...]:
+    """PARTID 0 is nobody's: of firmware, and of what runs before EL2 has set anything."""
+    found = [Partition("hypervisor", HYPERVISOR_PARTID)]
+    next_partid = FIRST_DOMAIN_PARTID
+    for domain in system.domains:
+        if is_broker(system, domain.name):
+            found.append(Partition(domain.name, BROKER_PARTID))
+            continue
+        count = max(1, domain.virtual_partids)
+        found.append(Partition(domain.name, next_partid, count))
+        next_partid += count
+    return tuple(sorted(found, key=lambda one: one.partid))
+
+
+def _partid_findings(platform: Platform, partitions: tuple[Partition, ...]) -> list[Finding]:
+    assert platform.mpam is not None
+    needed = max(one.partid + one.count for one in partitions)
+    found = []
+    if needed > platform.mpam.partids:
+        cause = f"needs PARTIDs 0 to {needed - 1}, and '{platform.name}' has {platform.mpam.partids}"
+        found.append(Finding(("domains",), "limit", cause, "fewer domains, or fewer `virtual_partids`"))
+    for component in platform.mpam.components:
+        internal = component.internal_partids
+        if internal is not None and needed > internal:
+            cause = (
+                f"needs PARTIDs 0 to {needed - 1}, and '{component.name}' of '{platform.name}' maps them to "
+                f"{internal} internal ones: two partitions with one setting are not isolated"
+            )
+            found.append(Finding(("domains",), "limit", cause, "fewer domains, or fewer `virtual_partids`"))
+    return found
+
+
+def _of_instance(
+    system: System,
+    instance: Instance,
+    partitions: tuple[Partition, ...],
+    divided: Divided,
+    *,
+    of_memory: bool,
+    findings: list[Finding],
+) -> list[ComponentSettings]:
+    """Settings of all partitions of one instance; what core/ refuses becomes findings."""
+    found: list[ComponentSettings] = []
+    guarantees: dict[int, list[Fraction]] = {}
+    owners = {domain.name: index for index, domain in enumerate(system.domains)}
+    for partition in partitions:
+        owner = owners.get(partition.owner, HYPERVISOR)
+        settings = divided.settings.get(owner, Settings())
+        if of_memory and owner != HYPERVISOR and instance.resource.memory is not None:
+            settings = bandwidth_of(system.domains[owner].bandwidth, instance.resource)
+        settings = _of_each(settings, partition.count)
+        refusal, control = refusal_of(instance.resource, settings)
+        if refusal != ACCEPTED:
+            findings.append(refused(system, owner, instance, settings, refusal, control))
+            continue
+        if settings.mbw_min is not None:
+            guarantees[owner] = [settings.mbw_min] * partition.count
+        for partid in range(partition.partid, partition.partid + partition.count):
+            found.append(ComponentSettings(instance.component.name, instance.ris, partid, settings))
+    findings += guarantees_fit(system, instance, guarantees)
+    return found
+
+
+def _of_each(settings: Settings, count: int) -> Settings:
+    """Of each of a domain's PARTIDs. Its limits are divided among them, so that all together keep them; the
+    guest may use any one alone, so that each has the whole guarantee."""
+
+    def part(share: Fraction | None) -> Fraction | None:
+        return None if share is None else share / count
+
+    return replace(settings, cmax=part(settings.cmax), mbw_max=part(settings.mbw_max))

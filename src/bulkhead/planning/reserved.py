@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shares of bandwidth on a platform whose memory has no MPAM: maxima become budgets, minima what these leave.
+
+config/load.py rewrites a system so (`with_reservations`): everything that knows budgets knows these. Shares
+are of what the memory sustains in its worst case (`dram.guaranteed`), counted on its side: lines fetched and
+lines written back.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.system import Domain, System
+from bulkhead.planning.budgets import counted_event, counts_of
+from bulkhead.planning.mechanism import bandwidth_by_mpam
+
+
+def guaranteed_of(platform: Platform) -> int | None:
+    """Bytes per s that shares are of; None: the platform does not say."""
+    return platform.dram.guaranteed if platform.dram is not None else None
+
+
+def is_reserved(domain: Domain, platform: Platform) -> bool:
+    """Whether a share of bandwidth is done by reservation."""
+    asks = domain.bandwidth.min is not None or domain.bandwidth.max is not None
+    return asks and not bandwidth_by_mpam(platform)
+
+
+def reserved_rate(share: Fraction, platform: Platform) -> int:
+    """Bytes per s of a share, rounded down."""
+    guaranteed = guaranteed_of(platform)
+    assert guaranteed is not None
+    return int(share * guaranteed)
+
+
+def with_reservations(system: System, platform: Platform) -> System:
+    """The system with a budget for each maximum that is done by reservation."""
+    domains = tuple(_reserved(domain, platform) for domain in system.domains)
+    if domains == system.domains:
+        return system
+    return system.model_copy(update={"domains": domains})
+
+
+def _reserved(domain: Domain, platform: Platform) -> Domain:
+    wanted = domain.bandwidth.max
+    if wanted is None or not is_reserved(domain, platform) or guaranteed_of(platform) is None:
+        return domain
+    rate = reserved_rate(wanted, platform)
+    event = counted_event(platform, emulated=False)
+    if event is not None and counts_of(domain.bandwidth, event) != "sum":
+        rate //= 2  # each line that is fetched may push out one that is written back, which nobody counts
+    bandwidth = domain.bandwidth.model_copy(update={"budget": max(rate, 1)})
+    return domain.model_copy(update={"bandwidth": bandwidth})
