@@ -191,7 +191,9 @@ class Terminal:
             env=ENVIRONMENT,
             dimensions=(50, 200),
         )
-        self._seen: dict[str, int] = {}  # by domain: bytes of the log that earlier answers have used up
+        # By domain: characters of what it said that earlier answers have used up. (Not bytes of the log: a
+        # place in the log can be in the middle of a line, where nothing says whose the rest is.)
+        self._seen: dict[str, int] = {}
         self._asked = 0
 
     def wait_for(self, pattern: str, domain: str = "linux") -> str:
@@ -205,9 +207,10 @@ class Terminal:
             # Keeps what the command prints flowing; the command waits where nobody reads.
             ended = self.child.expect([pexpect.TIMEOUT, pexpect.EOF], timeout=_LOOK_S)
             console = log.read_bytes() if log.exists() else b""
-            text = said(console[self._seen.get(domain, 0) :], domain)
+            everything = said(console, domain)
+            text = everything[self._seen.get(domain, 0) :]
             if re.search(pattern, text, re.MULTILINE):
-                self._seen[domain] = len(console)
+                self._seen[domain] = len(everything)
                 return text
             if ended:
                 break
