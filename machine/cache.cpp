@@ -127,6 +127,9 @@ cache::contents cache::put_labelled(const place &where, owner_id owner, std::uin
     const std::uint32_t way = free != 0 ? static_cast<std::uint32_t>(std::countr_zero(free))
                                         : replacement_.victim(where.set, ~open);
     const contents gone = hold(where, way, owner, flags);
+    if (const std::size_t parts = statistics_.set_parts(); parts != 0) {
+        statistics_.placed(owner, way, where.set * parts / geometry_.sets()).add();
+    }
     gone_label_ = std::exchange(labels_[first + way], label);
     if (free != 0) {
         --recent_[where.set].empty;

@@ -17,10 +17,18 @@ std::uint64_t cache_statistics::evicted_by_others(owner_id victim) const
     return sum;
 }
 
+void cache_statistics::count_places(std::size_t ways, std::size_t set_parts)
+{
+    ways_ = ways;
+    set_parts_ = set_parts;
+    placed_.assign(count_ * ways * set_parts, counter{});
+}
+
 void cache_statistics::reset()
 {
     std::fill(owners_.begin(), owners_.end(), owner_statistics{});
     std::fill(evictions_.begin(), evictions_.end(), counter{});
+    std::fill(placed_.begin(), placed_.end(), counter{});
 }
 
 } // namespace bulkhead::machine

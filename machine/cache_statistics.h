@@ -41,12 +41,30 @@ public:
     }
     [[nodiscard]] std::uint64_t evicted_by_others(owner_id victim) const;
 
+    // From now on a cache that is partitioned counts where the lines of each owner go: by way, and by equal
+    // parts of the sets. Places follow from where lines are, not from what a partition was given.
+    void count_places(std::size_t ways, std::size_t set_parts);
+    [[nodiscard]] std::size_t set_parts() const { return set_parts_; } // 0: nothing of that is counted
+    [[nodiscard]] std::size_t ways() const { return ways_; }
+    // Lines of an owner that a way took in, in a part of the sets.
+    [[nodiscard]] counter &placed(owner_id owner, std::size_t way, std::size_t part)
+    {
+        return placed_[(owner.value * ways_ + way) * set_parts_ + part];
+    }
+    [[nodiscard]] const counter &placed(owner_id owner, std::size_t way, std::size_t part) const
+    {
+        return placed_[(owner.value * ways_ + way) * set_parts_ + part];
+    }
+
     void reset();
 
 private:
     std::size_t count_; // of owners
     std::vector<owner_statistics> owners_;
     std::vector<counter> evictions_;
+    std::size_t ways_ = 0;
+    std::size_t set_parts_ = 0;
+    std::vector<counter> placed_;
 };
 
 } // namespace bulkhead::machine

@@ -2,6 +2,8 @@
 // Connections only; see the header.
 #include "machine/mpam/components.h"
 
+#include <algorithm>
+
 namespace bulkhead::machine::mpam {
 
 namespace {
@@ -14,6 +16,15 @@ shared_level *level_of(memory_system &memory, const resource_settings &of)
         }
     }
     return nullptr;
+}
+
+// Into how many parts of the sets portions divide a cache: more portions than ways are parts of ways.
+std::size_t set_parts(const resource_settings &of, const cache_geometry &shape)
+{
+    if (of.portions_are == portion_kind::sets) {
+        return std::max(1U, of.portions);
+    }
+    return std::max(1U, of.portions / shape.ways());
 }
 
 } // namespace
@@ -39,7 +50,9 @@ components::components(const settings &wanted, memory_system &memory) : settings
         for (std::size_t ris = 0; ris < one->instance_count(); ++ris) {
             resource &own = one->instance(ris);
             if (own.cache != nullptr) {
-                level_of(memory, own.of)->storage().keep_labels(own.cache.get());
+                cache &level = level_of(memory, own.of)->storage();
+                level.keep_labels(own.cache.get());
+                level.statistics().count_places(level.geometry().ways(), set_parts(own.of, level.geometry()));
             } else {
                 memory.memory().set_bandwidth_control(own.bandwidth.get());
             }

@@ -28,6 +28,24 @@ json of_core(const core &one)
             {"events", std::move(events)},         {"stall_ps", std::move(stalls)}};
 }
 
+// Where lines of each owner went: by owner, way and part of the sets.
+json places_of(const cache_statistics &statistics)
+{
+    json owners = json::array();
+    for (std::size_t i = 0; i < statistics.owner_count(); ++i) {
+        json ways = json::array();
+        for (std::size_t way = 0; way < statistics.ways(); ++way) {
+            json parts = json::array();
+            for (std::size_t part = 0; part < statistics.set_parts(); ++part) {
+                parts.push_back(statistics.placed({static_cast<std::uint8_t>(i)}, way, part).get());
+            }
+            ways.push_back(std::move(parts));
+        }
+        owners.push_back(std::move(ways));
+    }
+    return owners;
+}
+
 json of_cache(const cache &one)
 {
     const cache_statistics &statistics = one.statistics();
@@ -46,7 +64,11 @@ json of_cache(const cache &one)
         }
         evictions.push_back(std::move(row));
     }
-    return {{"owners", std::move(owners)}, {"evictions", std::move(evictions)}};
+    json of = {{"owners", std::move(owners)}, {"evictions", std::move(evictions)}};
+    if (statistics.set_parts() != 0) {
+        of["placed"] = places_of(statistics);
+    }
+    return of;
 }
 
 json of_dram(memory_system &memory, picoseconds at)

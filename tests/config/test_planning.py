@@ -21,7 +21,7 @@ from bulkhead.geometry import color_space
 from bulkhead.planning.allocate import Memory
 from bulkhead.planning.colors import Request, assign
 from bulkhead.planning.left import usage_of
-from bulkhead.planning.model import Plan
+from bulkhead.planning.model import Hooks, Plan
 from bulkhead.planning.plan import PlanningError, plan_memory
 
 ROOT = Path(__file__).parents[2]
@@ -255,7 +255,7 @@ def test_banks_split_the_memory_of_one_cache_color_too() -> None:
 @pytest.mark.req("C5")
 @pytest.mark.parametrize("target", ["linux", "control", "hog:0", "linux:65535", "control:7"])
 def test_the_hook_puts_one_granule_into_anothers_color(target: str) -> None:
-    right, wrong = plan_memory(*of_example()), plan_memory(*of_example(), miscolor=target)
+    right, wrong = plan_memory(*of_example()), plan_memory(*of_example(), Hooks(miscolor=target))
     name, _, page = target.partition(":")
     victim = next(domain for domain in wrong.domains if domain.name == name)
     before, after = pages_of(right)[name], pages_of(wrong)[name]
@@ -274,7 +274,7 @@ def test_the_hook_puts_one_granule_into_anothers_color(target: str) -> None:
 @pytest.mark.parametrize("target", ["nobody", "linux:65536", "linux:-1", "linux:x"])
 def test_the_hook_refuses_what_is_not_there(target: str) -> None:
     with pytest.raises(PlanningError):
-        plan_memory(*of_example(), miscolor=target)
+        plan_memory(*of_example(), Hooks(miscolor=target))
 
 
 @st.composite

@@ -11,6 +11,7 @@ import yaml
 
 from bulkhead.config.load import load_system
 from bulkhead.package.build import Build, Options, build_system
+from bulkhead.planning.model import Hooks
 
 MS = 10**6
 _TAG = re.compile(r"\[(\S+?)(\+?) +[\d.]+\] (.*)")
@@ -21,7 +22,7 @@ def domain(name: str, program: str, cpus: list[int], **keys: Any) -> dict[str, A
     return {"name": name, "cpus": cpus, "image": {"elf": f"guests/{program}.elf"}, "memory": memory, **keys}
 
 
-def built_from(directory: Path, *domains: dict[str, Any], miscolor: str | None = None, **keys: Any) -> Build:
+def built_from(directory: Path, *domains: dict[str, Any], hooks: Hooks | None = None, **keys: Any) -> Build:
     for_ns = keys.pop("for_ns", 0)
     target_dir = keys.pop("target_dir", None)
     platform = keys.pop("platform", "qemu-virt")
@@ -32,7 +33,7 @@ def built_from(directory: Path, *domains: dict[str, Any], miscolor: str | None =
     loaded = load_system(path)
     assert loaded.ok, loaded.problems
     options = Options(hosted=True, run_for_ns=for_ns, target_dir=target_dir)
-    return build_system(loaded, directory / "package", options, miscolor=miscolor)
+    return build_system(loaded, directory / "package", options, hooks)
 
 
 def said(console: str, name: str) -> str:

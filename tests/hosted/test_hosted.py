@@ -12,6 +12,7 @@ import pytest
 
 from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
 from bulkhead.package.build import Build
+from bulkhead.planning.model import Hooks
 
 from .systems import MS, built_from, domain
 
@@ -92,7 +93,7 @@ def test_colors_keep_the_tasks_lines_from_the_hog(beside: tuple[Build, HostedRun
 def test_a_frame_of_a_wrong_color_is_seen(tmp_path: Path, beside: tuple[Build, HostedRun]) -> None:
     """The same system with one frame of the hog's buffer in a color of the task, whose part is full."""
     _, right = beside
-    wrong = run_hosted(task_beside_hog(tmp_path / "wrong", miscolor="hog:600"))
+    wrong = run_hosted(task_beside_hog(tmp_path / "wrong", hooks=Hooks(miscolor="hog:600")))
     assert evicted_by_others(wrong, 2) + evicted_by_others(wrong, 3) > (
         evicted_by_others(right, 2) + evicted_by_others(right, 3)
     )

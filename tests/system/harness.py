@@ -123,7 +123,7 @@ def make(system: Path, directory: Path, change: Change | None = None, **asked: A
     build_options = BuildOptions(
         seed=options.seed, run_for_ns=options.for_ns or 0, in_place=not in_one_piece(options.boot)
     )
-    built = build_system(loaded, directory / "package", build_options, miscolor=options.miscolor)
+    built = build_system(loaded, directory / "package", build_options, options.hooks)
     if change is not None:
         change(built)
     return make_target(loaded, built, options, binary=qemu_binary(), plugin=plugin, directory=directory)

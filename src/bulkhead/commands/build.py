@@ -16,6 +16,8 @@ import typer
 from bulkhead.commands.options import (
     AsJson,
     Miscolor,
+    Mislabel,
+    Misprogram,
     Overrides,
     Seed,
     SystemFile,
@@ -27,6 +29,7 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.package.build import Build
+    from bulkhead.planning.model import Hooks
 
 RAW_SUFFIXES = (".img", ".bin")
 QEMU, BOARD = "qemu", "board"
@@ -52,6 +55,8 @@ def build(
     overrides: Overrides = None,
     unprotected: Unprotected = False,
     miscolor: Miscolor = None,
+    mislabel: Mislabel = None,
+    misprogram: Misprogram = None,
     on: Annotated[
         str | None,
         typer.Option(
@@ -66,6 +71,7 @@ def build(
 ) -> None:
     """Build a bootable image of a system."""
     from bulkhead.config.load import load_system
+    from bulkhead.planning.model import Hooks
 
     if on not in (None, QEMU, BOARD):
         raise typer.BadParameter(f"'{on}' is neither qemu nor board", param_hint="--on")
@@ -73,7 +79,8 @@ def build(
     raw = output is not None and output.suffix in RAW_SUFFIXES
     on = on or (BOARD if raw else QEMU)
     loaded = load_system(system, overrides or (), unprotected=unprotected, emulated=on == QEMU)
-    built, reasons = _build(loaded, seed, miscolor, in_place=not raw, board=on == BOARD)
+    hooks = Hooks(miscolor, mislabel, misprogram)
+    built, reasons = _build(loaded, seed, hooks, in_place=not raw, board=on == BOARD)
     image = None
     if built is not None:
         source = built.img if raw else built.elf
@@ -117,7 +124,7 @@ def _without_budget(loaded: Loaded) -> list[str]:
 
 
 def _build(
-    loaded: Loaded, seed: int, miscolor: str | None, *, in_place: bool, board: bool
+    loaded: Loaded, seed: int, hooks: Hooks, *, in_place: bool, board: bool
 ) -> tuple[Build | None, list[str]]:
     """The build, or the reasons why there is none. What the environment lacks is an exception."""
     from bulkhead.env.native import ensure_built
@@ -133,9 +140,8 @@ def _build(
     directory = build_dir() / "images" / loaded.system.name
     try:
         with locked(directory / ".lock"):
-            return build_system(
-                loaded, directory, Options(seed=seed, in_place=in_place, board=board), miscolor=miscolor
-            ), []
+            options = Options(seed=seed, in_place=in_place, board=board)
+            return build_system(loaded, directory, options, hooks), []
     except PlanningError as error:
         return None, [loaded.locate(finding).text() for finding in error.findings]
     except PackageError as error:

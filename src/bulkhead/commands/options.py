@@ -43,6 +43,22 @@ Miscolor = Annotated[
         show_default=False,
     ),
 ]
+Mislabel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DOMAIN",
+        help="Give the domain and a neighbour each other's MPAM labels: a test of the witnesses.",
+        show_default=False,
+    ),
+]
+Misprogram = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DOMAIN",
+        help="Program MPAM components with a neighbour's settings for the domain: a test of the witnesses.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")]
 
 

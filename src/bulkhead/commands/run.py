@@ -20,6 +20,8 @@ from bulkhead import __version__
 from bulkhead.commands.options import (
     AsJson,
     Miscolor,
+    Mislabel,
+    Misprogram,
     Overrides,
     Seed,
     SystemFile,
@@ -69,6 +71,8 @@ def run(
     ] = None,
     unprotected: Unprotected = False,
     miscolor: Miscolor = None,
+    mislabel: Mislabel = None,
+    misprogram: Misprogram = None,
     seed: Seed = 0,
     overrides: Overrides = None,
     as_json: AsJson = False,
@@ -118,6 +122,8 @@ def run(
         for_ns=_duration(for_, loaded, simulated=on == MACHINE),
         unprotected=unprotected,
         miscolor=miscolor,
+        mislabel=mislabel,
+        misprogram=misprogram,
         seed=seed,
         icount=on == QEMU and _counted(icount, observe, loaded),
         boot=boot,
@@ -245,6 +251,8 @@ def _name(loaded: Loaded, options: Options) -> str:
         ("-machine" if options.on == "machine" else "")
         + ("-unprotected" if options.unprotected else "")
         + ("-miscolored" if options.miscolor else "")
+        + ("-mislabelled" if options.mislabel else "")
+        + ("-misprogrammed" if options.misprogram else "")
     )
     return loaded.system.name + kind
 
@@ -277,7 +285,7 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
             BuildOptions(
                 seed=options.seed, run_for_ns=options.for_ns or 0, in_place=not in_one_piece(options.boot)
             ),
-            miscolor=options.miscolor,
+            options.hooks,
         )
     except PlanningError as error:
         return [loaded.locate(finding).text() for finding in error.findings]

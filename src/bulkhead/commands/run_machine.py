@@ -92,7 +92,7 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
         raise
     wanted = BuildOptions(seed=options.seed, run_for_ns=options.for_ns or 0, hosted=True)
     try:
-        built = build_system(loaded, directory / "package", wanted, miscolor=options.miscolor)
+        built = build_system(loaded, directory / "package", wanted, options.hooks)
         images = images_of(built, loaded.path.parent, wanted)
         return make_simulated_target(loaded, built, options, images, directory)
     except PlanningError as error:

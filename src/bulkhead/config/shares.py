@@ -131,6 +131,12 @@ class Bandwidth(WordModel):
         return self.budget is None and self.events is None and not self.apart
 
     @property
+    def shares(self) -> tuple[str, ...]:
+        """Keys that are given and that the platform's mechanism has to keep; budgets are EL2's anywhere."""
+        keys = ("min", "max", "priority", "portions", "stride", "window")
+        return tuple(key for key in keys if getattr(self, key) is not None)
+
+    @property
     def by_mpam_alone(self) -> tuple[str, ...]:
         """Keys that a reservation cannot stand in for."""
         return tuple(key for key in ("portions", "stride", "window") if getattr(self, key) is not None)

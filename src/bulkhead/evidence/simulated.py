@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bulkhead.evidence.observer import ObserverResult
+from bulkhead.evidence.portions import PortionWitness
 
 Json = dict[str, Any]
 
@@ -52,6 +53,7 @@ class SimulatedResult:
     simulated_ns: int
     dram: dict[str, object]
     cores: tuple[Activity, ...]
+    portions: PortionWitness | None = None  # None: MPAM does not divide the last cache by portions
 
     def activity(self, cores: tuple[int, ...]) -> Activity:
         """Of several cores together."""

@@ -24,7 +24,7 @@ from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
 from bulkhead.planning.broker import BROKER, cids_of, engine_of, is_broker, parameters_of, windows_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
-from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.planning.model import DomainPlan, Hooks, Plan
 from bulkhead.planning.plan import plan_memory
 from bulkhead.schema import Layout, load_layout
 
@@ -67,21 +67,24 @@ class Options:
 
 
 def build_system(
-    loaded: LoadedSystem, out_dir: Path, options: Options | None = None, *, miscolor: str | None = None
+    loaded: LoadedSystem, out_dir: Path, options: Options | None = None, hooks: Hooks | None = None
 ) -> Build:
     """Plans and builds a system without problems. Raises PlanningError or PackageError.
 
-    `miscolor` ("domain" or "domain:page") is the test hook of planning/miscolor.py; without a page it is the
-    one in which the domain starts: one that it uses in any case, so that the observer can see it.
+    A frame in a wrong color is, if the hook names no page, the one in which the domain starts: one that it
+    uses in any case, so that the observer can see it.
     """
     assert loaded.system is not None, "callers stop at problems"
     assert loaded.platform is not None
     assert loaded.path is not None
     options = options or Options()
-    if miscolor is not None and ":" not in miscolor and loaded.system.domain(miscolor) is not None:
+    hooks = hooks or Hooks()
+    name = hooks.miscolor
+    if name is not None and ":" not in name and loaded.system.domain(name) is not None:
         right = plan_memory(loaded.system, loaded.platform)
-        miscolor += f":{_entry_page(right, miscolor, surroundings(right, loaded.path.parent, options))}"
-    plan = plan_memory(loaded.system, loaded.platform, miscolor=miscolor)
+        page = _entry_page(right, name, surroundings(right, loaded.path.parent, options))
+        hooks = replace(hooks, miscolor=f"{name}:{page}")
+    plan = plan_memory(loaded.system, loaded.platform, hooks)
     return build_plan(plan, loaded.path.parent, out_dir, options)
 
 

@@ -48,7 +48,7 @@ def mpam_of(plan: Plan) -> tuple[Mpam, MpamPlan] | None:
     if plan.mpam is None:
         return None
     assert plan.platform.mpam is not None, "nothing is planned for a platform that has none"
-    return plan.platform.mpam, plan.mpam
+    return plan.platform.mpam, plan.wrong_mpam or plan.mpam
 
 
 def mpam_row(plan: Plan) -> Row:
@@ -79,8 +79,9 @@ def mpam_row(plan: Plan) -> Row:
 def mpam_of_domain(plan: Plan, name: str) -> Row:
     """What a domain's record has of it."""
     partition: Partition | None = None
-    if plan.mpam is not None:
-        partition = plan.mpam.partition(name)
+    found = mpam_of(plan)
+    if found is not None:
+        partition = found[1].partition(name)
         if partition is None:
             raise PackageError(f"manifest: domain '{name}' has no PARTID")
     if partition is None:

@@ -83,3 +83,50 @@ def llc_reason(system: System, platform: Platform) -> str:
     if platform.mpam is None:
         return "the platform has no MPAM"
     return "no MPAM component divides the last-level cache"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What divides the last-level cache and memory bandwidth in a run, and why (M1)."""
+
+    llc: Mechanism
+    llc_reason: str
+    bandwidth: Literal["mpam", "reservations", "none"]
+    bandwidth_reason: str
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """For people, when a run starts."""
+        llc = {"mpam": "divided by MPAM", "coloring": "divided by coloring", "none": "not divided"}
+        bandwidth = {"mpam": "shares by MPAM", "reservations": "shares by reservations", "none": "no shares"}
+        return (
+            f"last-level cache: {llc[self.llc]} ({self.llc_reason})",
+            f"bandwidth: {bandwidth[self.bandwidth]} ({self.bandwidth_reason})",
+        )
+
+
+def choices(system: System, platform: Platform) -> Choices:
+    """The mechanisms of a system, each with its reason."""
+    llc = llc_mechanism(system, platform)
+    asked = system.isolation.llc != "auto"
+    bandwidth, why = _bandwidth_choice(system, platform)
+    return Choices(
+        llc, "`isolation.llc` asks for it" if asked else llc_reason(system, platform), bandwidth, why
+    )
+
+
+def _bandwidth_choice(
+    system: System, platform: Platform
+) -> tuple[Literal["mpam", "reservations", "none"], str]:
+    if not any(domain.bandwidth.shares for domain in system.domains):
+        return "none", "no domain asks for any"
+    if platform.mpam is None:
+        return "reservations", "the platform has no MPAM"
+    if not bandwidth_by_mpam(platform):
+        return "reservations", "no MPAM component controls memory bandwidth"
+    names = dict.fromkeys(one.component.name for one in memory_instances(platform) if _controls(one.resource))
+    return "mpam", f"MPAM component {', '.join(names)} controls memory bandwidth"
+
+
+def _controls(resource: Resource) -> bool:
+    return resource.bandwidth is not None or resource.priority is not None

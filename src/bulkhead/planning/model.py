@@ -92,6 +92,15 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Hooks:
+    """Test hooks: what is to be wrong on purpose, so that witnesses are seen to notice. Domains by name."""
+
+    miscolor: str | None = None  # "domain" or "domain:page" (miscolor.py)
+    mislabel: str | None = None  # mislabel.py
+    misprogram: str | None = None
+
+
+@dataclass(frozen=True)
 class Plan:
     """A system with nothing left open."""
 
@@ -105,5 +114,6 @@ class Plan:
     miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to
     flows: FlowPlan | None = None  # None: there are none
     mpam: MpamPlan | None = None  # None: the platform has none
+    wrong_mpam: MpamPlan | None = None  # what EL2 gets instead, if a test hook asked for that
     # What left.py makes its account of; None: it was not planned here.
     placed: Placed | None = field(default=None, compare=False, repr=False)

@@ -24,7 +24,10 @@ from bulkhead.planning.flows import plan_flows
 from bulkhead.planning.left import Placed
 from bulkhead.planning.mechanism import llc_mechanism, llc_reason
 from bulkhead.planning.miscolor import miscolor as put_wrong
-from bulkhead.planning.model import Choice, DomainPlan, Plan, Pool, Segment
+from bulkhead.planning.mislabel import mislabel as label_wrong
+from bulkhead.planning.mislabel import misprogram as program_wrong
+from bulkhead.planning.model import Choice, DomainPlan, Hooks, Plan, Pool, Segment
+from bulkhead.planning.mpam import MpamPlan
 from bulkhead.planning.mpam_planner import plan_mpam
 from bulkhead.planning.pool import pool_bytes, pool_need
 from bulkhead.planning.space import banks_colored, llc_colored, share_of, space_for
@@ -39,11 +42,9 @@ class PlanningError(Exception):
         self.findings = findings
 
 
-def plan_memory(system: System, platform: Platform, *, miscolor: str | None = None) -> Plan:
-    """Decide everything about memory, and about flows. Raises PlanningError if it does not fit.
-
-    `miscolor` ("domain" or "domain:page") is the test hook of miscolor.py.
-    """
+def plan_memory(system: System, platform: Platform, hooks: Hooks | None = None) -> Plan:
+    """Decide everything about memory, and about flows. Raises PlanningError if it does not fit."""
+    hooks = hooks or Hooks()
     if platform.not_bootable is not None:
         cause = f"nothing can be booted on platform '{platform.name}': {platform.not_bootable}"
         raise PlanningError([Finding(("platform",), "not-bootable", cause)])
@@ -58,7 +59,7 @@ def plan_memory(system: System, platform: Platform, *, miscolor: str | None = No
     mpam = plan_mpam(system, platform)
     findings += mpam.findings if mpam is not None else []
     try:
-        plan = _Planner(system, platform, space, (platform.load.at, platform.load.size)).run(miscolor)
+        plan = _Planner(system, platform, space, (platform.load.at, platform.load.size)).run(hooks.miscolor)
     except PlanningError as error:
         raise PlanningError(error.findings + findings) from error
     if findings:
@@ -68,7 +69,21 @@ def plan_memory(system: System, platform: Platform, *, miscolor: str | None = No
         choices += tuple(mpam.choices)
     if flows is not None:
         choices += flows.choices
-    return replace(plan, flows=flows, mpam=mpam.plan if mpam is not None else None, choices=choices)
+    planned = mpam.plan if mpam is not None else None
+    wrong = _wrong_mpam(system, planned, hooks)
+    return replace(plan, flows=flows, mpam=planned, wrong_mpam=wrong, choices=choices)
+
+
+def _wrong_mpam(system: System, planned: MpamPlan | None, hooks: Hooks) -> MpamPlan | None:
+    """What EL2 gets instead of the plan, if a test hook asks for that."""
+    wrong = planned
+    for target, change in ((hooks.mislabel, label_wrong), (hooks.misprogram, program_wrong)):
+        if target is not None:
+            changed = change(target, system, wrong)
+            if isinstance(changed, Finding):
+                raise PlanningError([changed])
+            wrong = changed
+    return wrong if wrong is not planned else None
 
 
 def _mechanism_choice(system: System, platform: Platform) -> tuple[Choice, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After a run: reads what it left, asks both witnesses, and writes the run's files.
+"""After a run: reads what it left, asks the witnesses, and writes the run's files.
 
 Called by the command `run` and by tests with a made-up outcome. Writes into the run's directory alone.
 """
@@ -13,12 +13,14 @@ from typing import Any
 
 from bulkhead.env.versions import used_json
 from bulkhead.evidence.observer import FIRST_DOMAIN, ObserverResult, read_observer
+from bulkhead.evidence.portions import check_portions
 from bulkhead.evidence.simulated import SimulatedResult, read_simulated
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.run.path_costs import path_costs
 from bulkhead.run.result import Facts, run_result
 from bulkhead.run.session import Outcome
 from bulkhead.run.status import SystemStatus, read_status
+from bulkhead.run.status_mpam import read_mpam
 from bulkhead.run.target import Target
 
 
@@ -52,6 +54,9 @@ def conclude(
         fetched=used_json(),
     )
     if image is not None and isinstance(status, SystemStatus):
+        if target.mpam is not None:
+            pool = target.promise.pool_frames.tolist()
+            facts.mpam = read_mpam(target.layout, status.mpam_frame, pool, image.bytes_at)
         facts.path_costs = path_costs(
             target.layout, status, target.promise.pool_frames.tolist(), image.bytes_at
         )
@@ -65,8 +70,13 @@ def simulated_result(target: Target, outcome: Outcome) -> SimulatedResult | None
     """What the simulated machine counted; None if it was another one, or did not get so far."""
     if outcome.simulated is None:
         return None
-    found = read_simulated(outcome.simulated, target.request, _owners(target))
-    return replace(found, caches=replace(found.caches, hand=_hand(target)))
+    owners = _owners(target)
+    found = read_simulated(outcome.simulated, target.request, owners)
+    portions = None
+    if target.portions is not None:
+        placed = outcome.simulated["levels"][target.portions.level]["placed"]
+        portions = check_portions(target.portions, owners, placed)
+    return replace(found, caches=replace(found.caches, hand=_hand(target)), portions=portions)
 
 
 def _owners(target: Target) -> list[str]:

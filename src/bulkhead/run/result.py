@@ -7,8 +7,9 @@ the same facts give the same object.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
+from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.observer import ObserverResult
 from bulkhead.evidence.simulated import SimulatedResult
 from bulkhead.evidence.tables import TableWitness
@@ -17,12 +18,15 @@ from bulkhead.run.console import HYPERVISOR, ConsoleParser, DomainConsole
 from bulkhead.run.expect import expectation_reasons, expectations
 from bulkhead.run.flows import flow_reasons, flows_json, flows_of, flows_without_packets
 from bulkhead.run.interference import interference, interference_reasons
+from bulkhead.run.mpam import monitored, mpam_json, witness_of
 from bulkhead.run.path_costs import Costs, path_costs_json
 from bulkhead.run.refusal import explained
 from bulkhead.run.samples import RingPlaces
 from bulkhead.run.session import Outcome
 from bulkhead.run.shared_core import shared_cores, shared_reasons
 from bulkhead.run.status import CoreStatus, DomainStatus, SystemStatus
+from bulkhead.run.status_mpam import HYPERVISOR as HYPERVISOR_OWNER
+from bulkhead.run.status_mpam import MpamStatus
 from bulkhead.run.target import DomainTarget, Target
 
 Json = dict[str, object]
@@ -44,6 +48,7 @@ class Facts:
     reasons: list[str] = field(default_factory=list)
     fetched: Json = field(default_factory=dict)  # versions of kernel, emulator and the like
     path_costs: Costs = field(default_factory=dict)  # of a system that asked for them
+    mpam: MpamStatus | str | None = None  # None: the platform has none, or the run left nothing
 
     @property
     def caches(self) -> ObserverResult | None:
@@ -86,6 +91,8 @@ def run_result(facts: Facts) -> Json:
             "observe": options.observe,
             "unprotected": options.unprotected,
             "miscolor": options.miscolor,
+            "mislabel": options.mislabel,
+            "misprogram": options.misprogram,
             "icount": options.icount,
             "boot": options.boot,
             "set": list(options.overrides),
@@ -114,6 +121,7 @@ def run_result(facts: Facts) -> Json:
             "exit_reasons": _summed(status.cores) if status else {},
             "llc": facts.caches.hypervisor_json() if facts.caches is not None else None,
             "colors": _colors(target, target.promise.hypervisor_colors),
+            **_monitored(facts, HYPERVISOR_OWNER),
         },
         "coloring": {
             "enabled": target.colored,
@@ -121,6 +129,7 @@ def run_result(facts: Facts) -> Json:
             "granule_bytes": target.granule_bytes,
             "color_bits": f"{target.promise.color_bits:#x}",
         },
+        **_mechanism(facts),
         **_regulation(facts),
         **_simulated(facts),
     }
@@ -139,6 +148,23 @@ def _path_costs(facts: Facts, status: SystemStatus | None) -> Json:
     if not facts.path_costs or status is None or status.counter_hz == 0:
         return {}
     return {"path_costs": path_costs_json(facts.path_costs, status.counter_hz)}
+
+
+def _mechanism(facts: Facts) -> Json:
+    """What divides caches and bandwidth, and what there is of MPAM."""
+    target, status = facts.target, facts.status
+    if target.mechanism is None:
+        return {}
+    found: Json = {"mechanism": asdict(target.mechanism)}
+    if target.mpam is not None and isinstance(facts.mpam, MpamStatus) and isinstance(status, SystemStatus):
+        found["mpam"] = mpam_json(target.mpam, facts.mpam, status.counter_hz)
+    return found
+
+
+def _monitored(facts: Facts, owner: int) -> Json:
+    if facts.target.mpam is None or not isinstance(facts.mpam, MpamStatus):
+        return {}
+    return {"mpam": monitored(facts.target.mpam, facts.mpam, owner)}
 
 
 def _regulation(facts: Facts) -> Json:
@@ -246,6 +272,7 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
         llc = facts.caches.domain_json(index)
         result["llc"] = llc
         _promise_of_eviction(facts, target, llc, reasons)
+    result |= _monitored(facts, index)
     if facts.simulated is not None:
         result["activity"] = facts.simulated.activity(target.cores).as_json()
     if (slowdown := _slowdown(facts, target)) is not None:
@@ -337,6 +364,11 @@ def _witnesses(facts: Facts, reasons: list[str]) -> Json:
         result["machine"] = facts.simulated.caches.witness_json(facts.target.cache_colored)
         if not facts.simulated.caches.started:
             reasons.append("machine: the hypervisor never said that all had started")
+    if facts.simulated is not None and (found := facts.simulated.portions) is not None:
+        result["portions"] = found.as_json()
+        reasons += _first_of("portions", [one.text for one in found.findings], len(found.findings))
+    if facts.target.mpam is not None:
+        result["mpam"] = _registers(facts, facts.target.mpam, reasons)
     if isinstance(facts.observer, str):
         result["observer"] = {"verdict": "missing", "reason": facts.observer}
         reasons.append(f"observer: {facts.observer}")
@@ -347,10 +379,29 @@ def _witnesses(facts: Facts, reasons: list[str]) -> Json:
     else:
         result["tables"] = {**facts.tables.as_json(), "not_bound": _not_bound(facts.target)}
         if not facts.tables.ok:
-            first = facts.tables.findings[0].text if facts.tables.findings else "no table was found"
-            more = facts.tables.findings_total - 1
-            reasons.append(f"tables: {first}" + (f", and {more} more" if more > 0 else ""))
+            texts = [one.text for one in facts.tables.findings] or ["no table was found"]
+            reasons += _first_of("tables", texts, facts.tables.findings_total)
     return result
+
+
+def _first_of(name: str, texts: list[str], total: int) -> list[str]:
+    """The reason that a broken witness is: its first finding, and how many more there are."""
+    more = f", and {total - 1} more" if total > 1 else ""
+    return [f"{name}: {texts[0]}{more}"] if texts else []
+
+
+def _registers(facts: Facts, promise: MpamPromise, reasons: list[str]) -> Json:
+    """The witness `mpam`; of a run that never started nobody expects one."""
+    started = isinstance(facts.status, SystemStatus) and facts.status.phase in ("started", "ended")
+    status = facts.mpam if facts.mpam is not None else "the memory could not be read"
+    found = witness_of(promise, status)
+    if isinstance(found, str):
+        reasons += [f"mpam: {found}"] if started else []
+        return {"verdict": "missing", "reason": found}
+    if not found.ok:
+        texts = [one.text for one in found.findings] or ["the dump of registers is empty"]
+        reasons += _first_of("mpam", texts, found.findings_total)
+    return found.as_json()
 
 
 def _not_bound(target: Target) -> list[str]:

@@ -180,6 +180,7 @@ class SystemStatus:
     cores: list[CoreStatus] = field(default_factory=list)
     regulation: RegulationStatus | None = None  # None: nothing was regulated
     flows: list[FlowStatus] = field(default_factory=list)  # as many as there can be, in order
+    mpam_frame: int = 0  # of the pool: what is published of MPAM (status_mpam.py); 0: nothing
 
 
 def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus | str:
@@ -226,6 +227,7 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
         cores=[core for page in pages[1:] if page is not None and (core := _core(layout, page, hz))],
         regulation=_regulation(raw["regulation"]),
         flows=[_flow(layout, one, hz) for one in raw["flows"]],
+        mpam_frame=int(raw["mpam_frame"]),
     )
 
 

@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from bulkhead.config.system import Expectation
+from bulkhead.evidence.mpam_promise import MpamPromise
+from bulkhead.evidence.portions import PortionPromise
 from bulkhead.evidence.promise import Promise
 from bulkhead.planning.budgets import Budget
+from bulkhead.planning.mechanism import Choices
+from bulkhead.planning.model import Hooks
 from bulkhead.planning.regulation import RegulatorPlan
 from bulkhead.run.boot import ELF
 from bulkhead.run.emulator import Machine
@@ -73,6 +77,8 @@ class Options:
     for_ns: int | None = None
     unprotected: bool = False
     miscolor: str | None = None
+    mislabel: str | None = None
+    misprogram: str | None = None
     seed: int = 0
     icount: bool = False
     boot: str = ELF
@@ -81,6 +87,11 @@ class Options:
     on: str = QEMU
     page: bool = True  # draw it at the end
     repeat: tuple[str, ...] = ()  # the command with its options; empty if another command made the run
+
+    @property
+    def hooks(self) -> Hooks:
+        """What is to be wrong on purpose."""
+        return Hooks(self.miscolor, self.mislabel, self.misprogram)
 
 
 @dataclass(frozen=True)
@@ -109,6 +120,9 @@ class Target:
     request: dict[str, Any] = field(default_factory=dict)  # to the simulated machine (machine/hosted/run.h)
     regulator: RegulatorPlan | None = None  # that steps
     flows: tuple[FlowTarget, ...] = ()
+    mechanism: Choices | None = None  # what divides caches and bandwidth
+    mpam: MpamPromise | None = None  # what components must hold; None: the platform has none
+    portions: PortionPromise | None = None  # of the last cache; None: it is not divided so
     notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
 
     @property

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run's result has of MPAM: what each domain stored and moved by the monitors, errors that components
+reported, what the hypervisor spent on it; and the witness of registers.
+
+Pure: `conclude` reads the page, `result` puts this into the object that `run --json` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bulkhead.evidence.mpam import check_mpam
+from bulkhead.evidence.mpam_promise import MpamPromise, MpamWitness
+from bulkhead.run.status_mpam import ENABLED, MonitorStatus, MpamStatus
+
+Json = dict[str, object]
+
+NS_PER_S = 10**9
+_FLAGS = ("never_read", "not_ready", "wrapped")
+
+
+def witness_of(promise: MpamPromise, status: MpamStatus | str) -> MpamWitness | str:
+    """Compare what components held at the end with the promise; a string says why that is not possible."""
+    if isinstance(status, str):
+        return status
+    if status.state != ENABLED:
+        return f"the components are not programmed: MPAM is `{status.state}`"
+    if status.dump is None:
+        return "the dump of registers could not be read"
+    return check_mpam(promise, status.dump, status.dump_left_out)
+
+
+def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> Json:
+    """`mpam` of the result, but for what is said of each domain."""
+
+    def ns(ticks: int) -> int | None:
+        return -(-ticks * NS_PER_S // hz) if hz else None
+
+    return {
+        "state": status.state,
+        "version": f"{status.version >> 4}.{status.version & 0xF}",
+        "components": len(promise.mpam.components),
+        "writes": status.writes,
+        "start_ns": ns(status.start_ticks),
+        "reads": status.reads,
+        "read_mean_ns": ns(status.read_sum_ticks // max(1, status.reads)),
+        "read_max_ns": ns(status.read_max_ticks),
+        "errors": status.errors,
+        "error_interrupts": status.error_interrupts,
+        "without_monitor": status.without_monitor,
+    }
+
+
+def monitored(promise: MpamPromise, status: MpamStatus, owner: int) -> list[Json]:
+    """What the monitors of a domain (by its index), or of HYPERVISOR, say: a row for each resource, in which
+    instances and PARTIDs are added up."""
+    rows: dict[tuple[str, str], list[MonitorStatus]] = {}
+    for one in status.monitors:
+        if one.owner == owner and (name := resource_name(promise, one.component, one.instance)) is not None:
+            rows.setdefault((name, one.kind), []).append(one)
+    return [_row(name, kind, ones) for (name, kind), ones in rows.items()]
+
+
+def resource_name(promise: MpamPromise, component: int, instance: int) -> str | None:
+    components = promise.mpam.components
+    if component >= len(components) or instance >= len(components[component].resources):
+        return None
+    return components[component].resources[instance].name
+
+
+def _row(name: str, kind: str, ones: Sequence[MonitorStatus]) -> Json:
+    row: Json = {"resource": name, "kind": kind, "bytes": sum(one.bytes for one in ones)}
+    if kind == "storage":
+        row["most_bytes"] = sum(one.most_bytes for one in ones)  # not of one moment, if there are several
+    return row | {"flags": [flag for flag in _FLAGS if any(getattr(one, flag) for one in ones)]}
