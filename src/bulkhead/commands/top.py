@@ -17,6 +17,7 @@ from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain_of, console, print_json, result_object
 
 if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
     from rich.table import Table
 
 _REFRESH_S = 0.25
@@ -57,7 +58,7 @@ def top(
     elif once or seen["state"] != "running":
         shown = console()
         shown.width = max(shown.width, _WIDTH)
-        shown.print(table_of(seen))
+        shown.print(view_of(seen))
     else:
         _follow(file)
 
@@ -98,13 +99,13 @@ def _follow(file: Path) -> None:
     from bulkhead.run.find import NoRun
 
     shown = console()
-    with Live(table_of(_look(file)), console=shown, auto_refresh=False) as live:
+    with Live(view_of(_look(file)), console=shown, auto_refresh=False) as live:
         while True:
             try:
                 seen = _look(file)
             except NoRun:
                 return
-            live.update(table_of(seen), refresh=True)
+            live.update(view_of(seen), refresh=True)
             if seen["state"] != "running":
                 return
             time.sleep(_REFRESH_S)
@@ -115,6 +116,26 @@ _STATES = {
     "ended": "ended, means of the whole run",
     "killed": "killed: its process ended without a result; what was seen last",
 }
+
+
+def view_of(seen: dict[str, Any]) -> Group:
+    """The table, and below it what MPAM's monitors say, where there are any."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from bulkhead.report.monitors import errors_text, monitor_rows, monitor_table
+
+    parts: list[RenderableType] = [table_of(seen)]
+    rows = [
+        row
+        for domain in seen["domains"]
+        for row in monitor_rows(domain["domain"], domain.get("mpam") or [], None)
+    ]
+    if rows:
+        parts += [Text(""), monitor_table(rows)]
+    if errors := errors_text({"errors": seen.get("mpam_errors")}):
+        parts.append(Text(errors, style="red"))
+    return Group(*parts)
 
 
 def table_of(seen: dict[str, Any]) -> Table:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from bulkhead.report import numbers, plots
 from bulkhead.report.load import Run
+from bulkhead.report.monitors import HEADINGS, errors_text, run_rows
 from bulkhead.report.sentences import (
     budget_text,
     expectation_text,
@@ -23,6 +24,7 @@ from bulkhead.report.sentences import (
     flows_text,
     guest_time,
     interference_text,
+    mpam_text,
     regulation_text,
     shared_core_kept,
     shared_core_text,
@@ -53,6 +55,7 @@ def render(runs: Sequence[Run]) -> str:
         title=_title(runs),
         runs=[_shown(run) for run in runs],
         domains=_domain_names(runs),
+        monitor_headings=HEADINGS,
         sections=[section for section in _sections(runs) if section],
     )
 
@@ -109,6 +112,9 @@ def _shown(run: Run) -> dict[str, Any]:
             for domain in run.domains
             if domain.get("events")
         ],
+        "mpam": mpam_text(run.mpam) if run.mpam else None,
+        "mpam_errors": errors_text(run.mpam) if run.mpam else None,
+        "monitors": run_rows(run.report, run.rated_ns),
         "regulation": regulation_text(found) if (found := run.report.get("regulation")) else None,
         "witnesses": [
             {

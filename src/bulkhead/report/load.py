@@ -16,6 +16,9 @@ from bulkhead.evidence.observer import ObserverResult, read_observer
 
 Json = dict[str, Any]
 
+# What a test hook of `run` has made of a domain.
+_WRONG = {"miscolor": "miscolored", "mislabel": "mislabelled", "misprogram": "misprogrammed"}
+
 
 class NotARun(Exception):
     """The path holds no result of `bulkhead run`; the message says what is wrong with it."""
@@ -39,14 +42,21 @@ class Run:
             kinds.append("unprotected")
         elif self.protected:
             kinds.append("isolated")
-        if options.get("miscolor"):
-            kinds.append(f"miscolored {options['miscolor']}")
+        for option, wrong in _WRONG.items():
+            if options.get(option):
+                kinds.append(f"{wrong} {options[option]}")
         return ", ".join(kinds) or "not colored"
 
     @property
     def protected(self) -> bool:
-        """Colors were promised."""
-        return bool(self.report.get("coloring", {}).get("enabled"))
+        """Colors were promised, or parts of the cache by MPAM."""
+        by_mpam = (self.report.get("mechanism") or {}).get("llc") == "mpam"
+        return bool(self.report.get("coloring", {}).get("enabled")) or by_mpam
+
+    @property
+    def mpam(self) -> Json | None:
+        found = self.report.get("mpam")
+        return found if isinstance(found, dict) else None
 
     @property
     def rated_ns(self) -> int | None:

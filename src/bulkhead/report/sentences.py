@@ -182,6 +182,18 @@ def interference_text(found: dict[str, Any]) -> str:
     return f"exits of its core per release {exits} before and during the attack; jitter {'; '.join(jitter)}"
 
 
+def mpam_text(mpam: dict[str, Any]) -> str:
+    """What the hypervisor spent on MPAM's components, in one sentence."""
+    number = mpam["components"]
+    return (
+        f"MPAM {mpam['version']}: {count(mpam['writes'])} writes to {number} component"
+        f"{'s' if number != 1 else ''}, start {duration(mpam['start_ns'])}; "
+        f"{count(mpam['reads'])} reads of monitors, mean {duration(mpam['read_mean_ns'])}, "
+        f"max {duration(mpam['read_max_ns'])}"
+        + (f"; {count(without)} partitions without a monitor" if (without := mpam["without_monitor"]) else "")
+    )
+
+
 def trust_text(run: Run) -> str:
     """What the verdict rests on beside the hypervisor: domains with devices that reach all memory."""
     trusted = [
@@ -200,6 +212,15 @@ def witness_text(name: str, witness: dict[str, Any]) -> str:
         evicted = count(witness.get("evicted_by_others"))
         tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
         return f"{evicted} cache lines of domains evicted by others{tail}"
+    if name == "portions":
+        foreign, lines = count(witness.get("foreign_lines")), count(witness.get("lines"))
+        return f"{foreign} of {lines} cache lines of domains went into portions of others"
+    if name == "mpam":
+        left = f", {count(more)} of nobody's not read" if (more := witness.get("left_out")) else ""
+        return (
+            f"{count(witness.get('registers_checked'))} registers of components compared with the plan"
+            f"{left}, {count(witness.get('findings_total'))} wrong"
+        )
     what = "color and owner" if witness.get("colored") else "owner"
     past = ", ".join(witness.get("not_bound") or ())
     later = f" ({count(planned)} more not mapped yet)" if (planned := witness.get("frames_planned")) else ""

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bulkhead.report.load import Run
+from bulkhead.report.monitors import errors_text, monitor_table, run_rows
 from bulkhead.report.numbers import count, duration, exit_rate, ranges
 from bulkhead.report.sentences import (
     budget_text,
@@ -22,6 +23,7 @@ from bulkhead.report.sentences import (
     flows_kept,
     flows_text,
     interference_text,
+    mpam_text,
     regulation_text,
     shared_core_kept,
     shared_core_text,
@@ -31,6 +33,7 @@ from bulkhead.report.sentences import (
 )
 
 _FILE_WIDTH = 120  # columns when nobody says how many there are
+WITNESSES = ("observer", "machine", "portions", "mpam", "tables")
 _GOOD, _BAD, _DIM = "green", "bold red", "dim"
 
 
@@ -54,9 +57,10 @@ def render_run(run: Run) -> Group:
     if run.flows:
         style = {None: "yellow", True: _GOOD, False: _BAD}[flows_kept(run)]
         parts += [Text(""), _flows(run.flows), Text(f"· {flows_text(run)}", style=style)]
+    parts += _mpam(run)
     parts += [_interference(found) for found in run.interference]
     parts += [_expectation(one) for one in run.expectations]
-    parts += [line for name in ("observer", "machine", "tables") if (line := _witness(run, name))]
+    parts += [line for name in WITNESSES if (line := _witness(run, name))]
     parts += [Text(f"· {text}", style="yellow") for text in run.notices]
     parts += [Text(f"· {text}", style="yellow") for text in run.not_shown]
     parts += [Text(f"  • {reason}", style=_BAD) for reason in run.report.get("reasons", [])]
@@ -95,6 +99,19 @@ def _domains(run: Run) -> Table:
         cells += [blank] if compared else []
         table.add_row(*cells, _colors(hypervisor.get("colors")), style=_DIM)
     return table
+
+
+def _mpam(run: Run) -> list[RenderableType]:
+    """Storage and bandwidth by domain, what that costs, and errors."""
+    if run.mpam is None:
+        return []
+    parts: list[RenderableType] = [Text("")]
+    if rows := run_rows(run.report, run.rated_ns):
+        parts.append(monitor_table(rows))
+    parts.append(Text.assemble(("· ", _DIM), mpam_text(run.mpam)))
+    if errors := errors_text(run.mpam):
+        parts.append(Text(f"✗ {errors}", style=_BAD))
+    return parts
 
 
 def _flows(flows: list[dict[str, Any]]) -> Table:

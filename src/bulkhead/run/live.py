@@ -14,11 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.run import memory
 from bulkhead.run.emulator import Emulator
+from bulkhead.run.mpam import monitored
 from bulkhead.run.pace import MOST_S, Pace
 from bulkhead.run.samples import Counted, Recorder, RingPlaces, add_all, write_samples
 from bulkhead.run.status import CoreStatus, RegulationStatus, SystemStatus, read_status
+from bulkhead.run.status_mpam import MpamStatus, mpam_frame, read_mpam
 from bulkhead.run.target import Target
 
 LIVE_FILE = "live.json"
@@ -35,6 +38,7 @@ class _Moment:
     guest_ticks: int  # 0: nobody says
     cores: dict[int, CoreStatus] = field(default_factory=dict)
     regulation: RegulationStatus | None = None
+    mpam: MpamStatus | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Window:
     guest_s: float | None  # of the run until its end
     before: dict[int, CoreStatus] = field(default_factory=dict)
     regulation_before: RegulationStatus | None = None
+    mpam_before: MpamStatus | None = None  # None: nothing was counted before
     ended: bool = False
 
 
@@ -58,12 +63,14 @@ class Live:
         self._recorder = Recorder(target.layout)
         self._before = _Moment(time.monotonic(), 0)
         self._rings: list[int] = []  # their frames, once they are known
+        self._mpam_frames: list[int] = []
+        self._pool = target.promise.pool_frames.tolist()
         self._pace = Pace()
         self._looked_s = self._before.host_s
 
     async def look(self, emulator: Emulator) -> float:
         """Of a machine that runs. Returns in how many seconds to look again. Raises EmulatorError."""
-        wanted = [*self._target.status_frames, *self._rings]
+        wanted = [*self._target.status_frames, *self._rings, *self._mpam_frames]
         began_s = time.monotonic()
         image = await memory.fetch(emulator, wanted, self._target.directory / _SCRATCH)
         status = self._status(image.bytes_at)
@@ -78,7 +85,7 @@ class Live:
         if status is None:
             return
         add_all(self._recorder, status, self._places, bytes_at)
-        self._write(status, _whole(guest_ns))
+        self._write(status, _whole(guest_ns), self._mpam(status, bytes_at))
         if any(core.samples_bytes for core in status.cores):
             target = self._target
             counted = [Counted(d.name, d.event, d.event_bytes) for d in target.domains]
@@ -91,6 +98,14 @@ class Live:
         status = read_status(self._target.layout, [bytes_at(pa) for pa in self._target.status_frames])
         return None if isinstance(status, str) else status
 
+    def _mpam(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> MpamStatus | None:
+        if self._target.mpam is None:
+            return None
+        frame = mpam_frame(self._pool, status.mpam_frame)
+        self._mpam_frames = [frame] if frame is not None else []
+        found = read_mpam(self._target.layout, status.mpam_frame, self._pool, bytes_at, dump=False)
+        return found if isinstance(found, MpamStatus) else None
+
     def _take(self, status: SystemStatus, bytes_at: Callable[[int], bytes | None]) -> int:
         """Returns how many samples came on the core with most of them."""
         self._rings = [pa for core in status.cores for pa in self._places.frames(core)]
@@ -98,15 +113,15 @@ class Live:
         add_all(self._recorder, status, self._places, bytes_at)
         now = _Moment(
             time.monotonic(), self._recorder.latest, {core.core: core for core in status.cores},
-            status.regulation,
+            status.regulation, self._mpam(status, bytes_at),
         )  # fmt: skip
         if now.host_s - self._before.host_s >= MOST_S:
-            self._write(status, _since(status, self._before, now))
+            self._write(status, _since(status, self._before, now), now.mpam)
             self._before = now
         return max((n - seen.get(core, 0) for core, n in self._recorder.seen.items()), default=0)
 
-    def _write(self, status: SystemStatus, window: Window) -> None:
-        _replace(self._target.directory / LIVE_FILE, live_table(self._target, status, window))
+    def _write(self, status: SystemStatus, window: Window, mpam: MpamStatus | None) -> None:
+        _replace(self._target.directory / LIVE_FILE, live_table(self._target, status, window, mpam))
 
 
 def _since(status: SystemStatus, before: _Moment, now: _Moment) -> Window:
@@ -120,6 +135,7 @@ def _since(status: SystemStatus, before: _Moment, now: _Moment) -> Window:
         guest_s=(now.guest_ticks - status.started_at) / hz if now.guest_ticks and hz else None,
         before=before.cores,
         regulation_before=before.regulation,
+        mpam_before=before.mpam,
     )
 
 
@@ -129,8 +145,12 @@ def _whole(guest_ns: int | None) -> Window:
     return Window(seconds=seconds, clock="guest", guest_s=seconds, ended=True)
 
 
-def live_table(target: Target, status: SystemStatus, window: Window) -> Json:
+def live_table(target: Target, status: SystemStatus, window: Window, mpam: MpamStatus | None = None) -> Json:
     """One row for each domain, with what it did in the window."""
+    rows = [_row(target, status, index, window) for index in range(len(target.domains))]
+    if target.mpam is not None and mpam is not None:
+        for index, row in enumerate(rows):
+            row["mpam"] = _monitored(target.mpam, mpam, index, window)
     return {
         "system": target.system,
         "on": target.options.on,
@@ -138,9 +158,22 @@ def live_table(target: Target, status: SystemStatus, window: Window) -> Json:
         "guest_s": window.guest_s,
         "window_s": window.seconds,
         "window_clock": window.clock,
-        "domains": [_row(target, status, index, window) for index in range(len(target.domains))],
+        "domains": rows,
+        "mpam_errors": mpam.errors if mpam is not None else {},
         "regulation": _regulation(window.regulation_before, status.regulation),
     }
+
+
+def _monitored(promise: MpamPromise, now: MpamStatus, index: int, window: Window) -> list[Json]:
+    """What the domain's monitors say, and how fast it moved memory in the window."""
+    rows: list[Json] = [dict(row) for row in monitored(promise, now, index)]
+    before = monitored(promise, window.mpam_before, index) if window.mpam_before is not None else []
+    old = {row["resource"]: row["bytes"] for row in before if row["kind"] == "bandwidth"}
+    for row in rows:
+        if row["kind"] == "bandwidth":
+            moved = row["bytes"] - old.get(row["resource"], 0)
+            row["per_s"] = moved / window.seconds if window.seconds else None
+    return rows
 
 
 def _regulation(before: RegulationStatus | None, now: RegulationStatus | None) -> Json | None:
