@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M4, M7: the hypervisor's MPAM driver, unchanged, on the simulated components of `mpam4`: what it programs
-has its effect, seen by the machine's owners of lines, which know nothing of partitions."""
+"""M3, M4, M7: the hypervisor's MPAM driver, unchanged, on the simulated components of `mpam4`: what it
+programs has its effect, seen by the machine's owners of lines, which know nothing of partitions; the witnesses
+of a run say so, and say no where something was put wrong on purpose."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bulkhead.env.native import ensure_built
+from bulkhead.env.paths import build_dir
+from bulkhead.evidence.mpam import check_mpam
+from bulkhead.evidence.portions import PortionWitness, check_portions
 from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.package.build import Build
+from bulkhead.run.prepare import mpam_promise, portion_promise
+from bulkhead.run.status import SystemStatus, read_status
+from bulkhead.run.status_mpam import MpamStatus, read_mpam
 
 from .systems import MS, built_from, domain, said
 
@@ -60,3 +72,119 @@ def test_the_driver_programs_the_components_and_says_so(tmp_path: Path) -> None:
     run = task_beside_hog(tmp_path, "mpam", shares, {"bandwidth": {"max": "10 %", "hard": True}})
     assert "MPAM 1.1: 1 components" in run.console
     assert "error" not in run.console.lower()
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "mpam.yaml"
+
+
+def run_example(directory: Path, *options: str) -> tuple[int, dict[str, Any], str]:
+    """`run` of the example on the platform with MPAM: exit code, result, and what it says at the start."""
+    arguments = ["run", str(EXAMPLE), "--set", "platform=mpam4", "--on", "machine", "--json", "--no-page"]
+    done = subprocess.run(
+        [sys.executable, "-m", "bulkhead.cli", *arguments, *options, "--directory", str(directory)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def verdicts(result: dict[str, Any]) -> dict[str, str]:
+    return {name: found["verdict"] for name, found in result["witnesses"].items()}
+
+
+def bandwidth(of: dict[str, Any]) -> int:
+    return next(int(one["bytes"]) for one in of["mpam"] if one["kind"] == "bandwidth")
+
+
+def test_m3_both_witnesses_hold_and_monitors_say_what_the_machine_moved(tmp_path: Path) -> None:
+    code, result, said_at_start = run_example(tmp_path)
+    assert (code, result["reasons"]) == (0, [])
+    assert {verdicts(result)[name] for name in ("mpam", "portions", "tables")} == {"held"}
+    choices = [line for line in said_at_start.splitlines() if " by MPAM: " in line]
+    assert [line.split(" by ")[0] for line in choices] == ["last-level cache", "bandwidth"]
+    assert all(len(line) <= 80 for line in choices)
+    mpam = result["mpam"]
+    assert mpam["errors"] == {} and 0 < mpam["read_mean_ns"] <= mpam["read_max_ns"] < mpam["start_ns"]
+    owners = [*result["domains"], result["hypervisor"]]
+    moved = sum(bandwidth(one) for one in owners)
+    of_machine = result["dram"]["read_bytes"] + result["dram"]["written_bytes"]
+    # What was in the cache before it was programmed is written back as PARTID 0's, which has no monitor.
+    assert abs(moved - of_machine) < 1 << 20
+    assert of_machine > 50 << 20
+    assert not any(one["flags"] for owner in owners for one in owner["mpam"])
+
+
+def test_m3_a_domain_with_its_neighbours_partid_is_found_by_the_owners_of_lines(tmp_path: Path) -> None:
+    code, result, _ = run_example(tmp_path, "--mislabel", "hog", "--for", "3ms")
+    assert code == 1
+    assert verdicts(result)["portions"] == "broken"
+    assert verdicts(result)["mpam"] == "held", "components hold for each PARTID what was planned"
+    assert any("lines of hog went into portions 0xFFF of control" in one for one in result["reasons"])
+
+
+def test_m3_a_component_with_other_settings_is_found_by_its_registers(tmp_path: Path) -> None:
+    code, result, _ = run_example(tmp_path, "--misprogram", "hog", "--for", "3ms")
+    assert code == 1
+    assert verdicts(result)["mpam"] == "broken"
+    first = result["witnesses"]["mpam"]["findings"][0]
+    found = {key: first[key] for key in ("component", "instance", "partid", "owner", "register")}
+    expected = {"component": "l3", "instance": 0, "partid": 5, "owner": "hog", "register": "MPAMCFG_CPBM0"}
+    assert found == expected
+    assert "0xFFF of control" in first["found"]
+    limits = {one["register"] for one in result["witnesses"]["mpam"]["findings"]}
+    assert {"MPAMCFG_MBW_MAX", "MPAMCFG_MBW_MIN", "MPAMCFG_PRI"} <= limits, "of the memory, too"
+    assert verdicts(result)["portions"] == "broken", "and it has its effect"
+
+
+@pytest.fixture(scope="module")
+def left_label(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the builder finds the hypervisor of el2_left_label.c, and the guests."""
+    ensure_built(["host"], ["hosted_hypervisor_left_label"])
+    directory = tmp_path_factory.mktemp("left-label")
+    (directory / "hypervisor").symlink_to(build_dir() / "host" / "hosted-left-label" / "hypervisor")
+    (directory / "guests").symlink_to(build_dir() / "host" / "hosted" / "guests")
+    return directory
+
+
+def two_on_a_core(directory: Path, target_dir: Path | None) -> tuple[Build, HostedRun]:
+    params = {"period_us": 500, "working_set_kib": 64, "report_every": 2}
+    quarter = {"llc": {"share": "25 %"}, "cpu": {"budget": "200 us", "period": "500 us"}}
+    first = domain("control", "periodic", [0], criticality="rt", priority=0, params=params, **quarter)
+    other = domain("hog", "hog", [0], priority=1, params={"buffer_kib": 2048}, llc={"share": "25 %"})
+    isolation = {"llc": "mpam", "banks": "none", "premap": "auto"}
+    build = built_from(
+        directory, first, other, platform="mpam4", isolation=isolation, for_ns=4 * MS, target_dir=target_dir
+    )
+    run = run_hosted(build, frames=(*build.status_pages, *(int(pa) for pa in build.pool_pages)))
+    assert run.answer["ending"] == "off", run.answer["trouble"]
+    return build, run
+
+
+def portions_of(build: Build, run: HostedRun) -> PortionWitness:
+    promise = portion_promise(build.plan)
+    assert promise is not None
+    owners = ["nobody", "hypervisor", *(one.name for one in build.plan.domains)]
+    return check_portions(promise, owners, run.answer["levels"][LLC]["placed"])
+
+
+def test_m2_the_label_is_switched_with_the_vcpu(tmp_path: Path) -> None:
+    build, run = two_on_a_core(tmp_path, None)
+    witness = portions_of(build, run)
+    assert witness.lines > 1000
+    assert witness.findings == []
+
+
+def test_m2_a_label_that_a_vcpu_leaves_behind_is_found(tmp_path: Path, left_label: Path) -> None:
+    """One of the traps of the field. Registers of components show nothing of it."""
+    build, run = two_on_a_core(tmp_path, left_label)
+    witness = portions_of(build, run)
+    assert witness.as_json()["verdict"] == "broken"
+    assert witness.foreign > 1000
+    promise = mpam_promise(build.plan)
+    status = read_status(build.layout, [run.frames[pa] for pa in build.status_pages])
+    assert promise is not None and isinstance(status, SystemStatus)
+    mpam = read_mpam(build.layout, status.mpam_frame, [int(pa) for pa in build.pool_pages], run.frames.get)
+    assert isinstance(mpam, MpamStatus) and mpam.dump is not None
+    assert check_mpam(promise, mpam.dump, mpam.dump_left_out).ok

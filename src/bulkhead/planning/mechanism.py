@@ -97,11 +97,11 @@ class Choices:
     @property
     def lines(self) -> tuple[str, ...]:
         """For people, when a run starts."""
-        llc = {"mpam": "divided by MPAM", "coloring": "divided by coloring", "none": "not divided"}
-        bandwidth = {"mpam": "shares by MPAM", "reservations": "shares by reservations", "none": "no shares"}
+        llc = {"mpam": "by MPAM", "coloring": "by coloring", "none": "not divided"}
+        bandwidth = {"mpam": "by MPAM", "reservations": "by reservations", "none": "not shared out"}
         return (
-            f"last-level cache: {llc[self.llc]} ({self.llc_reason})",
-            f"bandwidth: {bandwidth[self.bandwidth]} ({self.bandwidth_reason})",
+            f"last-level cache {llc[self.llc]}: {self.llc_reason}",
+            f"bandwidth {bandwidth[self.bandwidth]}: {self.bandwidth_reason}",
         )
 
 
