@@ -4,6 +4,7 @@ value that can be had."""
 
 from __future__ import annotations
 
+import copy
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -222,6 +223,56 @@ def test_m7_more_partitions_than_partids_are_refused(tmp_path: Path) -> None:
     assert refusals(planned(tmp_path, few, hog={"virtual_partids": 4}))[0][1] == "limit"
 
 
+def more_components(count: int) -> list[dict[str, Any]]:
+    def one(number: int) -> dict[str, Any]:
+        resource = {"memory": "dram", "bandwidth": {"bits": 8, "max": True}}
+        at = 0xFC020000 + (number << 16)
+        return {"name": f"more{number}", "at": at, "version": "1.1", "resources": [resource]}
+
+    return [one(number) for number in range(count)]
+
+
+def copies(resource: Any, count: int) -> list[Any]:
+    return [copy.deepcopy(resource) for _ in range(count)]
+
+
+def test_m7_what_the_hypervisor_has_room_for_is_no_finding(tmp_path: Path) -> None:
+    def full(section: Any, _llc: Any, memory: Any) -> None:
+        section["components"].extend(more_components(2))
+        section["components"][1]["resources"] = copies(memory, 13)
+        section["partids"] = 1024
+        first(section).update(not_ready="1000 ms", error_interrupt=287, overflow_interrupt=120)
+
+    assert refusals(planned(tmp_path, full)) == []
+
+
+def test_m7_more_settings_than_a_manifest_has_room_for_are_refused(tmp_path: Path) -> None:
+    """256 rows: 17 PARTIDs that ask for bandwidth of 14 instances, and a row of the cache for each of 19."""
+
+    def wide(section: Any, _llc: Any, memory: Any) -> None:
+        section["virtual_partids"] = 16
+        section["components"][1]["resources"] = copies(memory, 14)
+
+    def half(**keys: Any) -> dict[str, Any]:
+        return {"bandwidth": {"max": "50 %"}, **keys}
+
+    assert refusals(planned(tmp_path, wide, hog=half(virtual_partids=12))) == []
+    found = planned(tmp_path, wide, other=half(), hog=half(virtual_partids=16))
+    assert [(key, code) for key, code, _ in refusals(found)] == [("domains", "limit")]
+    assert "257 settings of PARTIDs" in found.problems[0].cause
+
+
+def test_m7_more_words_of_bitmaps_than_a_manifest_has_room_for_are_refused(tmp_path: Path) -> None:
+    def wide(section: Any, llc: Any, _memory: Any) -> None:
+        section["virtual_partids"] = 16
+        llc |= {"portions": 1024, "portions_are": "sets"}
+
+    assert refusals(planned(tmp_path, wide, hog={"virtual_partids": 12})) == []
+    found = planned(tmp_path, wide, hog={"virtual_partids": 16})
+    assert [(key, code) for key, code, _ in refusals(found)] == [("domains", "limit")]
+    assert "words of portion bitmaps" in found.problems[0].cause
+
+
 def first(section: Any) -> Any:
     return section["components"][0]
 
@@ -386,6 +437,19 @@ def test_m7_a_resolved_file_plans_to_the_same(tmp_path: Path) -> None:
         (lambda _s, _l, memory: memory.update(portions=4), "resources[0]", "conflict"),
         (lambda _s, _l, memory: memory["bandwidth"].pop("bits"), "bandwidth", "missing-key"),
         (lambda s, _l, _m: s.update(virtual_partids=6), "virtual_partids", "bad-value"),
+        # What the hypervisor and its manifest have room for.
+        (lambda s, _l, _m: s["components"].extend(more_components(3)), "components[4]", "limit"),
+        (lambda s, _l, m: second(s).update(resources=copies(m, 16)), "components[1].resources", "limit"),
+        (lambda s, _l, _m: s.update(partids=1025), "mpam.partids", "limit"),
+        (lambda s, _l, _m: first(s).update(not_ready="1001 ms"), "not_ready", "out-of-range"),
+        (lambda s, _l, _m: first(s).update(error_interrupt=31), "error_interrupt", "out-of-range"),
+        (lambda s, _l, _m: first(s).update(overflow_interrupt=288), "overflow_interrupt", "out-of-range"),
+        (
+            lambda s, _l, _m: first(s).update(error_interrupt=90, overflow_interrupt=90),
+            "overflow_interrupt",
+            "duplicate-name",
+        ),
+        (lambda _s, llc, _m: llc.update(storage_monitors={"count": 65536}), "count", "out-of-range"),
     ],
 )
 def test_m3_a_platform_with_components_that_cannot_be_is_refused(

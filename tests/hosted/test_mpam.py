@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """M3, M4, M7: the hypervisor's MPAM driver, unchanged, on the simulated components of `mpam4`: what it
-programs has its effect, seen by the machine's owners of lines, which know nothing of partitions; the witnesses
-of a run say so, and say no where something was put wrong on purpose."""
+programs has its effect, seen by the machine's owners of lines, which know nothing of partitions. The
+witnesses of a run say so, and say no where something was put wrong on purpose."""
 
 from __future__ import annotations
 

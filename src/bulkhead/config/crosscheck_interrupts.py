@@ -64,17 +64,29 @@ def _pmu_interrupts(platform: Platform) -> Findings:
 
 
 def _mpam_interrupts(platform: Platform) -> Findings:
-    """Components may share one: the hypervisor asks all of them whose it is."""
+    """Components may share one: the hypervisor asks all of them whose it is. Of one component each is for
+    one thing."""
+    first, last = _first_shared(), limits()["max_intid"] - 1
     taken = _private_users(platform) | _uart_user(platform)
     if platform.pmu is not None:
         taken |= dict.fromkeys(platform.pmu.interrupts, "pmu")
+    for dma in platform.dma:
+        taken |= dict.fromkeys(dma.interrupts, dma.name)
     for number, component in enumerate(platform.mpam.components if platform.mpam is not None else ()):
         for key in ("error_interrupt", "overflow_interrupt"):
             intid: int | None = getattr(component, key)
+            path: KeyPath = ("mpam", "components", number, key)
+            if intid is None:
+                continue
             if intid in taken:
                 cause = f"INTID {intid} is already that of '{taken[intid]}'"
-                path: KeyPath = ("mpam", "components", number, key)
                 yield Finding(path, "duplicate-name", cause, "each interrupt once")
+            elif not first <= intid <= last:
+                cause = f"INTID {intid} is not a shared interrupt"
+                yield Finding(path, "out-of-range", cause, f"{first} to {last}")
+            elif key == "overflow_interrupt" and intid == component.error_interrupt:
+                cause = f"INTID {intid} is already that of errors"
+                yield Finding(path, "duplicate-name", cause, "another interrupt")
 
 
 def _device_interrupts(platform: Platform) -> Findings:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bulkhead.config.locate import limits
 from bulkhead.config.mpam import PAGE_BYTES, Component, Mpam, Resource
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.config.regions import own_regions
+
+MOST_NOT_READY_PS = 10**12  # core/manifest_mpam.c
 
 # Types whose technical reference manuals have no MPAM. Others may have it.
 WITHOUT_MPAM = (
@@ -37,6 +40,7 @@ def check_mpam(platform: Platform) -> Iterator[Finding]:
     if mpam.virtual_partids > mpam.partids:
         cause = f"is more than the {mpam.partids} PARTIDs that there are"
         yield Finding(("mpam", "virtual_partids"), "out-of-range", cause, f"at most {mpam.partids}")
+    yield from _limits(mpam)
     seen: dict[str, int] = {}
     for number, component in enumerate(mpam.components):
         at: KeyPath = ("mpam", "components", number)
@@ -48,6 +52,28 @@ def check_mpam(platform: Platform) -> Iterator[Finding]:
         yield from _component(at, component, mpam)
         for ris, resource in enumerate(component.resources):
             yield from _resource((*at, "resources", ris), resource, platform)
+
+
+def _limits(mpam: Mpam) -> Iterator[Finding]:
+    """What the hypervisor has room for (schema/manifest.yaml), and what a manifest can say."""
+    most = limits()
+    if len(mpam.components) > most["max_mpam_components"]:
+        cause = f"{len(mpam.components)} components are more than the hypervisor drives"
+        allowed = f"at most {most['max_mpam_components']}"
+        yield Finding(("mpam", "components", most["max_mpam_components"]), "limit", cause, allowed)
+    instances = 0
+    for number, component in enumerate(mpam.components):
+        before, instances = instances, instances + len(component.resources)
+        if before <= most["max_mpam_instances"] < instances:
+            cause = f"{instances} resource instances up to here are more than the hypervisor drives"
+            allowed = f"at most {most['max_mpam_instances']} of all components"
+            yield Finding(("mpam", "components", number, "resources"), "limit", cause, allowed)
+        if component.not_ready > MOST_NOT_READY_PS:
+            cause = "is longer than any monitor is waited for"
+            yield Finding(("mpam", "components", number, "not_ready"), "out-of-range", cause, "at most 1 s")
+    if mpam.partids > most["max_mpam_partid"] + 1:
+        cause = f"the hypervisor programs PARTIDs up to {most['max_mpam_partid']} only"
+        yield Finding(("mpam", "partids"), "limit", cause, f"at most {most['max_mpam_partid'] + 1}")
 
 
 def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[Finding]:

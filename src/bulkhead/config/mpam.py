@@ -25,7 +25,7 @@ CacheLevel = Literal["l1i", "l1d", "l2", "l3"]
 FractionBits = Annotated[int, Field(ge=1, le=16)]
 Portions = Annotated[int, Field(ge=1, le=MOST_PORTIONS)]
 PriorityBits = Annotated[int, Field(ge=1, le=16)]
-MonitorCount = Annotated[int, Field(ge=1, le=1 << 16)]
+MonitorCount = Annotated[int, Field(ge=1, le=(1 << 16) - 1)]  # NUM_MON has 16 bits
 
 
 class Capacity(Section):

@@ -164,9 +164,7 @@ def _instance(component: Component, resource: Resource, layout: Layout) -> Row:
 
 def _setting(settings: Settings, words: list[Row]) -> dict[str, Value]:
     """One row but for what it is of; its bitmaps become words."""
-    row: dict[str, Value] = {
-        "asked": sum(bit for name, bit in _CONTROLS.items() if getattr(settings, name) not in (None, False))
-    }
+    row: dict[str, Value] = {"asked": sum(_CONTROLS[name] for name in settings.asked)}
     for name in _SHARES:
         share: Fraction | None = getattr(settings, name)
         row[f"{name}_part"] = 0 if share is None else share.numerator

@@ -8,7 +8,7 @@ what limits nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 HYPERVISOR_PARTID = 1
@@ -33,6 +33,18 @@ class Settings:
     internal_priority: int | None = None  # a larger one is served first
     downstream_priority: int | None = None
     window_us: int | None = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Names of what is asked for."""
+        return tuple(one.name for one in fields(self) if getattr(self, one.name) not in (None, False))
+
+    @property
+    def bitmap_words(self) -> int:
+        """Of 32 bits each, that its bitmaps take in a manifest."""
+        return sum(
+            -(-(one or 0).bit_length() // 32) for one in (self.cache_portions, self.bandwidth_portions)
+        )
 
 
 @dataclass(frozen=True)

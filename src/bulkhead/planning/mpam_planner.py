@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform
 from bulkhead.config.problem import Finding
 from bulkhead.config.system import System
@@ -60,6 +61,7 @@ def plan_mpam(system: System, platform: Platform) -> Planned | None:
                 system, instance, partitions, divided, of_memory=of_memory, findings=planned.findings
             )
     planned.plan = MpamPlan(partitions, tuple(settings))
+    planned.findings += _limit_findings(settings)
     planned.findings = list(dict.fromkeys(planned.findings))  # slices of a cache refuse the same
     return planned
 
@@ -93,6 +95,22 @@ def _partid_findings(platform: Platform, partitions: tuple[Partition, ...]) -> l
                 f"{internal} internal ones: two partitions with one setting are not isolated"
             )
             found.append(Finding(("domains",), "limit", cause, "fewer domains, or fewer `virtual_partids`"))
+    return found
+
+
+def _limit_findings(settings: list[ComponentSettings]) -> list[Finding]:
+    """What a manifest has room for: rows of what is asked for, and words of their bitmaps."""
+    rows = sum(1 for one in settings if one.settings.asked)
+    words = sum(one.settings.bitmap_words for one in settings)
+    found = []
+    for number, what, most in (
+        (rows, "settings of PARTIDs", limits()["max_mpam_settings"]),
+        (words, "words of portion bitmaps", limits()["max_mpam_words"]),
+    ):
+        if number > most:
+            cause = f"needs {number} {what}, more than the manifest has room for"
+            allowed = f"at most {most}: fewer domains, or fewer `virtual_partids`"
+            found.append(Finding(("domains",), "limit", cause, allowed))
     return found
 
 
