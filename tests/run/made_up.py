@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from bulkhead.config.system import Expectation
+from bulkhead.evidence.mpam_promise import MpamPromise
 from bulkhead.evidence.promise import DomainPromise, Promise, Window
+from bulkhead.planning.mechanism import Choices
 from bulkhead.run.conclude import conclude
 from bulkhead.run.console import ConsoleParser
 from bulkhead.run.emulator import Machine
@@ -29,6 +31,8 @@ from ..evidence.table_image import MIB, PAGE, S1_DATA, S2_NORMAL_RW, TableImage,
 LAYOUT = load_layout()
 RAM, SHIFT, COLORS, CORES = 0x4000_0000, 13, 8, 4
 HZ = 62_500_000
+MPAM_FRAMES = 17  # at the end of the pool
+MPAM_CHOICES = Choices("mpam", "a test", "mpam", "a test")
 NAMES = ("control", "linux", "hog")
 COLOR_SETS = {"control": {0, 1, 2}, "linux": {3, 4, 5}, "hog": {6}}
 CORE_DOMAIN = (0, 1, 1, 2)
@@ -40,6 +44,38 @@ CONSOLE = (
     b'"histogram": [0, 0, 0, 0, 0, 0, 0, 0, 0, 400, 12000, 5200, 1200, 150, 40, 8, 2]}\r\n'
     b"[linux        2.104311] ~ # "
 )
+
+
+@dataclass
+class MadeUpMpam:
+    """What the hypervisor has published, in the last frames of the pool: page, then registers."""
+
+    promise: MpamPromise
+    page: dict[str, Any] = field(default_factory=dict)  # fields of status_mpam to replace
+    monitors: list[dict[str, Any]] = field(default_factory=list)
+    registers: list[dict[str, int]] = field(default_factory=list)
+    published: bool = True
+
+    def frames(self, first: int) -> dict[int, bytes]:
+        """Contents by the number of a frame."""
+        blank = LAYOUT.unpack("status_mpam_monitor", bytes(LAYOUT.size("status_mpam_monitor")))
+        monitors: list[Any] = [{**blank, **one} for one in self.monitors]
+        monitors += [blank] * (LAYOUT.constant("max_mpam_monitors") - len(monitors))
+        page = LAYOUT.unpack("status_mpam", bytes(LAYOUT.size("status_mpam"))) | {
+            "state": LAYOUT.enum_value("mpam_state", "enabled"),
+            "version": 0x11,
+            "dump_frame": first + 1,
+            "dump_count": len(self.registers),
+            "monitor_count": len(self.monitors),
+            "monitors": monitors,
+            **self.page,
+        }
+        rows = b"".join(LAYOUT.pack("status_mpam_register", one) for one in self.registers)
+        found = {first: LAYOUT.pack("status_mpam", page)}
+        return found | {
+            first + 1 + number: rows[start : start + PAGE]
+            for number, start in enumerate(range(0, len(rows), PAGE))
+        }
 
 
 @dataclass
@@ -56,6 +92,7 @@ class MadeUp:
     evicted: dict[tuple[str, str], int] = field(default_factory=dict)  # (victim, evictor) -> lines
     miscolored: bool = False
     observer: bool = True
+    mpam: MadeUpMpam | None = None
     notices: tuple[dict[str, object], ...] = ()
     unconfined: dict[str, tuple[str, ...]] = field(default_factory=dict)
     console: bytes = CONSOLE
@@ -81,6 +118,9 @@ class MadeUp:
         image = MemoryImage({**{pa: tables.read_frame(pa) for pa in table_frames}})  # type: ignore[dict-item]
         for pa, page in zip(status_frames, self._pages(roots, el2, len(pool)), strict=True):
             image.frames[pa] = np.frombuffer(page.ljust(PAGE, b"\0"), dtype="<u8")
+        if self.mpam is not None:
+            for number, content in self.mpam.frames(len(pool) - MPAM_FRAMES).items():
+                image.frames[pool[number]] = np.frombuffer(content.ljust(PAGE, b"\0"), dtype="<u8")
         parser = ConsoleParser(NAMES)
         parser.feed(self.console)
         parser.finish()
@@ -124,6 +164,7 @@ class MadeUp:
             "ttbr0_el2": el2 | 1,
             "pool_frames": pool_frames,
             "pool_used": 90,
+            "mpam_frame": pool_frames - MPAM_FRAMES if self.mpam and self.mpam.published else 0,
             "domains": domains,
             **self.system,
         }
@@ -191,6 +232,8 @@ class MadeUp:
             observer_result=self.directory / "observe-result.json" if self.options.observe else None,
             color_count=COLORS if self.colored else 1,
             granule_bytes=8192,
+            mechanism=MPAM_CHOICES if self.mpam else None,
+            mpam=self.mpam.promise if self.mpam else None,
             notices=self.notices,
         )
 
