@@ -67,6 +67,16 @@ BROKEN = {
         ("--for", "12ms", "--set=domains.hostile.maintenance=direct"),
         "domain control: expected release delays of at most 3.0 us, but its longest release delay was",
     ),
+    "a domain with its neighbour's MPAM label": (
+        "mpam",
+        ("--for", "3ms", "--set=platform=mpam4", "--mislabel", "hog"),
+        "lines of hog went into portions 0xFFF of control",
+    ),
+    "components with a neighbour's settings for a domain": (
+        "mpam",
+        ("--for", "3ms", "--set=platform=mpam4", "--misprogram", "filter"),
+        "PARTID 4 (filter): MPAMCFG_CPBM0 gives 0xFFF (0xFFF of control), planned is 0xFF000",
+    ),
     "a domain that the run ends too soon for": (
         "regulated",
         ("--for", "5ms"),
@@ -100,6 +110,21 @@ def test_an_example_shows_what_it_says(name: str, tmp_path: Path) -> None:
     assert result["reasons"] == []
     judged = [one["met"] for one in result["expectations"]]
     assert judged and all(judged), "nothing of it was left out"
+
+
+def test_m7_the_example_of_shares_is_kept_by_mpam_where_a_platform_has_it(tmp_path: Path) -> None:
+    """A maximum is a component's there, and no budget whose periods could be counted."""
+    result = run("mpam", tmp_path, "--set=platform=mpam4")
+    assert result["reasons"] == []
+    assert {name: one["verdict"] for name, one in result["witnesses"].items()} == {
+        "machine": "nothing promised", "portions": "held", "mpam": "held", "tables": "held",
+    }  # fmt: skip
+    limited = {
+        one["domain"] for one in result["expectations"] if one["seen"] == "MPAM limits it, not a budget"
+    }
+    assert limited == {"filter", "hog"}
+    assert all(one["met"] for one in result["expectations"] if one["domain"] not in limited)
+    assert (result["mechanism"]["llc"], result["mechanism"]["bandwidth"]) == ("mpam", "mpam")
 
 
 def test_t5_where_cores_can_force_write_back_a_budget_of_refills_is_enough(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ witnesses of a run say so, and say no where something was put wrong on purpose."
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,7 +75,8 @@ def test_the_driver_programs_the_components_and_says_so(tmp_path: Path) -> None:
     assert "error" not in run.console.lower()
 
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "mpam.yaml"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "mpam.yaml"
 
 
 def run_example(directory: Path, *options: str) -> tuple[int, dict[str, Any], str]:
@@ -88,6 +90,22 @@ def run_example(directory: Path, *options: str) -> tuple[int, dict[str, Any], st
     )
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def as_documented(mpam: dict[str, Any]) -> None:
+    """What the start and reads take is as the documentation says, to the digits that it gives."""
+    text = (ROOT / "docs" / "mpam.md").read_text()
+    found = re.search(
+        r"the start ([\d.]+) ms, for (\d+) writes; .* ([\d.]+) us in the mean and ([\d.]+) us at most", text
+    )
+    assert found is not None
+    assert int(found[2]) == mpam["writes"]
+    for documented, key, unit in (
+        (found[1], "start_ns", 1e6),
+        (found[3], "read_mean_ns", 1e3),
+        (found[4], "read_max_ns", 1e3),
+    ):
+        assert float(documented) == pytest.approx(mpam[key] / unit, rel=0.1), key
 
 
 def verdicts(result: dict[str, Any]) -> dict[str, str]:
@@ -107,6 +125,7 @@ def test_m3_both_witnesses_hold_and_monitors_say_what_the_machine_moved(tmp_path
     assert all(len(line) <= 80 for line in choices)
     mpam = result["mpam"]
     assert mpam["errors"] == {} and 0 < mpam["read_mean_ns"] <= mpam["read_max_ns"] < mpam["start_ns"]
+    as_documented(mpam)
     owners = [*result["domains"], result["hypervisor"]]
     moved = sum(bandwidth(one) for one in owners)
     of_machine = result["dram"]["read_bytes"] + result["dram"]["written_bytes"]

@@ -75,7 +75,10 @@ def _throttled(wanted: bool, domain: Mapping[str, object], target: DomainTarget,
     )
     events = domain.get("events")
     if target.budget is None or not isinstance(events, Mapping):
-        off = "budgets are off" if options.unprotected else "nothing limits it in this run"
+        limited = (
+            "MPAM limits it, not a budget" if target.limited_by_mpam else "nothing limits it in this run"
+        )
+        off = "budgets are off" if options.unprotected else limited
         return _one("throttled", expected, off, None)
     stopped, periods = int(events["throttled_periods"]), int(events["periods"])
     seen = f"it was stopped in {stopped} of {periods} periods"

@@ -29,7 +29,7 @@ from bulkhead.package.build import Build
 from bulkhead.package.mpam import HYPERVISOR
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
-from bulkhead.planning.mechanism import choices, llc_instances, llc_mechanism
+from bulkhead.planning.mechanism import bandwidth_by_mpam, choices, llc_instances, llc_mechanism
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.run.boot import boot_by, in_one_piece
@@ -258,6 +258,7 @@ def _domain(domain: DomainPlan, plan: Plan, event: CountedEvent | None) -> Domai
         event=event.counted_as(budget.counts) if event and budget else None,
         event_bytes=event.bytes if event and budget else None,
         cpu_ns=plan.system.enforced_cpu_time(configured),
+        limited_by_mpam=configured.bandwidth.max is not None and bandwidth_by_mpam(plan.platform),
         raw_console=configured.console.raw,
         unconfined=tuple(device.name for device in unconfined(configured, plan.platform)),
     )

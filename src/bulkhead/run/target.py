@@ -40,6 +40,7 @@ class DomainTarget:
     event: str | None = None  # what the budget counts
     event_bytes: int | None = None  # that an event stands for
     cpu_ns: tuple[int, int] | None = None  # on cores that it shares: CPU time of each period, the period
+    limited_by_mpam: bool = False  # its maximum is a component's, in place of a budget
     raw_console: bool = False  # its output has no tags
     unconfined: tuple[str, ...] = ()  # devices that reach all memory: the domain is trusted with them
 

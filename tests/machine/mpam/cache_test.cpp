@@ -155,6 +155,46 @@ TEST(M4CachePortions, MorePortionsThanWaysArePartsOfAWay)
     EXPECT_EQ(model.held(1, 64), 32U);
 }
 
+// The witness of isolation: where lines of an owner are, whatever label they came under.
+TEST(M4CachePortions, LinesAreCountedByTheOwnerOfTheirFrameAndWhereTheyWent)
+{
+    cache_with_mpam model;
+    model.storage().statistics().count_places(16, 4);
+    model.set(1, MPAMCFG_CPBM(0), 0x000F);
+    model.set(2, MPAMCFG_CPBM(0), 0xFFF0);
+    const cache_statistics &counts = model.storage().statistics();
+    const auto lines_of = [&counts](owner_id owner, std::size_t from, std::size_t to) {
+        std::uint64_t sum = 0;
+        for (std::size_t way = from; way < to; ++way) {
+            for (std::size_t part = 0; part < counts.set_parts(); ++part) {
+                sum += counts.placed(owner, way, part).get();
+            }
+        }
+        return sum;
+    };
+    for (std::uint64_t line = 0; line < 2 * model.lines(); ++line) {
+        model.touch(line, {.partition = 1});
+    }
+    EXPECT_EQ(lines_of(first, 0, 4), 2 * model.lines());
+    EXPECT_EQ(lines_of(first, 4, 16), 0U);
+
+    const std::uint64_t far = 4 * model.lines();
+    model.storage().fill(phys_addr{far * line_bytes}, second, access_kind::read, line_mark::none,
+                         {.partition = 1});
+    EXPECT_EQ(lines_of(second, 0, 4), 1U) << "a neighbour's label: in the neighbour's ways";
+    (void)model.storage().receive(
+        {phys_addr{(far + 3 * model.sets() / 4) * line_bytes}, second, {.partition = 2}});
+    EXPECT_EQ(lines_of(second, 4, 16), 1U) << "written back from above";
+    std::uint64_t in_last_part = 0;
+    for (std::size_t way = 4; way < 16; ++way) {
+        in_last_part += counts.placed(second, way, 3).get();
+    }
+    EXPECT_EQ(in_last_part, 1U);
+
+    model.storage().statistics().reset();
+    EXPECT_EQ(lines_of(first, 0, 16) + lines_of(second, 0, 16), 0U);
+}
+
 // --- Capacity ---
 
 TEST(M4CacheCapacity, T102AHardMaximumIsNeverExceeded)
