@@ -7,20 +7,24 @@ Options and output only; the work is in `bulkhead.recording`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
 from bulkhead.env.paths import repository
-from bulkhead.env.qemu_user import PACKAGE_NAME
-from bulkhead.recording.known import SUFFIX, program_in, trace_directory
-from bulkhead.recording.record import Counts, Program, RecordingError, describe, run, trace_info
+
+if TYPE_CHECKING:
+    from bulkhead.recording.record import Counts, Program
 
 
 def _find(name: str, package: str | None) -> Program | str:
     """The program, or why there is none."""
+    from bulkhead.env.qemu_user import PACKAGE_NAME
+    from bulkhead.recording.known import program_in
+    from bulkhead.recording.record import Program
+
     if package is None:
         file = Path(name)
         return Program(file.absolute()) if file.is_file() else f"{name}: no such file"
@@ -53,6 +57,9 @@ def record(
     as_json: AsJson = False,
 ) -> None:
     """Record the data accesses of a real program under the emulator; 1 if there is no trace."""
+    from bulkhead.recording.known import SUFFIX, trace_directory
+    from bulkhead.recording.record import Program, RecordingError, describe, run, trace_info
+
     repository("`record`")
     found = _find(program, package)
     reasons: list[str] = []

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from elftools.elf.constants import SH_FLAGS
-from elftools.elf.elffile import ELFFile
 from rich.console import Console
 from rich.table import Table
 
@@ -41,6 +39,9 @@ BROKER = Path("guests") / "broker.elf"
 
 def section_sizes(elf: Path) -> dict[str, int]:
     """Bytes of a linked program by kind, from the flags of its sections (names do not matter)."""
+    from elftools.elf.constants import SH_FLAGS
+    from elftools.elf.elffile import ELFFile
+
     sizes = Counter({"text": 0, "rodata": 0, "data": 0, "bss": 0})
     with elf.open("rb") as file:
         for section in ELFFile(file).iter_sections():
@@ -70,6 +71,8 @@ def programs_of(tree: Path) -> dict[str, dict[Program, dict[str, int]]]:
 
 def structure_sizes(elf: Path, names: set[str]) -> dict[str, int]:
     """Bytes of structures of a linked program, by name, as its debug information has them."""
+    from elftools.elf.elffile import ELFFile
+
     sizes: dict[str, int] = {}
     with elf.open("rb") as file:
         for unit in ELFFile(file).get_dwarf_info().iter_CUs():
