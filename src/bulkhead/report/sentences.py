@@ -210,7 +210,9 @@ def witness_text(name: str, witness: dict[str, Any]) -> str:
         return f"no statement ({witness.get('reason')})"
     if name in ("observer", "machine"):
         evicted = count(witness.get("evicted_by_others"))
-        tail = "" if witness.get("verdict") != "nothing promised" else "; nothing was promised"
+        judge = witness.get("judged_by")
+        unjudged = f"; the witness `{judge}` judges" if judge else "; nothing was promised"
+        tail = unjudged if witness.get("verdict") == "nothing promised" else ""
         return f"{evicted} cache lines of domains evicted by others{tail}"
     if name == "portions":
         foreign, lines = count(witness.get("foreign_lines")), count(witness.get("lines"))
