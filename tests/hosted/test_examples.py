@@ -119,6 +119,7 @@ def test_m7_the_example_of_shares_is_kept_by_mpam_where_a_platform_has_it(tmp_pa
     assert {name: one["verdict"] for name, one in result["witnesses"].items()} == {
         "machine": "nothing promised", "portions": "held", "mpam": "held", "tables": "held",
     }  # fmt: skip
+    assert result["witnesses"]["machine"]["judged_by"] == "portions"
     limited = {
         one["domain"] for one in result["expectations"] if one["seen"] == "MPAM limits it, not a budget"
     }
