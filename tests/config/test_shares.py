@@ -234,6 +234,11 @@ def more_components(count: int) -> list[dict[str, Any]]:
     return [one(number) for number in range(count)]
 
 
+def old_monitor(section: Any, **keys: Any) -> None:
+    second(section).update(version="1.0")
+    second(section)["resources"][0]["bandwidth_monitors"] = {"count": 4, **keys}
+
+
 def copies(resource: Any, count: int) -> list[Any]:
     return [copy.deepcopy(resource) for _ in range(count)]
 
@@ -486,6 +491,8 @@ def test_m7_a_resolved_file_plans_to_the_same(tmp_path: Path) -> None:
             "overflow_interrupt",
             "duplicate-name",
         ),
+        (lambda s, _l, _m: old_monitor(s, bits=44), "bandwidth_monitors.bits", "conflict"),
+        (lambda s, _l, _m: old_monitor(s, by_direction=True), "bandwidth_monitors.by_direction", "conflict"),
         (lambda _s, llc, _m: llc.update(storage_monitors={"count": 65536}), "count", "out-of-range"),
     ],
 )

@@ -9,10 +9,12 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
@@ -81,7 +83,7 @@ EXAMPLE = ROOT / "examples" / "mpam.yaml"
 
 def run_example(directory: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     """`run` of the example on the platform with MPAM: exit code, result, and what it says at the start."""
-    arguments = ["run", str(EXAMPLE), "--set", "platform=mpam4", "--on", "machine", "--json", "--no-page"]
+    arguments = ["run", str(EXAMPLE), "--on", "machine", "--json", "--no-page", "--set", "platform=mpam4"]
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", *arguments, *options, "--directory", str(directory)],
         capture_output=True,
@@ -155,6 +157,62 @@ def test_m3_a_component_with_other_settings_is_found_by_its_registers(tmp_path: 
     limits = {one["register"] for one in result["witnesses"]["mpam"]["findings"]}
     assert {"MPAMCFG_MBW_MAX", "MPAMCFG_MBW_MIN", "MPAMCFG_PRI"} <= limits, "of the memory, too"
     assert verdicts(result)["portions"] == "broken", "and it has its effect"
+
+
+def narrows(platform: Any) -> None:
+    platform["mpam"]["components"][0]["internal_partids"] = 16
+
+
+def portions_of_sets(platform: Any) -> None:
+    platform["mpam"]["components"][0]["resources"][0]["portions_are"] = "sets"
+
+
+def zero_is_high(platform: Any) -> None:
+    platform["mpam"]["components"][0]["resources"][1]["priority"]["zero_is_low"] = False
+
+
+def capacity_alone(platform: Any) -> None:
+    del platform["caches"]["l3"]["portions"]
+    del platform["mpam"]["components"][0]["resources"][0]["portions"]
+
+
+def few_wide_portions(platform: Any) -> None:
+    platform["caches"]["l3"]["portions"] = 8
+    platform["mpam"]["components"][0]["resources"][0]["portions"] = 8
+
+
+def two_of_version_1_0(platform: Any) -> None:
+    """Which has no resource instances: the cache and the memory each have a page."""
+    (one,) = platform["mpam"]["components"]
+    cache, memory = one["resources"]
+    cache["capacity"], memory["bandwidth_monitors"] = {"bits": 8}, {"count": 8, "bits": 31}
+    del cache["associativity"]
+    common = {"version": "1.0", "not_ready": "1 us", "source": "a test"}
+    platform["mpam"]["components"] = [
+        {"name": "l3", "at": 0x2C000000, **common, "resources": [cache]},
+        {"name": "ram", "at": 0x2C010000, **common, "resources": [memory]},
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [narrows, portions_of_sets, zero_is_high, capacity_alone, few_wide_portions, two_of_version_1_0],
+)
+def test_m3_witnesses_hold_on_components_of_other_kinds(
+    tmp_path: Path, change: Callable[[Any], None]
+) -> None:
+    """Driver and witness have read the manual apart, and agree; so has the machine, by its lines."""
+    yaml = YAML()
+    platform = yaml.load((ROOT / "platforms" / "mpam4.yaml").read_text())
+    change(platform)
+    with (tmp_path / "board.yaml").open("w") as stream:
+        yaml.dump(platform, stream)
+    board = f"platform={tmp_path / 'board.yaml'}"
+    _, result, said = run_example(tmp_path / "run", "--set", board, "--for", "1ms")
+    assert "witnesses" in result, said
+    held = {name: found for name, found in verdicts(result).items() if name in ("mpam", "portions")}
+    assert held == {"mpam": "held"} | ({} if change is capacity_alone else {"portions": "held"})
+    assert [one for one in result["reasons"] if not one.startswith("domain control: expected ready")] == []
 
 
 @pytest.fixture(scope="module")

@@ -114,6 +114,12 @@ def _component(at: KeyPath, component: Component, mpam: Mpam) -> Iterator[Findin
         if resource.associativity is not None:
             cause = "is a control that version 1.0 does not have"
             yield Finding((*at, "resources", ris, "associativity"), "conflict", cause, 'version "1.1"')
+        moved = resource.bandwidth_monitors
+        for key in ("bits", "by_direction"):
+            if moved is not None and getattr(moved, key) not in (31, False):
+                cause = "is of a monitor that version 1.0 does not have: 31 bits, both directions"
+                path: KeyPath = (*at, "resources", ris, "bandwidth_monitors", key)
+                yield Finding(path, "conflict", cause, 'version "1.1"')
 
 
 def _resource(at: KeyPath, resource: Resource, platform: Platform) -> Iterator[Finding]:
