@@ -13,7 +13,7 @@ from bulkhead.package.mpam import mpam_of_domain, mpam_tables
 from bulkhead.planning.model import Hooks, Plan
 from bulkhead.planning.mpam import MpamPlan
 from bulkhead.planning.plan import PlanningError, plan_memory
-from bulkhead.run.prepare import mpam_promise, portion_promise
+from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.schema.layout import load_layout
 
 from .mpam_board import platform_file, system_file

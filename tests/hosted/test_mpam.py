@@ -22,7 +22,7 @@ from bulkhead.evidence.mpam import check_mpam
 from bulkhead.evidence.portions import PortionWitness, check_portions
 from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
 from bulkhead.package.build import Build
-from bulkhead.run.prepare import mpam_promise, portion_promise
+from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.status import SystemStatus, read_status
 from bulkhead.run.status_mpam import MpamStatus, read_mpam
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import or_
 from pathlib import Path
 
 import numpy as np
@@ -19,21 +17,19 @@ from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
 from bulkhead.config.masters import incoherent, unconfined
 from bulkhead.config.platform import Platform
-from bulkhead.evidence.mpam_promise import MpamPromise
-from bulkhead.evidence.portions import PortionPromise
 from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, Window
 from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
-from bulkhead.package.mpam import HYPERVISOR
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
-from bulkhead.planning.mechanism import bandwidth_by_mpam, choices, llc_instances, llc_mechanism
+from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.run.boot import boot_by, in_one_piece
 from bulkhead.run.emulator import Machine
+from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.target import MACHINE, DomainTarget, FlowTarget, Options, Policy, Target
 
 _KIB = 1024
@@ -115,44 +111,6 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         mpam=mpam_promise(plan),
         portions=portion_promise(plan),
         notices=tuple(notice.json() for notice in loaded.notices),
-    )
-
-
-def mpam_promise(plan: Plan) -> MpamPromise | None:
-    """What components must hold, whatever a test hook has made EL2 program."""
-    if plan.mpam is None or plan.platform.mpam is None:
-        return None
-    return MpamPromise(plan.platform.mpam, plan.mpam)
-
-
-def portion_promise(plan: Plan) -> PortionPromise | None:
-    """Where lines of domains may go in the last-level cache. A domain's lines are in the hypervisor's
-    portions, too, and in the broker's: these two reach its memory under labels of their own."""
-    found = llc_instances(plan.platform)
-    divided = plan.mpam is not None and llc_mechanism(plan.system, plan.platform) == "mpam"
-    if not divided or len(found) != 1 or found[0].resource.portions is None:
-        return None
-    assert plan.mpam is not None
-    settings = {
-        one.partid: one.settings.cache_portions
-        for one in plan.mpam.settings
-        if (one.component, one.ris) == (found[0].component.name, found[0].ris)
-    }
-    every = (1 << found[0].resource.portions) - 1
-
-    def of(owner: str) -> int:
-        one = plan.mpam.partition(owner) if plan.mpam is not None else None
-        partids = range(one.partid, one.partid + one.count) if one is not None else ()
-        given = [settings.get(partid) for partid in partids]
-        return reduce(or_, (every if bitmap is None else bitmap for bitmap in given), 0)
-
-    own = {name: of(name) for name in (HYPERVISOR, *(domain.name for domain in plan.domains))}
-    common = own[HYPERVISOR] | own.get(BROKER, 0)
-    return PortionPromise(
-        level=found[0].resource.name,
-        resource=found[0].resource,
-        domains={name: bitmap | common for name, bitmap in own.items() if name != HYPERVISOR},
-        own=own,
     )
 
 

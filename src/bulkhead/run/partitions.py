@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan promises of partitions, in the terms of MPAM's witnesses: what components hold, and where in
+the last-level cache the lines of each domain may go.
+
+prepare.py calls this for each run. The promise is the plan's, whatever a test hook has made EL2 program.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+
+from bulkhead.evidence.mpam_promise import MpamPromise
+from bulkhead.evidence.portions import PortionPromise
+from bulkhead.package.mpam import HYPERVISOR
+from bulkhead.planning.broker import BROKER
+from bulkhead.planning.mechanism import llc_instances, llc_mechanism
+from bulkhead.planning.model import Plan
+
+
+def mpam_promise(plan: Plan) -> MpamPromise | None:
+    """What components must hold, whatever a test hook has made EL2 program."""
+    if plan.mpam is None or plan.platform.mpam is None:
+        return None
+    return MpamPromise(plan.platform.mpam, plan.mpam)
+
+
+def portion_promise(plan: Plan) -> PortionPromise | None:
+    """Where lines of domains may go in the last-level cache. A domain's lines are in the hypervisor's
+    portions, too, and in the broker's: these two reach its memory under labels of their own."""
+    found = llc_instances(plan.platform)
+    divided = plan.mpam is not None and llc_mechanism(plan.system, plan.platform) == "mpam"
+    if not divided or len(found) != 1 or found[0].resource.portions is None:
+        return None
+    assert plan.mpam is not None
+    settings = {
+        one.partid: one.settings.cache_portions
+        for one in plan.mpam.settings
+        if (one.component, one.ris) == (found[0].component.name, found[0].ris)
+    }
+    every = (1 << found[0].resource.portions) - 1
+
+    def of(owner: str) -> int:
+        one = plan.mpam.partition(owner) if plan.mpam is not None else None
+        partids = range(one.partid, one.partid + one.count) if one is not None else ()
+        given = [settings.get(partid) for partid in partids]
+        return reduce(or_, (every if bitmap is None else bitmap for bitmap in given), 0)
+
+    own = {name: of(name) for name in (HYPERVISOR, *(domain.name for domain in plan.domains))}
+    common = own[HYPERVISOR] | own.get(BROKER, 0)
+    return PortionPromise(
+        level=found[0].resource.name,
+        resource=found[0].resource,
+        domains={name: bitmap | common for name, bitmap in own.items() if name != HYPERVISOR},
+        own=own,
+    )
