@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from bulkhead.commands.check import Checked, plan_file
+from bulkhead.config.load import load_system
+from bulkhead.planning.mechanism import choices
 from bulkhead.planning.model import Plan
 from bulkhead.planning.mpam import MpamPlan, Settings
 from bulkhead.planning.resolve import resolved_text
@@ -397,6 +399,41 @@ def test_m3_a_master_that_nobody_labels_is_said(tmp_path: Path) -> None:
     assert "unlabelled" in [one.code for one in planned(tmp_path, **asked).notices]
     colored = plan_file(str(system_file(tmp_path, "zcu102", **asked)))
     assert "unlabelled" not in [one.code for one in colored.notices]
+
+
+@pytest.mark.parametrize(
+    ("platform", "keys", "llc", "bandwidth"),
+    [
+        (
+            "./board.yaml",
+            {"hog": {"bandwidth": {"max": "50 %"}}},
+            "last-level cache by MPAM: MPAM component llc divides the last-level cache",
+            "bandwidth by MPAM: MPAM component ram controls memory bandwidth",
+        ),
+        (
+            "./board.yaml",
+            {"isolation": {"llc": "coloring"}},
+            "last-level cache by coloring: `isolation.llc` asks for it",
+            "bandwidth not shared out: no domain asks for any",
+        ),
+        (
+            "zcu102",
+            {"hog": {"bandwidth": {"max": "50 %"}}},
+            "last-level cache by coloring: the platform has no MPAM",
+            "bandwidth by reservations: the platform has no MPAM",
+        ),
+    ],
+)
+def test_m1_the_choice_and_why_is_said_when_a_run_starts(
+    tmp_path: Path, platform: str, keys: dict[str, Any], llc: str, bandwidth: str
+) -> None:
+    platform_file(tmp_path)
+    loaded = load_system(system_file(tmp_path, platform, **keys))
+    assert loaded.system is not None and loaded.platform is not None, loaded.problems
+    assert choices(loaded.system, loaded.platform).lines == (llc, bandwidth)
+    assert max(len(llc), len(bandwidth)) <= 80
+    off = choices(loaded.system, loaded.platform, unprotected=True)
+    assert off.lines[0] == "last-level cache not divided: `--unprotected`"
 
 
 def test_m7_a_resolved_file_plans_to_the_same(tmp_path: Path) -> None:

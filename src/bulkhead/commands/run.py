@@ -135,7 +135,7 @@ def run(
     )
     _refuse_uncounted(loaded, options)
     print_problems(loaded.notices, kind="notice")
-    _say_mechanism(loaded)
+    _say_mechanism(loaded, unprotected=unprotected)
     result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json, solo=solo)
     if as_json:
         print_json(result)
@@ -143,12 +143,12 @@ def run(
         raise typer.Exit(1)
 
 
-def _say_mechanism(loaded: Loaded) -> None:
+def _say_mechanism(loaded: Loaded, *, unprotected: bool) -> None:
     """What divides the cache and bandwidth on this platform, and why (M1)."""
     from bulkhead.planning.mechanism import choices
 
     if loaded.system is not None and loaded.platform is not None:
-        for line in choices(loaded.system, loaded.platform).lines:
+        for line in choices(loaded.system, loaded.platform, unprotected=unprotected).lines:
             complain(line)
 
 

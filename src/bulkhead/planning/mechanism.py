@@ -105,8 +105,10 @@ class Choices:
         )
 
 
-def choices(system: System, platform: Platform) -> Choices:
-    """The mechanisms of a system, each with its reason."""
+def choices(system: System, platform: Platform, *, unprotected: bool = False) -> Choices:
+    """The mechanisms of a system, each with its reason. `unprotected`: isolation was turned off in it."""
+    if unprotected:
+        return Choices("none", "`--unprotected`", "none", "`--unprotected`")
     llc = llc_mechanism(system, platform)
     asked = system.isolation.llc != "auto"
     bandwidth, why = _bandwidth_choice(system, platform)

@@ -111,7 +111,7 @@ def _target(loaded: Loaded, build: Build, options: Options, directory: Path, boo
         on_chip_frames=_on_chip_frames(plan.platform, event),
         regulator=regulator_of(plan.system, plan.platform, event),
         flows=_flows_of(plan),
-        mechanism=choices(plan.system, plan.platform),
+        mechanism=choices(plan.system, plan.platform, unprotected=options.unprotected),
         mpam=mpam_promise(plan),
         portions=portion_promise(plan),
         notices=tuple(notice.json() for notice in loaded.notices),
