@@ -16,6 +16,7 @@ from bulkhead.package.build import Build
 from .systems import MS, built_from, domain
 
 LLC = "l2"
+BOOTING_PS = 10**9  # of the first core, which copies images then
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -96,6 +97,19 @@ def test_a_frame_of_a_wrong_color_is_seen(tmp_path: Path, beside: tuple[Build, H
     assert evicted_by_others(wrong, 2) + evicted_by_others(wrong, 3) > (
         evicted_by_others(right, 2) + evicted_by_others(right, 3)
     )
+
+
+def test_boot_code_with_the_mmu_off_leaves_no_data_in_the_caches(tmp_path: Path) -> None:
+    """C5: what is copied then, and from where, has any color; a line of it that stayed in L1 would be given up
+    into a domain's part of the shared level later. One of a domain's lines went for such a line once."""
+    build = built_from(tmp_path, domain("hello", "hello", [0]), platform="zcu102")
+    run = run_hosted(build, until_ps=BOOTING_PS)
+    assert run.answer["started_ps"] is None
+    events = run.answer["cores"][0]["events"]
+    assert events["l1i_refill"] > 0
+    assert events["l1_tlb_refill"] == 0  # the MMU is off still
+    assert events["uncached"] > 5000
+    assert events["l1d_refill"] == events["l1d_write_back"] == 0
 
 
 def test_the_statistics_are_where_the_builder_says(tmp_path: Path) -> None:
