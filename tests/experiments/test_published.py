@@ -13,8 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
-from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
 from bulkhead.experiments.model import Experiment, experiment_names, load_experiment, points_of
 from bulkhead.experiments.regulated import is_at
 from bulkhead.machine.native import built_machine
@@ -22,6 +20,8 @@ from bulkhead.machine.point import run_point
 from bulkhead.published import figures as library
 from bulkhead.published.figures import BadFigures, figures
 from bulkhead.published.ours import kept, measured
+
+from ..platforms import platform
 
 
 @pytest.fixture
@@ -58,17 +58,12 @@ def test_every_published_fact_of_a_platform_is_a_figure() -> None:
     """So that the command misses none."""
     known = {(one.board, one.ours.fact) for one in figures().values()}
     for name in ("s32v234", "zcu102", "zynq7020", "stm32f767"):
-        path = platform_path(name)
-        platform = load_platform(path)[0] if path is not None else None
-        assert platform is not None
-        assert {(name, fact.fact) for fact in platform.calibration} <= known
+        assert {(name, fact.fact) for fact in platform(name).calibration} <= known
 
 
 def test_figures_that_platforms_admit_by_are_the_same_there() -> None:
-    path = platform_path("zcu102")
-    platform = load_platform(path)[0] if path is not None else None
-    assert platform is not None and platform.memory_budget is not None
-    budget, found = platform.memory_budget, figures()
+    budget, found = platform("zcu102").memory_budget, figures()
+    assert budget is not None
     for row in budget.dma:
         assert row.rate == found[f"zcu102-dma-{row.chunk >> 10}k"].value * 1e6  # type: ignore[operator]
     assert budget.shortest_period == found["zcu102-shortest-period"].value * 1e3  # type: ignore[operator]

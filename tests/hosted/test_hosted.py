@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build
 
 from .systems import MS, built_from, domain
 
+pytestmark = pytest.mark.usefixtures("hosted_built")
+
 LLC = "l2"
 BOOTING_PS = 10**9  # of the first core, which copies images then
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def task_beside_hog(directory: Path, **keys: Any) -> Build:
@@ -40,7 +37,7 @@ def task_beside_hog(directory: Path, **keys: Any) -> Build:
 
 
 @pytest.fixture(scope="module")
-def beside(tmp_path_factory: pytest.TempPathFactory, built: None) -> tuple[Build, HostedRun]:
+def beside(tmp_path_factory: pytest.TempPathFactory, hosted_built: None) -> tuple[Build, HostedRun]:
     build = task_beside_hog(tmp_path_factory.mktemp("beside"))
     return build, run_hosted(build)
 
@@ -100,8 +97,8 @@ def test_a_frame_of_a_wrong_color_is_seen(tmp_path: Path, beside: tuple[Build, H
 
 
 def test_boot_code_with_the_mmu_off_leaves_no_data_in_the_caches(tmp_path: Path) -> None:
-    """C5: what is copied then, and from where, has any color; a line of it that stayed in L1 would be given up
-    into a domain's part of the shared level later. One of a domain's lines went for such a line once."""
+    """C5: what is copied then, and from where, has any color: a line of it that stayed in L1 would be given
+    up into a domain's part of the shared level later, and one of the domain's lines would go."""
     build = built_from(tmp_path, domain("hello", "hello", [0]), platform="zcu102")
     run = run_hosted(build, until_ps=BOOTING_PS)
     assert run.answer["started_ps"] is None

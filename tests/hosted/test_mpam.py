@@ -9,17 +9,14 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 
 from .systems import MS, built_from, domain, said
 
+pytestmark = pytest.mark.usefixtures("hosted_built")
+
 LLC = "l3"
 CONTROL, HOG = 2, 3  # owner ids: nobody, the hypervisor, domains
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def task_beside_hog(directory: Path, llc: str, task: dict[str, Any], hog: dict[str, Any]) -> HostedRun:
