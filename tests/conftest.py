@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of all Python tests: what Hypothesis keeps is in build/, and CI has the same examples each time.
+"""Properties of all Python tests: what Hypothesis keeps is in build/, and CI has the same examples each time;
+and what must be built before a file's first test (`pytestmark = pytest.mark.usefixtures(…)`).
 
 Developers' runs are random, which finds what is new; with `CI=true` a change fails only for what it breaks.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.database import DirectoryBasedExampleDatabase
@@ -21,3 +23,27 @@ set_hypothesis_home_dir(EXAMPLES)
 settings.register_profile("ci", derandomize=True, database=None, print_blob=True)
 settings.register_profile("developer", database=DirectoryBasedExampleDatabase(EXAMPLES / "examples"))
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "developer")
+
+
+@pytest.fixture(scope="session")
+def machine_built() -> None:
+    """The simulated machine as a Python module."""
+    from bulkhead.machine.native import built_machine
+
+    built_machine()
+
+
+@pytest.fixture(scope="session")
+def workloads_built() -> None:
+    """With it, the workloads that it can execute."""
+    from bulkhead.machine.native import built_machine
+
+    built_machine(workloads=True)
+
+
+@pytest.fixture(scope="session")
+def hosted_built() -> None:
+    """The hypervisor, bare-metal guests and the program that runs them on the machine."""
+    from bulkhead.machine.hosted import ensure_hosted
+
+    ensure_hosted()

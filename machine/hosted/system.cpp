@@ -205,7 +205,9 @@ void system::rest_for_ever()
     }
 }
 
-// With the MMU off code runs in the package, and memory is where it is.
+// With the MMU off code runs in the package, memory is where it is, and data go past the caches (SCTLR_EL2.C
+// is 0): boot code leaves no lines of the package or of its copies in L1, which would be given up later into
+// whatever colors they have.
 void system::map_before_translation()
 {
     const std::uint64_t image_bytes = up_to_pages(contents_.hypervisor->data_bytes().value);
@@ -213,7 +215,7 @@ void system::map_before_translation()
         {POOL_VA, phys_addr{contents_.load_address}, {image_bytes}},
         {physical_va(machine_->ram().base().value), machine_->ram().base(), machine_->ram().size()},
     };
-    if (auto bad = el2_space_->map(runs, {.writable = true})) {
+    if (auto bad = el2_space_->map(runs, {.writable = true, .past_caches = true})) {
         trouble_ = bad->reason;
     }
 }

@@ -14,12 +14,12 @@ from bulkhead.config.crosscheck import check_platform
 from bulkhead.config.devices import Device, Iommu
 from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_names, platform_path
-from bulkhead.config.platform import Platform
 from bulkhead.package.manifest import device_rows
 from bulkhead.planning.resolve import resolved_text
 from bulkhead.run.prepare import make_promise
 
 from ..command_line import invoked, run_json
+from ..platforms import platform
 
 ROOT = Path(__file__).parents[2]
 BAD = ROOT / "examples" / "bad"
@@ -29,14 +29,6 @@ SAYS = "'linux' is trusted with 'fw-cfg', which masters memory and is behind no 
 
 NIC = {"name": "nic", "at": 0x0B00_0000, "size": 4096, "dma": True, "iommu": "smmu", "streams": (16, 17)}
 SMMU = {"name": "smmu", "type": "smmuv2", "at": 0x0B10_0000, "size": 0x20000}
-
-
-def board() -> Platform:
-    path = platform_path("qemu-virt")
-    assert path is not None
-    platform, _, problems = load_platform(path)
-    assert platform is not None, problems
-    return platform
 
 
 def given(directory: Path, described: list[dict[str, Any]], **domain: Any) -> Path:
@@ -138,7 +130,7 @@ def test_d1_a_platform_contradicts_itself(nic: dict[str, Any], where: list[tuple
         "devices": (Device.model_validate({**NIC, **nic}),),
         "iommus": (Iommu.model_validate({**SMMU, "interrupts": (187,)}),),
     }
-    found = check_platform(board().model_copy(update=changed))
+    found = check_platform(platform("qemu-virt").model_copy(update=changed))
     assert [
         (next((part for part in one.path[2:3]), one.path[1]), one.code)
         for one in found

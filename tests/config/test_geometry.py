@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bulkhead.config.load import load_platform
 from bulkhead.geometry import (
     CacheShape,
     GeometryError,
@@ -20,6 +19,8 @@ from bulkhead.geometry import (
     runs,
 )
 from bulkhead.planning.space import platform_llc_bits
+
+from ..platforms import platform
 
 KIB, MIB = 1 << 10, 1 << 20
 PLATFORMS = Path(__file__).parents[2] / "platforms"
@@ -52,9 +53,7 @@ def test_color_l1_keeps_it_and_has_sixteen() -> None:
     ("name", "bits"), [("rpi2", (13, 14, 15)), ("zcu102", (13, 14, 15)), ("qemu-virt", (13, 14, 15))]
 )
 def test_platform_files_give_the_known_bits(name: str, bits: tuple[int, ...]) -> None:
-    platform, _, problems = load_platform(PLATFORMS / f"{name}.yaml")
-    assert platform is not None, problems
-    assert platform_llc_bits(platform, color_l1=False) == bits
+    assert platform_llc_bits(platform(name), color_l1=False) == bits
 
 
 @pytest.mark.req("C1")

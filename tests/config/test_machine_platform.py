@@ -11,20 +11,15 @@ import pytest
 
 from bulkhead.config import dram as drams
 from bulkhead.config.load import load_platform, load_system
-from bulkhead.config.platform import Platform
 from bulkhead.config.timing import dram_clocks
 from bulkhead.machine.settings import settings_of
 from bulkhead.planning.plan import PlanningError, plan_memory
 
+from ..platforms import platform
+
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "platforms").glob("*.yaml"))
 DESCRIBED_ONLY = ["rpi2", "stm32f767", "zcu104", "zynq7020"]
-
-
-def platform(name: str) -> Platform:
-    loaded, _, problems = load_platform(ROOT / "platforms" / f"{name}.yaml")
-    assert loaded is not None, "\n".join(problem.text() for problem in problems)
-    return loaded
 
 
 def wrong(tmp_path: Path, name: str, old: str, new: str) -> list[tuple[str, str, bool]]:

@@ -11,14 +11,15 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bulkhead.config.load import load_platform
 from bulkhead.config.mpam import Mpam
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 from bulkhead.planning.mechanism import instances, llc_by_mpam
 from bulkhead.planning.mpam_native import ACCEPTED, got, refusal_of
 from bulkhead.planning.mpam_planner import plan_mpam
-from tests.config.mpam_board import DOMAINS, ROOT, mpam
+from tests.config.mpam_board import DOMAINS, mpam
+
+from ..platforms import platform
 
 PERCENT = st.one_of(st.integers(1, 10**8), st.integers(10**6, 25 * 10**6)).map(
     lambda n: f"{n // 10**6}.{n % 10**6:06d} %"
@@ -61,9 +62,7 @@ COMPONENTS = st.fixed_dictionaries(
 
 @cache
 def board() -> Platform:
-    loaded, _, problems = load_platform(ROOT / "platforms" / "zcu102.yaml")
-    assert loaded is not None, problems
-    return loaded
+    return platform("zcu102")
 
 
 def described(found: dict[str, Any]) -> Platform:

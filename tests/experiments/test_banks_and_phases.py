@@ -12,15 +12,11 @@ from bulkhead.experiments.model import Experiment, load_experiment, points_of
 from bulkhead.experiments.override import with_seeds, with_settings
 from bulkhead.experiments.phases import phases
 from bulkhead.experiments.run import rows_of_seeds
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 
+pytestmark = pytest.mark.usefixtures("workloads_built")
+
 MS = 10**9
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
 
 
 def experiment(name: str, *settings: str, seeds: int = 1) -> Experiment:

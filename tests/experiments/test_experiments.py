@@ -40,14 +40,10 @@ from bulkhead.experiments.said import Plot
 from bulkhead.experiments.sweep import BadRange, key_of, values_of
 from bulkhead.experiments.traces import with_traces
 from bulkhead.machine.budget_search import MB, smallest_budgets
-from bulkhead.machine.native import built_machine
 
 from ..machine.handmade_trace import READ, Record, write_trace
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
+pytestmark = pytest.mark.usefixtures("workloads_built")
 
 
 def coloring(*settings: str, only: tuple[str, ...] = ()) -> tuple[Any, Any]:

@@ -17,13 +17,9 @@ from bulkhead.experiments.means import Means
 from bulkhead.experiments.model import BadExperiment, load_experiment
 from bulkhead.experiments.sections import WAYS, costs_of
 from bulkhead.flows import analysis
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import job_platform, run_point
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
+pytestmark = pytest.mark.usefixtures("machine_built")
 
 
 def ustress(cores: int, refills: int) -> dict[str, Any]:

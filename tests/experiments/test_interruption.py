@@ -17,7 +17,8 @@ import pytest
 from bulkhead.env.paths import build_dir, repository
 from bulkhead.experiments.runner import run_jobs
 from bulkhead.experiments.seeds import seeded_jobs
-from bulkhead.machine.native import built_machine
+
+pytestmark = pytest.mark.usefixtures("machine_built")
 
 NAME = "interrupted"
 # The first point takes a moment, the second one hours.
@@ -32,11 +33,6 @@ result: walk-times
 seeds: 1
 """
 SOON_S = 10.0
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
 
 
 @pytest.fixture

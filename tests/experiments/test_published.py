@@ -5,6 +5,8 @@ beside it."""
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,16 @@ import pytest
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
-from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
 from bulkhead.experiments.model import Experiment, experiment_names, load_experiment, points_of
 from bulkhead.experiments.regulated import is_at
+from bulkhead.experiments.runner import PointFailed
 from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.published import figures as library
 from bulkhead.published.figures import BadFigures, figures
-from bulkhead.published.ours import kept, measured
+from bulkhead.published.ours import Places, batches_of, kept, measured
+
+from ..platforms import platform
 
 
 @pytest.fixture
@@ -58,17 +61,12 @@ def test_every_published_fact_of_a_platform_is_a_figure() -> None:
     """So that the command misses none."""
     known = {(one.board, one.ours.fact) for one in figures().values()}
     for name in ("s32v234", "zcu102", "zynq7020", "stm32f767"):
-        path = platform_path(name)
-        platform = load_platform(path)[0] if path is not None else None
-        assert platform is not None
-        assert {(name, fact.fact) for fact in platform.calibration} <= known
+        assert {(name, fact.fact) for fact in platform(name).calibration} <= known
 
 
 def test_figures_that_platforms_admit_by_are_the_same_there() -> None:
-    path = platform_path("zcu102")
-    platform = load_platform(path)[0] if path is not None else None
-    assert platform is not None and platform.memory_budget is not None
-    budget, found = platform.memory_budget, figures()
+    budget, found = platform("zcu102").memory_budget, figures()
+    assert budget is not None
     for row in budget.dma:
         assert row.rate == found[f"zcu102-dma-{row.chunk >> 10}k"].value * 1e6  # type: ignore[operator]
     assert budget.shortest_period == found["zcu102-shortest-period"].value * 1e3  # type: ignore[operator]
@@ -120,7 +118,7 @@ def test_a_wrong_file_is_refused(own_file: Any, old: str, new: str, reason: str)
 
 def test_ours_are_what_experiments_have_left_or_a_command_that_makes_them(tmp_path: Path) -> None:
     meant = [figures()["s32v234-overhead-1ms"], figures()["s32v234-static-disparity"]]
-    before = kept(meant, tmp_path)
+    before = kept(meant, Places(tmp_path, tmp_path))
     assert [one.ours for one in before] == [None, None]
     assert before[0].origin == "not measured yet: ./bulkhead experiment regulation-overhead"
     rows = {
@@ -140,7 +138,7 @@ def test_ours_are_what_experiments_have_left_or_a_command_that_makes_them(tmp_pa
     for name, own in rows.items():
         (tmp_path / name).mkdir()
         polars.DataFrame(own, infer_schema_length=None).write_parquet(tmp_path / name / "rows.parquet")
-    overhead, budget = kept(meant, tmp_path)
+    overhead, budget = kept(meant, Places(tmp_path, tmp_path))
     assert (overhead.ours, overhead.low, overhead.high) == (1.006, 1.005, 1.007)
     assert overhead.error == pytest.approx(1.006 / 1.026 - 1)
     assert (budget.ours, budget.error) == (800, pytest.approx(800 / 750 - 1))
@@ -149,14 +147,89 @@ def test_ours_are_what_experiments_have_left_or_a_command_that_makes_them(tmp_pa
 def test_ours_are_measured_with_the_machine_as_it_is() -> None:
     """Facts by their own measurement, whatever the platform's file has kept."""
     built_machine()
-    (hit,) = measured(
+    (hit,), failures = measured(
         [figures()["zynq7020-load-hit"]],
-        lambda jobs: [run_point(job) for _, job in jobs],
+        lambda jobs, _: [run_point(job) for _, job in jobs],
         lambda *_: [],
-        Path(),
+        Places(Path(), Path()),
     )
+    assert failures == []
     assert hit.ours == pytest.approx(6, rel=0.01)
     assert hit.origin == "measured now"
+
+
+def test_what_is_measured_stays_and_one_that_fails_keeps_no_other_from_it(tmp_path: Path) -> None:
+    """Until an experiment leaves a newer row, or the figure means another one."""
+    names = ["s32v234-overhead-1ms", "s32v234-static-disparity", "s32v234-overhead-500us"]
+    meant = [figures()[name] for name in names]
+    places = Places(tmp_path / "experiments", tmp_path / "figures")
+    asked = []
+
+    def rows(what: Any, only: Sequence[str], title: str) -> list[dict[str, Any]]:
+        asked.append(title)
+        if what.name == "regulators":
+            raise PointFailed("point 7: no room")
+        return [{"workload": "bandwidth", "budget": "1 MB/s", "interval": only[-1], "rt_slowdown": 1.25}]
+
+    found, failures = measured(meant, lambda *_: [], rows, places)
+    assert [one.ours for one in found] == [1.25, None, 1.25]
+    assert failures == [f"{batches_of(meant)[1].title}: point 7: no room"]
+    assert found[1].origin == "not measured: point 7: no room"
+    assert [title.split(":")[0] for title in asked] == [f"published, {n} of 3" for n in (1, 2, 3)]
+
+    later = kept(meant, places)
+    assert [one.ours for one in later] == [1.25, None, 1.25]
+    assert later[0].origin == "last --measure"
+    other = meant[0].ours.model_copy(update={"experiment": meant[2].ours.experiment})
+    assert kept([meant[0].model_copy(update={"ours": other})], places)[0].ours is None
+
+    own = tmp_path / "experiments" / "regulation-overhead" / "rows.parquet"
+    own.parent.mkdir(parents=True)
+    row = {"workload": "bandwidth", "budget": "1 MB/s", "interval": "1 ms", "rt_slowdown": 1.5}
+    polars.DataFrame([row]).write_parquet(own)
+    newer = (places.measured / f"{names[0]}.json").stat().st_mtime + 1
+    os.utime(own, (newer, newer))
+    assert [one.ours for one in kept(meant, places)] == [1.5, None, 1.25]
+
+
+def test_figures_of_the_same_points_are_measured_together() -> None:
+    batches = batches_of(list(figures().values()))
+    assert len({one.title for one in batches}) == len(batches)
+    measurable = [one for one in figures().values() if one.ours.experiment is not None]
+    together = [one for batch in batches if batch.what is not None for one in batch.figures]
+    assert sorted(one.id for one in together) == sorted(one.id for one in measurable)
+    (dma,) = [one for one in batches if one.title == "flows (dma)"]
+    assert len(dma.figures) == 5
+    assert [one.title for one in batches if one.what is None] == [
+        f"facts of {board}" for board in ("s32v234", "zcu102", "zynq7020", "stm32f767")
+    ]
+
+
+def test_the_command_measures_keeps_and_says_what_it_could_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bulkhead.commands import published as command
+
+    monkeypatch.setattr(command, "_places", lambda: Places(tmp_path / "experiments", tmp_path / "figures"))
+
+    def shown(*words: str) -> tuple[int, dict[str, Any]]:
+        done = CliRunner().invoke(build_app(), ["published", "zcu102-dma-64k", "--json", *words])
+        return done.exit_code, json.loads(done.stdout)
+
+    assert shown()[1]["figures"][0]["ours"] is None
+    code, answer = shown("--measure")
+    assert (code, answer["verdict"]) == (0, "ok")
+    (dma,) = answer["figures"]
+    assert abs(dma["error"]) < 0.1
+    assert shown()[1]["figures"][0]["ours"] == dma["ours"]
+
+    def none(*_: Any, **__: Any) -> Any:
+        raise PointFailed("its process ended")
+
+    monkeypatch.setattr("bulkhead.experiments.run.tables_of", none)
+    code, answer = shown("--measure")
+    assert (code, answer["verdict"]) == (1, "failed")
+    assert answer["reasons"] == ["flows (dma): its process ended"]
 
 
 def test_the_command_shows_all_or_a_board_and_what_differs_in_the_measuring() -> None:

@@ -22,19 +22,15 @@ from bulkhead.experiments.output import drawing_of, write_output
 from bulkhead.experiments.override import with_seeds, with_settings
 from bulkhead.experiments.run import rows_of_seeds, tables_of
 from bulkhead.experiments.seeds import PHASE_PS, seeded, seeded_jobs
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
+
+pytestmark = pytest.mark.usefixtures("workloads_built")
 
 ROWS = [
     {"n": 8, "max_ns": 10.0, "mean_ns": 5.0, "list": [1.0, None], "word": "a", "digest": "1"},
     {"n": 8, "max_ns": 14.0, "mean_ns": 7.0, "list": [3.0, None], "word": "a", "digest": "2"},
     {"n": 8, "max_ns": 12.0, "mean_ns": 6.0, "list": [2.0, 4.0], "word": "a", "digest": "3"},
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
 
 
 def coloring(*settings: str, seeds: int = 3) -> Experiment:

@@ -18,30 +18,20 @@ from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_names, platform_path
 from bulkhead.config.parameters import parameters
-from bulkhead.config.platform import Platform, Pmu
+from bulkhead.config.platform import Pmu
 from bulkhead.config.timing import Section, TlbLevel
 from bulkhead.experiments.model import BadExperiment, Experiment, experiment_names, load_experiment
 from bulkhead.experiments.output import drawing_of
 from bulkhead.experiments.override import with_seeds, with_settings
 from bulkhead.experiments.sensitivity import asked, sensitivity, sheet_of
 from bulkhead.machine.assumed import assumed
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 
+from ..platforms import platform
+
+pytestmark = pytest.mark.usefixtures("workloads_built")
+
 QUARTER = Fraction(1, 4)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
-
-
-def platform(name: str) -> Platform:
-    path = platform_path(name)
-    assert path is not None
-    loaded, _, problems = load_platform(path)
-    assert loaded is not None, problems
-    return loaded
 
 
 def sections(value: Any) -> list[Section]:

@@ -10,24 +10,20 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from bulkhead.config.flow_costs import FlowCosts
-from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
 from bulkhead.config.system import Flow
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 
+from ..platforms import platform
 from . import oracle
 
 EASY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 def published() -> FlowCosts:
-    path = platform_path("zcu102-published")
-    assert path is not None
-    platform, _, _ = load_platform(path)
-    assert platform is not None
-    assert platform.flow_costs is not None
-    return platform.flow_costs
+    costs = platform("zcu102-published").flow_costs
+    assert costs is not None
+    return costs
 
 
 COSTS = published()

@@ -24,22 +24,18 @@ from response_time_analysis.model import (
 )
 from response_time_analysis.model import Task as RtaTask
 
-from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
 from bulkhead.flows.native import FlowSet, analysis
 
+from ..platforms import platform
 from . import oracle
 
 CHUNK = 4096
 
 
 def costs() -> dict[str, int]:
-    path = platform_path("zcu102-published")
-    assert path is not None
-    platform, _, problems = load_platform(path)
-    assert platform is not None, problems
-    assert platform.flow_costs is not None
-    return platform.flow_costs.analyzed()
+    published = platform("zcu102-published")
+    assert published.flow_costs is not None
+    return published.flow_costs.analyzed()
 
 
 COSTS = costs()

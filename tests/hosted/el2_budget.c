@@ -69,7 +69,10 @@ static void note(uint64_t past)
 {
     uint32_t core = this_cpu()->index;
 
-    seen[core].overflows++;
+    if (++seen[core].overflows == 1) {
+        return; /* EL2, which fetches its own way to the guest, can be its cause while interrupts are masked
+                 */
+    }
     seen[core].least = past < seen[core].least ? past : seen[core].least;
     seen[core].most = past > seen[core].most ? past : seen[core].most;
     if (seen[core].overflows == OVERFLOWS) {

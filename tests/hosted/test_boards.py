@@ -11,19 +11,16 @@ import pytest
 import yaml
 
 from bulkhead.config.load import load_system
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build, Options, build_system
 from bulkhead.run.console import ConsoleParser, DomainConsole
+
+pytestmark = pytest.mark.usefixtures("hosted_built")
 
 MS_PS = 10**9
 BOARDS = ("zcu102", "qemu-virt-gicv2", "qemu-virt")
 RAM = 0x4000_0000
 ESCAPE = "\x1d"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def domain(name: str, program: str, cpus: list[int], **keys: Any) -> dict[str, Any]:

@@ -9,21 +9,18 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build
 from bulkhead.run.status import BudgetStatus, SystemStatus, read_status
 
 from .systems import MS, built_from, domain
 
+pytestmark = pytest.mark.usefixtures("hosted_built")
+
 FOR_MS = 20
 # What EL2 itself fetches between the overflow and the counter's stop.
 SLACK = 16
 PAGE_LINES = 2 * 64  # a page that is loaded again is copied as a whole
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def hog(name: str, cpus: list[int], events: int, **bandwidth: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.machine.settings import settings_of
 
 from .systems import built_from, domain
@@ -18,12 +18,7 @@ from .systems import built_from, domain
 HYPERVISOR, WITNESS = 1, 2  # owners
 STEPS = 20
 
-pytestmark = pytest.mark.req("S7")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
+pytestmark = [pytest.mark.req("S7"), pytest.mark.usefixtures("hosted_built")]
 
 
 def run(directory: Path, *, steps: int = STEPS, code: bool = True, code_kib: int | None = None) -> HostedRun:

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from bulkhead.config.flow_costs import FlowCosts
-from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
 from bulkhead.config.system import Flow
 from bulkhead.flows.model import FlowModel
 
+from ..platforms import platform
 from .systems import domain
 from .test_flows import CHUNK, run
 
@@ -26,11 +25,10 @@ TOGETHER_MS = 5  # by then all are connected
 DOMAINS = ("a", "b", "c")
 
 
-def costs_of(platform: str) -> FlowCosts:
-    path = platform_path(platform)
-    loaded = load_platform(path)[0] if path is not None else None
-    assert loaded is not None and loaded.flow_costs is not None
-    return loaded.flow_costs
+def costs_of(board: str) -> FlowCosts:
+    costs = platform(board).flow_costs
+    assert costs is not None
+    return costs
 
 
 def is_schedulable(flows: list[dict[str, Any]], platform: str, mb_s: int) -> bool:

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build
 from bulkhead.planning.model import Hooks
 
 from .systems import MS, built_from, domain
 
+pytestmark = pytest.mark.usefixtures("hosted_built")
+
 LLC = "l2"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
+BOOTING_PS = 10**9  # of the first core, which copies images then
 
 
 def task_beside_hog(directory: Path, **keys: Any) -> Build:
@@ -40,7 +38,7 @@ def task_beside_hog(directory: Path, **keys: Any) -> Build:
 
 
 @pytest.fixture(scope="module")
-def beside(tmp_path_factory: pytest.TempPathFactory, built: None) -> tuple[Build, HostedRun]:
+def beside(tmp_path_factory: pytest.TempPathFactory, hosted_built: None) -> tuple[Build, HostedRun]:
     build = task_beside_hog(tmp_path_factory.mktemp("beside"))
     return build, run_hosted(build)
 
@@ -97,6 +95,19 @@ def test_a_frame_of_a_wrong_color_is_seen(tmp_path: Path, beside: tuple[Build, H
     assert evicted_by_others(wrong, 2) + evicted_by_others(wrong, 3) > (
         evicted_by_others(right, 2) + evicted_by_others(right, 3)
     )
+
+
+def test_boot_code_with_the_mmu_off_leaves_no_data_in_the_caches(tmp_path: Path) -> None:
+    """C5: what is copied then, and from where, has any color: a line of it that stayed in L1 would be given
+    up into a domain's part of the shared level later, and one of the domain's lines would go."""
+    build = built_from(tmp_path, domain("hello", "hello", [0]), platform="zcu102")
+    run = run_hosted(build, until_ps=BOOTING_PS)
+    assert run.answer["started_ps"] is None
+    events = run.answer["cores"][0]["events"]
+    assert events["l1i_refill"] > 0
+    assert events["l1_tlb_refill"] == 0  # the MMU is off still
+    assert events["uncached"] > 5000
+    assert events["l1d_refill"] == events["l1d_write_back"] == 0
 
 
 def test_the_statistics_are_where_the_builder_says(tmp_path: Path) -> None:

@@ -9,12 +9,11 @@ import re
 
 import pytest
 
-from bulkhead.config.load import load_platform
-from bulkhead.config.platform import Platform
 from bulkhead.env.native import ensure_built
-from bulkhead.env.paths import build_dir, platforms_dir
+from bulkhead.env.paths import build_dir
 from bulkhead.machine.hosted import ensure_hosted, run_hosted
 
+from ..platforms import platform
 from .systems import MS, built_from, domain
 
 LATE = re.compile(r"(guest|wait) on core (\d+): (\d+) ticks late")
@@ -22,14 +21,7 @@ EXECUTES, SLEEPS, THROTTLED = 0, 1, 2  # what each core does most of the time
 
 
 @pytest.fixture(scope="module")
-def platform() -> Platform:
-    loaded, _, problems = load_platform(platforms_dir() / "qemu-virt.yaml")
-    assert loaded is not None, problems
-    return loaded
-
-
-@pytest.fixture(scope="module")
-def late(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> dict[tuple[str, int], int]:
+def late(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], int]:
     """In ps, by where the interrupt found the core."""
     ensure_hosted()
     ensure_built(["host"], ["hosted_hypervisor_latency"])
@@ -49,7 +41,7 @@ def late(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> dict[t
     )
     run = run_hosted(build)
     assert run.answer["ending"] == "off", run.answer["trouble"]
-    hz = platform.timers.frequency
+    hz = platform("qemu-virt").timers.frequency
     return {(where, int(core)): int(ticks) * 10**12 // hz for where, core, ticks in LATE.findall(run.console)}
 
 
@@ -58,12 +50,13 @@ def late(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> dict[t
     [("guest", EXECUTES, True), ("guest", SLEEPS, True), ("wait", THROTTLED, False)],
 )
 def test_it_is_the_same_from_every_context(
-    late: dict[tuple[str, int], int], platform: Platform, where: str, core: int, entered: bool
+    late: dict[tuple[str, int], int], where: str, core: int, entered: bool
 ) -> None:
-    costs = platform.costs
+    board = platform("qemu-virt")
+    costs = board.costs
     assert costs.interrupt_latency is not None
     assert costs.entry is not None
     wanted = costs.interrupt_latency + (costs.entry if entered else 0)
-    tick = 10**12 // platform.timers.frequency
+    tick = 10**12 // board.timers.frequency
     instructions = 20_000  # of the handler before it looks at the time
     assert wanted - tick <= late[where, core] <= wanted + tick + instructions

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.hosted import ensure_hosted, run_hosted
+from bulkhead.machine.hosted import run_hosted
 from bulkhead.run.status import SystemStatus, read_status
 
 from .systems import MS, built_from, domain
@@ -18,12 +18,7 @@ ATTACKER, OTHER = 0, 1
 CPU_SHARE = 0.3
 FOR_MS = 40
 BROADCAST_EVENTS = 3 + 100  # of translations and of instruction caches, as platforms/qemu-virt.yaml has them
-pytestmark = pytest.mark.req("T5")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
+pytestmark = [pytest.mark.req("T5"), pytest.mark.usefixtures("hosted_built")]
 
 
 def attacker(cpus: list[int], **keys: Any) -> dict[str, Any]:

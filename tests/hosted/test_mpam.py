@@ -20,7 +20,7 @@ from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
 from bulkhead.evidence.mpam import check_mpam
 from bulkhead.evidence.portions import PortionWitness, check_portions
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build
 from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.status import SystemStatus, read_status
@@ -28,13 +28,10 @@ from bulkhead.run.status_mpam import MpamStatus, read_mpam
 
 from .systems import MS, built_from, domain, said
 
+pytestmark = pytest.mark.usefixtures("hosted_built")
+
 LLC = "l3"
 CONTROL, HOG = 2, 3  # owner ids: nobody, the hypervisor, domains
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def task_beside_hog(directory: Path, llc: str, task: dict[str, Any], hog: dict[str, Any]) -> HostedRun:

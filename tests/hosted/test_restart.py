@@ -11,20 +11,17 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build
 from bulkhead.run.console import ConsoleParser, Line
 from bulkhead.run.status import SystemStatus, read_status
 
 from .systems import MS, built_from, domain
 
+pytestmark = pytest.mark.usefixtures("hosted_built")
+
 CRASHES = 30
 TAG_NS = 1000  # lines are stamped in whole microseconds
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def witness(core: int) -> dict[str, Any]:
@@ -77,7 +74,7 @@ def beside_crash(directory: Path, **keys: Any) -> tuple[HostedRun, SystemStatus]
 
 
 @pytest.fixture(scope="module")
-def crashing(tmp_path_factory: pytest.TempPathFactory, built: None) -> tuple[HostedRun, SystemStatus]:
+def crashing(tmp_path_factory: pytest.TempPathFactory, hosted_built: None) -> tuple[HostedRun, SystemStatus]:
     return beside_crash(tmp_path_factory.mktemp("crashing"), restart="on-failure")
 
 

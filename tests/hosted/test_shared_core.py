@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.hosted import ensure_hosted, run_hosted
+from bulkhead.machine.hosted import run_hosted
 from bulkhead.run.shared_core import LONGEST_WAY_OF_MEMORY
 from bulkhead.run.status import BudgetStatus, CoreStatus, SharedVcpu, SystemStatus, read_status
 
@@ -20,12 +20,7 @@ from .systems import MS, built_from, domain, said
 
 FOR_MS = 60
 CONTROL_MS = 1
-pytestmark = pytest.mark.req("B2")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
+pytestmark = [pytest.mark.req("B2"), pytest.mark.usefixtures("hosted_built")]
 
 
 def budget(events: int, period_us: int) -> dict[str, Any]:

@@ -10,21 +10,18 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.machine.settings import settings_of
 from bulkhead.package.build import Build
 
 from .systems import built_from, domain
 
+pytestmark = pytest.mark.usefixtures("hosted_built")
+
 STEPS = 10
 HYPERVISOR = 1  # owner of the tables
 TLB_PAGES = 512  # of the second TLB of a Cortex-A53
 LEVELS = 3  # of stage 2
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def walker(directory: Path, pages: int, **keys: Any) -> Build:

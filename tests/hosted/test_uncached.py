@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from bulkhead.machine.hosted import HostedRun, ensure_hosted, run_hosted
+from bulkhead.machine.hosted import HostedRun, run_hosted
 from bulkhead.package.build import Build
 from bulkhead.run.status import BudgetStatus, SystemStatus, read_status
 
 from .systems import MS, built_from, domain
 
-pytestmark = pytest.mark.req("T5")
+pytestmark = [pytest.mark.req("T5"), pytest.mark.usefixtures("hosted_built")]
 
 ROOT = Path(__file__).parents[2]
 FOR_MS = 6
@@ -27,11 +27,6 @@ FEW = 2000  # of lines and accesses: what a start costs, EL2's part included
 SLACK = 4 * (16 + 2048 // LINE_BYTES)
 # Of memory, and loads and stores as such: EL2's way to the stop executes a hundred.
 SLACK_OF_LOADS = 400
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    ensure_hosted()
 
 
 def bypass(cpus: tuple[int, ...] = (1,), **keys: Any) -> dict[str, Any]:

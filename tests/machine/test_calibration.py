@@ -12,8 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
-from bulkhead.config.load import load_platform
-from bulkhead.config.platform import Platform
 from bulkhead.machine.calibrate import FREE, check, fit, settings_for, write
 from bulkhead.machine.facts import KERNELS, measurement
 from bulkhead.machine.limits import Sustained, guaranteed, peak_mb_per_s, sustained
@@ -21,18 +19,11 @@ from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.machine.settings import settings_of
 
+from ..platforms import platform
+
+pytestmark = pytest.mark.usefixtures("machine_built")
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
-
-
-def platform(path: Path) -> Platform:
-    loaded, _, problems = load_platform(path)
-    assert loaded is not None, problems
-    return loaded
 
 
 def run(jobs: Any) -> list[dict[str, Any]]:
@@ -56,14 +47,14 @@ def test_the_fit_finds_the_published_cost_of_a_load(name: str, cycles: int, tmp_
 
 def test_a_tlb_miss_costs_about_what_was_published() -> None:
     """Nothing was fitted to it."""
-    hit, miss = check(platform(ROOT / "platforms" / "zynq7020.yaml"), run)
+    hit, miss = check(platform("zynq7020"), run)
     assert (hit.fact.fact, miss.fact.fact) == ("load-hit", "load-tlb-miss")
     assert miss.measured == pytest.approx(434, rel=0.1)
 
 
 def test_free_parameters_are_marked_in_their_platform_and_reach_the_settings() -> None:
     for name, free in FREE.items():
-        one = platform(ROOT / "platforms" / f"{name}.yaml")
+        one = platform(name)
         named = {key for fact in one.calibration for key in fact.parameters}
         assert named == {parameter.key for parameter in free}
         for parameter in free:
@@ -78,7 +69,7 @@ def test_free_parameters_are_marked_in_their_platform_and_reach_the_settings() -
 def test_facts_that_were_fitted_are_as_the_files_say() -> None:
     """The machine that is built from a file gives what the file claims (to the digits that it has)."""
     for name in ("s32v234", "zynq7020", "stm32f767"):
-        one = platform(ROOT / "platforms" / f"{name}.yaml")
+        one = platform(name)
         for found in check(one, run, all_facts=False):
             if found.measured is not None and found.fact.measured is not None:
                 assert found.measured == pytest.approx(float(found.fact.measured), rel=0.02), found.fact.fact
@@ -87,7 +78,7 @@ def test_facts_that_were_fitted_are_as_the_files_say() -> None:
 def test_workloads_are_measured_as_the_file_says_and_nothing_is_fitted_to_them() -> None:
     """S4: the published programs' rows, beside our kernels: all ten, and one of them measured again."""
     built_machine(workloads=True)
-    one = platform(ROOT / "platforms" / "s32v234.yaml")
+    one = platform("s32v234")
     facts = {fact.fact: fact for fact in one.calibration if fact.compared}
     assert set(facts) == {f"{name}-{what}" for name in KERNELS for what in ("bandwidth", "ipc")}
     fitted: list[str] = []
@@ -114,7 +105,7 @@ def test_a_write_that_finds_the_file_otherwise_is_refused(tmp_path: Path) -> Non
 
 def test_limits_stay_below_the_peak_and_the_worst_pattern_is_the_guarantee() -> None:
     """B10 on a chip with one core: streams use most of the bus, rows that change use little of it."""
-    one = platform(ROOT / "platforms" / "stm32f767.yaml")
+    one = platform("stm32f767")
     found = sustained(one, run)
     by_name = {row.pattern: row.mb_per_s for row in found}
     assert peak_mb_per_s(one) == 432

@@ -9,26 +9,16 @@ from typing import Any
 
 import pytest
 
-from bulkhead.config.load import load_platform
-from bulkhead.config.platform import Platform
 from bulkhead.machine import enforcement
 from bulkhead.machine.enforcement import Enforced, smallest
 from bulkhead.machine.limits import stated_guarantee, static_budget
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 
+from ..platforms import platform
+
+pytestmark = pytest.mark.usefixtures("workloads_built")
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
-
-
-def platform(name: str) -> Platform:
-    loaded, _, problems = load_platform(ROOT / "platforms" / f"{name}.yaml")
-    assert loaded is not None, problems
-    return loaded
 
 
 def run(jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -9,19 +9,15 @@ from typing import Any
 import pytest
 
 from bulkhead.machine.engines import BadEngine, Space, described, rate_of
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.patterns import rows_of_core
 from bulkhead.machine.placement import Placement
 from bulkhead.machine.point import job_platform, job_settings, run_point
 
+pytestmark = pytest.mark.usefixtures("machine_built")
+
 KIB, MIB = 1024, 1 << 20
 PS_PER_S = 10**12
 ZCU102 = {"platform": "zcu102", "parts": []}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
 
 
 def engine(chunk: int, **more: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import pytest
 
 from bulkhead.env.native import ensure_built
 from bulkhead.env.paths import build_dir
-from bulkhead.machine.native import TARGET, built_machine, module_path
+from bulkhead.machine.native import TARGET, module_path
 
 from .golden_runs import of_front_ends, of_program, write_mixed_trace
 
@@ -28,12 +28,7 @@ NAMES = sorted(path.stem for path in (ROOT / "platforms").glob("*.yaml"))
 DIRECTORY = ROOT / "tests" / "golden" / "machine"
 WRITE = "BULKHEAD_WRITE_GOLDEN=1 build/venv/bin/pytest tests/machine/test_golden.py"
 
-pytestmark = pytest.mark.req("S7")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
+pytestmark = [pytest.mark.req("S7"), pytest.mark.usefixtures("workloads_built")]
 
 
 @pytest.fixture(scope="module")

@@ -11,26 +11,16 @@ from typing import Any
 import pytest
 
 from bulkhead.config.load import load_platform
-from bulkhead.config.platform import Platform
 from bulkhead.experiments.runner import run_jobs
 from bulkhead.machine.calibrate import FREE, check
 from bulkhead.machine.independence import perturb, same_facts
-from bulkhead.machine.native import built_machine
+
+from ..platforms import platform
+
+pytestmark = pytest.mark.usefixtures("machine_built")
 
 ROOT = Path(__file__).parents[2]
 QUICK = ("interconnect.request", "dram.controller.cap", "dram.controller.write_queue")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
-
-
-def platform(name: str) -> Platform:
-    path = ROOT / "platforms" / f"{name}.yaml"
-    loaded, _, problems = load_platform(path)
-    assert loaded is not None, problems
-    return loaded
 
 
 def run(jobs: Any) -> list[dict[str, Any]]:

@@ -13,30 +13,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bulkhead.config.load import load_platform
-from bulkhead.config.platform import Platform
 from bulkhead.geometry import color_space
-from bulkhead.machine.native import built_machine, load_machine
+from bulkhead.machine.native import load_machine
 from bulkhead.machine.patterns import address_of, field_of, one_bank, rows_below, same_bank
 from bulkhead.machine.placement import HALVES, DoesNotFit, Placement
 from bulkhead.machine.point import BadJob, answer, job_settings, run_point
 from bulkhead.machine.settings import Settings, settings_of
 from bulkhead.planning.space import platform_llc_bits
 
+from ..platforms import platform
+
+pytestmark = pytest.mark.usefixtures("machine_built")
+
 ROOT = Path(__file__).parents[2]
 KIB = 1024
 NAMES = sorted(path.stem for path in (ROOT / "platforms").glob("*.yaml"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
-
-
-def platform(name: str) -> Platform:
-    loaded, _, problems = load_platform(ROOT / "platforms" / f"{name}.yaml")
-    assert loaded is not None, problems
-    return loaded
 
 
 def part(name: str, core: int, kib: int, **more: Any) -> dict[str, Any]:

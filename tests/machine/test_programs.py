@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.machine.programs import ProgramFailed, counted, iterations_in
 
+pytestmark = pytest.mark.usefixtures("workloads_built")
+
 KIB = 1024
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
 
 
 def part(workload: str, core: int, **more: Any) -> dict[str, Any]:

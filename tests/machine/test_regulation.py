@@ -9,26 +9,17 @@ from typing import Any
 
 import pytest
 
-from bulkhead.config.load import load_platform
-from bulkhead.config.platform import Platform
-from bulkhead.machine.native import built_machine, load_machine
+from bulkhead.machine.native import load_machine
 from bulkhead.machine.point import run_point
 from bulkhead.machine.regulation import BadRegulation, described, problems_of
 from bulkhead.machine.settings import settings_of
 
+from ..platforms import platform
+
+pytestmark = pytest.mark.usefixtures("machine_built")
+
 ROOT = Path(__file__).parents[2]
 MS = 10**9  # in ps
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
-
-
-def platform(name: str = "s32v234") -> Platform:
-    loaded, _, problems = load_platform(ROOT / "platforms" / f"{name}.yaml")
-    assert loaded is not None, problems
-    return loaded
 
 
 def walker(core: int, **more: Any) -> dict[str, Any]:
@@ -156,13 +147,13 @@ def test_keys_are_checked_without_a_platform() -> None:
 
 
 def test_a_platform_without_an_event_is_refused_by_name() -> None:
-    board = platform().model_copy(update={"pmu": None})
+    board = platform("s32v234").model_copy(update={"pmu": None})
     with pytest.raises(BadRegulation, match="names no event"):
         described(job(walker(0, bandwidth={"budget": "5 MB/s"})), board, [])
 
 
 def test_the_machine_says_which_key_is_wrong_and_is_regulated_once() -> None:
-    machine = load_machine(json.dumps(settings_of(platform())))
+    machine = load_machine(json.dumps(settings_of(platform("s32v234"))))
     with pytest.raises(ValueError, match=r"budgets\[0\]\.corr: no budget has this"):
         machine.regulate(json.dumps({"budgets": [{"corr": 1}]}))
     with pytest.raises(ValueError, match=r"budgets\[0\]\.events: 'x' is not known"):

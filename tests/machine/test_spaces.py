@@ -8,31 +8,18 @@ from typing import Any
 
 import pytest
 
-from bulkhead.config.load import load_platform
-from bulkhead.config.locate import platform_path
-from bulkhead.config.platform import Platform
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.machine.spaces import FIRST_ADDRESS, BadTranslation, identity_of, is_translated, runs_of
+
+from ..platforms import platform
+
+pytestmark = pytest.mark.usefixtures("workloads_built")
 
 KIB = 1024
 MIB = KIB * KIB
 PAGE = 4096
 MAIN_TLB = 256  # entries of rpi2's
 FEW = 8  # walks: of text and tables
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine(workloads=True)
-
-
-def platform(name: str) -> Platform:
-    path = platform_path(name)
-    assert path is not None
-    found, _, problems = load_platform(path)
-    assert found is not None, problems
-    return found
 
 
 def reader(nbytes: int, **more: Any) -> dict[str, Any]:

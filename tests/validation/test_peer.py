@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.machine.native import built_machine, dram_alone
+from bulkhead.machine.native import dram_alone
 from bulkhead.validation.peer import MIXES, PeerFailed, memory_of, ours, requests_of
 
 from ..command_line import invoked, run_json
+
+pytestmark = pytest.mark.usefixtures("machine_built")
 
 CONFIGURATION = """
 [dram_structure]
@@ -63,11 +65,6 @@ last = [int(line.split()[2]) for line in open(arguments["-t"])][-1]
 found = {{"num_reads_done": {reads}, "num_writes_done": 0, "average_read_latency": {clocks}}}
 json.dump({{"0": found}}, open(arguments["-o"] + "/dramsim3.json", "w"))
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
 
 
 def configured(directory: Path, text: str = CONFIGURATION) -> Path:

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 from bulkhead.cli import build_app
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
-from bulkhead.machine.native import built_machine
 from bulkhead.machine.point import run_point
 from bulkhead.validation import compare as comparing
 from bulkhead.validation.compare import Compared, compare, of_role, summary
@@ -23,13 +22,10 @@ from bulkhead.validation.measure import BLOCK, DRAWS, Point, points
 from bulkhead.validation.model import Board, board_names, boards_of, load_board
 from bulkhead.validation.page import write_page
 
+pytestmark = pytest.mark.usefixtures("machine_built")
+
 ROOT = Path(__file__).parents[2]
 LEAST_NS = 1.0
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _built() -> None:
-    built_machine()
 
 
 def board(name: str) -> Board:

@@ -14,7 +14,7 @@ from bulkhead.commands.output import complain_of, console, print_json, result_ob
 if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, Sectioned
     from bulkhead.published.figures import Figure
-    from bulkhead.published.ours import Beside
+    from bulkhead.published.ours import Beside, Places
 
 
 def register(app: typer.Typer) -> None:
@@ -27,33 +27,45 @@ def published(
         typer.Argument(metavar="[BOARD or ID]...", help="Only figures of these.", show_default=False),
     ] = None,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Measure ours now: an hour or more; what is done is kept.")
+        bool,
+        typer.Option(
+            "--measure", help="Measure ours now: an hour or more for all of them; what is done is kept."
+        ),
     ] = False,
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Processes.", show_default="one for each core")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Published figures, where they are from and how they were measured, beside ours; 0 however far apart."""
+    """Published figures, where they are from and how they were measured, beside ours; 0 however far apart.
+
+    Later calls show what --measure has measured. One that cannot be measured keeps no other from it, and the
+    exit code is 1.
+    """
     from bulkhead.experiments.model import BadExperiment
-    from bulkhead.experiments.runner import PointFailed
     from bulkhead.published.figures import BadFigures
 
     try:
         meant = _meant(names or ())
-        found = _measured(meant, jobs) if measure else _kept(meant)
-    except (BadFigures, BadExperiment, PointFailed, ValueError) as error:
+        found, failures = _measured(meant, jobs) if measure else (_kept(meant), [])
+    except (BadFigures, BadExperiment) as error:
         if as_json:
             print_json(result_object("published", verdict="error", reasons=str(error).split("\n")))
         else:
             complain_of(error)
         raise typer.Exit(1) from error
     if as_json:
+        verdict = "failed" if failures else "ok"
+        figures = [one.json() for one in found]
         print_json(
-            result_object("published", on="machine", verdict="ok", figures=[one.json() for one in found])
+            result_object("published", on="machine", verdict=verdict, reasons=failures, figures=figures)
         )
     else:
         _show(found)
+        for failure in failures:
+            complain_of(f"not measured: {failure}")
+    if failures:
+        raise typer.Exit(1)
 
 
 def _meant(names: Sequence[str]) -> list[Figure]:
@@ -68,34 +80,40 @@ def _meant(names: Sequence[str]) -> list[Figure]:
     return [one for one in known.values() if not names or one.id in names or one.board in names]
 
 
-def _kept(meant: Sequence[Figure]) -> list[Beside]:
+def _places() -> Places:
     from bulkhead.env.paths import build_dir
+    from bulkhead.published.ours import Places
+
+    run = build_dir() / "run"
+    return Places(run / "experiments", run / "published" / "figures")
+
+
+def _kept(meant: Sequence[Figure]) -> list[Beside]:
     from bulkhead.published.ours import kept
 
-    return kept(meant, build_dir() / "run" / "experiments")
+    return kept(meant, _places())
 
 
-def _measured(meant: Sequence[Figure], jobs: int | None) -> list[Beside]:
+def _measured(meant: Sequence[Figure], jobs: int | None) -> tuple[list[Beside], list[str]]:
+    """And what could not be measured."""
     from bulkhead.commands.run import run_quietly
-    from bulkhead.env.paths import build_dir
     from bulkhead.experiments.means import Means
     from bulkhead.experiments.run import tables_of
     from bulkhead.machine.native import built_machine
     from bulkhead.published.ours import measured
 
     built_machine(workloads=True)
-    run = build_dir() / "run"
-    own = Means("published", run / "published", jobs, run_quietly)
-    done: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    places = _places()
+    run = places.experiments.parent
 
-    def rows(what: Experiment | Sectioned, only: Sequence[str]) -> list[dict[str, Any]]:
-        key = (what.name, *only)
-        if key not in done:
-            means = Means(what.name, run / "experiments" / what.name, jobs, run_quietly)
-            done[key] = [row for table in tables_of(what, only, means, again=False) for row in table.rows]
-        return done[key]
+    def facts(asked: Sequence[tuple[str, dict[str, Any]]], title: str) -> list[dict[str, Any]]:
+        return Means(title, run / "published", jobs, run_quietly).jobs(asked)
 
-    return measured(meant, own.jobs, rows, run / "experiments")
+    def rows(what: Experiment | Sectioned, only: Sequence[str], title: str) -> list[dict[str, Any]]:
+        means = Means(title, places.experiments / what.name, jobs, run_quietly)
+        return [row for table in tables_of(what, only, means, again=False) for row in table.rows]
+
+    return measured(meant, facts, rows, places)
 
 
 def _show(found: Sequence[Beside]) -> None:

@@ -2,14 +2,15 @@
 """Ours beside each published figure: from the platform files and from what experiments have left, or
 measured now.
 
-The command `published` calls it. What is measured is kept by whoever runs the jobs, so that a second call
-is fast.
+The command `published` calls it. What is measured is kept, each figure as soon as it is there, and shown by
+later calls until an experiment has left a newer row; whoever runs the jobs keeps their results, so that a
+second measurement is fast.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,18 @@ import polars
 
 from bulkhead.config.quantity import parse
 from bulkhead.experiments.intervals import HIGH, LOW
-from bulkhead.experiments.model import Experiment, Sectioned, load_experiment
+from bulkhead.experiments.model import BadExperiment, Experiment, Sectioned, load_experiment
 from bulkhead.experiments.regulated import is_at
+from bulkhead.experiments.runner import PointFailed, keep_result, kept_result
 from bulkhead.experiments.sweep import values_of, word
 from bulkhead.machine.facts import measurement
 from bulkhead.published.figures import Figure, Row, board
 
-Table = Callable[[Experiment | Sectioned, Sequence[str]], list[dict[str, Any]]]  # rows of these points
-Jobs = Callable[[Sequence[tuple[str, dict[str, Any]]]], list[dict[str, Any]]]
+# Each with a title for whoever waits.
+Table = Callable[[Experiment | Sectioned, Sequence[str], str], list[dict[str, Any]]]  # rows of these points
+Jobs = Callable[[Sequence[tuple[str, dict[str, Any]]], str], list[dict[str, Any]]]
+
+NOW = "measured now"
 
 _RATES = {"MB/s": 10**6, "B/s": 1}
 
@@ -59,47 +64,122 @@ class Beside:
         }
 
 
-def kept(figures: Sequence[Figure], experiments: Path) -> list[Beside]:
-    """Without running anything. `experiments`: the directory beneath which experiments leave their rows."""
-    return [_kept(figure, experiments) for figure in figures]
+@dataclass(frozen=True)
+class Places:
+    """Where ours are left."""
+
+    experiments: Path  # their rows, by name
+    measured: Path  # what `measured` found, by figure
 
 
-def measured(figures: Sequence[Figure], run: Jobs, rows: Table, experiments: Path) -> list[Beside]:
-    """All that the machine can measure, measured with the machine as it is."""
-    facts = {f.id: _fact_job(f) for f in figures if f.ours.fact is not None}
-    jobs = {name: how for name, how in facts.items() if how is not None}
-    results = dict(zip(jobs, run([(name, job) for name, (job, _) in jobs.items()]), strict=True))
-    found = []
+@dataclass(frozen=True)
+class Batch:
+    """Figures that are measured together."""
+
+    title: str
+    figures: tuple[Figure, ...]
+    what: Experiment | Sectioned | None = None  # none: facts of a board
+    only: tuple[str, ...] = ()
+
+
+def kept(figures: Sequence[Figure], places: Places) -> list[Beside]:
+    """Without running anything."""
+    return [_kept(figure, places) for figure in figures]
+
+
+def measured(
+    figures: Sequence[Figure], run: Jobs, rows: Table, places: Places
+) -> tuple[list[Beside], list[str]]:
+    """All that the machine can measure, measured with the machine as it is, and what could not be: one that
+    fails keeps no other from being measured. Each is left in `places` as soon as it is there."""
+    own: dict[str, Beside] = {}
+    failures = []
+    batches = batches_of(figures)
+    for number, batch in enumerate(batches, 1):
+        title = f"published, {number} of {len(batches)}: {batch.title}"
+        try:
+            found = _measured(batch, run, rows, title)
+        except (PointFailed, BadExperiment, ValueError) as error:
+            failures.append(f"{batch.title}: {error}")
+            found = [Beside(figure, None, f"not measured: {error}") for figure in batch.figures]
+        for one in found:
+            own[one.figure.id] = one
+            _keep(one, places)
+    return [own.get(figure.id) or _kept(figure, places) for figure in figures], failures
+
+
+def batches_of(figures: Sequence[Figure]) -> list[Batch]:
+    """What is to be measured for them, in their order: facts of a board together, and what is a row of the
+    same points or of the same section."""
+    found: dict[tuple[str, ...], Batch] = {}
     for figure in figures:
-        if figure.id in jobs:
-            value = jobs[figure.id][1](results[figure.id])
-            found.append(Beside(figure, value, "measured now"))
-        elif figure.ours.experiment is not None:
-            wanted = figure.ours.experiment
+        wanted = figure.ours.experiment
+        if wanted is not None:
             what = load_experiment(wanted.name)
-            found.append(_of_rows(figure, rows(what, _only(what, wanted)), "measured now"))
+            only = tuple(_only(what, wanted))
+            title = f"{what.name} ({', '.join(only)})" if only else what.name
+            added = Batch(title, (figure,), what, only)
+        elif _fact_job(figure) is not None:
+            added = Batch(f"facts of {figure.board}", (figure,))
         else:
-            found.append(_kept(figure, experiments))
-    return found
+            continue
+        key = (added.title, *added.only)
+        before = found.get(key)
+        found[key] = added if before is None else replace(before, figures=(*before.figures, figure))
+    return list(found.values())
 
 
-def _kept(figure: Figure, experiments: Path) -> Beside:
-    wanted = figure.ours.experiment
+def _measured(batch: Batch, run: Jobs, rows: Table, title: str) -> list[Beside]:
+    if batch.what is not None:
+        table = rows(batch.what, batch.only, title)
+        return [_of_rows(figure, table, NOW) for figure in batch.figures]
+    jobs = [(figure, how) for figure in batch.figures if (how := _fact_job(figure)) is not None]
+    results = run([(figure.id, job) for figure, (job, _) in jobs], title)
+    return [
+        Beside(figure, value(result), NOW) for (figure, (_, value)), result in zip(jobs, results, strict=True)
+    ]
+
+
+def _keep(one: Beside, places: Places) -> None:
+    """Of facts the platform's file has what counts."""
+    if one.figure.ours.experiment is not None and one.ours is not None:
+        result = {"ours": one.ours, "low": one.low, "high": one.high}
+        keep_result(_place(one.figure, places), _meaning(one.figure), result)
+
+
+def _kept(figure: Figure, places: Places) -> Beside:
     if figure.given is not None:
         return Beside(figure, figure.given, f"platforms/{figure.board}.yaml")
+    wanted = figure.ours.experiment
     if wanted is None:
         return Beside(figure, None, figure.ours.missing or "the machine has no model for it")
-    directory = experiments / wanted.name
-    if wanted.section:
-        directory /= wanted.section
+    file = places.experiments / wanted.name / wanted.section / "rows.parquet"
+    last = _of_last_run(figure, wanted, file)
+    own = _place(figure, places)
+    found = kept_result(own, _meaning(figure))
+    if found is None or (last.ours is not None and file.stat().st_mtime_ns > own.stat().st_mtime_ns):
+        return last
+    return Beside(figure, found["ours"], "last --measure", found["low"], found["high"])
+
+
+def _of_last_run(figure: Figure, wanted: Row, file: Path) -> Beside:
     command = f"./bulkhead experiment {wanted.name}"
     if wanted.section:
         command += f" --only {wanted.section}"
     try:
-        rows = polars.read_parquet(directory / "rows.parquet").to_dicts()
+        rows = polars.read_parquet(file).to_dicts()
     except (OSError, polars.exceptions.PolarsError):
         return Beside(figure, None, f"not measured yet: {command}")
     return _of_rows(figure, rows, f"last run of {command}")
+
+
+def _place(figure: Figure, places: Places) -> Path:
+    return places.measured / f"{figure.id}.json"
+
+
+def _meaning(figure: Figure) -> str:
+    """Of the row that is ours: what was kept for another one is not it."""
+    return f"{figure.unit} {figure.ours.model_dump_json()}"
 
 
 def _of_rows(figure: Figure, rows: Sequence[dict[str, Any]], origin: str) -> Beside:
@@ -121,8 +201,9 @@ def _number(value: Any, unit: str) -> float:
 
 
 def _fact_job(figure: Figure) -> tuple[dict[str, Any], Callable[[dict[str, Any]], float]] | None:
+    if figure.ours.fact is None:
+        return None
     platform = board(figure.board)
-    assert figure.ours.fact is not None
     how = measurement(platform, figure.ours.fact)
     return None if how is None else (how.job(platform), how.value)
 
