@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 16
 WIDEST = 14  # column, in characters: longer words are folded
-WIDEST_NAME = 36  # of ranked rows
 
 
 def register(app: typer.Typer) -> None:
@@ -203,30 +202,29 @@ def _list(as_json: bool) -> None:
     console().print(table)
 
 
-def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False) -> None:
-    """Some rows, evenly, or the first ones of `ranked` rows: a terminal is no place for hundreds. Nor for all
-    columns: those that tell the rows apart, as many as fit. Ranked rows begin with their name."""
+def show_rows(rows: list[dict[str, Any]]) -> None:
+    """Some rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the rows
+    apart, as many as fit."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
 
     columns = [key for key in rows[0] if key != "digest" and not key.endswith((LOW, HIGH))]
-    rows = [{key: _with_interval(row, key) for key in columns} for row in rows]
-    step = 1 if ranked else max(1, -(-len(rows) // SHOWN_ROWS))
+    rows = [{key: value_and_interval(row, key) for key in columns} for row in rows]
+    step = max(1, -(-len(rows) // SHOWN_ROWS))
     shown = rows[::step][:SHOWN_ROWS]
-    keys = [key for key in columns if len({_cell(row[key]) for row in rows}) > 1]
+    keys = [key for key in columns if len({cell(row[key]) for row in rows}) > 1]
     keys = keys or columns
     keys.sort(key=lambda key: any(row[key] is None for row in rows))  # what only some rows have comes last
     table, left = Table(), console().width - 1
     for number, key in enumerate(keys):
-        widest = WIDEST_NAME if ranked and number == 0 else WIDEST
-        left -= 3 + min(widest, max(len(key), *(len(_cell(row[key])) for row in shown)))
+        left -= 3 + min(WIDEST, max(len(key), *(len(cell(row[key])) for row in shown)))
         if left < 0 and number > 0:
             keys = keys[:number]
             break
-        table.add_column(key, justify="right", max_width=widest, overflow="fold")
+        table.add_column(key, justify="right", max_width=WIDEST, overflow="fold")
     for row in shown:
-        table.add_row(*(_cell(row[key]) for key in keys))
+        table.add_row(*(cell(row[key]) for key in keys))
     console().print(table)
     if len(keys) < len(rows[0]) or len(shown) < len(rows):
         console().print(
@@ -234,21 +232,21 @@ def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False) -> None:
         )
 
 
-def _with_interval(row: dict[str, Any], key: str) -> Any:
+def value_and_interval(row: dict[str, Any], key: str) -> Any:
     """The value, and half of its interval behind it."""
     from bulkhead.experiments.intervals import HIGH, LOW
 
     low, high = row.get(key + LOW), row.get(key + HIGH)
     if low is None or high is None or low == high:
         return row[key]
-    return f"{_cell(row[key])} ±{_cell((high - low) / 2)}"
+    return f"{cell(row[key])} ±{(high - low) / 2:.2g}"
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, list):
-        return ", ".join(map(_cell, value))
+        return ", ".join(map(cell, value))
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 100 else f"{value:,.0f}"
     return str(value)
