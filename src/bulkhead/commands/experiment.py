@@ -54,25 +54,30 @@ def experiment(
         int | None,
         typer.Option(min=1, metavar="N", help="Runs of each point.", show_default="the file's"),
     ] = None,
+    small: Annotated[
+        bool, typer.Option("--quick", help="Fewer points and seeds, as the file says.", show_default=False)
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also run points that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
     from bulkhead.experiments.model import BadExperiment, BadSetting, load_experiment
-    from bulkhead.experiments.override import with_seeds, with_settings
+    from bulkhead.experiments.override import quick, with_seeds, with_settings
     from bulkhead.experiments.runner import PointFailed
 
     if name is None:
         _list(as_json)
         return
     given = [
+        *(("--quick",) if small else ()),
         *(word for s in settings or () for word in ("--set", s)),
         *(w for o in only or () for w in ("--only", o)),
         *(("--seeds", str(seeds)) if seeds is not None else ()),
     ]
     begin = time.monotonic()
     try:
-        what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
+        loaded = load_experiment(name)
+        what = with_seeds(with_settings(quick(loaded) if small else loaded, settings or ()), seeds)
         found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
     except BadSetting as error:
         raise typer.BadParameter(str(error)) from error
@@ -177,7 +182,8 @@ def _show(what: Experiment | Sectioned, found: Written, seconds: float) -> None:
             console().print(f"{trace.name}: recorded {trace.text()}")
     sections = ", ".join(table.section for table, _ in found if table.section)
     done = sections or f"{len(found[0][0].rows)} points on {what.platform}"
-    console().print(f"{what.name}: {done} in {seconds:.0f} s, {found[0][1][0]}", style="green")
+    pages = ", ".join(files[0] for _, files in found)
+    console().print(f"{what.name}: {done} in {seconds:.0f} s, {pages}", style="green")
 
 
 def _list(as_json: bool) -> None:

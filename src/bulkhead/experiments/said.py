@@ -53,6 +53,7 @@ class Section(Model):
     """What is shown of some rows."""
 
     title: Text
+    experiment: Text | None = None  # whose rows and plots these are
     plots: tuple[Plot, ...] = ()
     about: Text = "-"
 
