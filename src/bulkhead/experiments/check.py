@@ -109,6 +109,7 @@ def findings_of(experiment: Experiment) -> list[Finding]:
         *_values(experiment),
         *_parts(experiment),
         *_regulation(experiment),
+        *_partitions(experiment),
         *_said(experiment),
         *_plots((), experiment.plots, drawn, words),
     ]
@@ -218,16 +219,6 @@ def _regulation(experiment: Experiment) -> Findings:
             for name in names:
                 if name not in known:
                     yield _unknown(("regulation", number, key), "value", name, known)
-    for number, partition in enumerate(experiment.partitions):
-        for key in ("when", "llc", "bandwidth"):
-            value = getattr(partition, key)
-            for name in value if key == "when" else dict.fromkeys(references(value)):
-                if name not in known:
-                    yield _unknown(("partitions", number, key), "value", name, known)
-    named = {one.name for one in experiment.partitions}
-    for number, part in enumerate(experiment.parts):
-        if part.partition is not None and part.partition not in named:
-            yield _unknown(("parts", number, "partition"), "partition", part.partition, sorted(named))
     chosen = [("search", experiment.search.when)] if experiment.search is not None else []
     chosen += [(f"without[{number}]", these) for number, these in enumerate(experiment.without)]
     chosen += [(f"plots[{number}].where", plot.where) for number, plot in enumerate(experiment.plots)]
@@ -242,6 +233,20 @@ def _regulation(experiment: Experiment) -> Findings:
         for name in values:
             if name not in known:
                 yield _unknown((where,), "value", name, known)
+
+
+def _partitions(experiment: Experiment) -> Findings:
+    known = _names(experiment)
+    for number, partition in enumerate(experiment.partitions):
+        for key in ("when", "llc", "bandwidth"):
+            value = getattr(partition, key)
+            for name in value if key == "when" else dict.fromkeys(references(value)):
+                if name not in known:
+                    yield _unknown(("partitions", number, key), "value", name, known)
+    named = {one.name for one in experiment.partitions}
+    for number, part in enumerate(experiment.parts):
+        if part.partition is not None and part.partition not in named:
+            yield _unknown(("parts", number, "partition"), "partition", part.partition, sorted(named))
 
 
 def _said(experiment: Experiment) -> Findings:

@@ -11,7 +11,6 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,8 +24,8 @@ from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
 from bulkhead.env.paths import experiments_dir
 from bulkhead.experiments.check import findings_of, findings_of_sections
-from bulkhead.experiments.parts import REFERENCE, Part, problems_of
 from bulkhead.experiments.partitioned import Change, PartitionChoice, changes_at, labelled, partitions_at
+from bulkhead.experiments.parts import REFERENCE, Part, problems_of
 from bulkhead.experiments.regulated import Choice, Search, choice_at, is_at, with_budgets
 from bulkhead.experiments.said import Headline, Published, Relative, Section, Sheet
 from bulkhead.experiments.sweep import MAX_POINTS, key_of, plain, values_of, word

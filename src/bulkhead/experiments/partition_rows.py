@@ -21,7 +21,7 @@ COUNTED_BY_OWNER = {"read": "misses", "written": "write_backs"}  # of the last l
 
 
 def partition_columns(result: Result, measured: int, level: str) -> Row:
-    """`measured`: the owner of the measured part's memory; all others are beside it. `level`: the last one."""
+    """`measured`: owner of the measured part's memory; all others are beside it. `level`: the last one."""
     others = [owner for owner in range(1, len(result["held"][level])) if owner != measured]
     made: Row = {
         "measured_mb_s": _mb_s(result, level, [measured]),
@@ -47,7 +47,7 @@ def _most(differences: Any) -> int | None:
 
 
 def _held(result: Result, level: str, owners: Sequence[int]) -> int:
-    return sum(result["held"][level][owner] for owner in owners) * int(result["line_bytes"])
+    return int(sum(result["held"][level][owner] for owner in owners) * result["line_bytes"])
 
 
 def _moved(result: Result, level: str, owners: Sequence[int], way: str) -> int:

@@ -69,9 +69,7 @@ def _native_hashes(jobs: Sequence[tuple[str, Job]]) -> list[str]:
     if any("partitions" in job for _, job in jobs):
         core_modules()
     encoder = _file_hash(encoder_path())
-    return [
-        machine + workloads * runs_workloads(job) + encoder * ("partitions" in job) for _, job in jobs
-    ]
+    return [machine + workloads * runs_workloads(job) + encoder * ("partitions" in job) for _, job in jobs]
 
 
 def runs_workloads(job: Job) -> bool:

@@ -49,16 +49,21 @@ class Plot(Model):
     where: dict[Text, Any] = {}  # only rows with these values
 
 
-class Section(Model):
+class Shown(Model):
     """What is shown of some rows."""
 
     title: Text
-    experiment: Text | None = None  # whose rows and plots these are
     plots: tuple[Plot, ...] = ()
     about: Text = "-"
 
 
-class Sheet(Section):
+class Section(Shown):
+    """The same, of a part of an experiment."""
+
+    experiment: Text | None = None  # the experiment that this part is, which has the plots
+
+
+class Sheet(Shown):
     """The same, of an experiment's table."""
 
     name: Text

@@ -44,19 +44,22 @@ class Monitors:
 
     def read(self) -> list[Result]:
         """Bytes that each partition holds now, and that were read and written for it so far."""
-        found = [
-            {"name": one.wanted.name, "partid": one.partid, "owners": list(one.owners), "held": 0}
-            | {"moved": dict.fromkeys(DIRECTIONS, 0)}
+        found: list[Result] = [
+            {
+                "name": one.wanted.name,
+                "partid": one.partid,
+                "owners": list(one.owners),
+                "held": 0,
+                "moved": dict.fromkeys(DIRECTIONS, 0),
+            }
             for one in self._partitions
         ]
         for component, number, way, instance, monitor in self._all():
             self._select(component, instance, monitor)
             if way == "held":
-                value = self._value(component, CSU, 4, NOT_READY)
-                found[number]["held"] += value
+                found[number]["held"] += self._value(component, CSU, 4, NOT_READY)
             else:
-                value = self._value(component, MBWU_L, _LONG_BYTES, NOT_READY_L)
-                found[number]["moved"][way] += value
+                found[number]["moved"][way] += self._value(component, MBWU_L, _LONG_BYTES, NOT_READY_L)
         return found
 
     def _configure(self) -> None:
@@ -72,9 +75,11 @@ class Monitors:
         """Component, partition, what is counted, instance, monitor. Raises NoMonitor."""
         for component, instance in self._instances:
             resource = instance.resource
-            kinds = ("held",) if resource.storage_monitors is not None else ()
-            count = resource.storage_monitors.count if resource.storage_monitors is not None else 0
-            if resource.bandwidth_monitors is not None:
+            kinds: tuple[str, ...] = ()
+            count = 0
+            if resource.storage_monitors is not None:
+                kinds, count = ("held",), resource.storage_monitors.count
+            elif resource.bandwidth_monitors is not None:
                 kinds, count = tuple(DIRECTIONS), resource.bandwidth_monitors.count
             if len(kinds) * len(self._partitions) > count:
                 raise NoMonitor(f"'{instance.name}' has {count} monitors, too few for all partitions")

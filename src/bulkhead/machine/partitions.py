@@ -62,9 +62,7 @@ def partitions_of(job: Job) -> tuple[Partition, ...]:
         Partition(
             one,
             FIRST_DOMAIN_PARTID + number,
-            tuple(
-                owner for owner, part in enumerate(job["parts"], 1) if part.get("partition") == one.name
-            ),
+            tuple(owner for owner, part in enumerate(job["parts"], 1) if part.get("partition") == one.name),
         )
         for number, one in enumerate(given)
     )

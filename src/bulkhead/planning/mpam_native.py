@@ -138,7 +138,9 @@ def mpam() -> Mpam:
 
 def load_built() -> Mpam:
     """In a process whose starter has built it: nothing is built here from now on. Raises MissingTool."""
-    return cast("Mpam", load_compiled(module_path(), MODULE, "the compiled settings of MPAM", "was not built"))
+    return cast(
+        "Mpam", load_compiled(module_path(), MODULE, "the compiled settings of MPAM", "was not built")
+    )
 
 
 def module_path() -> Path:
