@@ -103,7 +103,8 @@ def test_hardware_and_software_limit_hogs_to_the_same_bandwidth() -> None:
     )  # fmt: skip
     hard, slow, software = rows(what, "hogs")
     assert hard["others_mb_s"] == pytest.approx(6 * 355.5, rel=0.02)
-    assert software["others_mb_s"] == pytest.approx(6 * 355.5, rel=0.05), "and what is left of a period"
+    written_before = 0.75 * 2**20 / software["simulated_ns"] * 1000  # MB/s: what the cache held of theirs
+    assert 6 * 355.5 * 0.98 < software["others_mb_s"] < 6 * 355.5 * 1.02 + written_before
     assert slow["max_ns"] > software["max_ns"], "a period begins with all that its budget allows"
 
 
