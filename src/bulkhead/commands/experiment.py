@@ -177,13 +177,31 @@ def _show(what: Experiment | Sectioned, found: Written, seconds: float) -> None:
     for table, _ in found:
         if table.section:
             console().print(f"{table.section}:", style="bold")
-        show_rows(table.rows)
+        _show_table(table)
         for trace in table.traces:
             console().print(f"{trace.name}: recorded {trace.text()}")
     sections = ", ".join(table.section for table, _ in found if table.section)
     done = sections or f"{len(found[0][0].rows)} points on {what.platform}"
     pages = ", ".join(files[0] for _, files in found)
     console().print(f"{what.name}: {done} in {seconds:.0f} s, {pages}", style="green")
+
+
+def _show_table(table: Table) -> None:
+    from bulkhead.experiments.regulated import is_at
+
+    printed = table.sheet.table
+    if printed is None:
+        show_rows(table.rows)
+        return
+    rows = [row for row in table.rows if is_at(printed.where, row)]
+    chosen = [{key: row.get(key) for key in _with_ends(printed.columns, row)} for row in rows or table.rows]
+    show_rows(chosen, of=(len(table.rows), len(table.rows[0])))
+
+
+def _with_ends(columns: Sequence[str], row: dict[str, Any]) -> list[str]:
+    from bulkhead.experiments.intervals import HIGH, LOW
+
+    return [end for key in columns for end in (key, key + LOW, key + HIGH) if end in row]
 
 
 def _list(as_json: bool) -> None:
@@ -209,9 +227,10 @@ def _list(as_json: bool) -> None:
     console().print(table)
 
 
-def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False) -> None:
+def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False, of: tuple[int, int] | None = None) -> None:
     """Some rows, evenly, or the first ones of `ranked` rows: a terminal is no place for hundreds. Nor for all
-    columns: those that tell the rows apart, as many as fit. Ranked rows begin with their name."""
+    columns: those that tell the rows apart, as many as fit. Ranked rows begin with their name. `of`: how many
+    rows and columns there are, where these are chosen ones."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
@@ -234,9 +253,10 @@ def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False) -> None:
     for row in shown:
         table.add_row(*(_cell(row[key]) for key in keys))
     console().print(table)
-    if len(keys) < len(rows[0]) or len(shown) < len(rows):
+    all_rows, all_columns = of or (len(rows), len(rows[0]))
+    if len(keys) < all_columns or len(shown) < all_rows:
         console().print(
-            f"{len(shown)} of {len(rows)} rows, {len(keys)} of {len(rows[0])} columns: all are in rows.csv"
+            f"{len(shown)} of {all_rows} rows, {len(keys)} of {all_columns} columns: all are in rows.csv"
         )
 
 

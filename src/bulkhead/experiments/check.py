@@ -223,6 +223,8 @@ def _regulation(experiment: Experiment) -> Findings:
     chosen += [(f"without[{number}]", these) for number, these in enumerate(experiment.without)]
     chosen += [(f"plots[{number}].where", plot.where) for number, plot in enumerate(experiment.plots)]
     chosen += [(f"published[{number}].where", one.where) for number, one in enumerate(experiment.published)]
+    if experiment.table is not None:
+        chosen.append(("table.where", experiment.table.where))
     chosen += [(f"changes[{number}].when", one.when) for number, one in enumerate(experiment.changes)]
     if experiment.relative is not None:
         chosen.append(("relative.to", experiment.relative.to))
@@ -254,6 +256,11 @@ def _said(experiment: Experiment) -> Findings:
     drawn = drawn_of(experiment)
     if experiment.relative is not None and experiment.relative.y not in DRAWN[experiment.result]:
         yield _unknown(("relative", "y"), "result", experiment.relative.y, DRAWN[experiment.result])
+    if experiment.table is not None:
+        words = (*_names(experiment), *SEEDS_DRAWN[experiment.result], *WORDS[experiment.result])
+        for number, name in enumerate(experiment.table.columns):
+            if name not in drawn and name not in words:
+                yield _unknown(("table", "columns", number), "column", name, (*words, *drawn))
     if experiment.headline is not None and experiment.headline.y not in drawn:
         yield _unknown(("headline", "y"), "result", experiment.headline.y, drawn)
     known = figures()

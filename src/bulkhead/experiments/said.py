@@ -49,11 +49,19 @@ class Plot(Model):
     where: dict[Text, Any] = {}  # only rows with these values
 
 
+class Printed(Model):
+    """What a terminal has room for."""
+
+    where: dict[Text, Any] = {}  # only rows with these values
+    columns: tuple[Text, ...]
+
+
 class Shown(Model):
     """What is shown of some rows."""
 
     title: Text
     plots: tuple[Plot, ...] = ()
+    table: Printed | None = None  # in a terminal; nothing: rows and columns as evenly as they fit
     about: Text = "-"
 
 
