@@ -60,6 +60,7 @@ def test_registers_hold_what_core_encodes_for_the_partitions_that_ask() -> None:
     assert [register(partid, CPBM) for partid in (3, 4)] == [0xF0F0, 0xFFFFFFFF]
     assert [register(partid, CMAX) & 0xFFFF for partid in (3, 4)] == [0x7F00, 0xFF00]
     assert register(MEMORY | 3, MBW_MIN) == 0x8000
+    assert register(MEMORY, MBW_MIN) == 0x0100, "who has no partition is not preferred, as after a reset"
     assert register(MEMORY | 4, MBW_MAX) == 1 << 31 | 0x3F00
     assert register(MEMORY | 4, PRI) & 7 == 0, "7 is the least urgent one of a file, and 0 is low here"
 

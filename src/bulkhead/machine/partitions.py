@@ -28,6 +28,9 @@ from bulkhead.planning.mpam_refusal import reason
 
 Job = dict[str, Any]
 
+# PARTID of parts without a partition: nothing limits them. After a reset it would have a minimum of the whole.
+UNLABELLED = 0
+
 
 class BadPartition(ValueError):
     """A partition asks for what the platform does not have."""
@@ -77,9 +80,9 @@ def divide(job: Job, partitions: Sequence[Partition], platform: Platform, machin
     components = [one.name for one in platform.mpam.components] if platform.mpam is not None else []
     for instance in instances(platform) if partitions else ():
         component = components.index(instance.component.name)
-        for one in partitions:
-            settings = settings_of(one.wanted, instance, platform)
-            for offset, value in writes_of(instance.resource, settings, instance.ris, one.partid):
+        wanted = {one.partid: settings_of(one.wanted, instance, platform) for one in partitions}
+        for partid, settings in {UNLABELLED: Settings(), **wanted}.items():
+            for offset, value in writes_of(instance.resource, settings, instance.ris, partid):
                 machine.component_write(component, offset, value)
     for one in partitions:
         for owner in one.owners:
