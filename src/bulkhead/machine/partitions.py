@@ -28,7 +28,7 @@ from bulkhead.planning.mpam_refusal import reason
 
 Job = dict[str, Any]
 
-# PARTID of parts without a partition: nothing limits them. After a reset it would have a minimum of the whole.
+# PARTID of parts without a partition: nothing limits them. After a reset it would have the whole as minimum.
 UNLABELLED = 0
 
 
