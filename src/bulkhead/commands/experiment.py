@@ -53,25 +53,30 @@ def experiment(
         int | None,
         typer.Option(min=1, metavar="N", help="Runs of each point.", show_default="the file's"),
     ] = None,
+    small: Annotated[
+        bool, typer.Option("--quick", help="Fewer points and seeds, as the file says.", show_default=False)
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also run points that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
     from bulkhead.experiments.model import BadExperiment, BadSetting, load_experiment
-    from bulkhead.experiments.override import with_seeds, with_settings
+    from bulkhead.experiments.override import quick, with_seeds, with_settings
     from bulkhead.experiments.runner import PointFailed
 
     if name is None:
         _list(as_json)
         return
     given = [
+        *(("--quick",) if small else ()),
         *(word for s in settings or () for word in ("--set", s)),
         *(w for o in only or () for w in ("--only", o)),
         *(("--seeds", str(seeds)) if seeds is not None else ()),
     ]
     begin = time.monotonic()
     try:
-        what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
+        loaded = load_experiment(name)
+        what = with_seeds(with_settings(quick(loaded) if small else loaded, settings or ()), seeds)
         found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
     except BadSetting as error:
         raise typer.BadParameter(str(error)) from error
@@ -171,12 +176,31 @@ def _show(what: Experiment | Sectioned, found: Written, seconds: float) -> None:
     for table, _ in found:
         if table.section:
             console().print(f"{table.section}:", style="bold")
-        show_rows(table.rows)
+        _show_table(table)
         for trace in table.traces:
             console().print(f"{trace.name}: recorded {trace.text()}")
     sections = ", ".join(table.section for table, _ in found if table.section)
     done = sections or f"{len(found[0][0].rows)} points on {what.platform}"
-    console().print(f"{what.name}: {done} in {seconds:.0f} s, {found[0][1][0]}", style="green")
+    pages = ", ".join(files[0] for _, files in found)
+    console().print(f"{what.name}: {done} in {seconds:.0f} s, {pages}", style="green")
+
+
+def _show_table(table: Table) -> None:
+    from bulkhead.experiments.regulated import is_at
+
+    printed = table.sheet.table
+    if printed is None:
+        show_rows(table.rows)
+        return
+    rows = [row for row in table.rows if is_at(printed.where, row)]
+    chosen = [{key: row.get(key) for key in _with_ends(printed.columns, row)} for row in rows or table.rows]
+    show_rows(chosen, of=(len(table.rows), len(table.rows[0])))
+
+
+def _with_ends(columns: Sequence[str], row: dict[str, Any]) -> list[str]:
+    from bulkhead.experiments.intervals import HIGH, LOW
+
+    return [end for key in columns for end in (key, key + LOW, key + HIGH) if end in row]
 
 
 def _list(as_json: bool) -> None:
@@ -202,9 +226,9 @@ def _list(as_json: bool) -> None:
     console().print(table)
 
 
-def show_rows(rows: list[dict[str, Any]]) -> None:
+def show_rows(rows: list[dict[str, Any]], *, of: tuple[int, int] | None = None) -> None:
     """Some rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the rows
-    apart, as many as fit."""
+    apart, as many as fit. `of`: how many rows and columns there are, where these are chosen ones."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
@@ -226,9 +250,10 @@ def show_rows(rows: list[dict[str, Any]]) -> None:
     for row in shown:
         table.add_row(*(cell(row[key]) for key in keys))
     console().print(table)
-    if len(keys) < len(rows[0]) or len(shown) < len(rows):
+    all_rows, all_columns = of or (len(rows), len(rows[0]))
+    if len(keys) < all_columns or len(shown) < all_rows:
         console().print(
-            f"{len(shown)} of {len(rows)} rows, {len(keys)} of {len(rows[0])} columns: all are in rows.csv"
+            f"{len(shown)} of {all_rows} rows, {len(keys)} of {all_columns} columns: all are in rows.csv"
         )
 
 
