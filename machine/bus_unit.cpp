@@ -64,7 +64,7 @@ void bus_unit::count_written(std::uint64_t lines_before)
 // What the shared levels have written to DRAM since.
 void bus_unit::count_sent(std::uint64_t lines_before)
 {
-    if (const std::uint64_t sent = memory_.counts().line_writes - lines_before; sent != 0) {
+    if (const std::uint64_t sent = memory_.counts().line_writes - lines_before; sent != 0) [[unlikely]] {
         tallies_.count(core_event::l2d_write_back, private_l2_ ? 0 : sent);
         tallies_.count(core_event::bus_access, sent);
     }
