@@ -18,8 +18,10 @@ void private_caches::l1_gives_up(written_back gone)
 }
 
 // Nearly every miss comes here where the level below takes lines on eviction: its calls are part of it.
-[[gnu::flatten]] void private_caches::l1_gives_up_clean(written_back gone, bool coming)
+[[gnu::flatten]] void private_caches::l1_gives_up_clean(cache::contents slot)
 {
+    const bool coming = cache::is_marked(slot);
+    written_back gone = l1d_.given_up(slot);
     gone.mpam = l1d_.gone_label();
     const bool of_shared_frame = (gone.line.value & shared_tag) != 0;
     gone.line.value &= ~shared_tag;

@@ -61,7 +61,7 @@ public:
         if (cache::is_dirty(gone)) [[unlikely]] {
             l1_gives_up(l1d_.given_up(gone));
         } else if (keeps_clean_ && cache::is_line(gone)) {
-            l1_gives_up_clean(l1d_.given_up(gone), cache::is_marked(gone));
+            l1_gives_up_clean(gone);
         }
     }
     [[gnu::noinline]] void fill_l2(phys_addr line, owner_id owner);
@@ -74,7 +74,7 @@ public:
 
 private:
     [[gnu::noinline]] void l1_gives_up(written_back gone);
-    [[gnu::noinline]] void l1_gives_up_clean(written_back gone, bool coming);
+    [[gnu::noinline]] void l1_gives_up_clean(cache::contents slot);
     void l2_gives_up(const std::optional<displaced> &gone);
 
     cache l1d_;

@@ -7,9 +7,10 @@
 
 namespace bulkhead::machine {
 
+// Two halves of one word: each line and each request has one, which is copied as a whole.
 struct mpam_label {
-    std::uint16_t partition = 0;
-    std::uint8_t monitor_group = 0;
+    std::uint32_t partition : 16 = 0;
+    std::uint32_t monitor_group : 16 = 0;
     constexpr bool operator==(const mpam_label &) const = default;
 };
 
