@@ -122,9 +122,8 @@ void memory_system::give_up_waiting(const memory_client &client, picoseconds now
     }
     const refused_client left = *own;
     const auto behind = wants_room_.erase(own);
-    const auto next = std::find_if(behind, wants_room_.end(), [&left](const refused_client &one) {
-        return one.wanted == left.wanted;
-    });
+    const auto next = std::find_if(behind, wants_room_.end(),
+                                   [&left](const refused_client &one) { return one.wanted == left.wanted; });
     if (next != wants_room_.end()) {
         next->client->room(now);
     }

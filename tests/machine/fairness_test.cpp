@@ -73,7 +73,10 @@ protected:
         memory().write_past(way, {.line = phys_addr{0x4000}, .kind = access_kind::write}, picoseconds{});
     }
     memory_system &memory() { return machine->memory(); }
-    bool may_write(asker &one) { return memory().has_room(way, one, mpam_label{}, machine->timeline().now()); }
+    bool may_write(asker &one)
+    {
+        return memory().has_room(way, one, mpam_label{}, machine->timeline().now());
+    }
     void wait_for_the_write() { machine->timeline().run(for_ever); }
 
     std::unique_ptr<simulated_machine> machine;
