@@ -55,11 +55,19 @@ void bus_unit::wait_for_write_room()
 // A line that left the core, and what went to DRAM because of it.
 void bus_unit::count_written(std::uint64_t lines_before)
 {
-    const std::uint64_t sent = memory_.counts().line_writes - lines_before;
     tallies_.count(core_event::l2d_access, private_l2_ ? 0 : 1);
-    tallies_.count(core_event::l2d_write_back, private_l2_ ? 1 : sent);
-    tallies_.count(core_event::bus_access, sent);
+    tallies_.count(core_event::l2d_write_back, private_l2_ ? 1 : 0);
+    count_sent(lines_before);
     count_beats();
+}
+
+// What the shared levels have written to DRAM since.
+void bus_unit::count_sent(std::uint64_t lines_before)
+{
+    if (const std::uint64_t sent = memory_.counts().line_writes - lines_before; sent != 0) {
+        tallies_.count(core_event::l2d_write_back, private_l2_ ? 0 : sent);
+        tallies_.count(core_event::bus_access, sent);
+    }
 }
 
 picoseconds bus_unit::write_back(written_back line)
@@ -78,10 +86,7 @@ void bus_unit::give_up_clean(written_back line, bool coming)
     const std::uint64_t before = memory_.counts().line_writes;
     memory_.write_back(route_, given, turn_.settled());
     tallies_.count(core_event::l2d_access);
-    if (const std::uint64_t sent = memory_.counts().line_writes - before; sent != 0) [[unlikely]] {
-        tallies_.count(core_event::l2d_write_back, sent);
-        tallies_.count(core_event::bus_access, sent);
-    }
+    count_sent(before);
     count_beats();
 }
 

@@ -80,6 +80,9 @@ public:
         }
         count_beats();
     }
+    // What others' caches gave up for this core had to make room below: what went to DRAM since then for that
+    // is this core's.
+    void count_sent(std::uint64_t lines_before);
     // A dirty line that another core wants, for which this one executes nothing: not among its events.
     void hand_over(written_back line, picoseconds when) { memory_.write_back(route_, write_of(line), when); }
 

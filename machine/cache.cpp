@@ -40,6 +40,17 @@ cache::cache(const cache_geometry &geometry, replacement_state state, std::size_
 {
 }
 
+std::vector<std::uint64_t> cache::lines_of_owners() const
+{
+    std::vector<std::uint64_t> lines(statistics_.owner_count());
+    for (const contents slot : slots_) {
+        if (is_line(slot)) {
+            ++lines[owner_of(slot).value];
+        }
+    }
+    return lines;
+}
+
 void cache::remark(phys_addr address, line_mark mark)
 {
     const place where = place_of(address);

@@ -190,6 +190,8 @@ public:
     }
 
     [[nodiscard]] bool contains(phys_addr address) const { return find(place_of(address)) != absent; }
+    // How many lines of each owner are here now.
+    [[nodiscard]] std::vector<std::uint64_t> lines_of_owners() const;
 
 private:
     static constexpr std::uint32_t line_shift = 16;

@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 
-// L1I is indexed by the virtual address and tagged by the physical one (Cortex-A53, A7 and A9 say so in
-// CTR.L1Ip), so that what is colored has all of its sets. The cache is asked for a name of the line: its
-// page, then the bits of the virtual address that lead to the set.
+// L1I is indexed by the virtual address and tagged by the physical one (Cortex-A53: DDI 0500D page 4-47,
+// CTR_EL0.L1Ip; Cortex-A9: DDI 0388I page 7-2; of others assumed), so that what is colored has all of its
+// sets. The cache is asked for a name of the line: its page, then the bits of the virtual address that lead
+// to the set.
 class line_names {
 public:
     explicit line_names(const cache_geometry &shape)

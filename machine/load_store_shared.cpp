@@ -31,8 +31,10 @@ void load_store_unit::shared(access what, owner_id owner)
     beside near;
     std::optional<picoseconds> others;
     if (write || !here) {
+        const std::uint64_t written = around_.memory.counts().line_writes;
         near = snoop_cluster(line, what.kind, owner);
         others = bus_.snoop_others(line, what.kind, owner, here || near.held, now);
+        bus_.count_sent(written);
     }
     if (here) {
         caches_.l1d().demand_uncounted(tagged, what.kind);

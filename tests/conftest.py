@@ -25,7 +25,10 @@ settings.register_profile("developer", database=DirectoryBasedExampleDatabase(EX
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "developer")
 
 
-@pytest.fixture(scope="session")
+# Of a module each: a build that takes longer than a test may is gone on with in the next one.
+
+
+@pytest.fixture(scope="module")
 def machine_built() -> None:
     """The simulated machine as a Python module."""
     from bulkhead.machine.native import built_machine
@@ -33,7 +36,7 @@ def machine_built() -> None:
     built_machine()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def workloads_built() -> None:
     """With it, the workloads that it can execute."""
     from bulkhead.machine.native import built_machine
@@ -41,7 +44,7 @@ def workloads_built() -> None:
     built_machine(workloads=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hosted_built() -> None:
     """The hypervisor, bare-metal guests and the program that runs them on the machine."""
     from bulkhead.machine.hosted import ensure_hosted

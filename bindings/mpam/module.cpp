@@ -16,6 +16,7 @@
 
 #include "core/mpam_decode.h"
 #include "core/mpam_plan.h"
+#include "core/mpam_registers.h"
 #include "core/mpam_settings.h"
 
 namespace {
@@ -98,6 +99,21 @@ mpam_settings got(const mpam_features &of, const mpam_settings &settings)
     require(check(of, settings).first == MPAM_ACCEPTED, "a setting");
     mpam_settings_writes(&of, &settings, 0, 0, &writes);
     mpam_settings_decode(&of, &writes, &found);
+    return found;
+}
+
+// Offsets and values of the 32-bit writes that give `partid` of instance `ris` accepted settings.
+std::vector<std::pair<std::uint32_t, std::uint32_t>>
+writes_of(const mpam_features &of, const mpam_settings &settings, std::uint32_t ris, std::uint32_t partid)
+{
+    mpam_writes writes{};
+    require(check(of, settings).first == MPAM_ACCEPTED, "a setting");
+    require(ris <= MPAMF_IDR_RIS_MAX && partid <= MPAMF_IDR_PARTID_MAX, "an instance or a PARTID");
+    mpam_settings_writes(&of, &settings, ris, partid, &writes);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+    for (std::uint32_t i = 0; i < writes.count; ++i) {
+        found.emplace_back(writes.write[i].offset, writes.write[i].value);
+    }
     return found;
 }
 
@@ -245,6 +261,8 @@ NB_MODULE(_mpam, module) // NOLINT(performance-unnecessary-value-param): the mac
         .def("portions", &division::portions, nb::arg("owner"));
     module.def("check", &check, nb::arg("features"), nb::arg("settings"));
     module.def("got", &got, nb::arg("features"), nb::arg("settings"));
+    module.def("writes", &writes_of, nb::arg("features"), nb::arg("settings"), nb::arg("ris"),
+               nb::arg("partid"));
     module.def("guarantees_sum", &guarantees_sum, nb::arg("width"), nb::arg("shares"));
     module.def(
         "limit", [](const share &value, std::uint32_t width) { return rounded(mpam_limit, value, width); },

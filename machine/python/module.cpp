@@ -148,6 +148,30 @@ public:
             taken(regulation::driver::make(*machine_, taken(regulation_from_json(description)), reached_));
     }
 
+    // MPAM's label of all that the core asks memory for from now on.
+    void label(std::uint32_t number, std::uint32_t partid, std::uint32_t group)
+    {
+        if (number >= machine_->core_count()) {
+            throw std::invalid_argument("there is no core " + std::to_string(number));
+        }
+        if (partid > UINT16_MAX || group > UINT8_MAX) {
+            throw std::invalid_argument("PARTID " + std::to_string(partid) + ", group " +
+                                        std::to_string(group) + ": 16 and 8 bits are possible");
+        }
+        machine_->core_at(core_id{number})
+            .set_label({static_cast<std::uint16_t>(partid), static_cast<std::uint8_t>(group)});
+    }
+
+    // Registers of an MPAM component, as software sees them that needs no time.
+    std::uint64_t component_read(std::size_t number, std::uint64_t offset, unsigned bytes)
+    {
+        return component(number).read(offset, bytes, now());
+    }
+    void component_write(std::size_t number, std::uint64_t offset, std::uint64_t value)
+    {
+        component(number).write(offset, 4, value, now());
+    }
+
     // Programs say nothing when they end: they are looked at after each slice.
     std::string run(std::uint64_t until_ps)
     {
@@ -170,11 +194,9 @@ public:
 
     [[nodiscard]] std::string results() const
     {
-        picoseconds at{};
-        for (std::size_t i = 0; i < machine_->core_count(); ++i) {
-            at = std::max(at, machine_->core_at(core_id{static_cast<std::uint32_t>(i)}).clock());
-        }
+        const picoseconds at = now();
         json found = results_of(*machine_, at);
+        found["held"] = lines_held(*machine_);
         json walks = json::array();
         for (const on_core &one : walks_) {
             std::vector<std::uint64_t> times;
@@ -226,6 +248,24 @@ private:
         return taken(walk_from_json(description)).walks == 0;
     }
 
+    // What all cores have reached.
+    [[nodiscard]] picoseconds now() const
+    {
+        picoseconds at{};
+        for (std::size_t i = 0; i < machine_->core_count(); ++i) {
+            at = std::max(at, machine_->core_at(core_id{static_cast<std::uint32_t>(i)}).clock());
+        }
+        return at;
+    }
+
+    mpam::component &component(std::size_t number)
+    {
+        if (machine_->mpam() == nullptr || number >= machine_->mpam()->count()) {
+            throw std::invalid_argument("there is no MPAM component " + std::to_string(number));
+        }
+        return machine_->mpam()->at(number);
+    }
+
     core &free_core(std::uint32_t number)
     {
         if (number >= machine_->core_count()) {
@@ -267,6 +307,11 @@ NB_MODULE(_machine, module) // NOLINT(performance-unnecessary-value-param): the 
              nb::arg("replays") = 1, nb::arg("endless") = false, nb::arg("start_ps") = 0,
              nb::arg("space") = "")
         .def("regulate", &python_machine::regulate, nb::arg("description"))
+        .def("label", &python_machine::label, nb::arg("core"), nb::arg("partid"), nb::arg("group") = 0)
+        .def("component_read", &python_machine::component_read, nb::arg("component"), nb::arg("offset"),
+             nb::arg("nbytes") = 4)
+        .def("component_write", &python_machine::component_write, nb::arg("component"), nb::arg("offset"),
+             nb::arg("value"))
         .def("run", &python_machine::run, nb::arg("until_ps"), nb::call_guard<nb::gil_scoped_release>())
         .def("results", &python_machine::results);
 }

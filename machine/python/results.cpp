@@ -102,4 +102,14 @@ json results_of(simulated_machine &from, picoseconds at)
             {"dram", of_dram(from.memory(), at)}};
 }
 
+json lines_held(simulated_machine &from)
+{
+    json levels = json::object();
+    for (std::size_t i = 0; i < from.memory().level_count(); ++i) {
+        const shared_level &level = from.memory().level(i);
+        levels[level.settings().name] = level.storage().lines_of_owners();
+    }
+    return levels;
+}
+
 } // namespace bulkhead::machine

@@ -11,4 +11,7 @@ namespace bulkhead::machine {
 // `at`: the time up to which the machine ran.
 nlohmann::json results_of(simulated_machine &from, picoseconds at);
 
+// How many lines of each owner of memory are in each shared level now.
+nlohmann::json lines_held(simulated_machine &from);
+
 } // namespace bulkhead::machine

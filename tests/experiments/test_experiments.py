@@ -506,18 +506,6 @@ def test_a_terminal_shows_the_columns_that_fit_and_tell_rows_apart(monkeypatch: 
     assert "40 rows" in text
 
 
-def test_of_ranked_rows_the_first_are_shown_with_their_whole_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What moves a headline most comes first in `sensitivity`; rows picked evenly would leave it out."""
-    rows = [{"parameter": f"dram.controller.parameter_{n:02}", "change": 100 - n} for n in range(50)]
-    out = io.StringIO()
-    monkeypatch.setattr(command, "console", lambda: Console(file=out, width=80))
-    command.show_rows(rows, ranked=True)
-    text = out.getvalue()
-    shown = [n for n in range(50) if f"dram.controller.parameter_{n:02}" in text]
-    assert shown == list(range(command.SHOWN_ROWS))
-    assert f"{command.SHOWN_ROWS} of 50 rows" in text
-
-
 def test_what_a_swept_value_does_not_change_is_the_same_job() -> None:
     """Runs of it are made once."""
     points = regulators("regulation.threshold=[60, 80]", only=("unregulated", "tracking", "membomb"))

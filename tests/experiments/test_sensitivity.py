@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from fractions import Fraction
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
+from rich.console import Console
 from typer.testing import CliRunner
 
 from bulkhead.cli import build_app
+from bulkhead.commands import sensitivity as command
 from bulkhead.config.flow_costs import MemoryBudget
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_names, platform_path
@@ -23,7 +26,7 @@ from bulkhead.config.timing import Section, TlbLevel
 from bulkhead.experiments.model import BadExperiment, Experiment, experiment_names, load_experiment
 from bulkhead.experiments.output import drawing_of
 from bulkhead.experiments.override import with_seeds, with_settings
-from bulkhead.experiments.sensitivity import asked, sensitivity, sheet_of
+from bulkhead.experiments.sensitivity import AS_IT_IS, asked, sensitivity, sheet_of
 from bulkhead.machine.assumed import assumed
 from bulkhead.machine.point import run_point
 
@@ -134,6 +137,43 @@ def small_on(name: str) -> Experiment:
     assert isinstance(what, Experiment)
     parts = tuple(part.model_copy(update={"colors": None}) for part in what.parts)
     return what.model_copy(update={"seeds": 1, "parts": parts, "sweep": {**what.sweep, "coloring": [False]}})
+
+
+def made_up(parameters: int) -> list[dict[str, Any]]:
+    """With the longest name and values that a platform's file has."""
+    name = "interconnect.masters[12].regulator.burst"
+    both = [
+        {
+            "parameter": f"{name}_{n:02}",
+            "value": "100 ns",
+            "to": "75000 ps",
+            "headline": 1.388472,
+            "headline_low": 1.385751,
+            "headline_high": 1.391194,
+            "change_percent": 25.5 - n,
+            "refused": None,
+        }
+        for n in range(parameters)
+    ]
+    base = both[0] | {"parameter": AS_IT_IS, "value": "", "to": "", "change_percent": 0.0}
+    refused = both[-1] | {"headline": None, "headline_low": None, "headline_high": None}
+    refused |= {"change_percent": None, "refused": "it must be a power of two"}
+    return [base, both[0], refused, *both[1:]]
+
+
+@pytest.mark.parametrize("width", [72, 80, 100])
+def test_the_table_has_room_for_the_change_at_any_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """Figures are never cut; names are folded where there is no room."""
+    out = io.StringIO()
+    monkeypatch.setattr(command, "console", lambda: Console(file=out, width=width))
+    command._show(made_up(40))
+    text = out.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    for figure in ("+25.5 %", "+24.5 %", "1.388 ±0.0027", "100 ns → 75000 ps", "cannot be"):
+        assert figure in text
+    assert "…" not in text
+    assert "+12.5 %" in text and "+10.5 %" not in text, "what moves it most comes first"
+    assert "16 of 42 rows" in text
 
 
 def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:

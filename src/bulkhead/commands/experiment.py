@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 16
 WIDEST = 14  # column, in characters: longer words are folded
-WIDEST_NAME = 36  # of ranked rows
 
 
 def register(app: typer.Typer) -> None:
@@ -54,25 +53,30 @@ def experiment(
         int | None,
         typer.Option(min=1, metavar="N", help="Runs of each point.", show_default="the file's"),
     ] = None,
+    small: Annotated[
+        bool, typer.Option("--quick", help="Fewer points and seeds, as the file says.", show_default=False)
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also run points that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
     from bulkhead.experiments.model import BadExperiment, BadSetting, load_experiment
-    from bulkhead.experiments.override import with_seeds, with_settings
+    from bulkhead.experiments.override import quick, with_seeds, with_settings
     from bulkhead.experiments.runner import PointFailed
 
     if name is None:
         _list(as_json)
         return
     given = [
+        *(("--quick",) if small else ()),
         *(word for s in settings or () for word in ("--set", s)),
         *(w for o in only or () for w in ("--only", o)),
         *(("--seeds", str(seeds)) if seeds is not None else ()),
     ]
     begin = time.monotonic()
     try:
-        what = with_seeds(with_settings(load_experiment(name), settings or ()), seeds)
+        loaded = load_experiment(name)
+        what = with_seeds(with_settings(quick(loaded) if small else loaded, settings or ()), seeds)
         found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
     except BadSetting as error:
         raise typer.BadParameter(str(error)) from error
@@ -172,12 +176,31 @@ def _show(what: Experiment | Sectioned, found: Written, seconds: float) -> None:
     for table, _ in found:
         if table.section:
             console().print(f"{table.section}:", style="bold")
-        show_rows(table.rows)
+        _show_table(table)
         for trace in table.traces:
             console().print(f"{trace.name}: recorded {trace.text()}")
     sections = ", ".join(table.section for table, _ in found if table.section)
     done = sections or f"{len(found[0][0].rows)} points on {what.platform}"
-    console().print(f"{what.name}: {done} in {seconds:.0f} s, {found[0][1][0]}", style="green")
+    pages = ", ".join(files[0] for _, files in found)
+    console().print(f"{what.name}: {done} in {seconds:.0f} s, {pages}", style="green")
+
+
+def _show_table(table: Table) -> None:
+    from bulkhead.experiments.regulated import is_at
+
+    printed = table.sheet.table
+    if printed is None:
+        show_rows(table.rows)
+        return
+    rows = [row for row in table.rows if is_at(printed.where, row)]
+    chosen = [{key: row.get(key) for key in _with_ends(printed.columns, row)} for row in rows or table.rows]
+    show_rows(chosen, of=(len(table.rows), len(table.rows[0])))
+
+
+def _with_ends(columns: Sequence[str], row: dict[str, Any]) -> list[str]:
+    from bulkhead.experiments.intervals import HIGH, LOW
+
+    return [end for key in columns for end in (key, key + LOW, key + HIGH) if end in row]
 
 
 def _list(as_json: bool) -> None:
@@ -203,52 +226,52 @@ def _list(as_json: bool) -> None:
     console().print(table)
 
 
-def show_rows(rows: list[dict[str, Any]], *, ranked: bool = False) -> None:
-    """Some rows, evenly, or the first ones of `ranked` rows: a terminal is no place for hundreds. Nor for all
-    columns: those that tell the rows apart, as many as fit. Ranked rows begin with their name."""
+def show_rows(rows: list[dict[str, Any]], *, of: tuple[int, int] | None = None) -> None:
+    """Some rows, evenly: a terminal is no place for hundreds. Nor for all columns: those that tell the rows
+    apart, as many as fit. `of`: how many rows and columns there are, where these are chosen ones."""
     from rich.table import Table
 
     from bulkhead.experiments.intervals import HIGH, LOW
 
     columns = [key for key in rows[0] if key != "digest" and not key.endswith((LOW, HIGH))]
-    rows = [{key: _with_interval(row, key) for key in columns} for row in rows]
-    step = 1 if ranked else max(1, -(-len(rows) // SHOWN_ROWS))
+    rows = [{key: value_and_interval(row, key) for key in columns} for row in rows]
+    step = max(1, -(-len(rows) // SHOWN_ROWS))
     shown = rows[::step][:SHOWN_ROWS]
-    keys = [key for key in columns if len({_cell(row[key]) for row in rows}) > 1]
+    keys = [key for key in columns if len({cell(row[key]) for row in rows}) > 1]
     keys = keys or columns
     keys.sort(key=lambda key: any(row[key] is None for row in rows))  # what only some rows have comes last
     table, left = Table(), console().width - 1
     for number, key in enumerate(keys):
-        widest = WIDEST_NAME if ranked and number == 0 else WIDEST
-        left -= 3 + min(widest, max(len(key), *(len(_cell(row[key])) for row in shown)))
+        left -= 3 + min(WIDEST, max(len(key), *(len(cell(row[key])) for row in shown)))
         if left < 0 and number > 0:
             keys = keys[:number]
             break
-        table.add_column(key, justify="right", max_width=widest, overflow="fold")
+        table.add_column(key, justify="right", max_width=WIDEST, overflow="fold")
     for row in shown:
-        table.add_row(*(_cell(row[key]) for key in keys))
+        table.add_row(*(cell(row[key]) for key in keys))
     console().print(table)
-    if len(keys) < len(rows[0]) or len(shown) < len(rows):
+    all_rows, all_columns = of or (len(rows), len(rows[0]))
+    if len(keys) < all_columns or len(shown) < all_rows:
         console().print(
-            f"{len(shown)} of {len(rows)} rows, {len(keys)} of {len(rows[0])} columns: all are in rows.csv"
+            f"{len(shown)} of {all_rows} rows, {len(keys)} of {all_columns} columns: all are in rows.csv"
         )
 
 
-def _with_interval(row: dict[str, Any], key: str) -> Any:
+def value_and_interval(row: dict[str, Any], key: str) -> Any:
     """The value, and half of its interval behind it."""
     from bulkhead.experiments.intervals import HIGH, LOW
 
     low, high = row.get(key + LOW), row.get(key + HIGH)
     if low is None or high is None or low == high:
         return row[key]
-    return f"{_cell(row[key])} ±{_cell((high - low) / 2)}"
+    return f"{cell(row[key])} ±{(high - low) / 2:.2g}"
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, list):
-        return ", ".join(map(_cell, value))
+        return ", ".join(map(cell, value))
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 100 else f"{value:,.0f}"
     return str(value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain_of, console, print_json, result_object
+
+SHOWN = 16  # rows: they come with what moves the headline most first
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +42,7 @@ def sensitivity(
     as_json: AsJson = False,
 ) -> None:
     """An experiment's headline against other values of each assumed parameter of its platform."""
-    from bulkhead.commands.experiment import show_rows, table_facts
+    from bulkhead.commands.experiment import table_facts
     from bulkhead.commands.run import run_quietly
     from bulkhead.env.paths import build_dir
     from bulkhead.experiments import sensitivity as library
@@ -94,5 +96,30 @@ def sensitivity(
         )
         return
     console().print(sheet.title, style="bold")
-    show_rows([{key: value for key, value in row.items() if key != "side"} for row in rows], ranked=True)
+    _show(rows)
     console().print(f"{what.name}: {len(rows) - 1} variations in {seconds:.0f} s, {files[0]}", style="green")
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    """The first ones, with how much each moves the headline, at any width: names are folded before figures
+    are."""
+    from rich.table import Table
+
+    from bulkhead.commands.experiment import cell, value_and_interval
+
+    table = Table()
+    table.add_column("parameter", overflow="fold")
+    table.add_column("value", justify="right", overflow="fold", max_width=18)
+    table.add_column("headline", justify="right", overflow="fold", max_width=18)
+    table.add_column("change", justify="right", no_wrap=True)
+    for row in rows[:SHOWN]:
+        change = row["change_percent"]
+        table.add_row(
+            row["parameter"],
+            f"{row['value']} → {row['to']}" if row["to"] else row["value"],
+            "cannot be" if row["refused"] else cell(value_and_interval(row, "headline")),
+            "–" if change is None else f"{change:+.1f} %",
+        )
+    console().print(table)
+    if len(rows) > SHOWN:
+        console().print(f"{SHOWN} of {len(rows)} rows: all are in rows.csv")

@@ -19,7 +19,7 @@ from bulkhead.published.figures import figures
 
 if TYPE_CHECKING:
     from bulkhead.experiments.model import Experiment, Sectioned
-    from bulkhead.experiments.said import Plot
+    from bulkhead.experiments.said import Plot, Section
 
 Findings = Iterator[Finding]
 
@@ -36,6 +36,23 @@ DRAWN = {
         "translation_ns",
         "dram_utilization",
         "simulated_ns",
+    ),
+    "partitions": (
+        "max_ns",
+        "mean_ns",
+        "min_ns",
+        "p99_ns",
+        "walks",
+        "evicted_by_others",
+        "dram_utilization",
+        "simulated_ns",
+        "measured_mb_s",
+        "others_mb_s",
+        "measured_kib",
+        "others_kib",
+        "held_off_bytes",
+        "read_off_bytes",
+        "written_off_bytes",
     ),
     "slowdown": (
         "rt_slowdown",
@@ -61,9 +78,15 @@ DRAWN = {
         "simulated_ns",
     ),
 }
-COUNTED = ("walks", "evicted_by_others", "simulated_ns")  # what says how long a run was
-SEEDS_DRAWN = {"walk-times": ("longest_ns",), "slowdown": (), "phases": ()}  # of all seeds together
-WORDS = {"walk-times": (), "slowdown": ("rt", "nrt"), "phases": ()}  # other keys of rows
+OFF = ("held_off_bytes", "read_off_bytes", "written_off_bytes")  # what monitors are off, at most
+COUNTED = ("walks", "evicted_by_others", "simulated_ns", *OFF)  # what says how long a run was
+SEEDS_DRAWN = {  # of all seeds together
+    "walk-times": ("longest_ns",),
+    "partitions": ("longest_ns",),
+    "slowdown": (),
+    "phases": (),
+}
+WORDS = {"walk-times": (), "partitions": (), "slowdown": ("rt", "nrt"), "phases": ()}  # other keys of rows
 
 
 def drawn_of(experiment: Experiment) -> tuple[str, ...]:
@@ -86,6 +109,7 @@ def findings_of(experiment: Experiment) -> list[Finding]:
         *_values(experiment),
         *_parts(experiment),
         *_regulation(experiment),
+        *_partitions(experiment),
         *_said(experiment),
         *_plots((), experiment.plots, drawn, words),
     ]
@@ -97,10 +121,14 @@ def findings_of_sections(what: Sectioned) -> list[Finding]:
     from bulkhead.experiments.sections import WAYS
 
     found = []
-    if what.platform != PLATFORM:
+    measured = [one for one in what.sections.values() if one.experiment is None]
+    if measured and what.platform != PLATFORM:
         cause = f"{quoted(what.platform)}: sections are measured on one platform alone"
         found.append(Finding(("platform",), "not-on-platform", cause, PLATFORM))
     for name, section in what.sections.items():
+        if section.experiment is not None:
+            found += _of_experiment(name, section)
+            continue
         if name not in WAYS:
             found.append(_unknown(("sections", name), "section", name, list(WAYS)))
             continue
@@ -112,6 +140,17 @@ def findings_of_sections(what: Sectioned) -> list[Finding]:
                 _unknown((*path, key), "value", key, columns) for key in plot.where if key not in columns
             ]
     return found
+
+
+def _of_experiment(name: str, section: Section) -> Findings:
+    """A section that is an experiment of its own, which says the rest."""
+    from bulkhead.experiments.model import experiment_names
+
+    if section.experiment not in experiment_names():
+        path: KeyPath = ("sections", name, "experiment")
+        yield _unknown(path, "experiment", section.experiment, experiment_names())
+    if section.plots:
+        yield Finding(("sections", name, "plots"), "conflict", "these are those of its experiment")
 
 
 def _platform(experiment: Experiment) -> Findings:
@@ -184,6 +223,9 @@ def _regulation(experiment: Experiment) -> Findings:
     chosen += [(f"without[{number}]", these) for number, these in enumerate(experiment.without)]
     chosen += [(f"plots[{number}].where", plot.where) for number, plot in enumerate(experiment.plots)]
     chosen += [(f"published[{number}].where", one.where) for number, one in enumerate(experiment.published)]
+    if experiment.table is not None:
+        chosen.append(("table.where", experiment.table.where))
+    chosen += [(f"changes[{number}].when", one.when) for number, one in enumerate(experiment.changes)]
     if experiment.relative is not None:
         chosen.append(("relative.to", experiment.relative.to))
     if experiment.headline is not None:
@@ -195,11 +237,30 @@ def _regulation(experiment: Experiment) -> Findings:
                 yield _unknown((where,), "value", name, known)
 
 
+def _partitions(experiment: Experiment) -> Findings:
+    known = _names(experiment)
+    for number, partition in enumerate(experiment.partitions):
+        for key in ("when", "llc", "bandwidth"):
+            value = getattr(partition, key)
+            for name in value if key == "when" else dict.fromkeys(references(value)):
+                if name not in known:
+                    yield _unknown(("partitions", number, key), "value", name, known)
+    named = {one.name for one in experiment.partitions}
+    for number, part in enumerate(experiment.parts):
+        if part.partition is not None and part.partition not in named:
+            yield _unknown(("parts", number, "partition"), "partition", part.partition, sorted(named))
+
+
 def _said(experiment: Experiment) -> Findings:
     """Names in what the file says of its rows."""
     drawn = drawn_of(experiment)
     if experiment.relative is not None and experiment.relative.y not in DRAWN[experiment.result]:
         yield _unknown(("relative", "y"), "result", experiment.relative.y, DRAWN[experiment.result])
+    if experiment.table is not None:
+        words = (*_names(experiment), *SEEDS_DRAWN[experiment.result], *WORDS[experiment.result])
+        for number, name in enumerate(experiment.table.columns):
+            if name not in drawn and name not in words:
+                yield _unknown(("table", "columns", number), "column", name, (*words, *drawn))
     if experiment.headline is not None and experiment.headline.y not in drawn:
         yield _unknown(("headline", "y"), "result", experiment.headline.y, drawn)
     known = figures()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,10 @@ class Means:
     def points(self) -> Path:
         """Where results are kept, by their key."""
         return self.directory / "points"
+
+    def of(self, name: str) -> Means:
+        """Of another experiment, whose results are kept beside those of this one."""
+        return replace(self, name=name, directory=self.directory.parent / name)
 
     def jobs(self, jobs: Sequence[tuple[str, Job]], what: str = "") -> list[Result]:
         """Of the simulated machine, in their order. `what`: which ones, for people. Raises PointFailed."""

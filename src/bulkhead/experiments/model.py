@@ -11,7 +11,6 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +24,7 @@ from bulkhead.config.quantity import BYTE_UNITS, parse
 from bulkhead.config.source import read_file
 from bulkhead.env.paths import experiments_dir
 from bulkhead.experiments.check import findings_of, findings_of_sections
+from bulkhead.experiments.partitioned import Change, PartitionChoice, changes_at, labelled, partitions_at
 from bulkhead.experiments.parts import REFERENCE, Part, problems_of
 from bulkhead.experiments.regulated import Choice, Search, choice_at, is_at, with_budgets
 from bulkhead.experiments.said import Headline, Published, Relative, Section, Sheet
@@ -51,7 +51,9 @@ class Experiment(Sheet):
     fixed: dict[str, Any] = {}
     differ: tuple[Text, ...] = ()  # no point has the same value for two of these
     parts: tuple[Part, ...] = Field(min_length=1, max_length=64)
-    result: Literal["walk-times", "slowdown", "phases"]
+    partitions: tuple[PartitionChoice, ...] = ()  # MPAM's
+    changes: tuple[Change, ...] = ()  # of the machine
+    result: Literal["walk-times", "slowdown", "phases", "partitions"]
     leave_out: int = Field(
         0, ge=0, le=MOST_ITERATIONS
     )  # first walks or iterations that are not counted: caches are still cold
@@ -63,17 +65,21 @@ class Experiment(Sheet):
     regulation: tuple[Choice, ...] = ()  # the first one that is meant for a point
     search: Search | None = None  # of static budgets
     without: tuple[dict[Text, Any], ...] = ()  # there are no points with these values
+    quick: dict[Text, Any] = {}  # values in place of others, for a look that takes seconds
     published: tuple[Published, ...] = ()
 
 
 class Sectioned(Model):
-    """One whose parts are measured in different ways (sections.py), each named after its way."""
+    """One whose parts are measured in different ways (sections.py), each named after its way; or whose parts
+    are experiments of their own."""
 
     experiment: FormatVersion
     name: Name
     title: Text
     platform: Text
     sections: dict[Text, Section] = Field(min_length=1)
+    seeds: int | None = Field(None, ge=1, le=MOST_SEEDS)  # in place of those of the experiments
+    small: bool = False  # the quick form of the experiments
 
     def sheet(self, section: str) -> Sheet:
         shown = self.sections[section]
@@ -193,13 +199,15 @@ def alone_jobs(points: Sequence[PointJob]) -> list[tuple[str, Job]]:
 
 
 def alone_job(job: Job, part: Job) -> Job:
-    rest = {key: value for key, value in job.items() if key not in ("regulation", "iterations_of")}
+    limits = ("regulation", "iterations_of", "partitions")
+    rest = {key: value for key, value in job.items() if key not in limits}
     return {**rest, "parts": [unlimited(part)]}
 
 
 def unlimited(part: Job) -> Job:
     """The part without what limits it."""
-    return {key: value for key, value in part.items() if key not in ("bandwidth", "criticality", "start_ps")}
+    limits = ("bandwidth", "criticality", "partition", "start_ps")
+    return {key: value for key, value in part.items() if key not in limits}
 
 
 def alone_key(part: Job) -> str:
@@ -229,6 +237,14 @@ def _job(experiment: Experiment, key: str, point: Point) -> Job:
     if choice is not None:
         given = {name: value for name, value in choice.given().items() if name != "when"}
         more["regulation"] = _filled(given, point)
+    partitions = partitions_at(experiment.partitions, point, _filled)
+    parts = labelled(parts, partitions)
+    if partitions:
+        more["partitions"] = partitions
+    if changes := changes_at(experiment.changes, point, _filled):
+        more["set"] = changes
+    if experiment.result == "partitions":
+        more["from_part"] = measured_part(experiment)  # traffic is that beside it
     if choice is None or not str(more["regulation"]["policy"]).startswith("dynamic"):
         parts = [without_no_budget(part) for part in parts]  # where nobody else would give one
     made = {"platform": platform_of(experiment, point), "parts": parts, **more}
@@ -275,10 +291,8 @@ def _filled(value: Any, point: Point) -> Any:
         return [_filled(item, point) for item in value]
     if isinstance(value, dict):
         return {key: _filled(item, point) for key, item in value.items()}
-    if isinstance(value, Decimal):
-        return float(value)
     if not isinstance(value, str):
-        return value
+        return plain(value)
     if value.startswith("$") and value[1:] in point:
         return point[value[1:]]
     return REFERENCE.sub(lambda found: str(point[found[1]]), value)

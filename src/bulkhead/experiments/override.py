@@ -6,6 +6,7 @@ The command calls it between reading the file and making points; what is wrong i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -72,9 +73,33 @@ def with_seeds(experiment: Experiment | Sectioned, seeds: int | None) -> Experim
     """`--seeds N`."""
     if seeds is None:
         return experiment
-    if isinstance(experiment, Sectioned):
+    if isinstance(experiment, Sectioned) and _measured_otherwise(experiment):
         raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has sections, which have no seeds")
     return experiment.model_copy(update={"seeds": seeds})
+
+
+def quick(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
+    """`--quick`: the values that the file has for it."""
+    if isinstance(experiment, Sectioned):
+        if _measured_otherwise(experiment):
+            raise BadExperiment(f"--quick: '{experiment.name}' has sections without a quick form (--only)")
+        return experiment.model_copy(update={"small": True})
+    if not experiment.quick:
+        raise BadExperiment(f"--quick: '{experiment.name}' has no quick form (--set, --seeds)")
+    found = with_settings(
+        experiment, [f"{key}={json.dumps(_plain(value))}" for key, value in experiment.quick.items()]
+    )
+    assert isinstance(found, Experiment)
+    return found
+
+
+def _measured_otherwise(what: Sectioned) -> bool:
+    """Has it sections that are no experiments?"""
+    return any(one.experiment is None for one in what.sections.values())
+
+
+def _plain(value: Any) -> Any:
+    return [plain(one) for one in value] if isinstance(value, (list, tuple)) else plain(value)
 
 
 def _swept(key: str, value: Any) -> list[Any]:
@@ -137,4 +162,9 @@ def _set_value(setting: str, text: str) -> Any:
         value = YAML(typ="safe", pure=True).load(text)
     except (YAMLError, ValueError, RecursionError) as error:
         raise BadSetting(f"--set {quoted(setting)}: the value cannot be read") from error
+    return [_exact(one) for one in value] if isinstance(value, list) else _exact(value)
+
+
+def _exact(value: Any) -> Any:
+    """As a file has a number with a point."""
     return Decimal(repr(value)) if isinstance(value, float) else value

@@ -59,6 +59,7 @@ class Part(Model):
     criticality: Value = None
     bandwidth: Value = None
     bandwidth_when: dict[Text, Any] = {}  # only at points with these values
+    partition: Value = None  # by name, where the point has it (partitioned.py)
     # A program:
     workload: Value = None
     params: dict[Text, Value] = {}
@@ -91,6 +92,7 @@ class PointPart(Model):
     tables: Literal["cached", "uncached"] = "cached"
     criticality: Literal["rt", "best-effort"] = "best-effort"
     bandwidth: dict[str, Any] | str | None = None  # machine/regulation.py checks it
+    partition: Text | None = None
     workload: Text | None = None
     params: dict[Text, Number] = {}
     endless: bool = False

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bulkhead.experiments.model import Experiment, PointJob, alone_jobs, alone_key, measured_part
+from bulkhead.experiments.partition_rows import partition_columns
 from bulkhead.experiments.phases import phases
 from bulkhead.experiments.regulated import is_at
 from bulkhead.experiments.said import Relative
@@ -71,6 +72,8 @@ def _measured(
         ]
     if experiment.result == "phases":
         return [phase_row(one, result) for one, result in zip(points, results, strict=True)]
+    if experiment.result == "partitions":
+        return [partition_row(experiment, one, result) for one, result in zip(points, results, strict=True)]
     return [walk_times(experiment, one, result) for one, result in zip(points, results, strict=True)]
 
 
@@ -99,6 +102,14 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",
     }
+
+
+def partition_row(experiment: Experiment, one: PointJob, result: dict[str, Any]) -> Row:
+    """Walk times, and what each partition had of cache and memory."""
+    name = measured_part(experiment)
+    owner = next(number for number, part in enumerate(one.job["parts"], 1) if part["name"] == name)
+    last = list(result["levels"])[-1]
+    return {**walk_times(experiment, one, result), **partition_columns(result, owner, last)}
 
 
 def phase_row(one: PointJob, result: dict[str, Any]) -> Row:

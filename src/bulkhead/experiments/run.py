@@ -8,15 +8,24 @@ unless what it depends on has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bulkhead.experiments.budgets import find_budgets
 from bulkhead.experiments.check import with_interval
 from bulkhead.experiments.intervals import combined
 from bulkhead.experiments.means import Means
-from bulkhead.experiments.model import BadExperiment, Experiment, PointJob, Sectioned, alone_jobs, points_of
+from bulkhead.experiments.model import (
+    BadExperiment,
+    Experiment,
+    PointJob,
+    Sectioned,
+    alone_jobs,
+    load_experiment,
+    points_of,
+)
 from bulkhead.experiments.output import Recorded
+from bulkhead.experiments.override import quick, with_seeds
 from bulkhead.experiments.rows import Row, rows_of
 from bulkhead.experiments.runner import Job, Result, runs_workloads
 from bulkhead.experiments.said import Sheet
@@ -49,10 +58,22 @@ def tables_of(
         yield from _of_sections(what, only, means, again)
 
 
+def _experiment_of(what: Sectioned, section: str) -> Experiment:
+    """The one that the section is, as it is run here."""
+    found = load_experiment(str(what.sections[section].experiment))
+    made = with_seeds(quick(found) if what.small else found, what.seeds)
+    if not isinstance(made, Experiment):
+        raise BadExperiment(f"section '{section}': '{made.name}' has sections itself")
+    return made
+
+
 def count_points(what: Experiment | Sectioned) -> int:
     if isinstance(what, Experiment):
         return len(points_of(what))
-    return sum(WAYS[name].points() for name in what.sections)
+    return sum(
+        WAYS[name].points() if section.experiment is None else len(points_of(_experiment_of(what, name)))
+        for name, section in what.sections.items()
+    )
 
 
 def _of_points(what: Experiment, only: Sequence[str], means: Means, again: bool) -> Table:
@@ -88,6 +109,11 @@ def _of_sections(what: Sectioned, only: Sequence[str], means: Means, again: bool
     built_machine(workloads=False)
     if again:
         means.forget()
-    for name in what.sections:
-        if name in only or not only:
+    for name, section in what.sections.items():
+        if name not in only and only:
+            continue
+        if section.experiment is not None:
+            part = means.of(section.experiment)
+            yield replace(_of_points(_experiment_of(what, name), (), part, again), section=name)
+        else:
             yield Table(what.sheet(name), WAYS[name].rows(means), means.directory / name, section=name)

@@ -22,8 +22,10 @@ from typing import Any
 
 from bulkhead.config.load import load_platform
 from bulkhead.config.locate import platform_path
+from bulkhead.env.compiled import core_modules
 from bulkhead.env.progress import progress
 from bulkhead.machine.native import module_path, workload_image
+from bulkhead.planning.mpam_native import module_path as encoder_path
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -40,8 +42,7 @@ def run_jobs(
 ) -> list[Result]:
     """The results in the order of the jobs, kept in `keep` by their key. Raises PointFailed."""
     found: dict[int, Result] = {}
-    machine, workloads = _file_hash(module_path()), _file_hash(workload_image())
-    hashes = [input_hash(job, machine + workloads * runs_workloads(job)) for _, job in jobs]
+    hashes = [input_hash(job, native) for (_, job), native in zip(jobs, _native_hashes(jobs), strict=True)]
     first = {one: index for index, one in reversed(list(enumerate(hashes)))}  # equal jobs are run once
     if keep is not None:
         for index in first.values():
@@ -60,6 +61,15 @@ def run_jobs(
                 keep_result(keep / f"{jobs[index][0]}.json", hashes[index], result)
             update(len(found) / len(first), jobs[index][0])
     return [found[first[one]] for one in hashes]
+
+
+def _native_hashes(jobs: Sequence[tuple[str, Job]]) -> list[str]:
+    """Of what is compiled and makes each result: the machine, workloads, core/'s encoding of partitions."""
+    machine, workloads = _file_hash(module_path()), _file_hash(workload_image())
+    if any("partitions" in job for _, job in jobs):
+        core_modules()
+    encoder = _file_hash(encoder_path())
+    return [machine + workloads * runs_workloads(job) + encoder * ("partitions" in job) for _, job in jobs]
 
 
 def runs_workloads(job: Job) -> bool:

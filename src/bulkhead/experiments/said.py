@@ -49,15 +49,29 @@ class Plot(Model):
     where: dict[Text, Any] = {}  # only rows with these values
 
 
-class Section(Model):
+class Printed(Model):
+    """What a terminal has room for."""
+
+    where: dict[Text, Any] = {}  # only rows with these values
+    columns: tuple[Text, ...]
+
+
+class Shown(Model):
     """What is shown of some rows."""
 
     title: Text
     plots: tuple[Plot, ...] = ()
+    table: Printed | None = None  # in a terminal; nothing: rows and columns as evenly as they fit
     about: Text = "-"
 
 
-class Sheet(Section):
+class Section(Shown):
+    """The same, of a part of an experiment."""
+
+    experiment: Text | None = None  # the experiment that this part is, which has the plots
+
+
+class Sheet(Shown):
     """The same, of an experiment's table."""
 
     name: Text

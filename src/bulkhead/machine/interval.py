@@ -26,6 +26,11 @@ def between(before: Result, after: Result) -> Result:
         late | {key: late[key] - early[key] for key in counted}
         for early, late in zip(before["engines"], after["engines"], strict=True)
     ]
+    # What partitions hold stays as it is at the end.
+    found["partitions"] = [
+        late | {"moved": _less(late["moved"], early["moved"])}
+        for early, late in zip(before["partitions"], after["partitions"], strict=True)
+    ]
     dram = found["dram"]
     dram["utilization"] = dram["busy_cycles"] / dram["cycles"] if dram["cycles"] else 0.0
     return found

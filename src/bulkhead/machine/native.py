@@ -59,6 +59,15 @@ class Machine(Protocol):
     def regulate(self, description: str) -> None:
         """Budgets and regulators (machine/regulation/settings.h), described as JSON, from now on."""
 
+    def label(self, core: int, partid: int, group: int = 0) -> None:
+        """MPAM's label of all that the core asks memory for from now on."""
+
+    def component_read(self, component: int, offset: int, nbytes: int = 4) -> int:
+        """A register of an MPAM component, now."""
+
+    def component_write(self, component: int, offset: int, value: int) -> None:
+        """The same, of 32 bits."""
+
     def run(self, until_ps: int) -> str:
         """Until all walks that have an end are done ("stopped"), nothing is left ("idle"), or "reached"."""
 

@@ -22,6 +22,8 @@ from bulkhead.machine.engines import Space, regulate
 from bulkhead.machine.engines import described as engine_of
 from bulkhead.machine.interval import between
 from bulkhead.machine.native import Machine, load_machine, table_frames
+from bulkhead.machine.partition_monitors import Monitors
+from bulkhead.machine.partitions import divide, partitions_of
 from bulkhead.machine.patterns import one_bank, rows_of_core, same_bank
 from bulkhead.machine.placement import Placement, Region
 from bulkhead.machine.programs import (
@@ -67,6 +69,7 @@ _OWN_KEYS = (
     "table_levels",
     "criticality",
     "bandwidth",
+    "partition",
 )
 
 
@@ -80,29 +83,32 @@ def run_point(job: Job) -> Result:
     settings = job_settings(job)
     machine = load_machine(json.dumps(settings))
     placement = Placement.of_parts(job_platform(job), parts)
+    partitions = partitions_of(job)
+    divide(job, partitions, job_platform(job), machine)
+    monitors = Monitors(partitions, job_platform(job), machine)
     programs = [part["name"] for part in parts if "workload" in part]
     wanted = int(job.get("iterations", 0))
     _start_parts(job, machine, settings, placement)
     _start_engines(job, machine, settings, placement)
     limits = _limits(job, machine, placement) if is_limited(job) else None  # parts lie as without
     until = int(job.get("until_ps", LONGEST_PS))
-    begin = int(job.get("from_ps", 0))
+    begin = _begin(job)
     before: Result | None = None
     if job.get("from_iterations", False):
         begin = run_preparations(machine, until)
-        before = json.loads(machine.results())
+        before = _results(machine, monitors)
     if limits is not None:
         machine.regulate(limits)
     if begin and before is None:
         machine.run(min(begin, until))
-        before = json.loads(machine.results())
+        before = _results(machine, monitors)
     if wanted:
         waited_for = job.get("iterations_of", ())
         leave_out = int(job.get("leave_out", 0))
         ending = run_iterations(machine, programs, wanted, leave_out, until, begin, waited_for)
     else:
         ending = machine.run(until)
-    found: Result = json.loads(machine.results())
+    found = _results(machine, monitors)
     if before is not None:
         found = between(before, found)
     found["ending"] = ending
@@ -115,6 +121,18 @@ def run_point(job: Job) -> Result:
     for name, walk in zip(walks, found["walks"], strict=True):
         walk["name"] = name
     return found
+
+
+def _begin(job: Job) -> int:
+    """From when on things are counted: `from_ps`, or when the part `from_part` begins."""
+    if "from_part" not in job:
+        return int(job.get("from_ps", 0))
+    return next(int(part.get("start_ps", 0)) for part in job["parts"] if part["name"] == job["from_part"])
+
+
+def _results(machine: Machine, monitors: Monitors) -> Result:
+    found: Result = json.loads(machine.results())
+    return found | {"partitions": monitors.read()}
 
 
 def job_platform(job: Job) -> Platform:
@@ -255,6 +273,8 @@ def _set(where: Any, way: list[str], path: str, value: Any) -> None:
         raise BadJob(f"there is no setting '{path}'")
     if rest:
         _set(where[key], rest, path, value)
+    elif value is None:
+        del where[key]  # what can be left out, as a private cache
     else:
         where[key] = value
 

@@ -8,7 +8,7 @@ this puts keys of the file into its terms, and its refusals into the file's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from bulkhead.config.platform import Platform
@@ -86,9 +86,14 @@ def portions_of_colors(colors: Sequence[int], count: int, portions: int) -> int 
     return sum(((1 << each) - 1) << color * each for color in colors)
 
 
-def _controls(llc: Llc) -> dict[str, Fraction | bool | None]:
+def beside_portions(llc: Llc, portions: int | None) -> Settings:
+    """These portions, and what else is asked for."""
+    return replace(_without_amount(llc), cache_portions=portions, cmax=llc.max)
+
+
+def _without_amount(llc: Llc) -> Settings:
     """What is asked for beside the amount."""
-    return {"cmin": llc.min, "cmax_soft": llc.soft, "associativity": llc.associativity}
+    return Settings(cmin=llc.min, cmax_soft=llc.soft, associativity=llc.associativity)
 
 
 def _request(division: Division, owner: _Owner, platform: Platform, portions: int | None) -> None:
@@ -122,11 +127,7 @@ def _by_portions(
         return
     for number, owner in enumerate(owners):
         bitmap = bitmap_of(division.portions(number))
-        result.settings[owner.index] = Settings(
-            cache_portions=bitmap,
-            cmax=owner.llc.max,
-            **_controls(owner.llc),  # type: ignore[arg-type]
-        )
+        result.settings[owner.index] = beside_portions(owner.llc, bitmap)
         if owner.llc.portions is None:
             got = f"{bitmap.bit_count()} of {portions} portions of {instance.name}"
             choice = Choice(f"{owner.key}.portions", mask_text(bitmap), _reason(owner, platform, got))
@@ -160,7 +161,7 @@ def _by_capacity(owners: Sequence[_Owner], platform: Platform, instance: Instanc
         return
     for number, owner in enumerate(owners):
         limit = Fraction(division.steps(number), 1 << width)
-        result.settings[owner.index] = Settings(cmax=limit, **_controls(owner.llc))  # type: ignore[arg-type]
+        result.settings[owner.index] = replace(_without_amount(owner.llc), cmax=limit)
         if owner.llc.max is None:
             got = f"a limit of {percent_text(limit)} of {instance.name}"
             choice = Choice(f"{owner.key}.max", percent_text(limit), _reason(owner, platform, got))

@@ -8,9 +8,11 @@ directions. Nothing is decided here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Protocol, cast
 
 from bulkhead.config.mpam import Resource
@@ -118,6 +120,9 @@ class Mpam(Protocol):
     def Division(self) -> Division: ...  # noqa: N802
     def check(self, features: NativeFeatures, settings: NativeSettings) -> Pair: ...
     def got(self, features: NativeFeatures, settings: NativeSettings) -> NativeSettings: ...
+    def writes(
+        self, features: NativeFeatures, settings: NativeSettings, ris: int, partid: int
+    ) -> list[Pair]: ...
     def guarantees_sum(self, width: int, shares: Sequence[Pair]) -> int: ...
     def limit(self, share: Pair, width: int) -> tuple[bool, Pair]: ...
     def guarantee(self, share: Pair, width: int) -> tuple[bool, Pair]: ...
@@ -126,9 +131,20 @@ class Mpam(Protocol):
 @cache
 def mpam() -> Mpam:
     """Raises BuildFailed, or MissingTool where it cannot be built."""
-    core_modules()
-    path = compiled_path("bindings/mpam", MODULE)
-    return cast("Mpam", load_compiled(path, MODULE, "the compiled settings of MPAM", "was not built"))
+    if MODULE not in sys.modules:
+        core_modules()
+    return load_built()
+
+
+def load_built() -> Mpam:
+    """In a process whose starter has built it: nothing is built here from now on. Raises MissingTool."""
+    return cast(
+        "Mpam", load_compiled(module_path(), MODULE, "the compiled settings of MPAM", "was not built")
+    )
+
+
+def module_path() -> Path:
+    return compiled_path("bindings/mpam", MODULE)
 
 
 def pair_of(share: Fraction) -> Pair:
@@ -210,3 +226,8 @@ def refusal_of(resource: Resource, settings: Settings) -> Pair:
 def got(resource: Resource, settings: Settings) -> Settings:
     """What the hardware makes of accepted settings: every control that it has."""
     return from_native(mpam().got(features_of(resource), to_native(settings)))
+
+
+def writes_of(resource: Resource, settings: Settings, ris: int, partid: int) -> list[Pair]:
+    """Offsets and values of the 32-bit register writes that give a partition accepted settings."""
+    return mpam().writes(features_of(resource), to_native(settings), ris, partid)

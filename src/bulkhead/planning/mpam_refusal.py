@@ -47,6 +47,13 @@ def refused(
     return Finding((*place, *key), code, cause, allowed)
 
 
+def reason(instance: Instance, settings: Settings, refusal: int, control: int) -> str:
+    """The same, of a partition that is no domain's, in words."""
+    key, register = CONTROLS[control]
+    _, cause, allowed = _why(instance, settings, refusal, control, register, 1)
+    return f"{'.'.join(key)}: {cause} (allowed: {allowed})"
+
+
 def offered_keys(resource: Resource, section: str) -> tuple[str, ...]:
     """Keys of `llc` or `bandwidth` that the instance has a control for."""
     bare = native.mpam().Settings()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What partitions got, from a run's results: traffic and room of each one as the machine counts them by
+owner of memory, and how far MPAM's monitors, which count by label, are off.
+
+rows.py calls this for the result `partitions`. Pure arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bulkhead.machine.facts import MB, PS_PER_S
+from bulkhead.machine.partition_monitors import DIRECTIONS
+
+Row = dict[str, Any]
+Result = dict[str, Any]
+
+KIB = 1 << 10
+COUNTED_BY_OWNER = {"read": "misses", "written": "write_backs"}  # of the last level
+
+
+def partition_columns(result: Result, measured: int, level: str) -> Row:
+    """`measured`: owner of the measured part's memory; all others are beside it. `level`: the last one."""
+    others = [owner for owner in range(1, len(result["held"][level])) if owner != measured]
+    made: Row = {
+        "measured_mb_s": _mb_s(result, level, [measured]),
+        "others_mb_s": _mb_s(result, level, others),
+        "measured_kib": _held(result, level, [measured]) / KIB,
+        "others_kib": _held(result, level, others) / KIB,
+    }
+    partitions = result["partitions"]
+    made["held_monitor_kib"] = [one["held"] / KIB for one in partitions]
+    made["held_off_bytes"] = _most(one["held"] - _held(result, level, one["owners"]) for one in partitions)
+    for way in DIRECTIONS:
+        made[f"{way}_monitor_mb"] = [one["moved"][way] / MB for one in partitions]
+        made[f"{way}_off_bytes"] = _most(
+            one["moved"][way] - _moved(result, level, one["owners"], way) for one in partitions
+        )
+    return made
+
+
+def _most(differences: Any) -> int | None:
+    """The one furthest from 0; None: there are no partitions."""
+    found: list[int] = list(differences)
+    return max(found, key=abs) if found else None
+
+
+def _held(result: Result, level: str, owners: Sequence[int]) -> int:
+    return int(sum(result["held"][level][owner] for owner in owners) * result["line_bytes"])
+
+
+def _moved(result: Result, level: str, owners: Sequence[int], way: str) -> int:
+    counted = result["levels"][level]["owners"]
+    lines = sum(counted[owner][COUNTED_BY_OWNER[way]] for owner in owners)
+    return int(lines * result["line_bytes"])
+
+
+def _mb_s(result: Result, level: str, owners: Sequence[int]) -> float:
+    moved = sum(_moved(result, level, owners, way) for way in COUNTED_BY_OWNER)
+    return float(moved / MB * PS_PER_S / result["simulated_ps"])

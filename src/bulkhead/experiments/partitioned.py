@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an experiment's file says of MPAM's partitions, and of the machine itself: which ones at which points.
+
+model.py puts it into jobs; machine/partitions.py says what the keys mean. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bulkhead.config.base import Model, Text
+from bulkhead.experiments.parts import Value
+from bulkhead.experiments.regulated import is_at
+
+Point = dict[str, Any]
+Job = dict[str, Any]
+
+
+class PartitionChoice(Model):
+    """A partition, at points with these values. Where several have one name, the first one is meant."""
+
+    name: Text
+    when: dict[Text, Any] = {}
+    llc: dict[Text, Value] = {}
+    bandwidth: dict[Text, Value] = {}
+
+
+class Change(Model):
+    """Settings of the machine by their path, at points with these values."""
+
+    when: dict[Text, Any] = {}
+    set: dict[Text, Any]
+
+
+def partitions_at(
+    choices: Sequence[PartitionChoice], point: Point, fill: Callable[[Any, Point], Any]
+) -> list[Job]:
+    """As a job has them: of what has no value at the point nothing is asked."""
+    found: dict[str, Job] = {}
+    for one in choices:
+        if one.name in found or not is_at(one.when, point):
+            continue
+        found[one.name] = {"name": one.name}
+        for section in ("llc", "bandwidth"):
+            filled = fill(getattr(one, section), point)
+            asked = {key: value for key, value in filled.items() if value is not None}
+            if asked:
+                found[one.name][section] = asked
+    return list(found.values())
+
+
+def labelled(parts: Sequence[Job], partitions: Sequence[Job]) -> list[Job]:
+    """Parts without a partition that there is not at this point."""
+    names = [one["name"] for one in partitions]
+    return [
+        part
+        if part.get("partition") in names
+        else {key: value for key, value in part.items() if key != "partition"}
+        for part in parts
+    ]
+
+
+def changes_at(changes: Sequence[Change], point: Point, fill: Callable[[Any, Point], Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in changes:
+        if is_at(one.when, point):
+            found |= fill(one.set, point)
+    return found

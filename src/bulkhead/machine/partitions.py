@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPAM partitions of a job: what each one asks for becomes register writes of the platform's components, and
+the cores of its parts get its label.
+
+`point` calls this before anything runs. Settings are made as the planner makes those of domains, and core/
+encodes them; nothing is decided here. PARTIDs are those of domains, in the order of the job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from bulkhead.config.base import Model, Text
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import key_text
+from bulkhead.config.shares import AUTO_LLC, UNLIMITED, Bandwidth, Llc
+from bulkhead.machine.native import Machine
+from bulkhead.planning.mechanism import Instance, instances, is_llc
+from bulkhead.planning.mpam import FIRST_DOMAIN_PARTID, Settings
+from bulkhead.planning.mpam_bandwidth import bandwidth_of
+from bulkhead.planning.mpam_cache import beside_portions
+from bulkhead.planning.mpam_native import ACCEPTED, load_built, refusal_of, writes_of
+from bulkhead.planning.mpam_refusal import reason
+
+Job = dict[str, Any]
+
+# PARTID of parts without a partition: nothing limits them. After a reset it would have the whole as minimum.
+UNLABELLED = 0
+
+
+class BadPartition(ValueError):
+    """A partition asks for what the platform does not have."""
+
+
+class Wanted(Model):
+    """A partition of a job, with the keys of a domain in a system file. The cache's portions are named."""
+
+    name: Text
+    llc: Llc = AUTO_LLC
+    bandwidth: Bandwidth = UNLIMITED
+
+
+@dataclass(frozen=True)
+class Partition:
+    wanted: Wanted
+    partid: int
+    owners: tuple[int, ...]  # of memory: its parts, the first part being 1
+
+
+def partitions_of(job: Job) -> tuple[Partition, ...]:
+    """Raises BadPartition."""
+    given = [_validated(one) for one in job.get("partitions", ())]
+    names = [one.name for one in given]
+    if len(set(names)) < len(names):
+        raise BadPartition(f"partitions: two of {', '.join(names)} have one name")
+    for part in job["parts"]:
+        if part.get("partition") not in (None, *names):
+            known = ", ".join(names) or "none"
+            raise BadPartition(f"part '{part['name']}': '{part['partition']}' is no partition ({known})")
+    return tuple(
+        Partition(
+            one,
+            FIRST_DOMAIN_PARTID + number,
+            tuple(owner for owner, part in enumerate(job["parts"], 1) if part.get("partition") == one.name),
+        )
+        for number, one in enumerate(given)
+    )
+
+
+def divide(job: Job, partitions: Sequence[Partition], platform: Platform, machine: Machine) -> None:
+    """Writes the settings and labels the cores. Raises BadPartition."""
+    if partitions and platform.mpam is None:
+        raise BadPartition(f"platform '{platform.name}' has no MPAM")
+    if partitions:
+        load_built()
+    components = [one.name for one in platform.mpam.components] if platform.mpam is not None else []
+    for instance in instances(platform) if partitions else ():
+        component = components.index(instance.component.name)
+        wanted = {one.partid: settings_of(one.wanted, instance, platform) for one in partitions}
+        for partid, settings in {UNLABELLED: Settings(), **wanted}.items():
+            for offset, value in writes_of(instance.resource, settings, instance.ris, partid):
+                machine.component_write(component, offset, value)
+    for one in partitions:
+        for owner in one.owners:
+            machine.label(job["parts"][owner - 1]["core"], one.partid)
+
+
+def settings_of(wanted: Wanted, instance: Instance, platform: Platform) -> Settings:
+    """What the partition asks of one resource instance. Raises BadPartition where core/ refuses it."""
+    settings = Settings()
+    if is_llc(instance, platform):
+        settings = beside_portions(wanted.llc, wanted.llc.portions)
+    elif instance.resource.memory is not None:
+        settings = bandwidth_of(wanted.bandwidth, instance.resource)
+    refusal, control = refusal_of(instance.resource, settings)
+    if refusal != ACCEPTED:
+        raise BadPartition(f"partition '{wanted.name}', {reason(instance, settings, refusal, control)}")
+    return settings
+
+
+def _validated(given: Any) -> Wanted:
+    try:
+        wanted = Wanted.model_validate(given)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        wrong = [f"{key_text(('partitions', *one['loc']))}: {one['msg']}" for one in found]
+        raise BadPartition("; ".join(wrong)) from error
+    if any(getattr(wanted.llc, key) is not None for key in ("colors", "share", "size")):
+        raise BadPartition(f"partition '{wanted.name}', llc: what is divided here are named `portions`")
+    if not wanted.bandwidth.unlimited:
+        raise BadPartition(f"partition '{wanted.name}', bandwidth: budgets are those of parts")
+    return wanted
