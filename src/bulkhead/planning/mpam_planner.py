@@ -146,8 +146,8 @@ def _of_instance(
 
 
 def _of_each(settings: Settings, count: int) -> Settings:
-    """Of each of a domain's PARTIDs. Its limits and its place in the order of shares are divided among them, so
-    that all together keep them; the guest may use any one alone, so that each has the whole guarantee."""
+    """Of each of a domain's PARTIDs. Its limits and its place in the order of shares are divided among them,
+    so that all together keep them; the guest may use any one alone, so that each has the whole guarantee."""
 
     def part(share: Fraction | None) -> Fraction | None:
         return None if share is None else share / count
