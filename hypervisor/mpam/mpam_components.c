@@ -8,6 +8,7 @@
 #include "console/console.h"
 #include "core/manifest_mpam.h"
 #include "core/mpam_difference.h"
+#include "core/mpam_label.h"
 #include "mpam/mpam_labels.h"
 #include "mpam/mpam_registers.h"
 #include "vm/clock.h"
@@ -87,6 +88,33 @@ static bool is_as_stated(uint32_t component, uint32_t instance, const struct mpa
     return difference.field == NULL;
 }
 
+static bool guests_choose_groups(void)
+{
+    const struct manifest_header *manifest = system_manifest();
+
+    for (uint32_t i = 0; i < manifest->domains.count; i++) {
+        if (manifest_domains(manifest)[i].mpam_virtual != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing maps the groups of a guest with virtual PARTIDs: it can choose each one that the core has. One that
+ * a component has not is an error there, which the guest could cause as often as it likes, and whose request
+ * the component may take for another partition's. */
+static bool has_groups_of_guests(uint32_t index, const struct mpam_features *found)
+{
+    uint32_t of_cores = (uint32_t)(mpam_core_ids() >> MPAMIDR_PMG_MAX_SHIFT & MPAMIDR_PMG_MAX);
+
+    if (found->pmg_max >= of_cores || !guests_choose_groups()) {
+        return true;
+    }
+    console_log("MPAM component %u: groups up to %u, guests with virtual PARTIDs can choose up to %u", index,
+                found->pmg_max, of_cores);
+    return false;
+}
+
 static bool find_component(uint32_t index, struct mpam_features *features)
 {
     struct mpam_component *component = &driver.components[index];
@@ -98,7 +126,7 @@ static bool find_component(uint32_t index, struct mpam_features *features)
     };
     for (uint32_t i = 0; i < component->config->instance_count; i++) {
         features[i] = look(component, i);
-        if (!is_as_stated(index, i, &features[i])) {
+        if (!is_as_stated(index, i, &features[i]) || !has_groups_of_guests(index, &features[i])) {
             return false;
         }
     }

@@ -274,12 +274,14 @@ bool cpu::leave(const exception &why)
         state_[SYSREG_ID_FAR_EL2] = why.address;
         state_[SYSREG_ID_HPFAR_EL2] = why.page >> 12 << 4;
     }
+    const std::uint64_t before = pstate_;
     timing_.run_on(*el2_);
     const bool done = state_[SYSREG_ID_ELR_EL2] != why.resume;
     if (guest_->pending_vector) {
         const std::uint64_t vector = *guest_->pending_vector;
         guest_->pending_vector.reset();
         deliver(vector);
+        pstate_ = before;
         return true;
     }
     return done;
@@ -302,7 +304,7 @@ void cpu::take_interrupts()
     }
 }
 
-// At EL1, on the guest's own stack. After an interrupt it returns; other handlers do not.
+// At EL1, on the guest's own stack. A handler that returns goes on behind the call that the exception is of.
 void cpu::deliver(std::uint64_t vector)
 {
     pstate_ = pstate::el1h | pstate::all_masked;
@@ -319,8 +321,10 @@ void cpu::inject_undefined(std::uint64_t address)
 {
     state_[SYSREG_ID_ESR_EL1] = syndrome_il;
     state_[SYSREG_ID_ELR_EL1] = address;
-    state_[SYSREG_ID_SPSR_EL1] = pstate_;
+    const std::uint64_t before = pstate_;
+    state_[SYSREG_ID_SPSR_EL1] = before;
     deliver(vector_sync_el1h);
+    pstate_ = before;
 }
 
 void cpu::guest_wait(const void *where)

@@ -35,6 +35,7 @@ RUN_BY = {
     "hostile-interrupts": "tests/hosted/test_examples.py",
     "hostile-maintenance": "tests/hosted/test_examples.py",
     "hostile-packets": "tests/hosted/test_examples.py",
+    "hostile-partitions": "tests/hosted/test_examples.py",
     "hostile-restart": "tests/hosted/test_examples.py",
     "hostile-uncached": "tests/hosted/test_examples.py",
     "linux-smp": "tests/system/test_linux.py",

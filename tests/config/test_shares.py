@@ -206,6 +206,24 @@ def test_m2_a_range_of_virtual_partids_keeps_the_domains_limits_together(tmp_pat
     assert len({one.cache_portions for one in settings_of(checked, "control", "llc")}) == 1
 
 
+def test_m2_a_guest_has_no_more_by_using_all_its_virtual_partids_at_once(tmp_path: Path) -> None:
+    """Of what the order of shares gives, and of the ways of a set, each has its part."""
+
+    def associative(section: Any, llc: Any, _memory: Any) -> None:
+        llc["associativity"] = {"bits": 6}
+
+    asked = {"llc": {"share": "25 %", "associativity": "50 %"}, "bandwidth": {"stride": 3}}
+    checked = planned(tmp_path, associative, control={"virtual_partids": 4, **asked})
+    assert {one.associativity for one in settings_of(checked, "control", "llc")} == {Fraction(1, 8)}
+    assert {one.stride for one in settings_of(checked, "control", "ram")} == {12}
+    for key, value, code, allowed in (
+        ("bandwidth", {"stride": 65}, "out-of-range", "1 to 64"),
+        ("llc", {"associativity": "3 %"}, "share-too-small", "at least 6.25 %"),
+    ):
+        found = refusals(planned(tmp_path, associative, control={"virtual_partids": 4, key: value}))
+        assert [one[1:] for one in found] == [(code, allowed)]
+
+
 def test_m7_narrowed_partids_are_enough_for_all_or_refused(tmp_path: Path) -> None:
     """A trap of the field: two partitions with one internal PARTID have one setting."""
     for count, fits in ((6, True), (5, False)):

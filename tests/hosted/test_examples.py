@@ -33,6 +33,7 @@ SHORT = {
     "hostile-interrupts": ("--for", "25ms"),
     "hostile-maintenance": ("--for", "30ms"),
     "hostile-packets": ("--for", "25ms"),
+    "hostile-partitions": ("--for", "25ms"),
     "hostile-uncached": ("--for", "25ms", "--solo"),
 }
 # What the examples claim, and what breaks the claim.
@@ -71,6 +72,11 @@ BROKEN = {
         "mpam",
         ("--for", "3ms", "--set=platform=mpam4", "--mislabel", "hog"),
         "lines of hog went into portions 0xFFF of control",
+    ),
+    "a hostile domain that has the label it wants": (
+        "hostile-partitions",
+        ("--for", "8ms", "--mislabel", "hostile"),
+        "lines of control went into portions 0xF000000 of hostile",
     ),
     "components with a neighbour's settings for a domain": (
         "mpam",

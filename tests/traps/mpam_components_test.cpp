@@ -340,3 +340,60 @@ TEST_F(MpamComponents, M2_CoresWithFewerPartidsAreRefused)
     EXPECT_FALSE(machine->booted());
     EXPECT_NE(said().find("MPAMIDR_EL1 has PARTID_MAX 7, the platform file says 15"), std::string::npos);
 }
+
+// Nothing maps groups: a guest that writes its own labels has all that the core has.
+TEST_F(MpamComponents, M3_GroupsThatAComponentLacksAreRefusedWhereGuestsChooseThem)
+{
+    constexpr uint64_t more_groups = mpam_ids | uint64_t{7} << 32;
+    for (const uint32_t virtual_partids : {4u, 0u}) {
+        reset_components();
+        machine = nullptr;
+        machine = std::make_unique<HostedMachine>(
+            [&](SampleManifest &m) {
+                give_mpam(m);
+                m.domains[1].mpam_virtual = virtual_partids;
+                if (virtual_partids == 0) { // nobody's settings for PARTIDs that nobody has
+                    m.header.mpam_settings.count = 0;
+                    m.header.mpam_words.count = 0;
+                }
+            },
+            [] {
+                give_cores_mpam(more_groups);
+                plug_in();
+            });
+        fake_switch_core(console_core);
+        EXPECT_EQ(machine->booted(), virtual_partids == 0) << said();
+        EXPECT_EQ(
+            said().find("component 0: groups up to 3, guests with virtual PARTIDs can choose up to 7") ==
+                std::string::npos,
+            virtual_partids == 0)
+            << said();
+    }
+}
+
+// A trap of the field: a write to a feature page by a guest. No width, no direction, no word.
+TEST_F(MpamComponents, M7_NoByteOfAFeaturePageIsReachedByAGuest)
+{
+    boot();
+    ASSERT_TRUE(machine->booted()) << said();
+    const uint32_t before = first_component.control(0, 2, MPAMCFG_CPBM(0));
+    for (const uint32_t core : {0u, 1u}) { // of a domain without virtual PARTIDs, and of one with them
+        guest_regs &regs = machine->on_core(core);
+        const stage2 &tables = cpu_at(core)->vcpu->domain->stage2;
+        for (const uint64_t page : {sample_mpam_page, sample_mpam_other_page}) {
+            for (uint64_t at = page; at < page + BH_MPAM_PAGE_BYTES; at += 4) {
+                EXPECT_FALSE(stage2_owns(&tables, ipaddr(at)));
+                fake_set_sysreg(SYSREG_ID_FAR_EL2, at);
+                fake_set_sysreg(SYSREG_ID_HPFAR_EL2, at >> 12 << 4);
+                for (const unsigned bytes : {1u, 2u, 4u, 8u}) {
+                    ASSERT_FALSE(trap_data_abort_resolve(cpu_at(core), &regs, esr_load(bytes, 1))) << at;
+                    ASSERT_FALSE(trap_data_abort_resolve(cpu_at(core), &regs, esr_store(bytes, 1))) << at;
+                }
+            }
+        }
+        machine->trap(esr_store(4, 1), sample_mpam_page + MPAMCFG_PART_SEL);
+        EXPECT_EQ(machine->status(cpu_at(core)->vcpu->domain->index).state,
+                  uint32_t{BH_DOMAIN_STATE_CRASHED});
+    }
+    EXPECT_EQ(first_component.control(0, 2, MPAMCFG_CPBM(0)), before) << "as it was programmed";
+}

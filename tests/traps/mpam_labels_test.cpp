@@ -281,6 +281,52 @@ TEST_F(MpamLabels, M2_ANewLifeBeginsWithPartitionZero)
     EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM0_EL1), 0u);
 }
 
+// What the guest chose before it went off, or what an earlier guest of the core left, is not what it finds.
+TEST_F(MpamLabels, M7_ACoreThatComesUpLateHasItsDomainsPartitionZero)
+{
+    constexpr uint32_t late = 3;
+    constexpr uint64_t cpu_on = 0xC4000003;
+    constexpr uint64_t cpu_off = 0x84000002;
+
+    boot([](SampleManifest &) {});
+    for (const uint64_t left : {label_of_first, uint64_t{3} << 16 | 3}) {
+        fake_set_core_sysreg(late, SYSREG_ID_MPAM1_EL1, left);
+        fake_set_core_sysreg(late, SYSREG_ID_MPAM0_EL1, left);
+        fake_set_core_sysreg(late, SYSREG_ID_MPAMVPMV_EL2, 0);
+        machine->on_core(1);
+        ASSERT_EQ(machine->hvc(cpu_on, 1, 0x40004000, 0), 0u);
+        machine->on_core(late);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM1_EL1), 0u);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM0_EL1), 0u);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAMHCR_EL2), trap_ids | 3);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAMVPMV_EL2), 0xFFu);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAMVPM0_EL2) & 0xFFFF, 4u);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM2_EL2) & 0xFFFFFFFF, label_of_hypervisor);
+        machine->hvc(cpu_off);
+    }
+}
+
+// Its number of the life before is saved with the switch, and must not come back with the next life.
+TEST_F(MpamLabels, M7_ADomainThatRestartsOnASharedCoreForgetsWhatItChose)
+{
+    boot(share);
+    machine->on_core(shared);
+    switch_to_second();
+    fake_set_sysreg(SYSREG_ID_MPAM1_EL1, 3u << 16 | 3);
+    fake_set_sysreg(SYSREG_ID_MPAM0_EL1, 3u << 16 | 3);
+    switch_back();
+    ASSERT_EQ(domain_at(1)->vcpus[0].mpam.mpam1, 3u << 16 | 3);
+    machine->hvc(0x84000008); // domain 0 ends: the other one runs, and starts again
+    ASSERT_EQ(running(), 1u);
+    ASSERT_EQ(fake_sysreg(SYSREG_ID_MPAM1_EL1), 3u << 16 | 3);
+    machine->hvc(0x84000009);
+    ASSERT_EQ(running(), 1u);
+    EXPECT_EQ(machine->status(1).restarts, 1u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM1_EL1), 0u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAM0_EL1), 0u);
+    EXPECT_EQ(fake_sysreg(SYSREG_ID_MPAMHCR_EL2) & 3, 3u);
+}
+
 TEST_F(MpamLabels, M2_WithoutComponentsEverybodyIsInPartitionZeroAndGuestsSeeNone)
 {
     machine = std::make_unique<HostedMachine>([](SampleManifest &) {}, [] { give_cores_mpam(); });

@@ -146,10 +146,16 @@ def _of_instance(
 
 
 def _of_each(settings: Settings, count: int) -> Settings:
-    """Of each of a domain's PARTIDs. Its limits are divided among them, so that all together keep them; the
-    guest may use any one alone, so that each has the whole guarantee."""
+    """Of each of a domain's PARTIDs. Its limits and its place in the order of shares are divided among them,
+    so that all together keep them; the guest may use any one alone, so that each has the whole guarantee."""
 
     def part(share: Fraction | None) -> Fraction | None:
         return None if share is None else share / count
 
-    return replace(settings, cmax=part(settings.cmax), mbw_max=part(settings.mbw_max))
+    return replace(
+        settings,
+        cmax=part(settings.cmax),
+        associativity=part(settings.associativity),
+        mbw_max=part(settings.mbw_max),
+        stride=None if settings.stride is None else settings.stride * count,
+    )

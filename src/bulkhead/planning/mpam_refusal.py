@@ -86,7 +86,10 @@ def _why(
     if refusal == native.MIN_ABOVE_MAX:
         return _crossed(name, settings, control, _width(resource, control))
     if refusal == native.VALUE_RANGE:
-        return "out-of-range", f"is more than {register} of '{name}' has", _range(resource, control)
+        cause = f"is more than {register} of '{name}' has"
+        if count > 1 and control == native.PROPORTIONAL:
+            cause += f", divided among {count} PARTIDs"
+        return "out-of-range", cause, _range(resource, control, count)
     return "missing-key", f"{register} of '{name}' is told how to keep a maximum, and there is none", "max"
 
 
@@ -103,7 +106,7 @@ def _beyond(
     assert limit is not None
     _, nearest = native.mpam().limit(native.pair_of(limit), width)
     cause = f"is less than the smallest limit of '{name}'"
-    if count > 1 and control != native.ASSOCIATIVITY:
+    if count > 1:
         cause += f", divided among {count} PARTIDs"
         return "share-too-small", cause, f"at least {percent_up(Fraction(*nearest) * count)}"
     return "share-too-small", cause, f"at least {percent_up(Fraction(*nearest))}"
@@ -132,9 +135,9 @@ def _width(resource: Resource, control: int) -> int:
     return (resource.bandwidth.bits if resource.bandwidth else None) or 0
 
 
-def _range(resource: Resource, control: int) -> str:
+def _range(resource: Resource, control: int, count: int) -> str:
     if control == native.PROPORTIONAL:
-        return f"1 to {1 << _width(resource, control)}"
+        return f"1 to {(1 << _width(resource, control)) // count}"
     if control == native.WINDOW:
         return f"1 us to {MOST_WINDOW_US} us"
     return f"0 to {(1 << priority_bits(resource)) - 1}"
