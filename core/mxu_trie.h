@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The accessible ranges of a component (X3): a path-compressed radix trie over 32-bit addresses, with the
+ * ranges also as a list in the order of their addresses. The fault path calls mxu_trie_lookup(), the memory
+ * manager all others. Nothing is allocated: nodes and ranges are arrays that the caller gives.
+ *
+ * A node stands for an aligned span of 32^k granules and divides it in 32 equal entries. An entry is
+ * - empty, if no range has an address of its span;
+ * - the range, if one has, whole or in part;
+ * - a node, if several have: that of the smallest span with all that they have of the entry's span. So spans
+ * in which nothing branches have no node. The shape is a function of the set of ranges: it does not depend on
+ * the order of operations.
+ *
+ * A look-up follows at most MXU_TRIE_LEVELS nodes and compares once, at the end. Insert, remove and split
+ * walk at most two such paths, those of the range's first and last address.
+ */
+#ifndef BULKHEAD_CORE_MXU_TRIE_H
+#define BULKHEAD_CORE_MXU_TRIE_H
+
+#include "core/mxu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MXU_GRANULE_BITS    5u /* the smallest region of an Armv7-M MPU */
+#define MXU_GRANULE         (1u << MXU_GRANULE_BITS)
+#define MXU_TRIE_STRIDE     5u
+#define MXU_TRIE_ENTRIES    (1u << MXU_TRIE_STRIDE)
+#define MXU_TRIE_LEVELS     6u /* shifts 5, 10, ..., 30 */
+#define MXU_TRIE_TOP        30u
+/* Nodes that one insertion or split can take. */
+#define MXU_TRIE_NEW_NODES  (2u * MXU_TRIE_LEVELS - 1u)
+/* Nodes that always suffice for n ranges: two neighbours share at most one node of each level. */
+#define MXU_TRIE_NODES(n)   (MXU_TRIE_LEVELS * (n))
+#define MXU_TRIE_MAX_NODES  0x7FFFu
+#define MXU_TRIE_MAX_RANGES 0x7FFEu
+
+/* Entries: a node's number, or ~number of a range, or MXU_NONE. */
+#define MXU_NONE INT16_MIN
+
+/* No slot of an MPU. */
+#define MXU_NOT_LOADED 0xFFu
+
+/* 68 bytes. */
+struct mxu_node {
+    int16_t entry[MXU_TRIE_ENTRIES];
+    uint8_t shift; /* an entry's span is 2^shift bytes */
+    uint8_t placement;
+    int16_t next_free; /* of the free nodes of the same placement */
+};
+
+/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE. */
+struct mxu_range {
+    uint32_t first;
+    uint32_t last;
+    uint32_t
+        word[2]; /* for the hardware: RBAR without slot, and RASR; of an MMU the descriptor's attributes */
+    int16_t previous, next; /* in the order of addresses; also the free ones, by next */
+    uint8_t loaded;         /* slot of the MPU that holds it, or MXU_NOT_LOADED */
+    uint8_t flags;          /* the user's */
+    uint16_t allocation;    /* whose part it is: the user's */
+};
+
+struct mxu_trie {
+    struct mxu_node *nodes;
+    struct mxu_range *ranges;
+    uint16_t node_count, range_count;
+    int16_t root;  /* an entry; its span is the address space */
+    int16_t first; /* the range of the lowest address, or MXU_NONE */
+    int16_t free_nodes[MXU_PLACEMENTS];
+    int16_t free_ranges;
+    uint16_t used_nodes, used_ranges;
+};
+
+/*@ // What mxu_trie_init() establishes and every function here keeps: numbers are in bounds, nodes get
+   smaller
+    // on the way down.
+    predicate mxu_is_entry(struct mxu_trie *t, integer e) =
+        e == MXU_NONE || 0 <= e < t->node_count || 0 <= -1 - e < t->range_count;
+    predicate mxu_is_node(struct mxu_trie *t, integer n) =
+        t->nodes[n].shift % MXU_TRIE_STRIDE == 0 &&
+        MXU_GRANULE_BITS <= t->nodes[n].shift <= MXU_TRIE_TOP && t->nodes[n].placement < MXU_PLACEMENTS &&
+        (\forall integer i; 0 <= i < MXU_TRIE_ENTRIES ==>
+            mxu_is_entry(t, t->nodes[n].entry[i]) &&
+            (t->nodes[n].entry[i] >= 0 ==> t->nodes[t->nodes[n].entry[i]].shift < t->nodes[n].shift));
+    predicate mxu_is_trie(struct mxu_trie *t) =
+        \valid_read(t) && t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
+        \valid_read(t->nodes + (0 .. t->node_count - 1)) &&
+        \valid_read(t->ranges + (0 .. t->range_count - 1)) && mxu_is_entry(t, t->root) &&
+        (\forall integer n; 0 <= n < t->node_count ==> mxu_is_node(t, n));
+    predicate mxu_holds(struct mxu_trie *t, integer r, integer address) =
+        t->ranges[r].first <= address <= t->ranges[r].last;
+ */
+
+/* An empty trie over the caller's arrays, which must stay; every node is `placement`. The counts are at most
+ * MXU_TRIE_MAX_NODES and MXU_TRIE_MAX_RANGES. */
+void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_count,
+                   struct mxu_range *ranges, uint16_t range_count, enum mxu_placement placement);
+
+/* Says that nodes [first, first + count) are in memory of another kind. Only before the first insertion. */
+void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement);
+
+/* The range that holds an address, or MXU_NONE. Reads one entry in each of at most MXU_TRIE_LEVELS nodes. */
+/*@ requires mxu_is_trie(trie);
+    assigns \nothing;
+    ensures \result == MXU_NONE || 0 <= \result < trie->range_count;
+    ensures \result != MXU_NONE ==> mxu_holds(trie, \result, address); */
+static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t address)
+{
+    int16_t entry = trie->root;
+
+    /*@ loop invariant mxu_is_entry(trie, entry);
+        loop assigns entry;
+        loop variant entry < 0 ? 0 : trie->nodes[entry].shift; */
+    while (entry >= 0) {
+        const struct mxu_node *node = &trie->nodes[entry];
+
+        entry = node->entry[address >> node->shift & (MXU_TRIE_ENTRIES - 1u)];
+    }
+    if (entry != MXU_NONE) {
+        const struct mxu_range *range = &trie->ranges[~entry];
+
+        if (address - range->first <= range->last - range->first) {
+            return (int16_t)~entry;
+        }
+    }
+    return MXU_NONE;
+}
+
+/* The range with the greatest first address that is at most `address`, or MXU_NONE. */
+int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
+
+/* Inserts [first, last]. *number is the new range, with words and flags 0. MXU_EINVAL, MXU_EEXIST if it has
+ * an address of another range, MXU_ENOMEM if no range is left or fewer nodes than it takes; then nothing
+ * changes. Nodes are taken from the strongest placement down. */
+enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number);
+
+/* Removes a range; nodes that are not needed any more become free. */
+void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
+
+/* Makes two ranges of one, before `at`, a multiple of MXU_GRANULE inside of it. The upper one is *upper, with
+ * the same words and flags, not loaded. MXU_EINVAL, MXU_ENOMEM. */
+enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t at, int16_t *upper);
+
+/* Moves each node on the paths to a range to memory that is `at_least` as strong. MXU_ENOMEM if too few such
+ * nodes are free; then some may have moved. */
+enum mxu_status mxu_trie_place(struct mxu_trie *trie, int16_t number, enum mxu_placement at_least);
+
+/* The weakest placement of the nodes on the paths to a range; MXU_PLACE_LOCKED if there are none. */
+enum mxu_placement mxu_trie_placement(const struct mxu_trie *trie, int16_t number);
+
+/* Nodes that a look-up of the address reads. */
+uint32_t mxu_trie_steps(const struct mxu_trie *trie, uint32_t address);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
