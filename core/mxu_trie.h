@@ -42,9 +42,10 @@ extern "C" {
 /* No slot of an MPU. */
 #define MXU_NOT_LOADED 0xFFu
 
-/* 68 bytes. */
+/* 72 bytes. */
 struct mxu_node {
     int16_t entry[MXU_TRIE_ENTRIES];
+    uint32_t base; /* first address of its span */
     uint8_t shift; /* an entry's span is 2^shift bytes */
     uint8_t placement;
     int16_t next_free; /* of the free nodes of the same placement */

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The ranges of a trie and their order. core/mxu_paths.c keeps the nodes. Ranges are disjoint because each one is
+ * entered in the list between two neighbours that leave room for it, whatever the nodes say.
+ */
+#include "core/mxu_trie.h"
+#include "core/mxu_paths.h"
+
+void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_count,
+                   struct mxu_range *ranges, uint16_t range_count, enum mxu_placement placement)
+{
+    trie->nodes = nodes;
+    trie->node_count = node_count;
+    trie->ranges = ranges;
+    trie->range_count = range_count;
+    for (uint32_t i = 0; i < node_count; i++) {
+        nodes[i] = (struct mxu_node){.shift = MXU_GRANULE_BITS, .placement = (uint8_t)placement};
+        for (uint32_t entry = 0; entry < MXU_TRIE_ENTRIES; entry++) {
+            nodes[i].entry[entry] = MXU_NONE;
+        }
+    }
+    mxu_paths_init(trie);
+    trie->first = MXU_NONE;
+    trie->used_ranges = 0;
+    trie->free_ranges = MXU_NONE;
+    for (uint32_t i = range_count; i-- > 0;) {
+        ranges[i] = (struct mxu_range){.next = trie->free_ranges, .previous = MXU_NONE};
+        trie->free_ranges = (int16_t)i;
+    }
+}
+
+void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement)
+{
+    for (uint32_t i = first; i < (uint32_t)first + count && i < trie->node_count; i++) {
+        trie->nodes[i].placement = (uint8_t)placement;
+    }
+    mxu_paths_init(trie);
+}
+
+/* The range that an entry has at the highest addresses. */
+static int16_t highest_of(const struct mxu_trie *trie, int16_t entry)
+{
+    /* bound: MXU_TRIE_LEVELS */
+    while (entry >= 0) {
+        const struct mxu_node *node = &trie->nodes[entry];
+        uint32_t i = MXU_TRIE_ENTRIES - 1u;
+
+        while (i > 0 && node->entry[i] == MXU_NONE) {
+            i--;
+        }
+        entry = node->entry[i];
+    }
+    return entry == MXU_NONE ? MXU_NONE : (int16_t)~entry;
+}
+
+int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
+{
+    int16_t below = MXU_NONE; /* the nearest entry with lower addresses only */
+    int16_t entry = trie->root;
+
+    /* bound: MXU_TRIE_LEVELS */
+    while (entry >= 0) {
+        const struct mxu_node *node = &trie->nodes[entry];
+        uint32_t index = mxu_node_index(node, address);
+
+        if (address < node->base) {
+            return highest_of(trie, below);
+        }
+        if (address > mxu_node_last(node)) {
+            return highest_of(trie, entry);
+        }
+        for (uint32_t i = 0; i < index; i++) {
+            if (node->entry[i] != MXU_NONE) {
+                below = node->entry[i];
+            }
+        }
+        entry = node->entry[index];
+    }
+    if (entry == MXU_NONE) {
+        return highest_of(trie, below);
+    }
+    /* The only range of the entry: if it begins behind the address, the one before it does not. */
+    return trie->ranges[~entry].first <= address ? (int16_t)~entry : trie->ranges[~entry].previous;
+}
+
+/* Enters a range between two neighbours, of which either may be MXU_NONE. */
+static void link_between(struct mxu_trie *trie, int16_t number, int16_t previous, int16_t next)
+{
+    trie->ranges[number].previous = previous;
+    trie->ranges[number].next = next;
+    if (previous == MXU_NONE) {
+        trie->first = number;
+    } else {
+        trie->ranges[previous].next = number;
+    }
+    if (next != MXU_NONE) {
+        trie->ranges[next].previous = number;
+    }
+}
+
+static void unlink(struct mxu_trie *trie, int16_t number)
+{
+    const struct mxu_range *range = &trie->ranges[number];
+
+    if (range->previous == MXU_NONE) {
+        trie->first = range->next;
+    } else {
+        trie->ranges[range->previous].next = range->next;
+    }
+    if (range->next != MXU_NONE) {
+        trie->ranges[range->next].previous = range->previous;
+    }
+}
+
+static void put_free(struct mxu_trie *trie, int16_t number)
+{
+    trie->ranges[number].next = trie->free_ranges;
+    trie->free_ranges = number;
+    trie->used_ranges--;
+}
+
+/* A free range with these addresses and neighbours; there is one. */
+static int16_t take(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous, int16_t next)
+{
+    int16_t number = trie->free_ranges;
+
+    trie->free_ranges = trie->ranges[number].next;
+    trie->used_ranges++;
+    trie->ranges[number] = (struct mxu_range){.first = first, .last = last, .loaded = MXU_NOT_LOADED};
+    link_between(trie, number, previous, next);
+    return number;
+}
+
+enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number)
+{
+    int16_t previous;
+    int16_t next;
+
+    if (first > last || first % MXU_GRANULE != 0 || last % MXU_GRANULE != MXU_GRANULE - 1u) {
+        return MXU_EINVAL;
+    }
+    previous = mxu_trie_at_or_before(trie, first);
+    next = previous == MXU_NONE ? trie->first : trie->ranges[previous].next;
+    if ((previous != MXU_NONE && trie->ranges[previous].last >= first) ||
+        (next != MXU_NONE && trie->ranges[next].first <= last)) {
+        return MXU_EEXIST;
+    }
+    if (trie->free_ranges == MXU_NONE) {
+        return MXU_ENOMEM;
+    }
+    *number = take(trie, first, last, previous, next);
+    if (!mxu_paths_insert(trie, *number)) {
+        unlink(trie, *number);
+        put_free(trie, *number);
+        return MXU_ENOMEM;
+    }
+    return MXU_OK;
+}
+
+void mxu_trie_remove(struct mxu_trie *trie, int16_t number)
+{
+    mxu_paths_remove(trie, number);
+    unlink(trie, number);
+    put_free(trie, number);
+}
+
+enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t at, int16_t *upper)
+{
+    struct mxu_range *range = &trie->ranges[number];
+    uint32_t last = range->last;
+
+    if (at % MXU_GRANULE != 0 || at <= range->first || at > last) {
+        return MXU_EINVAL;
+    }
+    if (trie->free_ranges == MXU_NONE) {
+        return MXU_ENOMEM;
+    }
+    mxu_paths_remove(trie, number);
+    range->last = at - 1u;
+    *upper = take(trie, at, last, number, range->next);
+    trie->ranges[*upper].word[0] = range->word[0];
+    trie->ranges[*upper].word[1] = range->word[1];
+    trie->ranges[*upper].flags = range->flags;
+    trie->ranges[*upper].allocation = range->allocation;
+    if (mxu_paths_insert(trie, number)) {
+        if (mxu_paths_insert(trie, *upper)) {
+            return MXU_OK;
+        }
+        mxu_paths_remove(trie, number);
+    }
+    unlink(trie, *upper);
+    put_free(trie, *upper);
+    range->last = last;
+    (void)mxu_paths_insert(trie, number); /* the nodes that it had are free */
+    return MXU_ENOMEM;
+}
+
+enum mxu_status mxu_trie_place(struct mxu_trie *trie, int16_t number, enum mxu_placement at_least)
+{
+    const struct mxu_range *range = &trie->ranges[number];
+
+    return mxu_paths_place(trie, range->first, at_least) && mxu_paths_place(trie, range->last, at_least)
+               ? MXU_OK
+               : MXU_ENOMEM;
+}
+
+/* The weakest placement on the way to an address of a range. */
+static uint32_t weakest(const struct mxu_trie *trie, uint32_t address)
+{
+    uint32_t placement = MXU_PLACE_LOCKED;
+
+    /* bound: MXU_TRIE_LEVELS */
+    for (int16_t entry = trie->root; entry >= 0;) {
+        const struct mxu_node *node = &trie->nodes[entry];
+
+        placement = node->placement < placement ? node->placement : placement;
+        entry = node->entry[mxu_node_index(node, address)];
+    }
+    return placement;
+}
+
+enum mxu_placement mxu_trie_placement(const struct mxu_trie *trie, int16_t number)
+{
+    uint32_t of_first = weakest(trie, trie->ranges[number].first);
+    uint32_t of_last = weakest(trie, trie->ranges[number].last);
+
+    return (enum mxu_placement)(of_first < of_last ? of_first : of_last);
+}
+
+uint32_t mxu_trie_steps(const struct mxu_trie *trie, uint32_t address)
+{
+    uint32_t steps = 0;
+
+    for (int16_t entry = trie->root; entry >= 0; steps++) {
+        const struct mxu_node *node = &trie->nodes[entry];
+
+        entry = node->entry[mxu_node_index(node, address)];
+    }
+    return steps;
+}
