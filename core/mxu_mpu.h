@@ -46,7 +46,7 @@ enum mxu_memory_type {
 struct mxu_region {
     uint32_t first;
     uint32_t last;
-    uint32_t rbar; /* without VALID and slot */
+    uint32_t rbar; /* with VALID, without the slot's number */
     uint32_t rasr;
 };
 

@@ -53,7 +53,9 @@ void mxu_paths_init(struct mxu_trie *trie)
     for (uint32_t number = trie->node_count; number-- > 0;) {
         put_free(trie, (int16_t)number);
     }
-    trie->root = MXU_NONE;
+    for (uint32_t i = 0; i < MXU_ROOT_ENTRIES; i++) {
+        trie->root[i] = MXU_NONE;
+    }
     trie->used_nodes = 0;
 }
 
@@ -89,7 +91,7 @@ static int16_t new_node(struct mxu_trie *trie, uint32_t first, uint32_t last)
     }
     node = &trie->nodes[number];
     node->shift = common_shift(first, last);
-    node->base = first & ~(uint32_t)((UINT64_C(1) << (node->shift + MXU_TRIE_STRIDE)) - 1u);
+    node->base = first & ~((UINT32_C(1) << (node->shift + MXU_TRIE_STRIDE)) - 1u);
     for (uint32_t i = 0; i < MXU_TRIE_ENTRIES; i++) {
         node->entry[i] = MXU_NONE;
     }
@@ -177,16 +179,33 @@ static bool insert_from(struct mxu_trie *trie, int16_t number, struct place plac
     }
 }
 
+/* What the root has for a span. */
+static struct place root_place(struct mxu_trie *trie, uint32_t address)
+{
+    uint32_t mask = (UINT32_C(1) << MXU_ROOT_SHIFT) - 1u;
+
+    return (struct place){&trie->root[address >> MXU_ROOT_SHIFT], address & ~mask, address | mask};
+}
+
 bool mxu_paths_insert(struct mxu_trie *trie, int16_t number)
 {
-    struct place right = {0};
-    bool done = insert_from(trie, number, (struct place){&trie->root, 0, UINT32_MAX}, &right);
+    const struct mxu_range *range = &trie->ranges[number];
+    uint32_t from = range->first >> MXU_ROOT_SHIFT;
+    uint32_t to = range->last >> MXU_ROOT_SHIFT;
+    struct place fork = {0};
+    struct place none = {0};
+    bool done = insert_from(trie, number, root_place(trie, range->first), &fork);
 
-    /* Beside the fork, each path has one end of the range: it does not fork again. */
-    if (done && right.slot != 0) {
-        struct place none = {0};
-
-        done = insert_from(trie, number, right, &none);
+    /* bound: MXU_ROOT_ENTRIES; spans that the range has whole */
+    for (uint32_t i = from + 1u; i < to; i++) {
+        trie->root[i] = (int16_t)~number;
+    }
+    if (done && from != to) {
+        fork = root_place(trie, range->last);
+    }
+    /* A path that has one end of the range does not fork. */
+    if (done && fork.slot != 0) {
+        done = insert_from(trie, number, fork, &none);
     }
     if (!done) {
         mxu_paths_remove(trie, number);
@@ -216,7 +235,7 @@ static void dissolve(struct mxu_trie *trie, int16_t *slot)
 static void remove_along(struct mxu_trie *trie, int16_t number, uint32_t address)
 {
     int16_t *path[MXU_TRIE_LEVELS];
-    int16_t *slot = &trie->root;
+    int16_t *slot = &trie->root[address >> MXU_ROOT_SHIFT];
     uint32_t depth = 0;
 
     /* bound: MXU_TRIE_LEVELS */
@@ -231,9 +250,6 @@ static void remove_along(struct mxu_trie *trie, int16_t number, uint32_t address
         path[depth++] = slot;
         slot = &node->entry[mxu_node_index(node, address)];
     }
-    if (*slot == ~number) {
-        *slot = MXU_NONE; /* the root */
-    }
     while (depth > 0) {
         dissolve(trie, path[--depth]);
     }
@@ -241,13 +257,21 @@ static void remove_along(struct mxu_trie *trie, int16_t number, uint32_t address
 
 void mxu_paths_remove(struct mxu_trie *trie, int16_t number)
 {
-    remove_along(trie, number, trie->ranges[number].first);
-    remove_along(trie, number, trie->ranges[number].last);
+    const struct mxu_range *range = &trie->ranges[number];
+
+    /* bound: MXU_ROOT_ENTRIES */
+    for (uint32_t i = range->first >> MXU_ROOT_SHIFT; i <= range->last >> MXU_ROOT_SHIFT; i++) {
+        if (trie->root[i] == ~number) {
+            trie->root[i] = MXU_NONE;
+        }
+    }
+    remove_along(trie, number, range->first);
+    remove_along(trie, number, range->last);
 }
 
 bool mxu_paths_place(struct mxu_trie *trie, uint32_t address, enum mxu_placement at_least)
 {
-    int16_t *slot = &trie->root;
+    int16_t *slot = &trie->root[address >> MXU_ROOT_SHIFT];
 
     /* bound: MXU_TRIE_LEVELS */
     while (*slot >= 0) {

@@ -21,7 +21,7 @@ static inline uint32_t mxu_node_index(const struct mxu_node *node, uint32_t addr
 /* The last address of a node's span. */
 static inline uint32_t mxu_node_last(const struct mxu_node *node)
 {
-    return node->base | (uint32_t)((UINT64_C(1) << (node->shift + MXU_TRIE_STRIDE)) - 1u);
+    return node->base | ((UINT32_C(1) << (node->shift + MXU_TRIE_STRIDE)) - 1u);
 }
 
 /* All nodes become free, in lists by their placement. */

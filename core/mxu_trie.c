@@ -53,21 +53,32 @@ static int16_t highest_of(const struct mxu_trie *trie, int16_t entry)
     return entry == MXU_NONE ? MXU_NONE : (int16_t)~entry;
 }
 
+/* The last range that begins before the span of a root's entry. */
+static int16_t before_root(const struct mxu_trie *trie, uint32_t index)
+{
+    /* bound: MXU_ROOT_ENTRIES */
+    while (index > 0 && trie->root[index - 1u] == MXU_NONE) {
+        index--;
+    }
+    return index > 0 ? highest_of(trie, trie->root[index - 1u]) : MXU_NONE;
+}
+
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
 {
-    int16_t below = MXU_NONE; /* the nearest entry with lower addresses only */
-    int16_t entry = trie->root;
+    int16_t below = MXU_NONE; /* the nearest entry of a node with lower addresses only */
+    int16_t entry = trie->root[address >> MXU_ROOT_SHIFT];
 
     /* bound: MXU_TRIE_LEVELS */
     while (entry >= 0) {
         const struct mxu_node *node = &trie->nodes[entry];
         uint32_t index = mxu_node_index(node, address);
 
-        if (address < node->base) {
-            return highest_of(trie, below);
-        }
         if (address > mxu_node_last(node)) {
             return highest_of(trie, entry);
+        }
+        if (address < node->base) {
+            entry = MXU_NONE;
+            break;
         }
         for (uint32_t i = 0; i < index; i++) {
             if (node->entry[i] != MXU_NONE) {
@@ -76,11 +87,11 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
         }
         entry = node->entry[index];
     }
-    if (entry == MXU_NONE) {
-        return highest_of(trie, below);
+    if (entry != MXU_NONE) {
+        /* The only range of the entry: if it begins behind the address, the one before it does not. */
+        return trie->ranges[~entry].first <= address ? (int16_t)~entry : trie->ranges[~entry].previous;
     }
-    /* The only range of the entry: if it begins behind the address, the one before it does not. */
-    return trie->ranges[~entry].first <= address ? (int16_t)~entry : trie->ranges[~entry].previous;
+    return below != MXU_NONE ? highest_of(trie, below) : before_root(trie, address >> MXU_ROOT_SHIFT);
 }
 
 /* Enters a range between two neighbours, of which either may be MXU_NONE. */
@@ -126,7 +137,7 @@ static int16_t take(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_
 
     trie->free_ranges = trie->ranges[number].next;
     trie->used_ranges++;
-    trie->ranges[number] = (struct mxu_range){.first = first, .last = last, .loaded = MXU_NOT_LOADED};
+    trie->ranges[number] = (struct mxu_range){.first = first, .last = last};
     link_between(trie, number, previous, next);
     return number;
 }
@@ -210,7 +221,7 @@ static uint32_t weakest(const struct mxu_trie *trie, uint32_t address)
     uint32_t placement = MXU_PLACE_LOCKED;
 
     /* bound: MXU_TRIE_LEVELS */
-    for (int16_t entry = trie->root; entry >= 0;) {
+    for (int16_t entry = trie->root[address >> MXU_ROOT_SHIFT]; entry >= 0;) {
         const struct mxu_node *node = &trie->nodes[entry];
 
         placement = node->placement < placement ? node->placement : placement;
@@ -231,7 +242,7 @@ uint32_t mxu_trie_steps(const struct mxu_trie *trie, uint32_t address)
 {
     uint32_t steps = 0;
 
-    for (int16_t entry = trie->root; entry >= 0; steps++) {
+    for (int16_t entry = trie->root[address >> MXU_ROOT_SHIFT]; entry >= 0; steps++) {
         const struct mxu_node *node = &trie->nodes[entry];
 
         entry = node->entry[mxu_node_index(node, address)];

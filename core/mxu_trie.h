@@ -4,15 +4,16 @@
  * ranges also as a list in the order of their addresses. The fault path calls mxu_trie_lookup(), the memory
  * manager all others. Nothing is allocated: nodes and ranges are arrays that the caller gives.
  *
- * A node stands for an aligned span of 32^k granules and divides it in 32 equal entries. An entry is
+ * A root of 128 entries divides the address space in spans of 32 MiB. Below it a node stands for an aligned span of
+ * 32^k granules and divides it in 32 equal entries. An entry, of the root too, is
  * - empty, if no range has an address of its span;
  * - the range, if one has, whole or in part;
- * - a node, if several have: that of the smallest span with all that they have of the entry's span. So spans
- * in which nothing branches have no node. The shape is a function of the set of ranges: it does not depend on
- * the order of operations.
+ * - a node, if several have: that of the smallest span with all that they have of the entry's span. So spans in
+ *   which nothing branches have no node.
+ * The shape is a function of the set of ranges: it does not depend on the order of operations.
  *
- * A look-up follows at most MXU_TRIE_LEVELS nodes and compares once, at the end. Insert, remove and split
- * walk at most two such paths, those of the range's first and last address.
+ * A look-up follows at most MXU_TRIE_LEVELS nodes and compares once, at the end. Insert, remove and split walk
+ * at most two such paths, those of the range's first and last address.
  */
 #ifndef BULKHEAD_CORE_MXU_TRIE_H
 #define BULKHEAD_CORE_MXU_TRIE_H
@@ -25,12 +26,14 @@ extern "C" {
 
 #define MXU_GRANULE_BITS    5u /* the smallest region of an Armv7-M MPU */
 #define MXU_GRANULE         (1u << MXU_GRANULE_BITS)
-#define MXU_TRIE_STRIDE     5u
-#define MXU_TRIE_ENTRIES    (1u << MXU_TRIE_STRIDE)
-#define MXU_TRIE_LEVELS     6u /* shifts 5, 10, ..., 30 */
-#define MXU_TRIE_TOP        30u
-/* Nodes that one insertion or split can take. */
-#define MXU_TRIE_NEW_NODES  (2u * MXU_TRIE_LEVELS - 1u)
+#define MXU_ROOT_SHIFT    25u
+#define MXU_ROOT_ENTRIES  128u
+#define MXU_TRIE_STRIDE   5u
+#define MXU_TRIE_ENTRIES  (1u << MXU_TRIE_STRIDE)
+#define MXU_TRIE_LEVELS   4u  /* of nodes: shifts 5, 10, 15, 20 */
+#define MXU_TRIE_TOP      20u
+/* Nodes that one insertion can take. */
+#define MXU_TRIE_NEW_NODES  (2u * MXU_TRIE_LEVELS)
 /* Nodes that always suffice for n ranges: two neighbours share at most one node of each level. */
 #define MXU_TRIE_NODES(n)   (MXU_TRIE_LEVELS * (n))
 #define MXU_TRIE_MAX_NODES  0x7FFFu
@@ -38,9 +41,6 @@ extern "C" {
 
 /* Entries: a node's number, or ~number of a range, or MXU_NONE. */
 #define MXU_NONE INT16_MIN
-
-/* No slot of an MPU. */
-#define MXU_NOT_LOADED 0xFFu
 
 /* 72 bytes. */
 struct mxu_node {
@@ -55,19 +55,18 @@ struct mxu_node {
 struct mxu_range {
     uint32_t first;
     uint32_t last;
-    uint32_t
-        word[2]; /* for the hardware: RBAR without slot, and RASR; of an MMU the descriptor's attributes */
+    uint32_t word[2];       /* for the hardware: RBAR with VALID, without the slot, and RASR; of an MMU the attributes */
     int16_t previous, next; /* in the order of addresses; also the free ones, by next */
-    uint8_t loaded;         /* slot of the MPU that holds it, or MXU_NOT_LOADED */
-    uint8_t flags;          /* the user's */
     uint16_t allocation;    /* whose part it is: the user's */
+    uint8_t slot;           /* of an MPU, where it was loaded last (core/mxu_regions.h) */
+    uint8_t flags;          /* the user's */
 };
 
 struct mxu_trie {
     struct mxu_node *nodes;
     struct mxu_range *ranges;
+    int16_t root[MXU_ROOT_ENTRIES]; /* entries */
     uint16_t node_count, range_count;
-    int16_t root;  /* an entry; its span is the address space */
     int16_t first; /* the range of the lowest address, or MXU_NONE */
     int16_t free_nodes[MXU_PLACEMENTS];
     int16_t free_ranges;
@@ -88,7 +87,8 @@ struct mxu_trie {
     predicate mxu_is_trie(struct mxu_trie *t) =
         \valid_read(t) && t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
         \valid_read(t->nodes + (0 .. t->node_count - 1)) &&
-        \valid_read(t->ranges + (0 .. t->range_count - 1)) && mxu_is_entry(t, t->root) &&
+        \valid_read(t->ranges + (0 .. t->range_count - 1)) && 
+        (\forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> mxu_is_entry(t, t->root[i])) &&
         (\forall integer n; 0 <= n < t->node_count ==> mxu_is_node(t, n));
     predicate mxu_holds(struct mxu_trie *t, integer r, integer address) =
         t->ranges[r].first <= address <= t->ranges[r].last;
@@ -102,14 +102,15 @@ void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_
 /* Says that nodes [first, first + count) are in memory of another kind. Only before the first insertion. */
 void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement);
 
-/* The range that holds an address, or MXU_NONE. Reads one entry in each of at most MXU_TRIE_LEVELS nodes. */
+/* The range that holds an address, or null. Reads the root and one entry in each of at most MXU_TRIE_LEVELS nodes. */
 /*@ requires mxu_is_trie(trie);
     assigns \nothing;
-    ensures \result == MXU_NONE || 0 <= \result < trie->range_count;
-    ensures \result != MXU_NONE ==> mxu_holds(trie, \result, address); */
-static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t address)
+    ensures \result != \null ==>
+        (\exists integer r; 0 <= r < trie->range_count && \result == trie->ranges + r) &&
+        \result->first <= address <= \result->last; */
+static inline struct mxu_range *mxu_trie_find(const struct mxu_trie *trie, uint32_t address)
 {
-    int16_t entry = trie->root;
+    int32_t entry = trie->root[address >> MXU_ROOT_SHIFT];
 
     /*@ loop invariant mxu_is_entry(trie, entry);
         loop assigns entry;
@@ -120,13 +121,21 @@ static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t addr
         entry = node->entry[address >> node->shift & (MXU_TRIE_ENTRIES - 1u)];
     }
     if (entry != MXU_NONE) {
-        const struct mxu_range *range = &trie->ranges[~entry];
+        struct mxu_range *range = &trie->ranges[-1 - entry];
 
         if (address - range->first <= range->last - range->first) {
-            return (int16_t)~entry;
+            return range;
         }
     }
-    return MXU_NONE;
+    return 0;
+}
+
+/* Its number, or MXU_NONE. */
+static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t address)
+{
+    const struct mxu_range *range = mxu_trie_find(trie, address);
+
+    return range != 0 ? (int16_t)(range - trie->ranges) : MXU_NONE;
 }
 
 /* The range with the greatest first address that is at most `address`, or MXU_NONE. */
@@ -141,7 +150,7 @@ enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
 
 /* Makes two ranges of one, before `at`, a multiple of MXU_GRANULE inside of it. The upper one is *upper, with
- * the same words and flags, not loaded. MXU_EINVAL, MXU_ENOMEM. */
+ * the same words, flags and allocation. MXU_EINVAL, MXU_ENOMEM. */
 enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t at, int16_t *upper);
 
 /* Moves each node on the paths to a range to memory that is `at_least` as strong. MXU_ENOMEM if too few such

@@ -193,13 +193,11 @@ TEST(MxuTrie, X3_ASplitKeepsWordsAndOwner)
     trie->ranges[number].word[1] = 2;
     trie->ranges[number].flags = 3;
     trie->ranges[number].allocation = 4;
-    trie->ranges[number].loaded = 5;
     ASSERT_EQ(mxu_trie_split(trie.get(), number, 0x20004000, &upper), MXU_OK);
     EXPECT_EQ(trie.range(upper).word[0], 1u);
     EXPECT_EQ(trie.range(upper).word[1], 2u);
     EXPECT_EQ(trie.range(upper).flags, 3);
     EXPECT_EQ(trie.range(upper).allocation, 4);
-    EXPECT_EQ(trie.range(upper).loaded, MXU_NOT_LOADED);
     EXPECT_EQ(mxu_trie_lookup(trie.get(), 0x20003FFF), number);
     EXPECT_EQ(mxu_trie_lookup(trie.get(), 0x20004000), upper);
 }
@@ -248,23 +246,25 @@ TEST(MxuTrie, X3_AllSetsOfRangesAcrossTheMiddleOfTheAddressSpace)
     }
 }
 
-TEST(MxuTrie, X8_SixtyFourRangesNeverNeedMoreThanSixLevelsAndCanNeedThem)
+TEST(MxuTrie, X8_SixtyFourRangesNeedFourLevelsAtMostAndCanNeedThem)
 {
     Trie trie(64);
     Ranges ranges;
 
-    // One range at each distance 32^k from the end of the address space, so that all levels branch on one path.
+    // At 32^k granules before the end of the address space, so that each level branches on the same path.
     for (std::uint32_t shift = MXU_TRIE_TOP; shift >= MXU_GRANULE_BITS; shift -= MXU_TRIE_STRIDE) {
-        for (std::uint32_t i = 1; i <= 3; ++i) {
-            const std::uint32_t first = 0u - ((i + 1) << shift) + (shift == MXU_TRIE_TOP ? 1u << 29 : 0);
-            if (!overlaps(ranges, first, first + MXU_GRANULE - 1)) {
-                trie.insert(first, first + MXU_GRANULE - 1);
-                ranges[first] = first + MXU_GRANULE - 1;
-            }
-        }
+        const std::uint32_t first = 0u - (2u << shift);
+        trie.insert(first, first + MXU_GRANULE - 1);
+        ranges[first] = first + MXU_GRANULE - 1;
     }
-    trie.insert(UINT32_MAX - MXU_GRANULE + 1, UINT32_MAX);
-    EXPECT_EQ(mxu_trie_steps(trie.get(), UINT32_MAX), MXU_TRIE_LEVELS);
+    trie.insert(0u - MXU_GRANULE, UINT32_MAX);
+    ranges[0u - MXU_GRANULE] = UINT32_MAX;
+    for (std::uint32_t i = 0; ranges.size() < 64; ++i) {
+        trie.insert(i << 24, (i << 24) + MXU_GRANULE - 1);
+        ranges[i << 24] = (i << 24) + MXU_GRANULE - 1;
+    }
+    ASSERT_EQ(wrong_with(*trie.get(), ranges), "");
+    EXPECT_EQ(mxu_trie_steps(trie.get(), 0u - 2u * MXU_GRANULE), MXU_TRIE_LEVELS);
 }
 
 TEST(MxuTrie, X8_NodesForNRangesAlwaysSuffice)
@@ -314,9 +314,9 @@ TEST(MxuTrie, X3_NodesComeFromTheStrongestMemoryAndMove)
         trie.insert(first, last);
     }
     ASSERT_EQ(wrong_with(*trie.get(), ranges), "");
-    ASSERT_EQ(trie->used_nodes, 4) << "the root's and three pairs'";
+    ASSERT_EQ(trie->used_nodes, 3) << "one for each pair";
     const std::int16_t last = mxu_trie_lookup(trie.get(), 0xC0000100);
-    EXPECT_EQ(mxu_trie_placement(trie.get(), 0), MXU_PLACE_OCM) << "the first two nodes: root of pairs, root";
+    EXPECT_EQ(mxu_trie_placement(trie.get(), 0), MXU_PLACE_OCM) << "the first two nodes";
     EXPECT_EQ(mxu_trie_placement(trie.get(), last), MXU_PLACE_PLAIN);
     EXPECT_EQ(mxu_trie_place(trie.get(), last, MXU_PLACE_OCM), MXU_ENOMEM) << "both are used";
     for (const std::uint32_t first : {0x20000000u, 0x20001000u}) {

@@ -68,8 +68,7 @@ struct Judge {
         for (std::uint64_t i = 0; i < MXU_TRIE_ENTRIES; ++i) {
             const std::uint64_t first = base + (i << shift);
             const std::string wrong =
-                first > UINT32_MAX ? (node.entry[i] == MXU_NONE ? "" : "an entry beyond the address space")
-                                   : entry(node.entry[i], {first, first + (std::uint64_t{1} << shift) - 1}, depth + 1);
+                entry(node.entry[i], {first, first + (std::uint64_t{1} << shift) - 1}, depth + 1);
             if (!wrong.empty()) {
                 return wrong;
             }
@@ -146,9 +145,12 @@ std::string wrong_with(const mxu_trie &trie, const Ranges &expected)
         }
     }
     Judge judge{trie, listed};
-    const std::string wrong = judge.entry(trie.root, {0, UINT32_MAX}, 0);
-    if (!wrong.empty()) {
-        return wrong;
+    for (std::uint64_t i = 0; i < MXU_ROOT_ENTRIES; ++i) {
+        const Extent span{i << MXU_ROOT_SHIFT, ((i + 1) << MXU_ROOT_SHIFT) - 1};
+        const std::string wrong = judge.entry(trie.root[i], span, 0);
+        if (!wrong.empty()) {
+            return wrong;
+        }
     }
     std::set<std::int16_t> all = judge.nodes;
     if (trie.used_nodes != all.size() || free_nodes(trie, all) + trie.used_nodes != trie.node_count) {
