@@ -43,9 +43,9 @@ struct mxu_request {
     uint32_t regions;        /* that cover it as static ones */
     uint32_t regions_used;   /* static regions that its component has */
     uint32_t locked_entries; /* that map it; 0: none can */
-    uint32_t node_bytes;     /* of table nodes that are new for it */
-    uint32_t tlb_sets;       /* that its component would have to be given; 0 if it has its own already */
-    bool has_tlb_sets;       /* it has, or can have: its place fits in them */
+    uint32_t node_bytes;     /* of table nodes on its walks that nothing has taken yet */
+    uint32_t tlb_sets;       /* that its component would have to be given; 0 if they are its own already */
+    bool has_tlb_sets;       /* its place lies in such sets, with no more pages in a set than there are ways */
     bool has_asid;           /* its component has one already */
 };
 

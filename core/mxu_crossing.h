@@ -17,17 +17,16 @@ extern "C" {
 /* LDM and STM of 16 registers; VLDM and VSTM of 32 single registers have twice as much. */
 #define MXU_LONGEST_ACCESS     64u
 #define MXU_LONGEST_ACCESS_FPU 128u
-/* Dynamic ranges of data that a policy surely keeps loaded at once, of `slots`. */
+
+/* Dynamic ranges that a policy surely has loaded at once after finitely many misses on them. */
 uint32_t mxu_crossing_kept(enum mxu_policy policy, uint32_t slots);
 
-/* The most dynamic ranges that one access of `bytes` at a multiple of 4 can need, with the range of its own
- * instruction: 1 if no two ranges are within reach of each other and code is static. `executable`: some
- * dynamic range is code; an instruction of 4 bytes itself can cross two of them. */
+/* The most dynamic ranges that one instruction can need: for its own 2 or 4 bytes, if code is dynamic, and for an access
+ * of `bytes` at a multiple of 4, which can pass through static ranges in between. 0: all ranges are static. */
 uint32_t mxu_crossing_needed(const struct mxu_trie *trie, const struct mxu_regions *regions, uint32_t bytes);
 
-/* MXU_OK if every access can complete, else MXU_ENOHW. */
-enum mxu_status mxu_crossing_check(const struct mxu_trie *trie, const struct mxu_regions *regions,
-                                   uint32_t bytes);
+/* MXU_OK if every access can complete, and live-locks need not be watched for; else MXU_ENOHW. */
+enum mxu_status mxu_crossing_check(const struct mxu_trie *trie, struct mxu_regions *regions, uint32_t bytes);
 
 #ifdef __cplusplus
 }

@@ -49,6 +49,11 @@ static uint32_t leading(const struct mxu_frames *frames, struct mxu_run run, enu
     return i;
 }
 
+bool mxu_frames_are(const struct mxu_frames *frames, struct mxu_run run, enum mxu_frame_kind kind)
+{
+    return is_in(frames, run) && leading(frames, run, kind) == run.count;
+}
+
 static uint64_t address_of(const struct mxu_frames *frames, uint32_t frame)
 {
     return frames->first + ((uint64_t)frame << frames->frame_bits);
@@ -110,7 +115,7 @@ enum mxu_status mxu_frames_claim(struct mxu_frames *frames, struct mxu_run run, 
 
 enum mxu_status mxu_frames_share(struct mxu_frames *frames, struct mxu_run run)
 {
-    if (!is_in(frames, run) || leading(frames, run, MXU_FRAME_USER) != run.count) {
+    if (!mxu_frames_are(frames, run, MXU_FRAME_USER)) {
         return MXU_EINVAL;
     }
     for (uint32_t i = 0; i < run.count; i++) {

@@ -47,6 +47,9 @@ bool mxu_frames_init(struct mxu_frames *frames, struct mxu_frame *array, uint32_
 /* The frames of [first, first + bytes), which must be whole frames. */
 bool mxu_frames_of(const struct mxu_frames *frames, uint32_t first, uint32_t bytes, struct mxu_run *run);
 
+/* Whether all frames of a run, which lies in the table, are of a kind. */
+bool mxu_frames_are(const struct mxu_frames *frames, struct mxu_run run, enum mxu_frame_kind kind);
+
 /* The lowest run of `count` free frames whose address is a multiple of 2^align_bits bytes and that crosses no
  * multiple of 2^block_bits bytes (32: no such limit). */
 enum mxu_status mxu_frames_find(const struct mxu_frames *frames, uint32_t count, uint32_t align_bits,

@@ -3,20 +3,20 @@
  * How often a job can miss in the dynamic regions, and whether its budget bears it (X8). The memory manager
  * asks before a component starts, the tool in `check`.
  *
- * A job is a sequence of phases. In a phase it accesses at most `ranges` different dynamic ranges, in any
- * order and as often as it likes. In n slots, whatever they hold before, it misses at most
+ * A job is a sequence of phases. In a phase it accesses at most `ranges` different dynamic ranges, in any order and
+ * as often as it likes. In n slots, whatever they hold before, it misses at most
  *
- *   | policy              | ranges < n | ranges = n                 | more     |
- *   | round robin         | ranges     | n                          | no bound |
- *   | bit-PLRU            | ranges     | 2n - 2, and 1 for n = 1    | no bound |
- *   | random              | ranges up to 2, else no bound           | no bound |
- *   | any, emptied before | ranges     | n                          | no bound |
+ *   | policy              | ranges < n              | ranges = n              | ranges > n |
+ *   | round robin         | ranges                  | n                       | no bound   |
+ *   | bit-PLRU            | ranges                  | 2n - 2, but 1 for n = 1 | no bound   |
+ *   | random              | ranges; from 3 on no bound                        | no bound   |
+ *   | any, emptied before | ranges                  | n                       | no bound   |
  *
- * Where there is no bound by the number of ranges, each access that leaves the range of the access before it
- * can miss: `changes` of them bound the phase, as they do wherever they are fewer. These are the greatest
- * numbers that can be reached: tests/core search all sequences. Round robin is FIFO, whose bounds are in
- * Reineke, Grund, Berg, Wilhelm: Timing predictability of cache replacement policies, Real-Time Systems 37,
- * 2007; bit-PLRU differs from that paper's MRU in that hits are not seen.
+ * Where the number of ranges gives no bound, `changes` does: an instruction that accesses only what the one before it
+ * accessed cannot miss, and each other one misses at most as often as its own `touch` ranges can. The smaller of both
+ * bounds is taken. These are the greatest numbers that can be reached: tests/core search all sequences. Round
+ * robin is FIFO, for which Reineke, Grund, Berg, Wilhelm: Timing predictability of cache replacement policies (Real-Time
+ * Systems 37, 2007) have the same argument; hits, by which that paper's policies learn, are not seen by an MPU.
  */
 #ifndef BULKHEAD_CORE_MXU_MISSES_H
 #define BULKHEAD_CORE_MXU_MISSES_H
@@ -39,8 +39,8 @@ struct mxu_phase {
 struct mxu_job {
     const struct mxu_phase *phases;
     uint32_t phase_count;
-    uint32_t preemptions; /* of a period's job by others of the same component, at most */
-    bool emptied;         /* the dynamic slots are emptied when the job begins */
+    uint32_t preemptions; /* by other jobs of the same component, at most; others have other regions */
+    bool emptied;         /* mxu_regions_flush() is called when the job begins */
     uint64_t wcet_ns;     /* with all regions loaded */
     uint64_t budget_ns;   /* that it may use, at most its period */
 };

@@ -107,20 +107,20 @@ uint32_t mxu_mpu_cover(uint32_t first, uint32_t last, uint32_t most_bits, uint32
 
 bool mxu_mpu_fit(uint32_t bytes, uint32_t *rounded, uint32_t *align_bits, uint32_t *block_bits)
 {
-    uint32_t bits = MXU_MPU_MIN_BITS;
-    uint64_t part;
+    uint32_t bits = MXU_MPU_SUBREGIONS_BITS; /* smaller regions cover nothing that its sub-regions do not */
+    uint32_t part;
     uint64_t size;
 
     while (UINT64_C(1) << bits < bytes) {
         bits++;
     }
-    part = bits < MXU_MPU_SUBREGIONS_BITS ? bits : bits - EIGHTH_BITS;
+    part = bits - EIGHTH_BITS;
     size = (bytes + (UINT64_C(1) << part) - 1u) >> part << part;
     if (bytes == 0 || size > UINT32_MAX) {
         return false;
     }
     *rounded = (uint32_t)size;
-    *align_bits = (uint32_t)part;
+    *align_bits = part;
     *block_bits = bits;
     return true;
 }
