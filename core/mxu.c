@@ -4,14 +4,14 @@
  */
 #include "core/mxu.h"
 
-#define NAME_OF(list, value) \
+#define NAME_OF(list, value)                                                                                 \
     ((uint32_t)(value) < sizeof(list) / sizeof((list)[0]) ? (list)[(uint32_t)(value)] : "unknown")
 
 const char *mxu_status_name(enum mxu_status status)
 {
     static const char *const names[] = {
-        [MXU_OK] = "MXU_OK",         [MXU_ENOHW] = "MXU_ENOHW",   [MXU_EBUSY] = "MXU_EBUSY",
-        [MXU_ENOMEM] = "MXU_ENOMEM", [MXU_EINVAL] = "MXU_EINVAL", [MXU_EEXIST] = "MXU_EEXIST",
+        [MXU_OK] = "MXU_OK",         [MXU_ENOHW] = "MXU_ENOHW",         [MXU_EBUSY] = "MXU_EBUSY",
+        [MXU_ENOMEM] = "MXU_ENOMEM", [MXU_EINVAL] = "MXU_EINVAL",       [MXU_EEXIST] = "MXU_EEXIST",
         [MXU_ENOENT] = "MXU_ENOENT", [MXU_EMISMATCH] = "MXU_EMISMATCH",
     };
 
@@ -21,9 +21,12 @@ const char *mxu_status_name(enum mxu_status status)
 const char *mxu_mechanism_name(enum mxu_mechanism mechanism)
 {
     static const char *const names[] = {
-        [MXU_BY_NOTHING] = "plain memory",         [MXU_BY_STATIC_REGION] = "static region",
-        [MXU_BY_DYNAMIC_REGION] = "dynamic region", [MXU_BY_LOCKED_ENTRY] = "locked TLB entry",
-        [MXU_BY_OCM] = "OCM",                      [MXU_BY_LOCKED_WAY] = "locked way",
+        [MXU_BY_NOTHING] = "plain memory",
+        [MXU_BY_STATIC_REGION] = "static region",
+        [MXU_BY_DYNAMIC_REGION] = "dynamic region",
+        [MXU_BY_LOCKED_ENTRY] = "locked TLB entry",
+        [MXU_BY_OCM] = "OCM",
+        [MXU_BY_LOCKED_WAY] = "locked way",
         [MXU_BY_COLOR] = "colored memory",
     };
 
@@ -52,8 +55,8 @@ const char *mxu_resource_name(enum mxu_resource resource)
 const char *mxu_placement_name(enum mxu_placement placement)
 {
     static const char *const names[] = {
-        [MXU_PLACE_PLAIN] = "plain memory", [MXU_PLACE_COLORED] = "colored memory",
-        [MXU_PLACE_WAY] = "locked way",     [MXU_PLACE_OCM] = "OCM",
+        [MXU_PLACE_PLAIN] = "plain memory",  [MXU_PLACE_COLORED] = "colored memory",
+        [MXU_PLACE_WAY] = "locked way",      [MXU_PLACE_OCM] = "OCM",
         [MXU_PLACE_LOCKED] = "locked entry",
     };
 

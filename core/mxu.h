@@ -15,14 +15,15 @@ extern "C" {
 #endif
 
 /* Specifications: flags of an allocation. None: best effort. Those that are given hold together. */
-#define MXU_DETERMINISTIC 1u /* the check uses only hardware in the pipeline: MPU region, locked TLB entry   \
-                              */
-#define MXU_L1            2u /* the check never goes past this level of cache ... */
-#define MXU_L2            4u
-#define MXU_L3            8u
-#define MXU_INDEPENDENT   16u /* no other protection domain can disturb the check */
-#define MXU_SPEC_MASK     31u
-#define MXU_LEVELS        (MXU_L1 | MXU_L2 | MXU_L3)
+#define MXU_DETERMINISTIC                                                                                    \
+    1u                     /* the check uses only hardware in the pipeline: MPU region, locked TLB entry     \
+                            */
+#define MXU_L1          2u /* the check never goes past this level of cache ... */
+#define MXU_L2          4u
+#define MXU_L3          8u
+#define MXU_INDEPENDENT 16u /* no other protection domain can disturb the check */
+#define MXU_SPEC_MASK   31u
+#define MXU_LEVELS      (MXU_L1 | MXU_L2 | MXU_L3)
 
 enum mxu_status {
     MXU_OK,

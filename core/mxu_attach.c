@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What an allocation takes is decided by core/mxu_admission.c before anything changes. Table nodes of an MMU are
- * the component's, since allocations share them: their bytes are counted anew for all of its ranges.
+ * What an allocation takes is decided by core/mxu_admission.c before anything changes. Table nodes of an MMU
+ * are the component's, since allocations share them: their bytes are counted anew for all of its ranges.
  */
 #include "core/mxu_attach.h"
 #include "core/mxu_crossing.h"
@@ -41,8 +41,8 @@ static enum mxu_status refuse(struct mxu_answer *answer, enum mxu_status status,
 }
 
 /* Enters one range, which is a region of an MPU. */
-static enum mxu_status insert(struct mxu_component *component, uint32_t number, const struct mxu_region *region,
-                              struct mxu_answer *answer, int16_t *range)
+static enum mxu_status insert(struct mxu_component *component, uint32_t number,
+                              const struct mxu_region *region, struct mxu_answer *answer, int16_t *range)
 {
     struct mxu_trie *trie = &component->trie;
     bool records = trie->free_ranges != MXU_NONE;
@@ -136,7 +136,8 @@ bool mxu_in_own_sets(const struct mxu_memory *memory, uint32_t component, uint32
 
     return memory->main_tlb.sets == 0 ||
            (mxu_tlb_find(&memory->main_tlb, &memory->components[component].tlb, bytes >> MXU_PAGE_BITS,
-                         mxu_spec_is_placed(spec) && (spec & MXU_INDEPENDENT) != 0, first, &address) == MXU_OK &&
+                         mxu_spec_is_placed(spec) && (spec & MXU_INDEPENDENT) != 0, first,
+                         &address) == MXU_OK &&
             address == first);
 }
 
@@ -202,7 +203,8 @@ static enum mxu_status attach_pages(struct mxu_memory *memory, uint32_t number)
 {
     struct mxu_allocation *allocation = &memory->allocations[number];
     struct mxu_component *component = &memory->components[allocation->component];
-    struct mxu_region whole = {.first = allocation->first, .last = last_of(allocation),
+    struct mxu_region whole = {.first = allocation->first,
+                               .last = last_of(allocation),
                                .rbar = allocation->rights | (uint32_t)allocation->type << TYPE_SHIFT};
     struct mxu_request request = {
         .spec = allocation->spec,
@@ -212,7 +214,8 @@ static enum mxu_status attach_pages(struct mxu_memory *memory, uint32_t number)
     enum mxu_status status;
     int16_t range;
 
-    if (!mxu_in_own_sets(memory, allocation->component, allocation->spec, allocation->first, allocation->bytes)) {
+    if (!mxu_in_own_sets(memory, allocation->component, allocation->spec, allocation->first,
+                         allocation->bytes)) {
         return refuse(&allocation->answer, MXU_ENOHW, MXU_TLB_SETS, allocation->bytes >> MXU_PAGE_BITS, 0);
     }
     status = insert(component, number, &whole, &allocation->answer, &range);
@@ -220,14 +223,15 @@ static enum mxu_status attach_pages(struct mxu_memory *memory, uint32_t number)
         return status;
     }
     status = mxu_spec_is_placed(allocation->spec) ? admit_placed(memory, allocation)
-                                                 : mxu_admit(memory->account, &request, &allocation->answer);
+                                                  : mxu_admit(memory->account, &request, &allocation->answer);
     if (status != MXU_OK) {
         mxu_trie_remove(&component->trie, range);
         return status;
     }
     if (memory->main_tlb.sets != 0 && mxu_spec_is_placed(allocation->spec) &&
         (allocation->spec & MXU_INDEPENDENT) != 0) {
-        mxu_tlb_take(&memory->main_tlb, &component->tlb, allocation->first, allocation->bytes >> MXU_PAGE_BITS);
+        mxu_tlb_take(&memory->main_tlb, &component->tlb, allocation->first,
+                     allocation->bytes >> MXU_PAGE_BITS);
     }
     return MXU_OK;
 }

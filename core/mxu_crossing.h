@@ -21,8 +21,9 @@ extern "C" {
 /* Dynamic ranges that a policy surely has loaded at once after finitely many misses on them. */
 uint32_t mxu_crossing_kept(enum mxu_policy policy, uint32_t slots);
 
-/* The most dynamic ranges that one instruction can need: for its own 2 or 4 bytes, if code is dynamic, and for an access
- * of `bytes` at a multiple of 4, which can pass through static ranges in between. 0: all ranges are static. */
+/* The most dynamic ranges that one instruction can need: for its own 2 or 4 bytes, if code is dynamic, and
+ * for an access of `bytes` at a multiple of 4, which can pass through static ranges in between. 0: all ranges
+ * are static. */
 uint32_t mxu_crossing_needed(const struct mxu_trie *trie, const struct mxu_regions *regions, uint32_t bytes);
 
 /* MXU_OK if every access can complete, and live-locks need not be watched for; else MXU_ENOHW. */

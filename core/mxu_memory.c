@@ -65,8 +65,8 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 /* Free frames that one region covers, else any. */
-static enum mxu_status find_for_regions(const struct mxu_memory *memory, const struct mxu_ask *ask, uint32_t bytes,
-                                        struct mxu_run *run)
+static enum mxu_status find_for_regions(const struct mxu_memory *memory, const struct mxu_ask *ask,
+                                        uint32_t bytes, struct mxu_run *run)
 {
     const struct mxu_frames *frames = memory->frames;
     uint32_t align = larger(log2_of(ask->align), frames->frame_bits);
@@ -94,8 +94,8 @@ static uint32_t entry_bits(const struct mxu_memory *memory, uint32_t bytes)
     return bits;
 }
 
-static enum mxu_status find_in_sets(const struct mxu_memory *memory, const struct mxu_ask *ask, uint32_t bytes,
-                                    struct mxu_run *run)
+static enum mxu_status find_in_sets(const struct mxu_memory *memory, const struct mxu_ask *ask,
+                                    uint32_t bytes, struct mxu_run *run)
 {
     const struct mxu_frames *frames = memory->frames;
     bool resident = mxu_spec_is_placed(ask->spec) && (ask->spec & MXU_INDEPENDENT) != 0;
@@ -123,8 +123,8 @@ static enum mxu_status find_in_sets(const struct mxu_memory *memory, const struc
     }
 }
 
-static enum mxu_status find_for_pages(const struct mxu_memory *memory, const struct mxu_ask *ask, uint32_t bytes,
-                                      struct mxu_run *run)
+static enum mxu_status find_for_pages(const struct mxu_memory *memory, const struct mxu_ask *ask,
+                                      uint32_t bytes, struct mxu_run *run)
 {
     const struct mxu_frames *frames = memory->frames;
     uint32_t align = larger(log2_of(ask->align), frames->frame_bits);
@@ -134,7 +134,8 @@ static enum mxu_status find_for_pages(const struct mxu_memory *memory, const str
         return find_in_sets(memory, ask, bytes, run);
     }
     if ((ask->spec & (MXU_DETERMINISTIC | MXU_L1)) != 0 &&
-        mxu_frames_find(frames, count, larger(align, entry_bits(memory, bytes)), ADDRESS_BITS, run) == MXU_OK) {
+        mxu_frames_find(frames, count, larger(align, entry_bits(memory, bytes)), ADDRESS_BITS, run) ==
+            MXU_OK) {
         return MXU_OK;
     }
     return mxu_frames_find(frames, count, align, ADDRESS_BITS, run);
@@ -155,7 +156,8 @@ static enum mxu_status find_frames(const struct mxu_memory *memory, const struct
                    ? MXU_OK
                    : MXU_EINVAL;
     }
-    return is_mpu(memory) ? find_for_regions(memory, ask, bytes, run) : find_for_pages(memory, ask, bytes, run);
+    return is_mpu(memory) ? find_for_regions(memory, ask, bytes, run)
+                          : find_for_pages(memory, ask, bytes, run);
 }
 
 /* Fills a record for frames that are claimed, and attaches it. */

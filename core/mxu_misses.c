@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Bounds of misses. A preemption by the same component cuts a phase in two, each of which begins with slots that
- * hold anything. Sums that do not fit in 64 bits count as no bound.
+ * Bounds of misses. A preemption by the same component cuts a phase in two, each of which begins with slots
+ * that hold anything. Sums that do not fit in 64 bits count as no bound.
  */
 #include "core/mxu_misses.h"
 #include "core/mxu_crossing.h"
@@ -66,8 +66,8 @@ uint64_t mxu_phase_misses(const struct mxu_phase *phase, const struct mxu_dynami
     return smaller(by_ranges(phase->ranges, dynamic, emptied), by_changes(phase, dynamic));
 }
 
-/* Misses of a phase, *more of which come with each preemption in it: by that of the two bounds which is smaller with
- * all preemptions in this phase. */
+/* Misses of a phase, *more of which come with each preemption in it: by that of the two bounds which is
+ * smaller with all preemptions in this phase. */
 static uint64_t interrupted(const struct mxu_phase *phase, const struct mxu_dynamic *dynamic, bool emptied,
                             uint32_t preemptions, uint64_t *more)
 {
@@ -115,8 +115,8 @@ enum mxu_status mxu_job_admit(const struct mxu_job *job, const struct mxu_dynami
         if (job->phases[i].touch > mxu_crossing_kept(dynamic->policy, dynamic->slots)) {
             return MXU_ENOHW;
         }
-        misses = plus(misses, interrupted(&job->phases[i], dynamic, job->emptied && i == 0, job->preemptions,
-                                          &more));
+        misses = plus(misses,
+                      interrupted(&job->phases[i], dynamic, job->emptied && i == 0, job->preemptions, &more));
         most_more = more > most_more ? more : most_more;
     }
     misses = plus(misses, times(job->preemptions, most_more));

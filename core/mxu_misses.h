@@ -3,8 +3,8 @@
  * How often a job can miss in the dynamic regions, and whether its budget bears it (X8). The memory manager
  * asks before a component starts, the tool in `check`.
  *
- * A job is a sequence of phases. In a phase it accesses at most `ranges` different dynamic ranges, in any order and
- * as often as it likes. In n slots, whatever they hold before, it misses at most
+ * A job is a sequence of phases. In a phase it accesses at most `ranges` different dynamic ranges, in any
+ * order and as often as it likes. In n slots, whatever they hold before, it misses at most
  *
  *   | policy              | ranges < n              | ranges = n              | ranges > n |
  *   | round robin         | ranges                  | n                       | no bound   |
@@ -12,11 +12,12 @@
  *   | random              | ranges; from 3 on no bound                        | no bound   |
  *   | any, emptied before | ranges                  | n                       | no bound   |
  *
- * Where the number of ranges gives no bound, `changes` does: an instruction that accesses only what the one before it
- * accessed cannot miss, and each other one misses at most as often as its own `touch` ranges can. The smaller of both
- * bounds is taken. These are the greatest numbers that can be reached: tests/core search all sequences. Round
- * robin is FIFO, for which Reineke, Grund, Berg, Wilhelm: Timing predictability of cache replacement policies (Real-Time
- * Systems 37, 2007) have the same argument; hits, by which that paper's policies learn, are not seen by an MPU.
+ * Where the number of ranges gives no bound, `changes` does: an instruction that accesses only what the one
+ * before it accessed cannot miss, and each other one misses at most as often as its own `touch` ranges can.
+ * The smaller of both bounds is taken. These are the greatest numbers that can be reached: tests/core search
+ * all sequences. Round robin is FIFO, for which Reineke, Grund, Berg, Wilhelm: Timing predictability of cache
+ * replacement policies (Real-Time Systems 37, 2007) have the same argument; hits, by which that paper's
+ * policies learn, are not seen by an MPU.
  */
 #ifndef BULKHEAD_CORE_MXU_MISSES_H
 #define BULKHEAD_CORE_MXU_MISSES_H

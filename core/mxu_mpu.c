@@ -5,9 +5,9 @@
  */
 #include "core/mxu_mpu.h"
 
-#define ADDRESS_BITS  32u
-#define EIGHTH_BITS   3u
-#define AP_USER_READS 2u /* the kernel reads and writes */
+#define ADDRESS_BITS   32u
+#define EIGHTH_BITS    3u
+#define AP_USER_READS  2u /* the kernel reads and writes */
 #define AP_USER_WRITES 3u
 
 bool mxu_mpu_attributes(uint32_t rights, enum mxu_memory_type type, uint32_t *rasr)
@@ -37,8 +37,8 @@ bool mxu_mpu_attributes(uint32_t rights, enum mxu_memory_type type, uint32_t *ra
     return true;
 }
 
-/* One past the last address that a region of 2^bits bytes can have from `first` on, up to `end`; `first` if it
- * cannot begin there. */
+/* One past the last address that a region of 2^bits bytes can have from `first` on, up to `end`; `first` if
+ * it cannot begin there. */
 static uint64_t reach(uint64_t first, uint64_t end, uint32_t bits)
 {
     uint64_t block = UINT64_C(1) << bits;
@@ -89,8 +89,8 @@ uint32_t mxu_mpu_cover(uint32_t first, uint32_t last, uint32_t most_bits, uint32
     uint32_t count = 0;
     uint64_t at = first;
 
-    if (first > last || first % (1u << MXU_MPU_MIN_BITS) != 0 || (last + 1u) % (1u << MXU_MPU_MIN_BITS) != 0 ||
-        most_bits < MXU_MPU_MIN_BITS) {
+    if (first > last || first % (1u << MXU_MPU_MIN_BITS) != 0 ||
+        (last + 1u) % (1u << MXU_MPU_MIN_BITS) != 0 || most_bits < MXU_MPU_MIN_BITS) {
         return 0;
     }
     while (at <= last) {

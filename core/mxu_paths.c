@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Insertion goes down from the root along the range's first and last address, and makes a node where the range
- * meets another one in the same entry. Between these two paths a range fills entries whole, which hold nothing
- * else. Removal goes down the same paths, and dissolves nodes on its way back up that do not branch any more.
+ * Insertion goes down from the root along the range's first and last address, and makes a node where the
+ * range meets another one in the same entry. Between these two paths a range fills entries whole, which hold
+ * nothing else. Removal goes down the same paths, and dissolves nodes on its way back up that do not branch
+ * any more.
  */
 #include "core/mxu_paths.h"
 
@@ -77,7 +78,8 @@ static void release(struct mxu_trie *trie, int16_t number)
     trie->used_nodes--;
 }
 
-/* A node for the smallest span that has both addresses, of the strongest placement that is left, or MXU_NONE. */
+/* A node for the smallest span that has both addresses, of the strongest placement that is left, or MXU_NONE.
+ */
 static int16_t new_node(struct mxu_trie *trie, uint32_t first, uint32_t last)
 {
     int16_t number = MXU_NONE;
@@ -98,8 +100,8 @@ static int16_t new_node(struct mxu_trie *trie, uint32_t first, uint32_t last)
     return number;
 }
 
-/* Makes the entry of a place, in which something else than `part` is, a node whose span has both. False if no node is
- * left. Nothing to do if it is such a node. */
+/* Makes the entry of a place, in which something else than `part` is, a node whose span has both. False if no
+ * node is left. Nothing to do if it is such a node. */
 static bool make_node(struct mxu_trie *trie, const struct place *place, struct extent part)
 {
     int16_t old = *place->slot;
@@ -128,8 +130,8 @@ static bool make_node(struct mxu_trie *trie, const struct place *place, struct e
     return true;
 }
 
-/* Enters a range in a node, and returns how many of its entries, 0 to 2, have something else as well: these are in
- * `below`. */
+/* Enters a range in a node, and returns how many of its entries, 0 to 2, have something else as well: these
+ * are in `below`. */
 static uint32_t fill(struct mxu_node *node, struct extent part, int16_t entry, struct place below[2])
 {
     uint32_t span_mask = (UINT32_C(1) << node->shift) - 1u;
@@ -141,7 +143,8 @@ static uint32_t fill(struct mxu_node *node, struct extent part, int16_t entry, s
         if (node->entry[i] == MXU_NONE) {
             node->entry[i] = entry;
         } else if (i == from) {
-            below[shared++] = (struct place){&node->entry[i], part.first & ~span_mask, part.first | span_mask};
+            below[shared++] =
+                (struct place){&node->entry[i], part.first & ~span_mask, part.first | span_mask};
         } else if (i == to) {
             below[shared++] = (struct place){&node->entry[i], part.last & ~span_mask, part.last | span_mask};
         }
@@ -149,8 +152,8 @@ static uint32_t fill(struct mxu_node *node, struct extent part, int16_t entry, s
     return shared;
 }
 
-/* Follows one path down from `place` until the range has all that it shares with others there. Where it forks,
- * *fork is the other one. */
+/* Follows one path down from `place` until the range has all that it shares with others there. Where it
+ * forks, *fork is the other one. */
 static bool insert_from(struct mxu_trie *trie, int16_t number, struct place place, struct place *fork)
 {
     const struct mxu_range *range = &trie->ranges[number];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The nodes of a trie (core/mxu_trie.h), which calls this alone: puts a range into the entries of its span and takes
- * it out of them. It knows nothing of the list of ranges. The ranges of a trie are disjoint.
+ * The nodes of a trie (core/mxu_trie.h), which calls this alone: puts a range into the entries of its span
+ * and takes it out of them. It knows nothing of the list of ranges. The ranges of a trie are disjoint.
  */
 #ifndef BULKHEAD_CORE_MXU_PATHS_H
 #define BULKHEAD_CORE_MXU_PATHS_H
@@ -27,7 +27,8 @@ static inline uint32_t mxu_node_last(const struct mxu_node *node)
 /* All nodes become free, in lists by their placement. */
 void mxu_paths_init(struct mxu_trie *trie);
 
-/* Puts a range, whose first and last are set, into the nodes. False if there are too few; then they are as before. */
+/* Puts a range, whose first and last are set, into the nodes. False if there are too few; then they are as
+ * before. */
 bool mxu_paths_insert(struct mxu_trie *trie, int16_t number);
 
 /* Takes a range out; also one that is there in part only. */

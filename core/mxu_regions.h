@@ -30,7 +30,7 @@ struct mxu_slot {
 
 /* 256 bytes where pointers have 4. */
 struct mxu_regions {
-    struct mxu_slot image[MXU_MOST_REGIONS];     /* first: the kernel loads it with multi-register instructions */
+    struct mxu_slot image[MXU_MOST_REGIONS]; /* first: the kernel loads it with multi-register instructions */
     struct mxu_range *holder[MXU_MOST_REGIONS]; /* of a slot, or null */
     uint8_t count;                              /* slots of the MPU */
     uint8_t system;                             /* slots 0 to system - 1 are the system's */
@@ -53,31 +53,31 @@ enum mxu_refusal {
     MXU_LIVELOCK,  /* an instruction needs two ranges at once, and there is one dynamic slot */
 };
 
-/* An image without static and dynamic ranges. `system` holds `system_slots` of them (code, timer). False if no
- * dynamic slot would be left, or the policy is none, or the seed is 0. */
+/* An image without static and dynamic ranges. `system` holds `system_slots` of them (code, timer). False if
+ * no dynamic slot would be left, or the policy is none, or the seed is 0. */
 bool mxu_regions_init(struct mxu_regions *regions, uint32_t count, const struct mxu_slot *system,
                       uint32_t system_slots, enum mxu_policy policy, uint32_t seed);
 
-/* Makes a range static. MXU_EBUSY if no dynamic slot would be left: then nothing changes. All dynamic slots are empty
- * afterwards. */
+/* Makes a range static. MXU_EBUSY if no dynamic slot would be left: then nothing changes. All dynamic slots
+ * are empty afterwards. */
 enum mxu_status mxu_regions_pin(struct mxu_regions *regions, struct mxu_range *range);
 
-/* Before a range is removed, split or changed: it is loaded nowhere afterwards. If it was static, its slot becomes
- * dynamic, and all of these are empty. */
+/* Before a range is removed, split or changed: it is loaded nowhere afterwards. If it was static, its slot
+ * becomes dynamic, and all of these are empty. */
 void mxu_regions_forget(struct mxu_regions *regions, struct mxu_range *range);
 
-/* Empties all dynamic slots: at the start of a job, so that it misses each range at most once as long as all fit
- * (core/mxu_misses.h); by an adversary in experiments. MXU_RANDOM draws a new ring. */
+/* Empties all dynamic slots: at the start of a job, so that it misses each range at most once as long as all
+ * fit (core/mxu_misses.h); by an adversary in experiments. MXU_RANDOM draws a new ring. */
 void mxu_regions_flush(struct mxu_regions *regions);
 
-/* A fault of a load or store at `address` by the instruction at `pc`. The slot of the image that is new, which the caller
- * writes to the MPU before it returns to the instruction; null: mxu_regions_refusal(). Bounded: the look-up, and
- * no loop beside it. */
+/* A fault of a load or store at `address` by the instruction at `pc`. The slot of the image that is new,
+ * which the caller writes to the MPU before it returns to the instruction; null: mxu_regions_refusal().
+ * Bounded: the look-up, and no loop beside it. */
 const struct mxu_slot *mxu_regions_refill(struct mxu_regions *regions, const struct mxu_trie *trie,
                                           uint32_t address, uint32_t pc);
 
-/* The same for a fault of an instruction fetch. An instruction of 4 bytes may lie in two ranges, of which the first one
- * is loaded: then it is the second that is missing. */
+/* The same for a fault of an instruction fetch. An instruction of 4 bytes may lie in two ranges, of which the
+ * first one is loaded: then it is the second that is missing. */
 const struct mxu_slot *mxu_regions_refill_fetch(struct mxu_regions *regions, const struct mxu_trie *trie,
                                                 uint32_t pc);
 

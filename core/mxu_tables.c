@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Table nodes that spans need. A span that an entry maps whole needs nothing below it; what is left of it are at most
- * two pieces, at its ends.
+ * Table nodes that spans need. A span that an entry maps whole needs nothing below it; what is left of it are
+ * at most two pieces, at its ends.
  */
 #include "core/mxu_tables.h"
 
@@ -62,7 +62,8 @@ static void add_pieces(struct pieces *to, struct mxu_span span, const struct mxu
     }
 }
 
-/* Counts the nodes of one span; last[i] is one more than the number of the last node that was counted of level i. */
+/* Counts the nodes of one span; last[i] is one more than the number of the last node that was counted of
+ * level i. */
 static void count_span(const struct mxu_table_shape *shape, struct mxu_span span, uint64_t *last,
                        struct mxu_table_need *need)
 {

@@ -43,8 +43,8 @@ static uint32_t set_of(const struct mxu_tlb *tlb, uint64_t page)
     return (uint32_t)page & (tlb->sets - 1u);
 }
 
-/* Whether pages from one in `set` on lie in the share's sets, beside those that are counted, if `count`, and with no
- * more than there are ways, if `resident`. */
+/* Whether pages from one in `set` on lie in the share's sets, beside those that are counted, if `count`, and
+ * with no more than there are ways, if `resident`. */
 static bool fits_from(const struct mxu_tlb *tlb, const struct mxu_tlb_share *share, uint32_t set,
                       uint32_t pages, bool resident, bool count)
 {
@@ -54,7 +54,8 @@ static bool fits_from(const struct mxu_tlb *tlb, const struct mxu_tlb_share *sha
         uint32_t of_run = (pages - i + tlb->sets - 1u) / tlb->sets;
         uint32_t before = count ? share->pages[at] : 0;
 
-        if ((share->sets >> at & 1u) == 0 || (resident && of_run > tlb->ways - (before < tlb->ways ? before : tlb->ways))) {
+        if ((share->sets >> at & 1u) == 0 ||
+            (resident && of_run > tlb->ways - (before < tlb->ways ? before : tlb->ways))) {
             return false;
         }
     }

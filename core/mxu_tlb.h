@@ -39,9 +39,9 @@ struct mxu_tlb_share {
     uint8_t pages[MXU_TLB_MOST_SETS];
 };
 
-/* The lowest address from `from` on at which `pages` lie in the share's sets; if `resident`, with no more pages in a set
- * than there are ways, so that they stay in the TLB. MXU_ENOHW if the sets are too few, or not next to each other;
- * MXU_EBUSY if they are used up; MXU_ENOMEM at the end of the address space. */
+/* The lowest address from `from` on at which `pages` lie in the share's sets; if `resident`, with no more
+ * pages in a set than there are ways, so that they stay in the TLB. MXU_ENOHW if the sets are too few, or not
+ * next to each other; MXU_EBUSY if they are used up; MXU_ENOMEM at the end of the address space. */
 enum mxu_status mxu_tlb_find(const struct mxu_tlb *tlb, const struct mxu_tlb_share *share, uint32_t pages,
                              bool resident, uint32_t from, uint32_t *address);
 

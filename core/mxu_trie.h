@@ -4,16 +4,16 @@
  * ranges also as a list in the order of their addresses. The fault path calls mxu_trie_lookup(), the memory
  * manager all others. Nothing is allocated: nodes and ranges are arrays that the caller gives.
  *
- * A root of 128 entries divides the address space in spans of 32 MiB. Below it a node stands for an aligned span of
- * 32^k granules and divides it in 32 equal entries. An entry, of the root too, is
+ * A root of 128 entries divides the address space in spans of 32 MiB. Below it a node stands for an aligned
+ * span of 32^k granules and divides it in 32 equal entries. An entry, of the root too, is
  * - empty, if no range has an address of its span;
  * - the range, if one has, whole or in part;
- * - a node, if several have: that of the smallest span with all that they have of the entry's span. So spans in
- *   which nothing branches have no node.
- * The shape is a function of the set of ranges: it does not depend on the order of operations.
+ * - a node, if several have: that of the smallest span with all that they have of the entry's span. So spans
+ * in which nothing branches have no node. The shape is a function of the set of ranges: it does not depend on
+ * the order of operations.
  *
- * A look-up follows at most MXU_TRIE_LEVELS nodes and compares once, at the end. Insert, remove and split walk
- * at most two such paths, those of the range's first and last address.
+ * A look-up follows at most MXU_TRIE_LEVELS nodes and compares once, at the end. Insert, remove and split
+ * walk at most two such paths, those of the range's first and last address.
  */
 #ifndef BULKHEAD_CORE_MXU_TRIE_H
 #define BULKHEAD_CORE_MXU_TRIE_H
@@ -26,12 +26,12 @@ extern "C" {
 
 #define MXU_GRANULE_BITS    5u /* the smallest region of an Armv7-M MPU */
 #define MXU_GRANULE         (1u << MXU_GRANULE_BITS)
-#define MXU_ROOT_SHIFT    25u
-#define MXU_ROOT_ENTRIES  128u
-#define MXU_TRIE_STRIDE   5u
-#define MXU_TRIE_ENTRIES  (1u << MXU_TRIE_STRIDE)
-#define MXU_TRIE_LEVELS   4u  /* of nodes: shifts 5, 10, 15, 20 */
-#define MXU_TRIE_TOP      20u
+#define MXU_ROOT_SHIFT      25u
+#define MXU_ROOT_ENTRIES    128u
+#define MXU_TRIE_STRIDE     5u
+#define MXU_TRIE_ENTRIES    (1u << MXU_TRIE_STRIDE)
+#define MXU_TRIE_LEVELS     4u /* of nodes: shifts 5, 10, 15, 20 */
+#define MXU_TRIE_TOP        20u
 /* Nodes that one insertion can take. */
 #define MXU_TRIE_NEW_NODES  (2u * MXU_TRIE_LEVELS)
 /* Nodes that always suffice for n ranges: two neighbours share at most one node of each level. */
@@ -55,7 +55,8 @@ struct mxu_node {
 struct mxu_range {
     uint32_t first;
     uint32_t last;
-    uint32_t word[2];       /* for the hardware: RBAR with VALID, without the slot, and RASR; of an MMU the attributes */
+    uint32_t
+        word[2]; /* for the hardware: RBAR with VALID, without the slot, and RASR; of an MMU the attributes */
     int16_t previous, next; /* in the order of addresses; also the free ones, by next */
     uint16_t allocation;    /* whose part it is: the user's */
     uint8_t slot;           /* of an MPU, where it was loaded last (core/mxu_regions.h) */
@@ -87,7 +88,7 @@ struct mxu_trie {
     predicate mxu_is_trie(struct mxu_trie *t) =
         \valid_read(t) && t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
         \valid_read(t->nodes + (0 .. t->node_count - 1)) &&
-        \valid_read(t->ranges + (0 .. t->range_count - 1)) && 
+        \valid_read(t->ranges + (0 .. t->range_count - 1)) &&
         (\forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> mxu_is_entry(t, t->root[i])) &&
         (\forall integer n; 0 <= n < t->node_count ==> mxu_is_node(t, n));
     predicate mxu_holds(struct mxu_trie *t, integer r, integer address) =
@@ -102,7 +103,8 @@ void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_
 /* Says that nodes [first, first + count) are in memory of another kind. Only before the first insertion. */
 void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement);
 
-/* The range that holds an address, or null. Reads the root and one entry in each of at most MXU_TRIE_LEVELS nodes. */
+/* The range that holds an address, or null. Reads the root and one entry in each of at most MXU_TRIE_LEVELS
+ * nodes. */
 /*@ requires mxu_is_trie(trie);
     assigns \nothing;
     ensures \result != \null ==>

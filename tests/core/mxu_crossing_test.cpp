@@ -117,7 +117,8 @@ TEST(MxuCrossing, X4_AllThatAPolicyKeepsIsLoadedAfterFewMisses)
                     component.add(i * 64, 32);
                 }
                 for (std::uint32_t i = 0; i < before; ++i) {
-                    (void)mxu_regions_refill(&component.regions, component.trie.get(), (before + i) % 26 * 64 + 6 * 64, 0);
+                    (void)mxu_regions_refill(&component.regions, component.trie.get(),
+                                             (before + i) % 26 * 64 + 6 * 64, 0);
                 }
                 std::uint32_t misses = 0;
                 for (std::uint32_t i = 0; i < kept;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed frames (X3, X6): kinds change through free alone, what fails changes nothing, the search finds the lowest run.
+// Typed frames (X3, X6): kinds change through free alone, what fails changes nothing, the search finds the
+// lowest run.
 #include "core/mxu_frames.h"
 #include "mxu_world.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds of misses (X8): the longest sequence of misses over all accesses, from all states that a ring of turns can be
-// in with any contents, is the bound, and never more.
+// Bounds of misses (X8): the longest sequence of misses over all accesses, from all states that a ring of
+// turns can be in with any contents, is the bound, and never more.
 #include "core/mxu_crossing.h"
 #include "core/mxu_misses.h"
 #include "mxu_world.h"
@@ -14,7 +14,8 @@
 
 namespace {
 
-// What slots hold (0: something else, or nothing) and whose turn it is. Random may take any slot but the last one.
+// What slots hold (0: something else, or nothing) and whose turn it is. Random may take any slot but the last
+// one.
 struct State {
     std::array<std::uint8_t, 6> holds{};
     std::uint8_t turn = 0;
@@ -23,7 +24,8 @@ struct State {
 
 class Search {
 public:
-    Search(mxu_policy policy, std::uint32_t slots, std::uint32_t ranges) : policy_(policy), slots_(slots), ranges_(ranges)
+    Search(mxu_policy policy, std::uint32_t slots, std::uint32_t ranges)
+        : policy_(policy), slots_(slots), ranges_(ranges)
     {
         std::uint32_t seed = 1;
         turns_ = mxu_eviction_ring(policy, 0, slots, &seed, ring_.data());
@@ -39,7 +41,8 @@ public:
         found_[state] = std::nullopt;
         std::uint64_t best = 0;
         for (std::uint32_t range = 1; range <= ranges_; ++range) {
-            if (std::find(state.holds.begin(), state.holds.begin() + slots_, range) != state.holds.begin() + slots_) {
+            if (std::find(state.holds.begin(), state.holds.begin() + slots_, range) !=
+                state.holds.begin() + slots_) {
                 continue;
             }
             for (const State &next : after_miss(state, static_cast<std::uint8_t>(range))) {
@@ -120,7 +123,8 @@ private:
             return;
         }
         for (std::uint8_t range = 0; range <= ranges_; ++range) {
-            if (range == 0 || std::find(state.holds.begin(), state.holds.begin() + slot, range) == state.holds.begin() + slot) {
+            if (range == 0 || std::find(state.holds.begin(), state.holds.begin() + slot, range) ==
+                                  state.holds.begin() + slot) {
                 state.holds[slot] = range;
                 contents(state, slot + 1, all);
             }
@@ -156,14 +160,16 @@ TEST(MxuMisses, X8_TheBoundIsTheLongestSequenceOfAll)
                     const std::uint64_t bound = mxu_phase_misses(&phase, &dynamic, emptied);
                     const auto worst = Search(policy, slots, ranges).worst(emptied);
                     EXPECT_EQ(bound, worst ? *worst : MXU_NO_BOUND)
-                        << "policy " << policy << ", " << ranges << " ranges in " << slots << (emptied ? ", emptied" : "");
+                        << "policy " << policy << ", " << ranges << " ranges in " << slots
+                        << (emptied ? ", emptied" : "");
                 }
             }
         }
     }
 }
 
-// Jobs of few instructions with changes, touches and preemptions, run on the real regions; the bound is not exceeded.
+// Jobs of few instructions with changes, touches and preemptions, run on the real regions; the bound is not
+// exceeded.
 TEST(MxuMisses, X8_NoRunOfTheRealRegionsExceedsItsBound)
 {
     bulkhead_test::Random random{9};
@@ -234,7 +240,8 @@ TEST(MxuMisses, X8_NoRunOfTheRealRegionsExceedsItsBound)
         const mxu_job job{&phase, 1, preemptions, emptied, 100, UINT64_MAX - 1};
         mxu_misses to{};
         if (mxu_job_admit(&job, &dynamic, &to) == MXU_OK) {
-            ASSERT_LE(misses, to.misses) << "round " << round << ": policy " << policy << ", " << slots << " slots, " << ranges;
+            ASSERT_LE(misses, to.misses)
+                << "round " << round << ": policy " << policy << ", " << slots << " slots, " << ranges;
             ASSERT_EQ(to.cost_ns, 10 * to.misses);
             ASSERT_EQ(to.wcet_ns, 100 + 10 * to.misses);
             reached += misses == to.misses;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Armv7-M regions (X4): exact covers, the fewest of them, against a model of the architecture's matching rule.
+// Armv7-M regions (X4): exact covers, the fewest of them, against a model of the architecture's matching
+// rule.
 #include "core/mxu_mpu.h"
 #include "mxu_world.h"
 
@@ -61,9 +62,11 @@ TEST(MxuMpu, X4_ACoverIsExactAndTheFewest)
                 ASSERT_EQ(got, fewest(first, count, std::min(most_bits, 20u)))
                     << first << "+" << count << " of " << most_bits;
                 for (std::uint32_t at = 0; at < 128 * 32; at += 32) {
-                    const auto here = std::count_if(regions.begin(), regions.begin() + got, [&](const auto &region) {
-                        return matches(region.rbar, region.rasr, at) && matches(region.rbar, region.rasr, at + 31);
-                    });
+                    const auto here =
+                        std::count_if(regions.begin(), regions.begin() + got, [&](const auto &region) {
+                            return matches(region.rbar, region.rasr, at) &&
+                                   matches(region.rbar, region.rasr, at + 31);
+                        });
                     ASSERT_EQ(here, at >= from && at <= last) << first << "+" << count << " at " << at;
                 }
             }
@@ -125,7 +128,8 @@ TEST(MxuMpu, X4_AFitIsCoveredByOneRegionWhereverItIsPlacedSo)
         std::uint32_t block = 0;
         ASSERT_TRUE(mxu_mpu_fit(bytes, &rounded, &align, &block));
         ASSERT_GE(rounded, bytes);
-        ASSERT_LT(rounded - bytes, std::max(32u, rounded / 4 + 1)) << "no more than an eighth of the block is lost";
+        ASSERT_LT(rounded - bytes, std::max(32u, rounded / 4 + 1))
+            << "no more than an eighth of the block is lost";
         for (std::uint32_t at = 0; at + rounded <= 1u << block; at += 1u << align) {
             ASSERT_EQ(mxu_mpu_cover(at, at + rounded - 1, 32, 0, nullptr, 0), 1u) << bytes << " at " << at;
         }
@@ -149,7 +153,8 @@ TEST(MxuMpu, X4_CoversIsTheArchitecturesMatchOfEachByte)
         for (std::uint32_t at = address; at < address + bytes; ++at) {
             all = all && matches(rbar, rasr, at);
         }
-        ASSERT_EQ(mxu_mpu_covers(rbar, rasr, address, bytes), all) << std::hex << rbar << " " << rasr << " " << address;
+        ASSERT_EQ(mxu_mpu_covers(rbar, rasr, address, bytes), all)
+            << std::hex << rbar << " " << rasr << " " << address;
     }
 }
 

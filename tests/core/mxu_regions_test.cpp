@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots of a component's MPU (X4): the image, eviction by three policies, what is a violation, live-locks, and that
-// a component's image knows nothing of another's.
+// Slots of a component's MPU (X4): the image, eviction by three policies, what is a violation, live-locks,
+// and that a component's image knows nothing of another's.
 #include "core/mxu_mpu.h"
 #include "core/mxu_regions.h"
 #include "mxu_world.h"
@@ -92,7 +92,8 @@ TEST(MxuRegions, X4_NoRangeOrALoadedOneIsAViolation)
     EXPECT_EQ(component.refill(first_range + region_bytes), nullptr);
     EXPECT_EQ(mxu_regions_refusal(&component.regions), MXU_VIOLATION);
     EXPECT_NE(component.refill(first_range), nullptr);
-    EXPECT_EQ(component.refill(first_range + 4), nullptr) << "loaded, so it was the access that is not allowed";
+    EXPECT_EQ(component.refill(first_range + 4), nullptr)
+        << "loaded, so it was the access that is not allowed";
     EXPECT_EQ(mxu_regions_refusal(&component.regions), MXU_VIOLATION);
 }
 
@@ -122,7 +123,8 @@ TEST(MxuRegions, X4_BitPlruIsThatOfItsBits)
             }
             bits |= 1u << due;
             bits = bits == (1u << count) - 1 ? 1u << due : bits;
-            ASSERT_EQ(component.miss(i % 40), static_cast<std::ptrdiff_t>(2 + due)) << count << " slots, miss " << i;
+            ASSERT_EQ(component.miss(i % 40), static_cast<std::ptrdiff_t>(2 + due))
+                << count << " slots, miss " << i;
         }
     }
 }
@@ -213,7 +215,8 @@ TEST(MxuRegions, X4_AFlushEmptiesDynamicSlotsAndAForgottenRangeIsNowhere)
     EXPECT_TRUE(component.covers(component.range(0).first));
 }
 
-// An access that needs two ranges, with the policy and slots given: misses until it completes, or 0 if it does not.
+// An access that needs two ranges, with the policy and slots given: misses until it completes, or 0 if it
+// does not.
 static unsigned crossing(Component &component, std::uint32_t at)
 {
     for (unsigned misses = 0; misses < 100; ++misses) {
@@ -244,7 +247,8 @@ TEST(MxuRegions, X4_AnAccessAcrossTwoRangesCompletesWithTwoSlotsAndIsReportedWit
                     component.refill(first_range, 4);
                 } else {
                     ASSERT_LE(misses, 2u) << policy << " " << slots;
-                    ASSERT_TRUE(component.covers(first_range) && component.covers(first_range + region_bytes));
+                    ASSERT_TRUE(component.covers(first_range) &&
+                                component.covers(first_range + region_bytes));
                 }
             }
         }
@@ -259,7 +263,8 @@ TEST(MxuRegions, X4_TurnsBetweenTwoRangesByDifferentInstructionsAreNoLivelock)
         ASSERT_NE(component.refill(component.range(i % 2).first, 0x08000000 + i % 3), nullptr) << i;
     }
     for (std::uint32_t i = 0; i < 100; ++i) {
-        ASSERT_NE(component.refill(component.range(i % 2).first + i / 2 * 4, 0x08000000), nullptr) << "other addresses";
+        ASSERT_NE(component.refill(component.range(i % 2).first + i / 2 * 4, 0x08000000), nullptr)
+            << "other addresses";
     }
 }
 
@@ -273,12 +278,17 @@ TEST(MxuRegions, X4_AFetchAcrossTwoRangesLoadsTheSecondOne)
     ASSERT_NE(mxu_regions_refill_fetch(&component.regions, component.trie.get(), pc), nullptr);
     EXPECT_TRUE(component.covers(pc + 2));
     EXPECT_TRUE(component.covers(pc));
-    EXPECT_EQ(mxu_regions_refill_fetch(&component.regions, component.trie.get(), pc), nullptr) << "both are loaded";
+    EXPECT_EQ(mxu_regions_refill_fetch(&component.regions, component.trie.get(), pc), nullptr)
+        << "both are loaded";
     EXPECT_EQ(mxu_regions_refill_fetch(&component.regions, component.trie.get(), pc - 2), nullptr)
         << "lies in the first one: it may not be executed";
-    EXPECT_EQ(mxu_regions_refill_fetch(&component.regions, component.trie.get(), first_range + 2 * region_bytes), nullptr);
+    EXPECT_EQ(
+        mxu_regions_refill_fetch(&component.regions, component.trie.get(), first_range + 2 * region_bytes),
+        nullptr);
     const mxu_regions before = component.regions;
-    EXPECT_EQ(mxu_regions_refill_fetch(&component.regions, component.trie.get(), first_range + 2 * region_bytes - 2), nullptr)
+    EXPECT_EQ(mxu_regions_refill_fetch(&component.regions, component.trie.get(),
+                                       first_range + 2 * region_bytes - 2),
+              nullptr)
         << "nothing follows the second";
     EXPECT_EQ(before.turn, component.regions.turn);
 }

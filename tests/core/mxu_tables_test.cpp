@@ -44,7 +44,8 @@ std::vector<mxu_span> random_spans(Random &random, std::uint32_t bits)
     std::vector<mxu_span> spans;
     std::uint64_t at = 0;
     for (std::uint32_t i = random() % 6; i > 0; --i) {
-        const std::uint64_t gap = std::uint64_t{random() % 3 == 0 ? 0 : random() % 600} << (random() % 3 == 0 ? 21 : 12);
+        const std::uint64_t gap = std::uint64_t{random() % 3 == 0 ? 0 : random() % 600}
+                                  << (random() % 3 == 0 ? 21 : 12);
         const std::uint64_t size = std::uint64_t{1 + random() % 700} << (random() % 4 == 0 ? 20 : 12);
         at += gap;
         if (at + size > std::uint64_t{1} << bits) {
@@ -61,8 +62,9 @@ std::vector<mxu_span> random_spans(Random &random, std::uint32_t bits)
 TEST(MxuTables, X5_NodesAreThoseOfATableThatIsFilled)
 {
     Random random{7};
-    const std::array shapes = {mxu_armv7a_tables, mxu_aarch64_tables(1, 9, true), mxu_aarch64_tables(1, 10, false),
-                               mxu_aarch64_tables(2, 13, true), mxu_aarch64_tables(0, 9, true)};
+    const std::array shapes = {mxu_armv7a_tables, mxu_aarch64_tables(1, 9, true),
+                               mxu_aarch64_tables(1, 10, false), mxu_aarch64_tables(2, 13, true),
+                               mxu_aarch64_tables(0, 9, true)};
     for (int i = 0; i < 2000; ++i) {
         const mxu_table_shape &shape = shapes[random() % shapes.size()];
         const std::vector<mxu_span> spans = random_spans(random, 32);
@@ -89,7 +91,8 @@ TEST(MxuTables, X5_SpansThatAreNotSoundAreRefused)
 {
     mxu_table_need need{};
     const auto refused = [&](std::vector<mxu_span> spans) {
-        return !mxu_tables_needed(&mxu_armv7a_tables, spans.data(), static_cast<std::uint32_t>(spans.size()), &need);
+        return !mxu_tables_needed(&mxu_armv7a_tables, spans.data(), static_cast<std::uint32_t>(spans.size()),
+                                  &need);
     };
     EXPECT_TRUE(refused({{0x1000, 0xFFF}}));
     EXPECT_TRUE(refused({{0x800, 0xFFF}}));

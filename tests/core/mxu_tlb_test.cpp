@@ -19,7 +19,8 @@ constexpr std::uint32_t all_sizes =
 TEST(MxuTlb, X5_FourSupersectionsMapTheStridePattern)
 {
     EXPECT_EQ(mxu_locked_entries(0x40000000, 0x00000000, 64u << 20, all_sizes), 4u);
-    EXPECT_EQ(mxu_locked_entries(0x40000000, 0x00100000, 64u << 20, all_sizes), 64u) << "aligned for sections only";
+    EXPECT_EQ(mxu_locked_entries(0x40000000, 0x00100000, 64u << 20, all_sizes), 64u)
+        << "aligned for sections only";
     EXPECT_EQ(mxu_locked_entries(0x40000000, 0x00100000, 64u << 20, MXU_ENTRY_SUPERSECTION), 0u);
     EXPECT_EQ(mxu_locked_entries(0x40000000, 0, 0x800, all_sizes), 0u) << "less than a page";
     EXPECT_EQ(mxu_locked_entries(0xFFFFF000, 0, 0x2000, all_sizes), 0u) << "beyond the address space";
@@ -91,7 +92,8 @@ TEST(MxuTlb, X5_PagesLieInOwnSetsAndNoSetHasMoreThanItsWays)
         for (const auto &[address, pages] : taken) {
             mxu_tlb_release(&tlb, &share, address, pages);
         }
-        ASSERT_TRUE(std::all_of(std::begin(share.pages), std::end(share.pages), [](auto count) { return count == 0; }));
+        ASSERT_TRUE(std::all_of(std::begin(share.pages), std::end(share.pages),
+                                [](auto count) { return count == 0; }));
     }
 }
 
@@ -104,7 +106,8 @@ TEST(MxuTlb, X5_WhatNeedNotStayOnlyHasToLieInOwnSets)
     share.sets = 0xF0;
     EXPECT_EQ(mxu_tlb_find(&tlb, &share, 4, false, 0, &address), MXU_OK);
     EXPECT_EQ(address, 0x4000u);
-    EXPECT_EQ(mxu_tlb_find(&tlb, &share, 5, false, 0, &address), MXU_ENOHW) << "four sets are next to each other";
+    EXPECT_EQ(mxu_tlb_find(&tlb, &share, 5, false, 0, &address), MXU_ENOHW)
+        << "four sets are next to each other";
     share.sets = ~std::uint64_t{0};
     EXPECT_EQ(mxu_tlb_find(&tlb, &share, 1000, false, 0, &address), MXU_OK);
     EXPECT_EQ(mxu_tlb_find(&tlb, &share, 1000, true, 0, &address), MXU_ENOHW) << "128 entries";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trie of ranges (X3, X8) against a sorted map: contents, shape, bounds, and that what fails changes nothing.
+// The trie of ranges (X3, X8) against a sorted map: contents, shape, bounds, and that what fails changes
+// nothing.
 #include "core/mxu_trie.h"
 #include "mxu_world.h"
 
@@ -49,12 +50,13 @@ void expect_lookup(Trie &trie, const Ranges &ranges, std::uint32_t address)
 // Ranges as components have them: few alignments, neighbours that touch, now and then any size.
 std::pair<std::uint32_t, std::uint32_t> random_range(Random &random)
 {
-    static constexpr std::array<std::uint32_t, 6> bases = {0, 0x08000000, 0x20000000, 0x60000000, 0xC0000000,
-                                                            0xFFFF0000};
+    static constexpr std::array<std::uint32_t, 6> bases = {0,          0x08000000, 0x20000000,
+                                                           0x60000000, 0xC0000000, 0xFFFF0000};
     const std::uint32_t bits = MXU_GRANULE_BITS + random() % (random() % 8 == 0 ? 26 : 12);
     const std::uint32_t size = (random() % 2 == 0 ? 1u : 1u + random() % 7) << bits;
     const std::uint32_t first =
-        (bases[random() % bases.size()] + (random() % 64 << (MXU_GRANULE_BITS + random() % 12))) & ~(MXU_GRANULE - 1);
+        (bases[random() % bases.size()] + (random() % 64 << (MXU_GRANULE_BITS + random() % 12))) &
+        ~(MXU_GRANULE - 1);
     const std::uint32_t last = first + size - 1;
     return last < first ? std::pair{first, UINT32_MAX} : std::pair{first, last};
 }
@@ -65,7 +67,8 @@ std::uint32_t near_something(Random &random, const Ranges &ranges)
         return random();
     }
     const auto at = std::next(ranges.begin(), static_cast<std::ptrdiff_t>(random() % ranges.size()));
-    return (random() % 2 == 0 ? at->first : at->second) + (random() % 3 - 1) * (random() % 2 == 0 ? 1 : MXU_GRANULE);
+    return (random() % 2 == 0 ? at->first : at->second) +
+           (random() % 3 - 1) * (random() % 2 == 0 ? 1 : MXU_GRANULE);
 }
 
 struct RandomRun {
@@ -102,7 +105,8 @@ struct RandomRun {
     {
         const std::int16_t number = any();
         const mxu_range old = trie.range(number);
-        const std::uint32_t at = old.first + (random() % ((old.last - old.first) / MXU_GRANULE + 2)) * MXU_GRANULE;
+        const std::uint32_t at =
+            old.first + (random() % ((old.last - old.first) / MXU_GRANULE + 2)) * MXU_GRANULE;
         std::int16_t upper = MXU_NONE;
         const mxu_status status = mxu_trie_split(trie.get(), number, at, &upper);
 
@@ -202,7 +206,8 @@ TEST(MxuTrie, X3_ASplitKeepsWordsAndOwner)
     EXPECT_EQ(mxu_trie_lookup(trie.get(), 0x20004000), upper);
 }
 
-// All sets of ranges over 8 granules at a boundary where all levels meet, inserted and removed in any rotation.
+// All sets of ranges over 8 granules at a boundary where all levels meet, inserted and removed in any
+// rotation.
 TEST(MxuTrie, X3_AllSetsOfRangesAcrossTheMiddleOfTheAddressSpace)
 {
     constexpr std::uint32_t start = 0x80000000 - 4 * MXU_GRANULE;
@@ -225,8 +230,8 @@ TEST(MxuTrie, X3_AllSetsOfRangesAcrossTheMiddleOfTheAddressSpace)
             }
         }
         std::vector<std::pair<std::uint32_t, std::uint32_t>> order(ranges.begin(), ranges.end());
-        std::rotate(order.begin(), order.begin() + (order.empty() ? 0 : static_cast<int>(code % order.size())),
-                    order.end());
+        std::rotate(order.begin(),
+                    order.begin() + (order.empty() ? 0 : static_cast<int>(code % order.size())), order.end());
         Ranges so_far;
         for (const auto &[first, last] : order) {
             trie.insert(first, last);
@@ -270,7 +275,8 @@ TEST(MxuTrie, X8_SixtyFourRangesNeedFourLevelsAtMostAndCanNeedThem)
 TEST(MxuTrie, X8_NodesForNRangesAlwaysSuffice)
 {
     // Neighbours that touch at addresses of odd granules share a node of every level.
-    for (const std::uint16_t count : {std::uint16_t{2}, std::uint16_t{3}, std::uint16_t{17}, std::uint16_t{64}}) {
+    for (const std::uint16_t count :
+         {std::uint16_t{2}, std::uint16_t{3}, std::uint16_t{17}, std::uint16_t{64}}) {
         Trie trie(count);
         Ranges ranges;
         std::uint32_t first = 0;

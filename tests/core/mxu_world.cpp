@@ -13,8 +13,8 @@ struct Extent {
 };
 
 // Parts that ranges have of a span, with the entry's value for each.
-std::vector<std::pair<Extent, std::int16_t>> parts(const mxu_trie &trie, const std::vector<std::int16_t> &listed,
-                                                   Extent span)
+std::vector<std::pair<Extent, std::int16_t>> parts(const mxu_trie &trie,
+                                                   const std::vector<std::int16_t> &listed, Extent span)
 {
     std::vector<std::pair<Extent, std::int16_t>> found;
     for (const std::int16_t number : listed) {
@@ -95,7 +95,8 @@ std::size_t free_nodes(const mxu_trie &trie, std::set<std::int16_t> &seen)
 
 } // namespace
 
-Trie::Trie(std::uint16_t ranges, std::uint16_t nodes, mxu_placement placement) : nodes_(nodes), ranges_(ranges)
+Trie::Trie(std::uint16_t ranges, std::uint16_t nodes, mxu_placement placement)
+    : nodes_(nodes), ranges_(ranges)
 {
     mxu_trie_init(&trie_, nodes_.data(), nodes, ranges_.data(), ranges, placement);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests and the fuzz target of MxU have in common: a trie with its memory, and the judge of its shape, which
-// knows the ranges as a sorted map and derives from it what each entry has to be.
+// What tests and the fuzz target of MxU have in common: a trie with its memory, and the judge of its shape,
+// which knows the ranges as a sorted map and derives from it what each entry has to be.
 #pragma once
 
 #include "core/mxu_trie.h"
