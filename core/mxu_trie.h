@@ -64,9 +64,9 @@ struct mxu_range {
 };
 
 struct mxu_trie {
+    int16_t root[MXU_ROOT_ENTRIES]; /* entries */
     struct mxu_node *nodes;
     struct mxu_range *ranges;
-    int16_t root[MXU_ROOT_ENTRIES]; /* entries */
     uint16_t node_count, range_count;
     int16_t first; /* the range of the lowest address, or MXU_NONE */
     int16_t free_nodes[MXU_PLACEMENTS];

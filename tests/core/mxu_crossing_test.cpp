@@ -63,7 +63,7 @@ std::uint32_t by_trying(const Component &component, std::uint32_t end, std::uint
 TEST(MxuCrossing, X4_NeededIsWhatTheWorstPlaceOfAnAccessNeeds)
 {
     Random random{10};
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < 60; ++round) {
         Component component(8, MXU_ROUND_ROBIN);
         std::uint32_t at = 0;
         for (int i = 0; i < 8; ++i) {

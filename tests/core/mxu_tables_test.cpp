@@ -65,7 +65,7 @@ TEST(MxuTables, X5_NodesAreThoseOfATableThatIsFilled)
     const std::array shapes = {mxu_armv7a_tables, mxu_aarch64_tables(1, 9, true),
                                mxu_aarch64_tables(1, 10, false), mxu_aarch64_tables(2, 13, true),
                                mxu_aarch64_tables(0, 9, true)};
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 300; ++i) {
         const mxu_table_shape &shape = shapes[random() % shapes.size()];
         const std::vector<mxu_span> spans = random_spans(random, 32);
         const mxu_table_need due = by_filling(shape, spans);

@@ -142,7 +142,7 @@ TEST(MxuTrie, X3_RandomOperationsAreThoseOfASortedMap)
 {
     for (unsigned seed = 0; seed < 12; ++seed) {
         RandomRun run(64, MXU_TRIE_NODES(64), seed);
-        for (int i = 0; i < 600; ++i) {
+        for (int i = 0; i < 300; ++i) {
             run.step();
             ASSERT_FALSE(testing::Test::HasFatalFailure());
             ASSERT_EQ(wrong_with(*run.trie.get(), run.ranges), "") << "seed " << seed << ", step " << i;
