@@ -50,17 +50,23 @@ static int16_t highest_of(const struct mxu_trie *trie, int16_t entry)
         }
         entry = node->entry[i];
     }
-    return entry == MXU_NONE ? MXU_NONE : (int16_t)~entry;
+    if (entry == MXU_NONE) {
+        return MXU_NONE;
+    }
+    return (int16_t)~entry;
 }
 
 /* The last range that begins before the span of a root's entry. */
 static int16_t before_root(const struct mxu_trie *trie, uint32_t index)
 {
+    int16_t entry = MXU_NONE;
+
     /* bound: MXU_ROOT_ENTRIES */
-    while (index > 0 && trie->root[index - 1u] == MXU_NONE) {
+    while (index > 0 && entry == MXU_NONE) {
         index--;
+        entry = trie->root[index];
     }
-    return index > 0 ? highest_of(trie, trie->root[index - 1u]) : MXU_NONE;
+    return highest_of(trie, entry);
 }
 
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
@@ -89,9 +95,15 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
     }
     if (entry != MXU_NONE) {
         /* The only range of the entry: if it begins behind the address, the one before it does not. */
-        return trie->ranges[~entry].first <= address ? (int16_t)~entry : trie->ranges[~entry].previous;
+        if (trie->ranges[~entry].first > address) {
+            return trie->ranges[~entry].previous;
+        }
+        return (int16_t)~entry;
     }
-    return below != MXU_NONE ? highest_of(trie, below) : before_root(trie, address >> MXU_ROOT_SHIFT);
+    if (below != MXU_NONE) {
+        return highest_of(trie, below);
+    }
+    return before_root(trie, address >> MXU_ROOT_SHIFT);
 }
 
 /* Enters a range between two neighbours, of which either may be MXU_NONE. */
@@ -145,13 +157,15 @@ static int16_t take(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number)
 {
     int16_t previous;
-    int16_t next;
+    int16_t next = trie->first;
 
     if (first > last || first % MXU_GRANULE != 0 || last % MXU_GRANULE != MXU_GRANULE - 1u) {
         return MXU_EINVAL;
     }
     previous = mxu_trie_at_or_before(trie, first);
-    next = previous == MXU_NONE ? trie->first : trie->ranges[previous].next;
+    if (previous != MXU_NONE) {
+        next = trie->ranges[previous].next;
+    }
     if ((previous != MXU_NONE && trie->ranges[previous].last >= first) ||
         (next != MXU_NONE && trie->ranges[next].first <= last)) {
         return MXU_EEXIST;

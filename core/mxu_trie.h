@@ -137,7 +137,10 @@ static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t addr
 {
     const struct mxu_range *range = mxu_trie_find(trie, address);
 
-    return range != 0 ? (int16_t)(range - trie->ranges) : MXU_NONE;
+    if (range == 0) {
+        return MXU_NONE;
+    }
+    return (int16_t)(range - trie->ranges);
 }
 
 /* The range with the greatest first address that is at most `address`, or MXU_NONE. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// The judge of a trie: which entry has to be what, from the list of ranges alone.
 #include "mxu_world.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 

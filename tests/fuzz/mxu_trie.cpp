@@ -107,7 +107,7 @@ void split(Input &input, Trie &trie, Ranges &ranges)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     Input input(data, bytes);
-    const std::uint16_t nodes = 1 + input.u8() % MXU_TRIE_NODES(most_ranges);
+    const auto nodes = static_cast<std::uint16_t>(1 + input.u8() % MXU_TRIE_NODES(most_ranges));
     Trie trie(most_ranges, nodes);
     Ranges ranges;
 
