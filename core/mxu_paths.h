@@ -15,7 +15,7 @@ extern "C" {
 /* The entry of a node in which an address of its span is. */
 static inline uint32_t mxu_node_index(const struct mxu_node *node, uint32_t address)
 {
-    return address >> node->shift & (MXU_TRIE_ENTRIES - 1u);
+    return (address >> node->shift) % MXU_TRIE_ENTRIES;
 }
 
 /* The last address of a node's span. */

@@ -28,6 +28,7 @@ extern "C" {
 #define MXU_GRANULE         (1u << MXU_GRANULE_BITS)
 #define MXU_ROOT_SHIFT      25u
 #define MXU_ROOT_ENTRIES    128u
+#define MXU_ROOT_SPAN       (1u << MXU_ROOT_SHIFT)
 #define MXU_TRIE_STRIDE     5u
 #define MXU_TRIE_ENTRIES    (1u << MXU_TRIE_STRIDE)
 #define MXU_TRIE_LEVELS     4u /* of nodes: shifts 5, 10, 15, 20 */
@@ -39,7 +40,7 @@ extern "C" {
 #define MXU_TRIE_MAX_NODES  0x7FFFu
 #define MXU_TRIE_MAX_RANGES 0x7FFEu
 
-/* Entries: a node's number, or ~number of a range, or MXU_NONE. */
+/* Entries: a node's number, or -1 - number of a range, or MXU_NONE. */
 #define MXU_NONE INT16_MIN
 
 /* 72 bytes. */
@@ -51,7 +52,7 @@ struct mxu_node {
     int16_t next_free; /* of the free nodes of the same placement */
 };
 
-/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE. */
+/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE; a free one has first > last. */
 struct mxu_range {
     uint32_t first;
     uint32_t last;
@@ -74,25 +75,31 @@ struct mxu_trie {
     uint16_t used_nodes, used_ranges;
 };
 
-/*@ // What mxu_trie_init() establishes and every function here keeps: numbers are in bounds, nodes get
-   smaller
-    // on the way down.
-    predicate mxu_is_entry(struct mxu_trie *t, integer e) =
+/*@ // What mxu_trie_init() establishes, and everything else here keeps.
+    predicate mxu_is_entry{L}(struct mxu_trie *t, integer e) =
         e == MXU_NONE || 0 <= e < t->node_count || 0 <= -1 - e < t->range_count;
-    predicate mxu_is_node(struct mxu_trie *t, integer n) =
-        t->nodes[n].shift % MXU_TRIE_STRIDE == 0 &&
-        MXU_GRANULE_BITS <= t->nodes[n].shift <= MXU_TRIE_TOP && t->nodes[n].placement < MXU_PLACEMENTS &&
+    predicate mxu_is_shift(integer shift) = 5 <= shift <= 20 && shift % 5 == 0;
+    predicate mxu_is_node{L}(struct mxu_trie *t, integer n) =
+        mxu_is_shift(t->nodes[n].shift) && t->nodes[n].placement < MXU_PLACEMENTS &&
         (\forall integer i; 0 <= i < MXU_TRIE_ENTRIES ==>
             mxu_is_entry(t, t->nodes[n].entry[i]) &&
             (t->nodes[n].entry[i] >= 0 ==> t->nodes[t->nodes[n].entry[i]].shift < t->nodes[n].shift));
-    predicate mxu_is_trie(struct mxu_trie *t) =
-        \valid_read(t) && t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
-        \valid_read(t->nodes + (0 .. t->node_count - 1)) &&
-        \valid_read(t->ranges + (0 .. t->range_count - 1)) &&
+    predicate mxu_has_arrays{L}(struct mxu_trie *t) =
+        t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
+        \valid(t->nodes + (0 .. t->node_count - 1)) && \valid(t->ranges + (0 .. t->range_count - 1));
+    predicate mxu_spans{L}(struct mxu_trie *t, integer n, integer address) =
+        t->nodes[n].base <= address <= t->nodes[n].base + (32 << t->nodes[n].shift) - 1;
+    // An entry on the way to an address of range r is r, or a node whose span has the address.
+    predicate mxu_leads{L}(struct mxu_trie *t, integer e, integer r, integer address) =
+        e == -1 - r || (0 <= e < t->node_count && mxu_spans(t, e, address));
+    predicate mxu_reaches{L}(struct mxu_trie *t, integer r, integer address) =
+        mxu_leads(t, t->root[address / MXU_ROOT_SPAN], r, address) &&
+        (\forall integer n; 0 <= n < t->node_count && mxu_spans(t, n, address) ==>
+            mxu_leads(t, t->nodes[n].entry[(address >> t->nodes[n].shift) % 32], r, address));
+    predicate mxu_is_trie{L}(struct mxu_trie *t) =
+        mxu_has_arrays(t) &&
         (\forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> mxu_is_entry(t, t->root[i])) &&
         (\forall integer n; 0 <= n < t->node_count ==> mxu_is_node(t, n));
-    predicate mxu_holds(struct mxu_trie *t, integer r, integer address) =
-        t->ranges[r].first <= address <= t->ranges[r].last;
  */
 
 /* An empty trie over the caller's arrays, which must stay; every node is `placement`. The counts are at most
@@ -105,27 +112,33 @@ void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum m
 
 /* The range that holds an address, or null. Reads the root and one entry in each of at most MXU_TRIE_LEVELS
  * nodes. */
-/*@ requires mxu_is_trie(trie);
+/*@ requires \valid_read(trie) && mxu_is_trie(trie);
     assigns \nothing;
     ensures \result != \null ==>
-        (\exists integer r; 0 <= r < trie->range_count && \result == trie->ranges + r) &&
-        \result->first <= address <= \result->last; */
+        \exists integer r; 0 <= r < trie->range_count && \result == trie->ranges + r;
+    ensures \result != \null ==> \result->first <= address <= \result->last;
+    ensures \forall integer r; 0 <= r < trie->range_count && mxu_reaches(trie, r, address) &&
+        trie->ranges[r].first <= address <= trie->ranges[r].last ==> \result == trie->ranges + r; */
 static inline struct mxu_range *mxu_trie_find(const struct mxu_trie *trie, uint32_t address)
 {
-    int32_t entry = trie->root[address >> MXU_ROOT_SHIFT];
+    int32_t entry = trie->root[address / MXU_ROOT_SPAN];
 
     /*@ loop invariant mxu_is_entry(trie, entry);
+        loop invariant \forall integer r; 0 <= r < trie->range_count && mxu_reaches(trie, r, address) ==>
+            mxu_leads(trie, entry, r, address);
         loop assigns entry;
         loop variant entry < 0 ? 0 : trie->nodes[entry].shift; */
     while (entry >= 0) {
         const struct mxu_node *node = &trie->nodes[entry];
 
-        entry = node->entry[address >> node->shift & (MXU_TRIE_ENTRIES - 1u)];
+        /*@ assert mxu_is_node(trie, entry); */
+        entry = node->entry[(address >> node->shift) % MXU_TRIE_ENTRIES];
     }
     if (entry != MXU_NONE) {
         struct mxu_range *range = &trie->ranges[-1 - entry];
 
-        if (address - range->first <= range->last - range->first) {
+        /*@ assert 0 <= -1 - entry < trie->range_count && range == trie->ranges + (-1 - entry); */
+        if (range->first <= address && address <= range->last) {
             return range;
         }
     }
