@@ -43,6 +43,23 @@ extern "C" {
 /* Entries: a node's number, or -1 - number of a range, or MXU_NONE. */
 #define MXU_NONE INT16_MIN
 
+/* The entry of a range, and the range of an entry that is one. */
+/*@ requires 0 <= number;
+    assigns \nothing;
+    ensures \result == -1 - number; */
+static inline int16_t mxu_entry_of(int16_t number)
+{
+    return (int16_t)(-1 - number);
+}
+
+/*@ requires MXU_NONE < entry < 0;
+    assigns \nothing;
+    ensures \result == -1 - entry; */
+static inline int16_t mxu_number_of(int16_t entry)
+{
+    return (int16_t)(-1 - entry);
+}
+
 /* 72 bytes. */
 struct mxu_node {
     int16_t entry[MXU_TRIE_ENTRIES];
@@ -52,7 +69,7 @@ struct mxu_node {
     int16_t next_free; /* of the free nodes of the same placement */
 };
 
-/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE; a free one has first > last. */
+/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE; of a free one first is UINT32_MAX and last 0. */
 struct mxu_range {
     uint32_t first;
     uint32_t last;
@@ -96,6 +113,33 @@ struct mxu_trie {
         mxu_leads(t, t->root[address / MXU_ROOT_SPAN], r, address) &&
         (\forall integer n; 0 <= n < t->node_count && mxu_spans(t, n, address) ==>
             mxu_leads(t, t->nodes[n].entry[(address >> t->nodes[n].shift) % 32], r, address));
+    predicate mxu_used{L}(struct mxu_trie *t, integer r) =
+        0 <= r < t->range_count && t->ranges[r].first <= t->ranges[r].last;
+    // The list has all ranges in use, each one before all that have greater addresses; all others are free.
+    predicate mxu_is_list{L}(struct mxu_trie *t) =
+        (\forall integer r; mxu_used(t, r) ==> t->ranges[r].first < UINT32_MAX) &&
+        (\forall integer r; mxu_used(t, r) ==> t->ranges[r].next == MXU_NONE ||
+            (mxu_used(t, t->ranges[r].next) && t->ranges[t->ranges[r].next].previous == r &&
+             t->ranges[r].last < t->ranges[t->ranges[r].next].first)) &&
+        (\forall integer r; mxu_used(t, r) && t->ranges[r].previous == MXU_NONE ==> t->first == r) &&
+        (\forall integer r; mxu_used(t, r) && t->ranges[r].previous != MXU_NONE ==>
+            mxu_used(t, t->ranges[r].previous) && t->ranges[t->ranges[r].previous].next == r) &&
+        (\forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) &&
+            t->ranges[r].first < t->ranges[s].first ==>
+            t->ranges[r].next != MXU_NONE && t->ranges[t->ranges[r].next].first <= t->ranges[s].first) &&
+        (\forall integer r; mxu_used(t, r) ==>
+            t->first != MXU_NONE && t->ranges[t->first].first <= t->ranges[r].first) &&
+        (t->first != MXU_NONE ==> mxu_used(t, t->first) && t->ranges[t->first].previous == MXU_NONE) &&
+        (\forall integer r; 0 <= r < t->range_count && !mxu_used(t, r) ==>
+            t->ranges[r].first == UINT32_MAX && (t->ranges[r].next == MXU_NONE ||
+            (0 <= t->ranges[r].next < t->range_count && !mxu_used(t, t->ranges[r].next)))) &&
+        (t->free_ranges != MXU_NONE ==>
+            0 <= t->free_ranges < t->range_count && !mxu_used(t, t->free_ranges));
+    predicate mxu_disjoint{L}(struct mxu_trie *t) =
+        \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) && r != s ==>
+            t->ranges[r].last < t->ranges[s].first || t->ranges[s].last < t->ranges[r].first;
+    predicate mxu_is_apart{L}(struct mxu_trie *t) =
+        \separated(t, t->nodes + (0 .. t->node_count - 1), t->ranges + (0 .. t->range_count - 1));
     predicate mxu_is_trie{L}(struct mxu_trie *t) =
         mxu_has_arrays(t) &&
         (\forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> mxu_is_entry(t, t->root[i])) &&
@@ -157,14 +201,27 @@ static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t addr
 }
 
 /* The range with the greatest first address that is at most `address`, or MXU_NONE. */
+/*@ requires \valid_read(trie) && mxu_is_trie(trie) && mxu_is_list(trie);
+    assigns \nothing;
+    ensures \result == MXU_NONE || 0 <= \result < trie->range_count; */
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
 
 /* Inserts [first, last]. *number is the new range, with words and flags 0. MXU_EINVAL, MXU_EEXIST if it has
  * an address of another range, MXU_ENOMEM if no range is left or fewer nodes than it takes; then nothing
  * changes. Nodes are taken from the strongest placement down. */
+/*@ requires \valid(trie) && mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie) &&
+   mxu_is_apart(trie); requires \valid(number) && \separated(number, trie, trie->nodes + (0 ..
+   trie->node_count - 1), trie->ranges + (0 .. trie->range_count - 1)); assigns *trie, trie->nodes[0 ..
+   trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1], *number; ensures mxu_is_list(trie) &&
+   mxu_disjoint(trie); ensures \result == MXU_OK ==> mxu_used(trie, *number) && trie->ranges[*number].first ==
+   first && trie->ranges[*number].last == last; */
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number);
 
 /* Removes a range; nodes that are not needed any more become free. */
+/*@ requires \valid(trie) && mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie) &&
+   mxu_is_apart(trie); requires mxu_used(trie, number); assigns *trie, trie->nodes[0 .. trie->node_count - 1],
+   trie->ranges[0 .. trie->range_count - 1]; ensures mxu_is_list(trie) && mxu_disjoint(trie) &&
+   !mxu_used(trie, number); */
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
 
 /* Makes two ranges of one, before `at`, a multiple of MXU_GRANULE inside of it. The upper one is *upper, with
