@@ -116,25 +116,31 @@ struct mxu_trie {
     predicate mxu_used{L}(struct mxu_trie *t, integer r) =
         0 <= r < t->range_count && t->ranges[r].first <= t->ranges[r].last;
     // The list has all ranges in use, each one before all that have greater addresses; all others are free.
-    predicate mxu_is_list{L}(struct mxu_trie *t) =
-        (\forall integer r; mxu_used(t, r) ==> t->ranges[r].first < UINT32_MAX) &&
-        (\forall integer r; mxu_used(t, r) ==> t->ranges[r].next == MXU_NONE ||
-            (mxu_used(t, t->ranges[r].next) && t->ranges[t->ranges[r].next].previous == r &&
-             t->ranges[r].last < t->ranges[t->ranges[r].next].first)) &&
-        (\forall integer r; mxu_used(t, r) && t->ranges[r].previous == MXU_NONE ==> t->first == r) &&
-        (\forall integer r; mxu_used(t, r) && t->ranges[r].previous != MXU_NONE ==>
-            mxu_used(t, t->ranges[r].previous) && t->ranges[t->ranges[r].previous].next == r) &&
-        (\forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) &&
+    predicate mxu_list_next{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) && t->ranges[r].next != MXU_NONE ==>
+            mxu_used(t, t->ranges[r].next) && t->ranges[t->ranges[r].next].previous == r &&
+            t->ranges[r].last < t->ranges[t->ranges[r].next].first;
+    predicate mxu_list_previous{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) && t->ranges[r].previous != MXU_NONE ==>
+            mxu_used(t, t->ranges[r].previous) && t->ranges[t->ranges[r].previous].next == r;
+    predicate mxu_list_order{L}(struct mxu_trie *t) =
+        \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) &&
             t->ranges[r].first < t->ranges[s].first ==>
-            t->ranges[r].next != MXU_NONE && t->ranges[t->ranges[r].next].first <= t->ranges[s].first) &&
-        (\forall integer r; mxu_used(t, r) ==>
-            t->first != MXU_NONE && t->ranges[t->first].first <= t->ranges[r].first) &&
+            t->ranges[r].next != MXU_NONE && t->ranges[t->ranges[r].next].first <= t->ranges[s].first;
+    predicate mxu_list_first{L}(struct mxu_trie *t) =
         (t->first != MXU_NONE ==> mxu_used(t, t->first) && t->ranges[t->first].previous == MXU_NONE) &&
+        (\forall integer r; mxu_used(t, r) ==> t->first != MXU_NONE &&
+            t->ranges[t->first].first <= t->ranges[r].first < UINT32_MAX &&
+            (t->ranges[r].previous == MXU_NONE ==> t->first == r));
+    predicate mxu_list_free{L}(struct mxu_trie *t) =
+        (t->free_ranges != MXU_NONE ==>
+            0 <= t->free_ranges < t->range_count && !mxu_used(t, t->free_ranges)) &&
         (\forall integer r; 0 <= r < t->range_count && !mxu_used(t, r) ==>
             t->ranges[r].first == UINT32_MAX && (t->ranges[r].next == MXU_NONE ||
-            (0 <= t->ranges[r].next < t->range_count && !mxu_used(t, t->ranges[r].next)))) &&
-        (t->free_ranges != MXU_NONE ==>
-            0 <= t->free_ranges < t->range_count && !mxu_used(t, t->free_ranges));
+            (0 <= t->ranges[r].next < t->range_count && !mxu_used(t, t->ranges[r].next))));
+    predicate mxu_is_list{L}(struct mxu_trie *t) =
+        mxu_list_next(t) && mxu_list_previous(t) && mxu_list_order(t) && mxu_list_first(t) &&
+        mxu_list_free(t);
     predicate mxu_disjoint{L}(struct mxu_trie *t) =
         \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) && r != s ==>
             t->ranges[r].last < t->ranges[s].first || t->ranges[s].last < t->ranges[r].first;
@@ -209,19 +215,26 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
 /* Inserts [first, last]. *number is the new range, with words and flags 0. MXU_EINVAL, MXU_EEXIST if it has
  * an address of another range, MXU_ENOMEM if no range is left or fewer nodes than it takes; then nothing
  * changes. Nodes are taken from the strongest placement down. */
-/*@ requires \valid(trie) && mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie) &&
-   mxu_is_apart(trie); requires \valid(number) && \separated(number, trie, trie->nodes + (0 ..
-   trie->node_count - 1), trie->ranges + (0 .. trie->range_count - 1)); assigns *trie, trie->nodes[0 ..
-   trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1], *number; ensures mxu_is_list(trie) &&
-   mxu_disjoint(trie); ensures \result == MXU_OK ==> mxu_used(trie, *number) && trie->ranges[*number].first ==
-   first && trie->ranges[*number].last == last; */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    requires mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
+    requires \valid(number) && \separated(number, trie, trie->nodes + (0 .. trie->node_count - 1),
+        trie->ranges + (0 .. trie->range_count - 1));
+    assigns *trie, trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    assigns *number;
+    ensures list: mxu_is_list(trie);
+    ensures disjoint: mxu_disjoint(trie);
+    ensures new: \result == MXU_OK ==> mxu_used(trie, *number) &&
+        trie->ranges[*number].first == first && trie->ranges[*number].last == last; */
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number);
 
 /* Removes a range; nodes that are not needed any more become free. */
-/*@ requires \valid(trie) && mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie) &&
-   mxu_is_apart(trie); requires mxu_used(trie, number); assigns *trie, trie->nodes[0 .. trie->node_count - 1],
-   trie->ranges[0 .. trie->range_count - 1]; ensures mxu_is_list(trie) && mxu_disjoint(trie) &&
-   !mxu_used(trie, number); */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    requires mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
+    requires mxu_used(trie, number);
+    assigns *trie, trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    ensures list: mxu_is_list(trie);
+    ensures disjoint: mxu_disjoint(trie);
+    ensures gone: !mxu_used(trie, number); */
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
 
 /* Makes two ranges of one, before `at`, a multiple of MXU_GRANULE inside of it. The upper one is *upper, with
