@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * The nodes of a trie (core/mxu_trie.h), which calls this alone: puts a range into the entries of its span
+ * and takes it out of them. It knows nothing of the list of ranges. The ranges of a trie are disjoint.
+ */
+#ifndef BULKHEAD_CORE_MXU_PATHS_H
+#define BULKHEAD_CORE_MXU_PATHS_H
+
+#include "core/mxu_trie.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The entry of a node in which an address of its span is. */
+static inline uint32_t mxu_node_index(const struct mxu_node *node, uint32_t address)
+{
+    return (address >> node->shift) % MXU_TRIE_ENTRIES;
+}
+
+/* The last address of a node's span. */
+static inline uint32_t mxu_node_last(const struct mxu_node *node)
+{
+    return node->base | ((UINT32_C(1) << (node->shift + MXU_TRIE_STRIDE)) - 1u);
+}
+
+/* All nodes become free, in lists by their placement. */
+void mxu_paths_init(struct mxu_trie *trie);
+
+/* Puts a range, whose first and last are set, into the nodes. False if there are too few; then they are as
+ * before. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_used(trie, number);
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1]; */
+bool mxu_paths_insert(struct mxu_trie *trie, int16_t number);
+
+/* Takes a range out; also one that is there in part only. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_used(trie, number);
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1]; */
+void mxu_paths_remove(struct mxu_trie *trie, int16_t number);
+
+/* Moves the nodes on the way to an address of a range into memory of at least that placement. */
+bool mxu_paths_place(struct mxu_trie *trie, uint32_t address, enum mxu_placement at_least);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Translation tables as tries of a fixed shape (X3, X5): which table nodes a set of ranges needs, and so how
+ * many bytes have to be placed in OCM, locked ways or colored memory. The memory manager of a Cortex-A9, the
+ * hypervisor's planner and the tool call this; tables are built by each system itself. Pure functions.
+ */
+#ifndef BULKHEAD_CORE_MXU_TABLES_H
+#define BULKHEAD_CORE_MXU_TABLES_H
+
+#include "core/mxu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MXU_TABLE_MOST_LEVELS 4u
+
+struct mxu_table_level {
+    uint8_t shift;       /* an entry's span is 2^shift bytes */
+    uint8_t index_bits;  /* a node has 2^index_bits entries */
+    uint8_t entry_bytes; /* 4 or 8 */
+    uint8_t blocks;      /* 1: an entry can map its whole span, so that it needs no node below */
+};
+
+struct mxu_table_shape {
+    struct mxu_table_level level[MXU_TABLE_MOST_LEVELS]; /* from the root down */
+    uint32_t levels;
+};
+
+/* Armv7-A short descriptors: 4096 sections, then 256 pages (DDI 0406C, B3.5). */
+extern const struct mxu_table_shape mxu_armv7a_tables;
+
+/* AArch64, granules of 4 KiB: from `first_level` (1 or 2) down to pages; the root has `root_bits` of index
+ * (up to 4 tables side by side in stage 2: 9 to 13). `blocks`: 2 MiB and 1 GiB entries are used. */
+struct mxu_table_shape mxu_aarch64_tables(uint32_t first_level, uint32_t root_bits, bool blocks);
+
+/* Addresses [first, last] that are mapped with one set of attributes to memory that is contiguous and as well
+ * aligned. */
+struct mxu_span {
+    uint64_t first;
+    uint64_t last;
+};
+
+struct mxu_table_need {
+    uint32_t nodes[MXU_TABLE_MOST_LEVELS];
+    uint64_t bytes; /* of all of them */
+};
+
+/* Nodes that `count` spans need, which are ascending and disjoint, of whole pages, in reach of the root.
+ * False if they are not. */
+bool mxu_tables_needed(const struct mxu_table_shape *shape, const struct mxu_span *spans, uint32_t count,
+                       struct mxu_table_need *need);
+
+/* Table nodes that a walk reads. */
+static inline uint32_t mxu_table_walk(const struct mxu_table_shape *shape)
+{
+    return shape->levels;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

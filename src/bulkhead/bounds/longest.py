@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The longest path through a graph of blocks, by integer programming (implicit path enumeration).
+
+How often each edge is taken is a variable; a block is entered as often as it is left. Of each loop the
+caller says how often its head is executed for each time that the loop is entered. A loop without a bound is
+an error.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from bulkhead.bounds.thumb import RETURN, Function
+
+
+class NoBoundError(Exception):
+    """A loop of which nobody says how often it is executed."""
+
+
+def _back_edges(function: Function) -> set[tuple[int, int]]:
+    """Edges to a block that is on the way to them, by a search in depth."""
+    back = set()
+    done: set[int] = set()
+    path: list[tuple[int, list[int]]] = [(function.entry, sorted(function.blocks[function.entry].next))]
+    on_path = {function.entry}
+    while path:
+        at, left = path[-1]
+        if not left:
+            path.pop()
+            on_path.discard(at)
+            done.add(at)
+            continue
+        to = left.pop()
+        if to == RETURN:
+            continue
+        if to in on_path:
+            back.add((at, to))
+        elif to not in done:
+            path.append((to, sorted(function.blocks[to].next)))
+            on_path.add(to)
+    return back
+
+
+def loop_heads(function: Function) -> list[int]:
+    """The first blocks of loops, in the order of their addresses."""
+    return sorted({to for _, to in _back_edges(function)})
+
+
+def longest_path(function: Function, bounds: Mapping[int, int]) -> int:
+    """Instructions on the longest path. `bounds`: by a loop's head, how often at most for each entry."""
+    back = _back_edges(function)
+    missing = {to for _, to in back} - set(bounds)
+    if missing:
+        raise NoBoundError(f"{function.name}: no bound of the loop at {min(missing):x}")
+    edges = [(at, to) for at, block in function.blocks.items() for to in sorted(block.next)]
+    into = {at: np.array([float(to == at) for _, to in edges]) for at in function.blocks}
+    out = {at: np.array([float(source == at) for source, _ in edges]) for at in function.blocks}
+    rows = []
+    for at in function.blocks:
+        entered = float(at == function.entry)
+        rows.append(LinearConstraint(out[at] - into[at], entered, entered))
+    for head, bound in bounds.items():
+        again = np.array([float(edge in back and edge[1] == head) for edge in edges])
+        first = into[head] - again
+        entered = float(head == function.entry)
+        rows.append(LinearConstraint(again - (bound - 1) * first, -np.inf, (bound - 1) * entered))
+    cost = sum(function.blocks[at].instructions * out[at] for at in function.blocks)
+    found = milp(-cost, constraints=rows, bounds=Bounds(0, np.inf), integrality=np.ones(len(edges)))
+    if not found.success:
+        raise NoBoundError(f"{function.name}: {found.message}")
+    return round(-float(found.fun))
