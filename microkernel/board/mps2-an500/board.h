@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Arm MPS2 with image AN500 (Cortex-M7; DAI 0500): where memory, UART and timer are. Code in SSRAM1 from 0,
+ * data in SSRAM2 and 3 from 0x20000000: the first 256 KiB for the kernel, then frames.
+ */
+#ifndef BULKHEAD_MICROKERNEL_BOARD_H
+#define BULKHEAD_MICROKERNEL_BOARD_H
+
+#define BOARD_FRAMES_FIRST 0x20040000u
+#define BOARD_FRAME_BITS   10u
+#define BOARD_FRAMES       3840u
+
+/* CMSDK timer 0, which counts down at 25 MHz. */
+#define BOARD_TIMER_FIRST 0x40000000u
+#define BOARD_TIMER_BYTES 32u
+
+#define BOARD_TICK_CLOCKS   25000u /* 1 ms */
+#define BOARD_SHORTEST_TICK 2500u
+
+#define BOARD_EVICTION MXU_ROUND_ROBIN
+
+/* UART and timer run afterwards. */
+void board_start(void);
+
+#endif

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Test components, and the systems that they are in.
+function(microkernel_programs)
+    set(number 2)
+    foreach(name IN LISTS ARGN)
+        microkernel_component(${name} NUMBER ${number} SOURCES ${microkernel}/programs/${name}.c)
+        set(placed_${name} ${placed_${name}} PARENT_SCOPE)
+        math(EXPR number "${number} + 1")
+    endforeach()
+endfunction()
+
+microkernel_programs(hello)
+
+microkernel_system(first COMPONENTS manager scheduler hello)
