@@ -56,7 +56,7 @@ static void put_whose(const struct component *component, uint32_t address)
 
     put_text("; range ");
     if (put_owner(component, address)) {
-        put_text(" itself, without the right");
+        put_text(" itself");
         return;
     }
     /* bound: MOST_COMPONENTS */
@@ -88,8 +88,10 @@ struct thread *report_violation(struct thread *current, const struct violation *
         put_text(" ");
         put_hex(violation->address);
     }
-    put_text(" by ");
-    put_hex(violation->pc);
+    if (violation->pc != 0) {
+        put_text(" by ");
+        put_hex(violation->pc);
+    }
     if (violation->has_address) {
         put_whose(current->component, violation->address);
     }

@@ -18,7 +18,7 @@ enum violation_access {
 struct violation {
     const char *what; /* "violation", "live-lock", "stack overflow", "undefined instruction" ... */
     uint32_t address;
-    uint32_t pc;
+    uint32_t pc; /* 0: not known */
     enum violation_access access;
     bool has_address;
 };

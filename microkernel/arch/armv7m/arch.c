@@ -6,6 +6,7 @@
 #include "microkernel/kernel/arch.h"
 #include "arch_inline.h"
 #include "arch_offsets.h"
+#include "microkernel/arch/armv7m/access.h"
 #include "microkernel/arch/armv7m/scb.h"
 #include "microkernel/kernel/boot.h"
 #include "microkernel/kernel/report.h"
@@ -69,6 +70,14 @@ static const char *name_of(uint32_t status)
     return "violation";
 }
 
+/* What the instruction does, if it can be read without a fault: it is in the component's code. */
+static enum violation_access access_by(const struct component *component, uint32_t pc)
+{
+    return pc >= component->code_first && pc < component->code_last
+               ? thumb_access(*(const volatile uint16_t *)arch_memory(pc & ~1u))
+               : ACCESS_DATA;
+}
+
 /* A MemManage fault of a thread that no refill has served. */
 struct thread *arch_memory_fault(struct thread *current)
 {
@@ -80,7 +89,7 @@ struct thread *arch_memory_fault(struct thread *current)
         .what = name_of(status),
         .address = is_data ? *scb(SCB_MMFAR) : pc,
         .pc = pc,
-        .access = is_fetch ? ACCESS_FETCH : ACCESS_DATA,
+        .access = is_fetch ? ACCESS_FETCH : access_by(current->component, pc),
         .has_address = is_data || is_fetch,
     };
 

@@ -10,6 +10,10 @@
 #define BOARD_FRAME_BITS   10u
 #define BOARD_FRAMES       3840u
 
+/* Free frames for test components. */
+#define MANY_FIRST  0x20200000ul
+#define OWNER_FIRST 0x20100000ul
+
 /* CMSDK timer 0, which counts down at 25 MHz. */
 #define BOARD_TIMER_FIRST 0x40000000u
 #define BOARD_TIMER_BYTES 32u

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Jumps into its data, which it may read and write but not execute.
+ */
+#include "microkernel/include/microkernel/component.h"
+#include "microkernel/programs/say.h"
+
+static unsigned short code[] = {0x4770, 0x4770}; /* return */
+
+void component_main(void)
+{
+    void (*jump)(void) = (void (*)(void))((unsigned long)code | 1u);
+
+    say("executor", "runs", 1);
+    jump();
+    say("executor", "came back", 1);
+}
