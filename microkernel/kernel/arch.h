@@ -43,6 +43,6 @@ void arch_put(char character);
 void arch_start_timer(void);
 
 /* Nothing can go on. */
-_Noreturn void arch_halt(void);
+__attribute__((noreturn)) void arch_halt(void);
 
 #endif

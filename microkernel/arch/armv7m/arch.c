@@ -28,7 +28,7 @@ _Static_assert(MXU_MOST_REGIONS == 8, "entry.S loads eight");
 void arch_main(void);
 struct thread *arch_memory_fault(struct thread *current);
 struct thread *arch_other_fault(struct thread *current, uint32_t exc_return);
-_Noreturn void arch_unexpected(void);
+__attribute__((noreturn)) void arch_unexpected(void);
 
 void *arch_memory(uint32_t address)
 {
