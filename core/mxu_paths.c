@@ -115,7 +115,7 @@ static bool make_node(struct mxu_trie *trie, const struct place *place, struct e
             return true;
         }
     } else {
-        content = clipped(&trie->ranges[~old], place);
+        content = clipped(&trie->ranges[mxu_number_of(old)], place);
     }
     number = new_node(trie, content.first < part.first ? content.first : part.first,
                       content.last > part.last ? content.last : part.last);
@@ -158,20 +158,20 @@ static bool insert_from(struct mxu_trie *trie, int16_t number, struct place plac
 {
     const struct mxu_range *range = &trie->ranges[number];
 
-    /* bound: MXU_TRIE_LEVELS, since spans get smaller */
-    for (;;) {
+    /* Spans get smaller: the last level's entries have one granule, which ranges do not share. */
+    for (uint32_t level = 0; level <= MXU_TRIE_LEVELS; level++) {
         struct extent part = clipped(range, &place);
         struct place below[2];
         uint32_t shared;
 
         if (*place.slot == MXU_NONE) {
-            *place.slot = (int16_t)~number;
+            *place.slot = mxu_entry_of(number);
             return true;
         }
         if (!make_node(trie, &place, part)) {
             return false;
         }
-        shared = fill(&trie->nodes[*place.slot], part, (int16_t)~number, below);
+        shared = fill(&trie->nodes[*place.slot], part, mxu_entry_of(number), below);
         if (shared == 0) {
             return true;
         }
@@ -180,6 +180,7 @@ static bool insert_from(struct mxu_trie *trie, int16_t number, struct place plac
         }
         place = below[0];
     }
+    return false; /* not reached */
 }
 
 /* What the root has for a span. */
@@ -201,7 +202,7 @@ bool mxu_paths_insert(struct mxu_trie *trie, int16_t number)
 
     /* bound: MXU_ROOT_ENTRIES; spans that the range has whole */
     for (uint32_t i = from + 1u; i < to; i++) {
-        trie->root[i] = (int16_t)~number;
+        trie->root[i] = mxu_entry_of(number);
     }
     if (done && from != to) {
         fork = root_place(trie, range->last);
@@ -241,12 +242,11 @@ static void remove_along(struct mxu_trie *trie, int16_t number, uint32_t address
     int16_t *slot = &trie->root[address >> MXU_ROOT_SHIFT];
     uint32_t depth = 0;
 
-    /* bound: MXU_TRIE_LEVELS */
-    while (*slot >= 0) {
+    while (*slot >= 0 && depth < MXU_TRIE_LEVELS) {
         struct mxu_node *node = &trie->nodes[*slot];
 
         for (uint32_t i = 0; i < MXU_TRIE_ENTRIES; i++) {
-            if (node->entry[i] == ~number) {
+            if (node->entry[i] == mxu_entry_of(number)) {
                 node->entry[i] = MXU_NONE;
             }
         }
@@ -264,7 +264,7 @@ void mxu_paths_remove(struct mxu_trie *trie, int16_t number)
 
     /* bound: MXU_ROOT_ENTRIES */
     for (uint32_t i = range->first >> MXU_ROOT_SHIFT; i <= range->last >> MXU_ROOT_SHIFT; i++) {
-        if (trie->root[i] == ~number) {
+        if (trie->root[i] == mxu_entry_of(number)) {
             trie->root[i] = MXU_NONE;
         }
     }

@@ -15,7 +15,7 @@ extern "C" {
 /* The entry of a node in which an address of its span is. */
 static inline uint32_t mxu_node_index(const struct mxu_node *node, uint32_t address)
 {
-    return address >> node->shift & (MXU_TRIE_ENTRIES - 1u);
+    return (address >> node->shift) % MXU_TRIE_ENTRIES;
 }
 
 /* The last address of a node's span. */
@@ -29,9 +29,15 @@ void mxu_paths_init(struct mxu_trie *trie);
 
 /* Puts a range, whose first and last are set, into the nodes. False if there are too few; then they are as
  * before. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_used(trie, number);
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1]; */
 bool mxu_paths_insert(struct mxu_trie *trie, int16_t number);
 
 /* Takes a range out; also one that is there in part only. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_used(trie, number);
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1]; */
 void mxu_paths_remove(struct mxu_trie *trie, int16_t number);
 
 /* Moves the nodes on the way to an address of a range into memory of at least that placement. */

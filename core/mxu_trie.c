@@ -4,6 +4,7 @@
  * one is entered in the list between two neighbours that leave room for it, whatever the nodes say.
  */
 #include "core/mxu_trie.h"
+#include "core/mxu_list.h"
 #include "core/mxu_paths.h"
 
 void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_count,
@@ -20,13 +21,7 @@ void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_
         }
     }
     mxu_paths_init(trie);
-    trie->first = MXU_NONE;
-    trie->used_ranges = 0;
-    trie->free_ranges = MXU_NONE;
-    for (uint32_t i = range_count; i-- > 0;) {
-        ranges[i] = (struct mxu_range){.next = trie->free_ranges, .previous = MXU_NONE};
-        trie->free_ranges = (int16_t)i;
-    }
+    mxu_list_init(trie);
 }
 
 void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement)
@@ -53,7 +48,7 @@ static int16_t highest_of(const struct mxu_trie *trie, int16_t entry)
     if (entry == MXU_NONE) {
         return MXU_NONE;
     }
-    return (int16_t)~entry;
+    return mxu_number_of(entry);
 }
 
 /* The last range that begins before the span of a root's entry. */
@@ -95,10 +90,10 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
     }
     if (entry != MXU_NONE) {
         /* The only range of the entry: if it begins behind the address, the one before it does not. */
-        if (trie->ranges[~entry].first > address) {
-            return trie->ranges[~entry].previous;
+        if (trie->ranges[mxu_number_of(entry)].first > address) {
+            return trie->ranges[mxu_number_of(entry)].previous;
         }
-        return (int16_t)~entry;
+        return mxu_number_of(entry);
     }
     if (below != MXU_NONE) {
         return highest_of(trie, below);
@@ -106,118 +101,58 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
     return before_root(trie, address >> MXU_ROOT_SHIFT);
 }
 
-/* Enters a range between two neighbours, of which either may be MXU_NONE. */
-static void link_between(struct mxu_trie *trie, int16_t number, int16_t previous, int16_t next)
-{
-    trie->ranges[number].previous = previous;
-    trie->ranges[number].next = next;
-    if (previous == MXU_NONE) {
-        trie->first = number;
-    } else {
-        trie->ranges[previous].next = number;
-    }
-    if (next != MXU_NONE) {
-        trie->ranges[next].previous = number;
-    }
-}
-
-static void unlink(struct mxu_trie *trie, int16_t number)
-{
-    const struct mxu_range *range = &trie->ranges[number];
-
-    if (range->previous == MXU_NONE) {
-        trie->first = range->next;
-    } else {
-        trie->ranges[range->previous].next = range->next;
-    }
-    if (range->next != MXU_NONE) {
-        trie->ranges[range->next].previous = range->previous;
-    }
-}
-
-static void put_free(struct mxu_trie *trie, int16_t number)
-{
-    trie->ranges[number].next = trie->free_ranges;
-    trie->free_ranges = number;
-    trie->used_ranges--;
-}
-
-/* A free range with these addresses and neighbours; there is one. */
-static int16_t take(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous, int16_t next)
-{
-    int16_t number = trie->free_ranges;
-
-    trie->free_ranges = trie->ranges[number].next;
-    trie->used_ranges++;
-    trie->ranges[number] = (struct mxu_range){.first = first, .last = last};
-    link_between(trie, number, previous, next);
-    return number;
-}
-
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number)
 {
     int16_t previous;
-    int16_t next = trie->first;
+    enum mxu_status status;
 
     if (first > last || first % MXU_GRANULE != 0 || last % MXU_GRANULE != MXU_GRANULE - 1u) {
         return MXU_EINVAL;
     }
     previous = mxu_trie_at_or_before(trie, first);
-    if (previous != MXU_NONE) {
-        next = trie->ranges[previous].next;
+    status = mxu_list_insert(trie, first, last, previous, number);
+    if (status == MXU_OK && !mxu_paths_insert(trie, *number)) {
+        mxu_list_remove(trie, *number);
+        status = MXU_ENOMEM;
     }
-    if ((previous != MXU_NONE && trie->ranges[previous].last >= first) ||
-        (next != MXU_NONE && trie->ranges[next].first <= last)) {
-        return MXU_EEXIST;
-    }
-    if (trie->free_ranges == MXU_NONE) {
-        return MXU_ENOMEM;
-    }
-    *number = take(trie, first, last, previous, next);
-    if (!mxu_paths_insert(trie, *number)) {
-        unlink(trie, *number);
-        put_free(trie, *number);
-        return MXU_ENOMEM;
-    }
-    return MXU_OK;
+    return status;
 }
 
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number)
 {
     mxu_paths_remove(trie, number);
-    unlink(trie, number);
-    put_free(trie, number);
+    mxu_list_remove(trie, number);
 }
 
 enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t at, int16_t *upper)
 {
     struct mxu_range *range = &trie->ranges[number];
     uint32_t last = range->last;
+    enum mxu_status status;
 
     if (at % MXU_GRANULE != 0 || at <= range->first || at > last) {
         return MXU_EINVAL;
     }
-    if (trie->free_ranges == MXU_NONE) {
-        return MXU_ENOMEM;
-    }
     mxu_paths_remove(trie, number);
     range->last = at - 1u;
-    *upper = take(trie, at, last, number, range->next);
-    trie->ranges[*upper].word[0] = range->word[0];
-    trie->ranges[*upper].word[1] = range->word[1];
-    trie->ranges[*upper].flags = range->flags;
-    trie->ranges[*upper].allocation = range->allocation;
-    if (mxu_paths_insert(trie, number)) {
-        if (mxu_paths_insert(trie, *upper)) {
-            return MXU_OK;
+    status = mxu_list_insert(trie, at, last, number, upper);
+    if (status == MXU_OK) {
+        trie->ranges[*upper].word[0] = range->word[0];
+        trie->ranges[*upper].word[1] = range->word[1];
+        trie->ranges[*upper].flags = range->flags;
+        trie->ranges[*upper].allocation = range->allocation;
+        if (mxu_paths_insert(trie, number)) {
+            if (mxu_paths_insert(trie, *upper)) {
+                return MXU_OK;
+            }
+            mxu_paths_remove(trie, number);
         }
-        mxu_paths_remove(trie, number);
+        mxu_list_remove(trie, *upper);
+        status = MXU_ENOMEM;
     }
-    unlink(trie, *upper);
-    put_free(trie, *upper);
     range->last = last;
     (void)mxu_paths_insert(trie, number); /* the nodes that it had are free */
-    return MXU_ENOMEM;
+    return status;
 }
 
 enum mxu_status mxu_trie_place(struct mxu_trie *trie, int16_t number, enum mxu_placement at_least)

@@ -28,6 +28,7 @@ extern "C" {
 #define MXU_GRANULE         (1u << MXU_GRANULE_BITS)
 #define MXU_ROOT_SHIFT      25u
 #define MXU_ROOT_ENTRIES    128u
+#define MXU_ROOT_SPAN       (1u << MXU_ROOT_SHIFT)
 #define MXU_TRIE_STRIDE     5u
 #define MXU_TRIE_ENTRIES    (1u << MXU_TRIE_STRIDE)
 #define MXU_TRIE_LEVELS     4u /* of nodes: shifts 5, 10, 15, 20 */
@@ -39,8 +40,25 @@ extern "C" {
 #define MXU_TRIE_MAX_NODES  0x7FFFu
 #define MXU_TRIE_MAX_RANGES 0x7FFEu
 
-/* Entries: a node's number, or ~number of a range, or MXU_NONE. */
+/* Entries: a node's number, or -1 - number of a range, or MXU_NONE. */
 #define MXU_NONE INT16_MIN
+
+/* The entry of a range, and the range of an entry that is one. */
+/*@ requires 0 <= number;
+    assigns \nothing;
+    ensures \result == -1 - number; */
+static inline int16_t mxu_entry_of(int16_t number)
+{
+    return (int16_t)(-1 - number);
+}
+
+/*@ requires MXU_NONE < entry < 0;
+    assigns \nothing;
+    ensures \result == -1 - entry; */
+static inline int16_t mxu_number_of(int16_t entry)
+{
+    return (int16_t)(-1 - entry);
+}
 
 /* 72 bytes. */
 struct mxu_node {
@@ -51,7 +69,7 @@ struct mxu_node {
     int16_t next_free; /* of the free nodes of the same placement */
 };
 
-/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE. */
+/* 24 bytes. first and last + 1 are multiples of MXU_GRANULE; of a free one first is UINT32_MAX and last 0. */
 struct mxu_range {
     uint32_t first;
     uint32_t last;
@@ -74,25 +92,64 @@ struct mxu_trie {
     uint16_t used_nodes, used_ranges;
 };
 
-/*@ // What mxu_trie_init() establishes and every function here keeps: numbers are in bounds, nodes get
-   smaller
-    // on the way down.
-    predicate mxu_is_entry(struct mxu_trie *t, integer e) =
+/*@ // What mxu_trie_init() establishes, and everything else here keeps.
+    predicate mxu_is_entry{L}(struct mxu_trie *t, integer e) =
         e == MXU_NONE || 0 <= e < t->node_count || 0 <= -1 - e < t->range_count;
-    predicate mxu_is_node(struct mxu_trie *t, integer n) =
-        t->nodes[n].shift % MXU_TRIE_STRIDE == 0 &&
-        MXU_GRANULE_BITS <= t->nodes[n].shift <= MXU_TRIE_TOP && t->nodes[n].placement < MXU_PLACEMENTS &&
+    predicate mxu_is_shift(integer shift) = 5 <= shift <= 20 && shift % 5 == 0;
+    predicate mxu_is_node{L}(struct mxu_trie *t, integer n) =
+        mxu_is_shift(t->nodes[n].shift) && t->nodes[n].placement < MXU_PLACEMENTS &&
         (\forall integer i; 0 <= i < MXU_TRIE_ENTRIES ==>
             mxu_is_entry(t, t->nodes[n].entry[i]) &&
             (t->nodes[n].entry[i] >= 0 ==> t->nodes[t->nodes[n].entry[i]].shift < t->nodes[n].shift));
-    predicate mxu_is_trie(struct mxu_trie *t) =
-        \valid_read(t) && t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
-        \valid_read(t->nodes + (0 .. t->node_count - 1)) &&
-        \valid_read(t->ranges + (0 .. t->range_count - 1)) &&
+    predicate mxu_has_arrays{L}(struct mxu_trie *t) =
+        t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
+        \valid(t->nodes + (0 .. t->node_count - 1)) && \valid(t->ranges + (0 .. t->range_count - 1));
+    predicate mxu_spans{L}(struct mxu_trie *t, integer n, integer address) =
+        t->nodes[n].base <= address <= t->nodes[n].base + (32 << t->nodes[n].shift) - 1;
+    // An entry on the way to an address of range r is r, or a node whose span has the address.
+    predicate mxu_leads{L}(struct mxu_trie *t, integer e, integer r, integer address) =
+        e == -1 - r || (0 <= e < t->node_count && mxu_spans(t, e, address));
+    predicate mxu_reaches{L}(struct mxu_trie *t, integer r, integer address) =
+        mxu_leads(t, t->root[address / MXU_ROOT_SPAN], r, address) &&
+        (\forall integer n; 0 <= n < t->node_count && mxu_spans(t, n, address) ==>
+            mxu_leads(t, t->nodes[n].entry[(address >> t->nodes[n].shift) % 32], r, address));
+    predicate mxu_used{L}(struct mxu_trie *t, integer r) =
+        0 <= r < t->range_count && t->ranges[r].first <= t->ranges[r].last;
+    // The list has all ranges in use, each one before all that have greater addresses; all others are free.
+    predicate mxu_list_next{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) && t->ranges[r].next != MXU_NONE ==>
+            mxu_used(t, t->ranges[r].next) && t->ranges[t->ranges[r].next].previous == r &&
+            t->ranges[r].last < t->ranges[t->ranges[r].next].first;
+    predicate mxu_list_previous{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) && t->ranges[r].previous != MXU_NONE ==>
+            mxu_used(t, t->ranges[r].previous) && t->ranges[t->ranges[r].previous].next == r;
+    predicate mxu_list_order{L}(struct mxu_trie *t) =
+        \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) &&
+            t->ranges[r].first < t->ranges[s].first ==>
+            t->ranges[r].next != MXU_NONE && t->ranges[t->ranges[r].next].first <= t->ranges[s].first;
+    predicate mxu_list_first{L}(struct mxu_trie *t) =
+        (t->first != MXU_NONE ==> mxu_used(t, t->first) && t->ranges[t->first].previous == MXU_NONE) &&
+        (\forall integer r; mxu_used(t, r) ==> t->first != MXU_NONE &&
+            t->ranges[t->first].first <= t->ranges[r].first < UINT32_MAX &&
+            (t->ranges[r].previous == MXU_NONE ==> t->first == r));
+    predicate mxu_list_free{L}(struct mxu_trie *t) =
+        (t->free_ranges != MXU_NONE ==>
+            0 <= t->free_ranges < t->range_count && !mxu_used(t, t->free_ranges)) &&
+        (\forall integer r; 0 <= r < t->range_count && !mxu_used(t, r) ==>
+            t->ranges[r].first == UINT32_MAX && (t->ranges[r].next == MXU_NONE ||
+            (0 <= t->ranges[r].next < t->range_count && !mxu_used(t, t->ranges[r].next))));
+    predicate mxu_is_list{L}(struct mxu_trie *t) =
+        mxu_list_next(t) && mxu_list_previous(t) && mxu_list_order(t) && mxu_list_first(t) &&
+        mxu_list_free(t);
+    predicate mxu_disjoint{L}(struct mxu_trie *t) =
+        \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) && r != s ==>
+            t->ranges[r].last < t->ranges[s].first || t->ranges[s].last < t->ranges[r].first;
+    predicate mxu_is_apart{L}(struct mxu_trie *t) =
+        \separated(t, t->nodes + (0 .. t->node_count - 1), t->ranges + (0 .. t->range_count - 1));
+    predicate mxu_is_trie{L}(struct mxu_trie *t) =
+        mxu_has_arrays(t) &&
         (\forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> mxu_is_entry(t, t->root[i])) &&
         (\forall integer n; 0 <= n < t->node_count ==> mxu_is_node(t, n));
-    predicate mxu_holds(struct mxu_trie *t, integer r, integer address) =
-        t->ranges[r].first <= address <= t->ranges[r].last;
  */
 
 /* An empty trie over the caller's arrays, which must stay; every node is `placement`. The counts are at most
@@ -105,27 +162,33 @@ void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum m
 
 /* The range that holds an address, or null. Reads the root and one entry in each of at most MXU_TRIE_LEVELS
  * nodes. */
-/*@ requires mxu_is_trie(trie);
+/*@ requires \valid_read(trie) && mxu_is_trie(trie);
     assigns \nothing;
     ensures \result != \null ==>
-        (\exists integer r; 0 <= r < trie->range_count && \result == trie->ranges + r) &&
-        \result->first <= address <= \result->last; */
+        \exists integer r; 0 <= r < trie->range_count && \result == trie->ranges + r;
+    ensures \result != \null ==> \result->first <= address <= \result->last;
+    ensures \forall integer r; 0 <= r < trie->range_count && mxu_reaches(trie, r, address) &&
+        trie->ranges[r].first <= address <= trie->ranges[r].last ==> \result == trie->ranges + r; */
 static inline struct mxu_range *mxu_trie_find(const struct mxu_trie *trie, uint32_t address)
 {
-    int32_t entry = trie->root[address >> MXU_ROOT_SHIFT];
+    int32_t entry = trie->root[address / MXU_ROOT_SPAN];
 
     /*@ loop invariant mxu_is_entry(trie, entry);
+        loop invariant \forall integer r; 0 <= r < trie->range_count && mxu_reaches(trie, r, address) ==>
+            mxu_leads(trie, entry, r, address);
         loop assigns entry;
         loop variant entry < 0 ? 0 : trie->nodes[entry].shift; */
     while (entry >= 0) {
         const struct mxu_node *node = &trie->nodes[entry];
 
-        entry = node->entry[address >> node->shift & (MXU_TRIE_ENTRIES - 1u)];
+        /*@ assert mxu_is_node(trie, entry); */
+        entry = node->entry[(address >> node->shift) % MXU_TRIE_ENTRIES];
     }
     if (entry != MXU_NONE) {
         struct mxu_range *range = &trie->ranges[-1 - entry];
 
-        if (address - range->first <= range->last - range->first) {
+        /*@ assert 0 <= -1 - entry < trie->range_count && range == trie->ranges + (-1 - entry); */
+        if (range->first <= address && address <= range->last) {
             return range;
         }
     }
@@ -144,14 +207,34 @@ static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t addr
 }
 
 /* The range with the greatest first address that is at most `address`, or MXU_NONE. */
+/*@ requires \valid_read(trie) && mxu_is_trie(trie) && mxu_is_list(trie);
+    assigns \nothing;
+    ensures \result == MXU_NONE || 0 <= \result < trie->range_count; */
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
 
 /* Inserts [first, last]. *number is the new range, with words and flags 0. MXU_EINVAL, MXU_EEXIST if it has
  * an address of another range, MXU_ENOMEM if no range is left or fewer nodes than it takes; then nothing
  * changes. Nodes are taken from the strongest placement down. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    requires mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
+    requires \valid(number) && \separated(number, trie, trie->nodes + (0 .. trie->node_count - 1),
+        trie->ranges + (0 .. trie->range_count - 1));
+    assigns *trie, trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    assigns *number;
+    ensures list: mxu_is_list(trie);
+    ensures disjoint: mxu_disjoint(trie);
+    ensures new: \result == MXU_OK ==> mxu_used(trie, *number) &&
+        trie->ranges[*number].first == first && trie->ranges[*number].last == last; */
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number);
 
 /* Removes a range; nodes that are not needed any more become free. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    requires mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
+    requires mxu_used(trie, number);
+    assigns *trie, trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    ensures list: mxu_is_list(trie);
+    ensures disjoint: mxu_disjoint(trie);
+    ensures gone: !mxu_used(trie, number); */
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
 
 /* Makes two ranges of one, before `at`, a multiple of MXU_GRANULE inside of it. The upper one is *upper, with
