@@ -7,7 +7,7 @@ get_filename_component(repository ${microkernel}/.. ABSOLUTE)
 set(kernel_sources boot.c cap.c info.c life.c memory.c report.c syscall.c)
 list(TRANSFORM kernel_sources PREPEND ${microkernel}/kernel/)
 # What of core/ the kernel has, and what the memory manager has in addition.
-set(kernel_core_sources mxu.c mxu_eviction.c mxu_frames.c mxu_mpu.c mxu_paths.c mxu_regions.c mxu_trie.c)
+set(kernel_core_sources mxu.c mxu_eviction.c mxu_frames.c mxu_list.c mxu_mpu.c mxu_paths.c mxu_regions.c mxu_trie.c)
 set(manager_core_sources mxu_admission.c mxu_attach.c mxu_crossing.c mxu_memory.c mxu_tables.c mxu_tlb.c)
 list(TRANSFORM kernel_core_sources PREPEND ${repository}/core/)
 list(TRANSFORM manager_core_sources PREPEND ${repository}/core/)
