@@ -45,39 +45,42 @@ function(microkernel_component name)
     if(NOT arg_HEAP)
         set(arg_HEAP 0)
     endif()
-    add_executable(component_${name} ${arg_SOURCES} ${microkernel}/lib/start.c ${microkernel}/lib/string.c
+    add_executable(${BOARD}_component_${name} ${arg_SOURCES} ${microkernel}/lib/start.c ${microkernel}/lib/string.c
         ${microkernel}/lib/print.c ${microkernel}/lib/rt.c ${microkernel}/lib/malloc.c)
-    microkernel_target(component_${name})
-    microkernel_link(component_${name} ${microkernel}/lib/component.ld -Wl,--gc-sections
+    microkernel_target(${BOARD}_component_${name})
+    microkernel_link(${BOARD}_component_${name} ${microkernel}/lib/component.ld -Wl,--gc-sections
         -Wl,--defsym=component_code=${code} -Wl,--defsym=component_code_bytes=${CODE_BYTES}
         -Wl,--defsym=component_data=${data} -Wl,--defsym=component_data_bytes=${data_bytes}
         -Wl,--defsym=component_stack=${stack} -Wl,--defsym=component_stack_bytes=${STACK_BYTES}
         -Wl,--defsym=component_heap_bytes=${arg_HEAP})
-    set_target_properties(component_${name} PROPERTIES OUTPUT_NAME components/${name})
-    add_custom_command(OUTPUT ${name}.bin COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:component_${name}> ${name}.bin
-        DEPENDS component_${name})
+    set_target_properties(${BOARD}_component_${name} PROPERTIES OUTPUT_NAME components/${name})
+    add_custom_command(OUTPUT ${name}.bin COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:${BOARD}_component_${name}> ${name}.bin
+        DEPENDS ${BOARD}_component_${name})
     file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.S CONTENT
         ".section .component_${name}, \"a\"\n.global component_${name}\ncomponent_${name}:\n.incbin \"${CMAKE_CURRENT_BINARY_DIR}/${name}.bin\"\n")
     set_property(SOURCE ${CMAKE_CURRENT_BINARY_DIR}/${name}.S PROPERTY OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name}.bin)
-    set(placed_${name} -Wl,--section-start=.component_${name}=${code} PARENT_SCOPE)
+    set(placed_${name} ".component_${name} ${code} : { KEEP(*(.component_${name})) }\n" PARENT_SCOPE)
 endfunction()
 
 # microkernel_kernel(SOURCES file...): the library that all systems of the board link.
 function(microkernel_kernel)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "SOURCES")
-    add_library(kernel OBJECT ${kernel_sources} ${kernel_core_sources} ${arg_SOURCES} ${microkernel}/lib/string.c)
-    microkernel_target(kernel)
+    add_library(kernel_${BOARD} OBJECT ${kernel_sources} ${kernel_core_sources} ${arg_SOURCES} ${microkernel}/lib/string.c)
+    microkernel_target(kernel_${BOARD})
 endfunction()
 
-# microkernel_system(NAME COMPONENTS name...): NAME.elf of microkernel/systems/NAME.c.
+# microkernel_system(NAME COMPONENTS name...): NAME.elf of microkernel/systems/NAME.c. Its
+# components are in the order of their numbers.
 function(microkernel_system name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMPONENTS")
-    add_executable(${name} ${microkernel}/systems/${name}.c $<TARGET_OBJECTS:kernel>)
-    microkernel_target(${name})
-    set(placed)
+    add_executable(${BOARD}_${name} ${microkernel}/systems/${name}.c $<TARGET_OBJECTS:kernel_${BOARD}>)
+    microkernel_target(${BOARD}_${name})
+    set_target_properties(${BOARD}_${name} PROPERTIES OUTPUT_NAME ${name})
+    set(placed "")
     foreach(component IN LISTS arg_COMPONENTS)
-        target_sources(${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${component}.S)
-        list(APPEND placed ${placed_${component}})
+        target_sources(${BOARD}_${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${component}.S)
+        string(APPEND placed "${placed_${component}}")
     endforeach()
-    microkernel_link(${name} ${microkernel}/arch/${ARCH}/kernel.ld ${placed})
+    file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.ld CONTENT "SECTIONS\n{\n${placed}}\nINSERT AFTER ${COMPONENTS_AFTER};\n")
+    microkernel_link(${BOARD}_${name} ${microkernel}/arch/${ARCH}/kernel.ld -Wl,-T,${CMAKE_CURRENT_BINARY_DIR}/${name}.ld)
 endfunction()

@@ -24,6 +24,9 @@ void arch_unmap(struct component *component, int16_t range);
 enum sys_status arch_give_tables(struct component *component, uint32_t purpose, uint32_t first,
                                  uint32_t last);
 
+/* Forgets the tables of a dead component that has nothing mapped; their frames are taken back. */
+void arch_take_tables(struct component *component);
+
 /* Whether the thread's stack is mapped so that an exception can be taken on it at any time. */
 bool arch_stack_is_ready(const struct thread *thread);
 
@@ -38,6 +41,12 @@ enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2]);
 
 /* Writes one character of a report. */
 void arch_put(char character);
+
+/* The physical address of what the kernel has in its own data. */
+uint32_t arch_physical(const void *of_kernel);
+
+/* Ticks come this far apart, in clocks of the timer. */
+void arch_set_tick(uint32_t clocks);
 
 /* Starts the timer that calls kernel_tick(). */
 void arch_start_timer(void);

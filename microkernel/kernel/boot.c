@@ -146,7 +146,7 @@ static const char *start_manager(void)
     mxu_trie_init(&manager->trie, manager_nodes, MXU_TRIE_NODES(MANAGER_RANGES), manager_ranges,
                   MANAGER_RANGES, MXU_PLACE_PLAIN);
     manager->has_ranges = 1;
-    wrong = map_manager(thread->stack_first, thread->stack_last - thread->stack_first + 1u, MAP_STATIC);
+    wrong = map_manager(thread->stack_first, thread->stack_last - thread->stack_first + 1u, ARCH_STACK_FLAGS);
     if (wrong == 0) {
         wrong = map_manager(manager->data_first, manager->data_bytes, 0);
     }

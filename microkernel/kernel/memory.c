@@ -188,6 +188,7 @@ enum sys_status memory_give(struct cap *memory, uint32_t number, uint32_t purpos
     }
     if (status == SYS_OK) {
         memory->mapped = (uint8_t)number;
+        memory->object = (uint16_t)purpose;
     }
     return status;
 }
@@ -201,7 +202,19 @@ static bool is_unused(const struct cap *memory)
         return true;
     }
     component = &kernel.component[memory->mapped];
-    return component->is_dead && component->trie.used_ranges == 0;
+    return component->is_dead && (!component->has_ranges || component->trie.used_ranges == 0);
+}
+
+/* Whatever the frames were given for has to be given anew. */
+static void return_given(const struct cap *memory)
+{
+    struct component *component = &kernel.component[memory->mapped];
+
+    if (memory->object == GIVE_RANGES) {
+        component->has_ranges = 0;
+    } else {
+        arch_take_tables(component);
+    }
 }
 
 enum sys_status memory_withdraw(struct cap *memory)
@@ -213,7 +226,7 @@ enum sys_status memory_withdraw(struct cap *memory)
             return SYS_EBUSY;
         }
         if (memory->mapped < kernel.component_count) {
-            kernel.component[memory->mapped].has_ranges = 0;
+            return_given(memory);
         }
     } else if (memory->mapped < kernel.component_count) {
         for (struct thread *thread = stack_in(memory, 0); thread != 0; thread = stack_in(memory, 0)) {

@@ -126,30 +126,37 @@ static uint32_t kernel_frames(void)
     return (bytes + (1u << books.frames.frame_bits) - 1u) >> books.frames.frame_bits;
 }
 
-bool give_ranges(uint32_t component)
+bool give_frames(uint32_t component, enum sys_purpose purpose, uint32_t count)
 {
-    struct mxu_run *run = &books.kernel_run[component];
+    struct mxu_run *run = &books.kernel_run[component][purpose];
     uint16_t slot = slot_take();
     uint32_t first;
 
-    if (slot == 0 || mxu_frames_find(&books.frames, kernel_frames(), 0, BITS, run) != MXU_OK) {
+    if (slot == 0 || mxu_frames_find(&books.frames, count, 0, BITS, run) != MXU_OK) {
         return false;
     }
     first = books.frames.first + (run->at << books.frames.frame_bits);
-    books.kernel_slot[component] = slot;
+    books.kernel_slot[component][purpose] = slot;
     return mxu_frames_claim(&books.frames, *run, MXU_FRAME_KERNEL) == MXU_OK &&
            sys_do(SYS_RETYPE, SLOT_UNTYPED, first, run->count << books.frames.frame_bits | KIND_KERNEL,
                   slot) == SYS_OK &&
-           sys_do(SYS_GIVE, slot, SLOT_COMPONENTS + component, GIVE_RANGES, 0) == SYS_OK;
+           sys_do(SYS_GIVE, slot, SLOT_COMPONENTS + component, purpose, 0) == SYS_OK;
 }
 
-void take_ranges(uint32_t component)
+bool give_ranges(uint32_t component)
 {
-    uint16_t slot = books.kernel_slot[component];
+    return give_frames(component, GIVE_RANGES, kernel_frames());
+}
 
-    if (slot != 0 && sys_do(SYS_DELETE, slot, 0, 0, 0) == SYS_OK) {
-        (void)mxu_frames_release(&books.frames, books.kernel_run[component]);
-        books.kernel_slot[component] = 0;
-        slot_release(slot);
+void take_given(uint32_t component)
+{
+    for (uint32_t purpose = 0; purpose < GIVE_PURPOSES; purpose++) {
+        uint16_t *slot = &books.kernel_slot[component][purpose];
+
+        if (*slot != 0 && sys_do(SYS_DELETE, *slot, 0, 0, 0) == SYS_OK) {
+            (void)mxu_frames_release(&books.frames, books.kernel_run[component][purpose]);
+            slot_release(*slot);
+            *slot = 0;
+        }
     }
 }

@@ -41,7 +41,7 @@ static bool enter_component(uint32_t number)
     component->default_spec = info(number, INFO_CODE).word[3];
     books.heap_bytes[number] = data.word[3];
     return hardware_init(component, number + 1u) &&
-           enter(number, stack.word[1], stack.word[2], MXU_DETERMINISTIC) &&
+           enter(number, stack.word[1], stack.word[2], hardware_stack_spec) &&
            enter(number, data.word[1], data.word[2], component->default_spec);
 }
 
@@ -82,7 +82,7 @@ bool books_start(void)
         }
     }
     for (uint32_t i = MANAGER + 1u; i < books.memory.component_count; i++) {
-        if (!give_ranges(i)) {
+        if (!give_ranges(i) || !hardware_give(i)) {
             return false;
         }
     }

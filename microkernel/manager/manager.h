@@ -24,8 +24,9 @@ struct books {
     struct mxu_component component[MOST_COMPONENTS];
     uint32_t heap_bytes[MOST_COMPONENTS];
     uint16_t slot[MOST_COMPONENTS][MOST_RANGES]; /* the manager's capability for each range; 0: none */
-    uint16_t kernel_slot[MOST_COMPONENTS];       /* and for the kernel memory that it gave for the ranges */
-    struct mxu_run kernel_run[MOST_COMPONENTS];
+    /* And for frames that it gave the kernel, by purpose. */
+    uint16_t kernel_slot[MOST_COMPONENTS][GIVE_PURPOSES];
+    struct mxu_run kernel_run[MOST_COMPONENTS][GIVE_PURPOSES];
     uint32_t taken[(MANAGER_SLOTS + 31u) / 32u]; /* slots, one bit each */
     struct mxu_allocation allocation[MOST_ALLOCATIONS];
     struct mxu_span span[MOST_ALLOCATIONS];
@@ -49,9 +50,10 @@ enum mxu_status apply_allocation(uint32_t number);
 /* Takes it away, before it is freed. MXU_EBUSY if a thread's stack is there. */
 enum mxu_status withdraw_allocation(uint32_t number);
 
-/* Gives the kernel frames for a component's ranges, and takes them back when it was killed. */
+/* Gives the kernel frames for a component, once for each purpose, and takes all back when it was killed. */
 bool give_ranges(uint32_t component);
-void take_ranges(uint32_t component);
+bool give_frames(uint32_t component, enum sys_purpose purpose, uint32_t count);
+void take_given(uint32_t component);
 
 /* Serves the words of a call; returns those of the answer. */
 struct sys_words serve_request(uint32_t badge, const uint32_t word[3]);
@@ -60,5 +62,9 @@ struct sys_words serve_request(uint32_t badge, const uint32_t word[3]);
 extern const struct mxu_hardware hardware;
 void hardware_describe(struct mxu_memory *memory);
 bool hardware_init(struct mxu_component *component, uint32_t seed);
+
+/* Gives the kernel what it needs for a component beside its ranges. */
+bool hardware_give(uint32_t component);
+extern const uint32_t hardware_stack_spec;
 
 #endif

@@ -91,7 +91,7 @@ static struct sys_words end(uint32_t component)
         }
     }
     mxu_free_all(&books.memory, component);
-    take_ranges(component);
+    take_given(component);
     return reply(MXU_OK, 0, 0);
 }
 

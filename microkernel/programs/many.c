@@ -3,6 +3,7 @@
  * More ranges than the hardware has regions: 64, as far apart as the trie makes differences, each with a
  * value of its own. Instructions of a refill are measured over them (X8).
  */
+#include "board.h"
 #include "clock.h"
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/sys.h"

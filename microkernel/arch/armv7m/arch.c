@@ -52,10 +52,20 @@ void arch_start(struct thread *thread)
     thread->context.frame = frame;
 }
 
+uint32_t arch_physical(const void *of_kernel)
+{
+    return (uint32_t)(uintptr_t)of_kernel;
+}
+
+void arch_set_tick(uint32_t clocks)
+{
+    *scb(SYST_RVR) = clocks - 1u;
+    *scb(SYST_CVR) = 0;
+}
+
 void arch_start_timer(void)
 {
-    *scb(SYST_RVR) = BOARD_TICK_CLOCKS - 1u;
-    *scb(SYST_CVR) = 0;
+    arch_set_tick(BOARD_TICK_CLOCKS);
     *scb(SYST_CSR) = SYST_ENABLE | SYST_TICKINT | SYST_CORE_CLOCK;
 }
 

@@ -84,6 +84,11 @@ enum sys_status arch_give_tables(struct component *component, uint32_t purpose, 
     return SYS_EINVAL; /* an MPU has none */
 }
 
+void arch_take_tables(struct component *component)
+{
+    (void)component;
+}
+
 bool arch_stack_is_ready(const struct thread *thread)
 {
     const struct component *component = thread->component;
@@ -129,8 +134,7 @@ enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2])
         if (word[0] < BOARD_SHORTEST_TICK || word[0] > 1u << 24) {
             return SYS_EINVAL;
         }
-        *scb(SYST_RVR) = word[0] - 1u;
-        *scb(SYST_CVR) = 0;
+        arch_set_tick(word[0]);
         return SYS_OK;
     default:
         return SYS_EINVAL; /* there is no outer cache */

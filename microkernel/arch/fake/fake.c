@@ -60,6 +60,21 @@ enum sys_status arch_give_tables(struct component *component, uint32_t purpose, 
     return purpose == GIVE_TABLES ? SYS_OK : SYS_EINVAL;
 }
 
+void arch_take_tables(struct component *component)
+{
+    (void)component;
+}
+
+uint32_t arch_physical(const void *of_kernel)
+{
+    return (uint32_t)((const uint8_t *)of_kernel - memory) + FAKE_CODE_FIRST;
+}
+
+void arch_set_tick(uint32_t clocks)
+{
+    (void)clocks;
+}
+
 bool arch_stack_is_ready(const struct thread *thread)
 {
     return thread->component->has_ranges &&

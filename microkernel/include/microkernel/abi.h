@@ -57,14 +57,14 @@ enum sys_kind {
 /* Flags of SYS_MAP. */
 enum sys_map {
     MAP_STATIC = 1, /* a static region, a locked TLB entry */
-    MAP_LOCAL = 2,  /* table nodes in on-chip memory, if such frames were given */
+    MAP_LOCAL = 2,  /* table nodes in the memory on the chip */
 };
 
 /* Purposes of SYS_GIVE. */
 enum sys_purpose {
-    GIVE_RANGES,       /* the trie */
-    GIVE_TABLES,       /* translation tables of an MMU */
-    GIVE_LOCAL_TABLES, /* the same in on-chip memory */
+    GIVE_RANGES, /* the trie */
+    GIVE_TABLES, /* second-level translation tables of an MMU */
+    GIVE_PURPOSES,
 };
 
 enum sys_info {
@@ -111,7 +111,6 @@ enum cap_type {
 #define SLOT_SERVE      4u  /* the component's own endpoint */
 #define SLOT_CALLS      5u  /* endpoints of others, in the order of the system's description */
 #define SLOT_UNTYPED    9u  /* manager: all frames */
-#define SLOT_LOCAL      10u /* manager: frames on the chip, if there are others */
 #define SLOT_COMPONENTS 16u /* manager: components by number */
 #define SLOT_THREADS    16u /* scheduler: threads by number of their component */
 #define SLOTS_FREE      32u /* from here on all are empty */

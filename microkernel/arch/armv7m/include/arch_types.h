@@ -7,6 +7,9 @@
 
 #include "core/mxu_regions.h"
 
+/* An exception stores its frame on the stack, and must not fault. */
+#define ARCH_STACK_FLAGS 1u /* MAP_STATIC */
+
 #define ARCH_SAVED 8u /* r4 to r11 */
 
 /* What the processor stores on the thread's stack when it takes an exception. */

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define ARCH_STACK_FLAGS 0u
+
 struct arch_context {
     uint32_t r[4];
     uint32_t number;
