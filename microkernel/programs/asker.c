@@ -18,6 +18,22 @@ static void ask(const char *what, unsigned size, unsigned spec)
     say("asker", "lacking", (unsigned)rt_lacking(&needed, &left));
 }
 
+/* Memory with a specification, which is used. */
+static void placed(const char *what, unsigned spec)
+{
+    void *pointer = rt_malloc(4096, spec);
+    volatile unsigned *memory = pointer;
+
+    say("asker", what, (unsigned)rt_error());
+    if (memory != 0) {
+        memory[0] = spec;
+        memory[1023] = spec + 1u;
+        say("asker", "mechanism", rt_mechanism(pointer));
+        say("asker", "independence", rt_independence(pointer));
+        say("asker", "kept", memory[0] + memory[1023] == 2 * spec + 1u);
+    }
+}
+
 void component_main(void)
 {
     void *fixed[MOST];
@@ -44,13 +60,15 @@ void component_main(void)
     /* Neither end is aligned: three regions from each to the middle. */
     (void)rt_malloc_at((void *)(MANY_FIRST + 1024u), 1022u * 1024u, MXU_DETERMINISTIC);
     say("asker", "deterministic in more regions than there are", (unsigned)rt_error());
-    ask("a level of cache", 1024, MXU_L2);
+    for (unsigned i = 0; i < count; i++) {
+        rt_free(fixed[i]);
+    }
+    placed("second level", MXU_L2);
+    placed("independent", MXU_INDEPENDENT);
+    placed("nothing", 0);
     text = malloc(100);
     say("asker", "malloc without a heap", text != 0);
     rt_free((void *)4);
     say("asker", "free of what is none", (unsigned)rt_error());
-    for (unsigned i = 0; i < count; i++) {
-        rt_free(fixed[i]);
-    }
     say("asker", "done", 1);
 }

@@ -10,7 +10,7 @@ const struct boot_system boot_system = {
     .component_count = 3,
     .component =
         {
-            {COMPONENT(owner), .hardware = MAY_PRINT, .serves = 1},
+            {COMPONENT(owner), .hardware = MAY_PRINT | MAY_LOCK_WAYS | MAY_FLUSH_CHECK, .serves = 1},
             {COMPONENT(scheduler)},
             {COMPONENT(hello), .priority = 1, .hardware = MAY_PRINT},
         },

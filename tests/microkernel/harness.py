@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boots systems of microkernel/systems on an emulated board, with counted instructions, and reads their lines.
+"""Boots systems of microkernel/systems on an emulated board, with counted instructions; reads their lines.
 
 A system never ends: it is stopped when it has printed a line that the caller waits for.
 """
@@ -30,8 +30,13 @@ class Board:
     machine: tuple[str, ...]
     clock_ns: float  # of programs' clock_read()
 
+    def __str__(self) -> str:
+        return self.name
+
 
 MPS2 = Board("mps2-an500", ("-M", "mps2-an500", "-serial", "stdio"), 40.0)
+ZYNQ = Board("xilinx-zynq-a9", ("-M", "xilinx-zynq-a9", "-serial", "stdio"), 1.0)
+BOARDS = (MPS2, ZYNQ)
 
 
 @dataclass(frozen=True)
