@@ -8,11 +8,12 @@
 #include "microkernel/kernel/cap.h"
 #include "microkernel/kernel/clear.h"
 #include "microkernel/kernel/life.h"
+#include <stddef.h>
 
 #define CLEARING 0xFEu /* in place of a component's number */
 
 /* Bytes of a component's ranges for each of them: itself, and the nodes that always suffice. */
-#define BYTES_PER_RANGE (sizeof(struct mxu_range) + MXU_TRIE_NODES(1u) * sizeof(struct mxu_node))
+#define BYTES_PER_RANGE (sizeof(struct mxu_range) + MXU_TRIE_NODES((size_t)1) * sizeof(struct mxu_node))
 
 static bool run_of(const struct cap *memory, struct mxu_run *run)
 {
@@ -154,12 +155,33 @@ enum sys_status memory_unmap(struct cap *memory)
     return SYS_OK;
 }
 
+/* Nodes first, then ranges, as many as fit. */
+static enum sys_status give_ranges(struct component *component, uint32_t first, uint32_t bytes)
+{
+    uint32_t most = bytes / (uint32_t)BYTES_PER_RANGE;
+    struct mxu_node *nodes = arch_memory(first);
+    size_t node_count;
+
+    if (component->has_ranges) {
+        return SYS_EBUSY;
+    }
+    if (most == 0) {
+        return SYS_EINVAL;
+    }
+    if (most > MXU_TRIE_MAX_NODES / MXU_TRIE_NODES(1u)) {
+        most = MXU_TRIE_MAX_NODES / MXU_TRIE_NODES(1u);
+    }
+    node_count = MXU_TRIE_NODES((size_t)most);
+    mxu_trie_init(&component->trie, nodes, (uint16_t)node_count,
+                  (struct mxu_range *)(void *)(nodes + node_count), (uint16_t)most, MXU_PLACE_PLAIN);
+    component->has_ranges = 1;
+    return SYS_OK;
+}
+
 enum sys_status memory_give(struct cap *memory, uint32_t number, uint32_t purpose)
 {
     struct component *component = &kernel.component[number];
-    uint32_t bytes = memory->last - memory->first + 1u;
-    uint32_t count = bytes / (uint32_t)BYTES_PER_RANGE;
-    enum sys_status status = SYS_OK;
+    enum sys_status status;
 
     if (memory->kind != MXU_FRAME_KERNEL) {
         return SYS_EKIND;
@@ -167,25 +189,8 @@ enum sys_status memory_give(struct cap *memory, uint32_t number, uint32_t purpos
     if (memory->mapped != NO_COMPONENT) {
         return SYS_EBUSY;
     }
-    if (purpose == GIVE_RANGES) {
-        uint8_t *place = arch_memory(memory->first);
-        struct mxu_node *nodes = (struct mxu_node *)(void *)place;
-        uint32_t most =
-            count * MXU_TRIE_NODES(1u) > MXU_TRIE_MAX_NODES ? MXU_TRIE_MAX_NODES / MXU_TRIE_NODES(1u) : count;
-
-        if (component->has_ranges) {
-            return SYS_EBUSY;
-        }
-        if (most == 0) {
-            return SYS_EINVAL;
-        }
-        mxu_trie_init(&component->trie, nodes, (uint16_t)MXU_TRIE_NODES(most),
-                      (struct mxu_range *)(void *)(nodes + MXU_TRIE_NODES(most)), (uint16_t)most,
-                      MXU_PLACE_PLAIN);
-        component->has_ranges = 1;
-    } else {
-        status = arch_give_tables(component, purpose, memory->first, memory->last);
-    }
+    status = purpose == GIVE_RANGES ? give_ranges(component, memory->first, memory->last - memory->first + 1u)
+                                    : arch_give_tables(component, purpose, memory->first, memory->last);
     if (status == SYS_OK) {
         memory->mapped = (uint8_t)number;
         memory->object = (uint16_t)purpose;

@@ -34,13 +34,13 @@ static void put_range(uint32_t first, uint32_t last)
 /* The range that holds the address, and its component; false if there is none. */
 static bool put_owner(const struct component *component, uint32_t address)
 {
-    int16_t number = component->has_ranges ? mxu_trie_lookup(&component->trie, address) : MXU_NONE;
+    const struct mxu_range *range = component->has_ranges ? mxu_trie_find(&component->trie, address) : 0;
 
     if (address >= component->code_first && address <= component->code_last) {
         put_range(component->code_first, component->code_last);
         put_text(", code of ");
-    } else if (number != MXU_NONE) {
-        put_range(component->trie.ranges[number].first, component->trie.ranges[number].last);
+    } else if (range != 0) {
+        put_range(range->first, range->last);
         put_text(", memory of ");
     } else {
         return false;
