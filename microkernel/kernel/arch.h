@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * What the neutral kernel asks of the architecture; chosen when the kernel is linked. Each architecture also
  * has arch_types.h (struct arch_space, struct arch_context) and arch_inline.h (arguments of a system call).

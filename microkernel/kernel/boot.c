@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Objects of a system, from its description. Each component has one thread and one endpoint, all with its
  * number. The memory manager's ranges are in the kernel's own memory, since nobody can give it frames.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * What the kernel starts: a system's description, which the image carries, and the header at the start of
  * each component's code. kernel_boot() checks both and sets up all objects; the memory manager's component is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The list of capabilities: doubly linked, in the order of a walk over the trees of derivation, parents
  * first. A capability and its descendants are adjacent in it.

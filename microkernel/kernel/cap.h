@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Capability tables and the list of derivation. A component names a capability by its slot; only the kernel
  * writes slots. Revocation deletes what follows with a greater depth: at most all capabilities there are.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Sizes of the kernel's tables. They bound every loop of the kernel: docs/mxu.md lists the bounds.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The kernel's objects. All of them are in one structure of fixed size, but for tries and tables, which are
  * in frames that the memory manager gave (SYS_GIVE). There is one core and no preemption of the kernel, so

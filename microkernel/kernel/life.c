@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Chains of calls: caller, callee, its callee ... The thread at the end runs in the time of the first. A
  * server serves one caller, so a chain has no more threads than there are components.

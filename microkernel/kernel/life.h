@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Who runs: invocation between components, dispatch by the user-level scheduler, and the end of components.
  * Each function returns the thread that runs next. Which thread should is the scheduler's policy; the kernel

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The holders of a frame (core/mxu_frames.h) are the capabilities that name it. A frame gets another kind
  * only after the last of them is deleted.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Frames as capabilities: retyped from free memory to the users' or the kernel's kind, mapped in a component,
  * given to the kernel for a component's ranges. Called by system calls alone.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Lines that the kernel writes on the console, one for each component that it kills: who, what access, to
  * which address, by which instruction, and whose memory that is.

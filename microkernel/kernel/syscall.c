@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * System calls. The three that switch come first: call, reply and dispatch are what a system spends its time
  * with.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The door for system calls: arguments are read once, from the saved registers, and checked against the
  * caller's capabilities.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * malloc() for programs that know no specifications: first fit over one heap, which has the component's size
  * and specification. Blocks are a list in the order of addresses; free neighbours are joined.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Calls of the memory manager and of the scheduler. A component has one thread, so the last answer is kept in
  * one place.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Where a component starts: its header, and the way to component_main(). Its memory is all zero but for the
  * code; initialized data is copied from behind that.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Compiled with -fno-tree-loop-distribute-patterns: else these loops would become calls of themselves.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * From the books to the kernel: each range of an allocation is one capability for its frames, which is mapped
  * in the component. Shared memory is retyped for the first that has it, and delegated for the others.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The start of the memory manager. What is at fixed addresses is entered first, then frames for the kernel
  * are looked for, and then the kernel is told.

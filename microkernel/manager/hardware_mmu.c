@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * A Cortex-A9: four lockable TLB entries, table nodes in the memory on the chip, ASIDs. The kernel maps small
  * pages and sections, so these are what an entry can lock.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The memory manager: a component that owns the policy of MxU (core/mxu_memory.h) and all free frames. It
  * decides which memory a component gets; the kernel makes it accessible by the manager's capabilities and

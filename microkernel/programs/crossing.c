@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * In the memory manager's place: with two dynamic regions an access of two words that lies in two ranges
  * succeeds; with one it cannot, and the kernel has to notice (X4).

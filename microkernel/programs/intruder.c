@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Attaches to the victim's shared memory, where all must agree on specification and size, writes to it, and
  * then reads the victim's private memory.

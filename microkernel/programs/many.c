@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * More ranges than the hardware has regions: 64, as far apart as the trie makes differences, each with a
  * value of its own. Instructions of a refill are measured over them (X8).

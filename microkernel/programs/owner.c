@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * In the memory manager's place: has all frames, and tries what the kernel has to refuse (X6). Frames are
  * never users' and the kernel's; what was revoked is gone.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Yields with the clock as the argument: in turn when it has been dispatched, and just before it yields.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * In the scheduler's place: starts all threads in the order of their numbers, then measures the way to a
  * thread and back, for which the program `turner` says its clock (X8).

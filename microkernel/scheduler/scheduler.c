@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The scheduler: a component that dispatches the thread of the highest priority that does not sleep, and
  * takes turns among equals. The kernel only switches. A component that was killed is told to the memory

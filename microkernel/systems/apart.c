@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Two components with shared memory, one of which reaches for more; others that break out of stack and data.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * For descriptions of systems: names of components' code, and of the rights that they have on hardware.
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the hosted build of core, hypervisor and microkernel, remembered per source with its headers.
+"""clang-tidy over the hosted build of core, hypervisor and microkernel, remembered per source with headers.
 
 Called by lint. The flags are those of the plain (unsanitized) objects, in a compilation database of its own.
 """

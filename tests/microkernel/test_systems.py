@@ -7,7 +7,7 @@ from tests.microkernel.core_names import INDEPENDENCE, MECHANISMS, RESOURCES, ST
 from tests.microkernel.harness import BOARDS, MPS2, ZYNQ, Board, Output, run
 
 pytestmark = pytest.mark.emulator
-on_each_board = pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+on_each_board = pytest.mark.parametrize("board", BOARDS, ids=str)
 
 
 @on_each_board

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The kernel's start on Armv7-A, threads, aborts, and the timer's interrupt. There is no refill: tables are
  * complete, and a miss in the TLB is the hardware's.

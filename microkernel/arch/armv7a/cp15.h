@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * System control registers (DDI 0406C, B4; DDI 0388I, 4.3) that the kernel uses.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Exceptions of Armv7-A. While a thread runs, the kernel's stack pointer is at the end of its saved context:
  * an exception stores return address and status there, then all registers. C returns the thread to go on with.

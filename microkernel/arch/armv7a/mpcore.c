@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Registers are at offsets from BOARD_MPCORE_FIRST (DDI 0407I, 1.5).
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The Cortex-A9 MPCore's own devices (DDI 0407I): interrupt controller and private timer, for the tick.
  */

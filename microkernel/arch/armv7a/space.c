@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * A component's address space on Armv7-A: its code, and what is mapped. Static memory has lockable entries of
  * the main TLB (DDI 0388I, 4.3.24): a walk while the lockdown register says so fills the one that it names.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Short descriptors (DDI 0406C, B3.5). An entry of the first level is empty, a section, or a second-level
  * table, which becomes free with its last page. Moving a table into the memory on the chip copies it and then

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Translation tables of a component: short descriptors, sections and small pages. First-level tables are the
  * kernel's own memory; second-level ones come from frames that the memory manager gave, or are on the chip.

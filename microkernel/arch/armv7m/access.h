@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Whether a Thumb instruction loads or stores (DDI 0403E, A5): an MPU fault does not say. For reports alone.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The kernel's start on Armv7-M, threads, and faults that no refill serves. The kernel runs with the default
  * memory map; regions are for threads alone.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Exceptions of Armv7-M. Threads run unprivileged on the process stack, the kernel in handlers on the main
  * stack. A refill of a dynamic region changes no register that the kernel has to save; every other exception

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * A component's MPU image: two regions of the system (its code, the timer that all may read), static ones,
  * and dynamic ones over its trie. Each range is one region; the memory manager cuts allocations accordingly

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * CMSDK UART 0 and timer 0 (DDI 0479D, 4.2 and 4.3).
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Arm MPS2 with image AN500 (Cortex-M7; DAI 0500): where memory, UART and timer are. Code in SSRAM1 from 0,
  * data in SSRAM2 and 3 from 0x20000000: the first 256 KiB for the kernel, then frames.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Xilinx Zynq-7000 (UG585): where memory, UART and the processor's own devices are. The kernel is in the
  * second MiB of DRAM, the components' code in the third, frames from 16 MiB on.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Numbers that the kernel and its components agree on: system calls, what they answer, kinds of capabilities
  * with their rights, and the slots that each component finds filled when it starts. Constants only.

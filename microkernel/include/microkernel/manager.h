@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Messages of the memory manager. First word of a request: operation, and by shifts rights, memory type,
  * specification and the power of two to align to; second: bytes; third: address or id. The answer: enum

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Memory with a temporal specification (X1), for components: `spec` is a set of MXU_* flags of core/mxu.h.
  * Each call is one invocation of the memory manager.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Where entry.S finds what it needs, and the kernel's address space; arch.c asserts the offsets.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Registers of a thread that is in the kernel: in the frame on its stack, which the door for system calls has
  * found to be there (arch_frame_is_sound()).
