@@ -15,7 +15,7 @@
 #define MOST_RANGES      80u /* of a component */
 #define MOST_NODES       160u
 #define MOST_ALLOCATIONS 256u
-#define MOST_FRAMES      8192u
+#define MOST_FRAMES      16384u
 
 struct books {
     struct mxu_memory memory;

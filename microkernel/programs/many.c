@@ -10,18 +10,19 @@
 #include "microkernel/programs/say.h"
 
 #define RANGES    64u
-#define BYTES     1024u
+#define BYTES     (1u << BOARD_FRAME_BITS)
 #define ROUNDS    16u
 #define LONG_TICK (1u << 24) /* none while it measures */
 
 static volatile unsigned *range[RANGES];
 static volatile unsigned *same[RANGES];
 
-/* In two MiB, sixteen spans of 32 KiB in each, two ranges in each of these. */
+/* In two MiB, four spans of 32 KiB in each, four places in each of these, two ranges in each place: no level
+ * of the trie can be left out. */
 static unsigned long place(unsigned number)
 {
-    return MANY_FIRST + (number >> 5) * 0x100000ul + (number >> 1 & 15u) * 0x8000ul +
-           (number & 1u) * 0x1000ul;
+    return MANY_FIRST + (number >> 5) * 0x100000ul + (number >> 3 & 3u) * 0x8000ul +
+           (number >> 1 & 3u) * MANY_FAR + (number & 1u) * MANY_NEAR;
 }
 
 static unsigned time_of(volatile unsigned *const *at)

@@ -2,8 +2,8 @@
 """Instructions of a switch and of a refill, counted on the emulator (X8).
 
 Under -icount each instruction takes the same virtual time, and programs read a clock of it. What is counted
-runs from the instruction behind the first reading to the second reading. On the Cortex-M7 a switch has all eight
-regions to load. Ticks are far apart, so that none is counted.
+runs from the instruction behind the first reading to the second reading. On the Cortex-M7 a switch has all
+eight regions to load. Ticks are far apart, so that none is counted.
 """
 
 import pytest

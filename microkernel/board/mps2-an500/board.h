@@ -7,11 +7,13 @@
 #define BULKHEAD_MICROKERNEL_BOARD_H
 
 #define BOARD_FRAMES_FIRST 0x20040000u
-#define BOARD_FRAME_BITS   10u
-#define BOARD_FRAMES       3840u
+#define BOARD_FRAME_BITS   8u
+#define BOARD_FRAMES       15360u
 
 /* Free frames for test components. */
 #define MANY_FIRST  0x20200000ul
+#define MANY_NEAR   0x200ul /* in one node of the trie's last level */
+#define MANY_FAR    0x400ul
 #define OWNER_FIRST 0x20100000ul
 
 /* CMSDK timer 0, which counts down at 25 MHz. */

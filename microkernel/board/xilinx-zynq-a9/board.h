@@ -12,6 +12,8 @@
 
 /* Free frames for test components. */
 #define MANY_FIRST  0x01800000ul
+#define MANY_NEAR   0x1000ul
+#define MANY_FAR    0x2000ul
 #define OWNER_FIRST 0x01400000ul
 
 #define BOARD_OCM_FIRST 0xFFFC0000u
