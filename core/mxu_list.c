@@ -9,10 +9,13 @@ void mxu_list_init(struct mxu_trie *trie)
     trie->first = MXU_NONE;
     trie->used_ranges = 0;
     trie->free_ranges = MXU_NONE;
-    for (uint32_t i = trie->range_count; i-- > 0;) {
-        trie->ranges[i] =
+    /*@ loop invariant 0 <= i <= trie->range_count;
+        loop assigns i, trie->free_ranges, trie->ranges[0 .. trie->range_count - 1];
+        loop variant i; */
+    for (uint32_t i = trie->range_count; i > 0; i--) {
+        trie->ranges[i - 1u] =
             (struct mxu_range){.first = UINT32_MAX, .next = trie->free_ranges, .previous = MXU_NONE};
-        trie->free_ranges = (int16_t)i;
+        trie->free_ranges = (int16_t)(i - 1u);
     }
 }
 
@@ -35,6 +38,9 @@ enum mxu_status mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
     if (taken == MXU_NONE) {
         return MXU_ENOMEM;
     }
+    /*@ assert used: previous != MXU_NONE ==> mxu_used(trie, previous); */
+    /*@ assert gap: \forall integer r; mxu_used(trie, r) ==>
+            trie->ranges[r].last < first || last < trie->ranges[r].first; */
     range = &trie->ranges[taken];
     trie->free_ranges = range->next;
     trie->used_ranges++;
@@ -56,6 +62,14 @@ enum mxu_status mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
         trie->ranges[next].previous = taken;
     }
     *number = taken;
+    /*@ assert same: \forall integer r; 0 <= r < trie->range_count && r != taken ==>
+            trie->ranges[r].first == \at(trie->ranges[r].first, Pre) &&
+            trie->ranges[r].last == \at(trie->ranges[r].last, Pre); */
+    /*@ assert mine: trie->ranges[taken].first == first && trie->ranges[taken].last == last; */
+    /*@ assert kept: \forall integer r; r != taken && mxu_used(trie, r) ==> mxu_used{Pre}(trie, r); */
+    /*@ assert apart: \forall integer r; r != taken && mxu_used(trie, r) ==>
+            trie->ranges[r].last < first || last < trie->ranges[r].first; */
+    /*@ assert disjoint: mxu_disjoint(trie); */
     return MXU_OK;
 }
 

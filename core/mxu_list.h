@@ -14,6 +14,9 @@ extern "C" {
 #endif
 
 /* All ranges are free. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    assigns trie->first, trie->free_ranges, trie->used_ranges;
+    assigns trie->ranges[0 .. trie->range_count - 1]; */
 void mxu_list_init(struct mxu_trie *trie);
 
 /* Enters [first, last] behind the range `previous`, or before all where that is MXU_NONE. MXU_EEXIST if it
@@ -25,11 +28,7 @@ void mxu_list_init(struct mxu_trie *trie);
     requires previous == MXU_NONE || 0 <= previous < trie->range_count;
     assigns trie->first, trie->free_ranges, trie->used_ranges;
     assigns trie->ranges[0 .. trie->range_count - 1], *number;
-    ensures next: mxu_list_next(trie);
-    ensures previous: mxu_list_previous(trie);
-    ensures order: mxu_list_order(trie);
-    ensures first: mxu_list_first(trie);
-    ensures free: mxu_list_free(trie);
+    ensures tested: mxu_is_list(trie);
     ensures disjoint: mxu_disjoint(trie);
     ensures new: \result == MXU_OK ==> mxu_used(trie, *number) &&
         trie->ranges[*number].first == first && trie->ranges[*number].last == last; */
@@ -42,11 +41,7 @@ enum mxu_status mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
     requires mxu_used(trie, number);
     assigns trie->first, trie->free_ranges, trie->used_ranges;
     assigns trie->ranges[0 .. trie->range_count - 1];
-    ensures next: mxu_list_next(trie);
-    ensures previous: mxu_list_previous(trie);
-    ensures order: mxu_list_order(trie);
-    ensures first: mxu_list_first(trie);
-    ensures free: mxu_list_free(trie);
+    ensures tested: mxu_is_list(trie);
     ensures disjoint: mxu_disjoint(trie);
     ensures gone: !mxu_used(trie, number); */
 void mxu_list_remove(struct mxu_trie *trie, int16_t number);

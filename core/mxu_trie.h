@@ -196,6 +196,9 @@ static inline struct mxu_range *mxu_trie_find(const struct mxu_trie *trie, uint3
 }
 
 /* Its number, or MXU_NONE. */
+/*@ requires \valid_read(trie) && mxu_is_trie(trie);
+    assigns \nothing;
+    ensures \result == MXU_NONE || 0 <= \result < trie->range_count; */
 static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t address)
 {
     const struct mxu_range *range = mxu_trie_find(trie, address);
