@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How each file was compiled, from the build trees: commands, and the headers that each object needed.
 
-Used by the checks that need a file's real flags. It reads build/host and build/target, and builds nothing.
+Used by the checks that need a file's real flags. It reads the trees in build/, and builds nothing.
 """
 
 import json
@@ -13,6 +13,9 @@ from functools import cache
 from pathlib import Path
 
 from checks.common import BUILD, ROOT
+
+# Build trees beneath build/; the last is that of a project in the second (microkernel/CMakeLists.txt).
+TREES = ("host", "target", "target/microkernel")
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from checks.common import BUILD, ROOT, files, run
-from checks.compiled import Compilation, compilations, instrumented
+from checks.compiled import TREES, Compilation, compilations, instrumented
 
-DIRECTORIES = ("bindings", "core", "hypervisor", "guests", "machine", "observe")
+DIRECTORIES = ("bindings", "core", "hypervisor", "guests", "machine", "microkernel", "observe")
 
 
 def _user(header: Path, candidates: list[Compilation]) -> Compilation | None:
@@ -42,9 +42,9 @@ def _compiled_first(candidates: list[Compilation]) -> set[Path]:
 
 
 def check_headers() -> str:
-    if not all((BUILD / preset / "build.ninja").exists() for preset in ("host", "target")):
+    if not all((BUILD / preset / "build.ninja").exists() for preset in TREES):
         return "needs the build: its flags and dependencies"
-    candidates = [*compilations("host"), *compilations("target"), *instrumented("host")]
+    candidates = [*(c for tree in TREES for c in compilations(tree)), *instrumented("host")]
     compiled = _compiled_first(candidates)
     headers = [
         file

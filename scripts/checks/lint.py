@@ -8,14 +8,15 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 from checks.common import BUILD, VENV_BIN, Result, changed_files, files, run, timed
-from checks.compiled import one_each, write_database
+from checks.compiled import TREES, Compilation, one_each, write_database
 from checks.headers import check_headers
 from checks.tidy import check_tidy
 
 C_SUFFIXES = (".c", ".h", ".cpp", ".hpp")
-CHECKED_BY_CPPCHECK = ("core", "hypervisor", "guests")
+CHECKED_BY_CPPCHECK = ("core", "hypervisor", "guests", "microkernel")
 
 
 def check_format() -> str:
@@ -25,9 +26,11 @@ def check_format() -> str:
 
 def check_cppcheck() -> str:
     """All C that ends on the board: as compiled for it, or hosted where that is the only way."""
-    if not all((BUILD / preset / "build.ninja").exists() for preset in ("host", "target")):
+    if not all((BUILD / preset / "build.ninja").exists() for preset in TREES):
         return "needs the build: its flags and generated header"
-    compiled = one_each("host", CHECKED_BY_CPPCHECK) | one_each("target", CHECKED_BY_CPPCHECK)
+    compiled: dict[Path, Compilation] = {}
+    for tree in TREES:
+        compiled |= one_each(tree, CHECKED_BY_CPPCHECK)
     sources = [compilation for compilation in compiled.values() if compilation.is_c]
     if not sources:
         return ""

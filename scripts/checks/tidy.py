@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the hosted build of core/ and hypervisor/, remembered per source and what it includes.
+"""clang-tidy over the hosted build of core, hypervisor and microkernel, remembered per source with headers.
 
 Called by lint. The flags are those of the plain (unsanitized) objects, in a compilation database of its own.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from checks.common import BUILD, ROOT, run
 from checks.compiled import Compilation, one_each, write_database
 
-DIRECTORIES = ("core", "hypervisor")
+DIRECTORIES = ("core", "hypervisor", "microkernel")
 DATABASE = BUILD / "lint"
 # Bounds the analyzer's paths through one function: a third of the time, and the same findings so far.
 ANALYZER = [f"--extra-arg={part}" for part in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=40000")]

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A component's address space on Armv7-A: its code, and what is mapped. Static memory has lockable entries of
+ * the main TLB (DDI 0388I, 4.3.24): a walk while the lockdown register says so fills the one that it names.
+ */
+#include "microkernel/arch/armv7a/cp15.h"
+#include "microkernel/arch/armv7a/outer_cache.h"
+#include "microkernel/arch/armv7a/tables.h"
+#include "microkernel/kernel/arch.h"
+
+#define LOCKABLE       4u
+#define LOCK_PRESERVE  1u
+#define LOCK_VICTIM    28u
+#define WAY_SHIFT      30u
+#define MANAGER_TABLES 6u /* code is in one of them, as of all others */
+
+/* Second-level tables that nobody can give: for code of each component, for all memory of the manager. */
+static _Alignas(TABLE_BYTES) uint32_t code_tables[MOST_COMPONENTS][TABLE_BYTES / sizeof(uint32_t)];
+static _Alignas(TABLE_BYTES) uint32_t manager_tables[MANAGER_TABLES][TABLE_BYTES / sizeof(uint32_t)];
+
+static uint8_t lock_holders; /* entries that are taken */
+
+bool arch_space_init(struct component *component)
+{
+    struct arch_space *space = &component->space;
+
+    tables_init(component);
+    tables_add(space, arch_physical(code_tables[component_number(component)]), TABLE_BYTES);
+    if (component_number(component) == MANAGER) {
+        tables_add(space, arch_physical(manager_tables), sizeof manager_tables);
+    }
+    return tables_map(space, component->code_first, component->code_last, MXU_READ | MXU_EXECUTE,
+                      MXU_MEMORY_NORMAL, false) == SYS_OK;
+}
+
+static void load(const struct component *component)
+{
+    cp15_write_contextidr(0);
+    cp15_complete();
+    cp15_write_ttbr0(component->space.ttbr0);
+    cp15_complete();
+    cp15_write_contextidr(component->space.asid);
+    cp15_complete();
+    kernel.loaded = 0; /* that of the next thread is loaded anew */
+}
+
+/* Fills one lockable entry by a walk for the address. False if none is left. */
+static bool lock_entry(struct component *component, uint32_t address)
+{
+    for (uint32_t i = 0; i < LOCKABLE; i++) {
+        if ((lock_holders >> i & 1u) == 0) {
+            lock_holders |= (uint8_t)(1u << i);
+            component->space.locked |= (uint8_t)(1u << i);
+            load(component);
+            cp15_write_tlb_address(address | component->space.asid);
+            cp15_write_tlb_lockdown(i << LOCK_VICTIM | LOCK_PRESERVE);
+            cp15_complete();
+            (void)*(const volatile uint32_t *)(uintptr_t)address;
+            cp15_complete();
+            cp15_write_tlb_lockdown(i << LOCK_VICTIM);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives up as many entries as the range had. */
+static void unlock(struct component *component, uint32_t count)
+{
+    for (uint32_t i = 0; i < LOCKABLE && count > 0; i++) {
+        if ((component->space.locked >> i & 1u) != 0) {
+            component->space.locked &= (uint8_t) ~(1u << i);
+            lock_holders &= (uint8_t) ~(1u << i);
+            count--;
+        }
+    }
+}
+
+static enum sys_status lock(struct component *component, uint32_t first, uint32_t last)
+{
+    uint32_t count = 0;
+
+    for (uint32_t at = first; at < last; at += tables_entry_bytes(&component->space, at)) {
+        if (!lock_entry(component, at)) {
+            unlock(component, count);
+            return SYS_EBUSY;
+        }
+        count++;
+    }
+    return SYS_OK;
+}
+
+enum sys_status arch_map(struct component *component, int16_t number, uint32_t rights, uint32_t type,
+                         uint32_t flags)
+{
+    struct mxu_range *range = &component->trie.ranges[number];
+    enum sys_status status = tables_map(&component->space, range->first, range->last, rights,
+                                        (enum mxu_memory_type)type, (flags & MAP_LOCAL) != 0);
+
+    if (status == SYS_OK && (flags & MAP_STATIC) != 0) {
+        status = lock(component, range->first, range->last);
+        if (status != SYS_OK) {
+            tables_unmap(&component->space, range->first, range->last);
+        }
+    }
+    range->word[0] = status == SYS_OK ? flags : 0;
+    return status;
+}
+
+void arch_unmap(struct component *component, int16_t number)
+{
+    const struct mxu_range *range = &component->trie.ranges[number];
+    uint32_t count = 0;
+
+    if ((range->word[0] & MAP_STATIC) != 0) {
+        for (uint32_t at = range->first; at < range->last; at += tables_entry_bytes(&component->space, at)) {
+            count++;
+        }
+        unlock(component, count);
+    }
+    tables_unmap(&component->space, range->first, range->last);
+}
+
+enum sys_status arch_give_tables(struct component *component, uint32_t purpose, uint32_t first, uint32_t last)
+{
+    if (purpose != GIVE_TABLES) {
+        return SYS_EINVAL;
+    }
+    tables_add(&component->space, first, last - first + 1u);
+    return SYS_OK;
+}
+
+void arch_take_tables(struct component *component)
+{
+    tables_clear(&component->space);
+}
+
+bool arch_stack_is_ready(const struct thread *thread)
+{
+    const struct component *component = thread->component;
+    int16_t number =
+        component->has_ranges ? mxu_trie_lookup(&component->trie, thread->stack_first) : MXU_NONE;
+
+    return number != MXU_NONE && component->trie.ranges[number].last >= thread->stack_last;
+}
+
+/* Cleans and invalidates the data cache by sets and ways. bound: sets times ways */
+static void clean_cache(void)
+{
+    uint32_t id;
+    uint32_t sets;
+    uint32_t line_bits;
+
+    cp15_write_csselr(0);
+    cp15_complete();
+    id = cp15_read_ccsidr();
+    sets = (id >> 13 & 0x7FFFu) + 1u;
+    line_bits = (id & 7u) + 4u;
+    for (uint32_t set = 0; set < sets; set++) {
+        for (uint32_t way = 0; way <= (id >> 3 & 0x3FFu); way++) {
+            cp15_write_cache_clean_set_way(way << WAY_SHIFT | set << line_bits);
+        }
+    }
+    cp15_complete();
+    outer_cache_clean();
+}
+
+enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2])
+{
+    switch (operation) {
+    case HW_CLEAN_CACHE:
+        clean_cache();
+        return SYS_OK;
+    case HW_FLUSH_CHECK:
+        cp15_write_tlb_asid(kernel.current->component->space.asid);
+        cp15_complete();
+        return SYS_OK;
+    case HW_LOCK_WAYS:
+        return outer_cache_lock(word[0]) ? SYS_OK : SYS_EINVAL;
+    case HW_TICK:
+        if (word[0] < BOARD_SHORTEST_TICK) {
+            return SYS_EINVAL;
+        }
+        arch_set_tick(word[0]);
+        return SYS_OK;
+    default:
+        return SYS_EINVAL;
+    }
+}

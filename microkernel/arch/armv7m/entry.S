@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Exceptions of Armv7-M. Threads run unprivileged on the process stack, the kernel in handlers on the main
+ * stack. A refill of a dynamic region changes no register that the kernel has to save; every other exception
+ * saves r4 to r11 in the running thread, calls C, and goes on with the thread that C returns.
+ */
+#include "arch_offsets.h"
+
+    .syntax unified
+    .thumb
+
+    .section .vectors, "a"
+    .word   arch_stack_end
+    .word   arch_reset
+    .word   unexpected          /* NMI */
+    .word   unexpected          /* HardFault */
+    .word   memory_fault        /* MemManage */
+    .word   other_fault         /* BusFault */
+    .word   other_fault         /* UsageFault */
+    .word   0, 0, 0, 0
+    .word   system_call         /* SVCall */
+    .word   unexpected
+    .word   0
+    .word   first_thread        /* PendSV */
+    .word   tick                /* SysTick */
+
+    .text
+    /* r0 = the running thread, its registers saved in it. */
+    .macro  save
+    ldr     r3, =kernel
+    ldr     r0, [r3, #KERNEL_CURRENT]
+    mrs     r1, psp
+    stmia   r0, {r1, r4-r11}
+    .endm
+
+    .thumb_func
+system_call:
+    save
+    bl      kernel_syscall
+    b       resume
+
+    .thumb_func
+tick:
+    save
+    bl      kernel_tick
+    b       resume
+
+    .thumb_func
+other_fault:
+    mov     r2, lr
+    save
+    mov     r1, r2
+    bl      arch_other_fault
+    b       resume
+
+    .thumb_func
+first_thread:
+    movs    r0, #1              /* threads are unprivileged */
+    msr     control, r0
+    ldr     r3, =kernel
+    ldr     r0, [r3, #KERNEL_CURRENT]
+    /* fall through */
+
+    /* Goes on with the thread in r0. Its component's regions are loaded if others are. */
+resume:
+    ldr     r3, =kernel
+    ldr     r1, [r0, #THREAD_COMPONENT]
+    ldr     r2, [r3, #KERNEL_LOADED]
+    str     r0, [r3, #KERNEL_CURRENT]
+    cmp     r1, r2
+    beq     1f
+    str     r1, [r3, #KERNEL_LOADED]
+    ldr     r12, =MPU_RBAR      /* four pairs of RBAR and RASR: itself and its aliases */
+    ldmia   r1!, {r4-r11}
+    stmia   r12, {r4-r11}
+    ldmia   r1, {r4-r11}
+    stmia   r12, {r4-r11}
+    dsb
+1:
+    ldmia   r0, {r1, r4-r11}
+    msr     psp, r1
+    mvn     lr, #2              /* EXC_RETURN 0xFFFFFFFD: to a thread, on the process stack */
+    bx      lr
+
+    /* MemManage: loads the region that the access needs, and returns to the instruction. */
+    .thumb_func
+memory_fault:
+    ldr     r2, =SCB_CFSR
+    tst     lr, #4
+    beq     unexpected
+    ldrb    r3, [r2]
+    ldr     r0, =kernel
+    ldr     r0, [r0, #KERNEL_CURRENT]
+    mrs     r12, psp
+    ldr     r0, [r0, #THREAD_COMPONENT]
+    cmp     r3, #MMFSR_DATA
+    bne     2f
+    ldr     r3, [r12, #FRAME_PC]
+    ldr     r2, [r2, #CFSR_TO_MMFAR]
+    add     r1, r0, #COMPONENT_TRIE
+    push    {r4, lr}
+    bl      mxu_regions_refill
+3:  pop     {r4, lr}
+    cbz     r0, violation
+    ldrd    r0, r1, [r0]
+    ldr     r2, =MPU_RBAR
+    strd    r0, r1, [r2]
+    movs    r0, #0xFF           /* MemManage's status: written as one to clear */
+    strb    r0, [r2, #-CFSR_TO_MPU_RBAR]
+    dsb
+    bx      lr
+2:  cmp     r3, #MMFSR_FETCH
+    bne     violation
+    ldr     r2, [r12, #FRAME_PC]
+    add     r1, r0, #COMPONENT_TRIE
+    push    {r4, lr}
+    bl      mxu_regions_refill_fetch
+    b       3b
+violation:
+    save
+    bl      arch_memory_fault
+    b       resume
+
+    .thumb_func
+unexpected:
+    bl      arch_unexpected
+
+    .global arch_reset
+    .thumb_func
+arch_reset:
+    ldr     r0, =arch_bss_start
+    ldr     r1, =arch_bss_end
+    movs    r2, #0
+4:  cmp     r0, r1
+    bhs     5f
+    str     r2, [r0], #4
+    b       4b
+5:  bl      arch_main
+    b       .
+    .pool

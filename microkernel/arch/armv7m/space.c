@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A component's MPU image: two regions of the system (its code, the timer that all may read), static ones,
+ * and dynamic ones over its trie. Each range is one region; the memory manager cuts allocations accordingly
+ * (core/mxu_mpu.h), and what is not one is refused here.
+ */
+#include "core/mxu_mpu.h"
+#include "microkernel/arch/armv7m/scb.h"
+#include "microkernel/kernel/arch.h"
+
+#define SYSTEM_REGIONS 2u
+#define WHOLE          32u
+#define WAY_SHIFT      30u
+
+static bool region_of(uint32_t first, uint32_t last, uint32_t rights, enum mxu_memory_type type,
+                      struct mxu_region *region)
+{
+    uint32_t attributes;
+
+    if (!mxu_mpu_attributes(rights, type, &attributes)) {
+        return false;
+    }
+    *region = mxu_mpu_region_from(first, last, WHOLE, attributes);
+    return region->last == last;
+}
+
+bool arch_space_init(struct component *component)
+{
+    struct mxu_region code;
+    struct mxu_region timer;
+    struct mxu_slot system[SYSTEM_REGIONS];
+
+    if (!region_of(component->code_first, component->code_last, MXU_READ | MXU_EXECUTE, MXU_MEMORY_NORMAL,
+                   &code) ||
+        !region_of(BOARD_TIMER_FIRST, BOARD_TIMER_FIRST + BOARD_TIMER_BYTES - 1u, MXU_READ, MXU_MEMORY_DEVICE,
+                   &timer)) {
+        return false;
+    }
+    system[0] = (struct mxu_slot){code.rbar, code.rasr};
+    system[1] = (struct mxu_slot){timer.rbar, timer.rasr};
+    return mxu_regions_init(&component->space.regions, MXU_MOST_REGIONS, system, SYSTEM_REGIONS,
+                            BOARD_EVICTION, component_number(component) + 1u);
+}
+
+/* Regions of the component that are in the MPU are loaded anew before it runs again. */
+static void changed(const struct component *component)
+{
+    if (kernel.loaded == component) {
+        kernel.loaded = 0;
+    }
+}
+
+enum sys_status arch_map(struct component *component, int16_t number, uint32_t rights, uint32_t type,
+                         uint32_t flags)
+{
+    struct mxu_range *range = &component->trie.ranges[number];
+    struct mxu_region region;
+
+    if (!region_of(range->first, range->last, rights, (enum mxu_memory_type)type, &region)) {
+        return SYS_EINVAL;
+    }
+    range->word[0] = region.rbar;
+    range->word[1] = region.rasr;
+    range->slot = 0;
+    changed(component);
+    if ((flags & MAP_STATIC) != 0 && mxu_regions_pin(&component->space.regions, range) != MXU_OK) {
+        return SYS_EBUSY;
+    }
+    return SYS_OK;
+}
+
+void arch_unmap(struct component *component, int16_t number)
+{
+    mxu_regions_forget(&component->space.regions, &component->trie.ranges[number]);
+    changed(component);
+}
+
+enum sys_status arch_give_tables(struct component *component, uint32_t purpose, uint32_t first, uint32_t last)
+{
+    (void)component;
+    (void)purpose;
+    (void)first;
+    (void)last;
+    return SYS_EINVAL; /* an MPU has none */
+}
+
+void arch_take_tables(struct component *component)
+{
+    (void)component;
+}
+
+bool arch_stack_is_ready(const struct thread *thread)
+{
+    const struct component *component = thread->component;
+    int16_t number =
+        component->has_ranges ? mxu_trie_lookup(&component->trie, thread->stack_first) : MXU_NONE;
+
+    return number != MXU_NONE && component->trie.ranges[number].last >= thread->stack_last &&
+           mxu_regions_pinned(&component->space.regions, &component->trie.ranges[number]);
+}
+
+/* Cleans and invalidates the data cache by sets and ways. bound: sets times ways of the cache */
+static void clean_cache(void)
+{
+    uint32_t id;
+    uint32_t sets;
+    uint32_t ways;
+    uint32_t line_bits;
+
+    *scb(SCB_CSSELR) = 0;
+    id = *scb(SCB_CCSIDR);
+    sets = (id >> 13 & 0x7FFFu) + 1u;
+    ways = (id >> 3 & 0x3FFu) + 1u;
+    line_bits = (id & 7u) + 4u;
+    for (uint32_t set = 0; set < sets; set++) {
+        for (uint32_t way = 0; way < ways; way++) {
+            *scb(SCB_DCCISW) = way << WAY_SHIFT | set << line_bits;
+        }
+    }
+    __asm__ volatile("dsb" ::: "memory");
+}
+
+enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2])
+{
+    switch (operation) {
+    case HW_CLEAN_CACHE:
+        clean_cache();
+        return SYS_OK;
+    case HW_FLUSH_CHECK:
+        mxu_regions_flush(&kernel.current->component->space.regions);
+        changed(kernel.current->component);
+        return SYS_OK;
+    case HW_TICK:
+        if (word[0] < BOARD_SHORTEST_TICK || word[0] > 1u << 24) {
+            return SYS_EINVAL;
+        }
+        arch_set_tick(word[0]);
+        return SYS_OK;
+    default:
+        return SYS_EINVAL; /* there is no outer cache */
+    }
+}

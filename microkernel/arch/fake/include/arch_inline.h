@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arguments of a system call that a test makes.
+ */
+#ifndef BULKHEAD_MICROKERNEL_ARCH_INLINE_H
+#define BULKHEAD_MICROKERNEL_ARCH_INLINE_H
+
+#include "microkernel/kernel/kernel.h"
+
+static inline uint32_t arch_argument(const struct thread *thread, uint32_t index)
+{
+    return thread->context.r[index];
+}
+
+static inline void arch_answer(struct thread *thread, uint32_t index, uint32_t value)
+{
+    thread->context.r[index] = value;
+}
+
+static inline uint32_t arch_number(const struct thread *thread)
+{
+    return thread->context.number;
+}
+
+static inline void arch_call_again(struct thread *thread)
+{
+    thread->context.calls_again++;
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory of the fake architecture, for unit tests on the host: small, so that it is used up soon.
+ */
+#ifndef BULKHEAD_MICROKERNEL_BOARD_H
+#define BULKHEAD_MICROKERNEL_BOARD_H
+
+#define BOARD_FRAMES_FIRST 0x10000000u
+#define BOARD_FRAME_BITS   10u
+#define BOARD_FRAMES       256u
+
+/* Code of components, in front of the frames. */
+#define FAKE_CODE_FIRST 0x0FFF0000u
+
+#endif

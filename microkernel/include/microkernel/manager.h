@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Messages of the memory manager. First word of a request: operation, and by shifts rights, memory type,
+ * specification and the power of two to align to; second: bytes; third: address or id. The answer: enum
+ * mxu_status with the resource that is lacking in its second byte; the address, or what is needed; what is
+ * left.
+ */
+#ifndef BULKHEAD_MICROKERNEL_MANAGER_H
+#define BULKHEAD_MICROKERNEL_MANAGER_H
+
+enum manager_operation {
+    MANAGER_MALLOC,
+    MANAGER_MALLOC_AT,
+    MANAGER_SHMGET,
+    MANAGER_FREE,
+    MANAGER_ANSWER, /* of an allocation: mechanism, independence */
+    MANAGER_INFO,   /* of the caller: bytes of its heap, specification */
+    MANAGER_ENDED,  /* from the scheduler alone: a component was killed */
+};
+
+#define MANAGER_RIGHTS_SHIFT 4u
+#define MANAGER_TYPE_SHIFT   8u
+#define MANAGER_SPEC_SHIFT   12u
+#define MANAGER_ALIGN_SHIFT  20u
+#define MANAGER_LACK_SHIFT   8u
+#define MANAGER_FIELD        15u
+#define MANAGER_SPEC_FIELD   31u
+
+#endif

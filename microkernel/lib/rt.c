@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of the memory manager and of the scheduler. A component has one thread, so the last answer is kept in
+ * one place.
+ */
+#include "microkernel/include/microkernel/rt.h"
+#include "microkernel/include/microkernel/manager.h"
+#include "microkernel/include/microkernel/sys.h"
+
+#define READ_WRITE 3u
+
+static struct {
+    enum mxu_status status;
+    enum mxu_resource lacking;
+    unsigned needed;
+    unsigned left;
+} last;
+
+static struct sys_words ask(enum manager_operation operation, unsigned spec, unsigned align_bits,
+                            uint32_t bytes, uint32_t at)
+{
+    uint32_t word = (uint32_t)operation | READ_WRITE << MANAGER_RIGHTS_SHIFT | spec << MANAGER_SPEC_SHIFT |
+                    align_bits << MANAGER_ALIGN_SHIFT;
+
+    return sys_call(SYS_CALL, SLOT_MANAGER, word, bytes, at);
+}
+
+static void *allocate(enum manager_operation operation, unsigned spec, unsigned align_bits, size_t bytes,
+                      uint32_t at)
+{
+    struct sys_words answer;
+
+    last.status = MXU_EINVAL;
+    last.lacking = MXU_NO_RESOURCE;
+    if ((spec & ~MXU_SPEC_MASK) != 0) {
+        return 0;
+    }
+    answer = ask(operation, spec, align_bits, (uint32_t)bytes, at);
+    if (answer.word[0] != SYS_OK) {
+        return 0;
+    }
+    last.status = (enum mxu_status)(answer.word[1] & 0xFFu);
+    last.lacking = (enum mxu_resource)(answer.word[1] >> MANAGER_LACK_SHIFT);
+    last.needed = answer.word[2];
+    last.left = answer.word[3];
+    return last.status == MXU_OK ? (void *)(uintptr_t)answer.word[2] : 0;
+}
+
+void *rt_malloc(size_t size, unsigned spec)
+{
+    return allocate(MANAGER_MALLOC, spec, 0, size, 0);
+}
+
+void *rt_malloc_at(void *address, size_t size, unsigned spec)
+{
+    return allocate(MANAGER_MALLOC_AT, spec, 0, size, (uint32_t)(uintptr_t)address);
+}
+
+void *rt_shmget(unsigned id, size_t size, size_t align, unsigned spec)
+{
+    unsigned bits = 0;
+
+    while (bits < 31u && (size_t)1 << bits < align) {
+        bits++;
+    }
+    return allocate(MANAGER_SHMGET, spec, bits, size, id);
+}
+
+void rt_free(void *pointer)
+{
+    struct sys_words answer = ask(MANAGER_FREE, 0, 0, 0, (uint32_t)(uintptr_t)pointer);
+
+    last.status = answer.word[0] == SYS_OK ? (enum mxu_status)(answer.word[1] & 0xFFu) : MXU_EINVAL;
+}
+
+int rt_error(void)
+{
+    return (int)last.status;
+}
+
+enum mxu_resource rt_lacking(unsigned *needed, unsigned *left)
+{
+    *needed = last.needed;
+    *left = last.left;
+    return last.lacking;
+}
+
+enum mxu_mechanism rt_mechanism(const void *pointer)
+{
+    return (enum mxu_mechanism)ask(MANAGER_ANSWER, 0, 0, 0, (uint32_t)(uintptr_t)pointer).word[2];
+}
+
+enum mxu_independence rt_independence(const void *pointer)
+{
+    return (enum mxu_independence)ask(MANAGER_ANSWER, 0, 0, 0, (uint32_t)(uintptr_t)pointer).word[3];
+}
+
+void rt_sleep(unsigned ticks)
+{
+    (void)sys_call(SYS_YIELD, SLOT_NONE, ticks, 0, 0);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The start of the memory manager. What is at fixed addresses is entered first, then frames for the kernel
+ * are looked for, and then the kernel is told.
+ */
+#include "microkernel/include/microkernel/component.h"
+#include "microkernel/include/microkernel/rt.h"
+#include "microkernel/manager/manager.h"
+
+struct books books;
+
+/* Enters memory that a component has by its header. */
+static bool enter(uint32_t component, uint32_t first, uint32_t bytes, uint32_t spec)
+{
+    const struct mxu_ask ask = {
+        .component = component,
+        .bytes = bytes,
+        .spec = spec,
+        .rights = MXU_READ | MXU_WRITE,
+        .type = MXU_MEMORY_NORMAL,
+    };
+    struct mxu_answer answer;
+    uint32_t number;
+
+    return mxu_malloc(&books.memory, &ask, &first, &number, &answer) == MXU_OK;
+}
+
+static struct sys_words info(uint32_t component, enum sys_info what)
+{
+    return sys_call(SYS_INFO, SLOT_COMPONENTS + component, what, 0, 0);
+}
+
+static bool enter_component(uint32_t number)
+{
+    struct mxu_component *component = &books.component[number];
+    struct sys_words stack = info(number, INFO_STACK);
+    struct sys_words data = info(number, INFO_DATA);
+
+    mxu_trie_init(&component->trie, books.node[number], MOST_NODES, books.range[number], MOST_RANGES,
+                  MXU_PLACE_PLAIN);
+    component->default_spec = info(number, INFO_CODE).word[3];
+    books.heap_bytes[number] = data.word[3];
+    return hardware_init(component, number + 1u) &&
+           enter(number, stack.word[1], stack.word[2], hardware_stack_spec) &&
+           enter(number, data.word[1], data.word[2], component->default_spec);
+}
+
+static bool read_system(void)
+{
+    struct sys_words all = sys_call(SYS_INFO, SLOT_UNTYPED, INFO_MEMORY, 0, 0);
+    uint32_t count = (all.word[2] - all.word[1] + 1u) >> all.word[3];
+
+    books.account.hardware = &hardware;
+    if (count > MOST_FRAMES ||
+        !mxu_frames_init(&books.frames, books.frame, count, all.word[1], all.word[3])) {
+        return false;
+    }
+    books.memory = (struct mxu_memory){
+        .account = &books.account,
+        .frames = &books.frames,
+        .components = books.component,
+        .allocations = books.allocation,
+        .spans = books.span,
+        .allocation_count = MOST_ALLOCATIONS,
+    };
+    hardware_describe(&books.memory);
+    while (books.memory.component_count < MOST_COMPONENTS &&
+           info(books.memory.component_count, INFO_SELF).word[0] == SYS_OK) {
+        books.memory.component_count++;
+    }
+    return true;
+}
+
+bool books_start(void)
+{
+    if (!read_system()) {
+        return false;
+    }
+    for (uint32_t i = 0; i < books.memory.component_count; i++) {
+        if (!enter_component(i)) {
+            return false;
+        }
+    }
+    for (uint32_t i = MANAGER + 1u; i < books.memory.component_count; i++) {
+        if (!give_ranges(i) || !hardware_give(i)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < MOST_ALLOCATIONS; i++) {
+        if (books.allocation[i].bytes != 0 && books.allocation[i].component != MANAGER &&
+            apply_allocation(i) != MXU_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void component_main(void)
+{
+    struct sys_words request = {{0, 0, 0, 0}};
+
+    if (!books_start()) {
+        rt_print("manager: the system's memory cannot be set up\n");
+    }
+    for (;;) {
+        request = sys_call(SYS_REPLY_WAIT, SLOT_SERVE, request.word[1], request.word[2], request.word[3]);
+        request = serve_request(request.word[0] >> BADGE_SHIFT, &request.word[1]);
+    }
+}

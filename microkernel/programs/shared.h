@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the victim and the intruder have in common.
+ */
+#ifndef BULKHEAD_MICROKERNEL_SHARED_H
+#define BULKHEAD_MICROKERNEL_SHARED_H
+
+#define SHARED_ID 7u
+
+struct shared {
+    unsigned secret; /* its address */
+    unsigned message;
+};
+
+#endif

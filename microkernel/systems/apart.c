@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two components with shared memory, one of which reaches for more; others that break out of stack and data.
+ */
+#include "microkernel/systems/system.h"
+
+extern const char component_manager[], component_scheduler[], component_victim[], component_intruder[],
+    component_overflow[], component_executor[];
+
+const struct boot_system boot_system = {
+    .component_count = 6,
+    .component =
+        {
+            {COMPONENT(manager), .serves = 1, .hardware = MAY_PRINT},
+            {COMPONENT(scheduler)},
+            {COMPONENT(victim), .priority = 1, .hardware = MAY_PRINT},
+            {COMPONENT(intruder), .priority = 2, .hardware = MAY_PRINT},
+            {COMPONENT(overflow), .priority = 3, .hardware = MAY_PRINT},
+            {COMPONENT(executor), .priority = 4, .hardware = MAY_PRINT},
+        },
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A component that has all frames tries what the kernel has to refuse.
+ */
+#include "microkernel/systems/system.h"
+
+extern const char component_owner[], component_scheduler[], component_hello[];
+
+const struct boot_system boot_system = {
+    .component_count = 3,
+    .component =
+        {
+            {COMPONENT(owner), .hardware = MAY_PRINT | MAY_LOCK_WAYS | MAY_FLUSH_CHECK, .serves = 1},
+            {COMPONENT(scheduler)},
+            {COMPONENT(hello), .priority = 1, .hardware = MAY_PRINT},
+        },
+};

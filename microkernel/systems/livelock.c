@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A component that has all frames leaves itself one dynamic region.
+ */
+#include "microkernel/systems/system.h"
+
+extern const char component_crossing[], component_scheduler[];
+
+const struct boot_system boot_system = {
+    .component_count = 2,
+    .component =
+        {
+            {COMPONENT(crossing), .hardware = MAY_PRINT, .serves = 1},
+            {COMPONENT(scheduler)},
+        },
+};

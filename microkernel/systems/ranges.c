@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * More ranges than regions, in a component whose data is static.
+ */
+#include "microkernel/systems/system.h"
+
+extern const char component_manager[], component_scheduler[], component_many[];
+
+const struct boot_system boot_system = {
+    .component_count = 3,
+    .component =
+        {
+            {COMPONENT(manager), .serves = 1, .hardware = MAY_PRINT},
+            {COMPONENT(scheduler)},
+            {COMPONENT(many), .priority = 1, .hardware = MAY_PRINT | MAY_SET_TICK, .spec = MXU_DETERMINISTIC},
+        },
+};

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Systems of the microkernel on the emulator's boards."""

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The microkernel on an emulated Cortex-M7 and Cortex-A9, whose faults are the architecture's (X4 to X6)."""
+
+import pytest
+
+from tests.microkernel.core_names import INDEPENDENCE, MECHANISMS, RESOURCES, STATUSES, SYS
+from tests.microkernel.harness import BOARDS, MPS2, ZYNQ, Board, Output, run
+
+pytestmark = pytest.mark.emulator
+on_each_board = pytest.mark.parametrize("board", BOARDS, ids=str)
+
+
+@on_each_board
+@pytest.mark.req("X6")
+def test_boots_and_sleeps_by_the_user_level_scheduler(board: Board) -> None:
+    output = run(board, "first", "after two ticks")
+    assert output.lines == ("hello: runs", "hello: after two ticks, 42")
+
+
+def apart(board: Board) -> Output:
+    """Until the last of those that break out is dead; the victim has counted by then."""
+    return run(board, "apart", "executor killed")
+
+
+@on_each_board
+@pytest.mark.req("X6", "X2")
+def test_a_component_cannot_read_another(board: Board) -> None:
+    output = apart(board)
+    [report] = output.reports("intruder")
+    assert report.startswith("violation: read of 0x")
+    assert report.endswith(", memory of victim")
+    assert not output.values("intruder", "reads")
+    assert output.values("victim", "secret is whole") and all(output.values("victim", "secret is whole"))
+
+
+@on_each_board
+@pytest.mark.req("X1", "X2")
+def test_shared_memory_is_for_those_that_agree(board: Board) -> None:
+    output = apart(board)
+    assert STATUSES[output.value("intruder", "other specification, error")] == "MXU_EMISMATCH"
+    assert STATUSES[output.value("intruder", "other size, error")] == "MXU_EMISMATCH"
+    assert output.value("victim", "message") == 11
+
+
+@pytest.mark.req("X4", "X6")
+@pytest.mark.parametrize(
+    ("board", "start"), [(MPS2, "stack overflow: access to 0x"), (ZYNQ, "violation: write to 0x")]
+)
+def test_a_stack_overflow_is_reported_and_kills_its_component_alone(board: Board, start: str) -> None:
+    [report] = apart(board).reports("overflow")
+    assert report.startswith(start)
+    assert report.endswith("memory that nobody has mapped")
+
+
+@on_each_board
+@pytest.mark.req("X4", "X5")
+def test_data_cannot_be_executed(board: Board) -> None:
+    [report] = apart(board).reports("executor")
+    assert report.startswith("violation: fetch from 0x")
+    assert report.endswith(", memory of executor itself")
+
+
+@on_each_board
+@pytest.mark.req("X2", "X4")
+def test_ranges_are_limited_by_memory_not_by_regions(board: Board) -> None:
+    output = run(board, "ranges", "many killed")
+    assert output.value("many", "ranges with their values") == 64
+    assert STATUSES[output.value("many", "freed, error")] == "MXU_OK"
+
+
+@on_each_board
+@pytest.mark.req("X6")
+def test_memory_that_was_freed_is_gone(board: Board) -> None:
+    [report] = run(board, "ranges", "many killed").reports("many")
+    assert report.startswith("violation: read of 0x")
+    assert report.endswith("memory that nobody has mapped")
+
+
+def asking(board: Board) -> Output:
+    return run(board, "asking", "asker: done")
+
+
+@pytest.mark.req("X2", "X4", "X5")
+@pytest.mark.parametrize(
+    ("board", "count", "mechanism", "resource"),
+    [
+        # Eight, without the system's two, the stack and the last dynamic one.
+        (MPS2, 8 - 2 - 1 - 1, "MXU_BY_STATIC_REGION", "MXU_REGIONS"),
+        (ZYNQ, 4, "MXU_BY_LOCKED_ENTRY", "MXU_LOCKED_ENTRIES"),
+    ],
+)
+def test_deterministic_memory_takes_hardware_and_gives_it_back(
+    board: Board, count: int, mechanism: str, resource: str
+) -> None:
+    output = asking(board)
+    assert output.value("asker", "deterministic allocations") == count
+    assert STATUSES[output.value("asker", "one more")] == "MXU_EBUSY"
+    assert RESOURCES[output.values("asker", "lacking")[0]] == resource
+    assert MECHANISMS[output.value("asker", "mechanism of the first")] == mechanism
+    assert INDEPENDENCE[output.value("asker", "independence of the first")] == "MXU_FULLY"
+    assert output.value("asker", "one freed, one more") == 1
+
+
+@pytest.mark.req("X2", "X5")
+@pytest.mark.parametrize(
+    ("board", "mechanisms", "independence"),
+    [
+        (MPS2, ["MXU_BY_DYNAMIC_REGION"] * 3, ["MXU_FULLY"] * 3),
+        (
+            ZYNQ,
+            ["MXU_BY_OCM", "MXU_BY_OCM", "MXU_BY_NOTHING"],
+            ["MXU_DISTURBED", "MXU_IN_PART", "MXU_DISTURBED"],
+        ),
+    ],
+)
+def test_the_answer_says_what_keeps_a_promise(
+    board: Board, mechanisms: list[str], independence: list[str]
+) -> None:
+    output = asking(board)
+    assert [STATUSES[output.value("asker", what)] for what in ("second level", "independent", "nothing")] == [
+        "MXU_OK"
+    ] * 3
+    assert [MECHANISMS[value] for value in output.values("asker", "mechanism")] == mechanisms
+    assert [INDEPENDENCE[value] for value in output.values("asker", "independence")] == independence
+    assert output.values("asker", "kept") == [1, 1, 1]
+
+
+@on_each_board
+@pytest.mark.req("X2")
+@pytest.mark.parametrize(
+    ("what", "status"),
+    [
+        ("one more", "MXU_EBUSY"),
+        ("more memory than there is", "MXU_ENOMEM"),
+        ("unknown flag", "MXU_EINVAL"),
+        ("free of what is none", "MXU_ENOENT"),
+    ],
+)
+def test_each_refusal_has_its_error(board: Board, what: str, status: str) -> None:
+    assert STATUSES[asking(board).value("asker", what)] == status
+
+
+@pytest.mark.req("X2", "X4")
+def test_what_no_mpu_can_cover_is_refused_for_ever() -> None:
+    value = asking(MPS2).value("asker", "deterministic in more regions than there are")
+    assert STATUSES[value] == "MXU_ENOHW"
+
+
+def calls(board: Board) -> Output:
+    return run(board, "calls", "clean the cache")
+
+
+@on_each_board
+@pytest.mark.req("X6")
+def test_a_call_comes_back_with_the_server_s_words(board: Board) -> None:
+    assert calls(board).value("client", "wrong answers") == 0
+
+
+@on_each_board
+@pytest.mark.req("X6")
+@pytest.mark.parametrize(
+    ("what", "status"),
+    [
+        ("call without a capability", "SYS_ENOCAP"),
+        ("call of a component", "SYS_ENOCAP"),
+        ("serve what is another's", "SYS_ERIGHTS"),
+        ("retype without a capability", "SYS_ENOCAP"),
+        ("dispatch", "SYS_ERIGHTS"),
+        ("lock ways without the right", "SYS_ERIGHTS"),
+        ("clean the cache", "SYS_OK"),
+    ],
+)
+def test_the_kernel_does_only_what_a_capability_allows(board: Board, what: str, status: str) -> None:
+    assert SYS[calls(board).value("client", what)] == status
+
+
+def kinds(board: Board) -> Output:
+    return run(board, "kinds", "owner killed")
+
+
+@on_each_board
+@pytest.mark.req("X6")
+@pytest.mark.parametrize(
+    ("what", "status"),
+    [
+        ("retype to users'", "SYS_OK"),
+        ("retype it to the kernel's, too", "SYS_EKIND"),
+        ("retype half of a frame", "SYS_EINVAL"),
+        ("retype the kernel itself", "SYS_EINVAL"),
+        ("map the kernel's", "SYS_EKIND"),
+        ("give users' to the kernel", "SYS_EKIND"),
+        ("into a slot that is taken", "SYS_EEXIST"),
+        ("users' is still users'", "SYS_EKIND"),
+        ("now to the kernel's", "SYS_OK"),
+    ],
+)
+def test_a_frame_is_never_users_and_the_kernel_s(board: Board, what: str, status: str) -> None:
+    assert SYS[kinds(board).value("owner", what)] == status
+
+
+@on_each_board
+@pytest.mark.req("X6")
+@pytest.mark.parametrize(
+    ("what", "status"),
+    [
+        ("map for writing by a reader's", "SYS_ERIGHTS"),
+        ("rights do not grow", "SYS_ERIGHTS"),
+        ("map", "SYS_OK"),
+        ("revoke", "SYS_OK"),
+        ("map what was revoked", "SYS_ENOCAP"),
+    ],
+)
+def test_what_was_revoked_is_gone(board: Board, what: str, status: str) -> None:
+    assert SYS[kinds(board).value("owner", what)] == status
+
+
+@on_each_board
+@pytest.mark.req("X6")
+def test_new_memory_is_clear_and_the_kernel_s_not_accessible(board: Board) -> None:
+    assert kinds(board).value("owner", "new memory is clear") == 0
+    [report] = kinds(board).reports("owner")
+    assert report.endswith("memory of the kernel")
+
+
+@pytest.mark.req("X6")
+@pytest.mark.parametrize(
+    ("board", "what", "status"),
+    [
+        (ZYNQ, "lock four ways", "SYS_OK"),
+        (ZYNQ, "lock all ways", "SYS_EINVAL"),
+        (MPS2, "lock four ways", "SYS_EINVAL"),
+        (ZYNQ, "flush the check", "SYS_OK"),
+        (MPS2, "flush the check", "SYS_OK"),
+        (ZYNQ, "clean without the right", "SYS_ERIGHTS"),
+        (MPS2, "clean without the right", "SYS_ERIGHTS"),
+    ],
+)
+def test_hardware_is_controlled_by_capability(board: Board, what: str, status: str) -> None:
+    assert SYS[kinds(board).value("owner", what)] == status
+
+
+@pytest.mark.req("X4")
+def test_an_access_across_two_ranges_completes_or_is_reported() -> None:
+    output = run(MPS2, "livelock", "crossing killed")
+    assert output.value("crossing", "stored") == 3
+    assert output.value("crossing", "with two dynamic regions") == 3
+    [report] = output.reports("crossing")
+    assert report.startswith("live-lock: ")
