@@ -122,9 +122,10 @@ def test_m7_the_example_of_shares_is_kept_by_mpam_where_a_platform_has_it(tmp_pa
     """A maximum is a component's there, and no budget whose periods could be counted."""
     result = run("mpam", tmp_path, "--set=platform=mpam4")
     assert result["reasons"] == []
-    assert {name: one["verdict"] for name, one in result["witnesses"].items()} == {
-        "machine": "nothing promised", "portions": "held", "mpam": "held", "tables": "held",
-    }  # fmt: skip
+    found = {name: one["verdict"] for name, one in result["witnesses"].items()}
+    # Nothing is promised of evictions by owner there: a few, or by chance none.
+    assert found.pop("machine") in ("nothing promised", "held")
+    assert found == {"portions": "held", "mpam": "held", "tables": "held"}
     assert result["witnesses"]["machine"]["judged_by"] == "portions"
     limited = {
         one["domain"] for one in result["expectations"] if one["seen"] == "MPAM limits it, not a budget"
