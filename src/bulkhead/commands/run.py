@@ -135,7 +135,6 @@ def run(
     )
     _refuse_uncounted(loaded, options)
     print_problems(loaded.notices, kind="notice")
-    _say_mechanism(loaded, unprotected=unprotected)
     result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json, solo=solo)
     if as_json:
         print_json(result)
@@ -236,6 +235,8 @@ def _run(
         return _not_run(loaded, options, [problem.text() for problem in loaded.problems], as_json)
     if options.on != MACHINE:
         repository("`run --on qemu`")
+    if not as_json:
+        _say_mechanism(loaded, unprotected=options.unprotected)
     wanted = directory.absolute() if directory else build_dir() / "run" / _name(loaded, options)
     try:
         with run_directory(wanted.parent, wanted.name) as place:
