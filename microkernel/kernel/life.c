@@ -6,6 +6,7 @@
 #include "microkernel/kernel/life.h"
 #include "arch_inline.h"
 #include "microkernel/kernel/arch.h"
+#include "microkernel/kernel/report.h"
 
 /* The thread that has to run so that `thread` can go on. */
 static struct thread *end_of_chain(struct thread *thread)
@@ -136,7 +137,7 @@ struct thread *kernel_tick(struct thread *current)
         return current;
     }
     if (!arch_frame_is_sound(current)) {
-        return component_kill(current->component);
+        return report_stack(current);
     }
     kernel.ticks = 0;
     return thread_event(EVENT_TICK, ticks);

@@ -157,6 +157,16 @@ TEST_F(Calls, X6_a_stack_pointer_outside_of_the_stack_kills_before_the_frame_is_
     EXPECT_NE(said().find("stack pointer outside of the stack"), std::string::npos);
 }
 
+TEST_F(Calls, X6_a_tick_finds_a_stack_pointer_outside_of_the_stack)
+{
+    dispatch(CLIENT);
+    kernel.current->context.has_left_stack = true;
+    tick();
+    ASSERT_EQ(running(), SCHEDULER);
+    EXPECT_EQ(word(1), EVENT_KILLED);
+    EXPECT_NE(said().find("stack pointer outside of the stack"), std::string::npos);
+}
+
 TEST_F(Calls, X6_only_the_scheduler_dispatches)
 {
     dispatch(CLIENT);

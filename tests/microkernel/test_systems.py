@@ -146,6 +146,26 @@ def test_what_no_mpu_can_cover_is_refused_for_ever() -> None:
     assert STATUSES[value] == "MXU_ENOHW"
 
 
+@on_each_board
+@pytest.mark.req("X1")
+def test_malloc_uses_the_component_s_heap_and_joins_what_is_freed(board: Board) -> None:
+    output = run(board, "heap", "heap killed")
+    count = output.value("heap", "blocks")
+    assert 8192 * 3 // 4 < count * 500 < 8192
+    assert output.value("heap", "with their contents") == count
+    assert output.value("heap", "again") == count
+    assert output.value("heap", "in one piece") == 1
+    assert output.value("heap", "more than there is") == 0
+
+
+@on_each_board
+@pytest.mark.req("X4", "X5", "X6")
+def test_code_cannot_be_written(board: Board) -> None:
+    [report] = run(board, "heap", "heap killed").reports("heap")
+    assert report.startswith("violation: write to 0x")
+    assert report.endswith(", code of heap itself")
+
+
 def calls(board: Board) -> Output:
     return run(board, "calls", "clean the cache")
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Uses malloc() until its heap is used up, frees in an order that leaves holes, and uses it all again. Then
+ * it writes to its own code, which it may only read and execute.
+ */
+#include "microkernel/include/microkernel/component.h"
+#include "microkernel/programs/say.h"
+
+#define BLOCKS 32u
+#define BYTES  500u
+
+static unsigned char *block[BLOCKS];
+
+static unsigned fill(void)
+{
+    unsigned count = 0;
+
+    while (count < BLOCKS) {
+        block[count] = malloc(BYTES);
+        if (block[count] == 0) {
+            break;
+        }
+        for (unsigned i = 0; i < BYTES; i++) {
+            block[count][i] = (unsigned char)count;
+        }
+        count++;
+    }
+    return count;
+}
+
+static unsigned count_whole(unsigned count)
+{
+    unsigned whole = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        whole += block[i][0] == (unsigned char)i && block[i][BYTES - 1u] == (unsigned char)i;
+    }
+    return whole;
+}
+
+static void release(unsigned count)
+{
+    for (unsigned i = 0; i < count; i += 2u) {
+        free(block[i]);
+    }
+    for (unsigned i = 1; i < count; i += 2u) {
+        free(block[i]);
+    }
+}
+
+void component_main(void)
+{
+    unsigned count = fill();
+    void *pointer;
+
+    say("heap", "blocks", count);
+    say("heap", "with their contents", count_whole(count));
+    release(count);
+    say("heap", "again", fill());
+    release(count);
+    pointer = malloc(count * BYTES);
+    say("heap", "in one piece", pointer != 0);
+    say("heap", "more than there is", realloc(pointer, 2u * count * BYTES) != 0);
+    *(volatile unsigned *)(unsigned long)&component_main = 0;
+    say("heap", "came back", 1);
+}
