@@ -124,7 +124,7 @@ static enum mxu_status attach_regions(struct mxu_memory *memory, uint32_t number
     if (status != MXU_OK) {
         remove_ranges(memory, number);
         (void)mxu_crossing_check(&component->trie, &component->regions, memory->longest_access);
-        mxu_release(memory->account, &allocation->answer);
+        allocation->answer.taken[MXU_REGIONS] = 0;
     }
     return status;
 }

@@ -4,21 +4,6 @@
  */
 #include "core/mxu_list.h"
 
-void mxu_list_init(struct mxu_trie *trie)
-{
-    trie->first = MXU_NONE;
-    trie->used_ranges = 0;
-    trie->free_ranges = MXU_NONE;
-    /*@ loop invariant 0 <= i <= trie->range_count;
-        loop assigns i, trie->free_ranges, trie->ranges[0 .. trie->range_count - 1];
-        loop variant i; */
-    for (uint32_t i = trie->range_count; i > 0; i--) {
-        trie->ranges[i - 1u] =
-            (struct mxu_range){.first = UINT32_MAX, .next = trie->free_ranges, .previous = MXU_NONE};
-        trie->free_ranges = (int16_t)(i - 1u);
-    }
-}
-
 enum mxu_status mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous,
                                 int16_t *number)
 {
@@ -38,6 +23,7 @@ enum mxu_status mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
     if (taken == MXU_NONE) {
         return MXU_ENOMEM;
     }
+    /*@ assert bound: next != MXU_NONE ==> 0 <= next < trie->range_count; */
     /*@ assert used: previous != MXU_NONE ==> mxu_used(trie, previous); */
     /*@ assert gap: \forall integer r; mxu_used(trie, r) ==>
             trie->ranges[r].last < first || last < trie->ranges[r].first; */

@@ -13,12 +13,6 @@
 extern "C" {
 #endif
 
-/* All ranges are free. */
-/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
-    assigns trie->first, trie->free_ranges, trie->used_ranges;
-    assigns trie->ranges[0 .. trie->range_count - 1]; */
-void mxu_list_init(struct mxu_trie *trie);
-
 /* Enters [first, last] behind the range `previous`, or before all where that is MXU_NONE. MXU_EEXIST if it
  * has an address of a neighbour, or if `previous` is not its neighbour; MXU_ENOMEM if no range is free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);

@@ -21,7 +21,13 @@ void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_
         }
     }
     mxu_paths_init(trie);
-    mxu_list_init(trie);
+    trie->first = MXU_NONE;
+    trie->used_ranges = 0;
+    trie->free_ranges = MXU_NONE;
+    for (uint32_t i = range_count; i-- > 0;) {
+        ranges[i] = (struct mxu_range){.first = UINT32_MAX, .next = trie->free_ranges, .previous = MXU_NONE};
+        trie->free_ranges = (int16_t)i;
+    }
 }
 
 void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement)

@@ -134,6 +134,8 @@ TEST(MxuMemory, X2_RandomCallsKeepAllGuaranteesOnAnMmu)
 {
     for (unsigned seed = 0; seed < 20; ++seed) {
         const auto world = MxuWorld::mmu(seed % 2 == 1);
+        world->hardware.limit[MXU_OCM_BYTES] = 18432; // one component's tables, and another's in the ways
+        world->hardware.limit[MXU_WAY_BYTES] = 19456;
         random_calls(*world, seed, 100);
         ASSERT_FALSE(testing::Test::HasFatalFailure());
     }
@@ -184,6 +186,7 @@ TEST(MxuMemory, X4_RangesNextToEachOtherNeedTwoDynamicRegions)
         << "one would be left, and an access across both live-locks";
     EXPECT_EQ(world->answer.lacking, MXU_REGIONS);
     EXPECT_EQ(world->answer.needed, 2u);
+    EXPECT_EQ(world->answer.taken[MXU_REGIONS], 0u) << "a refusal takes nothing";
     EXPECT_EQ(mxu_free(&world->memory, 0, 0x20010400), MXU_OK);
     EXPECT_EQ(world->malloc_at(0x20020000, world->ask(0, 1024, MXU_DETERMINISTIC)), MXU_OK);
     EXPECT_EQ(world->malloc_at(0x20010400, world->ask(0, 1024)), MXU_EBUSY);
