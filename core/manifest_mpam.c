@@ -106,7 +106,7 @@ bool manifest_mpam_owner(const struct manifest_header *manifest, uint32_t partid
     return false;
 }
 
-/* Words of a bitmap; there are no more than a bitmap has. */
+/* Copies the words of a bitmap; the check has found that a bitmap has room for them. */
 static void copy_words(const struct manifest_mpam_word *from, uint32_t count, struct mpam_portions *to)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ void manifest_mpam_settings_of(const struct manifest_header *manifest, uint32_t 
     }
 }
 
-/* PARTID 0 is firmware's and of whatever runs before EL2 has set anything. */
+/* PARTID 0 belongs to firmware and to what runs before EL2 sets labels. */
 static bool check_partids(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -225,8 +225,8 @@ static bool is_value_width(uint32_t bits)
     return bits == 31 || bits == 44 || bits == 63;
 }
 
-/* With narrowing a partition has the internal PARTID of its own number: two that shared one would share their
- * settings. */
+/* With narrowing each PARTID has the internal PARTID of its own number: two PARTIDs with one internal PARTID
+ * would share its settings. */
 static bool check_narrowing(struct manifest_check *check, const struct manifest_mpam_component *component)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -310,7 +310,7 @@ static bool is_later(const struct manifest_mpam_setting *row, const struct manif
                                              : row->partid > before->partid;
 }
 
-/* The words of all rows follow each other, so that none is two rows', or nobody's. */
+/* The words of all rows follow each other: each word belongs to exactly one row. */
 static bool check_words(struct manifest_check *check, const struct manifest_mpam_setting *row, uint32_t *next)
 {
     uint32_t count = check->manifest->mpam_words.count;

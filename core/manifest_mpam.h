@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * MPAM in a manifest, as core/'s other files have it: what an instance offers by the platform file, and what
- * a PARTID is to get of it. For accepted manifests with components; indexes must be in range.
+ * Reads MPAM's tables of a manifest into the structures of core/mpam_*.h: what an instance offers by the
+ * platform file, and what each PARTID gets of it. The manifest must be accepted and have components; indexes
+ * must be in range.
  */
 #ifndef BULKHEAD_CORE_MANIFEST_MPAM_H
 #define BULKHEAD_CORE_MANIFEST_MPAM_H
@@ -17,22 +18,22 @@ extern "C" {
 /* The address of a component's registers. */
 uint64_t manifest_mpam_page(const struct manifest_header *manifest, uint32_t component);
 
-/* Index into mpam_instances of a component's first one. */
+/* Index into mpam_instances of the component's first instance. */
 uint32_t manifest_mpam_first_instance(const struct manifest_header *manifest, uint32_t component);
 
-/* What the platform file says of it; partid_max and pmg_max are those of the cores. */
+/* What the platform file says of instance `instance` of a component, counted from 0 in the component;
+ * partid_max and pmg_max are those of the cores. */
 void manifest_mpam_features(const struct manifest_header *manifest, uint32_t component, uint32_t instance,
                             struct mpam_features *to);
 
-/* How many PARTIDs the domain has: they follow mpam_partid. */
+/* The number of the domain's PARTIDs, the first of which is domain->mpam_partid. */
 uint32_t manifest_mpam_count(const struct manifest_domain *domain);
 
-/* Whether the hypervisor or a domain has it. Who: *owner, a domain's index, or BH_ALL_DOMAINS for the
- * hypervisor. */
+/* Whether `partid` has an owner. *owner is a domain's index, or BH_ALL_DOMAINS for the hypervisor. */
 bool manifest_mpam_owner(const struct manifest_header *manifest, uint32_t partid, uint32_t *owner);
 
-/* What a PARTID gets of an instance: what its owner asks for; of one that nobody has, what the hypervisor
- * gets. */
+/* The settings of `partid` for an instance: what its owner asks for, or the hypervisor's settings if it has
+ * no owner. */
 void manifest_mpam_settings_of(const struct manifest_header *manifest, uint32_t component, uint32_t instance,
                                uint32_t partid, struct mpam_settings *to);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Register writes back to settings: what an instance makes of what was asked for. `check` and `plan` print
- * it, from the same writes that EL2 makes.
+ * Decodes register writes into settings: what a partition has after rounding. `check` and `plan` print these
+ * settings, decoded from the same writes that EL2 makes.
  */
 #ifndef BULKHEAD_CORE_MPAM_DECODE_H
 #define BULKHEAD_CORE_MPAM_DECODE_H
@@ -12,8 +12,10 @@
 extern "C" {
 #endif
 
-/* The settings that `writes` of this instance stand for. `asked` has every control that is written; a
- * proportional share only where it is enabled. Shares have the value of the field (mpam_fraction.h). */
+/* Decodes `writes` for an instance with features `of` into `to`. `asked` has every control that is written,
+ * and MPAM_PROPORTIONAL only if EN is set. Shares are what the fields mean (mpam_limit_of(),
+ * mpam_guarantee_of()).
+ */
 void mpam_settings_decode(const struct mpam_features *of, const struct mpam_writes *writes,
                           struct mpam_settings *to);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Whether a resource instance is what the platform file says: the first thing that differs. What differs is
- * named as the architecture names the field.
+ * Compares what a resource instance offers with what the platform file says of it. The field that differs has
+ * the architecture's name.
  */
 #ifndef BULKHEAD_CORE_MPAM_DIFFERENCE_H
 #define BULKHEAD_CORE_MPAM_DIFFERENCE_H
@@ -13,13 +13,14 @@ extern "C" {
 #endif
 
 struct mpam_difference {
-    const char *field; /* NULL: there is none */
+    const char *field; /* register and field, without MPAMF_; NULL: nothing differs */
     uint32_t stated;
     uint32_t found;
 };
 
-/* `stated` by the platform file, `found` in the ID registers. PARTIDs and monitoring groups may be more than
- * stated, and error registers may be there without an interrupt; all else must be equal. */
+/* The first field in which `found` (ID registers) differs from `stated` (platform file). More PARTIDs and
+ * monitoring groups than stated are no difference, and neither are error registers without a stated
+ * interrupt. */
 struct mpam_difference mpam_compare(const struct mpam_features *stated, const struct mpam_features *found);
 
 #ifdef __cplusplus

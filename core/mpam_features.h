@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * What one resource instance of a memory-system component offers, decoded from its ID registers. A component
- * without resource instances (RIS) has one. Values of ID registers are checked here once: a fraction
- * has 16 bits at most, a control without bits counts as absent, and so does one of more portions than
- * MPAM_MAX_PORTIONS.
+ * without RIS counts as one instance. Values of ID registers are checked here and nowhere else: a fraction
+ * has 16 bits at most; a control without bits, or with more portions than MPAM_MAX_PORTIONS, counts as
+ * absent.
  */
 #ifndef BULKHEAD_CORE_MPAM_FEATURES_H
 #define BULKHEAD_CORE_MPAM_FEATURES_H
@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* As read from the feature page, with RIS selected. `idr` is 64 bits wide where MPAMF_IDR.EXT is 1, else its
- * upper half is 0. Registers that MPAMF_IDR says are absent are not looked at. */
+/* ID registers as read from the feature page while the instance is selected. The upper half of `idr` is 0 if
+ * MPAMF_IDR.EXT is 0. Registers that MPAMF_IDR says are absent are ignored. */
 struct mpam_id_registers {
     uint64_t idr;
     uint32_t aidr;
@@ -72,6 +72,7 @@ struct mpam_features {
     bool has_esr; /* MPAMF_ECR and MPAMF_ESR */
 };
 
+/* Decodes `read`; any value is accepted. */
 struct mpam_features mpam_features_of(const struct mpam_id_registers *read);
 
 #ifdef __cplusplus

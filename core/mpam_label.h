@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Fields of a core's MPAM registers (DDI 0487, D24.7), and the label that they give to requests: a partition
- * and a monitoring group, the same for data and instructions.
+ * Fields of a core's MPAM registers (DDI 0487, D24.7), and the label that the registers give to requests: a
+ * PARTID and a monitoring group, here always the same for data and instructions.
  */
 #ifndef BULKHEAD_CORE_MPAM_LABEL_H
 #define BULKHEAD_CORE_MPAM_LABEL_H
@@ -18,7 +18,7 @@
 #define MPAM_PMG_I_SHIFT    32
 #define MPAM_PMG_D_SHIFT    40
 #define MPAM_LABEL          0xFFFFFFFFFFFFull
-#define MPAM_ENABLE         (1ull << 63) /* not of MPAM0_EL1; of the highest exception level's alone writable */
+#define MPAM_ENABLE         (1ull << 63) /* not in MPAM0_EL1; writable at the highest level only */
 
 /* MPAM2_EL2 */
 #define MPAM2_TRAP_MPAM1 (1ull << 48)
@@ -44,13 +44,14 @@
 #define MPAM_VPM_ENTRIES   4u
 #define MPAM_VPM_REGISTERS 8u
 
+/* The label bits of MPAM<n>_ELx for both data and instructions. */
 static inline uint64_t mpam_label(uint32_t partid, uint32_t pmg)
 {
     return (uint64_t)partid << MPAM_PARTID_I_SHIFT | (uint64_t)partid << MPAM_PARTID_D_SHIFT |
            (uint64_t)pmg << MPAM_PMG_I_SHIFT | (uint64_t)pmg << MPAM_PMG_D_SHIFT;
 }
 
-/* What MPAMIDR_EL1's numbers mean: how many virtual PARTIDs have a register; 0: none. */
+/* The number of entries of MPAMVPM<n>_EL2, from MPAMIDR_EL1; 0: the core maps no virtual PARTIDs. */
 static inline uint32_t mpam_virtual_entries(uint64_t mpamidr)
 {
     return (mpamidr & MPAMIDR_HAS_HCR) == 0

@@ -11,13 +11,13 @@ static bool is_open(const struct mpam_request *request)
     return request->amount != MPAM_AMOUNT_EXACT;
 }
 
-/* Gets some of what is left. */
+/* Whether the request gets a part of what is left. */
 static bool is_taker(const struct mpam_request *request)
 {
     return request->amount == MPAM_AMOUNT_REST && !request->hypervisor;
 }
 
-/* Steps without which a request is not met. */
+/* The fewest steps that meet a request. */
 static uint32_t least_steps(const struct mpam_request *request, uint32_t of, bool round_up)
 {
     struct mpam_share share = request->share;
@@ -31,8 +31,8 @@ static uint32_t least_steps(const struct mpam_request *request, uint32_t of, boo
     return (uint32_t)((exact + (round_up ? share.of - 1 : 0)) / share.of);
 }
 
-/* Evenly among the takers; of a remainder, one each to real-time owners first, then in the order of requests.
- */
+/* Divides `left` steps evenly among the requests of the rest. Of a remainder, real-time owners get one each
+ * first, then the others, in the order of requests. */
 static void deal(const struct mpam_request *requests, uint32_t count, uint32_t left,
                  struct mpam_grant *grants)
 {
@@ -53,7 +53,7 @@ static void deal(const struct mpam_request *requests, uint32_t count, uint32_t l
     }
 }
 
-/* Steps of all open requests, out of `left`. */
+/* Sets the steps of all requests that are not EXACT, out of `left`. */
 static struct mpam_division count_steps(uint32_t of, uint32_t left, bool round_up,
                                         const struct mpam_request *requests, uint32_t count,
                                         struct mpam_grant *grants)
@@ -88,7 +88,7 @@ static void add(struct mpam_portions *to, const struct mpam_portions *more)
         to->word[word] |= more->word[word];
 }
 
-/* Portions that are asked for by name; `taken` gets all of them. */
+/* Grants the portions that are asked for by name, and adds them to `taken`. */
 static struct mpam_division take_exact(uint32_t of, const struct mpam_request *requests, uint32_t count,
                                        struct mpam_grant *grants, struct mpam_portions *taken)
 {
@@ -119,7 +119,7 @@ static struct mpam_division take_exact(uint32_t of, const struct mpam_request *r
     return divided;
 }
 
-/* As mpam_portions_find(), from the top. */
+/* As mpam_portions_find(), but the highest run. */
 static bool find_highest(const struct mpam_portions *taken, uint32_t of, uint32_t count, uint32_t *first)
 {
     for (*first = of - count + 1; (*first)-- > 0;) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Divides one cache among its owners: what each one asks for becomes portions, or steps of a capacity limit
- * where the cache has no portions. The planner calls this (bindings/mpam), and whoever wants to know what a
- * file would get. Nothing is given to two owners unless both ask for it by name and say that it is shared.
+ * Divides one cache among its owners: each request becomes portions, or steps of a capacity limit if the
+ * cache has no portions. The planner and `bulkhead resctrl` call this through bindings/mpam. Two owners share
+ * portions only if both name them and say that they are shared.
  */
 #ifndef BULKHEAD_CORE_MPAM_PLAN_H
 #define BULKHEAD_CORE_MPAM_PLAN_H
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 enum mpam_amount {
-    MPAM_AMOUNT_REST,  /* its part of what nobody asks for */
+    MPAM_AMOUNT_REST,  /* an equal part of what no owner asks for, at least one step */
     MPAM_AMOUNT_SHARE, /* `share` of the cache */
     MPAM_AMOUNT_EXACT, /* these portions and no others */
 };
@@ -24,12 +24,12 @@ struct mpam_request {
     enum mpam_amount amount;
     struct mpam_share share;       /* at most the whole, more than nothing */
     struct mpam_portions portions; /* of EXACT */
-    bool shared;                   /* of EXACT: others that say so, too, may have some of them */
-    bool realtime;                 /* comes first where what is left does not divide evenly */
-    bool hypervisor; /* with REST it has 1 / MPAM_HYPERVISOR_PART and no more; placed at the top */
+    bool shared;                   /* of EXACT: other requests that are shared, too, may name some of them */
+    bool realtime;   /* gets one of the remainder first if what is left does not divide evenly */
+    bool hypervisor; /* with REST it gets 1 / MPAM_HYPERVISOR_PART; its portions are at the top */
 };
 
-/* Of the cache, for the hypervisor's own code and data, where the file does not say; at least one step. */
+/* A hypervisor without a share gets 1 / this of the cache for its code and data, at least one step. */
 #define MPAM_HYPERVISOR_PART 16u
 
 struct mpam_grant {
@@ -40,11 +40,10 @@ struct mpam_grant {
 enum mpam_division_refusal {
     MPAM_DIVIDED,
     MPAM_DIVISION_EMPTY,     /* `request` names no portion */
-    MPAM_DIVISION_RANGE,     /* `request` names portions that there are not */
-    MPAM_DIVISION_OVERLAP,   /* `request` and `other`, an earlier one, name the same */
+    MPAM_DIVISION_RANGE,     /* `request` names portions that the cache does not have */
+    MPAM_DIVISION_OVERLAP,   /* `request` and an earlier one, `other`, name the same portion */
     MPAM_DIVISION_TOO_SMALL, /* the share of `request` is less than the smallest limit */
-    MPAM_DIVISION_EXHAUSTED, /* `needed` steps are asked for, `left` is what can be given; grants have steps
-                              */
+    MPAM_DIVISION_EXHAUSTED, /* requests need `needed` steps, `left` are left; grants[].steps is set */
 };
 
 struct mpam_division {
@@ -55,18 +54,20 @@ struct mpam_division {
     uint32_t left;
 };
 
-/* A cache of `of` portions, 1 to MPAM_MAX_PORTIONS, among `count` owners. A share becomes the fewest portions
- * that are at least as much. Portions of an owner are one run where one is free. */
+/* Divides a cache of `of` portions (1 to MPAM_MAX_PORTIONS) among `count` owners; grants[i] is what
+ * requests[i] gets. A share becomes the fewest portions that are at least as much. An owner's portions are
+ * consecutive if such a run is free. */
 struct mpam_division mpam_divide_portions(uint32_t of, const struct mpam_request *requests, uint32_t count,
                                           struct mpam_grant *grants);
 
-/* A cache without portions, by limits of `width` bits: a share becomes the largest limit that is no more. All
- * limits together are at most the whole, so that each owner has what its own one says. None may be EXACT. */
+/* Divides a cache without portions by limits of `width` bits: a share becomes the largest limit that is not
+ * above it. All limits together are at most the whole, so the others cannot take an owner's part. No request
+ * may be EXACT. */
 struct mpam_division mpam_divide_capacity(uint32_t width, const struct mpam_request *requests, uint32_t count,
                                           struct mpam_grant *grants);
 
-/* Steps of 1 / 2^width that guarantees take together, each rounded up; they can be kept if these are at most
- * 2^width. Shares are at most the whole. */
+/* The sum of `count` guarantees in steps of 1 / 2^width, each rounded up. All can be kept if the sum is at
+ * most 2^width. Each share must be at most the whole. */
 uint64_t mpam_guarantees_sum(uint32_t width, const struct mpam_share *shares, uint32_t count);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 
 #define ALL_BITS UINT32_MAX
 
-/* Fields of all controls, resolved from what was asked and from what there is. */
+/* Register fields of all controls, from the settings and from what the instance offers. */
 struct fields {
     struct mpam_portions cache;
     struct mpam_portions bandwidth;
@@ -91,9 +91,9 @@ static enum mpam_refusal limit(const struct mpam_settings *settings, uint32_t co
     return MPAM_ACCEPTED;
 }
 
-/* Without a wish, one step: with a minimum of 0 some components keep who once was throttled so for ever
- * (erratum T241-MPAM-4, Linux Documentation/arch/arm64/silicon-errata.rst), and a step is as good as nothing
- * elsewhere. */
+/* One step if no minimum is asked for: with a minimum of 0 some components leave a throttled core throttled
+ * for ever (erratum T241-MPAM-4, Linux Documentation/arch/arm64/silicon-errata.rst). On other components one
+ * step makes no practical difference. */
 static enum mpam_refusal guarantee(const struct mpam_settings *settings, uint32_t control,
                                    struct mpam_share wanted, uint32_t width, uint32_t *to)
 {
@@ -137,7 +137,7 @@ static struct mpam_verdict resolve_range(const struct mpam_settings *settings, c
     return verdict;
 }
 
-/* A component's number for a priority of which larger ones are more urgent. */
+/* Converts a priority (larger: more urgent) to the component's order. */
 static enum mpam_refusal priority(const struct mpam_settings *settings, uint32_t control, uint32_t wanted,
                                   const struct mpam_priority_feature *of, uint32_t *to)
 {
@@ -236,7 +236,7 @@ static struct mpam_verdict resolve_priorities(const struct mpam_features *of,
     return verdict;
 }
 
-/* How a limit that nobody asked for is enforced would be a misunderstanding: the first such control, or 0. */
+/* The first control that says how a maximum is enforced although no maximum is asked for, or 0. */
 static uint32_t without_maximum(const struct mpam_settings *settings)
 {
     if (asked(settings, MPAM_CMAX_SOFT) && !asked(settings, MPAM_CMAX))
@@ -299,7 +299,7 @@ static void put_bandwidth(struct mpam_writes *to, const struct mpam_features *of
     if (of->has_proportional)
         put(to, MPAMCFG_MBW_PROP, fields->proportional, ones(of->bandwidth_bits) | MPAMCFG_MBW_PROP_EN);
     if (fields->window != 0)
-        put(to, MPAMCFG_MBW_WINWD, fields->window, 0); /* which values it can have is the component's */
+        put(to, MPAMCFG_MBW_WINWD, fields->window, 0); /* the component may round it */
 }
 
 void mpam_settings_writes(const struct mpam_features *of, const struct mpam_settings *settings, uint32_t ris,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looks at components, programs them, and hands the rest to the files beside this one. The writes come from
- * core/mpam_settings.c: nothing here knows a control by name. How long the start takes is published: it goes
- * with PARTIDs, instances and controls, and is over before the first guest runs.
+ * Reads the components' ID registers and programs the components; mpam_errors.c, mpam_monitors.c and
+ * mpam_dump.c do the rest. The writes come from core/mpam_settings.c: nothing here knows a control by name.
+ * The time that the start takes is published (status_mpam.start_ticks): it is proportional to PARTIDs,
+ * instances and controls, and passes before the first guest runs.
  */
 #include "mpam/mpam_components.h"
 #include "console/console.h"
@@ -17,18 +18,18 @@
 #include "vm/system.h"
 #include <stddef.h>
 
-/* Between two reads of monitors: one each time, so that nobody waits long for them. */
+/* Between two reads. Each read is of one monitor, so that interrupts wait no longer than for one. */
 #define READ_INTERVAL_NS 2000000ull
 
 static struct {
     struct mpam_component components[BH_MAX_MPAM_COMPONENTS];
     struct mpam_features features[BH_MAX_MPAM_INSTANCES];
-    struct mpam_writes writes; /* not on the stack: of the start alone */
-    uint32_t count;            /* of components that are used; 0: nothing is to be done */
+    struct mpam_writes writes; /* used at the start only; too large for the stack */
+    uint32_t count;            /* of components that are programmed; 0: the driver does nothing */
     struct status_mpam *status;
 } driver;
 
-_Static_assert(sizeof(struct status_mpam) <= BH_PAGE_BYTES, "a frame of the pool");
+_Static_assert(sizeof(struct status_mpam) <= BH_PAGE_BYTES, "status_mpam fits into a frame of the pool");
 
 uint32_t mpam_component_count(void)
 {
@@ -50,7 +51,7 @@ static uint32_t read_if(const struct mpam_component *component, bool there, uint
     return there ? mpam_read(component, offset) : 0;
 }
 
-/* ID registers of one instance. Those that MPAMF_IDR does not have are not touched. */
+/* Reads the ID registers of one instance, without those that MPAMF_IDR says are absent. */
 static struct mpam_features look(const struct mpam_component *component, uint32_t instance)
 {
     struct mpam_id_registers read = {0};
@@ -146,7 +147,7 @@ static bool find_components(void)
     return true;
 }
 
-/* Each write is read back while what it is of is selected. */
+/* Reads each write back at once, while the PARTID and the instance are still selected. */
 static bool make_writes(uint32_t index, uint32_t instance, uint32_t partid)
 {
     const struct mpam_component *component = &driver.components[index];
@@ -167,7 +168,7 @@ static bool make_writes(uint32_t index, uint32_t instance, uint32_t partid)
     return true;
 }
 
-/* All that components can be asked for, whether somebody has it or not. */
+/* Writes settings for all PARTIDs that the instance knows, also for those without an owner. */
 static bool program_instance(uint32_t index, uint32_t instance)
 {
     const struct manifest_header *manifest = system_manifest();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPAM's memory-system components: what they offer is compared with the manifest, every PARTID's settings are
- * written and read back, errors are counted, monitors read. Registers are the first core's at the start and
- * the console core's after it, so that nobody else moves a selection meanwhile. Systems without components
- * have nothing of it. In programs without the driver: no_mpam.c.
+ * Driver of MPAM's memory-system components: compares what they offer with the manifest, writes every
+ * PARTID's settings and reads them back, counts errors, reads monitors. Only the first core accesses the
+ * registers during the start, and only the console core afterwards: a register access needs a selection
+ * (MPAMCFG_PART_SEL, MSMON_CFG_MON_SEL) that no other core may change in between. On a system without
+ * components the functions do nothing. no_mpam.c has the stubs for programs without this driver.
  */
 #ifndef BULKHEAD_MPAM_COMPONENTS_H
 #define BULKHEAD_MPAM_COMPONENTS_H
@@ -18,21 +19,26 @@ extern "C" {
 
 struct cpu;
 
-/* Sets everything up, after mpam_detect(): BH_MANIFEST_ERROR_NONE; or why EL2 must not go on: the pool is
- * exhausted, or a component is not what the manifest says, which is logged. First core, before the pool is
- * sealed. */
+/* Finds and programs all components. Called on the first core, after mpam_detect() and before the pool is
+ * sealed. BH_MANIFEST_ERROR_NONE, also if the manifest has no components or firmware keeps MPAM;
+ * BH_MANIFEST_ERROR_POOL_EXHAUSTED; BH_MANIFEST_ERROR_MPAM if a component contradicts the manifest, a write
+ * does not read back or a component reports an error, each of which is logged. EL2 must not go on after an
+ * error. */
 enum bh_manifest_error mpam_components_init(void);
 
-/* Interrupts of errors, and reads of monitors from now on. On the console core, when it takes interrupts. */
+/* Enables error interrupts and begins to read monitors. Called on the console core `cpu`, when it takes
+ * interrupts. */
 void mpam_components_start(const struct cpu *cpu);
 
-/* A component reports an error. False: the interrupt is none's. On the console core. */
+/* Handles interrupt `intid` if it is the error interrupt of a component; false if it is not. Called on the
+ * console core. */
 bool mpam_components_interrupt(uint32_t intid);
 
-/* MACHINE_ALARM_MONITORS: reads the next monitor. On the console core. */
+/* MACHINE_ALARM_MONITORS is due: reads error registers and the next monitor, and sets the alarm again. Called
+ * on the console core. */
 void mpam_components_alarm(void);
 
-/* The run is over: all monitors once more, and all registers. On the console core. */
+/* At the end of a run: reads all monitors and dumps all registers. Called on the console core. */
 void mpam_components_end(void);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPAM of the cores. On a core that has it guests' accesses trap, whether anything is partitioned or not.
+ * MPAM of the cores. Guests' accesses trap on every core that has MPAM, also if the manifest has no
+ * components.
  */
 #include "mpam/mpam_core.h"
 #include "console/console.h"
@@ -18,7 +19,7 @@ static struct {
     enum bh_mpam_state state;
     uint32_t version;
     uint64_t ids;     /* MPAMIDR_EL1 */
-    uint64_t own;     /* MPAM2_EL2 but for the traps */
+    uint64_t own;     /* MPAM2_EL2 without the traps */
     uint64_t trap_id; /* MPAM2_EL2's trap of MPAMIDR_EL1, where there is one */
 } mpam;
 
@@ -33,7 +34,7 @@ static bool has_components(void)
     return system_manifest()->mpam_components.count != 0;
 }
 
-/* Firmware may have turned MPAM off for all lower levels, and then the bit stays 0. */
+/* If firmware has turned MPAM off for lower exception levels, MPAM2_EL2.MPAMEN stays 0. */
 static bool can_enable(void)
 {
     sysreg_write(MPAM2_EL2, mpam.own);
@@ -117,7 +118,7 @@ bool mpam_core_init(void)
     if ((mpam.ids & MPAMIDR_HAS_HCR) != 0) {
         sysreg_write(MPAMVPMV_EL2, 0);
     }
-    if ((mpam.ids & MPAMIDR_HAS_BW_CTRL) != 0) { /* its bits allow: none does */
+    if ((mpam.ids & MPAMIDR_HAS_BW_CTRL) != 0) { /* nTRAP bits 0: guests' accesses trap */
         sysreg_write(MPAMBW2_EL2, 0);
     }
     sysreg_write(MPAM1_EL1, mpam.own & MPAM_LABEL);

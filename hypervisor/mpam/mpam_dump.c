@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All controls of all components as their registers have them, for who compares them with the plan. What is
- * read follows from the ID registers, not from what was written.
+ * Dumps all controls of all components for the witness that compares them with the plan
+ * (src/bulkhead/evidence/mpam.py). The ID registers say which registers are read, not the writes.
  */
 #include "mpam/mpam_registers.h"
 #include "vm/clock.h"

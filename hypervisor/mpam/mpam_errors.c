@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors of components (MPAMF_ESR): all are counted, each kind of each component is said once. A storm costs
- * one interrupt of a component for each look at the monitors: the handler turns the interrupt off, the look
- * turns it on again.
+ * Errors of components (MPAMF_ESR): counts all, and logs each error code of each component once. The handler
+ * turns the component's interrupt off, and the next read of a monitor turns it on again: errors without end
+ * cost one interrupt for each read of a monitor.
  */
 #include "console/console.h"
 #include "mpam/mpam_registers.h"
@@ -11,7 +11,7 @@
 
 #define CODES 16u
 
-static uint32_t said[BH_MAX_MPAM_COMPONENTS]; /* sets of error codes */
+static uint32_t said[BH_MAX_MPAM_COMPONENTS]; /* bit c: error code c was logged */
 
 static const char *const names[CODES] = {
     [MPAM_ERROR_NONE] = "no error",
@@ -23,9 +23,9 @@ static const char *const names[CODES] = {
     [MPAM_ERROR_INTPARTID_RANGE] = "internal PARTID out of range",
     [MPAM_ERROR_UNEXPECTED_INTERNAL] = "internal PARTID unexpected",
     [MPAM_ERROR_UNDEFINED_RIS_PART_SEL] = "no such instance in a selection",
-    [MPAM_ERROR_RIS_NO_CONTROL] = "control that the instance has not",
+    [MPAM_ERROR_RIS_NO_CONTROL] = "control that the instance does not have",
     [MPAM_ERROR_UNDEFINED_RIS_MON_SEL] = "no such instance in a monitor's selection",
-    [MPAM_ERROR_RIS_NO_MONITOR] = "monitor that the instance has not",
+    [MPAM_ERROR_RIS_NO_MONITOR] = "monitor that the instance does not have",
 };
 
 const char *mpam_error_name(uint32_t code)
@@ -53,7 +53,7 @@ uint32_t mpam_errors_pending(const struct mpam_component *component)
     return (error >> MPAMF_ESR_ERRCODE_SHIFT & MPAMF_ESR_ERRCODE) != MPAM_ERROR_NONE ? error : 0;
 }
 
-/* With a bit that says so, there were more than the one that is described. */
+/* MPAMF_ESR describes one error; with OVRWR there was at least one more before it. */
 static void take(uint32_t index, const struct mpam_component *component)
 {
     struct status_mpam *status = mpam_status();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Labels of requests. MPAM1_EL1 is written beside VTTBR_EL2, between the same two barriers, and never
- * elsewhere: whoever has a core's tables has its label.
+ * Labels of requests. MPAM1_EL1 is written only together with VTTBR_EL2, between the same two barriers: the
+ * domain whose tables a core uses is the domain of its label.
  */
 #include "mpam/mpam_labels.h"
 #include "base/syndrome.h"
@@ -37,7 +37,7 @@ static bool cores_are_as_stated(void)
            has_as_many("virtual PARTIDs", config->virtual_partids, mpam_virtual_entries(ids));
 }
 
-/* One with virtual PARTIDs has a core of the domain's. */
+/* Whether a domain with virtual PARTIDs runs on a core of this domain. */
 static bool shares_with_virtual(const struct domain *domain)
 {
     for (uint32_t i = 0; i < domain_count(); i++) {
@@ -52,7 +52,8 @@ static bool shares_with_virtual(const struct domain *domain)
     return false;
 }
 
-/* Whether the cores have what the manifest's components are for; where firmware keeps it, nobody can tell. */
+/* Whether the cores have the MPAM that the manifest says. Without firmware's permission EL2 cannot read it.
+ */
 static bool cores_suffice(void)
 {
     if (system_manifest()->mpam_components.count == 0 || mpam_state() == BH_MPAM_STATE_FIRMWARE) {
@@ -87,7 +88,8 @@ bool mpam_label_domains(void)
     return true;
 }
 
-/* Entries of register n: whatever number the guest chooses, one of its domain's PARTIDs comes out. */
+/* Entries of register n: the domain's PARTIDs in turn, so that every number that the guest can choose is
+ * mapped to one of them. */
 static uint64_t virtual_map(const struct mpam_domain *domain, uint32_t n)
 {
     uint64_t map = 0;
@@ -100,7 +102,7 @@ static uint64_t virtual_map(const struct mpam_domain *domain, uint32_t n)
     return map;
 }
 
-/* All the entries that there are are valid: the core takes numbers beyond them modulo their count. */
+/* Makes all entries valid: the core takes a larger number modulo the number of entries. */
 static void load_virtual_map(const struct mpam_domain *domain)
 {
     uint32_t registers = mpam_virtual_entries(mpam_core_ids()) / MPAM_VPM_ENTRIES;
@@ -118,7 +120,7 @@ static void load_virtual_map(const struct mpam_domain *domain)
     sysreg_write(MPAMVPMV_EL2, (1ull << registers * MPAM_VPM_ENTRIES) - 1);
 }
 
-/* On a core where guests with virtual PARTIDs are: traps, map and labels. */
+/* On a core that a guest with virtual PARTIDs uses, traps and map are switched as well as labels. */
 static __attribute__((noinline)) void enter_apart(const struct vcpu *vcpu)
 {
     const struct mpam_domain *domain = &vcpu->domain->mpam;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Monitors: one of storage and one of bandwidth for each PARTID that somebody has, as far as an instance has
- * them. They are configured once: a read moves a selection and disturbs nobody's requests, and a monitor is
- * never told to start anew. Values of bandwidth are summed up, so that a counter may wrap once between two
- * reads.
+ * Monitors: one of storage and one of bandwidth for each PARTID of the hypervisor and of domains, as long as
+ * an instance has monitors left. Each is configured once and never reset; a read only changes the selection.
+ * Values of bandwidth are added up in 64 bits, so a counter may wrap once between two reads.
  */
 #include "core/manifest_mpam.h"
 #include "mpam/mpam_registers.h"
@@ -12,21 +11,22 @@
 #include <stddef.h>
 
 #define HYPERVISOR 0xFFFFu
-#define LONG_TRIES 3u /* of the halves of a long value, which does not wrap every few reads */
+#define LONG_TRIES 3u /* reads of a long value in halves; its upper half rarely changes between two */
 #define NO_MONITOR 0xFFFFFFFFu
 #define UPPER_HALF 4u
 
 struct monitor {
     uint16_t number;
-    uint64_t value; /* of bandwidth: when it was read last */
+    uint64_t value; /* of bandwidth: the counter at the last read */
 };
 
 static struct {
     struct monitor monitors[BH_MAX_MPAM_MONITORS];
-    uint32_t next; /* to be read */
+    uint32_t next; /* index of the monitor that is read next */
 } own;
 
-_Static_assert(BH_MAX_MPAM_PARTID <= UINT16_MAX && BH_MAX_DOMAINS < HYPERVISOR, "fields of the status");
+_Static_assert(BH_MAX_MPAM_PARTID <= UINT16_MAX && BH_MAX_DOMAINS < HYPERVISOR,
+               "PARTIDs and owners must fit into 16 bits of status_mpam_monitor");
 
 static const struct mpam_component *component_of(const struct status_mpam_monitor *monitor)
 {
@@ -44,7 +44,7 @@ static void select_monitor(const struct status_mpam_monitor *monitor, uint32_t n
                (uint32_t)monitor->instance << MPAM_SEL_RIS_SHIFT | number);
 }
 
-/* Off, then what it is of, then on. */
+/* Turns the monitor off, sets its filter, turns it on. */
 static void configure(const struct status_mpam_monitor *monitor, uint32_t number)
 {
     const struct mpam_component *component = component_of(monitor);
@@ -90,7 +90,7 @@ static void add(uint32_t component, uint32_t instance, uint32_t kind, uint32_t n
     configure(&status->monitors[place], number);
 }
 
-/* The hypervisor first, then domains, as far as there are monitors. */
+/* Assigns the monitors of one kind: to the hypervisor first, then to domains in their order. */
 static void add_all(uint32_t component, uint32_t instance, uint32_t kind, uint32_t count)
 {
     const struct manifest_header *manifest = system_manifest();
@@ -123,7 +123,7 @@ void mpam_monitors_init(void)
     }
 }
 
-/* False: the monitor is not ready. */
+/* False if the monitor is not ready. */
 static bool read_short(const struct mpam_component *component, uint32_t offset, uint64_t *value)
 {
     uint32_t read = mpam_read(component, offset);
@@ -132,7 +132,8 @@ static bool read_short(const struct mpam_component *component, uint32_t offset, 
     return (read & MSMON_NRDY) == 0;
 }
 
-/* Two halves, with the upper one before and after: they are of one moment if that has not changed. */
+/* Reads the upper half before and after the lower one: the halves belong together if the upper one is the
+ * same. False if the monitor is not ready, or the upper half changed LONG_TRIES times. */
 static bool read_long(const struct mpam_component *component, uint64_t *value)
 {
     uint32_t upper = mpam_read(component, MSMON_MBWU_L + UPPER_HALF);
@@ -155,7 +156,7 @@ static void set_flag(struct status_mpam_monitor *monitor, uint32_t flag, bool on
     monitor->flags = (uint8_t)(on ? monitor->flags | flag : monitor->flags & ~flag);
 }
 
-/* What came to it since the last read. */
+/* Bytes that were counted since the last read, if the counter wrapped at most once. */
 static uint64_t difference(struct status_mpam_monitor *monitor, uint64_t before, uint64_t now)
 {
     if (now < before) {

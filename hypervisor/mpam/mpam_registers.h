@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the driver of MPAM's components share: where each is and what it offers. 32-bit accesses
- * alone: every component has those.
+ * Interfaces between the files of the driver of MPAM components: the component's address, what it offers, and
+ * access to its registers. All accesses have 32 bits, which every component supports.
  */
 #ifndef BULKHEAD_MPAM_REGISTERS_H
 #define BULKHEAD_MPAM_REGISTERS_H
@@ -23,11 +23,11 @@ struct mpam_component {
     const struct mpam_features *instances; /* config->instance_count of them */
 };
 
-/* mpam_components.c: of the manifest. The index must be in range. */
+/* mpam_components.c: the components that were found. The index must be less than the count. */
 uint32_t mpam_component_count(void);
 const struct mpam_component *mpam_component_at(uint32_t index);
 
-/* Where everything is published; NULL: the manifest has no components. */
+/* The frame in which the driver publishes; NULL if the manifest has no components. */
 struct status_mpam *mpam_status(void);
 
 static inline uint32_t mpam_read(const struct mpam_component *component, uint32_t offset)
@@ -40,21 +40,23 @@ static inline void mpam_write(const struct mpam_component *component, uint32_t o
     mmio_write32(paddr(component->page.value + offset), value);
 }
 
-/* mpam_errors.c. start(): errors from now on are reported; before it, each is one of EL2's own. */
+/* mpam_errors.c. start(): from now on errors are counted; until then they are faults of EL2's programming
+ * (mpam_errors_pending()). */
 void mpam_errors_clear(const struct mpam_component *component);
 uint32_t mpam_errors_pending(const struct mpam_component *component); /* MPAMF_ESR; 0: none */
 const char *mpam_error_name(uint32_t code);
 void mpam_errors_start(uint64_t mpidr);
 bool mpam_errors_interrupt(uint32_t intid);
-/* The interrupts are taken again, which are off after each; and what came without one is counted. */
+/* Counts errors that came without an interrupt, and enables error interrupts again, each of which is off
+ * after it was taken. */
 void mpam_errors_look(void);
 
-/* mpam_monitors.c. init(): before the pool is sealed. */
+/* mpam_monitors.c. init(): after the components are programmed. */
 void mpam_monitors_init(void);
 void mpam_monitors_read_next(void);
 void mpam_monitors_read_all(void);
 
-/* mpam_dump.c. False: the pool is exhausted. */
+/* mpam_dump.c. init() takes frames of the pool, before it is sealed; false if the pool is exhausted. */
 bool mpam_dump_init(void);
 void mpam_dump(void);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Partitions in a program that has none of them: core/manifest_space_only.c refuses a manifest with
- * components, so that all requests have the label that mpam_core_init() has set.
+ * Stubs for the program without MPAM's driver: core/manifest_space_only.c refuses a manifest with components,
+ * and all requests have the label that mpam_core_init() has set.
  */
 #include "mpam/mpam_components.h"
 #include "mpam/mpam_labels.h"
 
-/* mpam_labels.h: nobody has another one than the rest. */
+/* mpam_labels.h: all domains have the same label. */
 bool mpam_label_domains(void)
 {
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The timer's alarm is at the earlier one of both; the other one is looked at then.
+ * The clock's alarm is set to the earliest deadline. When it is due, it is set to the next one.
  */
 #include "vm/machine_alarm.h"
 #include "vm/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the console core does for all domains at a time: they share one alarm of its timer, so that the alarms
- * of guests take no longer. On the console core alone.
+ * Alarms of the console core's work for the whole machine. They share one entry of its clock
+ * (CLOCK_ALARM_MACHINE), so that guests' alarms take no longer. Called on the console core only.
  */
 #ifndef BULKHEAD_MACHINE_ALARM_H
 #define BULKHEAD_MACHINE_ALARM_H
@@ -15,14 +15,14 @@ extern "C" {
 
 enum machine_alarm {
     MACHINE_ALARM_RUN_LIMIT,
-    MACHINE_ALARM_MONITORS, /* of MPAM's components */
+    MACHINE_ALARM_MONITORS, /* a read of an MPAM monitor */
     MACHINE_ALARM_COUNT,
 };
 
-/* At counter value `deadline`; 0: no more. */
+/* Sets the alarm to counter value `deadline`; 0 cancels it. */
 void machine_alarm_set(enum machine_alarm alarm, uint64_t deadline);
 
-/* CLOCK_ALARM_MACHINE: which are due (1 << machine_alarm). They are off from now on. */
+/* When CLOCK_ALARM_MACHINE is due: cancels the alarms that are due and returns them (1 << machine_alarm). */
 uint32_t machine_alarm_take(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where MPAM's bandwidth control takes hold of the memory controller: it is asked for each request that
-// arrives whether it may enter the queue, whose requests go first there, and told what the data bus moved.
-// machine/mpam/bandwidth_partitions.h implements it; without one, requests enter as they come.
+// Interface between a memory controller and MPAM's bandwidth control. For each request that arrives the
+// controller asks when it may enter the queue, and for each choice whose requests go first; it reports what
+// the data bus moved. machine/mpam/bandwidth_partitions.h implements it; without one, requests enter as they
+// come.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@
 
 namespace bulkhead::machine::dram {
 
-// How one partition's requests stand beside others': the more urgent ones go first, among equals those with
-// the earlier deadline, which is no time but a place in the order of proportional shares.
+// Order of partitions: the more urgent one goes first, of equally urgent ones that with the smaller deadline.
+// A deadline is a place in the order of proportional shares, not a time.
 struct standing {
     std::uint32_t urgency = 0;
     std::uint64_t deadline = 0;
@@ -39,19 +40,19 @@ public:
     bandwidth_control &operator=(const bandwidth_control &) = delete;
     virtual ~bandwidth_control() = default;
 
-    // A request has arrived, and enters at the time that is returned: at `when`, or later, in which case it
-    // comes again then. Those of a channel come in order of time.
+    // A request has arrived at `when`. Returns `when` if it may enter, or the later time at which the
+    // controller asks again. Calls for one channel come in order of time.
     virtual picoseconds admit(const request &what, picoseconds when) = 0;
     // A request has entered.
     virtual void entered(const request &what, picoseconds when) = 0;
     // The channel's data bus moves a burst for a partition.
     virtual void moved(std::size_t channel, std::uint16_t partition, byte_count bytes, picoseconds when) = 0;
 
-    // Of all requests in the channel's queues none has an earlier deadline.
+    // The smallest deadline of all requests in the channel's queues is now `deadline`.
     virtual void waits_from(std::size_t /*channel*/, std::uint64_t /*deadline*/) {}
 
-    // Of a partition's requests in a channel's queues, at that time, and until when it stays so if nothing is
-    // moved.
+    // The order of a partition's requests in a channel's queues at `when`, and until when no such order
+    // changes if nothing is moved.
     [[nodiscard]] virtual standing standing_of(std::size_t channel, std::uint16_t partition,
                                                picoseconds when) = 0;
     [[nodiscard]] virtual picoseconds stands_until(picoseconds when) = 0;

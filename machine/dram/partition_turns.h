@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns where MPAM divides the bandwidth: the requests of the partitions that stand first go first, whatever
-// is more convenient; among equals the turn is that of the controller's own policy, row hits and the oldest
-// first. While the request that goes first waits for its bank, others go that do not put it off. Nobody waits
-// longer than the controller's age limit.
+// Order of commands where MPAM divides the bandwidth: requests of the partitions that come first in the order
+// of bandwidth_control.h go first; among equals the controller's own policy decides, row hits and the oldest
+// first. While the first request waits for its bank, others are served that do not delay it. A request older
+// than the controller's age limit goes first.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where MPAM takes hold of a cache: which ways of a set a partition may take, and who holds how much. A cache
-// that is partitioned asks for each line that it takes in (machine/cache.h); machine/mpam/cache_partitions.h
-// answers by its registers.
+// Interface between a cache and MPAM: which ways of a set a partition may fill, and reports of fills and
+// evictions. A partitioned cache (machine/cache.h) asks at each fill; machine/mpam/cache_partitions.h
+// implements the interface.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ public:
     partitioned_allocation &operator=(const partitioned_allocation &) = delete;
     virtual ~partitioned_allocation() = default;
 
-    // The ways (bit w: way w) that a line of `wanted` may take in a set, in place of what is there; none: it
-    // is not allocated. `held`: the label of each way's line; `empty`: ways without one.
+    // The ways (bit w: way w) that a line of `wanted` may fill in a set; 0: the line is not allocated.
+    // `held`: the label of each way's line; `empty`: ways without a line.
     [[nodiscard]] virtual std::uint64_t open_ways(mpam_label wanted, std::size_t set,
                                                   std::span<const mpam_label> held, std::uint64_t empty) = 0;
-    // A line came in, and another one had to go for it, or none.
+    // A line of `added` was filled, and replaced a line of `gone`, if any.
     virtual void replaced(std::optional<mpam_label> gone, mpam_label added) = 0;
-    // A line left.
+    // A line of `gone` left the cache.
     virtual void left(mpam_label gone) = 0;
 };
 

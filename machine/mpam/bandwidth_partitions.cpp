@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The regulator; see the header. Proportional shares are start-time fair queueing (Goyal et al., SIGCOMM
-// 1996): each burst costs its partition the stride, who has paid least goes first, and who was away comes
-// back at the place of who has paid least of those that wait.
+// 1996): each burst advances its partition's tag by the stride, the smallest tag goes first, and a partition
+// that was idle comes back with the smallest tag of those that wait.
 #include "machine/mpam/bandwidth_partitions.h"
 
 #include <algorithm>
@@ -59,8 +59,8 @@ void bandwidth_partitions::controls_changed()
     }
 }
 
-// When the partition's next part of the window begins, or `when` if that is in one. The parts are of the
-// component's window, the same for all.
+// When the partition's next part of the window begins, or `when` if that time is in one of its parts. All
+// partitions have the component's window here.
 picoseconds bandwidth_partitions::next_portion(const partition_controls &own, picoseconds when) const
 {
     const std::uint32_t portions = of_.bandwidth->portions;
@@ -97,7 +97,7 @@ picoseconds bandwidth_partitions::admit(const request &what, picoseconds when)
     const use &used = use_of(what.channel, internal);
     const std::uint64_t window = when.value / own.window_ps;
     const bool within = used.entered_in != window || used.entered + what.bytes.value <= own.max_bytes;
-    if (own.hard && !within) { // one burst of a window enters in any case
+    if (own.hard && !within) { // one burst enters in each window, however small the limit
         return picoseconds{(window + 1) * own.window_ps};
     }
     return when;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How MPAM divides the bandwidth of a memory controller, by the settings of each partition: a guarantee below
-// which its requests are preferred (MBW_MIN), a limit beyond which they wait for others or for the next
-// accounting window (MBW_MAX, HARDLIM), the parts of the window in which they may enter (MBW_PBM), its share
-// among those that stand alike (MBW_PROP), its priority (PRI). Windows are fixed and begin at multiples of
-// their width; all is of what the data bus of a channel could move in one. A disabled partition, and one
-// without portions, is served while nobody else wants to be: no setting stops memory for good.
+// How MPAM divides the bandwidth of a memory controller. Settings of a partition: a minimum below which its
+// requests go first (MBW_MIN), a maximum above which they go last or wait for the next accounting window
+// (MBW_MAX, HARDLIM), the parts of the window in which they may enter (MBW_PBM), its share among partitions
+// of the same class (MBW_PROP), its priority (PRI). Windows begin at multiples of their width; fractions are
+// of the bytes that a channel's data bus can move in a window. A disabled partition, or one without portions,
+// is served while no other has requests: no setting blocks it for good.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace bulkhead::machine::mpam {
 // Of one channel's data bus.
 struct bus_speed {
     std::uint64_t burst_bytes;
-    std::uint64_t burst_fs; // that a burst takes
+    std::uint64_t burst_fs; // duration of a burst
     [[nodiscard]] std::uint64_t bytes_in(std::uint64_t ps) const
     {
         __extension__ using wide = unsigned __int128;
@@ -29,12 +29,12 @@ struct bus_speed {
 
 class bandwidth_partitions final : public dram::bandwidth_control {
 public:
-    // `map` and `controls` (by internal PARTID) belong to the component, and live as long; it says when the
-    // latter have changed.
+    // `map` and `controls` (by internal PARTID) belong to the component and must outlive this object. The
+    // component calls controls_changed() when it has changed `controls`.
     bandwidth_partitions(const resource_settings &of, const bus_speed &bus, std::size_t channels,
                          const partition_map &map, const std::vector<partition_controls> &controls);
     void controls_changed();
-    // Called with each request that enters.
+    // Sets the function that is called with each request that enters.
     void when_entered(std::function<void(mpam_label, access_kind, byte_count, picoseconds)> what)
     {
         entered_ = std::move(what);
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] picoseconds stands_until(picoseconds when) override;
 
 private:
-    // Of a partition in a channel.
+    // What a partition has used of a channel.
     struct use {
         std::uint64_t entered_in = 0; // number of the window
         std::uint64_t entered = 0;    // bytes
@@ -60,7 +60,7 @@ private:
         std::uint64_t moved = 0;
         std::uint64_t finished = 0; // where its next request begins in the order of proportional shares
     };
-    // What controls mean for one partition, kept because every command asks.
+    // The controls of one partition in bytes and picoseconds, computed once: every DRAM command needs them.
     struct limits {
         std::uint64_t window_ps = 1;
         std::uint64_t min_bytes = 0;
@@ -85,9 +85,9 @@ private:
     const std::vector<partition_controls> &controls_;
     std::vector<limits> limits_;         // by internal PARTID
     std::vector<std::uint64_t> windows_; // widths, each once
-    bool proportional_ = false;          // anybody has a share
+    bool proportional_ = false;          // some partition has a share
     std::vector<use> uses_;              // by channel and internal PARTID
-    std::vector<std::uint64_t> first_;   // by channel: the first place in that order that anybody waits at
+    std::vector<std::uint64_t> first_;   // by channel: the smallest place in that order that waits
     std::function<void(mpam_label, access_kind, byte_count, picoseconds)> entered_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which places a partition may take; see the header.
+// Which ways a partition may fill; see the header.
 #include "machine/mpam/cache_partitions.h"
 
 #include <bit>
@@ -100,7 +100,7 @@ std::uint64_t cache_partitions::open_ways(mpam_label wanted, std::size_t set,
 {
     const std::uint16_t partition = map_.checked(wanted).partition;
     if (!map_.enabled(partition)) {
-        return 0; // as if no portion and no capacity were its own
+        return 0; // as if it had no portion and no capacity
     }
     const std::uint16_t internal = map_.internal_of(partition);
     const partition_controls &own = controls_[internal];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How MPAM divides a cache: the ways that a partition may take by its portions (CPBM), its largest and
-// smallest capacity (CMAX, CMIN) and its associativity (CASSOC), in the order of IHI 0099, RDPZKC and table
-// 5-1; and how many lines each partition and monitoring group has. A hit never asks.
+// How MPAM divides a cache: the ways that a partition may fill, by its portions (CPBM), its maximum and
+// minimum capacity (CMAX, CMIN) and its associativity (CASSOC), in the order of IHI 0099, RDPZKC and table
+// 5-1; and the number of lines of each partition and monitoring group. Hits do not depend on any of this.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ namespace bulkhead::machine::mpam {
 
 class cache_partitions final : public partitioned_allocation {
 public:
-    // `map` and `controls` (by internal PARTID) belong to the component, and live as long.
+    // `map` and `controls` (by internal PARTID) belong to the component and must outlive this object.
     cache_partitions(const resource_settings &of, const cache_geometry &shape, const partition_map &map,
                      const std::vector<partition_controls> &controls);
 
@@ -25,7 +25,7 @@ public:
     void replaced(std::optional<mpam_label> gone, mpam_label added) override;
     void left(mpam_label gone) override { count(gone, -1); }
 
-    // Settings of a request PARTID are those of another internal one from now on; before the map says so.
+    // `partid` gets internal PARTID `internal`: moves its lines in the counts. Called before the map changes.
     void remap(std::uint16_t partid, std::uint16_t internal);
 
     // Lines in the cache: of one label, of an internal PARTID.
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::uint64_t line_bytes() const { return shape_.line().value; }
 
 private:
-    // Who may take whose place (table 5-1): a higher one's line is not given up for a lower one.
+    // Allocation priority (table 5-1): a partition never replaces a line of one with a higher priority.
     enum allocation_priority : std::uint8_t { disabled = 1, above_maximum, between, below_minimum };
 
     [[nodiscard]] std::uint64_t lines() const { return std::uint64_t{shape_.sets()} * shape_.ways(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits are those of IHI 0099; what the models lack is said so.
+// Limits are those of IHI 0099; a message says so where the model is the limit.
 #include "machine/mpam/check.h"
 
 #include <algorithm>

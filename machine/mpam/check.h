@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether MPAM components can be as settings ask for: what the architecture allows and the models have.
+// Checks settings of MPAM components: what the architecture allows and the models support.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace bulkhead::machine::mpam {
 
-// Why not, with the path of the key; nothing: they can.
+// The first refused key with its path and the reason; nothing if the settings are accepted.
 std::optional<refusal> refused(const settings &wanted);
 
 } // namespace bulkhead::machine::mpam

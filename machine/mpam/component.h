@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A memory-system component (MSC) as software sees it: its feature page at the architecture's offsets
-// (IHI 0099, chapter 9). Registers of controls are those of the partition and instance that MPAMCFG_PART_SEL
-// names, registers of monitors those of MSMON_CFG_MON_SEL. Reserved bits and registers that it does not have
-// read as zero and take no write. What IHI 0099 leaves to an implementation is chosen so:
+// (IHI 0099, chapter 9). MPAMCFG_PART_SEL selects the partition and instance of control registers,
+// MSMON_CFG_MON_SEL the monitor of monitor registers. Reserved bits and absent registers read as zero and
+// ignore writes. Choices where IHI 0099 leaves one to the implementation:
 //
-// - a PARTID beyond the last one, and a monitor that no kind has, are refused by the selecting registers; an
-//   undefined instance is not, and what is read of it then is zero, but for what says how much there is;
+// - the selecting registers refuse a PARTID beyond the last one and a monitor that no kind has, and accept an
+//   undefined instance; its registers read as zero, except those that give the number of PARTIDs and
+//   instances;
 // - errors 1 to 11 are all detected, and accesses with an error read zero and write nothing;
 // - lines keep the label they came in with; requests with ids out of range are served as PARTID 0 and PMG 0.
 //
-// It knows nothing of addresses on a bus and of interrupt controllers.
+// It knows neither bus addresses nor interrupt controllers.
 #pragma once
 
 #include <functional>
@@ -26,11 +27,11 @@ namespace bulkhead::machine::mpam {
 class component {
 public:
     struct surroundings {
-        // Of the level that an instance is, or null.
+        // The geometry of an instance's cache level; null: the instance is memory.
         std::function<const cache_geometry *(const resource_settings &)> shape_of{};
         std::size_t channels = 1; // of memory
         bus_speed bus{64, 1};
-        // Lets memory count what has arrived by then.
+        // Makes memory process all requests up to that time, so that counts are complete.
         std::function<void(picoseconds)> settle{};
     };
     static constexpr std::uint64_t page_bytes = 0x10000;
@@ -46,11 +47,12 @@ public:
     [[nodiscard]] resource &instance(std::size_t ris) { return *resources_[ris]; }
     [[nodiscard]] const resource &instance(std::size_t ris) const { return *resources_[ris]; }
 
-    // 4 or 8 bytes at an aligned offset; others read as zero. `now`: when software does it.
+    // 4 or 8 bytes at an aligned offset; other reads give zero, other writes are ignored. `now`: time of the
+    // access.
     [[nodiscard]] std::uint64_t read(std::uint64_t offset, unsigned bytes, picoseconds now);
     void write(std::uint64_t offset, unsigned bytes, std::uint64_t value, picoseconds now);
 
-    // Its interrupt lines. They may change while memory decides.
+    // Connects its interrupt lines. They may change within a call of the memory controller.
     void connect(std::function<void(bool high)> error, std::function<void(bool high)> overflow);
 
 private:

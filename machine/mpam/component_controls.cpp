@@ -20,7 +20,7 @@ bool is_bandwidth_portions(std::uint64_t offset)
     return offset >= bandwidth_portions_begin && offset < bandwidth_portions_end;
 }
 
-// Whether the architecture has such a control at all; other offsets are reserved.
+// Whether the architecture defines a control at the offset; other offsets are reserved.
 bool is_control(std::uint64_t offset)
 {
     switch (offset) {
@@ -134,7 +134,7 @@ void component::select_partition(std::uint32_t value)
     part_sel_ = partid | internal | ris << MPAM_SEL_RIS_SHIFT;
 }
 
-// The internal PARTID whose settings are selected of an instance that has the control (`there`), or an error.
+// The selected internal PARTID, if the selected instance has the control (`there`); else reports an error.
 std::optional<std::uint32_t> component::selected_controls(bool there)
 {
     const std::uint32_t partid = part_sel_ & 0xFFFFU;
@@ -221,7 +221,7 @@ void component::write_control(std::uint64_t offset, std::uint32_t value)
 
 // --- Narrowing ---
 
-// Whether a request PARTID is selected, as MPAMCFG_INTPARTID wants.
+// Whether a request PARTID is selected, as an access to MPAMCFG_INTPARTID needs.
 bool component::narrowing_selected()
 {
     if ((part_sel_ & MPAMCFG_PART_SEL_INTERNAL) != 0) {

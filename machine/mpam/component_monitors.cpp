@@ -45,7 +45,7 @@ void component::select_monitor(std::uint32_t value)
     mon_sel_ = number | ris << MPAM_SEL_RIS_SHIFT;
 }
 
-// The instance whose monitor of that kind is selected, or an error.
+// The instance whose monitor of that kind is selected; else null, after reporting an error.
 resource *component::selected_monitors(bool storage)
 {
     const std::uint32_t ris = monitor_ris();
@@ -161,7 +161,7 @@ void component::configure(resource &of, bool storage, std::uint32_t control, std
     follow_overflows();
 }
 
-// `whole`: all 64 bits of a register that has so many are written.
+// `whole`: the write has all 64 bits of a 64-bit register.
 void component::write_monitor(std::uint64_t offset, std::uint64_t value, bool whole, picoseconds now)
 {
     const auto word = static_cast<std::uint32_t>(value);
@@ -190,7 +190,7 @@ void component::write_monitor(std::uint64_t offset, std::uint64_t value, bool wh
             configure(*own, true, one.control(), word, now);
         } else if (offset == MSMON_CFG_CSU_CTL) {
             configure(*own, true, word, one.filter(), now);
-        } // the value is the measurement's, the capture the event's
+        } // the value is measured, and the capture comes from an event: neither is written
         return;
     }
     bandwidth_monitor &one = own->moved[number];
@@ -208,7 +208,7 @@ void component::write_monitor(std::uint64_t offset, std::uint64_t value, bool wh
     }
 }
 
-// The local capture event, to which all monitors listen that have chosen it.
+// The local capture event, for all monitors whose CAPT_EVNT selects it.
 void component::capture(picoseconds now)
 {
     for (const std::unique_ptr<resource> &own : resources_) {
@@ -227,7 +227,7 @@ void component::capture(picoseconds now)
 
 // --- Overflows ---
 
-// Of the 32 monitors among which the selected one is.
+// MSMON_*_OFSR: the overflow status of the 32 monitors around the selected one.
 std::uint32_t component::overflow_bits(const resource &of) const
 {
     const std::uint32_t first = mon_sel_ & 0xFFE0U;

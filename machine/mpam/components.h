@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All memory-system components of a machine, connected to the levels and the memory controller that they
-// divide. The machine makes it when its settings have MPAM, and not otherwise.
+// divide. The machine makes them only if its settings have `mpam`.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace bulkhead::machine::mpam {
 
 class components {
 public:
-    // The settings were accepted; the memory is that of the machine, before anything runs. Levels keep labels
-    // from now on.
+    // The settings must be accepted (machine/mpam/check.h). `memory` is the machine's, before anything runs;
+    // its cache levels keep the labels of lines from now on.
     components(const settings &wanted, memory_system &memory);
 
     [[nodiscard]] const system_settings &made_from() const { return settings_; }

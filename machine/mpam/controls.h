@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of one partition for one resource instance, as its registers hold them, and what they mean.
+// The settings of one partition for one resource instance: register values, and the amounts that they mean.
 // Fractions are left-aligned in 16 bits; of a value v of w bits a maximum uses the upper end of its band,
 // (v + 1) / 2^w, a minimum the lower one, v / 2^w (IHI 0099, 9.3, ISJMHV).
 #pragma once
@@ -34,7 +34,7 @@ constexpr std::uint32_t words_of(std::uint32_t portions)
 {
     return (portions + 31) / 32;
 }
-// The bits of a word that portions have.
+// The bits of word `word` that stand for portions.
 constexpr std::uint32_t word_mask(std::uint32_t portions, std::uint32_t word)
 {
     const std::uint32_t left = portions > 32 * word ? portions - 32 * word : 0;
@@ -42,7 +42,7 @@ constexpr std::uint32_t word_mask(std::uint32_t portions, std::uint32_t word)
 }
 
 struct partition_controls {
-    // After a reset nothing is limited (IHI 0099, 3.7); of all PARTIDs, as firmware would leave them.
+    // Reset values: no limits (IHI 0099, 3.7), here for all PARTIDs, as firmware would set them.
     explicit partition_controls(const resource_settings &of)
     {
         for (std::uint32_t i = 0; i < words_of(of.portions); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error registers of a component: MPAMF_ESR remembers the last error and that there was an earlier one,
-// MPAMF_ECR lets it interrupt, by a level as long as there is an error code (IHI 0099, 8.2.1).
+// The error registers of a component: MPAMF_ESR has the last error and whether it overwrote an earlier one.
+// With MPAMF_ECR.INTEN the interrupt line is high as long as there is an error code (IHI 0099, 8.2.1).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
     {
     }
 
-    // What an error leaves beside its code: a PARTID or a monitor, a monitoring group, an instance.
+    // What MPAMF_ESR has beside the error code: a PARTID or a monitor, a monitoring group, an instance.
     struct syndrome {
         std::uint32_t partid_or_monitor = 0;
         std::uint32_t group = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ID registers of a component's feature page: what it offers, of the resource instance that is selected.
-// Only settings go in, no state.
+// The ID registers of a component's feature page for the selected resource instance. They depend on settings
+// only, not on state.
 #pragma once
 
 #include "machine/mpam/settings.h"
 
 namespace bulkhead::machine::mpam {
 
-// The 32 bits at an offset below 0x100 that only tell what there is; 0 where there is no such register.
-// `ris`: the selected instance, perhaps none of the component's.
+// The 32 bits of the ID register at `offset` (below 0x100); 0 if there is no such register. `ris`: the
+// selected instance, which may be undefined.
 std::uint32_t id_register(const system_settings &whole, const component_settings &of, std::uint32_t ris,
                           std::uint64_t offset);
 

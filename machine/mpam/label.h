@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Arm's MPAM writes on each memory request: whose share of caches and bandwidth it uses (PARTID), and
-// which of the share's monitors count it (PMG). Everything on a request's way knows this header.
+// The MPAM label of a memory request: the partition whose settings apply (PARTID) and the monitoring group
+// (PMG). Every model on a request's way from core to DRAM includes this header.
 #pragma once
 
 #include <cstdint>
 
 namespace bulkhead::machine {
 
-// Two halves of one word: each line and each request has one, which is copied as a whole.
+// Two halves of one word, copied as a whole: each line and each request has a label.
 struct mpam_label {
     std::uint32_t partition : 16 = 0;
     std::uint32_t monitor_group : 16 = 0;

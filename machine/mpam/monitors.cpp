@@ -88,7 +88,7 @@ std::uint64_t bandwidth_monitor::long_value(picoseconds now) const
     return (long_ & long_mask()) | not_ready;
 }
 
-// It counts on from the new value, and has not overflowed (IHI 0099, RGNQFY).
+// The counter continues from the new value, and its overflow status is cleared (IHI 0099, RGNQFY).
 void bandwidth_monitor::set_value(std::uint32_t value)
 {
     bytes_ = std::uint64_t{value & MSMON_VALUE} << shift();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPAM's resource monitors: what a cache holds (CSU) and what memory moved (MBWU), by PARTID and PMG, with
-// their capture, overflow and not-ready behaviour (IHI 0099, chapter 6). They are registers and counts; who
-// counts and who tells of interrupts is the component.
+// their capture, overflow and not-ready behaviour (IHI 0099, chapter 6). They have registers and
+// counters only; the component feeds them and drives the interrupt line.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace bulkhead::machine::mpam {
 
-// What both kinds have: a control register, a filter, and a time from which on they are accurate.
+// What both kinds have: a control register, a filter, and the time from which they are ready.
 class monitor {
 public:
     [[nodiscard]] std::uint32_t control() const { return control_; }
@@ -35,7 +35,7 @@ public:
     }
 
 protected:
-    // `ready_from`: after a change of what is measured.
+    // `ready_from`: when the monitor is ready if this changes what it measures.
     void configure(std::uint32_t control, std::uint32_t filter, picoseconds ready_from)
     {
         constexpr std::uint32_t measured = MSMON_CTL_EN | MSMON_CTL_MATCH_PARTID | MSMON_CTL_MATCH_PMG;
@@ -55,7 +55,7 @@ private:
     picoseconds ready_from_{};
 };
 
-// Of the bytes that a cache holds. The value is measured when it is read; a disabled one keeps its last.
+// CSU: the bytes that a cache holds, measured at each read. A disabled monitor keeps its last value.
 class storage_monitor final : public monitor {
 public:
     static constexpr std::uint32_t controls(bool capture)
@@ -66,7 +66,7 @@ public:
 
     // `bytes`: what the cache holds for the filter before the change.
     void set(std::uint32_t control, std::uint32_t filter, std::uint64_t bytes, picoseconds ready_from);
-    // As MSMON_CSU has it. `bytes`: what the cache holds for the filter.
+    // The value of MSMON_CSU. `bytes`: what the cache holds for the filter.
     [[nodiscard]] std::uint32_t value(std::uint64_t bytes, picoseconds now) const;
     [[nodiscard]] std::uint32_t captured() const { return captured_; }
     void capture(std::uint64_t bytes, picoseconds now)
@@ -80,7 +80,7 @@ private:
     std::uint32_t captured_ = 0;
 };
 
-// Of the bytes that memory moved. It counts from when it is ready on.
+// MBWU: the bytes that memory moved since the monitor became ready.
 class bandwidth_monitor final : public monitor {
 public:
     explicit bandwidth_monitor(const bandwidth_monitor_settings &of) : of_(of) {}
@@ -88,7 +88,7 @@ public:
     static std::uint32_t controls(const bandwidth_monitor_settings &of, bool interrupts);
 
     void set(std::uint32_t control, std::uint32_t filter, picoseconds ready_from);
-    // True: it overflowed, which it had not said before.
+    // Counts a request. True if the monitor overflowed and its overflow status was clear.
     bool count(mpam_label label, access_kind kind, byte_count bytes, picoseconds when);
 
     // MSMON_MBWU and MSMON_MBWU_L.
@@ -104,7 +104,7 @@ public:
     {
         return (control() & (MSMON_CTL_OFLOW_STATUS | MSMON_CTL_OFLOW_STATUS_L)) != 0;
     }
-    // Whether its overflow holds the interrupt line.
+    // Whether its overflow keeps the interrupt line high.
     [[nodiscard]] bool interrupts() const;
 
 private:

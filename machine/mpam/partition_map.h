@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a component makes of the PARTID of a request: the internal one whose settings hold (narrowing), and
-// whether it is enabled. One for all resource instances of a component. Requests with ids that are out of
-// range get the defaults, 0 and 0, and are reported.
+// A component's map from the PARTIDs of requests to internal PARTIDs, whose settings apply (narrowing), and
+// which PARTIDs are enabled. All resource instances of a component share it. Requests with a PARTID or group
+// out of range get 0 in its place, and are reported.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace bulkhead::machine::mpam {
 
 class partition_map {
 public:
-    // `internal`: PARTIDs that settings are kept for; 0: no narrowing.
+    // `internal`: number of internal PARTIDs; 0: no narrowing.
     partition_map(std::uint32_t partids, std::uint32_t groups, std::uint32_t internal)
         : groups_(groups), narrows_(internal != 0), internal_count_(narrows_ ? internal : partids),
           internal_(partids), enabled_(partids, true)
@@ -34,13 +34,13 @@ public:
     [[nodiscard]] bool enabled(std::uint16_t partid) const { return enabled_[partid]; }
     void enable(std::uint16_t partid, bool enabled) { enabled_[partid] = enabled; }
 
-    // The ids that a request or a line counts under.
+    // The label that a request or a line counts under: ids out of range become 0.
     [[nodiscard]] mpam_label known(mpam_label label) const
     {
         return {label.partition < internal_.size() ? label.partition : std::uint16_t{0},
                 label.monitor_group < groups_ ? label.monitor_group : std::uint8_t{0}};
     }
-    // The same of a request, which is reported if an id is out of range.
+    // The same for a request; reports it if an id is out of range.
     [[nodiscard]] mpam_label checked(mpam_label label) const
     {
         const mpam_label used = known(label);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One resource instance (RIS) of a memory-system component: what it offers, each partition's settings, what
-// acts by them, and its monitors. Plain data; machine/mpam/component.h owns it and gives it its registers.
+// One resource instance (RIS) of a memory-system component: what it offers, each partition's settings, the
+// model that applies them, and its monitors. Plain data, owned by machine/mpam/component.h, which has its
+// registers.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 namespace bulkhead::machine::mpam {
 
 struct resource {
-    // `cache_shape`: of the level; null: memory, of so many channels, each with that bus.
+    // `cache_shape`: geometry of the cache level; null: memory with `channels` channels, each with bus `bus`.
     resource(const resource_settings &wanted, const partition_map &map, const cache_geometry *cache_shape,
              std::size_t channels, const bus_speed &bus)
         : of(wanted), controls(map.internal_count(), partition_controls(wanted))
@@ -34,8 +35,8 @@ struct resource {
 
     resource_settings of;
     std::vector<partition_controls> controls;        // by internal PARTID
-    std::unique_ptr<cache_partitions> cache;         // one of the two
-    std::unique_ptr<bandwidth_partitions> bandwidth; //
+    std::unique_ptr<cache_partitions> cache;         // null: the instance is memory
+    std::unique_ptr<bandwidth_partitions> bandwidth; // null: the instance is a cache
     std::vector<storage_monitor> storage;
     std::vector<bandwidth_monitor> moved;
 };

@@ -437,7 +437,7 @@ def test_m3_a_master_that_nobody_labels_is_said(tmp_path: Path) -> None:
             "./board.yaml",
             {"isolation": {"llc": "coloring"}},
             "last-level cache by coloring: `isolation.llc` asks for it",
-            "bandwidth not shared out: no domain asks for any",
+            "bandwidth not divided: no domain asks for a share",
         ),
         (
             "zcu102",

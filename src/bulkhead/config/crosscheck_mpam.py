@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-checks of a platform's MPAM components: what they are of exists, and nothing else is where they are.
+"""Cross-checks of a platform's MPAM components: their caches and memory exist, their pages overlap nothing.
 
 crosscheck.py calls this for each platform file.
 """
@@ -35,10 +35,10 @@ def check_mpam(platform: Platform) -> Iterator[Finding]:
     if mpam is None:
         return
     if platform.cores.type.lower() in WITHOUT_MPAM:
-        cause = f"a core of type '{platform.cores.type}' has no MPAM, and labels no request"
+        cause = f"cores of type '{platform.cores.type}' have no MPAM"
         yield Finding(("mpam",), "conflict", cause, "no `mpam`, or the type of a core that has it")
     if mpam.virtual_partids > mpam.partids:
-        cause = f"is more than the {mpam.partids} PARTIDs that there are"
+        cause = f"is more than the platform's {mpam.partids} PARTIDs"
         yield Finding(("mpam", "virtual_partids"), "out-of-range", cause, f"at most {mpam.partids}")
     yield from _limits(mpam)
     seen: dict[str, int] = {}
@@ -55,7 +55,7 @@ def check_mpam(platform: Platform) -> Iterator[Finding]:
 
 
 def _limits(mpam: Mpam) -> Iterator[Finding]:
-    """What the hypervisor has room for (schema/manifest.yaml), and what a manifest can say."""
+    """Limits of the hypervisor and of a manifest (schema/manifest.yaml)."""
     most = limits()
     if len(mpam.components) > most["max_mpam_components"]:
         cause = f"{len(mpam.components)} components are more than the hypervisor drives"
@@ -69,7 +69,7 @@ def _limits(mpam: Mpam) -> Iterator[Finding]:
             allowed = f"at most {most['max_mpam_instances']} of all components"
             yield Finding(("mpam", "components", number, "resources"), "limit", cause, allowed)
         if component.not_ready > MOST_NOT_READY_PS:
-            cause = "is longer than any monitor is waited for"
+            cause = "is longer than the hypervisor accepts"
             yield Finding(("mpam", "components", number, "not_ready"), "out-of-range", cause, "at most 1 s")
     if mpam.partids > most["max_mpam_partid"] + 1:
         cause = f"the hypervisor programs PARTIDs up to {most['max_mpam_partid']} only"
@@ -77,7 +77,7 @@ def _limits(mpam: Mpam) -> Iterator[Finding]:
 
 
 def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[Finding]:
-    """Nobody is given a feature page: it is beside memory and all other registers."""
+    """A feature page overlaps neither memory nor other registers, so no domain can be given it."""
     component = mpam.components[number]
     if component.at % PAGE_BYTES:
         cause = f"{component.at:#x} is not at a page of 64 KiB"
@@ -96,7 +96,7 @@ def _page(at: KeyPath, number: int, platform: Platform, mpam: Mpam) -> Iterator[
 
 def _component(at: KeyPath, component: Component, mpam: Mpam) -> Iterator[Finding]:
     if component.internal_partids is not None and component.internal_partids > mpam.partids:
-        cause = f"is more than the {mpam.partids} PARTIDs that there are"
+        cause = f"is more than the platform's {mpam.partids} PARTIDs"
         yield Finding((*at, "internal_partids"), "out-of-range", cause, f"at most {mpam.partids}")
     if component.version != "1.0":
         return
@@ -109,7 +109,7 @@ def _component(at: KeyPath, component: Component, mpam: Mpam) -> Iterator[Findin
         if capacity is not None and not capacity.maximum:
             stray.append("maximum")
         for key in stray:
-            cause = "is as version 1.0 cannot say it"
+            cause = "does not exist in version 1.0, which has a hard maximum only"
             yield Finding((*at, "resources", ris, "capacity", key), "conflict", cause, 'version "1.1"')
         if resource.associativity is not None:
             cause = "is a control that version 1.0 does not have"
@@ -117,7 +117,9 @@ def _component(at: KeyPath, component: Component, mpam: Mpam) -> Iterator[Findin
         moved = resource.bandwidth_monitors
         for key in ("bits", "by_direction"):
             if moved is not None and getattr(moved, key) not in (31, False):
-                cause = "is of a monitor that version 1.0 does not have: 31 bits, both directions"
+                cause = (
+                    "is not in version 1.0, whose monitors have 31 bits and count both directions together"
+                )
                 path: KeyPath = (*at, "resources", ris, "bandwidth_monitors", key)
                 yield Finding(path, "conflict", cause, 'version "1.1"')
 
@@ -135,7 +137,7 @@ def _resource(at: KeyPath, resource: Resource, platform: Platform) -> Iterator[F
     if resource.portions is None:
         return
     if cache.portions and cache.portions != resource.portions:
-        cause = f"is not what `caches.{resource.cache}.portions` says"
+        cause = f"differs from `caches.{resource.cache}.portions`"
         yield Finding((*at, "portions"), "conflict", cause, f"{cache.portions}")
     sets = cache.size // (cache.ways * cache.line)
     whole = cache.ways if resource.portions_are == "ways" else sets

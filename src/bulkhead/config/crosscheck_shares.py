@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-checks of shares: whether the mechanism that a platform has can do what the file asks for (M7).
+"""Cross-checks of shares: whether the platform's mechanism has a control for each key of the file (M7).
 
-crosscheck.py calls this for each system file. What values of MPAM's controls can be had is the planner's
-question (planning/mpam_planner.py), which core/ answers.
+crosscheck.py calls this for each system file. Which values a control of MPAM can have is checked later, by
+core/ for the planner (planning/mpam_planner.py).
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def _llc(at: KeyPath, llc: Llc, platform: Platform, mechanism: Mechanism) -> Ite
         try:
             color_count(platform)
         except GeometryError as error:
-            cause = f"are no share of a cache that has none: {error}"
+            cause = f"name colors, and the cache has none: {error}"
             yield Finding((*at, "colors"), "geometry", cause, "share, size, portions")
 
 
 def _bandwidth(at: KeyPath, domain: Domain, system: System, platform: Platform) -> Iterator[Finding]:
     bandwidth = domain.bandwidth
     if bandwidth.max is not None and bandwidth.counts in ("writebacks", "each"):
-        cause = "a maximum is of all that the domain moves"
+        cause = "a maximum limits refills and write-backs together"
         yield Finding((*at, "counts"), "conflict", cause, "auto, refills, sum")
     if bandwidth_by_mpam(platform):
         if bandwidth.max is not None and bandwidth.per == "vcpu":
@@ -84,10 +84,12 @@ def _bandwidth(at: KeyPath, domain: Domain, system: System, platform: Platform) 
         return
     given = "max" if bandwidth.max is not None else "min"
     if guaranteed_of(platform) is None:
-        cause = f"is a share of what '{platform.name}' guarantees, which it does not say (`dram.guaranteed`)"
+        cause = (
+            f"is a share of the guaranteed bandwidth, and '{platform.name}' states none (`dram.guaranteed`)"
+        )
         yield Finding((*at, given), "not-on-platform", cause, "budget")
     elif bandwidth.max is not None and is_regulated(system, domain):
-        cause = "is no maximum where the regulator changes budgets"
+        cause = "cannot be kept, since the regulator changes the domain's budget"
         yield Finding((*at, "max"), "conflict", cause, "budget, or the policy `static`")
 
 

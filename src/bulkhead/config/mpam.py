@@ -106,7 +106,7 @@ class Resource(Section):
 
     @property
     def name(self) -> str:
-        """As people and plans call it: of a cache its level."""
+        """The name of the cache or of the memory."""
         return self.cache or self.memory or ""
 
 

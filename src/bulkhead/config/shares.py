@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an owner asks for of the shared cache, of DRAM banks and of bandwidth: parts of a system file.
+"""Models of `llc`, `banks` and `bandwidth` in a system file: what an owner asks of the memory system.
 
-system.py holds these in domains and in the hypervisor. Which mechanism does what is asked for is decided in
-planning/mechanism.py; keys that only MPAM can do are named here.
+system.py has them in domains and in the hypervisor. planning/mechanism.py decides which mechanism provides
+it; keys that only MPAM can provide are named here.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Llc(Colored):
     also: ClassVar[tuple[str, ...]] = ("max", "min", "associativity")
     size: Bytes | None = None
     portions: Bitmap | None = None  # exactly these
-    shared: bool = False  # other domains that say so, too, may name some of these portions
+    shared: bool = False  # other domains with `shared` may name some of these portions
     max: Share | None = None  # a capacity limit
-    soft: bool = False  # that ends where nobody else wants the room
-    min: Share | None = None  # capacity that is not taken away
+    soft: bool = False  # the domain may take more while no other partition needs it
+    min: Share | None = None  # capacity that other partitions do not replace
     associativity: Share | None = None  # the part of each set's ways that may be filled, at most
 
     @model_validator(mode="after")
@@ -62,14 +62,18 @@ class Llc(Colored):
         if self.soft and self.max is None:
             raise problem("missing-key", "`soft` says how a maximum is kept, and there is none", "`max`")
         if self.shared and self.portions is None:
-            raise problem("missing-key", "`shared` is of portions, and none are named", "`portions`")
+            raise problem(
+                "missing-key",
+                "`shared` says that named portions are shared, and none are named",
+                "`portions`",
+            )
         if self.min is not None and self.max is not None and self.min > self.max:
             raise problem("conflict", "has a minimum above its maximum", "`min` of at most `max`")
         return self
 
     @property
     def auto(self) -> bool:
-        """How much it is, is the planner's to say."""
+        """Whether no amount is asked for, so that the planner decides."""
         return all(getattr(self, key) is None for key in self.one_of)
 
 
@@ -89,8 +93,8 @@ class Bandwidth(WordModel):
     words: ClassVar[dict[str, dict[str, Any]]] = {"unlimited": {}}
     one_of: ClassVar[tuple[str, ...]] = ("budget", "events", "read", "read_events", "max")
     also: ClassVar[tuple[str, ...]] = ("min", "priority", "portions", "stride")
-    min: Share | None = None  # below it, the domain is preferred
-    max: Share | None = None  # at it, others are preferred
+    min: Share | None = None  # below it, the domain's requests go first
+    max: Share | None = None  # above it, other domains' requests go first
     hard: bool = False  # at the maximum the domain stops
     priority: Annotated[int, Field(ge=0, le=(1 << 16) - 1)] | None = None  # 0: the most urgent one
     # For experiments with MPAM's other controls.
@@ -127,18 +131,18 @@ class Bandwidth(WordModel):
 
     @property
     def unlimited(self) -> bool:
-        """No budget is counted; MPAM may have a limit."""
+        """Whether the domain has no budget; it may have a limit of MPAM."""
         return self.budget is None and self.events is None and not self.apart
 
     @property
     def shares(self) -> tuple[str, ...]:
-        """Keys that are given and that the platform's mechanism has to keep; budgets are EL2's anywhere."""
+        """Given keys that the platform's mechanism keeps; EL2 keeps budgets on every platform."""
         keys = ("min", "max", "priority", "portions", "stride", "window")
         return tuple(key for key in keys if getattr(self, key) is not None)
 
     @property
     def by_mpam_alone(self) -> tuple[str, ...]:
-        """Keys that a reservation cannot stand in for."""
+        """Given keys that only MPAM has a control for."""
         return tuple(key for key in ("portions", "stride", "window") if getattr(self, key) is not None)
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is different where shares of bandwidth are done by reservation: notices for `check` and `run` (M7)."""
+"""Notices for `check` and `run`: what shares of bandwidth mean on a platform without MPAM (M7)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MB = 10**6
 
 
 def without_mpam(system: System, platform: Platform) -> Iterator[Finding]:
-    """One notice for each key that means something else than with MPAM."""
+    """One notice for each key whose meaning differs from that with MPAM."""
     if bandwidth_by_mpam(platform):
         return
     for index, domain in enumerate(system.domains):
@@ -38,10 +38,10 @@ def _shares(at: KeyPath, domain: Domain, platform: Platform) -> Iterator[Finding
 
     if bandwidth.max is not None:
         rate = of(percent_text(bandwidth.max), reserved_rate(bandwidth.max, platform))
-        cause = f"is done by reservation: {rate}; there the domain stops until its period of "
+        cause = f"is done by reservation: {rate}; at this limit the domain stops until its period of "
         cause += f"{duration(bandwidth.period)} ends"
         if not bandwidth.hard:
-            cause += ", also while nobody else wants the rest"
+            cause += ", also while no other domain uses memory"
         yield Finding((*at, "max"), "differs", cause)
     if bandwidth.min is not None:
         rate = of(percent_text(bandwidth.min), reserved_rate(bandwidth.min, platform))

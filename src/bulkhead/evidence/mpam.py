@@ -4,7 +4,7 @@ run, with what was planned.
 
 Called after a run with the dump. It decodes by the architecture's manual (mpam_registers.py) and asks what
 matters: portions are the planned ones and disjoint where the plan has them so, limits are not above what was
-asked for, guarantees not below, and a PARTID that nobody has is good for no more than the hypervisor's.
+asked for, guarantees not below, and a PARTID without an owner can do no more than the hypervisor's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from bulkhead.units import mask_text, percent_text
 
 
 def check_mpam(promise: MpamPromise, dump: Sequence[DumpedRegister], left_out: int) -> MpamWitness:
-    """Compare a dump, of which `left_out` registers found no room, with the promise."""
+    """Compare a dump with the promise. `left_out`: number of registers for which the dump had no room."""
     witness = MpamWitness(left_out=left_out)
     rows: dict[tuple[int, int], dict[int, dict[int, int]]] = {}
     for one in dump:
@@ -95,7 +95,7 @@ class _Instance:
         self.found[partid] = what
 
     def _words(self, partid: int) -> dict[int, int] | None:
-        """The controls that hold for a PARTID: with narrowing those of the internal one behind it."""
+        """The controls of a PARTID: with narrowing those of its internal PARTID."""
         if not self.narrows:
             words = self.rows.get(partid)
             if words is None and not self._may_lack(partid):
@@ -116,7 +116,7 @@ class _Instance:
         return internal
 
     def _may_lack(self, partid: int) -> bool:
-        """The dump had no room for all, and this PARTID is nobody's."""
+        """Whether a PARTID may be missing: the dump had no room for all registers, and it has no owner."""
         return self.witness.left_out > 0 and self.promise.owner(partid) is None
 
     def _no_shared_internal(self) -> None:
@@ -231,7 +231,7 @@ class _Instance:
             self._add(partid, offset, wanted, found)
 
     def _no_more_than(self, partid: int, what: Held, own: Held) -> None:
-        """Of a PARTID that nobody has: whoever sends requests with it can do no more than the hypervisor."""
+        """A PARTID without an owner can do no more than the hypervisor's."""
         for offset, expected, found, more in _beyond(what, own):
             if more:
                 self._add(partid, offset, f"no more than the hypervisor's {expected}", found)

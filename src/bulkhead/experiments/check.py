@@ -24,26 +24,17 @@ if TYPE_CHECKING:
 Findings = Iterator[Finding]
 
 # Keys of rows that a plot can draw, beside the point's own (rows.py).
+WALKED = ("max_ns", "mean_ns", "min_ns", "p99_ns", "walks", "evicted_by_others")
 DRAWN = {
     "walk-times": (
-        "max_ns",
-        "mean_ns",
-        "min_ns",
-        "p99_ns",
-        "walks",
-        "evicted_by_others",
+        *WALKED,
         "tlb_misses",
         "translation_ns",
         "dram_utilization",
         "simulated_ns",
     ),
     "partitions": (
-        "max_ns",
-        "mean_ns",
-        "min_ns",
-        "p99_ns",
-        "walks",
-        "evicted_by_others",
+        *WALKED,
         "dram_utilization",
         "simulated_ns",
         "measured_mb_s",

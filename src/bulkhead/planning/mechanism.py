@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which mechanism divides the last-level cache and bandwidth on a platform: MPAM, or coloring and budgets.
 
-Cross-checks, the planner and reports ask here, so that all of them speak of the same one (M1).
+Cross-checks, the planner and reports call this, so that all of them use the same answer (M1).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """For people: of a component with several instances, with its number."""
+        """The component's name, with the instance's number if there are several."""
         alone = len(self.component.resources) == 1
         return self.component.name if alone else f"{self.component.name}.{self.ris}"
 
 
 def instances(platform: Platform) -> tuple[Instance, ...]:
-    """All of a platform, in the order of its file."""
+    """All instances of a platform, in the order of its file."""
     components = platform.mpam.components if platform.mpam is not None else ()
     return tuple(Instance(one, ris, of) for one in components for ris, of in enumerate(one.resources))
 
@@ -47,7 +47,7 @@ def can_divide(resource: Resource) -> bool:
 
 
 def llc_instances(platform: Platform) -> tuple[Instance, ...]:
-    """Those of the last-level cache: several where it is made of slices."""
+    """Instances of the last-level cache: several if it has slices."""
     return tuple(one for one in instances(platform) if is_llc(one, platform))
 
 
@@ -62,7 +62,7 @@ def llc_by_mpam(platform: Platform) -> bool:
 
 
 def bandwidth_by_mpam(platform: Platform) -> bool:
-    """Whether shares of bandwidth are MPAM's. A control that it lacks is an error then, not a reservation."""
+    """Whether MPAM keeps shares of bandwidth. A control that it lacks is an error then, not a reservation."""
     return any(one.resource.bandwidth or one.resource.priority for one in memory_instances(platform))
 
 
@@ -74,7 +74,7 @@ def llc_mechanism(system: System, platform: Platform) -> Mechanism:
 
 
 def llc_reason(system: System, platform: Platform) -> str:
-    """Why `auto` is what it is."""
+    """Why `auto` means MPAM or coloring on this platform."""
     if llc_by_mpam(platform):
         if system.isolation.color_l1:
             return "`color_l1` asks for colors"
@@ -96,9 +96,9 @@ class Choices:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """For people, when a run starts."""
+        """Two lines for the terminal when a run starts."""
         llc = {"mpam": "by MPAM", "coloring": "by coloring", "none": "not divided"}
-        bandwidth = {"mpam": "by MPAM", "reservations": "by reservations", "none": "not shared out"}
+        bandwidth = {"mpam": "by MPAM", "reservations": "by reservations", "none": "not divided"}
         return (
             f"last-level cache {llc[self.llc]}: {self.llc_reason}",
             f"bandwidth {bandwidth[self.bandwidth]}: {self.bandwidth_reason}",
@@ -106,7 +106,7 @@ class Choices:
 
 
 def choices(system: System, platform: Platform, *, unprotected: bool = False) -> Choices:
-    """The mechanisms of a system, each with its reason. `unprotected`: isolation was turned off in it."""
+    """The mechanisms of a system, each with its reason. `unprotected`: `run` has turned isolation off."""
     if unprotected:
         return Choices("none", "`--unprotected`", "none", "`--unprotected`")
     llc = llc_mechanism(system, platform)
@@ -121,7 +121,7 @@ def _bandwidth_choice(
     system: System, platform: Platform
 ) -> tuple[Literal["mpam", "reservations", "none"], str]:
     if not any(domain.bandwidth.shares for domain in system.domains):
-        return "none", "no domain asks for any"
+        return "none", "no domain asks for a share"
     if platform.mpam is None:
         return "reservations", "the platform has no MPAM"
     if not bandwidth_by_mpam(platform):

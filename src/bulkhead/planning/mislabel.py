@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Test hooks, the counterparts of miscolor.py where MPAM divides the machine: a domain with its neighbour's
-PARTID, and components that hold other settings than the plan's.
+"""Test hooks, the counterparts of miscolor.py on platforms with MPAM: a domain gets its neighbour's PARTID,
+or components get other settings than planned.
 
-`bulkhead run --mislabel` and `--misprogram` use them to show that the witnesses would notice. plan.py calls
-them last: EL2 gets the wrong plan, the witnesses the right one.
+`bulkhead run --mislabel` and `--misprogram` use them to show that the witnesses find such errors. plan.py
+applies them last: EL2 gets the wrong plan, the witnesses the right one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def misprogram(target: str, system: System, plan: MpamPlan | None) -> MpamPlan |
         for one in plan.settings
     )
     if settings == plan.settings:
-        cause = f"{quoted(target)} and {quoted(other.owner)} have the same settings: none of them is wrong"
+        cause = f"{quoted(target)} and {quoted(other.owner)} have the same settings, so nothing would change"
         return Finding(("misprogram",), "bad-misprogram", cause)
     return replace(plan, settings=settings)
 

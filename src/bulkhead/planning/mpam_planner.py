@@ -2,7 +2,7 @@
 """Plans MPAM for a system: PARTIDs, and what each partition gets of each resource instance (M7).
 
 plan.py calls this where the platform has MPAM. Caches are divided and shares are rounded by core/
-(mpam_native.py); here is what owners ask for, in its terms, and what a refusal means for the file.
+(mpam_native.py); this module puts what owners ask for into its terms, and its refusals into the file's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from bulkhead.planning.mpam_refusal import refused
 
 @dataclass
 class Planned:
-    """The plan, why it is so, and what could not be met. The plan holds only without findings."""
+    """The plan, its reasons, and what could not be met. The plan is valid only without findings."""
 
     plan: MpamPlan
     choices: list[Choice] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Planned:
 
 
 def plan_mpam(system: System, platform: Platform) -> Planned | None:
-    """None: the platform has no MPAM. Without isolation partitions are but labels that monitors count by."""
+    """None if the platform has no MPAM. Without isolation partitions are only what monitors count by."""
     if platform.mpam is None:
         return None
     partitions = partitions_of(system)
@@ -67,7 +67,7 @@ def plan_mpam(system: System, platform: Platform) -> Planned | None:
 
 
 def partitions_of(system: System) -> tuple[Partition, ...]:
-    """PARTID 0 is nobody's: of firmware, and of what runs before EL2 has set anything."""
+    """PARTID 0 has no owner: firmware uses it, and what runs before EL2 sets labels."""
     found = [Partition("hypervisor", HYPERVISOR_PARTID)]
     next_partid = FIRST_DOMAIN_PARTID
     for domain in system.domains:
@@ -92,14 +92,14 @@ def _partid_findings(platform: Platform, partitions: tuple[Partition, ...]) -> l
         if internal is not None and needed > internal:
             cause = (
                 f"needs PARTIDs 0 to {needed - 1}, and '{component.name}' of '{platform.name}' maps them to "
-                f"{internal} internal ones: two partitions with one setting are not isolated"
+                f"{internal} internal ones: two partitions on one internal PARTID are not isolated"
             )
             found.append(Finding(("domains",), "limit", cause, "fewer domains, or fewer `virtual_partids`"))
     return found
 
 
 def _limit_findings(settings: list[ComponentSettings]) -> list[Finding]:
-    """What a manifest has room for: rows of what is asked for, and words of their bitmaps."""
+    """Findings if the manifest has no room for the settings or for the words of their bitmaps."""
     rows = sum(1 for one in settings if one.settings.asked)
     words = sum(one.settings.bitmap_words for one in settings)
     found = []
@@ -146,8 +146,8 @@ def _of_instance(
 
 
 def _of_each(settings: Settings, count: int) -> Settings:
-    """Of each of a domain's PARTIDs. Its limits and its place in the order of shares are divided among them,
-    so that all together keep them; the guest may use any one alone, so that each has the whole guarantee."""
+    """Settings of each PARTID of a domain. The domain's limits and its share by stride are divided among its
+    PARTIDs, so that all together keep them. The guest may use one PARTID alone, so each has the whole guarantee."""
 
     def part(share: Fraction | None) -> Fraction | None:
         return None if share is None else share / count

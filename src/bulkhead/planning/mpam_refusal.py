@@ -39,7 +39,7 @@ CONTROLS: dict[int, tuple[tuple[str, str], str]] = {
 def refused(
     system: System, owner: int, instance: Instance, settings: Settings, refusal: int, control: int
 ) -> Finding:
-    """Of a partition of the owner, with as many PARTIDs as it has."""
+    """The finding for what an owner asks of an instance, at its key of the file."""
     key, register = CONTROLS[control]
     place: KeyPath = ("hypervisor",) if owner == HYPERVISOR else ("domains", owner)
     count = 1 if owner == HYPERVISOR else max(1, system.domains[owner].virtual_partids)
@@ -48,7 +48,7 @@ def refused(
 
 
 def reason(instance: Instance, settings: Settings, refusal: int, control: int) -> str:
-    """The same, of a partition that is no domain's, in words."""
+    """The same as a sentence, for a partition that has no place in a system file."""
     key, register = CONTROLS[control]
     _, cause, allowed = _why(instance, settings, refusal, control, register, 1)
     return f"{'.'.join(key)}: {cause} (allowed: {allowed})"
@@ -86,11 +86,11 @@ def _why(
     if refusal == native.MIN_ABOVE_MAX:
         return _crossed(name, settings, control, _width(resource, control))
     if refusal == native.VALUE_RANGE:
-        cause = f"is more than {register} of '{name}' has"
+        cause = f"is out of range for {register} of '{name}'"
         if count > 1 and control == native.PROPORTIONAL:
             cause += f", divided among {count} PARTIDs"
         return "out-of-range", cause, _range(resource, control, count)
-    return "missing-key", f"{register} of '{name}' is told how to keep a maximum, and there is none", "max"
+    return "missing-key", f"says how {register} of '{name}' keeps a maximum, and there is none", "max"
 
 
 def _beyond(

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shares of bandwidth on a platform whose memory has no MPAM: maxima become budgets, minima what these leave.
+"""Shares of bandwidth on a platform whose memory has no MPAM: a maximum becomes a budget, a minimum is what
+the limits of other domains leave.
 
-config/load.py rewrites a system so (`with_reservations`): everything that knows budgets knows these. Shares
-are of what the memory sustains in its worst case (`dram.guaranteed`), counted on its side: lines fetched and
-lines written back.
+config/load.py rewrites a system with `with_reservations`, so all code for budgets applies. Shares are of what
+the memory sustains in its worst case (`dram.guaranteed`), counted at the memory: lines fetched and lines
+written back.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from bulkhead.planning.mechanism import bandwidth_by_mpam
 
 
 def guaranteed_of(platform: Platform) -> int | None:
-    """Bytes per s that shares are of; None: the platform does not say."""
+    """The whole of which shares are parts, in bytes per s; None: the platform does not state it."""
     return platform.dram.guaranteed if platform.dram is not None else None
 
 
@@ -49,6 +50,6 @@ def _reserved(domain: Domain, platform: Platform) -> Domain:
     rate = reserved_rate(wanted, platform)
     event = counted_event(platform, emulated=False)
     if event is not None and counts_of(domain.bandwidth, event) != "sum":
-        rate //= 2  # each line that is fetched may push out one that is written back, which nobody counts
+        rate //= 2  # each line that is fetched may cause a write-back, which is not counted
     bandwidth = domain.bandwidth.model_copy(update={"budget": max(rate, 1)})
     return domain.model_copy(update={"bandwidth": bandwidth})

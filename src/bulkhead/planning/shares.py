@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each owner asked for of the cache and of bandwidth, which control does it, and what comes of it.
+"""What each owner asked of the cache and of bandwidth, which control provides it, and the rounded share.
 
 `check` and `plan` print these rows. With MPAM they are decoded from the register writes that EL2 makes
 (core/), else they are colors and budgets as the planner decided them.
@@ -33,7 +33,7 @@ MB = 10**6
 
 @dataclass(frozen=True)
 class Row:
-    """One promise, as a control keeps it."""
+    """One share and the control that keeps it."""
 
     owner: str
     resource: str  # a component's name, or the cache's or `dram`

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What MPAM's monitors say of each domain, as rows for people: the terminal's report, the page and `top`.
+"""Values of MPAM's monitors for each domain, as rows of the terminal's report, of the page and of `top`.
 
 Decides nothing. A value whose monitor has a flag is shown with what the flag means.
 """
@@ -40,7 +40,7 @@ class MonitorRow:
 
 
 def monitor_rows(owner: str, monitors: Sequence[Json], seconds: float | None) -> list[MonitorRow]:
-    """Of `mpam` of a domain; bandwidth is over `seconds`, if somebody knows them, or what `per_s` says."""
+    """Rows from `mpam` of a domain. Bandwidth is `per_s` if given, else the bytes divided by `seconds`."""
     return [_row(owner, one, seconds) for one in monitors]
 
 

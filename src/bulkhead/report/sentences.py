@@ -218,7 +218,11 @@ def witness_text(name: str, witness: dict[str, Any]) -> str:
         foreign, lines = count(witness.get("foreign_lines")), count(witness.get("lines"))
         return f"{foreign} of {lines} cache lines of domains went into portions of others"
     if name == "mpam":
-        left = f", {count(more)} of nobody's not read" if (more := witness.get("left_out")) else ""
+        left = (
+            f", {count(more)} of PARTIDs without an owner not read"
+            if (more := witness.get("left_out"))
+            else ""
+        )
         return (
             f"{count(witness.get('registers_checked'))} registers of components compared with the plan"
             f"{left}, {count(witness.get('findings_total'))} wrong"

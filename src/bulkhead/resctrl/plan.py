@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A system file as groups of resctrl: each domain is one, and what the hypervisor has is the default group's.
+"""Turns a system file into resctrl groups: one for each domain; the default group has the hypervisor's part.
 
-The cache is divided by the same function of core/ as for EL2 (planning/mpam_cache.py). What the kernel has no
-words for is a finding at its key of the file; the rest is what can be written.
+The cache is divided by the same function of core/ as for EL2 (planning/mpam_cache.py). A key that resctrl
+cannot express is a finding; the other keys become schemata.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Wanted:
 @dataclass
 class Plan:
     wanted: list[Wanted] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)  # what cannot be: nothing is written then
+    findings: list[Finding] = field(default_factory=list)  # errors: nothing is written then
     lacking: list[Finding] = field(default_factory=list)  # what the kernel cannot express
     notices: list[Finding] = field(default_factory=list)
 
@@ -78,7 +78,7 @@ def plan_groups(system: System, platform: Platform, offer: Offer, root: Path) ->
 
 
 def _masks(system: System, platform: Platform, offer: Offer, root: Path, plan: Plan) -> dict[int, int]:
-    """Portions of each owner."""
+    """The mask of portions of each owner."""
     if offer.cache is None:
         for path, llc in _llcs(system):
             if not llc.auto:
@@ -106,15 +106,15 @@ def _masks(system: System, platform: Platform, offer: Offer, root: Path, plan: P
 def _mask_findings(path: KeyPath, mask: int, cache: CacheInfo) -> Iterator[Finding]:
     runs = [len(run) for run in bin(mask)[2:].split("0") if run]
     if len(runs) > 1 and not cache.sparse:
-        cause = f"becomes {mask_text(mask)}, and masks of {cache.name} have no gaps (`sparse_masks`)"
+        cause = f"becomes {mask_text(mask)}, and masks of {cache.name} must have no gaps (`sparse_masks`)"
         yield Finding(path, "not-on-linux", cause, "portions in a row")
     elif runs and runs[0] < cache.least:
-        cause = f"becomes {mask_text(mask)}, and masks of {cache.name} have more portions (`min_cbm_bits`)"
+        cause = f"becomes {mask_text(mask)}, fewer portions than masks of {cache.name} need (`min_cbm_bits`)"
         yield Finding(path, "not-on-linux", cause, f"{cache.least} of {cache.portions} or more")
 
 
 def _instance(cache: CacheInfo, platform: Platform) -> Instance:
-    """The kernel's cache as a component that has portions and nothing else."""
+    """The kernel's cache as an MPAM component that has only portions."""
     resource = Resource(cache=platform.llc_name or "l3", portions=cache.portions)
     component = Component(name=cache.name.lower(), at=0, version="1.0", resources=(resource,))
     return Instance(component, 0, resource)
@@ -127,8 +127,9 @@ def _with_shares(system: System, nbytes: int | None, plan: Plan) -> System:
         if llc.size is None:
             return llc
         if nbytes is None or llc.size > nbytes:
-            size = "is not said by the kernel" if nbytes is None else f"is {nbytes} bytes"
-            cause = f"the size of the cache {size}"
+            cause = "the kernel does not say the size of the cache"
+            if nbytes is not None:
+                cause = f"the cache of this machine has {nbytes} bytes"
             plan.findings.append(Finding((*path, "size"), "not-on-linux", cause, "share"))
             return llc.model_copy(update={"size": None})
         return llc.model_copy(update={"size": None, "share": Fraction(llc.size, nbytes)})
@@ -144,7 +145,7 @@ def _with_shares(system: System, nbytes: int | None, plan: Plan) -> System:
 
 
 def _percents(system: System, offer: Offer, default: Group, plan: Plan) -> dict[int, int]:
-    """Maxima in steps of the kernel, rounded down; 100 % for who has none, so that no older value stays."""
+    """Maxima in the kernel's steps, rounded down; 100 % where there is none, so that no older value stays."""
     given = [index for index, domain in enumerate(system.domains) if domain.bandwidth.max is not None]
     values = default.schemata.get(MB, {}).values()
     if offer.bandwidth is None or MB not in default.schemata or any(one > MOST_PERCENT for one in values):
@@ -203,7 +204,7 @@ def _bandwidth_lacking(at: KeyPath, bandwidth: Bandwidth) -> Iterator[Finding]:
 
 
 def _strangers(plan: Plan, offer: Offer, groups: tuple[Group, ...]) -> Iterator[Finding]:
-    """Groups that are not the file's and have portions of who is."""
+    """Groups that are not in the file and share portions with groups of the file."""
     names = {one.group for one in plan.wanted}
     for group in groups:
         if group.name in names or offer.cache is None:

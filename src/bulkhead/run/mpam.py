@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run's result has of MPAM: what each domain stored and moved by the monitors, errors that components
-reported, what the hypervisor spent on it; and the witness of registers.
+"""MPAM's part of a run's result: storage and bandwidth of each domain by the monitors, errors that components
+reported, the hypervisor's costs; and the verdict of the witness `mpam`.
 
 Pure: `conclude` reads the page, `result` puts this into the object that `run --json` prints.
 """
@@ -31,7 +31,7 @@ def witness_of(promise: MpamPromise, status: MpamStatus | str) -> MpamWitness | 
 
 
 def mpam_json(promise: MpamPromise, status: MpamStatus, hz: int) -> Json:
-    """`mpam` of the result, but for what is said of each domain."""
+    """`mpam` of the result, without the values of each domain."""
 
     def ns(ticks: int) -> int | None:
         return -(-ticks * NS_PER_S // hz) if hz else None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan promises of partitions, in the terms of MPAM's witnesses: what components hold, and where in
-the last-level cache the lines of each domain may go.
+"""A plan's promises to MPAM's witnesses: the settings that components must hold, and the portions of the
+last-level cache in which each domain's lines may be.
 
-prepare.py calls this for each run. The promise is the plan's, whatever a test hook has made EL2 program.
+prepare.py calls this for each run. The promise follows the plan, also if a test hook makes EL2 program
+something else.
 """
 
 from __future__ import annotations
