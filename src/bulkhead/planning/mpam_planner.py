@@ -147,7 +147,7 @@ def _of_instance(
 
 def _of_each(settings: Settings, count: int) -> Settings:
     """Settings of each PARTID of a domain. The domain's limits and its share by stride are divided among its
-    PARTIDs, so that all together keep them. The guest may use one PARTID alone, so each has the whole guarantee."""
+    PARTIDs, so that all together keep them. The guest may use one PARTID alone, so each has the guarantee."""
 
     def part(share: Fraction | None) -> Fraction | None:
         return None if share is None else share / count
