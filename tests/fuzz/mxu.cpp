@@ -88,7 +88,7 @@ void step(MxuWorld &world, Input &input)
         break;
     case 2:
         ask = ask_of(world, input, component);
-        (void)world.malloc_at(world.frames.first + (input.u16() << (input.u8() % 13)), ask);
+        (void)world.malloc_at(world.frames.first + (std::uint32_t{input.u16()} << (input.u8() % 13U)), ask);
         break;
     case 3:
         ask = ask_of(world, input, component);
