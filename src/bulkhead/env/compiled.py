@@ -22,6 +22,7 @@ CORE_TARGETS = (
     "bulkhead_manifest_space",
     "bulkhead_memory",
     "bulkhead_mpam",
+    "bulkhead_mxu",
 )
 
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both files of the module share: nanobind's conversions, and the check of what Python hands over.
+#ifndef BULKHEAD_BINDINGS_MXU_CONVERT_H
+#define BULKHEAD_BINDINGS_MXU_CONVERT_H
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace mxu_binding {
+
+inline void require(bool holds, const char *what)
+{
+    if (!holds) {
+        throw std::invalid_argument(std::string(what) + " is out of range");
+    }
+}
+
+// Class `Memory`: the memory manager's books.
+void add_memory(nanobind::module_ &module);
+
+} // namespace mxu_binding
+
+#endif

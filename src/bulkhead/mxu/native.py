@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""core/'s policy of memory access control, compiled: builds the module when it is out of date, and loads it.
+
+The numbers of core/mxu.h, core/mxu_eviction.h and core/mxu_mpu.h that cross stand here. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol, cast
+
+from bulkhead.env.compiled import compiled_path, core_modules, load_compiled
+
+MODULE = "_mxu"
+NO_BOUND = (1 << 64) - 1
+
+SPECS = {"deterministic": 1, "l1": 2, "l2": 4, "l3": 8, "independent": 16}  # MXU_DETERMINISTIC, ...
+RIGHTS = {"r": 1, "rw": 3, "rx": 5, "rwx": 7}  # MXU_READ, MXU_WRITE, MXU_EXECUTE
+
+# enum mxu_status
+OK, ENOHW, EBUSY, ENOMEM, EINVAL, EEXIST, EMISMATCH, ENOENT = range(8)
+
+# enum mxu_mechanism
+BY_NOTHING, BY_STATIC_REGION, BY_DYNAMIC_REGION, BY_LOCKED_ENTRY, BY_OCM, BY_LOCKED_WAY, BY_COLOR = range(7)
+
+# enum mxu_independence
+DISTURBED, IN_PART, FULLY = range(3)
+
+# enum mxu_resource
+REGIONS, LOCKED_ENTRIES, OCM_BYTES, WAY_BYTES, COLORED_BYTES, ASIDS, TLB_SETS, RESOURCES = range(8)
+NODES, RECORDS, FRAMES, NO_RESOURCE = range(7, 11)
+
+POLICIES = ("round-robin", "random", "bit-plru")  # enum mxu_policy
+
+
+class Hardware(Protocol):
+    mmu: bool
+    limits: Sequence[int]
+    system_regions: int
+
+    def levels(self, *, ocm: int, way: int, color: int) -> None: ...
+
+
+class Request(Protocol):
+    spec: int
+    regions: int
+    regions_used: int
+    locked_entries: int
+    node_bytes: int
+    tlb_sets: int
+    has_tlb_sets: bool
+    has_asid: bool
+
+
+class Answer(Protocol):
+    mechanism: int
+    independence: int
+    taken: Sequence[int]  # by resource
+    lacking: int
+    needed: int
+    left: int
+
+
+class Account(Protocol):
+    def admit(self, request: Request) -> tuple[int, Answer]: ...
+    def release(self, answer: Answer) -> None: ...
+    def left(self, resource: int) -> int: ...
+
+
+class Memory(Protocol):
+    """The memory manager's books; allocations and components by number."""
+
+    def mpu(self, policy: int, most_region_bits: int) -> None: ...
+    def mmu(self, entry_sizes: int) -> None: ...
+    def malloc(
+        self,
+        component: int,
+        *,
+        bytes: int,  # noqa: A002 - as core/ names it
+        spec: int,
+        rights: int,
+        shared: int = 0,
+        address: int | None = None,
+    ) -> tuple[int, Answer, int | None]: ...
+    def give(self, frames: int) -> bool: ...
+    def span(self, allocation: int) -> tuple[int, int]: ...
+    def ranges(self, allocation: int) -> int: ...
+    def nodes_taken(self, component: int) -> Answer: ...
+    def dynamic_slots(self, component: int) -> int: ...
+    def needed_at_once(self, component: int) -> int: ...
+    def left(self, resource: int) -> int: ...
+    def free_frames(self) -> int: ...
+    def is_sound(self) -> bool: ...
+
+
+class Dynamic(Protocol):
+    """struct mxu_dynamic: slots, policy, cost of a refill."""
+
+
+class Mxu(Protocol):
+    """The module (bindings/mxu). What is out of range is a ValueError."""
+
+    def Hardware(self) -> Hardware: ...  # noqa: N802
+    def Request(self) -> Request: ...  # noqa: N802
+    def Account(self, hardware: Hardware) -> Account: ...  # noqa: N802
+    def Dynamic(self, slots: int, policy: int, refill_ns: int) -> Dynamic: ...  # noqa: N802
+    def Memory(  # noqa: N802
+        self,
+        hardware: Hardware,
+        *,
+        first: int,
+        frame_bits: int,
+        frame_count: int,
+        components: int,
+        allocations: int,
+        ranges: int,
+        nodes: int,
+    ) -> Memory: ...
+    def regions(self, first: int, last: int, most_bits: int) -> list[tuple[int, int]]: ...
+    def fit(self, nbytes: int, /) -> tuple[int, int, int]: ...
+    def locked_entries(self, virtual_first: int, physical_first: int, bytes: int, sizes: int) -> int: ...  # noqa: A002
+    def armv7a_table_bytes(self, spans: Sequence[tuple[int, int]]) -> int: ...
+    def admit_job(
+        self, phases: Sequence[tuple[int, int, int]], dynamic: Dynamic, wcet_ns: int, budget_ns: int
+    ) -> tuple[int, int, int, int]: ...
+    def instruction_misses(self, touch: int, dynamic: Dynamic) -> int: ...
+    def kept(self, policy: int, slots: int) -> int: ...
+    def status_name(self, status: int, /) -> str: ...
+    def mechanism_name(self, mechanism: int, /) -> str: ...
+    def resource_name(self, resource: int, /) -> str: ...
+
+
+@cache
+def mxu() -> Mxu:
+    """Raises BuildFailed, or MissingTool where it cannot be built."""
+    core_modules()
+    path = compiled_path("bindings/mxu", MODULE)
+    return cast("Mxu", load_compiled(path, MODULE, "the compiled policy of memory access control", "was not built"))
+
+
+def spec_flags(words: Sequence[str]) -> int:
+    return sum(SPECS[word] for word in words)
