@@ -17,7 +17,9 @@ from bulkhead.commands.output import complain, console, print_json, print_proble
 
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
+    from bulkhead.config.load_components import LoadedComponents
     from bulkhead.config.problem import Problem
+    from bulkhead.mxu.model import Admission as ComponentAdmission
     from bulkhead.planning.admission import Admission, Demand
     from bulkhead.planning.model import Plan, Usage
 
@@ -26,11 +28,12 @@ if TYPE_CHECKING:
 class Checked:
     """One file with everything that was found out about it."""
 
-    loaded: Loaded
+    loaded: Loaded | LoadedComponents
     plan: Plan | None
     problems: tuple[Problem, ...]
     notices: tuple[Problem, ...] = ()
     unchecked: tuple[str, ...] = ()  # what is not on this machine
+    components: ComponentAdmission | None = None  # of a system of components, which has no plan
 
 
 def register(app: typer.Typer) -> None:
@@ -69,25 +72,42 @@ def check_file(
     file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
 ) -> Checked:
     """Everything that `check` finds out about one file: what is planned must be built and accepted, too."""
+    from bulkhead.config.load import load_system
+    from bulkhead.config.load_components import has_components
     from bulkhead.package.accept import accept
 
-    checked = plan_file(file, overrides, unprotected=unprotected)
-    if checked.plan is None or checked.loaded.path is None:
+    if has_components(file):
+        return _check_components(file, overrides, unprotected=unprotected)
+    loaded = load_system(file, overrides, unprotected=unprotected)
+    checked = _planned(loaded)
+    if checked.plan is None or loaded.path is None:
         return checked
-    found = accept(checked.plan, checked.loaded.path.parent)
-    problems = tuple(checked.loaded.locate(finding) for finding in found.findings)
-    notices = checked.notices + tuple(checked.loaded.locate(finding) for finding in found.notices)
-    return Checked(checked.loaded, None if problems else checked.plan, problems, notices, found.unchecked)
+    found = accept(checked.plan, loaded.path.parent)
+    problems = tuple(loaded.locate(finding) for finding in found.findings)
+    notices = checked.notices + tuple(loaded.locate(finding) for finding in found.notices)
+    return Checked(loaded, None if problems else checked.plan, problems, notices, found.unchecked)
+
+
+def _check_components(file: str, overrides: list[str] | tuple[str, ...], *, unprotected: bool) -> Checked:
+    from bulkhead.commands.check_components import UNCHECKED, check_components
+
+    loaded, found, problems = check_components(file, overrides, unprotected=unprotected)
+    unchecked = () if problems else (UNCHECKED,)
+    return Checked(loaded, None, problems, (), unchecked, found)
 
 
 def plan_file(
     file: str, overrides: list[str] | tuple[str, ...] = (), *, unprotected: bool = False
 ) -> Checked:
-    """What can be said without a look at the images."""
+    """What can be said of a system of domains without a look at the images."""
     from bulkhead.config.load import load_system
+
+    return _planned(load_system(file, overrides, unprotected=unprotected))
+
+
+def _planned(loaded: Loaded) -> Checked:
     from bulkhead.planning.plan import PlanningError, plan_memory
 
-    loaded = load_system(file, overrides, unprotected=unprotected)
     if not loaded.ok or loaded.system is None or loaded.platform is None:
         return Checked(loaded, None, loaded.problems, loaded.notices)
     try:
@@ -108,7 +128,7 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
             "errors": [problem.json() for problem in one.problems],
             "notices": [notice.json() for notice in one.notices],
             "unchecked": list(one.unchecked),
-            "promised": _promised(one.plan) if one.plan else None,
+            "promised": _promised_by(one),
         }
         for one in checked
     ]
@@ -121,6 +141,14 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
         reasons=[problem.text() for one in checked for problem in one.problems],
         files=files,
     )
+
+
+def _promised_by(one: Checked) -> dict[str, Any] | None:
+    from bulkhead.commands.check_components import components_json
+
+    if one.components is not None and not one.problems:
+        return components_json(one.components)
+    return _promised(one.plan) if one.plan else None
 
 
 def _promised(plan: Plan) -> dict[str, Any]:
@@ -198,6 +226,10 @@ def _show(one: Checked) -> None:
         complain(f"{one.loaded.file}: not checked: {what}")
     if one.plan is not None:
         show_usage(one.loaded.file, one.plan)
+    if one.components is not None:
+        from bulkhead.commands.check_components import show_components
+
+        show_components(one.loaded.file, one.components)
 
 
 def show_usage(title: str, plan: Plan) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead schema`: the JSON Schema of system files (or of platform files), for editors."""
+"""`bulkhead schema`: the JSON Schema of system files (of domains or of components) or platform files, for editors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 
 class Kind(StrEnum):
     system = "system"
+    components = "components"
     platform = "platform"
 
 

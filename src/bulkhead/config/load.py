@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from bulkhead.config.components import is_component_system
 from bulkhead.config.crosscheck import check_platform, check_system
 from bulkhead.config.locate import platform_names, platform_path, system_path
 from bulkhead.config.machine_figures import admitted_by_machine
@@ -39,6 +40,13 @@ from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.reserved import with_reservations
 
 M = TypeVar("M", bound=BaseModel)
+
+_COMPONENTS = Finding(
+    ("components",),
+    "not-a-hypervisor-system",
+    "has components of the microkernel, which only `check` takes in this version",
+    "`bulkhead check`, or a system with `domains`",
+)
 
 
 @dataclass(frozen=True)
@@ -84,11 +92,13 @@ def load_system(
     if source.root is None:
         return Loaded(file, None, None, tuple(problems))
     root = source.root
+    if is_component_system(root.value):
+        return Loaded(file, None, None, (*problems, locate(_COMPONENTS, root, file)))
     for setting in overrides:
         problems += apply_override(root, setting)
     system, repaired, found_in_system = validate(root, System, file)
     problems += found_in_system
-    platform, platform_source, found = _platform_of(root, file)
+    platform, platform_source, found = platform_of(root, file)
     problems += found
     notices: tuple[Problem, ...] = ()
     system = system or repaired
@@ -115,7 +125,7 @@ def load_system(
         notices = tuple(locate(finding, root, file) for finding in noticed)
         if platform is not None:
             wrong = {problem.key for problem in found_in_system}
-            findings = [f for f in check_system(system, platform) if not _is_below(key_text(f.path), wrong)]
+            findings = [f for f in check_system(system, platform) if not is_below(key_text(f.path), wrong)]
             problems += [locate(finding, root, file) for finding in findings]
     digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
     usable = system if not problems else None
@@ -257,7 +267,7 @@ def _leave_out(plain: dict[str, Any], path: Sequence[str | int]) -> None:
     place.pop(key, None)
 
 
-def _is_below(key: str, wrong: set[str]) -> bool:
+def is_below(key: str, wrong: set[str]) -> bool:
     """Whether a finding is about something that is reported as wrong already."""
     return any(key == other or key.startswith((f"{other}.", f"{other}[")) for other in wrong if other)
 
@@ -266,7 +276,7 @@ def _is_below(key: str, wrong: set[str]) -> bool:
 _NO_FILE = ("missing-file", "not-a-file", "unreadable-file")
 
 
-def _platform_of(root: Node, file: str) -> tuple[Platform | None, Source | None, list[Problem]]:
+def platform_of(root: Node, file: str) -> tuple[Platform | None, Source | None, list[Problem]]:
     """The platform that a system's tree names, even if the rest of the system is wrong."""
     node = root.value.get("platform") if isinstance(root.value, dict) else None
     if (

@@ -16,6 +16,7 @@ from pydantic_core import CoreSchema
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
 from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
+from bulkhead.config.microkernel import Microkernel
 from bulkhead.config.mpam import Mpam
 from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, Nanoseconds, described, problem
 from bulkhead.config.timing import (
@@ -297,6 +298,7 @@ class Platform(Model):
     load: Range | None = None  # where the boot package is loaded
     reserved: tuple[Range, ...] = ()  # memory that nobody gets
     ocm: OnChipMemory | None = None
+    microkernel: Microkernel | None = None  # where components are; none: it does not run here
     not_bootable: Text | None = None  # why the hypervisor cannot run here: it is described for its memory
     interrupt_controller: InterruptController | None = None
     uart: Uart | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schema of the two kinds of files, made from their models.
+"""The JSON Schema of the three kinds of files, made from their models.
 
 `bulkhead schema` prints it. It says what a file may look like; only load.py says whether it is right.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from bulkhead.config.base import Model
+from bulkhead.config.components import ComponentSystem
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
 
@@ -22,12 +23,14 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "null": type(None),
 }
 
+MODELS: dict[str, type[Model]] = {"system": System, "components": ComponentSystem, "platform": Platform}
+
 _NAMED = ("properties", "$defs")  # mappings whose keys are names, not words of JSON Schema
 
 
 def file_schema(kind: str) -> dict[str, Any]:
-    """The schema of "system" or "platform" files."""
-    model: type[Model] = System if kind == "system" else Platform
+    """The schema of "system", "components" or "platform" files."""
+    model = MODELS[kind]
     made: dict[str, Any] = _tidied(model.model_json_schema(by_alias=True))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

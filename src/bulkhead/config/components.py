@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The system file of the microkernel: which components there are, and what was promised of their memory (X9).
+
+load_components.py fills these from YAML and crosscheck_components.py checks what one key alone cannot tell.
+Field names are the names of the file; what is optional has its default here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+
+from bulkhead.config.base import FormatVersion, Model, Name, Text
+from bulkhead.config.problem import nearest_of, quoted
+from bulkhead.config.quantity import Address, Bytes, Nanoseconds, described, problem
+
+SPECS = ("deterministic", "l1", "l2", "l3", "independent")
+OWN = ("stack", "data", "heap")  # allocations that each component has, and that phases can name
+RESERVED = (*OWN, "code")
+
+
+def _spec(value: object) -> object:
+    words = (value,) if isinstance(value, str) else value
+    allowed = f"a list of {', '.join(SPECS)}"
+    if not isinstance(words, (tuple, list)):
+        raise problem("wrong-type", f"is {described(value)}", allowed)
+    for word in words:
+        if not isinstance(word, str):
+            raise problem("wrong-type", f"has {described(word)} in it", allowed)
+        if word not in SPECS:
+            raise problem("bad-value", f"{quoted(word)} is no specification", allowed, nearest_of(word, SPECS))
+    if len(set(words)) != len(words):
+        raise problem("duplicate", "has a specification twice", "each once")
+    return tuple(words)
+
+
+def _region_size(value: int) -> int:
+    if value & (value - 1) or not 32 <= value <= 1 << 31:
+        raise problem("bad-value", f"{value} bytes are no size of a region", "a power of two, 32 B to 2 GiB")
+    return value
+
+
+Spec = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_spec),
+    WithJsonSchema(
+        {"anyOf": [{"enum": list(SPECS)}, {"type": "array", "items": {"enum": list(SPECS)}}], "default": []}
+    ),
+]
+Eviction = Literal["round-robin", "random", "bit-plru"]
+
+
+class ComponentImage(Model):
+    elf: Text
+
+
+class Allocation(Model):
+    """Memory of a component, with what it may ask of the hardware that checks accesses."""
+
+    name: Name
+    at: Address | None = None  # [where there is room]
+    size: Bytes
+    spec: Spec = ()  # none: best effort
+    rights: Literal["r", "rw", "rx", "rwx"] = "rw"
+    shared: Name | None = None  # all entries of this name, in whichever component, are one memory
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_place(cls, value: object) -> object:
+        if isinstance(value, dict) and "at" in value and "shared" in value:
+            raise problem("conflict", "has both at and shared: rt_shmget() takes no address", "one of them")
+        return value
+
+
+class Phase(Model):
+    """A part of a job, and what it accesses in any order; the component's data always count."""
+
+    ranges: tuple[Name, ...]
+    changes: Annotated[int, Field(ge=0, le=1 << 48)] | None = None  # accesses to another range than the one before
+
+
+class Component(Model):
+    name: Name
+    image: ComponentImage
+    spec: Spec = ()  # of data and heap, and of calls that know none
+    stack: Bytes | None = None  # [the board's]
+    data: Bytes | None = None  # .data and .bss [as much as the board has room for]
+    heap: Bytes | None = None  # of malloc() [none]
+    memory: tuple[Allocation, ...] = ()
+    period: Nanoseconds | None = None  # of its job [none: it runs when it is called, or when nobody else does]
+    budget: Nanoseconds | None = None  # of a job, with its misses [`period`]
+    wcet: Nanoseconds | None = None  # of a job that misses nowhere [not known: the budget has to bear its misses]
+    phases: tuple[Phase, ...] = ()  # of a job [one, which accesses everything]
+    channels: tuple[Name, ...] = ()  # components that it calls
+
+
+class Hardware(Model):
+    """What all components together may have of the hardware."""
+
+    system_regions: Annotated[int, Field(ge=1, le=7)] | None = None  # MPU: the kernel's in each component [2]
+    eviction: Eviction | None = None  # MPU: which dynamic region a miss evicts [round-robin]
+    region: Annotated[Bytes, AfterValidator(_region_size)] | None = None  # MPU: the largest dynamic one [any]
+    locked_entries: Annotated[int, Field(ge=0, le=64)] | None = None  # MMU: of the TLB [all that can be locked]
+    ocm: Bytes | None = None  # MMU: for table nodes [all]
+    locked_ways: Annotated[int, Field(ge=0, le=64)] | None = None  # MMU: of the L2 cache, for table nodes [0]
+
+
+MPU_KEYS = ("system_regions", "eviction", "region")
+MMU_KEYS = ("locked_entries", "ocm", "locked_ways")
+SYSTEM_REGIONS = 2  # code and timer (X4)
+
+
+class ComponentSystem(Model):
+    bulkhead: FormatVersion
+    name: Name
+    platform: Text
+    hardware: Hardware = Hardware()
+    components: tuple[Component, ...] = Field(min_length=1)
+
+    def component(self, name: str) -> Component | None:
+        return next((one for one in self.components if one.name == name), None)
+
+
+def is_component_system(plain: Any) -> bool:
+    """Whether a file's tree is a system of components: it has those, or a key that is nearly that, and no domains."""
+    if not isinstance(plain, dict) or "domains" in plain:
+        return False
+    return any(isinstance(key, str) and nearest_of(key, ("components",)) for key in plain)

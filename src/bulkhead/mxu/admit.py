@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Admission of a system of components (X2, X9): the allocations that the memory manager makes, in its order.
+
+What is at fixed addresses is entered first, then what needs room. core/ decides each (bindings/mxu/), so the
+answers are the kernel's; this module asks, and collects who has what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from bulkhead.config.components import ComponentSystem
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.mxu import native
+from bulkhead.mxu.costs import Cost, region_cost, translation_cost
+from bulkhead.mxu.hardware import KERNEL_BYTES, OWN_COMPONENTS, Checker, books_of, checker_of
+from bulkhead.mxu.jobs import job_of
+from bulkhead.mxu.model import SYSTEM_COMPONENTS, Admission, Job, Resource, Served
+from bulkhead.mxu.refusal import Asked, refused
+
+PLACED = native.SPECS["l2"] | native.SPECS["l3"] | native.SPECS["independent"]
+LOCKED = native.SPECS["deterministic"] | native.SPECS["l1"]
+OF_NODES = (native.OCM_BYTES, native.WAY_BYTES, native.ASIDS)
+
+
+def admit(system: ComponentSystem, platform: Platform) -> Admission:
+    """Of a system that was cross-checked. What is refused is a finding, and the rest is admitted beside it."""
+    checker = checker_of(system, platform)
+    books = _Books(system, platform, checker, books_of(checker, len(system.components)))
+    for asked in _asked(system, checker):
+        books.allocate(asked)
+    books.give_kernel()
+    for asked in _with_room(system):
+        books.allocate(asked)
+    served = tuple(books.finished(one) for one in books.served)
+    jobs, slots = _jobs(system, platform, books, served)
+    return Admission(
+        system, platform, checker, served, jobs, slots, tuple(books.resources()), tuple(books.findings)
+    )
+
+
+@dataclass
+class _Books:
+    """The manager's books, with the names of what is in them."""
+
+    system: ComponentSystem
+    platform: Platform
+    checker: Checker
+    memory: native.Memory
+    served: list[Served] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    refused: set[str] = field(default_factory=set)  # components without something that they asked for
+
+    def allocate(self, asked: Asked) -> None:
+        status, answer, number = self.memory.malloc(
+            asked.number,
+            bytes=asked.nbytes,
+            spec=native.spec_flags(asked.spec),
+            rights=native.RIGHTS[asked.rights],
+            shared=asked.shared_id,
+            address=asked.at,
+        )
+        if status != native.OK or number is None:
+            others = tuple(self.resources())
+            self.findings.append(refused(asked, status, answer, self.checker, self.served, others))
+            self.refused.add(asked.component)
+            return
+        at, nbytes = self.memory.span(number)
+        self.served.append(
+            Served(
+                component=asked.component,
+                name=asked.name,
+                path=asked.path,
+                spec=asked.spec,
+                at=at,
+                nbytes=nbytes,
+                shared=asked.shared,
+                mechanism=answer.mechanism,
+                independence=answer.independence,
+                ranges=self.memory.ranges(number),
+                entries=answer.taken[native.LOCKED_ENTRIES],
+            )
+        )
+
+    def give_kernel(self) -> None:
+        """Frames for what the kernel keeps of each component but the memory manager."""
+        frame = self.checker.kernel.frame
+        for number in range(1, OWN_COMPONENTS + len(self.system.components)):
+            given = self.memory.give(-(-KERNEL_BYTES // frame))
+            if given and self.checker.kernel.tables:
+                given = self.memory.give(self.checker.kernel.tables)
+            if not given:
+                path: KeyPath = ("components", max(0, number - OWN_COMPONENTS))
+                cause = "has no room for what the kernel keeps of it: what is at fixed addresses takes all frames"
+                self.findings.append(Finding(path, "mxu-enomem", cause))
+
+    def finished(self, one: Served) -> Served:
+        """With the place of its component's table nodes, which is that of all of them, and the cost."""
+        flags = native.spec_flags(one.spec)
+        if self.checker.mmu and flags & PLACED and not flags & LOCKED:
+            one = replace(one, mechanism=self.memory.nodes_taken(self.number_of(one.component)).mechanism)
+        return replace(one, cost=self._cost(one))
+
+    def _cost(self, one: Served) -> Cost:
+        if self.checker.mmu:
+            return translation_cost(self.platform, one.mechanism)
+        number = self.number_of(one.component)
+        slots = self.memory.dynamic_slots(number)
+        dynamic = native.mxu().Dynamic(slots, self.checker.policy, 0)
+        touch = max(1, self.memory.needed_at_once(number))
+        return region_cost(self.platform, one.mechanism, native.mxu().instruction_misses(touch, dynamic))
+
+    def number_of(self, component: str) -> int:
+        names = [*SYSTEM_COMPONENTS, *(one.name for one in self.system.components)]
+        return names.index(component)
+
+    def resources(self) -> Iterator[Resource]:
+        """What all components share. The regions of an MPU are each component's own; the kernel has the rest of
+        the memory."""
+        names = [*SYSTEM_COMPONENTS, *(one.name for one in self.system.components)]
+        for number in (native.LOCKED_ENTRIES, *OF_NODES) if self.checker.mmu else ():
+            if number == native.LOCKED_ENTRIES:
+                holders = [(f"{one.component}.{one.name}", one.entries) for one in self.served]
+            else:
+                holders = [(name, self.memory.nodes_taken(i).taken[number]) for i, name in enumerate(names)]
+            held = tuple((name, amount) for name, amount in holders if amount)
+            limit = self.checker.limits[number]
+            if limit or held:
+                name = native.mxu().resource_name(number)
+                yield Resource(number, name, limit, self.memory.left(number), held)
+        frame = self.checker.kernel.frame
+        held = tuple((name, amount) for name in names if (amount := self._memory_of(name)))
+        free = self.memory.free_frames() * frame
+        yield Resource(native.FRAMES, "memory", self.checker.kernel.frames.size, free, held)
+
+    def _memory_of(self, component: str) -> int:
+        """Shared memory counts for the first one that has it."""
+        first = {one.shared: one.component for one in reversed(self.served) if one.shared is not None}
+        own = [one for one in self.served if one.component == component]
+        return sum(one.nbytes for one in own if one.shared is None or first[one.shared] == component)
+
+
+def _asked(system: ComponentSystem, checker: Checker) -> Iterator[Asked]:
+    """What is at fixed addresses: stack and data of each component, then what says `at`."""
+    kernel = checker.kernel
+    stack_spec = () if checker.mmu else ("deterministic",)  # an exception stores its frame there (X4)
+    for number, name in enumerate(SYSTEM_COMPONENTS):
+        at, nbytes = (kernel.frames.at, kernel.manager) if number == 0 else (kernel.data_at(1), kernel.data_most)
+        yield Asked(number, name, "stack", (), kernel.stack, stack_spec, at=kernel.stack_at(number, kernel.stack))
+        yield Asked(number, name, "data", (), nbytes, (), at=at)
+    for index, component in enumerate(system.components):
+        number, path = index + OWN_COMPONENTS, ("components", index)
+        stack = kernel.stack if component.stack is None else component.stack
+        data = kernel.data_most if component.data is None else component.data
+        for key, at, nbytes, spec in (
+            ("stack", kernel.stack_at(number, stack), stack, stack_spec),
+            ("data", kernel.data_at(number), data, component.spec),
+        ):
+            yield Asked(number, component.name, key, (*path, key), nbytes, spec, at=at)
+    for index, component in enumerate(system.components):
+        for i, one in enumerate(component.memory):
+            if one.at is not None:
+                place: KeyPath = ("components", index, "memory", i)
+                number = index + OWN_COMPONENTS
+                yield Asked(number, component.name, one.name, place, one.size, one.spec, one.rights, at=one.at)
+
+
+def _with_room(system: ComponentSystem) -> Iterator[Asked]:
+    names = sorted({one.shared for component in system.components for one in component.memory if one.shared})
+    for index, component in enumerate(system.components):
+        number = index + OWN_COMPONENTS
+        for i, one in enumerate(component.memory):
+            if one.at is None:
+                path: KeyPath = ("components", index, "memory", i)
+                shared_id = names.index(one.shared) + 1 if one.shared is not None else 0
+                yield Asked(
+                    number, component.name, one.name, path, one.size, one.spec, one.rights, one.shared, shared_id
+                )
+        if component.heap is not None:
+            path = ("components", index, "heap")
+            yield Asked(number, component.name, "heap", path, component.heap, component.spec)
+
+
+def _jobs(
+    system: ComponentSystem, platform: Platform, books: _Books, served: tuple[Served, ...]
+) -> tuple[tuple[Job, ...], dict[str, int]]:
+    jobs, slots = [], {}
+    for index, component in enumerate(system.components):
+        number = index + OWN_COMPONENTS
+        at_once = 0
+        if not books.checker.mmu:
+            slots[component.name] = books.memory.dynamic_slots(number)
+            at_once = books.memory.needed_at_once(number)
+        if component.period is None or component.name in books.refused:
+            continue
+        own = [one for one in served if one.component == component.name]
+        job, findings = job_of(index, component, platform, books.checker, own, slots.get(component.name, 0), at_once)
+        jobs.append(job)
+        books.findings += findings
+    return tuple(jobs), slots

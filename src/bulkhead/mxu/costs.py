@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the check of an access costs in the worst case, beside the access: by the platform file's figures.
+
+Each cost says what it is made of and where the figures come from. A check that others can disturb has no
+bound: then `cycles` is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bulkhead.config.platform import Platform
+from bulkhead.config.timing import Section
+from bulkhead.mxu import native
+
+NS_PER_S = 10**9
+PS_PER_NS = 1000
+
+
+@dataclass(frozen=True)
+class Cost:
+    cycles: int | None
+    ns: int | None  # rounded up; None also where the platform does not say its clock
+    made_of: str
+    sources: tuple[str, ...] = ()
+
+
+def refill_ns(platform: Platform) -> int:
+    """Of one dynamic region, rounded up."""
+    assert platform.cores.mpu is not None
+    return _ns(platform, platform.cores.mpu.fault) or 0
+
+
+def region_cost(platform: Platform, mechanism: int, misses: int) -> Cost:
+    """Of an access to a static or a dynamic region, which can miss so often."""
+    mpu = platform.cores.mpu
+    assert mpu is not None
+    if mechanism == native.BY_STATIC_REGION:
+        return Cost(0, 0, "the MPU has the region loaded")
+    cycles = misses * mpu.fault
+    made_of = f"{misses} refill{'s' if misses != 1 else ''} of {mpu.fault} cycles"
+    return Cost(cycles, _ns(platform, cycles), made_of, _sources(("cores.mpu", mpu)))
+
+
+def translation_cost(platform: Platform, mechanism: int) -> Cost:
+    """Of an access through an MMU whose micro-TLB misses. Other cores are off: components have one."""
+    tlb = platform.cores.tlb
+    assert tlb is not None
+    main = tlb.l2.hit if tlb.l2 is not None else 0
+    if mechanism == native.BY_LOCKED_ENTRY:
+        return Cost(main, _ns(platform, main), f"main TLB {main}, for each page", _sources(("cores.tlb.l2", tlb.l2)))
+    if mechanism not in (native.BY_OCM, native.BY_LOCKED_WAY):
+        return Cost(None, None, *_alone(platform))
+    l2, ocm = platform.caches.get("l2"), platform.ocm
+    node = l2.latency if l2 is not None else None
+    used: list[tuple[str, Section | None]] = [("cores.tlb", tlb), ("caches.l2", l2)]
+    if mechanism == native.BY_OCM and ocm is not None and ocm.latency is not None and platform.cores.frequency:
+        node = -(-ocm.latency * platform.cores.frequency // (NS_PER_S * PS_PER_NS))
+        used = [("cores.tlb", tlb), ("ocm", ocm)]
+    if node is None:
+        return Cost(None, None, "the platform does not say how long a table read takes there")
+    cycles = main + tlb.walk + tlb.levels * node
+    made_of = f"main TLB {main} + walk {tlb.walk} + {tlb.levels} reads of {node}, for each page"
+    return Cost(cycles, _ns(platform, cycles), made_of, _sources(*used))
+
+
+def _alone(platform: Platform) -> tuple[str, tuple[str, ...]]:
+    """Nothing bounds a walk in DRAM; what was measured without others is said."""
+    facts = {one.fact: one for one in platform.calibration}
+    miss, hit = facts.get("load-tlb-miss"), facts.get("load-hit")
+    if miss is None or hit is None or miss.target is None or hit.target is None:
+        return "no bound: tables in DRAM, which others disturb", ()
+    text = f"no bound: tables in DRAM, which others disturb (alone {int(miss.target - hit.target)} cycles)"
+    return text, (f"calibration load-tlb-miss less load-hit: {miss.source}",)
+
+
+def _ns(platform: Platform, cycles: int) -> int | None:
+    frequency = platform.cores.frequency
+    return None if frequency is None else -(-cycles * NS_PER_S // frequency)
+
+
+def _sources(*sections: tuple[str, Section | None]) -> tuple[str, ...]:
+    """With what is assumed or fitted, which is not in each source."""
+    found = []
+    for name, section in sections:
+        if section is not None and section.source is not None:
+            marks = [("assumed", section.assumed), ("fitted", section.fitted)]
+            shown = "".join(f" [{mark}: {_marks(keys)}]" for mark, keys in marks if keys)
+            found.append(f"{name}: {section.source}{shown}")
+    return tuple(found)
+
+
+def _marks(keys: str | tuple[str, ...]) -> str:
+    return keys if isinstance(keys, str) else ", ".join(keys)

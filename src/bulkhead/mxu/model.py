@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What admission found out about a system of components: for `check`, and for whoever builds an image of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bulkhead.config.components import ComponentSystem
+from bulkhead.config.platform import Platform
+from bulkhead.config.problem import Finding, KeyPath
+from bulkhead.mxu import native
+from bulkhead.mxu.costs import Cost
+from bulkhead.mxu.hardware import Checker
+
+# Of memory that no file names: the memory manager's and the scheduler's.
+SYSTEM_COMPONENTS = ("manager", "scheduler")
+
+
+@dataclass(frozen=True)
+class Served:
+    """An allocation that was admitted, and what it got."""
+
+    component: str
+    name: str
+    path: KeyPath
+    spec: tuple[str, ...]
+    at: int
+    nbytes: int
+    shared: str | None
+    mechanism: int
+    independence: int
+    ranges: int  # in its component's trie; of an MPU: regions
+    entries: int  # locked ones of the TLB that it has
+    cost: Cost | None = None  # of the check of one access
+
+    @property
+    def is_static(self) -> bool:
+        return self.mechanism == native.BY_STATIC_REGION
+
+    @property
+    def is_dynamic(self) -> bool:
+        return self.mechanism == native.BY_DYNAMIC_REGION
+
+
+@dataclass(frozen=True)
+class PhaseRanges:
+    """Dynamic ranges that a part of a job accesses: by allocation, and how many one instruction can need."""
+
+    path: KeyPath
+    names: tuple[str, ...]
+    ranges: int
+    touch: int
+    changes: int | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """Misses of a component's job. On an MMU they are not counted: `misses` is None."""
+
+    component: str
+    period_ns: int
+    budget_ns: int
+    wcet_ns: int | None
+    slots: int = 0
+    phases: tuple[PhaseRanges, ...] = ()
+    misses: int | None = None
+    cost_ns: int | None = None
+    wcet_with_misses_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Resource:
+    """What there is of one resource, and who has it."""
+
+    number: int
+    name: str
+    limit: int
+    left: int
+    holders: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Admission:
+    system: ComponentSystem
+    platform: Platform
+    checker: Checker
+    served: tuple[Served, ...]
+    jobs: tuple[Job, ...]
+    slots: dict[str, int]  # MPU: dynamic regions of each component
+    resources: tuple[Resource, ...]
+    findings: tuple[Finding, ...]
+
+    def of(self, component: str) -> list[Served]:
+        return [one for one in self.served if one.component == component]
