@@ -150,7 +150,7 @@ def test_an_unknown_platform_is_no_and_names_the_nearest() -> None:
     assert "zcu102" in result["reasons"][0]
 
 
-@pytest.mark.parametrize("kind", ["system", "platform"])
+@pytest.mark.parametrize("kind", ["system", "components", "platform"])
 def test_the_schema_has_every_key_with_closed_mappings(kind: str) -> None:
     code, text = run("schema", kind)
     schema = json.loads(text)
@@ -158,7 +158,11 @@ def test_the_schema_has_every_key_with_closed_mappings(kind: str) -> None:
     assert schema["additionalProperties"] is False
     named = [place for place in schema["$defs"].values() if place.get("type") == "object"]
     assert all(place["additionalProperties"] is False for place in named)
-    expected = {"system": {"domains", "isolation", "flows"}, "platform": {"caches", "load", "memory"}}
+    expected = {
+        "system": {"domains", "isolation", "flows"},
+        "components": {"components", "hardware"},
+        "platform": {"caches", "load", "memory"},
+    }
     assert set(schema["properties"]) >= expected[kind]
 
 

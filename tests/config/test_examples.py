@@ -17,7 +17,8 @@ from bulkhead.config.system import Expectation
 from bulkhead.machine.request import board_of
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "examples").glob("*.yaml"))
+# Systems of components are not run yet: tests/mxu/test_check.py checks them.
+FILES = sorted(file for file in (ROOT / "examples").glob("*.yaml") if not file.name.startswith("mxu-"))
 RUN_BY = {
     "admission": "tests/hosted/test_flows.py",
     "banks": "tests/hosted/test_examples.py",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bulkhead check` says of a system of components: who gets which hardware, what the check of an access costs
-at worst, the misses of jobs, and what is left. For people and as JSON.
+"""What `bulkhead check` says of a system of components: who gets which hardware, what the check of an access
+costs at worst, the misses of jobs, and what is left. For people and as JSON.
 """
 
 from __future__ import annotations
@@ -73,7 +73,12 @@ def components_json(found: Admission) -> dict[str, Any]:
                 "misses_ns": job.cost_ns,
                 "wcet_with_misses_ns": job.wcet_with_misses_ns,
                 "phases": [
-                    {"ranges": list(one.names), "regions": one.ranges, "at_once": one.touch, "changes": one.changes}
+                    {
+                        "ranges": list(one.names),
+                        "regions": one.ranges,
+                        "at_once": one.touch,
+                        "changes": one.changes,
+                    }
                     for one in job.phases
                 ],
             }

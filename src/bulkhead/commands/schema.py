@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead schema`: the JSON Schema of system files (of domains or of components) or platform files, for editors."""
+"""`bulkhead schema`: the JSON Schema of system, component or platform files, for editors."""
 
 from __future__ import annotations
 

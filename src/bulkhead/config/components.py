@@ -29,7 +29,9 @@ def _spec(value: object) -> object:
         if not isinstance(word, str):
             raise problem("wrong-type", f"has {described(word)} in it", allowed)
         if word not in SPECS:
-            raise problem("bad-value", f"{quoted(word)} is no specification", allowed, nearest_of(word, SPECS))
+            raise problem(
+                "bad-value", f"{quoted(word)} is no specification", allowed, nearest_of(word, SPECS)
+            )
     if len(set(words)) != len(words):
         raise problem("duplicate", "has a specification twice", "each once")
     return tuple(words)
@@ -77,7 +79,9 @@ class Phase(Model):
     """A part of a job, and what it accesses in any order; the component's data always count."""
 
     ranges: tuple[Name, ...]
-    changes: Annotated[int, Field(ge=0, le=1 << 48)] | None = None  # accesses to another range than the one before
+    changes: Annotated[int, Field(ge=0, le=1 << 48)] | None = (
+        None  # accesses to another range than the one before
+    )
 
 
 class Component(Model):
@@ -88,9 +92,13 @@ class Component(Model):
     data: Bytes | None = None  # .data and .bss [as much as the board has room for]
     heap: Bytes | None = None  # of malloc() [none]
     memory: tuple[Allocation, ...] = ()
-    period: Nanoseconds | None = None  # of its job [none: it runs when it is called, or when nobody else does]
+    period: Nanoseconds | None = (
+        None  # of its job [none: it runs when it is called, or when nobody else does]
+    )
     budget: Nanoseconds | None = None  # of a job, with its misses [`period`]
-    wcet: Nanoseconds | None = None  # of a job that misses nowhere [not known: the budget has to bear its misses]
+    wcet: Nanoseconds | None = (
+        None  # of a job that misses nowhere [not known: the budget has to bear its misses]
+    )
     phases: tuple[Phase, ...] = ()  # of a job [one, which accesses everything]
     channels: tuple[Name, ...] = ()  # components that it calls
 
@@ -101,7 +109,9 @@ class Hardware(Model):
     system_regions: Annotated[int, Field(ge=1, le=7)] | None = None  # MPU: the kernel's in each component [2]
     eviction: Eviction | None = None  # MPU: which dynamic region a miss evicts [round-robin]
     region: Annotated[Bytes, AfterValidator(_region_size)] | None = None  # MPU: the largest dynamic one [any]
-    locked_entries: Annotated[int, Field(ge=0, le=64)] | None = None  # MMU: of the TLB [all that can be locked]
+    locked_entries: Annotated[int, Field(ge=0, le=64)] | None = (
+        None  # MMU: of the TLB [all that can be locked]
+    )
     ocm: Bytes | None = None  # MMU: for table nodes [all]
     locked_ways: Annotated[int, Field(ge=0, le=64)] | None = None  # MMU: of the L2 cache, for table nodes [0]
 
@@ -123,7 +133,7 @@ class ComponentSystem(Model):
 
 
 def is_component_system(plain: Any) -> bool:
-    """Whether a file's tree is a system of components: it has those, or a key that is nearly that, and no domains."""
+    """Whether a file is a system of components: it has those, or a key that is nearly it, and no domains."""
     if not isinstance(plain, dict) or "domains" in plain:
         return False
     return any(isinstance(key, str) and nearest_of(key, ("components",)) for key in plain)

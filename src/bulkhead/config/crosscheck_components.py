@@ -79,20 +79,26 @@ def _hardware(system: ComponentSystem, platform: Platform) -> Findings:
     for key, most in limits.items():
         asked = getattr(hardware, key)
         if asked is not None and asked > most:
-            yield Finding(("hardware", key), "out-of-range", f"'{platform.name}' has {most}", f"at most {most}")
+            yield Finding(
+                ("hardware", key), "out-of-range", f"'{platform.name}' has {most}", f"at most {most}"
+            )
 
 
 def _names(system: ComponentSystem) -> Findings:
     seen: dict[str, int] = {}
     if len(system.components) > MOST_COMPONENTS:
         cause = f"are {len(system.components)}"
-        yield Finding(("components",), "limit", cause, f"at most {MOST_COMPONENTS} beside memory manager and scheduler")
+        yield Finding(
+            ("components",), "limit", cause, f"at most {MOST_COMPONENTS} beside memory manager and scheduler"
+        )
     for index, component in enumerate(system.components):
         path: KeyPath = ("components", index, "name")
         if component.name in RESERVED_COMPONENTS:
             yield Finding(path, "bad-name", f"'{component.name}' is reserved", "another name")
         if len(component.name) > MOST_NAME:
-            yield Finding(path, "bad-name", f"'{component.name}' is too long", f"at most {MOST_NAME} characters")
+            yield Finding(
+                path, "bad-name", f"'{component.name}' is too long", f"at most {MOST_NAME} characters"
+            )
         if component.name in seen:
             cause = f"'{component.name}' is also components[{seen[component.name]}]"
             yield Finding(path, "duplicate", cause, "a name of its own")
@@ -105,7 +111,9 @@ def _memory(at: KeyPath, component: Component, kernel: Microkernel) -> Findings:
         size = getattr(component, key)
         if size is not None and size > kernel.data_most:
             cause = f"has no room on this board: a component's place is {size_text(kernel.data_most)}"
-            yield Finding((*at, key), "out-of-range", cause, f"at most {size_text(kernel.data_most)}; memory[] for more")
+            yield Finding(
+                (*at, key), "out-of-range", cause, f"at most {size_text(kernel.data_most)}; memory[] for more"
+            )
         if size is not None and size % kernel.frame:
             cause = f"{size} bytes are not whole frames"
             yield Finding((*at, key), "unaligned", cause, f"a multiple of {size_text(kernel.frame)}")
@@ -115,12 +123,21 @@ def _memory(at: KeyPath, component: Component, kernel: Microkernel) -> Findings:
             cause = f"'{one.name}' is memory that each component has"
             yield Finding((*path, "name"), "bad-name", cause, "another name")
         if one.name in seen:
-            yield Finding((*path, "name"), "duplicate", f"'{one.name}' is also memory[{seen[one.name]}]", "a name of its own")
+            yield Finding(
+                (*path, "name"),
+                "duplicate",
+                f"'{one.name}' is also memory[{seen[one.name]}]",
+                "a name of its own",
+            )
         seen.setdefault(one.name, number)
         if one.size > kernel.frames.size:
             cause = f"is more than there is: {size_text(kernel.frames.size)} from {kernel.frames.at:#x} on"
-            yield Finding((*path, "size"), "memory-exhausted", cause, f"at most {size_text(kernel.frames.size)}")
-        elif one.at is not None and not (kernel.frames.at <= one.at and one.at + one.size <= kernel.frames.end):
+            yield Finding(
+                (*path, "size"), "memory-exhausted", cause, f"at most {size_text(kernel.frames.size)}"
+            )
+        elif one.at is not None and not (
+            kernel.frames.at <= one.at and one.at + one.size <= kernel.frames.end
+        ):
             cause = f"{one.at:#x} with {size_text(one.size)} is not in the memory of components"
             allowed = f"{kernel.frames.at:#x} to {kernel.frames.end - 1:#x}"
             yield Finding((*path, "at"), "out-of-range", cause, allowed)
@@ -141,19 +158,30 @@ def _phases(at: KeyPath, component: Component, platform: Platform) -> Findings:
             if name in phase.ranges[:index]:
                 yield Finding(path, "duplicate", f"{quoted(name)} is named twice", "each once")
     if component.phases and component.period is None:
-        yield Finding((*at, "phases"), "conflict", "are parts of a job, and there is no `period`", "a period, or no phases")
+        yield Finding(
+            (*at, "phases"),
+            "conflict",
+            "are parts of a job, and there is no `period`",
+            "a period, or no phases",
+        )
     if component.phases and platform.cores.mpu is None:
         cause = "bound the misses of an MPU's regions, and this platform has an MMU"
-        yield Finding((*at, "phases"), "not-on-platform", cause, "leave them out: the WCET has the cost of each check")
+        yield Finding(
+            (*at, "phases"), "not-on-platform", cause, "leave them out: the WCET has the cost of each check"
+        )
 
 
 def _times(at: KeyPath, component: Component) -> Findings:
     budget = component.budget if component.budget is not None else component.period
     for key in ("budget", "wcet"):
         if getattr(component, key) is not None and component.period is None:
-            yield Finding((*at, key), "conflict", "is of a job, and there is no `period`", "a period, or leave it out")
+            yield Finding(
+                (*at, key), "conflict", "is of a job, and there is no `period`", "a period, or leave it out"
+            )
     if component.period is not None and component.budget is not None and component.budget > component.period:
-        yield Finding((*at, "budget"), "out-of-range", "is more than the period", f"at most {component.period} ns")
+        yield Finding(
+            (*at, "budget"), "out-of-range", "is more than the period", f"at most {component.period} ns"
+        )
     elif component.wcet is not None and budget is not None and component.wcet > budget:
         yield Finding((*at, "wcet"), "out-of-range", "is more than the budget", f"at most {budget} ns")
 
@@ -177,7 +205,9 @@ def _channels(at: KeyPath, component: Component, system: ComponentSystem) -> Fin
             yield Finding(path, "unknown-name", cause, ", ".join(names), nearest_of(name, names))
         elif name in component.channels[:index]:
             yield Finding(path, "duplicate", f"{quoted(name)} is named twice", "each once")
-    callers = [one.name for one in system.components if component.name in one.channels and one is not component]
+    callers = [
+        one.name for one in system.components if component.name in one.channels and one is not component
+    ]
     if component.period is not None and callers:
         cause = f"runs when {callers[0]} calls it, in its caller's time"
         yield Finding((*at, "period"), "conflict", cause, "no period, or no channel to it")

@@ -43,7 +43,7 @@ def has_components(path: str | Path) -> bool:
 def load_components(
     path: str | Path, overrides: Sequence[str] = (), *, unprotected: bool = False
 ) -> LoadedComponents:
-    """Load a file that has_components(), and the platform that it names. `unprotected`: best effort for all."""
+    """Load a file that has_components(), and the platform that it names. `unprotected`: all best effort."""
     path = system_path(path)
     file = str(path)
     source = read_file(path, file)
@@ -60,7 +60,9 @@ def load_components(
         system = _best_effort(system)
     if system is not None and platform is not None:
         reported = {problem.key for problem in wrong}
-        findings = [one for one in check_components(system, platform) if not is_below(key_text(one.path), reported)]
+        findings = [
+            one for one in check_components(system, platform) if not is_below(key_text(one.path), reported)
+        ]
         problems += [locate(finding, root, file) for finding in findings]
     digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
     unique = tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file != file, p.file, p.line, p.column)))

@@ -32,9 +32,13 @@ class Microkernel(Section):
     slot: Place  # the same for stack and data: in its middle the stack ends and the data begin
     stack: Bytes  # of a component that does not say it
     manager: Bytes  # data of the memory manager, at the first frame
-    tables: Annotated[int, Field(ge=0, le=1024)] = 0  # MMU: frames for each component's table nodes in plain memory
+    tables: Annotated[int, Field(ge=0, le=1024)] = (
+        0  # MMU: frames for each component's table nodes in plain memory
+    )
     asids: Annotated[int, Field(ge=0, le=255)] = 0  # MMU: of components
-    entries: tuple[Bytes, ...] = ()  # MMU: sizes of the mappings that it makes, which are those that it can lock
+    entries: tuple[
+        Bytes, ...
+    ] = ()  # MMU: sizes of the mappings that it makes, which are those that it can lock
 
     @model_validator(mode="after")
     def _shaped(self) -> Self:

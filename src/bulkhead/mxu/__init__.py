@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Systems of components (X9): what each allocation gets of the hardware that checks accesses, by core/'s policy."""
+"""Systems of components (X9): which hardware checks the accesses to each allocation, by core/'s policy."""

@@ -26,7 +26,7 @@ OF_NODES = (native.OCM_BYTES, native.WAY_BYTES, native.ASIDS)
 
 
 def admit(system: ComponentSystem, platform: Platform) -> Admission:
-    """Of a system that was cross-checked. What is refused is a finding, and the rest is admitted beside it."""
+    """Of a system that was cross-checked. What is refused is a finding; the rest is admitted beside it."""
     checker = checker_of(system, platform)
     books = _Books(system, platform, checker, books_of(checker, len(system.components)))
     for asked in _asked(system, checker):
@@ -48,7 +48,7 @@ class _Books:
     system: ComponentSystem
     platform: Platform
     checker: Checker
-    memory: native.Memory
+    memory: native.NativeMemory
     served: list[Served] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)  # components without something that they asked for
@@ -93,7 +93,9 @@ class _Books:
                 given = self.memory.give(self.checker.kernel.tables)
             if not given:
                 path: KeyPath = ("components", max(0, number - OWN_COMPONENTS))
-                cause = "has no room for what the kernel keeps of it: what is at fixed addresses takes all frames"
+                cause = (
+                    "has no room for what the kernel keeps of it: what is at fixed addresses takes all frames"
+                )
                 self.findings.append(Finding(path, "mxu-enomem", cause))
 
     def finished(self, one: Served) -> Served:
@@ -117,8 +119,7 @@ class _Books:
         return names.index(component)
 
     def resources(self) -> Iterator[Resource]:
-        """What all components share. The regions of an MPU are each component's own; the kernel has the rest of
-        the memory."""
+        """What all components share. The regions of an MPU are each component's own."""
         names = [*SYSTEM_COMPONENTS, *(one.name for one in self.system.components)]
         for number in (native.LOCKED_ENTRIES, *OF_NODES) if self.checker.mmu else ():
             if number == native.LOCKED_ENTRIES:
@@ -147,8 +148,12 @@ def _asked(system: ComponentSystem, checker: Checker) -> Iterator[Asked]:
     kernel = checker.kernel
     stack_spec = () if checker.mmu else ("deterministic",)  # an exception stores its frame there (X4)
     for number, name in enumerate(SYSTEM_COMPONENTS):
-        at, nbytes = (kernel.frames.at, kernel.manager) if number == 0 else (kernel.data_at(1), kernel.data_most)
-        yield Asked(number, name, "stack", (), kernel.stack, stack_spec, at=kernel.stack_at(number, kernel.stack))
+        at, nbytes = (
+            (kernel.frames.at, kernel.manager) if number == 0 else (kernel.data_at(1), kernel.data_most)
+        )
+        yield Asked(
+            number, name, "stack", (), kernel.stack, stack_spec, at=kernel.stack_at(number, kernel.stack)
+        )
         yield Asked(number, name, "data", (), nbytes, (), at=at)
     for index, component in enumerate(system.components):
         number, path = index + OWN_COMPONENTS, ("components", index)
@@ -164,7 +169,9 @@ def _asked(system: ComponentSystem, checker: Checker) -> Iterator[Asked]:
             if one.at is not None:
                 place: KeyPath = ("components", index, "memory", i)
                 number = index + OWN_COMPONENTS
-                yield Asked(number, component.name, one.name, place, one.size, one.spec, one.rights, at=one.at)
+                yield Asked(
+                    number, component.name, one.name, place, one.size, one.spec, one.rights, at=one.at
+                )
 
 
 def _with_room(system: ComponentSystem) -> Iterator[Asked]:
@@ -176,7 +183,15 @@ def _with_room(system: ComponentSystem) -> Iterator[Asked]:
                 path: KeyPath = ("components", index, "memory", i)
                 shared_id = names.index(one.shared) + 1 if one.shared is not None else 0
                 yield Asked(
-                    number, component.name, one.name, path, one.size, one.spec, one.rights, one.shared, shared_id
+                    number,
+                    component.name,
+                    one.name,
+                    path,
+                    one.size,
+                    one.spec,
+                    one.rights,
+                    one.shared,
+                    shared_id,
                 )
         if component.heap is not None:
             path = ("components", index, "heap")
@@ -196,7 +211,9 @@ def _jobs(
         if component.period is None or component.name in books.refused:
             continue
         own = [one for one in served if one.component == component.name]
-        job, findings = job_of(index, component, platform, books.checker, own, slots.get(component.name, 0), at_once)
+        job, findings = job_of(
+            index, component, platform, books.checker, own, slots.get(component.name, 0), at_once
+        )
         jobs.append(job)
         books.findings += findings
     return tuple(jobs), slots

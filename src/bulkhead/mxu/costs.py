@@ -48,13 +48,20 @@ def translation_cost(platform: Platform, mechanism: int) -> Cost:
     assert tlb is not None
     main = tlb.l2.hit if tlb.l2 is not None else 0
     if mechanism == native.BY_LOCKED_ENTRY:
-        return Cost(main, _ns(platform, main), f"main TLB {main}, for each page", _sources(("cores.tlb.l2", tlb.l2)))
+        return Cost(
+            main, _ns(platform, main), f"main TLB {main}, for each page", _sources(("cores.tlb.l2", tlb.l2))
+        )
     if mechanism not in (native.BY_OCM, native.BY_LOCKED_WAY):
         return Cost(None, None, *_alone(platform))
     l2, ocm = platform.caches.get("l2"), platform.ocm
     node = l2.latency if l2 is not None else None
     used: list[tuple[str, Section | None]] = [("cores.tlb", tlb), ("caches.l2", l2)]
-    if mechanism == native.BY_OCM and ocm is not None and ocm.latency is not None and platform.cores.frequency:
+    if (
+        mechanism == native.BY_OCM
+        and ocm is not None
+        and ocm.latency is not None
+        and platform.cores.frequency
+    ):
         node = -(-ocm.latency * platform.cores.frequency // (NS_PER_S * PS_PER_NS))
         used = [("cores.tlb", tlb), ("ocm", ocm)]
     if node is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform and a system file give all components together, as core/ takes it, and the manager's books."""
+"""What a platform and a system file give all components together, as core/ has it; the manager's books."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Checker:
     def policy_name(self) -> str:
         return native.POLICIES[self.policy]
 
-    def native(self) -> native.Hardware:
+    def native(self) -> native.NativeHardware:
         found = native.mxu().Hardware()
         found.mmu = self.mmu
         found.limits = list(self.limits)
@@ -73,7 +73,7 @@ def checker_of(system: ComponentSystem, platform: Platform) -> Checker:
     )
 
 
-def books_of(checker: Checker, components: int) -> native.Memory:
+def books_of(checker: Checker, components: int) -> native.NativeMemory:
     """Without any allocation. `components`: of the system file."""
     kernel = checker.kernel
     found = native.mxu().Memory(

@@ -72,14 +72,18 @@ def _numbers(phase: PhaseRanges) -> tuple[int, int, int]:
 
 def _unbounded(component: Component, checker: Checker, slots: int, phase: PhaseRanges) -> Finding:
     what = "a phase" if component.phases else "the job"
+    kept = native.mxu().kept(checker.policy, slots)
     cause = (
-        f"{what} of '{component.name}' accesses {phase.ranges} dynamic regions ({', '.join(phase.names)}), and "
-        f"it has {slots}, evicted by {checker.policy_name}: its misses have no bound"
+        f"{what} of '{component.name}' accesses {phase.ranges} dynamic regions ({', '.join(phase.names)}), "
+        f"and it has {slots}, of which {checker.policy_name} surely keeps {kept}: its misses have no bound"
     )
-    allowed = f"at most {slots} in a phase, `changes` as a bound of them, or `deterministic` for what is used most"
-    if not component.phases:
-        allowed = f"`phases` of at most {slots} each, or `deterministic` for what is used most"
-    return Finding(phase.path, "misses-unbounded", cause, allowed)
+    fewer = f"`phases` of at most {kept}, each" if not component.phases else f"at most {kept} in a phase,"
+    return Finding(
+        phase.path,
+        "misses-unbounded",
+        cause,
+        f"{fewer} with `data`; `changes` as a bound; or `deterministic` for what is used most",
+    )
 
 
 def _too_long(path: KeyPath, component: Component, job: Job) -> Finding:
@@ -89,4 +93,6 @@ def _too_long(path: KeyPath, component: Component, job: Job) -> Finding:
         f"of {job.budget_ns} ns does not bear a job of '{component.name}': {wcet}{job.misses} misses of "
         f"{job.cost_ns} ns together are {job.wcet_with_misses_ns} ns"
     )
-    return Finding((*path, key), "misses-too-costly", cause, f"at least {job.wcet_with_misses_ns} ns, or fewer misses")
+    return Finding(
+        (*path, key), "misses-too-costly", cause, f"at least {job.wcet_with_misses_ns} ns, or fewer misses"
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What admission found out about a system of components: for `check`, and for whoever builds an image of it."""
+"""What admission found out about a system of components: for `check`, and for who builds an image of it."""
 
 from __future__ import annotations
 

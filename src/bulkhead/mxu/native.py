@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """core/'s policy of memory access control, compiled: builds the module when it is out of date, and loads it.
 
-The numbers of core/mxu.h, core/mxu_eviction.h and core/mxu_mpu.h that cross stand here. Nothing is decided here.
+The numbers of core/mxu.h, core/mxu_eviction.h and core/mxu_mpu.h that cross stand here. Nothing is decided.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NODES, RECORDS, FRAMES, NO_RESOURCE = range(7, 11)
 POLICIES = ("round-robin", "random", "bit-plru")  # enum mxu_policy
 
 
-class Hardware(Protocol):
+class NativeHardware(Protocol):
     mmu: bool
     limits: Sequence[int]
     system_regions: int
@@ -42,7 +42,7 @@ class Hardware(Protocol):
     def levels(self, *, ocm: int, way: int, color: int) -> None: ...
 
 
-class Request(Protocol):
+class NativeRequest(Protocol):
     spec: int
     regions: int
     regions_used: int
@@ -62,13 +62,13 @@ class Answer(Protocol):
     left: int
 
 
-class Account(Protocol):
-    def admit(self, request: Request) -> tuple[int, Answer]: ...
+class NativeAccount(Protocol):
+    def admit(self, request: NativeRequest) -> tuple[int, Answer]: ...
     def release(self, answer: Answer) -> None: ...
     def left(self, resource: int) -> int: ...
 
 
-class Memory(Protocol):
+class NativeMemory(Protocol):
     """The memory manager's books; allocations and components by number."""
 
     def mpu(self, policy: int, most_region_bits: int) -> None: ...
@@ -94,20 +94,20 @@ class Memory(Protocol):
     def is_sound(self) -> bool: ...
 
 
-class Dynamic(Protocol):
+class NativeDynamic(Protocol):
     """struct mxu_dynamic: slots, policy, cost of a refill."""
 
 
 class Mxu(Protocol):
     """The module (bindings/mxu). What is out of range is a ValueError."""
 
-    def Hardware(self) -> Hardware: ...  # noqa: N802
-    def Request(self) -> Request: ...  # noqa: N802
-    def Account(self, hardware: Hardware) -> Account: ...  # noqa: N802
-    def Dynamic(self, slots: int, policy: int, refill_ns: int) -> Dynamic: ...  # noqa: N802
+    def Hardware(self) -> NativeHardware: ...  # noqa: N802
+    def Request(self) -> NativeRequest: ...  # noqa: N802
+    def Account(self, hardware: NativeHardware) -> NativeAccount: ...  # noqa: N802
+    def Dynamic(self, slots: int, policy: int, refill_ns: int) -> NativeDynamic: ...  # noqa: N802
     def Memory(  # noqa: N802
         self,
-        hardware: Hardware,
+        hardware: NativeHardware,
         *,
         first: int,
         frame_bits: int,
@@ -116,15 +116,15 @@ class Mxu(Protocol):
         allocations: int,
         ranges: int,
         nodes: int,
-    ) -> Memory: ...
+    ) -> NativeMemory: ...
     def regions(self, first: int, last: int, most_bits: int) -> list[tuple[int, int]]: ...
     def fit(self, nbytes: int, /) -> tuple[int, int, int]: ...
     def locked_entries(self, virtual_first: int, physical_first: int, bytes: int, sizes: int) -> int: ...  # noqa: A002
     def armv7a_table_bytes(self, spans: Sequence[tuple[int, int]]) -> int: ...
     def admit_job(
-        self, phases: Sequence[tuple[int, int, int]], dynamic: Dynamic, wcet_ns: int, budget_ns: int
+        self, phases: Sequence[tuple[int, int, int]], dynamic: NativeDynamic, wcet_ns: int, budget_ns: int
     ) -> tuple[int, int, int, int]: ...
-    def instruction_misses(self, touch: int, dynamic: Dynamic) -> int: ...
+    def instruction_misses(self, touch: int, dynamic: NativeDynamic) -> int: ...
     def kept(self, policy: int, slots: int) -> int: ...
     def status_name(self, status: int, /) -> str: ...
     def mechanism_name(self, mechanism: int, /) -> str: ...
@@ -136,7 +136,9 @@ def mxu() -> Mxu:
     """Raises BuildFailed, or MissingTool where it cannot be built."""
     core_modules()
     path = compiled_path("bindings/mxu", MODULE)
-    return cast("Mxu", load_compiled(path, MODULE, "the compiled policy of memory access control", "was not built"))
+    return cast(
+        "Mxu", load_compiled(path, MODULE, "the compiled policy of memory access control", "was not built")
+    )
 
 
 def spec_flags(words: Sequence[str]) -> int:

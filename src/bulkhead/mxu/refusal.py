@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why core/ refuses an allocation, in the terms of the system file: the range, its specification, what is used
-up and by whom, and what would help.
+"""Why core/ refuses an allocation, in the terms of the system file: the range, its specification, what is
+used up and by whom, and what would help.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ def refused(
     resources: Sequence[Resource],
 ) -> Finding:
     code = native.mxu().status_name(status).lower().replace("_", "-")
+    if status == native.EEXIST and asked.shared is not None:
+        cause = f"'{asked.component}' has the shared memory '{asked.shared}' already"
+        return Finding(_key(asked, "shared"), code, f"{asked.text}: {cause}", "once in each component")
     if status == native.EEXIST:
         return Finding(_key(asked, "at"), code, *_overlap(asked, served))
     if status == native.EMISMATCH:
@@ -57,9 +60,11 @@ def refused(
         return Finding(_key(asked, "size"), code, *_no_memory(asked, answer, served))
     path = _key(asked, "spec") if asked.spec else asked.path
     if answer.lacking == native.REGIONS:
-        crossing = "deterministic" not in asked.spec or answer.taken[native.REGIONS] > 0
-        explain = _crossing if crossing else _regions
-        return Finding(path, code, *explain(asked, answer, checker, served))
+        if (
+            "deterministic" not in asked.spec or answer.taken[native.REGIONS] > 0
+        ):  # the regions themselves are there
+            return Finding(path, code, *_crossing(asked, answer, checker, served))
+        return Finding(path, code, *_regions(asked, status, answer, checker, served))
     if answer.lacking == native.LOCKED_ENTRIES:
         return Finding(path, code, *_entries(asked, answer, checker, resources))
     return Finding(path, code, *_placement(asked, answer, checker, resources))
@@ -76,15 +81,18 @@ def _holders(holders: Sequence[tuple[str, int]], *, in_bytes: bool = False) -> s
 
 
 def _regions(
-    asked: Asked, answer: native.Answer, checker: Checker, served: Sequence[Served]
+    asked: Asked, status: int, answer: native.Answer, checker: Checker, served: Sequence[Served]
 ) -> tuple[str, str]:
     total = checker.limits[native.REGIONS]
     own = [(one.name, one.ranges) for one in served if one.component == asked.component and one.is_static]
     held = [("the system", checker.system_regions), *own, ("kept for misses", 1)]
+    takes = f"{asked.text} takes {answer.needed} static region{'s' if answer.needed != 1 else ''}"
     cause = (
-        f"{asked.text} takes {answer.needed} static region{'s' if answer.needed != 1 else ''}, and "
-        f"{answer.left} of {total} are left in '{asked.component}': used up by {_holders(held)}"
+        f"{takes}, and {answer.left} of {total} are left in '{asked.component}': used up by {_holders(held)}"
     )
+    if status == native.ENOHW:  # then `left` is what a component without static regions could have
+        kept = f"{checker.system_regions} are the system's and one is kept for misses"
+        cause = f"{takes}, and a component can have {answer.left} of {total}: {kept}"
     size, align, block = native.mxu().fit(asked.nbytes)
     dynamic = "without `deterministic` it gets a dynamic one"
     if answer.needed > 1 and size:
@@ -100,8 +108,8 @@ def _crossing(
     static = [(one.name, one.ranges) for one in served if one.component == asked.component and one.is_static]
     held = [("the system", checker.system_regions), *static]
     cause = (
-        f"with {asked.text} an instruction of '{asked.component}' can need {answer.needed} dynamic regions at "
-        f"once, and {checker.policy_name} surely keeps {answer.left} of them: used up by {_holders(held)}"
+        f"with {asked.text} an instruction of '{asked.component}' can need {answer.needed} dynamic regions "
+        f"at once, and {checker.policy_name} surely keeps {answer.left} of them: used up by {_holders(held)}"
     )
     return cause, "ranges with 128 bytes or more between them, or fewer `deterministic` ones"
 
@@ -111,14 +119,20 @@ def _entries(
 ) -> tuple[str, str]:
     sizes = [size_text(size) for size in checker.kernel.entries]
     if answer.needed == 0:
-        return f"no lockable TLB entries map {asked.text}", f"whole entries of {', '.join(sizes)}, aligned to their size"
+        return (
+            f"no lockable TLB entries map {asked.text}",
+            f"whole entries of {', '.join(sizes)}, aligned to their size",
+        )
     held = _of(resources, native.LOCKED_ENTRIES)
     limit = checker.limits[native.LOCKED_ENTRIES]
     cause = (
         f"{asked.text} takes {answer.needed} locked TLB entr{'ies' if answer.needed != 1 else 'y'}, and "
         f"{answer.left} of {limit} are left: used up by {_holders(held)}"
     )
-    return cause, f"aligned sizes of one entry ({', '.join(sizes)}), or `l2`, which places table nodes instead"
+    return (
+        cause,
+        f"aligned sizes of one entry ({', '.join(sizes)}), or `l2`, which places table nodes instead",
+    )
 
 
 def _placement(
@@ -126,12 +140,14 @@ def _placement(
 ) -> tuple[str, str]:
     in_bytes = answer.lacking in IN_BYTES
     limit = checker.limits[answer.lacking]
-    needed, left, of = (size_text(one) if in_bytes else str(one) for one in (answer.needed, answer.left, limit))
+    needed, left, of = (
+        size_text(one) if in_bytes else str(one) for one in (answer.needed, answer.left, limit)
+    )
     name = native.mxu().resource_name(answer.lacking).removeprefix("bytes ").removeprefix("of ")
     what = "table nodes of its component" if in_bytes else "itself"
     cause = (
-        f"{asked.text} takes {needed} for {what}, and of {of} {name} {left} {'is' if in_bytes else 'are'} left: "
-        f"used up by {_holders(_of(resources, answer.lacking), in_bytes=in_bytes)}"
+        f"{asked.text} takes {needed} for {what}, and of {of} {name} {left} {'is' if in_bytes else 'are'} "
+        f"left: used up by {_holders(_of(resources, answer.lacking), in_bytes=in_bytes)}"
     )
     more = size_text(answer.needed - answer.left) if in_bytes else str(answer.needed - answer.left)
     return cause, f"{more} more in `hardware.ocm` or `hardware.locked_ways`, or a section for `deterministic`"
@@ -144,7 +160,9 @@ def _of(resources: Sequence[Resource], number: int) -> Sequence[tuple[str, int]]
 def _overlap(asked: Asked, served: Sequence[Served]) -> tuple[str, str]:
     at = asked.at or 0
     others = [one for one in served if at < one.at + one.nbytes and one.at < at + asked.nbytes]
-    names = ", ".join(f"{one.component}.{one.name} ({one.at:#x} to {one.at + one.nbytes - 1:#x})" for one in others)
+    names = ", ".join(
+        f"{one.component}.{one.name} ({one.at:#x} to {one.at + one.nbytes - 1:#x})" for one in others
+    )
     return f"{asked.text} overlaps {names}", "an address that is free, or no `at`"
 
 

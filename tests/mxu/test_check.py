@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead check` of systems of components: examples, the JSON object, and what other commands say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bulkhead.config.load import load_system
+
+from ..command_line import invoked, run, run_json
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PROTECTED, UNPROTECTED, TABLES = (
+    EXAMPLES / f"mxu-{name}.yaml" for name in ("protected", "unprotected", "tables")
+)
+
+
+@pytest.mark.req("X9")
+def test_x9_the_protected_sensor_misses_once_and_the_unprotected_one_two_thousand_times() -> None:
+    code, result = run_json("check", PROTECTED, UNPROTECTED)
+    assert code == 0
+    sensor, both = (file["promised"]["jobs"][0] for file in result["files"])
+    assert (sensor["component"], sensor["misses"]) == ("sensor", 1)
+    assert both["misses"] > 2000 and both["misses_ns"] == both["misses"] * 1658
+    memory = {one["name"]: one for one in result["files"][0]["promised"]["components"][0]["memory"]}
+    assert memory["samples"]["hardware"] == "static region" and memory["samples"]["check"]["cycles"] == 0
+    assert memory["log"]["hardware"] == "dynamic region" and memory["log"]["check"]["cycles"] == 358
+    assert memory["log"]["check"]["sources"]
+
+
+@pytest.mark.req("X9")
+def test_x9_unprotected_drops_every_specification() -> None:
+    _, kept = run_json("check", PROTECTED)
+    code, dropped = run_json("check", PROTECTED, "--unprotected")
+    assert code == 0
+    misses = [one["files"][0]["promised"]["jobs"][0]["misses"] for one in (kept, dropped)]
+    assert misses[0] < misses[1]
+    memory = dropped["files"][0]["promised"]["components"][0]["memory"]
+    assert [one["name"] for one in memory if one["hardware"] == "static region"] == ["stack"]
+
+
+@pytest.mark.req("X9")
+def test_x9_people_see_hardware_costs_misses_and_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    code, text = run("check", TABLES)
+    assert code == 0
+    words = " ".join(text.split())
+    for said in ("locked TLB entry", "in part", "OCM", "no bound", "ASIDs", "sensor.samples 1"):
+        assert said in words, said
+    assert "1 of 1 file ok, 0 errors, not checked in full" in words
+    _, text = run("check", PROTECTED)
+    assert "38.3 µs of the budget left" in text
+
+
+@pytest.mark.req("X9")
+def test_x9_one_key_can_be_set_and_a_refusal_has_its_place() -> None:
+    more = ("--set", "hardware.system_regions=3", "--set", "components.sensor.memory.log.spec=deterministic")
+    code, result = run_json("check", PROTECTED, *more)
+    assert code == 1
+    (error,) = result["files"][0]["errors"]
+    assert error["code"] == "mxu-ebusy" and error["key"] == "components[0].memory[3].spec"
+    assert result["files"][0]["promised"] is None
+
+
+@pytest.mark.parametrize("command", ["plan", "run", "build"])
+def test_x9_other_commands_refuse_components_in_one_line(command: str, tmp_path: Path) -> None:
+    extra = ["-o", tmp_path / "image"] if command == "build" else []
+    done = invoked(command, PROTECTED, *extra)
+    assert done.exit_code == 1
+    assert "[not-a-hypervisor-system]" in done.stderr
+
+
+def test_x9_the_loader_of_domains_says_that_they_are_components() -> None:
+    assert [one.code for one in load_system(PROTECTED).problems] == ["not-a-hypervisor-system"]
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("mxu-*.yaml")), ids=lambda file: file.stem)
+def test_x9_the_first_comment_of_an_example_has_commands_that_work(file: Path) -> None:
+    lines = file.read_text().splitlines()
+    comment = [line[1:].strip() for line in lines[: lines.index("bulkhead: 1")]]
+    commands = [line.split("  ")[0].split() for line in comment if line.startswith("./bulkhead")]
+    assert commands and any("`run` does not take" in line for line in comment)
+    for _, command, name, *options in commands:
+        assert name == f"examples/{file.name}"
+        assert run(command, file, *options)[0] == 0
