@@ -18,8 +18,9 @@ from bulkhead.planning.plan import PlanningError, plan_memory
 from ..platforms import platform
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(path.stem for path in (ROOT / "platforms").glob("*.yaml"))
-DESCRIBED_ONLY = ["rpi2", "stm32f767", "zcu104", "zynq7020"]
+EMULATED_ONLY = {"mps2-an500"}  # a board of the emulator whose memory system nobody simulates
+NAMES = sorted({path.stem for path in (ROOT / "platforms").glob("*.yaml")} - EMULATED_ONLY)
+DESCRIBED_ONLY = ["mps2-an500", "rpi2", "stm32f767", "xilinx-zynq-a9", "zcu104", "zynq7020"]
 
 
 def wrong(tmp_path: Path, name: str, old: str, new: str) -> list[tuple[str, str, bool]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bulkhead.config.load import load_system
+from bulkhead.report.numbers import duration
 
 from ..command_line import invoked, run, run_json
 
@@ -39,6 +40,19 @@ def test_x9_unprotected_drops_every_specification() -> None:
     assert misses[0] < misses[1]
     memory = dropped["files"][0]["promised"]["components"][0]["memory"]
     assert [one["name"] for one in memory if one["hardware"] == "static region"] == ["stack"]
+
+
+@pytest.mark.req("X9")
+def test_x9_the_documentation_has_the_figures_that_check_says() -> None:
+    said = (EXAMPLES.parent / "docs/mxu.md").read_text()
+    for title, arguments in (
+        ("protected", (PROTECTED,)),
+        ("protected, with `--unprotected`", (PROTECTED, "--unprotected")),
+        ("unprotected", (UNPROTECTED,)),
+    ):
+        job = run_json("check", *arguments)[1]["files"][0]["promised"]["jobs"][0]
+        cost = duration(job["misses_ns"]).replace("µ", "u")
+        assert f"| {title} | {job['misses']:,} | {cost} |" in said
 
 
 @pytest.mark.req("X9")

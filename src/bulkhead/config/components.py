@@ -20,21 +20,28 @@ OWN = ("stack", "data", "heap")  # allocations that each component has, and that
 RESERVED = (*OWN, "code")
 
 
-def _spec(value: object) -> object:
-    words = (value,) if isinstance(value, str) else value
-    allowed = f"a list of {', '.join(SPECS)}"
-    if not isinstance(words, (tuple, list)):
+def _word(value: object) -> object:
+    allowed = ", ".join(SPECS)
+    if not isinstance(value, str):
         raise problem("wrong-type", f"is {described(value)}", allowed)
-    for word in words:
-        if not isinstance(word, str):
-            raise problem("wrong-type", f"has {described(word)} in it", allowed)
-        if word not in SPECS:
-            raise problem(
-                "bad-value", f"{quoted(word)} is no specification", allowed, nearest_of(word, SPECS)
-            )
-    if len(set(words)) != len(words):
+    if value not in SPECS:
+        raise problem("bad-value", f"{quoted(value)} is no specification", allowed, nearest_of(value, SPECS))
+    return value
+
+
+def _words(value: object) -> object:
+    """A list; one word stands for a list of it."""
+    if isinstance(value, str):
+        return (_word(value),)
+    if not isinstance(value, (tuple, list)):
+        raise problem("wrong-type", f"is {described(value)}", f"a list of {', '.join(SPECS)}")
+    return tuple(value)
+
+
+def _each_once(value: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(value)) != len(value):
         raise problem("duplicate", "has a specification twice", "each once")
-    return tuple(words)
+    return value
 
 
 def _region_size(value: int) -> int:
@@ -44,8 +51,9 @@ def _region_size(value: int) -> int:
 
 
 Spec = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_spec),
+    tuple[Annotated[str, BeforeValidator(_word)], ...],
+    BeforeValidator(_words),
+    AfterValidator(_each_once),
     WithJsonSchema(
         {"anyOf": [{"enum": list(SPECS)}, {"type": "array", "items": {"enum": list(SPECS)}}], "default": []}
     ),
