@@ -26,6 +26,7 @@ class LoadedComponents:
     system: ComponentSystem | None
     platform: Platform | None
     problems: tuple[Problem, ...] = ()
+    notices: tuple[Problem, ...] = ()
     root: Node | None = None
     platform_sha256: str = ""
 
@@ -66,7 +67,7 @@ def load_components(
         problems += [locate(finding, root, file) for finding in findings]
     digest = hashlib.sha256(platform_source.text.encode()).hexdigest() if platform_source else ""
     unique = tuple(sorted(dict.fromkeys(problems), key=lambda p: (p.file != file, p.file, p.line, p.column)))
-    return LoadedComponents(file, system if not problems else None, platform, unique, root, digest)
+    return LoadedComponents(file, system if not problems else None, platform, unique, (), root, digest)
 
 
 def _best_effort(system: ComponentSystem) -> ComponentSystem:

@@ -334,7 +334,9 @@ class System(Model):
     hypervisor: Hypervisor = Hypervisor()
     isolation: Isolation = Isolation()
     regulation: Regulation | None = None
-    domains: tuple[Domain, ...] = Field(min_length=1)
+    domains: tuple[Domain, ...] = Field(
+        min_length=1, description="a list of domains, or `components` in a system of the microkernel"
+    )
     broker: Broker | None = None
     flows: tuple[Flow, ...] = ()
     run: Run = Run()
