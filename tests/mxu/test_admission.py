@@ -220,3 +220,47 @@ def test_x9_two_ranges_side_by_side_cost_an_access_two_refills(tmp_path: Path) -
     for task, refills in ((beside, 2), (gap, 1)):
         cost = of(admitted(tmp_path, system("mps2-an500", task)), task["name"], "a").cost
         assert cost is not None and cost.cycles == refills * 98
+
+
+@pytest.mark.req("X9")
+def test_x9_fixed_addresses_come_first_wherever_they_stand_in_the_file(tmp_path: Path) -> None:
+    free = component("free", memory("m", "16 KiB"))
+    at = of(admitted(tmp_path, system(MPU, free)), "free", "m").at
+    both = system(MPU, free, component("fixed", memory("m", "16 KiB", at=at)))
+    found = admitted(tmp_path, both)
+    assert of(found, "fixed", "m").at == at != of(found, "free", "m").at
+
+
+@pytest.mark.req("X9")
+@pytest.mark.parametrize(("platform", "given_kib"), [(MPU, 25), (MMU, 28 + 16)])
+def test_x9_what_the_kernel_keeps_of_components_is_no_memory_that_is_left(
+    platform: str, given_kib: int, tmp_path: Path
+) -> None:
+    """The kernel's ranges and table nodes of two components and the scheduler."""
+    found = admitted(tmp_path, system(platform, component("one"), component("two")))
+    row = next(one for one in found.resources if one.number == native.FRAMES)
+    assert row.limit - row.left - sum(amount for _, amount in row.holders) == 3 * given_kib * KIB
+
+
+@pytest.mark.req("X1")
+def test_x1_memory_is_shared_by_those_who_name_it_alike_and_counted_once(tmp_path: Path) -> None:
+    first = component("first", memory("a", "8 KiB", shared="left"), memory("b", "8 KiB", shared="right"))
+    second = component("second", memory("b", "8 KiB", shared="right"), memory("c", "8 KiB", shared="third"))
+    found = admitted(tmp_path, system(MPU, first, second))
+    places = [
+        of(found, *key).at for key in (("first", "a"), ("first", "b"), ("second", "b"), ("second", "c"))
+    ]
+    assert places[1] == places[2] and len(set(places)) == 3
+    row = dict(next(one for one in found.resources if one.number == native.FRAMES).holders)
+    assert row["first"] - row["second"] == 8 * KIB
+
+
+@pytest.mark.req("X5")
+def test_x5_table_nodes_of_a_component_move_together_and_all_its_ranges_say_so(tmp_path: Path) -> None:
+    small = memory("small", "64 KiB", "l2", at=0x01800000)
+    hardware = {"ocm": "17 KiB", "locked_ways": 1}
+    alone = admitted(tmp_path, system(MMU, component("task", small, data="4 KiB"), hardware=hardware))
+    assert of(alone, "task", "small").mechanism == native.BY_OCM
+    other = memory("other", "64 KiB", "l2", at=0x01900000)
+    both = admitted(tmp_path, system(MMU, component("task", small, other), hardware=hardware))
+    assert {of(both, "task", name).mechanism for name in ("small", "other")} == {native.BY_LOCKED_WAY}
