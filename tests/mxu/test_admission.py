@@ -264,3 +264,21 @@ def test_x5_table_nodes_of_a_component_move_together_and_all_its_ranges_say_so(t
     other = memory("other", "64 KiB", "l2", at=0x01900000)
     both = admitted(tmp_path, system(MMU, component("task", small, other), hardware=hardware))
     assert {of(both, "task", name).mechanism for name in ("small", "other")} == {native.BY_LOCKED_WAY}
+
+
+@pytest.mark.req("X4")
+def test_x4_a_static_range_that_leaves_an_access_too_few_dynamic_regions_is_refused_for_that(
+    tmp_path: Path,
+) -> None:
+    at = 0xC0200000
+    beside = [memory("front", "8 KiB", at=at), memory("back", "8 KiB", at=at + 8 * KIB)]
+    statics = [memory(f"s{i}", "4 KiB", "deterministic") for i in range(4)]
+    apart_by_a_gap = [memory("front", "8 KiB", at=at), memory("back", "8 KiB", at=at + 16 * KIB)]
+    quiet = {"spec": "deterministic", "data": "4 KiB"}
+    admitted(tmp_path, system(MPU, component("task", *apart_by_a_gap, *statics[:3], **quiet)))
+    _, problems = checked(tmp_path, system(MPU, component("task", *beside, *statics[:3], **quiet)))
+    (problem,) = problems
+    assert problem.key == "components[0].memory[4].spec"
+    assert "can need 2 dynamic regions at once, and round-robin surely keeps 1" in problem.cause
+    _, problems = checked(tmp_path, system(MPU, component("task", *apart_by_a_gap, *statics, **quiet)))
+    assert ["takes 1 static region, and 0 of 8 are left" in one.cause for one in problems] == [True]

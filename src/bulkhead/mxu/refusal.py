@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bulkhead.config.components import OWN
 from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.mxu import native
-from bulkhead.mxu.hardware import MOST_RANGES, Checker
+from bulkhead.mxu.hardware import ANY_REGION_BITS, MOST_RANGES, Checker
 from bulkhead.mxu.model import Resource, Served
 from bulkhead.units import size_text
 
@@ -60,9 +60,7 @@ def refused(
         return Finding(_key(asked, "size"), code, *_no_memory(asked, answer, served))
     path = _key(asked, "spec") if asked.spec else asked.path
     if answer.lacking == native.REGIONS:
-        if (
-            "deterministic" not in asked.spec or answer.taken[native.REGIONS] > 0
-        ):  # the regions themselves are there
+        if "deterministic" not in asked.spec or _has_regions(asked, checker, served):
             return Finding(path, code, *_crossing(asked, answer, checker, served))
         return Finding(path, code, *_regions(asked, status, answer, checker, served))
     if answer.lacking == native.LOCKED_ENTRIES:
@@ -78,6 +76,16 @@ def _key(asked: Asked, key: str) -> KeyPath:
 def _holders(holders: Sequence[tuple[str, int]], *, in_bytes: bool = False) -> str:
     shown = [f"{name} ({size_text(amount) if in_bytes else amount})" for name, amount in holders]
     return ", ".join(shown) if shown else "nobody"
+
+
+def _has_regions(asked: Asked, checker: Checker, served: Sequence[Served]) -> bool:
+    """Whether its component has enough static regions left: then what it leaves to others is too little."""
+    own = sum(one.ranges for one in served if one.component == asked.component and one.is_static)
+    frame = checker.kernel.frame
+    last = (asked.at or 0) + -(-asked.nbytes // frame) * frame - 1
+    # Without an address one is found at which a single region covers it.
+    needed = 1 if asked.at is None else len(native.mxu().regions(asked.at, last, ANY_REGION_BITS))
+    return needed + own + checker.system_regions + 1 <= checker.limits[native.REGIONS]
 
 
 def _regions(
@@ -111,7 +119,7 @@ def _crossing(
         f"with {asked.text} an instruction of '{asked.component}' can need {answer.needed} dynamic regions "
         f"at once, and {checker.policy_name} surely keeps {answer.left} of them: used up by {_holders(held)}"
     )
-    return cause, "ranges with 128 bytes or more between them, or fewer `deterministic` ones"
+    return cause, "ranges with 64 bytes or more between them, or fewer `deterministic` ones"
 
 
 def _entries(
