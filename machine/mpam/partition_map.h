@@ -37,8 +37,8 @@ public:
     // The label that a request or a line counts under: ids out of range become 0.
     [[nodiscard]] mpam_label known(mpam_label label) const
     {
-        return {label.partition < internal_.size() ? label.partition : std::uint16_t{0},
-                label.monitor_group < groups_ ? label.monitor_group : std::uint8_t{0}};
+        return {label.partition < internal_.size() ? std::uint32_t{label.partition} : 0,
+                label.monitor_group < groups_ ? std::uint32_t{label.monitor_group} : 0};
     }
     // The same for a request; reports it if an id is out of range.
     [[nodiscard]] mpam_label checked(mpam_label label) const

@@ -47,14 +47,14 @@ def test_m7_a_maximum_is_a_budget_of_the_guaranteed_bandwidth(tmp_path: Path) ->
     said = notices(checked)
     assert set(said) == {"domains[1].bandwidth.max", "domains[2].bandwidth.max"}
     assert "960 MB/s" in said["domains[1].bandwidth.max"]
-    assert "also while nobody else wants the rest" in said["domains[1].bandwidth.max"], (
+    assert "also while no other domain uses memory" in said["domains[1].bandwidth.max"], (
         "it was asked to be soft"
     )
 
 
 def test_m7_a_hard_maximum_is_what_a_budget_is(tmp_path: Path) -> None:
     checked = on_zcu102(tmp_path, other={"bandwidth": {"max": "30 %", "hard": True}})
-    assert "nobody else" not in notices(checked)["domains[1].bandwidth.max"]
+    assert "no other domain uses memory" not in notices(checked)["domains[1].bandwidth.max"]
 
 
 def test_m7_what_is_written_back_unseen_is_part_of_a_maximum(tmp_path: Path) -> None:

@@ -156,7 +156,8 @@ def run_quietly(loaded: Loaded, options: Options, directory: Path) -> dict[str, 
 
     They show numbers of many runs, and nobody looks at a page of each; `report DIR` draws one that is wanted.
     """
-    return _run(loaded, replace(options, page=False), directory, as_json=True, attach=False, solo=False)
+    unseen = replace(options, page=False)
+    return _run(loaded, unseen, directory, as_json=True, attach=False, solo=False, quiet=True)
 
 
 def _counted(wanted: bool | None, observe: bool, loaded: Loaded) -> bool:
@@ -223,7 +224,14 @@ def _duration(text: str | None, loaded: Loaded, *, simulated: bool) -> int | Non
 
 
 def _run(
-    loaded: Loaded, options: Options, directory: Path | None, *, as_json: bool, attach: bool, solo: bool
+    loaded: Loaded,
+    options: Options,
+    directory: Path | None,
+    *,
+    as_json: bool,
+    attach: bool,
+    solo: bool,
+    quiet: bool = False,
 ) -> dict[str, Any]:
     """Everything from a loaded file to the result, which is shown unless it will be printed as JSON."""
     from bulkhead.commands.run_machine import run_on_machine
@@ -235,7 +243,7 @@ def _run(
         return _not_run(loaded, options, [problem.text() for problem in loaded.problems], as_json)
     if options.on != MACHINE:
         repository("`run --on qemu`")
-    if not as_json:
+    if not quiet:
         _say_mechanism(loaded, unprotected=options.unprotected)
     wanted = directory.absolute() if directory else build_dir() / "run" / _name(loaded, options)
     try:
