@@ -10,7 +10,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bulkhead.commands.output import console
-from bulkhead.config.load_components import load_components
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,6 +27,7 @@ def check_components(
     file: str, overrides: Sequence[str], *, unprotected: bool
 ) -> tuple[LoadedComponents, Admission | None, tuple[Problem, ...]]:
     """The file, what was admitted if it can be asked for, and everything that is wrong."""
+    from bulkhead.config.load_components import load_components
     from bulkhead.mxu.admit import admit
 
     loaded = load_components(file, overrides, unprotected=unprotected)
