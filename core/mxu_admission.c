@@ -20,8 +20,8 @@ uint32_t mxu_left(const struct mxu_account *account, enum mxu_resource resource)
     return hardware->limit[resource] - account->used[resource];
 }
 
-static enum mxu_status refuse(struct mxu_answer *answer, enum mxu_status status, enum mxu_resource resource,
-                              uint32_t needed, uint32_t left)
+enum mxu_status mxu_refuse(struct mxu_answer *answer, enum mxu_status status, enum mxu_resource resource,
+                           uint32_t needed, uint32_t left)
 {
     answer->lacking = resource;
     answer->needed = needed;
@@ -46,7 +46,7 @@ static enum mxu_status by_regions(const struct mxu_account *account, const struc
     answer->independence = MXU_FULLY;
     answer->mechanism = MXU_BY_DYNAMIC_REGION;
     if (account->hardware->limit[MXU_REGIONS] <= account->hardware->system_regions) {
-        return refuse(answer, MXU_ENOHW, MXU_REGIONS, 1, 0);
+        return mxu_refuse(answer, MXU_ENOHW, MXU_REGIONS, 1, 0);
     }
     if ((request->spec & MXU_DETERMINISTIC) == 0) {
         return MXU_OK;
@@ -56,10 +56,10 @@ static enum mxu_status by_regions(const struct mxu_account *account, const struc
         return MXU_EINVAL;
     }
     if (request->regions > most) {
-        return refuse(answer, MXU_ENOHW, MXU_REGIONS, request->regions, most);
+        return mxu_refuse(answer, MXU_ENOHW, MXU_REGIONS, request->regions, most);
     }
     if (request->regions > most - request->regions_used) {
-        return refuse(answer, MXU_EBUSY, MXU_REGIONS, request->regions, most - request->regions_used);
+        return mxu_refuse(answer, MXU_EBUSY, MXU_REGIONS, request->regions, most - request->regions_used);
     }
     answer->taken[MXU_REGIONS] = request->regions;
     return MXU_OK;
@@ -73,8 +73,8 @@ static enum mxu_status by_locked_entries(const struct mxu_account *account, cons
     answer->mechanism = MXU_BY_LOCKED_ENTRY;
     answer->independence = MXU_FULLY;
     if (request->locked_entries == 0 || status != MXU_OK) {
-        return refuse(answer, request->locked_entries == 0 ? MXU_ENOHW : status, MXU_LOCKED_ENTRIES,
-                      request->locked_entries, mxu_left(account, MXU_LOCKED_ENTRIES));
+        return mxu_refuse(answer, request->locked_entries == 0 ? MXU_ENOHW : status, MXU_LOCKED_ENTRIES,
+                          request->locked_entries, mxu_left(account, MXU_LOCKED_ENTRIES));
     }
     answer->taken[MXU_LOCKED_ENTRIES] = request->locked_entries;
     return MXU_OK;
@@ -99,7 +99,7 @@ static enum mxu_status by_placement(const struct mxu_account *account, const str
     };
     enum mxu_status verdict = MXU_ENOHW;
 
-    (void)refuse(answer, MXU_ENOHW, MXU_OCM_BYTES, request->node_bytes, 0);
+    (void)mxu_refuse(answer, MXU_ENOHW, MXU_OCM_BYTES, request->node_bytes, 0);
     for (uint32_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const struct place *place = &places[i];
         enum mxu_status status = look(account, place->resource, request->node_bytes);
@@ -115,8 +115,8 @@ static enum mxu_status by_placement(const struct mxu_account *account, const str
             return MXU_OK;
         }
         if (verdict == MXU_ENOHW) {
-            verdict = refuse(answer, status, place->resource, request->node_bytes,
-                             mxu_left(account, place->resource));
+            verdict = mxu_refuse(answer, status, place->resource, request->node_bytes,
+                                 mxu_left(account, place->resource));
         }
     }
     return verdict;
@@ -135,7 +135,7 @@ static enum mxu_status by_sets_or_asid(const struct mxu_account *account, const 
     }
     status = look(account, MXU_ASIDS, !request->has_asid);
     if (status != MXU_OK) {
-        return refuse(answer, status, MXU_ASIDS, 1, mxu_left(account, MXU_ASIDS));
+        return mxu_refuse(answer, status, MXU_ASIDS, 1, mxu_left(account, MXU_ASIDS));
     }
     answer->taken[MXU_ASIDS] = !request->has_asid;
     answer->independence = MXU_IN_PART;

@@ -63,6 +63,10 @@ struct mxu_answer {
 enum mxu_status mxu_admit(struct mxu_account *account, const struct mxu_request *request,
                           struct mxu_answer *answer);
 
+/* Enters in *answer what is lacking, in units of the resource; returns `status`. */
+enum mxu_status mxu_refuse(struct mxu_answer *answer, enum mxu_status status, enum mxu_resource resource,
+                           uint32_t needed, uint32_t left);
+
 /* Gives back what an allocation took. */
 void mxu_release(struct mxu_account *account, const struct mxu_answer *answer);
 

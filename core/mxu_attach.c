@@ -31,15 +31,6 @@ static void remove_ranges(struct mxu_memory *memory, uint32_t number)
     }
 }
 
-static enum mxu_status refuse(struct mxu_answer *answer, enum mxu_status status, enum mxu_resource resource,
-                              uint32_t needed, uint32_t left)
-{
-    answer->lacking = resource;
-    answer->needed = needed;
-    answer->left = left;
-    return status;
-}
-
 /* Enters one range, which is a region of an MPU. */
 static enum mxu_status insert(struct mxu_component *component, uint32_t number,
                               const struct mxu_region *region, struct mxu_answer *answer, int16_t *range)
@@ -49,7 +40,7 @@ static enum mxu_status insert(struct mxu_component *component, uint32_t number,
     enum mxu_status status = mxu_trie_insert(trie, region->first, region->last, range);
 
     if (status != MXU_OK) {
-        return refuse(answer, status, records ? MXU_NODES : MXU_RECORDS, 1, 0);
+        return mxu_refuse(answer, status, records ? MXU_NODES : MXU_RECORDS, 1, 0);
     }
     trie->ranges[*range].word[0] = region->rbar;
     trie->ranges[*range].word[1] = region->rasr;
@@ -97,8 +88,8 @@ static enum mxu_status check_crossing(const struct mxu_memory *memory, struct mx
     if (mxu_crossing_check(&component->trie, regions, memory->longest_access) == MXU_OK) {
         return MXU_OK;
     }
-    return refuse(answer, needed > most ? MXU_ENOHW : MXU_EBUSY, MXU_REGIONS, needed,
-                  mxu_crossing_kept(policy, mxu_regions_dynamic(regions)));
+    return mxu_refuse(answer, needed > most ? MXU_ENOHW : MXU_EBUSY, MXU_REGIONS, needed,
+                      mxu_crossing_kept(policy, mxu_regions_dynamic(regions)));
 }
 
 static enum mxu_status attach_regions(struct mxu_memory *memory, uint32_t number)
@@ -216,7 +207,8 @@ static enum mxu_status attach_pages(struct mxu_memory *memory, uint32_t number)
 
     if (!mxu_in_own_sets(memory, allocation->component, allocation->spec, allocation->first,
                          allocation->bytes)) {
-        return refuse(&allocation->answer, MXU_ENOHW, MXU_TLB_SETS, allocation->bytes >> MXU_PAGE_BITS, 0);
+        return mxu_refuse(&allocation->answer, MXU_ENOHW, MXU_TLB_SETS, allocation->bytes >> MXU_PAGE_BITS,
+                          0);
     }
     status = insert(component, number, &whole, &allocation->answer, &range);
     if (status != MXU_OK) {

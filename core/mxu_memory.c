@@ -13,15 +13,6 @@ static bool is_mpu(const struct mxu_memory *memory)
     return memory->account->hardware->checker == MXU_MPU;
 }
 
-static enum mxu_status refuse(struct mxu_answer *answer, enum mxu_status status, enum mxu_resource resource,
-                              uint32_t needed, uint32_t left)
-{
-    answer->lacking = resource;
-    answer->needed = needed;
-    answer->left = left;
-    return status;
-}
-
 static bool is_sound_ask(const struct mxu_memory *memory, const struct mxu_ask *ask)
 {
     uint32_t rasr;
@@ -199,13 +190,13 @@ static enum mxu_status allocate(struct mxu_memory *memory, const struct mxu_ask 
     }
     *number = free_record(memory);
     if (*number == NO_RECORD) {
-        return refuse(answer, MXU_ENOMEM, MXU_RECORDS, 1, 0);
+        return mxu_refuse(answer, MXU_ENOMEM, MXU_RECORDS, 1, 0);
     }
     status = find_frames(memory, ask, address, &run);
     if (status != MXU_OK) {
         enum mxu_resource lacking = status == MXU_ENOMEM ? MXU_FRAMES : MXU_TLB_SETS;
 
-        return status == MXU_EINVAL ? status : refuse(answer, status, lacking, ask->bytes, 0);
+        return status == MXU_EINVAL ? status : mxu_refuse(answer, status, lacking, ask->bytes, 0);
     }
     status = mxu_frames_claim(memory->frames, run, MXU_FRAME_USER);
     return status == MXU_OK ? record(memory, ask, run, *number, answer) : status;
@@ -262,7 +253,7 @@ enum mxu_status mxu_shmget(struct mxu_memory *memory, const struct mxu_ask *ask,
     }
     *number = free_record(memory);
     if (*number == NO_RECORD) {
-        return refuse(answer, MXU_ENOMEM, MXU_RECORDS, 1, 0);
+        return mxu_refuse(answer, MXU_ENOMEM, MXU_RECORDS, 1, 0);
     }
     (void)mxu_frames_of(memory->frames, first->first, first->bytes, &run);
     status = mxu_frames_share(memory->frames, run);
