@@ -87,7 +87,9 @@ def test_without_the_key_there_are_no_monitors(tmp_path: Path) -> None:
 
 def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_path: Path) -> None:
     """B8: bad values change nothing, good ones hold from the next period on."""
-    run = command(EXAMPLES / "managed.yaml", tmp_path, "--for", "3s")
+    # Each budget holds for a second: a host that is late to look loses samples, but not all of one budget.
+    times = ("--set", "domains.governor.params.after_ms=1000", "--set", "domains.governor.params.end_ms=2000")
+    run = command(EXAMPLES / "managed.yaml", tmp_path, "--for", "3s", *times)
     assert run.exit_code == 0, run.result["reasons"]
     hog, governor = run.result["domains"]
     assert governor["report"] == {"before": 100_000, "after": 200_000, "period_ns": 1_000_000, "wrong": 0}
@@ -103,7 +105,7 @@ def test_a_manager_changes_a_budget_in_mid_run_and_the_run_can_be_followed(tmp_p
         assert hog["events"]["overshoot_max"] == max(beyond)
     early = [s.events for s in samples if s.budget == 100_000][:-1]
     late = [s.events for s in samples if s.budget == 200_000][1:]
-    assert min(len(early), len(late)) > 10, "a host that is too busy to look loses some"
+    assert min(len(early), len(late)) > 50, "a host that is too busy to look loses some"
     assert sum(late) / len(late) == pytest.approx(2 * sum(early) / len(early), rel=0.01)
     live = json.loads((tmp_path / "live.json").read_text())
     assert live["ended"]
