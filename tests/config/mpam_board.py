@@ -13,6 +13,20 @@ from bulkhead.commands.check import Checked, plan_file
 
 ROOT = Path(__file__).parents[2]
 
+# All controls of bandwidth; no monitors.
+MEMORY: dict[str, Any] = {
+    "memory": "dram",
+    "bandwidth": {
+        "bits": 8,
+        "min": True,
+        "max": True,
+        "portions": 32,
+        "proportional": True,
+        "window": "20 us",
+        "window_writable": True,
+    },
+    "priority": {"internal": 3, "downstream": 2, "zero_is_low": True},
+}
 MPAM: dict[str, Any] = {
     "partids": 32,
     "virtual_partids": 8,
@@ -35,19 +49,7 @@ MPAM: dict[str, Any] = {
             "at": 0xFC010000,
             "version": "1.1",
             "resources": [
-                {
-                    "memory": "dram",
-                    "bandwidth": {
-                        "bits": 8,
-                        "min": True,
-                        "max": True,
-                        "portions": 32,
-                        "proportional": True,
-                        "window": "20 us",
-                        "window_writable": True,
-                    },
-                    "priority": {"internal": 3, "downstream": 2, "zero_is_low": True},
-                }
+                MEMORY,
             ],
         },
     ],

@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.config.mpam_board import MEMORY as CONTROLLED
 
 from bulkhead.config.mpam import Mpam
 from bulkhead.config.platform import Platform
@@ -32,20 +33,7 @@ CACHE = {
     "associativity": {"bits": 5},
     "storage_monitors": {"count": 8, "capture": True},
 }
-MEMORY = {
-    "memory": "dram",
-    "bandwidth": {
-        "bits": 8,
-        "min": True,
-        "max": True,
-        "portions": 32,
-        "proportional": True,
-        "window": "20 us",
-        "window_writable": True,
-    },
-    "priority": {"internal": 3, "downstream": 2, "zero_is_low": True},
-    "bandwidth_monitors": {"count": 8, "bits": 44, "by_direction": True},
-}
+MEMORY = {**CONTROLLED, "bandwidth_monitors": {"count": 8, "bits": 44, "by_direction": True}}
 COMPONENTS = (
     {
         "name": "both",

@@ -268,4 +268,17 @@ void give_cores_mpam(uint64_t ids)
     }
 }
 
+std::unique_ptr<HostedMachine> boot_with_mpam(const std::function<void(SampleManifest &)> &change)
+{
+    return std::make_unique<HostedMachine>(
+        [&](SampleManifest &m) {
+            give_mpam(m);
+            change(m);
+        },
+        [] {
+            give_cores_mpam();
+            plug_in();
+        });
+}
+
 } // namespace bulkhead_test

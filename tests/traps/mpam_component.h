@@ -4,8 +4,11 @@
 // errors of selections out of range. And the cores' registers, as they come out of reset.
 #pragma once
 
+#include "hosted_machine.h"
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -82,5 +85,8 @@ void plug_in();
 // Registers of the cores: MPAM 1.1, PARTIDs 0 to 15, groups 0 to 3, eight virtual PARTIDs.
 constexpr uint64_t mpam_ids = uint64_t{3} << 32 | 1u << 18 | 1u << 17 | 15;
 void give_cores_mpam(uint64_t ids = mpam_ids);
+
+// A board with these components and cores, and the sample manifest with its part of MPAM, changed by a test.
+std::unique_ptr<HostedMachine> boot_with_mpam(const std::function<void(SampleManifest &)> &change);
 
 } // namespace bulkhead_test

@@ -25,15 +25,7 @@ protected:
 
     void boot(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
     {
-        machine = std::make_unique<HostedMachine>(
-            [&](SampleManifest &m) {
-                give_mpam(m);
-                change(m);
-            },
-            [] {
-                give_cores_mpam();
-                plug_in();
-            });
+        machine = boot_with_mpam(change);
         fake_switch_core(console_core);
     }
     // What was logged until now.

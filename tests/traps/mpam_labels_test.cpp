@@ -36,15 +36,7 @@ protected:
 
     void boot(const std::function<void(SampleManifest &)> &change)
     {
-        machine = std::make_unique<HostedMachine>(
-            [&](SampleManifest &m) {
-                give_mpam(m);
-                change(m);
-            },
-            [] {
-                give_cores_mpam();
-                plug_in();
-            });
+        machine = boot_with_mpam(change);
         ASSERT_TRUE(machine->booted());
     }
     // Domain 1's first VCPU is on domain 0's core.
