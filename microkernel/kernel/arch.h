@@ -54,4 +54,7 @@ void arch_start_timer(void);
 /* Nothing can go on. */
 __attribute__((noreturn)) void arch_halt(void);
 
+/* An exception that the kernel itself caused: reports it and halts. */
+__attribute__((noreturn)) void arch_unexpected(void);
+
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Test components: microkernel_programs(NAME...), numbered from 2 on. Each board lists its own, and its systems.
+# Test components: microkernel_programs(NAME...), numbered from 2 on. Each board lists those that it has.
 function(microkernel_programs)
     set(number 2)
     foreach(name IN LISTS ARGN)

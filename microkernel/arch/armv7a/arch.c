@@ -36,7 +36,6 @@ struct thread *arch_data_abort(struct thread *current);
 struct thread *arch_prefetch_abort(struct thread *current);
 struct thread *arch_undefined(struct thread *current);
 struct thread *arch_interrupt(struct thread *current);
-__attribute__((noreturn)) void arch_unexpected(void);
 
 void *arch_memory(uint32_t address)
 {
@@ -105,20 +104,6 @@ struct thread *arch_undefined(struct thread *current)
 struct thread *arch_interrupt(struct thread *current)
 {
     return mpcore_timer_has_ticked() ? kernel_tick(current) : current;
-}
-
-void arch_halt(void)
-{
-    report_line("halted");
-    for (;;) {
-        __asm__ volatile("wfi");
-    }
-}
-
-void arch_unexpected(void)
-{
-    report_line("unexpected exception in the kernel");
-    arch_halt();
 }
 
 struct thread *arch_main(void)

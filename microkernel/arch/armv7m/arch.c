@@ -28,7 +28,6 @@ _Static_assert(MXU_MOST_REGIONS == 8, "entry.S loads eight");
 void arch_main(void);
 struct thread *arch_memory_fault(struct thread *current);
 struct thread *arch_other_fault(struct thread *current, uint32_t exc_return);
-__attribute__((noreturn)) void arch_unexpected(void);
 
 void *arch_memory(uint32_t address)
 {
@@ -133,20 +132,6 @@ struct thread *arch_other_fault(struct thread *current, uint32_t exc_return)
     *scb(SCB_STATUS) = status;
     *scb(SCB_SHCSR) &= ~SHCSR_SVCALLPENDED;
     return report_violation(current, &violation);
-}
-
-void arch_halt(void)
-{
-    report_line("halted");
-    for (;;) {
-        __asm__ volatile("wfi");
-    }
-}
-
-void arch_unexpected(void)
-{
-    report_line("unexpected exception in the kernel");
-    arch_halt();
 }
 
 void arch_main(void)
