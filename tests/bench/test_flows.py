@@ -16,7 +16,7 @@ from ..platforms import platform
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("board", ["zcu102", "qemu-virt"])
+@pytest.mark.parametrize("board", ["zcu102", "qemu-virt", "mpam4"])
 def test_f5_a_fresh_measurement_is_within_the_file(board: str) -> None:
     command = [sys.executable, "-m", "bulkhead.cli", "bench", "flows", "--platform", board, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

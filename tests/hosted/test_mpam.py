@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ruamel.yaml import YAML
 
 from bulkhead.env.native import ensure_built
@@ -78,9 +79,9 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "mpam.yaml"
 
 
-def run_example(directory: Path, *options: str) -> tuple[int, dict[str, Any], str]:
-    """`run` of the example on the platform with MPAM: exit code, result, and what it says at the start."""
-    arguments = ["run", str(EXAMPLE), "--on", "machine", "--json", "--no-page", "--set", "platform=mpam4"]
+def run_example(directory: Path, *options: str, system: Path = EXAMPLE) -> tuple[int, dict[str, Any], str]:
+    """`run` of a system on the platform with MPAM: exit code, result, and what it says at the start."""
+    arguments = ["run", str(system), "--on", "machine", "--json", "--no-page", "--set", "platform=mpam4"]
     done = subprocess.run(
         [sys.executable, "-m", "bulkhead.cli", *arguments, *options, "--directory", str(directory)],
         capture_output=True,
@@ -155,6 +156,45 @@ def test_m3_a_component_with_other_settings_is_found_by_its_registers(tmp_path: 
     limits = {one["register"] for one in result["witnesses"]["mpam"]["findings"]}
     assert {"MPAMCFG_MBW_MAX", "MPAMCFG_MBW_MIN", "MPAMCFG_PRI"} <= limits, "of the memory, too"
     assert verdicts(result)["portions"] == "broken", "and it has its effect"
+
+
+def with_a_flow(directory: Path) -> Path:
+    flow = {"name": "down", "from": "source", "to": "sink", "port": 5000, "size": "4 KiB"}
+    system = {
+        "bulkhead": 1,
+        "name": "flowing",
+        "platform": "mpam4",
+        "domains": [
+            domain("sink", "socket_sink", [1], criticality="rt", llc={"share": "25 %"}),
+            domain("source", "socket_source", [2]),
+            domain("hog", "hog", [3]),
+        ],
+        "broker": {"cpu": 0, "engine": "cpu-copy", "chunk": "4 KiB", "rate": "300 MB/s"},
+        "flows": [flow | {"period": "2 ms", "deadline": "2 ms"}],
+        "regulation": {"overcommit": True},
+    }
+    path = directory / "flowing.yaml"
+    path.write_text(yaml.safe_dump(system, sort_keys=False))
+    return path
+
+
+def test_m2_the_broker_has_a_partid_and_portions_of_its_own(tmp_path: Path) -> None:
+    code, result, _ = run_example(tmp_path / "run", "--for", "40ms", system=with_a_flow(tmp_path))
+    assert (code, result["reasons"]) == (0, [])
+    assert {verdicts(result)[name] for name in ("mpam", "portions")} == {"held"}
+    (flow,) = result["flows"]
+    assert flow["packets"] > 10 and flow["lost"] == 0
+    (broker,) = [one for one in result["domains"] if one["name"] == "broker"]
+    assert bandwidth(broker) > 0
+    assert not any(one["flags"] for one in broker["mpam"])
+
+
+def test_m2_a_broker_with_a_neighbours_partid_is_found(tmp_path: Path) -> None:
+    options = ("--for", "20ms", "--mislabel", "broker")
+    code, result, _ = run_example(tmp_path / "run", *options, system=with_a_flow(tmp_path))
+    assert code == 1
+    assert verdicts(result)["portions"] == "broken"
+    assert any(re.search(r"lines of broker went into portions \S+ of sink", one) for one in result["reasons"])
 
 
 def narrows(platform: Any) -> None:
