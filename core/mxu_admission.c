@@ -85,6 +85,7 @@ struct place {
     enum mxu_resource resource;
     enum mxu_mechanism mechanism;
     uint32_t level;
+    uint32_t bytes; /* of nodes that it takes */
 };
 
 /* Table nodes in memory that is not slower than `level`. */
@@ -92,31 +93,32 @@ static enum mxu_status by_placement(const struct mxu_account *account, const str
                                     uint32_t level, struct mxu_answer *answer)
 {
     const struct mxu_hardware *hardware = account->hardware;
+    uint32_t in_ocm = request->ocm_node_bytes != 0 ? request->ocm_node_bytes : request->node_bytes;
     const struct place places[] = {
-        {MXU_OCM_BYTES, MXU_BY_OCM, hardware->ocm_level},
-        {MXU_WAY_BYTES, MXU_BY_LOCKED_WAY, hardware->way_level},
-        {MXU_COLORED_BYTES, MXU_BY_COLOR, hardware->color_level},
+        {MXU_OCM_BYTES, MXU_BY_OCM, hardware->ocm_level, in_ocm},
+        {MXU_WAY_BYTES, MXU_BY_LOCKED_WAY, hardware->way_level, request->node_bytes},
+        {MXU_COLORED_BYTES, MXU_BY_COLOR, hardware->color_level, request->node_bytes},
     };
     enum mxu_status verdict = MXU_ENOHW;
 
-    (void)mxu_refuse(answer, MXU_ENOHW, MXU_OCM_BYTES, request->node_bytes, 0);
+    (void)mxu_refuse(answer, MXU_ENOHW, MXU_OCM_BYTES, in_ocm, 0);
     for (uint32_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const struct place *place = &places[i];
-        enum mxu_status status = look(account, place->resource, request->node_bytes);
+        enum mxu_status status = look(account, place->resource, place->bytes);
 
         if (place->level == 0 || place->level > level || hardware->limit[place->resource] == 0) {
             continue;
         }
         if (status == MXU_OK) {
             answer->mechanism = place->mechanism;
-            answer->taken[place->resource] = request->node_bytes;
+            answer->taken[place->resource] = place->bytes;
             answer->lacking = MXU_NO_RESOURCE;
             answer->needed = 0;
             return MXU_OK;
         }
         if (verdict == MXU_ENOHW) {
-            verdict = mxu_refuse(answer, status, place->resource, request->node_bytes,
-                                 mxu_left(account, place->resource));
+            verdict =
+                mxu_refuse(answer, status, place->resource, place->bytes, mxu_left(account, place->resource));
         }
     }
     return verdict;

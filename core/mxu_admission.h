@@ -44,6 +44,7 @@ struct mxu_request {
     uint32_t regions_used;   /* static regions that its component has */
     uint32_t locked_entries; /* that map it; 0: none can */
     uint32_t node_bytes;     /* of table nodes on its walks that nothing has taken yet */
+    uint32_t ocm_node_bytes; /* the same in OCM, if that takes others, too; 0: node_bytes */
     uint32_t tlb_sets;       /* that its component would have to be given; 0 if they are its own already */
     bool has_tlb_sets; /* its place lies in such sets, with no more pages in a set than there are ways */
     bool has_asid;     /* its component has one already */

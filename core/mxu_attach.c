@@ -145,7 +145,8 @@ static uint32_t placed_need(const struct mxu_memory *memory, uint32_t component,
         uint32_t asked = memory->allocations[trie->ranges[i].allocation].spec;
 
         if (trie->ranges[i].allocation != but && mxu_spec_is_placed(asked)) {
-            memory->spans[count++] = (struct mxu_span){trie->ranges[i].first, trie->ranges[i].last};
+            memory->spans[count++] =
+                (struct mxu_span){.first = trie->ranges[i].first, .last = trie->ranges[i].last};
             *spec |= asked & (MXU_L2 | MXU_L3 | MXU_INDEPENDENT);
         }
     }

@@ -116,6 +116,7 @@ static inline const struct mxu_slot *take_turn(struct mxu_regions *regions, stru
         return 0;
     }
     regions->turn = turn->next;
+    regions->refills++;
     load(regions, range, slot);
     return &regions->image[slot];
 }

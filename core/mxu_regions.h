@@ -43,7 +43,7 @@ struct mxu_regions {
     uint32_t seed;
     uint32_t fault_pc[2]; /* of the two latest misses, if watched; the latest at [0] */
     uint32_t fault_address[2];
-    uint8_t unused_bytes[4];
+    uint32_t refills; /* modulo 2^32 */
     struct mxu_turn ring[MXU_RING_TURNS];
 };
 

@@ -44,7 +44,7 @@ static void add_pieces(struct pieces *to, struct mxu_span span, const struct mxu
 {
     uint64_t mask = (UINT64_C(1) << level->shift) - 1u;
 
-    if (!level->blocks) {
+    if (!level->blocks || (span.most_shift != 0 && level->shift > span.most_shift)) {
         to->piece[to->count++] = span;
         return;
     }
@@ -55,10 +55,10 @@ static void add_pieces(struct pieces *to, struct mxu_span span, const struct mxu
         return;
     }
     if ((span.first & mask) != 0) {
-        to->piece[to->count++] = (struct mxu_span){span.first, span.first | mask};
+        to->piece[to->count++] = (struct mxu_span){span.first, span.first | mask, span.most_shift, 0};
     }
     if ((span.last & mask) != mask) {
-        to->piece[to->count++] = (struct mxu_span){span.last & ~mask, span.last};
+        to->piece[to->count++] = (struct mxu_span){span.last & ~mask, span.last, span.most_shift, 0};
     }
 }
 

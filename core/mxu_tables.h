@@ -34,11 +34,13 @@ extern const struct mxu_table_shape mxu_armv7a_tables;
  * (up to 4 tables side by side in stage 2: 9 to 13). `blocks`: 2 MiB and 1 GiB entries are used. */
 struct mxu_table_shape mxu_aarch64_tables(uint32_t first_level, uint32_t root_bits, bool blocks);
 
-/* Addresses [first, last] that are mapped with one set of attributes to memory that is contiguous and as well
- * aligned. */
+/* Addresses [first, last] that are mapped with one set of attributes. What they are mapped to is contiguous
+ * in entries of up to 2^most_shift bytes, and aligned alike; 0: in entries of any size. */
 struct mxu_span {
     uint64_t first;
     uint64_t last;
+    uint32_t most_shift;
+    uint32_t reserved;
 };
 
 struct mxu_table_need {

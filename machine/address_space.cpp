@@ -35,7 +35,8 @@ std::string bad(const space_settings &wanted)
         return std::to_string(wanted.stages) + " stages: 1 or 2 are possible";
     }
     const auto page_aligned = [](std::uint64_t value) { return value % address_space::page_bytes == 0; };
-    if (!std::ranges::all_of(wanted.frames, page_aligned)) {
+    if (!std::ranges::all_of(wanted.frames, page_aligned) ||
+        !std::ranges::all_of(wanted.stage2_frames, page_aligned)) {
         return "tables need frames that are aligned to 4 KiB";
     }
     const std::uint64_t end = std::uint64_t{1} << (vmsa::page_bits + vmsa::level_bits * wanted.levels);
@@ -74,6 +75,7 @@ result<address_space> address_space::make(const space_settings &wanted)
 result<std::uint64_t> address_space::frames_for(space_settings wanted)
 {
     wanted.frames.clear();
+    wanted.stage2_frames.clear();
     std::uint64_t bytes = 0;
     for (const space_piece &one : wanted.pieces) {
         bytes += one.bytes;
@@ -94,6 +96,8 @@ std::optional<refusal> address_space::map_all(const space_settings &wanted)
 {
     pieces_ = wanted.pieces;
     frames_ = wanted.frames;
+    stage2_frames_.assign(wanted.stage2_frames.rbegin(), wanted.stage2_frames.rend());
+    stage2_apart_ = !wanted.stage2_frames.empty();
     instructions_ = wanted.instructions == 0 ? pieces_.front().address : wanted.instructions;
     const std::uint32_t bits = vmsa::page_bits + vmsa::level_bits * wanted.levels;
     const translation_stage stage{.on = true,
@@ -108,6 +112,7 @@ std::optional<refusal> address_space::map_all(const space_settings &wanted)
     if (wanted.stages == 2) {
         end_ += up_to_blocks(frames_.size() * page_bytes);
         regime_.stage2 = stage;
+        regime_.stage2.cached = stage2_apart_ ? wanted.stage2_cached : wanted.tables_cached;
         const auto root = new_table(2);
         if (!root) {
             return refusal{"the tables do not fit into no frames"};
@@ -166,6 +171,15 @@ std::optional<refusal> address_space::map_range(std::uint8_t stage, const space_
 // An empty one; where the stage's walks find it.
 std::optional<std::uint64_t> address_space::new_table(std::uint8_t stage)
 {
+    if (stage == 2 && stage2_apart_) {
+        if (stage2_frames_.empty()) {
+            return std::nullopt;
+        }
+        const std::uint64_t frame = stage2_frames_.back();
+        stage2_frames_.pop_back();
+        tables_[frame] = {};
+        return frame;
+    }
     if (used_ == frames_.size()) {
         return std::nullopt;
     }

@@ -29,9 +29,11 @@ struct space_settings {
     std::uint32_t levels = 3;            // of tables in each stage: 9 bits each, above the 12 of a page
     bool blocks = true;                  // 2 MiB where memory allows it
     bool tables_cached = true;           // the tables' memory type
+    bool stage2_cached = true;           // of stage 2's, if they have frames of their own
     std::vector<space_piece> pieces{};   // whole pages
     std::uint64_t instructions = 0;      // where the program's are, in one of the pieces
     std::vector<std::uint64_t> frames{}; // of tables; 4 KiB each
+    std::vector<std::uint64_t> stage2_frames{}; // none: stage 2's tables are in `frames`, too
 };
 
 class address_space {
@@ -74,6 +76,8 @@ private:
     std::vector<space_piece> pieces_;
     std::vector<std::uint64_t> frames_;
     std::size_t used_ = 0;
+    std::vector<std::uint64_t> stage2_frames_; // that are left, the next one last
+    bool stage2_apart_ = false;
     std::uint64_t tables_at_ = 0; // intermediate address of the first frame
     std::uint64_t end_ = 0;
     std::uint64_t instructions_ = 0;

@@ -17,8 +17,8 @@ public:
     bus_unit(memory_system &memory, memory_client &client, route way, std::uint64_t line_bytes,
              bool private_l2, picoseconds transfer, sequencer &turn, event_tallies &tallies)
         : memory_(memory), client_(client), route_(std::move(way)), uncached_route_{{}, route_.master},
-          beats_(line_bytes / beat_bytes), private_l2_(private_l2), transfer_(transfer), turn_(turn),
-          tallies_(tallies)
+          beats_(line_bytes / beat_bytes), private_l2_(private_l2), transfer_(transfer),
+          requester_(requester_of(turn.id().value, false)), turn_(turn), tallies_(tallies)
     {
     }
 
@@ -38,12 +38,22 @@ public:
         return fetch_by(route_, line, owner, now);
     }
     // A read of the table walker or of instructions, which enters every level.
-    memory_system::reply fetch_allocating(phys_addr line, owner_id owner, picoseconds &now)
+    memory_system::reply fetch_allocating(phys_addr line, owner_id owner, bool instructions, picoseconds &now)
     {
+        const std::uint8_t data = requester_;
         allocate_ = true;
+        requester_ = requester_of(turn_.id().value, instructions);
         const memory_system::reply reply = fetch_by(route_, line, owner, now);
         allocate_ = false;
+        requester_ = data;
         return reply;
+    }
+    // Maintenance of a line of a shared level of the core's way. Says when that is done.
+    picoseconds maintain(std::size_t level, phys_addr line, bool clean, bool invalidate)
+    {
+        const picoseconds done = memory_.level(level).take_port(turn_.settled());
+        memory_.maintain(level, route_, line, clean, invalidate, done);
+        return done;
     }
     memory_system::reply fetch_uncached(phys_addr line, owner_id owner, picoseconds &now)
     {
@@ -96,6 +106,7 @@ private:
                 .owner = owner,
                 .master = static_cast<std::uint32_t>(route_.master),
                 .mpam = label_,
+                .requester = requester_,
                 .prefetch = prefetch,
                 .allocate = allocate_};
     }
@@ -106,7 +117,8 @@ private:
                 .kind = access_kind::write,
                 .owner = line.owner,
                 .master = static_cast<std::uint32_t>(route_.master),
-                .mpam = line.mpam};
+                .mpam = line.mpam,
+                .requester = requester_};
     }
     // What is asked of memory, and what it had to write back for that, is counted as this core's.
     memory_system::reply ask_by(const route &way, phys_addr line, owner_id owner, bool prefetch,
@@ -153,6 +165,7 @@ private:
     picoseconds transfer_;
     picoseconds transfer_from_{}; // when the read channel is free
     bool allocate_ = false;
+    std::uint8_t requester_;
     mpam_label label_{};
     sequencer &turn_;
     event_tallies &tallies_;

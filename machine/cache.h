@@ -189,6 +189,15 @@ public:
         return slot == absent ? mpam_label{} : labels_[slot];
     }
 
+    // For maintenance by sets and ways: the line that is there.
+    [[nodiscard]] std::optional<phys_addr> line_at(std::uint64_t set, std::uint32_t way) const
+    {
+        if (set > set_mask_ || way >= ways_) {
+            return std::nullopt;
+        }
+        const contents found = slots_[first_slot(set) + way];
+        return is_line(found) ? std::optional(address_of(found)) : std::nullopt;
+    }
     [[nodiscard]] bool contains(phys_addr address) const { return find(place_of(address)) != absent; }
     // How many lines of each owner are here now.
     [[nodiscard]] std::vector<std::uint64_t> lines_of_owners() const;

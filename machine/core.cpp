@@ -96,6 +96,16 @@ void core::spend(picoseconds time)
     finish();
 }
 
+// To the nearest cycle.
+void core::count_cycles(core_event which, std::uint64_t ps)
+{
+    constexpr std::uint64_t mhz = 1'000'000, ps_in_us = 1'000'000;
+    const std::uint64_t cycles = (ps * (settings_.frequency_hz / mhz) + ps_in_us / 2) / ps_in_us;
+    if (cycles != 0) {
+        tallies_.count(which, cycles);
+    }
+}
+
 void core::spend_cycles(std::uint32_t cycles, stall_cause cause)
 {
     if (cycles == 0) {
@@ -128,6 +138,28 @@ void core::flush(phys_addr start, byte_count size)
     if (turn_.runs()) {
         finish();
     }
+}
+
+void core::maintain(phys_addr line, bool clean, bool invalidate)
+{
+    turn_.order();
+    load_store_.maintain(line, clean, invalidate);
+    finish();
+}
+
+void core::forget_instructions()
+{
+    turn_.order();
+    fetch_.drop_all();
+    finish();
+}
+
+void core::maintain_level(std::size_t level, phys_addr line, bool clean, bool invalidate)
+{
+    turn_.order();
+    const picoseconds done = load_store_.bus().maintain(level, line, clean, invalidate);
+    turn_.wait_until(done, stall_cause::maintenance);
+    finish();
 }
 
 core_counts core::counts() const

@@ -36,6 +36,14 @@ public:
         }
     }
 
+    // Cycles that an instruction takes beyond an average one's, whatever the caches have.
+    void busy(std::uint32_t cycles)
+    {
+        if (!turn_.clock().execute_cycles(cycles)) [[unlikely]] {
+            budget_spent();
+        }
+    }
+
     // A load or a store that nothing waits for but the core's own limits; returns when the core may go on.
     void access(phys_addr address, std::uint32_t bytes, access_kind kind)
     {
@@ -99,6 +107,24 @@ public:
     void walk_read(phys_addr where, walk_path from);
     void spend_cycles(std::uint32_t cycles, stall_cause cause);
     void count_one(core_event which) { tallies_.count(which); }
+    // What the core has waited for translations since this was made, counted in cycles.
+    class walk_stall {
+    public:
+        explicit walk_stall(core &own) : own_(own), before_(own.stalled_ps(stall_cause::walk)) {}
+        void count(core_event which) const
+        {
+            own_.count_cycles(which, own_.stalled_ps(stall_cause::walk) - before_);
+        }
+
+        [[nodiscard]] picoseconds time() const
+        {
+            return picoseconds{own_.stalled_ps(stall_cause::walk) - before_};
+        }
+
+    private:
+        core &own_;
+        std::uint64_t before_;
+    };
 
     // --- For devices and other cores ---
 
@@ -148,8 +174,21 @@ public:
     // Takes all lines of a range out of the private caches; dirty ones are written back. By software that
     // runs on the core, or before a run.
     void flush(phys_addr start, byte_count size);
+    // Maintenance by software that runs on the core. Of a line of the private caches for data: its newest
+    // contents go to the next level, the line leaves, or both.
+    void maintain(phys_addr line, bool clean, bool invalidate);
+    // Of L1I: all of it, or a line.
+    void forget_instructions();
+    void forget_instructions(phys_addr line) { fetch_.drop(line); }
+    // Of a shared level on its way: the index is that of the machine.
+    void maintain_level(std::size_t level, phys_addr line, bool clean, bool invalidate);
 
 private:
+    [[nodiscard]] std::uint64_t stalled_ps(stall_cause cause) const
+    {
+        return turn_.stall_ps()[static_cast<std::size_t>(cause)];
+    }
+    void count_cycles(core_event which, std::uint64_t ps);
     void spend_load_use()
     {
         if (!turn_.clock().execute_load_use()) [[unlikely]] {

@@ -20,6 +20,7 @@ public:
           cycle_fs_(fs_per_s / wanted.frequency_hz), load_use_fs_(cycle_fs_ * wanted.load_use_cycles),
           load_use_instructions_(
               static_cast<std::int64_t>((load_use_fs_ + instruction_fs_ - 1) / instruction_fs_)),
+          cycle_instructions_(static_cast<std::int64_t>((cycle_fs_ + instruction_fs_ - 1) / instruction_fs_)),
           instructions_reciprocal_(~std::uint64_t{0} / instruction_fs_)
     {
     }
@@ -46,6 +47,15 @@ public:
         fs_ += load_use_fs_;
         machine_running.budget -= load_use_instructions_;
         granted_ -= load_use_instructions_;
+        return machine_running.budget >= 0;
+    }
+    // Cycles beside the instructions; as above.
+    [[nodiscard]] bool execute_cycles(std::uint32_t count)
+    {
+        const std::int64_t instructions = cycle_instructions_ * count;
+        fs_ += cycle_fs_ * count;
+        machine_running.budget -= instructions;
+        granted_ -= instructions;
         return machine_running.budget >= 0;
     }
 
@@ -122,6 +132,7 @@ private:
     std::uint64_t cycle_fs_;
     std::uint64_t load_use_fs_;
     std::int64_t load_use_instructions_;
+    std::int64_t cycle_instructions_;
     std::uint64_t instructions_reciprocal_; // 2^64 / instruction_fs_, rounded down
     std::uint64_t fs_ = 0;                  // as of when the budget was granted
     std::int64_t granted_ = 0;

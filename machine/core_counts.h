@@ -24,8 +24,15 @@ enum class core_event : std::uint8_t {
     memory_access,  // loads and stores of what runs on it, hits included
     l1i_refill,     // lines of code that came into L1I
     l1i_tlb_refill,
+    // Cycles that accesses waited for a translation that the first-level TLB did not have: data and code, of
+    // the main TLB, and of a walk (as Cortex-A9's events 0x85, 0x84, 0x83, 0x82).
+    l1_tlb_stall,
+    l1i_tlb_stall,
+    l2_tlb_stall,
+    l2i_tlb_stall,
+    walk_hit, // reads of a walk that a cache served
 };
-inline constexpr std::size_t core_event_count = 13;
+inline constexpr std::size_t core_event_count = 18;
 std::string_view name_of(core_event which);
 
 enum class stall_cause : std::uint8_t {

@@ -80,7 +80,7 @@ bool fetch_unit::fetch(phys_addr where, const std::shared_ptr<fetched_text> &tex
     }
     const mpam_label data = load_store_.bus().label();
     load_store_.bus().set_label(label_);
-    const memory_system::reply reply = load_store_.bus().fetch_allocating(outer, frame->owner, now);
+    const memory_system::reply reply = load_store_.bus().fetch_allocating(outer, frame->owner, true, now);
     if (l2 != nullptr) {
         load_store_.caches().fill_l2(outer, frame->owner);
     }
@@ -109,6 +109,18 @@ void fetch_unit::drop(phys_addr line)
             const phys_addr name = names.of(phys_addr{at}, at, number);
             if (l1i_->invalidate(name)) {
                 tell(name);
+            }
+        }
+    }
+}
+
+void fetch_unit::drop_all()
+{
+    for (std::uint64_t set = 0; l1i_ && set < l1i_->geometry().sets(); ++set) {
+        for (std::uint32_t way = 0; way < l1i_->geometry().ways(); ++way) {
+            if (const std::optional<phys_addr> name = l1i_->line_at(set, way)) {
+                l1i_->invalidate(*name);
+                tell(*name);
             }
         }
     }

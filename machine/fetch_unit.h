@@ -45,6 +45,7 @@ public:
     bool fetch(phys_addr where, const std::shared_ptr<fetched_text> &text, std::uint64_t offset);
     // A line that leaves the caches above a level.
     void drop(phys_addr line);
+    void drop_all();
     void set_label(mpam_label label) { label_ = label; }
 
 private:

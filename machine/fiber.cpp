@@ -33,6 +33,7 @@ fiber::fiber(body what, byte_count stack) : body_(std::move(what))
     stack_.lowest = static_cast<std::byte *>(memory);
     sanitizer_bottom_ = stack_.lowest + page;
     sanitizer_bytes_ = stack_.bytes - page;
+    sanitizer::forget(sanitizer_bottom_, sanitizer_bytes_);
     resume_at_ = bulkhead_fiber_prepare(
         stack_.lowest + stack_.bytes, [](void *self) { run(static_cast<fiber *>(self)); }, this);
 }

@@ -14,6 +14,7 @@
 #endif
 
 #ifdef BULKHEAD_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -29,7 +30,13 @@ inline void enter(void *kept, const void *&left_bottom, std::size_t &left_bytes)
 {
     __sanitizer_finish_switch_fiber(kept, &left_bottom, &left_bytes);
 }
+// Memory of a new stack: an earlier one there, of a fiber that was given up, has left its marks.
+inline void forget(const void *bottom, std::size_t bytes)
+{
+    __asan_unpoison_memory_region(bottom, bytes);
+}
 #else
+inline void forget(const void * /*bottom*/, std::size_t /*bytes*/) {}
 inline void leave(void ** /*keep*/, const void * /*bottom*/, std::size_t /*bytes*/) {}
 inline void enter(void * /*kept*/, const void *& /*left_bottom*/, std::size_t & /*left_bytes*/) {}
 #endif

@@ -44,6 +44,7 @@ void load_store_unit::walk_read(phys_addr where, walk_path from)
     if (in_l1) {
         const presence found = caches_.l1d().demand_uncounted(where, access_kind::read);
         if (found == presence::here) {
+            tallies_.count(core_event::walk_hit);
             turn_.stall_cycles(settings_.load_use_cycles, stall_cause::walk);
             turn_.catch_up();
             return;
@@ -66,15 +67,19 @@ void load_store_unit::walk_read(phys_addr where, walk_path from)
         turn_.wait_until(now + around_.device, stall_cause::walk);
     } else if (l2 != nullptr && l2->hit(line, access_kind::read)) {
         tallies_.count(core_event::l2d_access);
+        tallies_.count(core_event::walk_hit);
         fill_l1();
         turn_.wait_until(now + picoseconds{settings_.l2_latency_ps}, stall_cause::walk);
     } else {
-        const memory_system::reply reply = cached ? bus_.fetch_allocating(line, frame->owner, now)
+        const memory_system::reply reply = cached ? bus_.fetch_allocating(line, frame->owner, false, now)
                                                   : bus_.fetch_uncached(line, frame->owner, now);
         if (l2 != nullptr) {
             tallies_.count(core_event::l2d_access);
             tallies_.count(core_event::l2d_refill);
             caches_.fill_l2(line, frame->owner);
+        }
+        if (cached && !reply.from_memory) {
+            tallies_.count(core_event::walk_hit);
         }
         fill_l1();
         wait_for_reply(reply, stall_cause::walk);

@@ -420,6 +420,19 @@ std::optional<written_back> load_store_unit::drop(phys_addr line)
     return caches_.drop(line);
 }
 
+void load_store_unit::maintain(phys_addr line, bool clean, bool invalidate)
+{
+    line = line_of(line);
+    const frames::frame *const frame = around_.ram.find(line);
+    if (frame == nullptr) {
+        return;
+    }
+    const bool dirty = invalidate ? caches_.drop(line).has_value() : caches_.clean(line);
+    if (clean && dirty) {
+        bus_.write_back({line, frame->owner});
+    }
+}
+
 void load_store_unit::flush(phys_addr start, byte_count size)
 {
     if (turn_.runs()) {

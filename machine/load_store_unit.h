@@ -86,6 +86,8 @@ public:
     void walk_read(phys_addr where, walk_path from);
     // Takes the lines of a range out of the private caches; dirty ones are written back.
     void flush(phys_addr start, byte_count size);
+    // A line's newest contents go to the next level, it leaves the private caches, or both.
+    void maintain(phys_addr line, bool clean, bool invalidate);
 
     // Whose L1I loses a line, too, that the caches above a level must give up.
     void set_fetches(fetch_unit &fetches) { fetches_ = &fetches; }

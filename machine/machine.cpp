@@ -148,6 +148,8 @@ void check(builder &check, const settings &wanted)
         const region_settings &one = wanted.regions[i];
         check.demand(!one.cached || ((one.base | one.size_bytes) & ((1U << frames::bits) - 1)) == 0,
                      at("regions", i), "must be whole pages to be cached");
+        check.demand(one.cached || !one.beside_levels, at("regions", i) + ".beside_levels",
+                     "must be cached: private caches have what no shared one has");
     }
     for (std::size_t i = 0; i < wanted.levels.size(); ++i) {
         check.demand(!wanted.levels[i].inclusive || !wanted.levels[i].cache.on_eviction,

@@ -11,12 +11,19 @@
 
 namespace bulkhead::machine {
 
+// A core's data, or its instructions.
+[[nodiscard]] constexpr std::uint8_t requester_of(std::uint32_t core, bool instructions)
+{
+    return static_cast<std::uint8_t>(core << 1U | (instructions ? 1U : 0U));
+}
+
 struct line_request {
     phys_addr line;
     access_kind kind = access_kind::read; // write: a whole line goes down
     owner_id owner{};                     // of the memory
     std::uint32_t master = 0;             // the interconnect's port that it takes
     mpam_label mpam{};
+    std::uint8_t requester = 0; // of a level that locks ways by who asks: requester_of()
     bool prefetch = false;
     bool allocate = false; // of a read: it enters every level at once (instructions, table walks)
     bool clean = false;    // of a write: memory has the same; it goes no further than a level that wants it
@@ -30,7 +37,8 @@ struct line_request {
                 .kind = access_kind::write,
                 .owner = victim.owner,
                 .master = master,
-                .mpam = victim.mpam};
+                .mpam = victim.mpam,
+                .requester = requester};
     }
     [[nodiscard]] written_back as_written_back() const { return {line, owner, mpam}; }
 };

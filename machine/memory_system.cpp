@@ -2,6 +2,8 @@
 // The way of a line through shared levels and interconnect to DRAM and back; see the header.
 #include "machine/memory_system.h"
 
+#include <algorithm>
+
 #include "machine/qos.h"
 
 namespace bulkhead::machine {
@@ -23,6 +25,7 @@ memory_system::memory_system(const settings &wanted, std::vector<cache> levels, 
     for (const region_settings &one : wanted.regions) {
         if (one.cached) {
             regions_.push_back(one);
+            beside_levels_ = beside_levels_ || one.beside_levels;
         }
     }
     for (const master_settings &one : wanted.masters) {
@@ -188,6 +191,46 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     return fetch_now(way, wanted, client, now);
 }
 
+void memory_system::turn_level(std::size_t index, bool on)
+{
+    const std::uint64_t bit = std::uint64_t{1} << index;
+    levels_off_ = on ? levels_off_ & ~bit : levels_off_ | bit;
+    beside_levels_ = levels_off_ != 0 || std::ranges::any_of(regions_, &region_settings::beside_levels);
+}
+
+void memory_system::maintain(std::size_t index, const route &way, phys_addr line, bool clean, bool invalidate,
+                             picoseconds when)
+{
+    level_state &level = levels_[index];
+    cache &storage = level.cache.storage();
+    if (clean && storage.clean(line)) {
+        ++level.counts.write_backs;
+        send_write(
+            {.line = line, .kind = access_kind::write, .master = static_cast<std::uint32_t>(way.master)},
+            when, false);
+    }
+    if (invalidate) {
+        storage.invalidate(line);
+    }
+}
+
+// No level may have it: there is none, or all are passed by.
+memory_system::reply memory_system::fetch_beside(const route &way, const line_request &wanted,
+                                                 memory_client &client, picoseconds now)
+{
+    const region_settings *const region = region_at(wanted.line);
+    if (region != nullptr && region->beside_levels) {
+        ++counts_.region_lines;
+        const picoseconds there = now + picoseconds{region->latency_ps};
+        return {there.value, reply::state::known, reply::source::memory, true, 0};
+    }
+    if (levels_off_ != 0) {
+        return ask_memory({{}, way.master}, wanted, client, now, now);
+    }
+    return way.levels.empty() ? ask_memory(way, wanted, client, now, now)
+                              : fetch_nearest(way, wanted, client, now);
+}
+
 // The nearest level does not have the line.
 [[gnu::flatten]] memory_system::reply memory_system::fetch_below(const route &way, const line_request &wanted,
                                                                  memory_client &client, picoseconds now,
@@ -198,7 +241,8 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
     for (std::size_t depth = 0;;) {
         level_state &level = levels_[way.levels[depth]];
         ++level.counts.misses;
-        const bool passes = level.cache.takes_victims() && !wanted.allocate;
+        const bool passes =
+            (level.cache.takes_victims() && !wanted.allocate) || level.cache.is_closed_to(wanted.requester);
         if (passes || level.cache.storage().is_partitioned()) {
             if (in_flight_near(wanted.line) != 0 && find_flight(wanted.line, way.levels[depth]) != nullptr) {
                 told = join(way.levels[depth], wanted.line, client, now, when, told.asked);
@@ -208,7 +252,8 @@ memory_system::reply memory_system::fetch_if_room(const route &way, const line_r
         if (passes) {
             level.cache.storage().miss_without_fill(wanted.owner);
         } else {
-            const cache::contents gone = level.cache.take_in(wanted.line, wanted.owner, wanted.mpam);
+            const cache::contents gone =
+                level.cache.take_in(wanted.line, wanted.owner, wanted.mpam, wanted.requester);
             if (cache::is_dirty(gone) || level.cache.settings().inclusive || passes_clean(way, depth))
                 [[unlikely]] {
                 if (const std::optional<displaced> victim = level.cache.storage().displaced_from(gone)) {
@@ -346,8 +391,9 @@ memory_system::passed memory_system::write_past(const route &way, const line_req
 {
     digest_.add(when, write_past_code << 32U | line.master, line.line.value);
     picoseconds on_the_way{};
-    for (const std::size_t index : way.levels) {
-        shared_level &level = levels_[index].cache;
+    const bool passes = passes_levels(line.line);
+    for (std::size_t depth = 0; !passes && depth < way.levels.size(); ++depth) {
+        shared_level &level = levels_[way.levels[depth]].cache;
         const picoseconds start = level.take_port(when);
         if (level.storage().contains(line.line)) {
             level.storage().receive(line.as_written_back());
@@ -364,14 +410,13 @@ memory_system::passed memory_system::write_past(const route &way, const line_req
 picoseconds memory_system::descend(const route &way, std::size_t depth, const line_request &line,
                                    picoseconds when)
 {
-    if (depth == way.levels.size()) {
+    if (depth == way.levels.size() || passes_levels(line.line)) {
         return line.clean ? when : send_write(line, when, false);
     }
     const std::size_t index = way.levels[depth];
     ++levels_[index].counts.received;
     const picoseconds start = levels_[index].cache.take_port(when);
-    if (const std::optional<displaced> victim = levels_[index].cache.storage().receive(
-            line.as_written_back(), !line.clean, line.coming ? line_mark::coming : line_mark::none)) {
+    if (const std::optional<displaced> victim = levels_[index].cache.receive(line)) {
         give_up(way, depth, line, *victim, start);
     }
     return start;

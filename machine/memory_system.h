@@ -147,6 +147,14 @@ public:
     [[nodiscard]] picoseconds next() const { return next_; }
     [[gnu::noinline]] void decide();
 
+    // While a level is off its cores' requests go past it and what is behind it, down to memory; what it
+    // holds stays. All are on at the start.
+    void turn_level(std::size_t index, bool on);
+    // Maintenance of a line of a level at `when`: its newest contents go to memory, the line leaves it, or
+    // both. For a client at `way`, which takes the port for it.
+    void maintain(std::size_t index, const route &way, phys_addr line, bool clean, bool invalidate,
+                  picoseconds when);
+
     [[nodiscard]] shared_level &level(std::size_t index) { return levels_[index].cache; }
     [[nodiscard]] const shared_level &level(std::size_t index) const { return levels_[index].cache; }
     [[nodiscard]] std::size_t level_count() const { return levels_.size(); }
@@ -251,9 +259,14 @@ private:
     {
         ++counts_.fetches;
         digest_.add(now, fetch_code << 32U | wanted.master, wanted.line.value);
-        if (way.levels.empty()) [[unlikely]] {
-            return ask_memory(way, wanted, client, now, now);
+        if (way.levels.empty() || beside_levels_) [[unlikely]] {
+            return fetch_beside(way, wanted, client, now);
         }
+        return fetch_nearest(way, wanted, client, now);
+    }
+    [[gnu::always_inline]] reply fetch_nearest(const route &way, const line_request &wanted,
+                                               memory_client &client, picoseconds now)
+    {
         if (next_landing_ <= now) {
             expire(now); // fills take their ports before later lookups
         }
@@ -272,6 +285,17 @@ private:
     }
     [[gnu::noinline]] reply fetch_if_room(const route &way, const line_request &wanted, memory_client &client,
                                           picoseconds now);
+    [[gnu::noinline]] reply fetch_beside(const route &way, const line_request &wanted, memory_client &client,
+                                         picoseconds now);
+    // Whether a line does not enter the levels: it is of a region beside them, or they are off.
+    [[nodiscard]] bool passes_levels(phys_addr line) const
+    {
+        if (!beside_levels_) [[likely]] {
+            return false;
+        }
+        const region_settings *const region = region_at(line);
+        return levels_off_ != 0 || (region != nullptr && region->beside_levels);
+    }
     [[gnu::noinline]] reply fetch_below(const route &way, const line_request &wanted, memory_client &client,
                                         picoseconds now, picoseconds when);
     [[gnu::noinline]] reply join_nearest(const route &way, const line_request &wanted, memory_client &client,
@@ -363,6 +387,8 @@ private:
     coherence_settings coherence_;
     no_client nobody_;
     std::vector<region_settings> regions_; // on the chip, that are cached
+    std::uint64_t levels_off_ = 0;         // bit i: level i is off
+    bool beside_levels_ = false;           // a level is off, or a region lies beside the levels
     memory_counts counts_;
     digest digest_;
 };

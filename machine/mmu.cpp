@@ -175,6 +175,30 @@ mmu::step mmu::walk_both(const translation_regime &regime, std::uint64_t address
                   one->global};
 }
 
+// Rights are no part of it: the same walk serves any access.
+mmu::step mmu::walk_short(const translation_regime &regime, std::uint64_t address)
+{
+    const auto word = [this](std::uint64_t where,
+                             walk_path from) -> std::variant<std::uint32_t, translation_fault> {
+        owner_->walk_read(phys_addr{where}, from);
+        const std::optional<std::uint64_t> both = reader_(phys_addr{where & ~std::uint64_t{7}});
+        if (!both) {
+            return with_level(cause::external_walk, 1, 0, 0);
+        }
+        return static_cast<std::uint32_t>(*both >> (where % 8 * 8));
+    };
+    const auto walked = short_descriptors::walk(*regime.tables32, static_cast<std::uint32_t>(address), word);
+    if (const auto *refused = std::get_if<translation_fault>(&walked)) {
+        return *refused;
+    }
+    const auto &leaf = std::get<short_descriptors::descriptor>(walked);
+    mapped made{leaf.output, leaf.shift, leaf.shift};
+    made.device = leaf.says.memory != short_descriptors::memory_kind::cached;
+    made.global = leaf.global;
+    made.says = leaf.says;
+    return made;
+}
+
 // --- Lookups ---
 
 // The part of it around the address that one entry can have. Its fields are written one by one: the host
@@ -192,6 +216,7 @@ mmu::first_tlb::entry *mmu::keep(first_tlb &where, std::uint64_t address, transl
         into->what.writable = what.writable;
         into->what.user = what.user;
         into->what.device = what.device;
+        into->what.says = what.says;
     }
     return into;
 }
@@ -209,27 +234,53 @@ const page_translation *mmu::keep_first(first_tlb &first, std::uint64_t address,
     if (&first == &data_ && dropped_) {
         dropped_(into->what.entry);
     }
+    if (&first == &instructions_ && code_dropped_) {
+        code_dropped_();
+    }
     return &into->what;
+}
+
+// A walk fills the lockable entry that software has named, or one of the others.
+void mmu::keep_main(std::uint64_t address, translation_tag who, const page_translation &what)
+{
+    if (!locks_into_) [[likely]] {
+        keep(main_, address, who, what);
+        return;
+    }
+    if (const std::uint32_t shift = main_.kept(what.shift); shift != 0) {
+        page_translation locked = what;
+        locked.output = phys_addr{what.of(address).value >> shift << shift};
+        locked.shift = shift;
+        main_.lock(*locks_into_, address, shift, what.whole, who, locked);
+    }
 }
 
 mmu::answer mmu::look_up(first_tlb &first, const translation_regime &regime, std::uint64_t address,
                          access_kind kind)
 {
-    const translation_tag who = regime.tag();
-    const auto usable = [&](const first_tlb::entry *found) {
-        return found != nullptr && (kind == access_kind::read || found->what.writable);
-    };
-    if (const auto *found = first.find(address, who); usable(found)) {
+    const auto *const found = first.find(address, regime.tag());
+    if (found != nullptr && (kind == access_kind::read || found->what.writable)) {
         return &found->what;
     }
-    owner_->count_one(&first == &data_ ? core_event::l1_tlb_refill : core_event::l1i_tlb_refill);
+    return miss(first, regime, address, kind);
+}
+
+mmu::answer mmu::miss(first_tlb &first, const translation_regime &regime, std::uint64_t address,
+                      access_kind kind)
+{
+    const bool data = &first == &data_;
+    const translation_tag who = regime.tag();
+    owner_->count_one(data ? core_event::l1_tlb_refill : core_event::l1i_tlb_refill);
     // Others run while this core waits, and may invalidate what it has read: then it looks again.
     for (;;) {
         const std::uint64_t before = invalidated_;
-        if (const auto *found = main_.find(address, who); usable(found)) {
+        const core::walk_stall stalled(*owner_);
+        if (const auto *found = main_.find(address, who);
+            found != nullptr && (kind == access_kind::read || found->what.writable)) {
             const page_translation known = found->what;
             const translation_tag whose = found->tag;
             owner_->spend_cycles(settings_.l2.hit_cycles, stall_cause::walk);
+            stalled.count(data ? core_event::l1_tlb_stall : core_event::l1i_tlb_stall);
             if (before == invalidated_) {
                 return keep_first(first, address, whose, known);
             }
@@ -237,7 +288,11 @@ mmu::answer mmu::look_up(first_tlb &first, const translation_regime &regime, std
         }
         owner_->count_one(core_event::l2_tlb_refill);
         owner_->spend_cycles(settings_.walk_cycles, stall_cause::walk);
-        const step walked = walk_both(regime, address, kind);
+        const step walked = walk(regime, address, kind);
+        stalled.count(data ? core_event::l2_tlb_stall : core_event::l2i_tlb_stall);
+        if (walked_) {
+            walked_(stalled.time(), regime.asid);
+        }
         if (before != invalidated_) {
             continue;
         }
@@ -247,9 +302,10 @@ mmu::answer mmu::look_up(first_tlb &first, const translation_regime &regime, std
         const mapped &found = std::get<mapped>(walked);
         translation_tag whose = who;
         whose.global = found.global;
-        const page_translation made{phys_addr{found.output}, found.shift, found.whole,
-                                    found.writable,          found.user,  found.device};
-        keep(main_, address, whose, made);
+        page_translation made{phys_addr{found.output}, found.shift, found.whole,
+                              found.writable,          found.user,  found.device};
+        made.says = found.says;
+        keep_main(address, whose, made);
         return keep_first(first, address, whose, made);
     }
 }
@@ -281,19 +337,20 @@ bool mmu::knows(const translation_regime &regime, std::uint64_t address, access_
     return found != nullptr && (kind == access_kind::read || found->what.writable);
 }
 
-bool mmu::lock(const translation_regime &regime, std::uint64_t address)
+std::optional<mmu::locked_translation> mmu::locked(std::uint32_t entry) const
 {
-    const outcome found = translate(regime, address, access_kind::read);
-    const auto *made = std::get_if<page_translation>(&found);
-    if (made == nullptr) {
-        return false;
+    const first_tlb::entry &one = main_.locked(entry);
+    return one.used == 0 ? std::nullopt : std::optional(locked_translation{one.first, one.tag, one.what});
+}
+
+void mmu::set_locked(std::uint32_t entry, const std::optional<locked_translation> &to)
+{
+    empty_first();
+    if (to) {
+        main_.lock(entry, to->first, to->what.shift, to->what.whole, to->whose, to->what);
+    } else {
+        main_.unlock(entry);
     }
-    first_tlb &into = settings_.l2.entries != 0 ? main_ : data_;
-    const std::uint32_t shift = into.kept(made->shift);
-    page_translation locked = *made;
-    locked.output = phys_addr{made->of(address).value >> shift << shift};
-    locked.shift = shift;
-    return shift != 0 && into.lock(address, shift, locked.whole, regime.tag(), locked);
 }
 
 // --- Maintenance ---
@@ -308,17 +365,21 @@ void mmu::empty_first()
     instructions_.invalidate_all();
 }
 
-template <class Which> void mmu::invalidate_main(Which &&which)
+template <class Which> void mmu::invalidate_main(Which &&which, locked_entries locked)
 {
     empty_first();
-    main_.invalidate(which);
+    main_.invalidate(which, locked);
     walks_.invalidate(which);
 }
 
-void mmu::invalidate_all()
+void mmu::invalidate_all(locked_entries locked)
 {
     empty_first();
-    main_.invalidate_all();
+    if (locked == locked_entries::too) {
+        main_.invalidate_all();
+    } else {
+        main_.invalidate([](const first_tlb::entry &) { return true; }, locked);
+    }
     walks_.invalidate_all();
     intermediate_.invalidate_all();
 }
@@ -346,10 +407,17 @@ void mmu::invalidate_asid(std::uint16_t vmid, std::uint16_t asid)
     });
 }
 
-void mmu::invalidate_page(std::uint16_t vmid, std::uint64_t address)
+void mmu::invalidate_page(std::uint16_t vmid, std::uint64_t address, locked_entries locked)
 {
     invalidate_main(
-        [=](const auto &one) { return !one.tag.el2 && one.tag.vmid == vmid && one.is_of(address); });
+        [=](const auto &one) { return !one.tag.el2 && one.tag.vmid == vmid && one.is_of(address); }, locked);
+}
+
+void mmu::invalidate_page_of(std::uint16_t vmid, std::uint16_t asid, std::uint64_t address)
+{
+    invalidate_main([=](const auto &one) {
+        return !one.tag.el2 && one.tag.serves({false, vmid, asid}) && one.is_of(address);
+    });
 }
 
 void mmu::invalidate_intermediate(std::uint16_t vmid, std::uint64_t address)

@@ -61,6 +61,17 @@ std::optional<written_back> private_caches::drop(phys_addr line)
     return newest;
 }
 
+bool private_caches::clean(phys_addr line)
+{
+    bool dirty = false;
+    for (const phys_addr known : {line, phys_addr{line.value | shared_tag}}) {
+        for (cache *level : {&l1d_, l2()}) {
+            dirty = (level != nullptr && level->clean(known)) || dirty;
+        }
+    }
+    return dirty;
+}
+
 bool private_caches::snoop(phys_addr line, access_kind kind, owner_id owner, picoseconds when)
 {
     const phys_addr tagged{line.value | shared_tag};

@@ -68,6 +68,8 @@ public:
 
     // Takes a line out, a shared frame's too. The newest contents, if they were dirty.
     std::optional<written_back> drop(phys_addr line);
+    // A line stays, and what was dirty of it is not any more: says whether it was.
+    bool clean(phys_addr line);
     // Another core's access to a line of a shared frame: a write takes it out of here, a read leaves it here
     // clean; what was dirty goes to the shared level. True: that was necessary.
     bool snoop(phys_addr line, access_kind kind, owner_id owner, picoseconds when);

@@ -140,6 +140,9 @@ struct region_settings {
     std::uint64_t size_bytes = 0;
     std::uint64_t latency_ps = 0; // its own; `cached`: behind the master's way through the interconnect
     bool cached = false;          // lines of it are in caches as those of DRAM; else each access goes there
+    // Of `cached`: it lies beside the shared levels, which have no line of it, and not behind the
+    // interconnect: private caches have it, and its latency is all.
+    bool beside_levels = false;
 };
 
 // machine/dram/ says what the parts mean.

@@ -285,7 +285,8 @@ void read_region(object &from, region_settings &to)
         .read("base", to.base)
         .read("size_bytes", to.size_bytes)
         .read("latency_ps", to.latency_ps)
-        .read("cached", to.cached);
+        .read("cached", to.cached)
+        .read("beside_levels", to.beside_levels);
 }
 
 void read_shape(object &from, dram::organization::counts &to)

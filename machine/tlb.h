@@ -36,6 +36,9 @@ struct translation_tag {
     }
 };
 
+// Whether maintenance concerns what software has locked.
+enum class locked_entries : std::uint8_t { too, stay };
+
 template <class What> class translation_cache {
 public:
     struct entry {
@@ -120,30 +123,34 @@ public:
         }
     }
 
-    // Stays until invalidated, whatever is inserted. False: all lockable entries are used.
-    bool lock(std::uint64_t address, std::uint32_t shift, std::uint32_t whole, const translation_tag &who,
-              const What &what)
+    // Into the lockable entry of that number, whatever it has: it stays until invalidated, whatever is
+    // inserted. An entry of the others for the same addresses goes.
+    void lock(std::uint32_t number, std::uint64_t address, std::uint32_t shift, std::uint32_t whole,
+              const translation_tag &who, const What &what)
     {
-        while (entry *const known = search(address, who)) { // it may be locked already
+        while (entry *const known = search(address, who)) {
             *known = {};
         }
-        const auto free = std::ranges::find(locked_, 0U, &entry::used);
-        if (free == locked_.end()) {
-            return false;
-        }
-        *free = {address >> shift << shift, shift, std::max(shift, whole), who, what, ++clock_};
-        return true;
+        locked_.at(number) = {address >> shift << shift, shift, std::max(shift, whole), who, what, ++clock_};
     }
+    // A lockable entry; used 0: nothing is in it.
+    [[nodiscard]] const entry &locked(std::uint32_t number) const { return locked_.at(number); }
+    void unlock(std::uint32_t number) { locked_.at(number) = {}; }
+    [[nodiscard]] std::uint32_t lockable() const { return static_cast<std::uint32_t>(locked_.size()); }
 
-    // Locked ones too: all entries of which `which(entry)` says so.
-    template <class Which> void invalidate(Which &&which)
+    // All entries of which `which(entry)` says so.
+    template <class Which> void invalidate(Which &&which, locked_entries locked = locked_entries::too)
     {
-        for (std::vector<entry> *all : {&entries_, &locked_}) {
-            for (entry &one : *all) {
+        const auto some = [&](std::vector<entry> &all) {
+            for (entry &one : all) {
                 if (one.used != 0 && which(one)) {
                     one = {};
                 }
             }
+        };
+        some(entries_);
+        if (locked == locked_entries::too) {
+            some(locked_);
         }
     }
     void invalidate_all()

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "machine/translation_fault.h"
 #include "machine/types.h"
 
 namespace bulkhead::machine {
@@ -19,15 +20,6 @@ struct translation_stage {
     std::uint32_t input_bits = 0; // 64 - TxSZ, 25 to 48
     std::uint32_t start_level = 0;
     bool cached = true; // the tables' memory type (IRGN, ORGN): a cache may serve them
-};
-
-struct translation_fault {
-    enum class cause : std::uint8_t { translation, access_flag, permission, address_size, external };
-    cause why;
-    std::uint8_t stage; // 1 or 2
-    std::uint8_t level;
-    bool of_table_walk = false;     // of stage 1, by stage 2
-    std::uint64_t intermediate = 0; // stage 2: the address that it was asked for
 };
 
 namespace vmsa {

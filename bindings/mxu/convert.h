@@ -23,6 +23,9 @@ inline void require(bool holds, const char *what)
     }
 }
 
+// Function `check_description`: the kernel's own.
+void add_description(nanobind::module_ &module);
+
 // Class `Memory`: the memory manager's books.
 void add_memory(nanobind::module_ &module);
 

@@ -116,11 +116,28 @@ std::uint64_t armv7a_table_bytes(const std::vector<span> &spans)
     mxu_table_need need{};
 
     for (const auto &[first, last] : spans) {
-        list.push_back({first, last});
+        list.push_back({.first = first, .last = last, .most_shift = 0, .reserved = 0});
     }
     require(
         mxu_tables_needed(&mxu_armv7a_tables, list.data(), static_cast<std::uint32_t>(list.size()), &need),
         "a span");
+    return need.bytes;
+}
+
+// The same of AArch64's tables; each span with log2 of the largest entry that its alignment allows.
+std::uint64_t
+aarch64_table_bytes(const std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>> &spans,
+                    std::uint32_t first_level, std::uint32_t root_bits)
+{
+    std::vector<mxu_span> list;
+    mxu_table_need need{};
+
+    require(first_level <= 2 && root_bits >= 1 && root_bits <= 13, "a first level or a root");
+    const mxu_table_shape shape = mxu_aarch64_tables(first_level, root_bits, true);
+    for (const auto &[first, last, most_shift] : spans) {
+        list.push_back({.first = first, .last = last, .most_shift = most_shift, .reserved = 0});
+    }
+    require(mxu_tables_needed(&shape, list.data(), static_cast<std::uint32_t>(list.size()), &need), "a span");
     return need.bytes;
 }
 
@@ -186,6 +203,7 @@ void add_admission(nb::module_ &module)
         .def_rw("regions_used", &mxu_request::regions_used)
         .def_rw("locked_entries", &mxu_request::locked_entries)
         .def_rw("node_bytes", &mxu_request::node_bytes)
+        .def_rw("ocm_node_bytes", &mxu_request::ocm_node_bytes)
         .def_rw("tlb_sets", &mxu_request::tlb_sets)
         .def_rw("has_tlb_sets", &mxu_request::has_tlb_sets)
         .def_rw("has_asid", &mxu_request::has_asid);
@@ -227,6 +245,7 @@ NB_MODULE(_mxu, module) // NOLINT(performance-unnecessary-value-param): the macr
     add_admission(module);
     add_names(module);
     mxu_binding::add_memory(module);
+    mxu_binding::add_description(module);
     nb::class_<mxu_dynamic>(module, "Dynamic")
         .def(
             "__init__",
@@ -239,6 +258,8 @@ NB_MODULE(_mxu, module) // NOLINT(performance-unnecessary-value-param): the macr
     module.def("locked_entries", &mxu_locked_entries, nb::arg("virtual_first"), nb::arg("physical_first"),
                nb::arg("bytes"), nb::arg("sizes"));
     module.def("armv7a_table_bytes", &armv7a_table_bytes, nb::arg("spans"));
+    module.def("aarch64_table_bytes", &aarch64_table_bytes, nb::arg("spans"), nb::kw_only(),
+               nb::arg("first_level"), nb::arg("root_bits"));
     module.def("admit_job", &admit_job, nb::arg("phases"), nb::arg("dynamic"), nb::arg("wcet_ns"),
                nb::arg("budget_ns"));
     module.def("instruction_misses", &instruction_misses, nb::arg("touch"), nb::arg("dynamic"));

@@ -2,10 +2,8 @@
 // From a request to its answer; see the header.
 #include "machine/hosted/run.h"
 
-#include <csignal>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 
 #include <elf.h>
@@ -19,27 +17,6 @@ namespace bulkhead::machine::hosted {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::uint64_t piece_ps = 2'000'000'000; // between two looks outside; results do not depend on it
-
-volatile std::sig_atomic_t stopping = 0;
-
-// What a request cannot mean; becomes a refusal at the one way in.
-struct bad_request {
-    std::string reason;
-};
-
-std::vector<std::byte> contents_of(const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        throw bad_request{path + ": cannot be read"};
-    }
-    const std::vector<char> text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    std::vector<std::byte> bytes(text.size());
-    std::memcpy(bytes.data(), text.data(), text.size());
-    return bytes;
-}
 
 // The segments of the package: ours, but read as any file.
 std::vector<contents::piece> pieces_of(std::span<const std::byte> file)
@@ -74,11 +51,7 @@ public:
     {
         auto &known = known_[path];
         if (!known) {
-            auto made = image::read(path);
-            if (const auto *bad = std::get_if<refusal>(&made)) {
-                throw bad_request{bad->reason};
-            }
-            known = std::make_shared<const image>(std::get<image>(std::move(made)));
+            known = std::make_shared<const image>(take(image::read(path)));
         }
         return known;
     }
@@ -264,11 +237,9 @@ struct prepared {
 
 prepared prepare(const json &request)
 {
-    auto wanted = settings_from_json(request.at("settings").dump());
-    if (const auto *bad = std::get_if<refusal>(&wanted)) {
-        throw bad_request{bad->reason};
-    }
-    prepared made{contents_of(request.at("package")), contents_of(request.at("owners")), nullptr};
+    const settings wanted = take(settings_from_json(request.at("settings").dump()));
+    prepared made{take(file_content(request.at("package"))), take(file_content(request.at("owners"))),
+                  nullptr};
     images files;
     contents what;
     what.pieces = pieces_of(made.package);
@@ -280,11 +251,7 @@ prepared prepare(const json &request)
         what.domains.push_back(
             {files.at(domain.at("program")), domain.at("memory_end"), domain.at("others_at")});
     }
-    auto whole = system::make(std::get<settings>(wanted), board_of(request.at("board")), std::move(what));
-    if (const auto *bad = std::get_if<refusal>(&whole)) {
-        throw bad_request{bad->reason};
-    }
-    made.whole = std::get<std::unique_ptr<system>>(std::move(whole));
+    made.whole = take(system::make(wanted, board_of(request.at("board")), std::move(what)));
     for (const json &typed : request.value("typed", json::array())) {
         made.whole->type(picoseconds{typed.at("at_ps")}, bytes_of(typed.at("text").get<std::string>()));
     }
@@ -292,11 +259,11 @@ prepared prepare(const json &request)
 }
 
 // Piece by piece of simulated time, until the machine ends or nobody wants it to go on.
-const char *run_pieces(system &whole, std::uint64_t until_ps, const std::function<bool(const json &)> &say)
+const char *run_pieces(system &whole, std::uint64_t until_ps, const listener &say)
 {
     std::size_t shown = 0;
     for (std::uint64_t now = 0; now < until_ps;) {
-        if (stopping != 0) {
+        if (stop_asked()) {
             return "stopped";
         }
         now += std::min(until_ps - now, piece_ps);
@@ -315,7 +282,9 @@ const char *run_pieces(system &whole, std::uint64_t until_ps, const std::functio
     return name_of(end_of_run::time);
 }
 
-json run(const json &request, const std::function<bool(const json &)> &say)
+} // namespace
+
+json run_request(const json &request, const listener &say)
 {
     const prepared parts = prepare(request);
     system &whole = *parts.whole;
@@ -328,24 +297,6 @@ json run(const json &request, const std::function<bool(const json &)> &say)
     answer["started_ps"] = whole.started() ? json(whole.started()->value) : json(nullptr);
     show_frames(request, whole.memory());
     return answer;
-}
-
-} // namespace
-
-void stop_request()
-{
-    stopping = 1;
-}
-
-result<json> run_request(const std::string &text, const std::function<bool(const json &)> &say)
-{
-    try {
-        return run(json::parse(text), say);
-    } catch (const bad_request &bad) {
-        return refusal{bad.reason};
-    } catch (const json::exception &error) {
-        return refusal{std::string("the request is not understood: ") + error.what()};
-    }
 }
 
 } // namespace bulkhead::machine::hosted

@@ -18,20 +18,11 @@
 //     machine/python/results.h counts, since the hypervisor said that all had started
 #pragma once
 
-#include <functional>
-#include <string>
-
-#include <nlohmann/json.hpp>
-
-#include "machine/types.h"
+#include "machine/request/request.h"
 
 namespace bulkhead::machine::hosted {
 
-// `say` is called with what there is to tell while it runs; when it returns false the run ends.
-result<nlohmann::json> run_request(const std::string &text,
-                                   const std::function<bool(const nlohmann::json &)> &say);
-
-// The present run ends after the piece of simulated time that it is in. A signal's handler may call it.
-void stop_request();
+// A request_run.
+nlohmann::json run_request(const nlohmann::json &request, const listener &say);
 
 } // namespace bulkhead::machine::hosted

@@ -269,7 +269,7 @@ void system::map_el2_window(std::uint64_t va)
     const auto found = mapped.walk(*memory_, page);
     if (const auto *one = std::get_if<translation>(&found)) {
         const mapping_run run{here, one->pa, {page_bytes}};
-        if ((page - window_va) / page_bytes % WINDOW_COUNT >= WINDOW_KEPT) {
+        if ((page - window_va) / page_bytes % WINDOW_COUNT >= WINDOW_DOOR) {
             share_page(one->pa); // of a guest that goes on meanwhile
         }
         const vmsa::stage1_attributes made =

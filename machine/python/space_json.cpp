@@ -20,6 +20,10 @@ space_settings space_from(const json &value)
             item.get_to(made.blocks);
         } else if (key == "tables_cached") {
             item.get_to(made.tables_cached);
+        } else if (key == "stage2_cached") {
+            item.get_to(made.stage2_cached);
+        } else if (key == "stage2_frames") {
+            item.get_to(made.stage2_frames);
         } else if (key == "instructions") {
             item.get_to(made.instructions);
         } else if (key == "frames") {

@@ -39,8 +39,13 @@ bool arch_frame_is_sound(const struct thread *thread);
 /* An operation that the hardware capability allows. */
 enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2]);
 
-/* Writes one character of a report. */
+/* Whether the UART takes a character now; and gives it one. */
+bool arch_can_put(void);
 void arch_put(char character);
+
+/* Time that no component can change: counts up, modulo 2^32, so often in a second. */
+uint32_t arch_time(void);
+uint32_t arch_time_hz(void);
 
 /* The physical address of what the kernel has in its own data. */
 uint32_t arch_physical(const void *of_kernel);
@@ -50,6 +55,9 @@ void arch_set_tick(uint32_t clocks);
 
 /* Starts the timer that calls kernel_tick(). */
 void arch_start_timer(void);
+
+/* Refills of a component's dynamic regions, modulo 2^32; 0 where the hardware does them. */
+uint32_t arch_refills(const struct component *component);
 
 /* Nothing can go on. */
 __attribute__((noreturn)) void arch_halt(void);

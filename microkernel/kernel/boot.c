@@ -7,8 +7,10 @@
 #include "microkernel/kernel/arch.h"
 #include "microkernel/kernel/cap.h"
 #include "microkernel/kernel/clear.h"
+#include "microkernel/kernel/console.h"
 
-#define MANAGER_RANGES 8u
+#define MANAGER_RANGES 12u
+#define LEAST_STACK    256u
 
 struct kernel kernel;
 
@@ -82,35 +84,51 @@ static const char *create_thread(const struct boot_component *given, uint32_t nu
     return 0;
 }
 
+static bool is_code(uint32_t first, uint32_t bytes)
+{
+    return first % sizeof(uint32_t) == 0 && first - BOARD_CODE_FIRST < BOARD_CODE_BYTES &&
+           bytes >= sizeof(struct component_header) && bytes <= BOARD_CODE_BYTES - (first - BOARD_CODE_FIRST);
+}
+
+/* Whether code of another component is there. */
+static bool is_taken(uint32_t number, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = 0; i < number; i++) {
+        if (kernel.component[i].code_first <= last && kernel.component[i].code_last >= first) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char *create(const struct boot_system *system, uint32_t number)
 {
     const struct boot_component *given = &system->component[number];
-    const struct component_header *header = arch_memory(given->code_first);
+    const struct component_header *header;
     struct component *component = &kernel.component[number];
 
+    if (!is_code(given->code_first, sizeof *header)) {
+        return "code of a component is not where the board has code";
+    }
+    header = arch_memory(given->code_first);
     if (header->magic != HEADER_MAGIC) {
         return "no component where the system's description has one";
     }
-    if (!is_frames(header->data_first, header->data_bytes) ||
-        !is_frames(header->stack_first, header->stack_bytes)) {
-        return "data or stack of a component are not whole frames";
+    if (!is_code(given->code_first, header->code_bytes) ||
+        is_taken(number, given->code_first, given->code_first + (header->code_bytes - 1u))) {
+        return "code of a component is too large, or overlaps that of another";
     }
-    if (given->name[NAME_BYTES - 1u] != '\0' || given->call_count > MOST_CALLS) {
-        return "name or calls of a component are too long";
+    if (!is_frames(header->data_first, header->data_bytes) ||
+        !is_frames(header->stack_first, header->stack_bytes) || header->stack_bytes < LEAST_STACK) {
+        return "data or stack of a component are not whole frames";
     }
     for (uint32_t i = 0; i < NAME_BYTES; i++) {
         component->name[i] = given->name[i];
-    }
-    for (uint32_t i = 0; i < given->call_count; i++) {
-        if (given->calls[i] >= system->component_count) {
-            return "a component calls one that there is not";
-        }
     }
     component->code_first = given->code_first;
     component->code_last = given->code_first + (header->code_bytes - 1u);
     component->data_first = header->data_first;
     component->data_bytes = header->data_bytes;
-    component->heap_bytes = header->heap_bytes;
     component->spec = given->spec;
     component->cap_count = number == MANAGER ? MANAGER_SLOTS : COMPONENT_SLOTS;
     component->first_cap =
@@ -119,6 +137,20 @@ static const char *create(const struct boot_system *system, uint32_t number)
         return "code of a component is not one region";
     }
     return create_thread(given, number, header);
+}
+
+/* The memory manager reads the description: which memory it has to allocate, and what was admitted. */
+static const char *map_description(const struct boot_system *system)
+{
+    struct component *manager = &kernel.component[MANAGER];
+    uint32_t first = arch_physical(system);
+    int16_t range;
+
+    if (mxu_trie_insert(&manager->trie, first, first + (BOARD_SYSTEM_BYTES - 1u), &range) != MXU_OK ||
+        arch_map(manager, range, MXU_READ, MXU_MEMORY_NORMAL, 0) != SYS_OK) {
+        return "the system's description cannot be mapped";
+    }
+    return 0;
 }
 
 /* Gives the memory manager what the others get from it. */
@@ -151,6 +183,9 @@ static const char *start_manager(void)
         wrong = map_manager(manager->data_first, manager->data_bytes, 0);
     }
     if (wrong == 0) {
+        wrong = map_description(kernel.system);
+    }
+    if (wrong == 0) {
         put_cap(manager, SLOT_UNTYPED,
                 (struct cap){.type = CAP_UNTYPED,
                              .mapped = NO_COMPONENT,
@@ -164,21 +199,28 @@ static const char *start_manager(void)
 
 const char *kernel_boot(const struct boot_system *system)
 {
+    const char *wrong;
+
     clear_words(&kernel, sizeof kernel);
-    kernel.component_count = system->component_count;
+    console_start();
     for (uint32_t i = 0; i < MOST_CAPS; i++) {
         kernel.cap[i].next = NO_CAP;
         kernel.cap[i].previous = NO_CAP;
     }
-    if (system->component_count <= SCHEDULER || system->component_count > MOST_COMPONENTS) {
-        return "a system has a memory manager, a scheduler, and at most ten components";
+    wrong = description_check(system);
+    if (wrong != 0) {
+        return wrong;
     }
+    if (system->hardware.limit[MXU_WAY_BYTES] > ARCH_HELD_BYTES) {
+        return "more bytes of table nodes in locked ways than the kernel holds";
+    }
+    kernel.system = system;
+    kernel.component_count = system->component_count;
     if (!mxu_frames_init(&kernel.frames, kernel.frame, BOARD_FRAMES, BOARD_FRAMES_FIRST, BOARD_FRAME_BITS)) {
         return "frames of the board are not aligned";
     }
     for (uint32_t i = 0; i < system->component_count; i++) {
-        const char *wrong = create(system, i);
-
+        wrong = create(system, i);
         if (wrong != 0) {
             return wrong;
         }

@@ -41,7 +41,6 @@ struct component {
     char name[NAME_BYTES];
     uint32_t code_first, code_last;
     uint32_t data_first, data_bytes;
-    uint32_t heap_bytes;
     uint32_t spec;
     uint16_t first_cap, cap_count;
     uint8_t has_ranges; /* SYS_GIVE was called */
@@ -72,6 +71,8 @@ struct endpoint {
     struct thread *server;
 };
 
+struct boot_system;
+
 struct kernel {
     struct thread *current;   /* first two: assembly uses them */
     struct component *loaded; /* whose regions or tables are loaded; null: none, load anew */
@@ -80,6 +81,7 @@ struct kernel {
     uint32_t ticks;            /* that the scheduler has not been told */
     bool scheduler_waits;      /* in SYS_DISPATCH */
     bool is_helping;           /* a server runs so that another caller than its own can go on */
+    const struct boot_system *system;
     uint32_t component_count;
     struct mxu_frames frames;
     struct component component[MOST_COMPONENTS];

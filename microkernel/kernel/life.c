@@ -6,6 +6,7 @@
 #include "microkernel/kernel/life.h"
 #include "arch_inline.h"
 #include "microkernel/kernel/arch.h"
+#include "microkernel/kernel/console.h"
 #include "microkernel/kernel/report.h"
 
 /* The thread that has to run so that `thread` can go on. */
@@ -132,6 +133,8 @@ struct thread *kernel_tick(struct thread *current)
 {
     uint32_t ticks = kernel.ticks + 1u;
 
+    console_keep_time();
+    console_drain();
     kernel.ticks = ticks;
     if (kernel.dispatched == 0) {
         return current;

@@ -5,6 +5,7 @@
  */
 #include "microkernel/kernel/report.h"
 #include "microkernel/kernel/arch.h"
+#include "microkernel/kernel/console.h"
 #include "microkernel/kernel/life.h"
 
 #define HEX_DIGITS 8u
@@ -12,7 +13,7 @@
 static void put_text(const char *text)
 {
     for (; *text != '\0'; text++) {
-        arch_put(*text);
+        console_put(*text);
     }
 }
 
@@ -20,7 +21,7 @@ static void put_hex(uint32_t value)
 {
     put_text("0x");
     for (uint32_t i = HEX_DIGITS; i > 0; i--) {
-        arch_put("0123456789abcdef"[value >> 4 * (i - 1u) & 15u]);
+        console_put("0123456789abcdef"[value >> 4 * (i - 1u) & 15u]);
     }
 }
 
@@ -78,7 +79,7 @@ struct thread *report_violation(struct thread *current, const struct violation *
 {
     static const char *const access[] = {"read of", "write to", "access to", "fetch from"};
 
-    put_text("kernel: ");
+    console_begin();
     put_text(current->component->name);
     put_text(" killed: ");
     put_text(violation->what);
@@ -95,7 +96,7 @@ struct thread *report_violation(struct thread *current, const struct violation *
     if (violation->has_address) {
         put_whose(current->component, violation->address);
     }
-    put_text("\n");
+    console_end();
     return component_kill(current->component);
 }
 
@@ -106,22 +107,9 @@ struct thread *report_stack(struct thread *current)
     return report_violation(current, &violation);
 }
 
-enum sys_status report_text(const uint32_t word[2])
-{
-    for (uint32_t i = 0; i < 2 * sizeof word[0]; i++) {
-        char character = (char)(word[i / sizeof word[0]] >> 8 * (i % sizeof word[0]));
-
-        if (character == '\0') {
-            break;
-        }
-        arch_put(character);
-    }
-    return SYS_OK;
-}
-
 void report_line(const char *text)
 {
-    put_text("kernel: ");
+    console_begin();
     put_text(text);
-    put_text("\n");
+    console_end();
 }

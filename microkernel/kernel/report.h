@@ -29,9 +29,6 @@ struct thread *report_violation(struct thread *current, const struct violation *
 /* The same, where the stack pointer has left the stack. */
 struct thread *report_stack(struct thread *current);
 
-/* HW_CONSOLE: up to 8 characters. */
-enum sys_status report_text(const uint32_t word[2]);
-
 /* A line of the kernel's own, before it halts. */
 void report_line(const char *text);
 

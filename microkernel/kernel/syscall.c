@@ -7,6 +7,7 @@
 #include "arch_inline.h"
 #include "microkernel/kernel/arch.h"
 #include "microkernel/kernel/cap.h"
+#include "microkernel/kernel/console.h"
 #include "microkernel/kernel/info.h"
 #include "microkernel/kernel/life.h"
 #include "microkernel/kernel/memory.h"
@@ -83,17 +84,39 @@ static enum sys_status map_or_give(struct component *caller, struct cap *memory,
                               : memory_map(memory, component->object, how & BYTE, how >> 8 & BYTE, how >> 16);
 }
 
-static enum sys_status hardware(const struct cap *cap, uint32_t operation, uint32_t first, uint32_t second)
+/* `again`: the caller has to repeat it. */
+static enum sys_status hardware(struct thread *current, const struct cap *cap, uint32_t operation,
+                                const uint32_t word[2], bool *again)
 {
-    const uint32_t word[2] = {first, second};
-
     if (operation >= HW_OPERATIONS) {
         return SYS_EINVAL;
     }
     if ((cap->rights >> operation & 1u) == 0) {
         return SYS_ERIGHTS;
     }
-    return operation == HW_CONSOLE ? report_text(word) : arch_hardware(operation, word);
+    switch (operation) {
+    case HW_END:
+        return SYS_OK; /* by end_by() */
+    case HW_CONSOLE:
+        *again = !console_text(current->component, word);
+        if (!*again) {
+            arch_answer(current, 1, console_waits());
+        }
+        return SYS_OK;
+    default:
+        return arch_hardware(operation, word);
+    }
+}
+
+/* The scheduler ends the system, when it has reported: so whoever may end it cannot hide what was before. The
+ * memory manager ends it before there is a scheduler. */
+static struct thread *end_by(struct thread *current)
+{
+    if (current != kernel.scheduler && kernel.scheduler_waits) {
+        return thread_event(EVENT_END, component_number(current->component));
+    }
+    report_line("end");
+    arch_halt();
 }
 
 /* The calls that answer at once. */
@@ -138,7 +161,10 @@ static __attribute__((noinline)) struct thread *serve(struct thread *current, ui
             status = info_answer(current, cap, word[1]);
             break;
         case SYS_HARDWARE:
-            status = hardware(cap, word[1], word[2], word[3]);
+            status = hardware(current, cap, word[1], &word[2], &again);
+            if (status == SYS_OK && word[1] == HW_END) {
+                return end_by(current);
+            }
             break;
         default:
             status = SYS_EINVAL;

@@ -1,77 +1,259 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * malloc() for programs that know no specifications: first fit over one heap, which has the component's size
- * and specification. Blocks are a list in the order of addresses; free neighbours are joined.
+ * malloc() for programs that know no specifications, over one heap, which has the component's size and
+ * specification. Two-level segregated fit: free blocks are in lists by size, eight for each power of two; the
+ * least list whose blocks all suffice is found by two bitmaps. So time does not depend on how many blocks
+ * there are. Neighbours that are free are joined at once.
  */
 #include "microkernel/include/microkernel/manager.h"
 #include "microkernel/include/microkernel/rt.h"
 #include "microkernel/include/microkernel/sys.h"
 #include "microkernel/lib/string.h"
+#include <stdbool.h>
 
-#define UNIT 8u
+#define UNIT       8u
+#define LISTS_BITS 3u /* lists for each power of two */
+#define LISTS      (1u << LISTS_BITS)
+#define FIRST_BITS 6u  /* below 2^this each multiple of UNIT has a list */
+#define LAST_BITS  28u /* a heap is smaller than 2^this */
+#define POWERS     (LAST_BITS - FIRST_BITS + 1u)
 
 struct block {
-    size_t bytes; /* of the contents; the lowest bit: it is free */
-    struct block *next;
+    size_t bytes;         /* of the contents; the lowest bit: it is free */
+    struct block *before; /* its neighbour */
 };
 
-_Static_assert(sizeof(struct block) == UNIT, "contents are aligned");
+/* At the start of the contents of a free block. */
+struct links {
+    struct block *next;
+    struct block *previous;
+};
 
-static struct block *heap;
+_Static_assert(sizeof(struct block) == UNIT && sizeof(struct links) <= UNIT, "contents are aligned");
+
+static struct {
+    char *end;       /* of the heap; null: there is none yet */
+    uint32_t powers; /* those that have a list that is not empty */
+    uint8_t lists[POWERS];
+    struct block *first[POWERS][LISTS];
+} heap;
+
+/* A power and a list in it, as one number. */
+struct class {
+    uint32_t power;
+    uint32_t list;
+};
 
 static size_t bytes_of(const struct block *block)
 {
     return block->bytes & ~(size_t)1;
 }
 
-static struct block *first_block(void)
+static bool is_free(const struct block *block)
 {
-    if (heap == 0) {
-        struct sys_words info = sys_call(SYS_CALL, SLOT_MANAGER, MANAGER_INFO, 0, 0);
-        void *memory = info.word[2] > sizeof *heap ? rt_malloc(info.word[2], info.word[3]) : 0;
+    return (block->bytes & 1u) != 0;
+}
 
-        if (memory != 0) {
-            heap = memory;
-            *heap = (struct block){(info.word[2] - sizeof *heap) | 1u, 0};
+/* Null: it is the last one. */
+static struct block *after(struct block *block)
+{
+    char *next = (char *)(block + 1) + bytes_of(block);
+
+    return next == heap.end ? 0 : (struct block *)(void *)next;
+}
+
+static struct links *links_of(struct block *block)
+{
+    return (struct links *)(void *)(block + 1);
+}
+
+static uint32_t highest_bit(size_t value)
+{
+    return 31u - (uint32_t)__builtin_clz((unsigned)value);
+}
+
+static struct class class_of(size_t bytes)
+{
+    uint32_t bit;
+
+    if (bytes < (1u << FIRST_BITS)) {
+        return (struct class){0, bytes / UNIT};
+    }
+    bit = highest_bit(bytes);
+    return (struct class){bit - FIRST_BITS + 1u, (bytes >> (bit - LISTS_BITS)) & (LISTS - 1u)};
+}
+
+static void insert(struct block *block)
+{
+    struct class class = class_of(bytes_of(block));
+    struct block **first = &heap.first[class.power][class.list];
+
+    block->bytes |= 1u;
+    *links_of(block) = (struct links){.next = *first};
+    if (*first != 0) {
+        links_of(*first)->previous = block;
+    }
+    *first = block;
+    heap.powers |= 1u << class.power;
+    heap.lists[class.power] |= (uint8_t)(1u << class.list);
+}
+
+static void take(struct block *block)
+{
+    struct class class = class_of(bytes_of(block));
+    const struct links *links = links_of(block);
+
+    block->bytes &= ~(size_t)1;
+    if (links->next != 0) {
+        links_of(links->next)->previous = links->previous;
+    }
+    if (links->previous != 0) {
+        links_of(links->previous)->next = links->next;
+        return;
+    }
+    heap.first[class.power][class.list] = links->next;
+    if (links->next == 0) {
+        heap.lists[class.power] &= (uint8_t) ~(1u << class.list);
+        if (heap.lists[class.power] == 0) {
+            heap.powers &= ~(1u << class.power);
         }
     }
-    return heap;
+}
+
+/* A block of the least list whose blocks all have so many bytes, or null. */
+static struct block *find_in_lists(size_t bytes)
+{
+    struct class class;
+    uint32_t lists, powers;
+
+    if (bytes >= (1u << FIRST_BITS)) {
+        bytes += ((size_t)1 << (highest_bit(bytes) - LISTS_BITS)) - 1u;
+    }
+    class = class_of(bytes);
+    lists = heap.lists[class.power] & ~((1u << class.list) - 1u);
+    if (lists == 0) {
+        powers = heap.powers & ~((2u << class.power) - 1u);
+        if (powers == 0) {
+            return 0;
+        }
+        class.power = (uint32_t)__builtin_ctz(powers);
+        lists = heap.lists[class.power];
+    }
+    return heap.first[class.power][__builtin_ctz(lists)];
+}
+
+/* When no list suffices: the list that has blocks that may. */
+static struct block *find_in_own_list(size_t bytes)
+{
+    struct class class = class_of(bytes);
+    struct block *block = heap.first[class.power][class.list];
+
+    while (block != 0 && bytes_of(block) < bytes) {
+        block = links_of(block)->next;
+    }
+    return block;
+}
+
+static bool has_heap(void)
+{
+    struct sys_words info;
+    struct block *block;
+    size_t bytes;
+
+    if (heap.end != 0) {
+        return true;
+    }
+    info = sys_call(SYS_CALL, SLOT_MANAGER, MANAGER_HEAP, 0, 0);
+    bytes = info.word[0] == SYS_OK ? info.word[3] & ~(size_t)(UNIT - 1u) : 0;
+    if (bytes < 2 * sizeof *block || bytes >= (size_t)1 << LAST_BITS) {
+        return false;
+    }
+    block = (struct block *)(uintptr_t)info.word[2];
+    heap.end = (char *)block + bytes;
+    *block = (struct block){bytes - sizeof *block, 0};
+    insert(block);
+    return true;
+}
+
+/* Adds a neighbour, which is in no list, to the one before it. */
+static void join(struct block *block, const struct block *next)
+{
+    block->bytes += bytes_of(next) + sizeof *next;
+    if (after(block) != 0) {
+        after(block)->before = block;
+    }
+}
+
+/* Makes a block free that is in no list. */
+static void release(struct block *block)
+{
+    struct block *next = after(block);
+
+    if (next != 0 && is_free(next)) {
+        take(next);
+        join(block, next);
+    }
+    if (block->before != 0 && is_free(block->before)) {
+        take(block->before);
+        join(block->before, block);
+        block = block->before;
+    }
+    insert(block);
+}
+
+/* Keeps so many bytes of a block that is in use, and makes the rest free if it is a block. */
+static void cut(struct block *block, size_t bytes)
+{
+    struct block *next = after(block);
+    struct block *rest;
+
+    if (bytes_of(block) - bytes < sizeof *rest + sizeof(struct links)) {
+        return;
+    }
+    rest = (struct block *)(void *)((char *)(block + 1) + bytes);
+    *rest = (struct block){bytes_of(block) - bytes - sizeof *rest, block};
+    block->bytes = bytes;
+    if (next != 0) {
+        next->before = rest;
+    }
+    release(rest);
+}
+
+/* Of whole units, at least one; 0: more than a heap has. */
+static size_t rounded(size_t size)
+{
+    size_t bytes = (size + UNIT - 1u) & ~(size_t)(UNIT - 1u);
+
+    if (size >= (size_t)1 << (LAST_BITS - 1u)) {
+        return 0;
+    }
+    return bytes == 0 ? UNIT : bytes;
 }
 
 void *malloc(size_t size)
 {
-    size_t bytes = (size + UNIT - 1u) & ~(size_t)(UNIT - 1u);
+    size_t bytes = rounded(size);
+    struct block *block;
 
-    if (bytes < size) {
+    if (bytes == 0 || !has_heap()) {
         return 0;
     }
-    for (struct block *block = first_block(); block != 0; block = block->next) {
-        if ((block->bytes & 1u) == 0 || bytes_of(block) < bytes) {
-            continue;
-        }
-        if (bytes_of(block) - bytes >= 2 * sizeof *block) {
-            struct block *rest = (struct block *)(void *)((char *)(block + 1) + bytes);
-
-            *rest = (struct block){(bytes_of(block) - bytes - sizeof *rest) | 1u, block->next};
-            *block = (struct block){bytes | 1u, rest};
-        }
-        block->bytes &= ~(size_t)1;
-        return block + 1;
+    block = find_in_lists(bytes);
+    if (block == 0) {
+        block = find_in_own_list(bytes);
     }
-    return 0;
+    if (block == 0) {
+        return 0;
+    }
+    take(block);
+    cut(block, bytes);
+    return block + 1;
 }
 
 void free(void *pointer)
 {
-    if (pointer == 0) {
-        return;
-    }
-    ((struct block *)pointer - 1)->bytes |= 1u;
-    for (struct block *block = heap; block != 0; block = block->next) {
-        while ((block->bytes & 1u) != 0 && block->next != 0 && (block->next->bytes & 1u) != 0) {
-            block->bytes += bytes_of(block->next) + sizeof *block;
-            block->next = block->next->next;
-        }
+    if (pointer != 0) {
+        release((struct block *)pointer - 1);
     }
 }
 
@@ -85,15 +267,30 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *pointer, size_t size)
 {
-    size_t old = pointer != 0 ? bytes_of((struct block *)pointer - 1) : 0;
+    size_t bytes = rounded(size);
+    struct block *block, *next;
     void *moved;
 
-    if (old >= size && pointer != 0) {
+    if (pointer == 0) {
+        return malloc(size);
+    }
+    if (bytes == 0) {
+        return 0;
+    }
+    block = (struct block *)pointer - 1;
+    next = after(block);
+    if (bytes_of(block) < bytes && next != 0 && is_free(next) &&
+        bytes_of(block) + sizeof *next + bytes_of(next) >= bytes) {
+        take(next);
+        join(block, next);
+    }
+    if (bytes_of(block) >= bytes) {
+        cut(block, bytes);
         return pointer;
     }
     moved = malloc(size);
-    if (moved != 0 && pointer != 0) {
-        memcpy(moved, pointer, old);
+    if (moved != 0) {
+        memcpy(moved, pointer, bytes_of(block));
         free(pointer);
     }
     return moved;

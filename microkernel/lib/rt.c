@@ -4,6 +4,7 @@
  * one place.
  */
 #include "microkernel/include/microkernel/rt.h"
+#include "clock.h"
 #include "microkernel/include/microkernel/manager.h"
 #include "microkernel/include/microkernel/sys.h"
 
@@ -93,6 +94,34 @@ enum mxu_mechanism rt_mechanism(const void *pointer)
 enum mxu_independence rt_independence(const void *pointer)
 {
     return (enum mxu_independence)ask(MANAGER_ANSWER, 0, 0, 0, (uint32_t)(uintptr_t)pointer).word[3];
+}
+
+void *rt_memory(const char *name, size_t *bytes)
+{
+    struct sys_words answer = sys_call(SYS_CALL, SLOT_MANAGER, MANAGER_FIND, manager_hash(name), 0);
+
+    if (answer.word[0] != SYS_OK || answer.word[1] != MXU_OK) {
+        return 0;
+    }
+    if (bytes != 0) {
+        *bytes = answer.word[3];
+    }
+    return (void *)(uintptr_t)answer.word[2];
+}
+
+void rt_end_job(void)
+{
+    rt_sleep(0);
+}
+
+unsigned rt_clock(void)
+{
+    return clock_read();
+}
+
+unsigned rt_clock_hz(void)
+{
+    return sys_call(SYS_INFO, SLOT_SELF, INFO_CLOCK, 0, 0).word[1];
 }
 
 void rt_sleep(unsigned ticks)

@@ -9,7 +9,7 @@
 
 /* Of component.ld. */
 extern char component_code_bytes[], component_data[], component_data_bytes[], component_stack[],
-    component_stack_bytes[], component_heap_bytes[];
+    component_stack_bytes[];
 extern uint32_t component_init_source[], component_init_start[], component_init_end[];
 
 void component_start(void);
@@ -22,7 +22,6 @@ __attribute__((section(".header"), used)) static const struct component_header h
     .data_bytes = (uint32_t)(uintptr_t)component_data_bytes,
     .stack_first = (uint32_t)(uintptr_t)component_stack,
     .stack_bytes = (uint32_t)(uintptr_t)component_stack_bytes,
-    .heap_bytes = (uint32_t)(uintptr_t)component_heap_bytes,
 };
 
 void component_start(void)

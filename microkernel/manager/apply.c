@@ -55,7 +55,9 @@ static bool apply_range(const struct mxu_allocation *allocation, int16_t number)
     const struct mxu_range *range = &books.component[allocation->component].trie.ranges[number];
     bool is_static =
         (allocation->spec & MXU_DETERMINISTIC) != 0 || allocation->answer.mechanism == MXU_BY_LOCKED_ENTRY;
-    bool is_local = allocation->answer.mechanism == MXU_BY_OCM;
+    uint32_t place = allocation->answer.mechanism == MXU_BY_OCM          ? MAP_LOCAL
+                     : allocation->answer.mechanism == MXU_BY_LOCKED_WAY ? MAP_WAY
+                                                                         : 0u;
     uint16_t slot = slot_take();
 
     if (slot == 0) {
@@ -68,7 +70,7 @@ static bool apply_range(const struct mxu_allocation *allocation, int16_t number)
     books.slot[allocation->component][number] = slot;
     return sys_do(SYS_MAP, slot, SLOT_COMPONENTS + allocation->component,
                   allocation->rights | (uint32_t)allocation->type << 8 |
-                      ((is_static ? MAP_STATIC : 0u) | (is_local ? MAP_LOCAL : 0u)) << 16,
+                      ((is_static ? MAP_STATIC : 0u) | place) << 16,
                   0) == SYS_OK;
 }
 

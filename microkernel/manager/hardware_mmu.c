@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A Cortex-A9: four lockable TLB entries, table nodes in the memory on the chip, ASIDs. The kernel maps small
- * pages and sections, so these are what an entry can lock.
+ * A Cortex-A9: lockable TLB entries, table nodes in the memory on the chip and in a locked way of the outer
+ * cache, ASIDs. The kernel maps with descriptors of all four sizes, so these are what an entry can lock.
  */
-#include "board.h"
 #include "microkernel/manager/manager.h"
 
-#define LOCKABLE_ENTRIES 4u
-#define ASIDS            255u
-#define TABLE_FRAMES     4u /* of each component: for 16 MiB in small pages */
+#define CACHE_LEVEL 2u /* of the memory on the chip, and of locked ways */
 
 const uint32_t hardware_stack_spec = 0;
 
-const struct mxu_hardware hardware = {
-    .checker = MXU_MMU,
-    .limit =
-        {[MXU_LOCKED_ENTRIES] = LOCKABLE_ENTRIES, [MXU_OCM_BYTES] = BOARD_OCM_BYTES, [MXU_ASIDS] = ASIDS},
-    .ocm_level = 2,
-};
-
-void hardware_describe(struct mxu_memory *memory)
+void hardware_describe(struct mxu_memory *memory, struct mxu_hardware *hardware)
 {
-    memory->entry_sizes = MXU_ENTRY_SMALL | MXU_ENTRY_SECTION;
+    hardware->checker = MXU_MMU;
+    hardware->ocm_level = CACHE_LEVEL;
+    hardware->way_level = CACHE_LEVEL;
+    memory->entry_sizes = MXU_ENTRY_SMALL | MXU_ENTRY_LARGE | MXU_ENTRY_SECTION | MXU_ENTRY_SUPERSECTION;
     memory->tables = &mxu_armv7a_tables;
 }
 
@@ -34,5 +27,5 @@ bool hardware_init(struct mxu_component *component, uint32_t seed)
 
 bool hardware_give(uint32_t component)
 {
-    return give_frames(component, GIVE_TABLES, TABLE_FRAMES);
+    return give_frames(component, GIVE_TABLES, books.system->hardware.table_frames);
 }

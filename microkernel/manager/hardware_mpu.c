@@ -1,35 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A Cortex-M7: eight regions, of which the kernel takes two in each component.
+ * A Cortex-M7: regions, of which the kernel takes two in each component.
  */
-#include "board.h"
 #include "core/mxu_crossing.h"
 #include "microkernel/manager/manager.h"
-
-#define SYSTEM_REGIONS 2u
-#define NO_LIMIT       32u
 
 /* An exception stores its frame there, and must not fault. */
 const uint32_t hardware_stack_spec = MXU_DETERMINISTIC;
 
-const struct mxu_hardware hardware = {
-    .checker = MXU_MPU,
-    .limit = {[MXU_REGIONS] = MXU_MOST_REGIONS},
-    .system_regions = SYSTEM_REGIONS,
-};
-
-void hardware_describe(struct mxu_memory *memory)
+void hardware_describe(struct mxu_memory *memory, struct mxu_hardware *hardware)
 {
-    memory->most_region_bits = NO_LIMIT;
+    hardware->checker = MXU_MPU;
+    hardware->system_regions = books.system->hardware.system_regions;
+    memory->most_region_bits = books.system->hardware.most_region_bits;
     memory->longest_access = MXU_LONGEST_ACCESS;
 }
 
 bool hardware_init(struct mxu_component *component, uint32_t seed)
 {
-    static const struct mxu_slot system[SYSTEM_REGIONS]; /* the kernel knows them */
+    static const struct mxu_slot system[MXU_MOST_REGIONS]; /* the kernel knows them */
+    const struct boot_hardware *given = &books.system->hardware;
 
-    return mxu_regions_init(&component->regions, MXU_MOST_REGIONS, system, SYSTEM_REGIONS, BOARD_EVICTION,
-                            seed);
+    return mxu_regions_init(&component->regions, given->limit[MXU_REGIONS], system, given->system_regions,
+                            (enum mxu_policy)given->eviction, seed);
 }
 
 bool hardware_give(uint32_t component)

@@ -83,6 +83,13 @@ static struct sys_words describe(uint32_t component, uint32_t first)
                  books.allocation[number].answer.independence);
 }
 
+/* Where memory of the description is. */
+static struct sys_words locate(uint32_t index)
+{
+    return index < MOST_MEMORY ? reply(MXU_OK, books.placed[index], books.system->memory[index].bytes)
+                               : reply(MXU_ENOENT, 0, 0);
+}
+
 static struct sys_words end(uint32_t component)
 {
     for (uint32_t i = 0; i < MOST_ALLOCATIONS; i++) {
@@ -106,8 +113,10 @@ struct sys_words serve_request(uint32_t badge, const uint32_t word[3])
         return free_memory(badge, word[2]);
     case MANAGER_ANSWER:
         return describe(badge, word[2]);
-    case MANAGER_INFO:
-        return reply(MXU_OK, books.heap_bytes[badge], books.component[badge].default_spec);
+    case MANAGER_HEAP:
+        return locate(given_heap(badge));
+    case MANAGER_FIND:
+        return locate(given_find(badge, word[1]));
     case MANAGER_ENDED:
         if (badge == SCHEDULER && word[1] < books.memory.component_count && word[1] != MANAGER) {
             return end(word[1]);

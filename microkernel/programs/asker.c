@@ -55,7 +55,7 @@ void component_main(void)
     rt_free(fixed[0]);
     fixed[0] = rt_malloc(4096, MXU_DETERMINISTIC);
     say("asker", "one freed, one more", fixed[0] != 0);
-    ask("more memory than there is", 64u << 20, 0);
+    ask("more memory than there is", 1u << 30, 0);
     ask("unknown flag", 64, 1u << 4 << 4);
     /* Neither end is aligned: three regions from each to the middle. */
     (void)rt_malloc_at((void *)(MANY_FIRST + 1024u), 1022u * 1024u, MXU_DETERMINISTIC);

@@ -9,6 +9,9 @@
 #define BLOCKS 32u
 #define BYTES  500u
 
+#define CHURN_STEPS 2000u
+#define CHURN_BYTES 900u
+
 static unsigned char *block[BLOCKS];
 
 static unsigned fill(void)
@@ -48,6 +51,37 @@ static void release(unsigned count)
     }
 }
 
+/* Random sizes are allocated, resized and freed; returns how many blocks had other contents than written. */
+static unsigned churn(void)
+{
+    unsigned sizes[BLOCKS] = {0};
+    unsigned random = 1, wrong = 0;
+
+    for (unsigned step = 0; step < CHURN_STEPS; step++) {
+        unsigned i = (random = random * 1664525u + 1013904223u) >> 27;
+        unsigned size = 1u + (random >> 8) % CHURN_BYTES;
+        unsigned char *moved = sizes[i] == 0 ? malloc(size) : realloc(block[i], size);
+
+        for (unsigned at = 0; moved != 0 && at < sizes[i] && at < size; at++) {
+            wrong += moved[at] != (unsigned char)(i + at);
+        }
+        if (moved == 0 || step % 3u == 0) {
+            free(moved != 0 ? moved : sizes[i] != 0 ? block[i] : 0);
+            sizes[i] = 0;
+            continue;
+        }
+        block[i] = moved;
+        sizes[i] = size;
+        for (unsigned at = 0; at < size; at++) {
+            moved[at] = (unsigned char)(i + at);
+        }
+    }
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        free(sizes[i] != 0 ? block[i] : 0);
+    }
+    return wrong;
+}
+
 void component_main(void)
 {
     unsigned count = fill();
@@ -58,6 +92,7 @@ void component_main(void)
     release(count);
     say("heap", "again", fill());
     release(count);
+    say("heap", "wrong after many changes", churn());
     pointer = malloc(count * BYTES);
     say("heap", "in one piece", pointer != 0);
     larger = realloc(pointer, 2u * count * BYTES);

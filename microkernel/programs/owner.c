@@ -57,7 +57,7 @@ static void revocation(void)
 static void hardware(void)
 {
     expect("lock four ways", sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_LOCK_WAYS, 0x0F, 0));
-    expect("lock all ways", sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_LOCK_WAYS, 0xFF, 0));
+    expect("lock nine ways", sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_LOCK_WAYS, 0x1FF, 0));
     expect("flush the check", sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_FLUSH_CHECK, 0, 0));
     expect("clean without the right", sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_CLEAN_CACHE, 0, 0));
 }

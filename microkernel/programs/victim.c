@@ -20,7 +20,7 @@ void component_main(void)
     *secret = SECRET;
     shared->secret = (unsigned)(unsigned long)secret;
     for (;;) {
-        rt_sleep(3);
+        rt_sleep(5); /* the others do not print then: these systems have lines without tags */
         say("victim", "secret is whole", *secret == SECRET);
         say("victim", "message", shared->message);
     }

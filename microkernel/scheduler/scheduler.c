@@ -1,61 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scheduler: a component that dispatches the thread of the highest priority that does not sleep, and
- * takes turns among equals. The kernel only switches. A component that was killed is told to the memory
- * manager, which frees what it had.
+ * Chooses the component of the highest priority that may run, and takes turns among equals. A component that
+ * was killed is told to the memory manager, which frees what it had.
  */
+#include "microkernel/scheduler/scheduler.h"
 #include "microkernel/include/microkernel/component.h"
 #include "microkernel/include/microkernel/manager.h"
-#include "microkernel/include/microkernel/sys.h"
-#include "microkernel/kernel/config.h"
-#include <stdbool.h>
 
-#define FOREVER UINT32_MAX
-#define NOBODY  MOST_COMPONENTS
+#define WORD_BITS 32u
+#define TICK_NS   1000000u /* of rt_sleep() */
+#define NEAR_NS   50000u   /* is more than the instructions from a setting of the timer to wfi take */
 
-struct entry {
-    bool is_runnable; /* there is one, and it is no idle server */
-    uint32_t priority;
-    uint32_t sleeps; /* ticks */
-};
-
-static struct entry table[MOST_COMPONENTS];
+static bool is_ending;         /* a component that may has ended the run */
 static uint32_t last = NOBODY; /* that ran: those after it come first among equals */
 
-static void read_table(void)
-{
-    for (uint32_t i = 0; i < MOST_COMPONENTS; i++) {
-        struct sys_words info = sys_call(SYS_INFO, SLOT_THREADS + i, INFO_SELF, 0, 0);
-
-        table[i].priority = info.word[2];
-        table[i].is_runnable = info.word[0] == SYS_OK && i != MANAGER && i != SCHEDULER;
-    }
-}
-
-static uint32_t choose(void)
+static uint32_t choose(uint64_t now)
 {
     uint32_t best = NOBODY;
 
     for (uint32_t n = 1; n <= MOST_COMPONENTS; n++) {
         uint32_t i = (last + n) % MOST_COMPONENTS;
 
-        if (table[i].is_runnable && table[i].sleeps == 0 &&
-            (best == NOBODY || table[i].priority < table[best].priority)) {
+        if (jobs_may_run(&table[i], now) && (best == NOBODY || table[i].priority < table[best].priority)) {
             best = i;
         }
     }
     return best;
-}
-
-static void pass(uint32_t ticks)
-{
-    for (uint32_t i = 0; i < MOST_COMPONENTS; i++) {
-        uint32_t *sleeps = &table[i].sleeps;
-
-        if (*sleeps != FOREVER) {
-            *sleeps = *sleeps > ticks ? *sleeps - ticks : 0;
-        }
-    }
 }
 
 static void end(uint32_t component)
@@ -66,19 +36,33 @@ static void end(uint32_t component)
     }
 }
 
-static void handle(uint32_t event, uint32_t thread, uint32_t argument)
+static void sleep(uint32_t thread, uint32_t ticks, uint64_t now)
+{
+    struct entry *entry = &table[thread];
+
+    jobs_end(thread, now);
+    if (ticks == UINT32_MAX) {
+        entry->is_runnable = false;
+    }
+    entry->wakes = now + (uint64_t)ticks * time_of_ns(TICK_NS);
+}
+
+static void handle(uint32_t event, uint32_t thread, uint32_t argument, uint64_t now)
 {
     switch (event) {
     case EVENT_TICK:
         last = thread < NOBODY ? thread : last;
-        pass(argument);
         break;
     case EVENT_YIELD:
-        table[thread].sleeps = argument;
+        sleep(thread, argument, now);
         last = thread;
         break;
     case EVENT_KILLED:
         end(argument);
+        break;
+    case EVENT_END:
+        report_ending(argument);
+        is_ending = true;
         break;
     case EVENT_WAITS:
         if (thread < NOBODY) {
@@ -90,23 +74,62 @@ static void handle(uint32_t event, uint32_t thread, uint32_t argument)
     }
 }
 
+/* Whether the UART has not got everything: nobody else needs the time to give it more. */
+static bool console_is_behind(void)
+{
+    struct sys_words answer = sys_call(SYS_HARDWARE, SLOT_HARDWARE, HW_CONSOLE, 0, 0);
+
+    return answer.word[0] == SYS_OK && answer.word[1] != 0;
+}
+
+static void run(uint32_t thread, uint64_t now)
+{
+    struct sys_words event;
+    uint64_t before = now;
+
+    uint64_t left = jobs_next(thread, now) - now;
+
+    time_set_tick(left);
+    if (thread == NOBODY) {
+        /* A tick between the two would be missed until the next one; that is impossible if it is far. */
+        if (left > time_of_ns(NEAR_NS) && !console_is_behind()) {
+            __asm__ volatile("wfi");
+        }
+        event = sys_call(SYS_DISPATCH, SLOT_NONE, 0, 0, 0);
+    } else {
+        event = sys_call(SYS_DISPATCH, SLOT_THREADS + thread, 0, 0, 0);
+    }
+    now = time_now();
+    if (thread != NOBODY) {
+        jobs_charge(thread, now - before);
+    }
+    if (event.word[0] == SYS_OK) {
+        handle(event.word[1], event.word[2], event.word[3], now);
+    } else if (thread != NOBODY) {
+        table[thread].is_runnable = false;
+    }
+}
+
+static uint64_t end_of_run(void)
+{
+    struct sys_words info = sys_call(SYS_INFO, SLOT_SELF, INFO_RUN, 0, 0);
+    uint64_t ns = info.word[1] | (uint64_t)info.word[2] << WORD_BITS;
+
+    return ns != 0 ? time_of_ns(ns) : FOREVER;
+}
+
 void component_main(void)
 {
-    read_table();
-    for (;;) {
-        uint32_t thread = choose();
-        struct sys_words event;
+    uint64_t ends;
+    uint64_t now;
 
-        if (thread == NOBODY) {
-            __asm__ volatile("wfi");
-            event = sys_call(SYS_DISPATCH, SLOT_NONE, 0, 0, 0);
-        } else {
-            event = sys_call(SYS_DISPATCH, SLOT_THREADS + thread, 0, 0, 0);
-        }
-        if (event.word[0] == SYS_OK) {
-            handle(event.word[1], event.word[2], event.word[3]);
-        } else if (thread != NOBODY) {
-            table[thread].is_runnable = false;
-        }
+    time_start();
+    ends = end_of_run();
+    jobs_start(time_now());
+    for (now = time_now(); now < ends && !is_ending; now = time_now()) {
+        jobs_release(now);
+        run(choose(now), now);
     }
+    report_all();
+    (void)sys_do(SYS_HARDWARE, SLOT_HARDWARE, HW_END, 0, 0);
 }

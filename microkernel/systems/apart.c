@@ -7,12 +7,13 @@
 extern const char component_manager[], component_scheduler[], component_victim[], component_intruder[],
     component_overflow[], component_executor[];
 
-const struct boot_system boot_system = {
+SYSTEM = {
+    SYSTEM_HEADER,
     .component_count = 6,
     .component =
         {
-            {COMPONENT(manager), .serves = 1, .hardware = MAY_PRINT},
-            {COMPONENT(scheduler)},
+            THE_MANAGER,
+            THE_SCHEDULER,
             {COMPONENT(victim), .priority = 1, .hardware = MAY_PRINT},
             {COMPONENT(intruder), .priority = 2, .hardware = MAY_PRINT},
             {COMPONENT(overflow), .priority = 3, .hardware = MAY_PRINT},

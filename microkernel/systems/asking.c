@@ -6,12 +6,13 @@
 
 extern const char component_manager[], component_scheduler[], component_asker[];
 
-const struct boot_system boot_system = {
+SYSTEM = {
+    SYSTEM_HEADER,
     .component_count = 3,
     .component =
         {
-            {COMPONENT(manager), .serves = 1, .hardware = MAY_PRINT},
-            {COMPONENT(scheduler)},
+            THE_MANAGER,
+            THE_SCHEDULER,
             {COMPONENT(asker), .priority = 1, .hardware = MAY_PRINT},
         },
 };

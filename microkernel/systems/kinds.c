@@ -6,12 +6,13 @@
 
 extern const char component_owner[], component_scheduler[], component_hello[];
 
-const struct boot_system boot_system = {
+SYSTEM = {
+    SYSTEM_HEADER,
     .component_count = 3,
     .component =
         {
             {COMPONENT(owner), .hardware = MAY_PRINT | MAY_LOCK_WAYS | MAY_FLUSH_CHECK, .serves = 1},
-            {COMPONENT(scheduler)},
+            THE_SCHEDULER,
             {COMPONENT(hello), .priority = 1, .hardware = MAY_PRINT},
         },
 };

@@ -6,11 +6,12 @@
 
 extern const char component_crossing[], component_scheduler[];
 
-const struct boot_system boot_system = {
+SYSTEM = {
+    SYSTEM_HEADER,
     .component_count = 2,
     .component =
         {
             {COMPONENT(crossing), .hardware = MAY_PRINT, .serves = 1},
-            {COMPONENT(scheduler)},
+            THE_SCHEDULER,
         },
 };

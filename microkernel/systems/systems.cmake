@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test systems of every board; each is described in NAME.c.
+# What every board has: the applications, and test systems, each of which is described in NAME.c.
+include(${microkernel}/programs/apps/apps.cmake)
 microkernel_system(first COMPONENTS manager scheduler hello)
 microkernel_system(apart COMPONENTS manager scheduler victim intruder overflow executor)
 microkernel_system(ranges COMPONENTS manager scheduler many)

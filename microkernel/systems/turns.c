@@ -6,11 +6,12 @@
 
 extern const char component_manager[], component_turns[], component_turner[];
 
-const struct boot_system boot_system = {
+SYSTEM = {
+    SYSTEM_HEADER,
     .component_count = 3,
     .component =
         {
-            {COMPONENT(manager), .serves = 1, .hardware = MAY_PRINT},
+            THE_MANAGER,
             {COMPONENT(turns), .hardware = MAY_PRINT | MAY_SET_TICK, .spec = MXU_DETERMINISTIC},
             {COMPONENT(turner), .spec = MXU_DETERMINISTIC},
         },

@@ -22,7 +22,7 @@ AARCH64 = ["aarch64-linux-gnu-gcc", "-mgeneral-regs-only"]
 REFILLS = ("mxu_regions_refill", "mxu_regions_refill_fetch")
 WATCH = "is_livelock"
 REFILL_LIMIT = 100
-HANDLER = 24  # what the limit leaves for the handler and the exception's entry and return
+HANDLER = 22  # what the limit leaves for the handler and the exception's entry and return
 
 
 def compiled(compiler: list[str], source: Path, to: Path) -> Path:

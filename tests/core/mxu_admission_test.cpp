@@ -53,6 +53,7 @@ mxu_request regions(std::uint32_t spec, std::uint32_t count = 0, std::uint32_t u
             .regions_used = used,
             .locked_entries = 0,
             .node_bytes = 0,
+            .ocm_node_bytes = 0,
             .tlb_sets = 0,
             .has_tlb_sets = false,
             .has_asid = false};
@@ -65,6 +66,7 @@ mxu_request pages(std::uint32_t spec, std::uint32_t entries, std::uint32_t node_
             .regions_used = 0,
             .locked_entries = entries,
             .node_bytes = node_bytes,
+            .ocm_node_bytes = 0,
             .tlb_sets = 0,
             .has_tlb_sets = false,
             .has_asid = false};
@@ -185,6 +187,30 @@ TEST(MxuAdmission, X5_ColorsServeTheLevelOfTheirCache)
     EXPECT_EQ(l3.ask(pages(MXU_DETERMINISTIC, 1, 4096)), MXU_ENOHW);
     EXPECT_EQ(l3.ask(pages(MXU_L3 | MXU_INDEPENDENT, 0, 4096)), MXU_ENOHW) << "neither sets nor ASIDs";
     EXPECT_EQ(l3.account.used[MXU_COLORED_BYTES], 4096u) << "a refusal takes nothing";
+}
+
+// In the hypervisor all tables of a domain are on the chip, or those of a region in colors.
+TEST(MxuAdmission, X5_OnTheChipAnAllocationCanTakeMoreNodesThanElsewhere)
+{
+    mxu_hardware hardware = hypervisor(2);
+    hardware.ocm_level = 3;
+    hardware.limit[MXU_OCM_BYTES] = 16384;
+    Account account(hardware);
+    mxu_request request = pages(MXU_L3, 0, 4096);
+    request.ocm_node_bytes = 12288;
+    EXPECT_EQ(account.ask(request), MXU_OK);
+    EXPECT_EQ(account.answer.mechanism, MXU_BY_OCM);
+    EXPECT_EQ(account.answer.taken[MXU_OCM_BYTES], 12288u);
+    EXPECT_EQ(account.ask(request), MXU_OK);
+    EXPECT_EQ(account.answer.mechanism, MXU_BY_COLOR) << "4 KiB are left on the chip, 12 are needed";
+    EXPECT_EQ(account.answer.taken[MXU_COLORED_BYTES], 4096u);
+    request.spec = MXU_L2;
+    EXPECT_EQ(account.ask(request), MXU_OK);
+    EXPECT_EQ(account.answer.mechanism, MXU_BY_COLOR) << "the chip's memory is slower than L2";
+    hardware.limit[MXU_COLORED_BYTES] = 0;
+    request.spec = MXU_L3;
+    EXPECT_EQ(account.ask(request), MXU_EBUSY);
+    expect_lacking(account, MXU_OCM_BYTES, 12288, 4096);
 }
 
 TEST(MxuAdmission, X2_UnknownFlagsAreRefused)

@@ -21,7 +21,9 @@ mxu_table_need by_filling(const mxu_table_shape &shape, const std::vector<mxu_sp
             std::uint32_t level = 0;
             const auto fits = [&] {
                 const std::uint64_t size = std::uint64_t{1} << shape.level[level].shift;
-                return shape.level[level].blocks != 0 && at % size == 0 && span.last - at >= size - 1;
+                const bool aligned = span.most_shift == 0 || shape.level[level].shift <= span.most_shift;
+                return shape.level[level].blocks != 0 && aligned && at % size == 0 &&
+                       span.last - at >= size - 1;
             };
             nodes[0].insert(0);
             while (!fits()) {
@@ -51,7 +53,7 @@ std::vector<mxu_span> random_spans(Random &random, std::uint32_t bits)
         if (at + size > std::uint64_t{1} << bits) {
             break;
         }
-        spans.push_back({at, at + size - 1});
+        spans.push_back({at, at + size - 1, std::array{0U, 12U, 21U, 30U}[random() % 4], 0});
         at += size;
     }
     return spans;
@@ -80,7 +82,7 @@ TEST(MxuTables, X5_NodesAreThoseOfATableThatIsFilled)
 
 TEST(MxuTables, X5_OnePageOfAnArmv7TableNeedsItsRootAndOneKibibyte)
 {
-    const mxu_span page{0x10000000, 0x10000FFF};
+    const mxu_span page{0x10000000, 0x10000FFF, 0, 0};
     mxu_table_need need{};
     ASSERT_TRUE(mxu_tables_needed(&mxu_armv7a_tables, &page, 1, &need));
     EXPECT_EQ(need.bytes, 16384u + 1024u);
@@ -94,12 +96,24 @@ TEST(MxuTables, X5_SpansThatAreNotSoundAreRefused)
         return !mxu_tables_needed(&mxu_armv7a_tables, spans.data(), static_cast<std::uint32_t>(spans.size()),
                                   &need);
     };
-    EXPECT_TRUE(refused({{0x1000, 0xFFF}}));
-    EXPECT_TRUE(refused({{0x800, 0xFFF}}));
-    EXPECT_TRUE(refused({{0, 0x7FF}}));
-    EXPECT_TRUE(refused({{0, 0x100000FFF}}));
-    EXPECT_TRUE(refused({{0x2000, 0x2FFF}, {0x1000, 0x1FFF}}));
-    EXPECT_TRUE(refused({{0x1000, 0x2FFF}, {0x2000, 0x3FFF}}));
-    EXPECT_FALSE(refused({{0, 0xFFFFFFFF}}));
+    EXPECT_TRUE(refused({{0x1000, 0xFFF, 0, 0}}));
+    EXPECT_TRUE(refused({{0x800, 0xFFF, 0, 0}}));
+    EXPECT_TRUE(refused({{0, 0x7FF, 0, 0}}));
+    EXPECT_TRUE(refused({{0, 0x100000FFF, 0, 0}}));
+    EXPECT_TRUE(refused({{0x2000, 0x2FFF, 0, 0}, {0x1000, 0x1FFF, 0, 0}}));
+    EXPECT_TRUE(refused({{0x1000, 0x2FFF, 0, 0}, {0x2000, 0x3FFF, 0, 0}}));
+    EXPECT_FALSE(refused({{0, 0xFFFFFFFF, 0, 0}}));
     EXPECT_EQ(need.bytes, 16384u) << "4096 sections";
+}
+
+// Colored memory is mapped by pages, whatever its size; what lies beside it may be mapped by blocks.
+TEST(MxuTables, X5_MemoryThatIsNotAlignedForBlocksNeedsNodesBelow)
+{
+    const mxu_table_shape shape = mxu_aarch64_tables(1, 9, true);
+    const std::array<mxu_span, 2> spans = {
+        {{0x40000000, 0x40FFFFFF, 12, 0}, {0x80000000, 0xBFFFFFFF, 21, 0}}};
+    mxu_table_need need{};
+    ASSERT_TRUE(mxu_tables_needed(&shape, spans.data(), spans.size(), &need));
+    EXPECT_EQ(need.nodes[1], 2u) << "a level-2 table for each GiB: blocks of 1 GiB are not aligned";
+    EXPECT_EQ(need.nodes[2], 8u) << "16 MiB by pages";
 }

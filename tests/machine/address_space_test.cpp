@@ -179,4 +179,26 @@ TEST(translated, what_was_looked_up_last_is_at_hand_until_a_flush)
 
 } // namespace
 
+// X5: memory for tables of stage 2 that nothing else is in.
+TEST(X5AddressSpace, TablesOfStage2CanHaveFramesAndATypeOfTheirOwn)
+{
+    constexpr std::uint64_t apart = 0x4000'0000;
+    space_settings wanted = with_frames(colored(2));
+    const std::uint64_t reads = walked(expect_made(address_space::make(wanted)), 2 * block).reads;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+        wanted.stage2_frames.push_back(apart + i * page);
+    }
+    wanted.stage2_cached = false;
+    const address_space made = expect_made(address_space::make(wanted));
+    EXPECT_EQ(made.regime().stage2.root.value, apart);
+    EXPECT_FALSE(made.regime().stage2.cached);
+    EXPECT_TRUE(made.regime().stage1.cached);
+    EXPECT_EQ(walked(made, 2 * block + page).output, 0x1000'0000 + 2 * page);
+    EXPECT_EQ(walked(made, 2 * block).reads, reads);
+    wanted.stage2_frames.resize(2); // root, level 2; the tables of pages have no room
+    EXPECT_FALSE(std::holds_alternative<address_space>(address_space::make(wanted)));
+    wanted.stage2_frames = {apart + 1};
+    EXPECT_FALSE(std::holds_alternative<address_space>(address_space::make(wanted)));
+}
+
 } // namespace bulkhead::machine::test

@@ -346,9 +346,11 @@ TEST_F(mmu_test, locked_translations_survive_what_would_evict_them)
     wanted.l2 = {.entries = 4, .ways = 4, .lockable_entries = 2};
     const translation_regime regime = one_stage();
     run(wanted, [&](mmu &unit) {
-        EXPECT_TRUE(unit.lock(regime, 0x4000'0000));
-        EXPECT_TRUE(unit.lock(regime, 0x4000'1000));
-        EXPECT_FALSE(unit.lock(regime, 0x4000'2000));
+        for (const std::uint32_t entry : {0U, 1U}) {
+            unit.lock_walks_into(entry);
+            (void)unit.translate(regime, 0x4000'0000 + (std::uint64_t{entry} << 12U), access_kind::read);
+        }
+        unit.lock_walks_into(std::nullopt);
         for (std::uint64_t i = 2; i < 32; ++i) {
             (void)unit.translate(regime, 0x4000'0000 + (i << 12U), access_kind::read);
         }
@@ -414,11 +416,14 @@ TEST(tlb, a_page_can_be_locked_in_several_address_spaces)
     const translation_tag first{.asid = 1};
     const translation_tag second{.asid = 2};
     both.insert(0x1000, 12, 12, first, 3);
-    EXPECT_TRUE(both.lock(0x1000, 12, 12, first, 1));
-    EXPECT_TRUE(both.lock(0x1000, 12, 12, second, 2));
-    EXPECT_TRUE(both.lock(0x1000, 12, 12, second, 4)) << "again: in the same entry";
+    both.lock(0, 0x1000, 12, 12, first, 1);
+    both.lock(1, 0x1000, 12, 12, second, 2);
     EXPECT_EQ(both.find(0x1000, first)->what, 1);
+    EXPECT_EQ(both.find(0x1000, second)->what, 2);
+    both.lock(0, 0x1000, 12, 12, second, 4);
+    EXPECT_EQ(both.find(0x1000, first), nullptr) << "its entry has another now";
     EXPECT_EQ(both.find(0x1000, second)->what, 4);
+    EXPECT_EQ(both.locked(1).used, 0U) << "and no two have the same";
 }
 
 TEST(tlb, entries_of_several_sizes_lie_in_sets_of_their_own_number)

@@ -93,5 +93,41 @@ TEST(region, of_parts_of_a_page_cannot_be_cached)
     EXPECT_NE(reason_of(simulated_machine::make(wanted)).find("regions[0]"), std::string::npos);
 }
 
+// As a Zynq-7000's: L1 has lines of it, no shared level has.
+TEST(region, beside_the_levels_costs_its_latency_and_leaves_no_line_there)
+{
+    settings all = with_region(true);
+    all.regions[0].beside_levels = true;
+    const auto machine = make_machine(all);
+    const auto found = times(*machine, {chip, chip, phys_addr{0x1000}}, false);
+    EXPECT_EQ(found[0], latency_ps);
+    EXPECT_LE(found[1], 1'000U) << "in L1";
+    EXPECT_GT(found[2], 12'000U + 20'000U) << "what is elsewhere goes its way";
+    EXPECT_FALSE(machine->memory().level(0).storage().contains(chip));
+    EXPECT_TRUE(machine->memory().level(0).storage().contains(phys_addr{0x1000}));
+}
+
+TEST(region, beside_the_levels_takes_dirty_lines_past_them)
+{
+    settings all = with_region(true);
+    all.regions[0].beside_levels = true;
+    const auto machine = make_machine(all);
+    machine->core_at({0}).start([&](core &own) {
+        own.access(chip, 8, access_kind::write);
+        own.flush(chip, byte_count{64});
+    });
+    machine->timeline().run(for_ever);
+    EXPECT_EQ(machine->memory().counts().region_lines, 2U) << "read and written";
+    EXPECT_EQ(machine->memory().counts().line_writes, 0U);
+    EXPECT_FALSE(machine->memory().level(0).storage().contains(chip));
+}
+
+TEST(region, beside_the_levels_must_be_cached)
+{
+    settings all = with_region(false);
+    all.regions[0].beside_levels = true;
+    EXPECT_NE(reason_of(simulated_machine::make(all)).find("beside_levels"), std::string::npos);
+}
+
 } // namespace
 } // namespace bulkhead::machine::test

@@ -195,18 +195,4 @@ TEST_F(Calls, X6_the_scheduler_s_own_call_survives_a_busy_manager)
     EXPECT_EQ(word(1), 42u);
 }
 
-TEST(Boot, X6_a_description_that_is_not_sound_is_refused)
-{
-    struct boot_system system {};
-
-    fake_reset();
-    EXPECT_NE(kernel_boot(&system), nullptr);
-    system.component_count = MOST_COMPONENTS + 1u;
-    EXPECT_NE(kernel_boot(&system), nullptr);
-    system.component_count = 2;
-    system.component[0].code_first = FAKE_CODE_FIRST;
-    system.component[1].code_first = FAKE_CODE_FIRST;
-    EXPECT_STREQ(kernel_boot(&system), "no component where the system's description has one");
-}
-
 } // namespace bulkhead::test

@@ -5,6 +5,7 @@
 #include "tests/microkernel/kernel_world.h"
 
 extern "C" {
+#include "core/crc32.h"
 #include "microkernel/kernel/arch.h"
 }
 
@@ -24,7 +25,7 @@ constexpr uint32_t NODE_FRAMES = 2;
 KernelTest::KernelTest()
 {
     fake_reset();
-    system.component_count = COMPONENTS;
+    describe();
     for (uint32_t i = 0; i < COMPONENTS; i++) {
         boot_component &given = system.component[i];
         const uint32_t stack = BOARD_FRAMES_FIRST + 2 * i * FRAME;
@@ -41,7 +42,26 @@ KernelTest::KernelTest()
         *static_cast<component_header *>(arch_memory(given.code_first)) = {
             HEADER_MAGIC, given.code_first + 32u, CODE_BYTES, stack + FRAME, FRAME, stack, FRAME, 0};
     }
+    seal(system);
     EXPECT_EQ(kernel_boot(&system), nullptr);
+}
+
+void KernelTest::describe()
+{
+    system.magic = BOOT_MAGIC;
+    system.version = BOOT_VERSION;
+    system.bytes = sizeof system;
+    system.component_count = COMPONENTS;
+    system.clock_hz = 1000000;
+    system.timer_hz = 1000000;
+    system.hardware.most_region_bits = 32;
+}
+
+void seal(boot_system &system)
+{
+    constexpr size_t first = offsetof(boot_system, component_count);
+
+    system.crc = crc32_update(0, reinterpret_cast<const uint8_t *>(&system) + first, sizeof system - first);
 }
 
 uint32_t KernelTest::call(sys_number number, uint32_t slot, uint32_t first, uint32_t second, uint32_t third)

@@ -52,7 +52,13 @@ protected:
     static void expect_sound();
 
     struct boot_system system {};
+
+private:
+    void describe();
 };
+
+/* Enters the description's CRC. */
+void seal(boot_system &system);
 
 } // namespace bulkhead::test
 

@@ -31,7 +31,7 @@ def test_handler_and_refill_are_within_the_limit() -> None:
     )
     # From the first instruction to the return: on the way that refills no branch is taken.
     body = shown.stdout.partition("<memory_fault>:\n")[2].splitlines()
-    last = next(number for number, line in enumerate(body) if re.search(r"\bbx\s+lr", line))
+    last = next(number for number, line in enumerate(body) if re.search(r"\bpop\s+{.*pc}", line))
     called = [line for line in body[:last] if re.search(r"\bbl\s", line)]
     assert len(called) == 1 and f"<{REFILL}>" in called[0]
     refill = functions_of(disassembled(kernel), [REFILL])[REFILL].without_calls_of("is_livelock")

@@ -36,7 +36,7 @@ def checked(
 ) -> tuple[Admission | None, list[Problem]]:
     path = directory / "system.yaml"
     path.write_text(yaml.safe_dump(tree, sort_keys=False))
-    _, found, problems = check_components(str(path), (), unprotected=unprotected)
+    _, found, problems, _ = check_components(str(path), (), unprotected=unprotected)
     return found, list(problems)
 
 

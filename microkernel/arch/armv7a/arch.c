@@ -5,8 +5,11 @@
  */
 #include "microkernel/kernel/arch.h"
 #include "arch_offsets.h"
+#include "board.h"
 #include "microkernel/arch/armv7a/cp15.h"
+#include "microkernel/arch/armv7a/local_memory.h"
 #include "microkernel/arch/armv7a/mpcore.h"
+#include "microkernel/arch/armv7a/outer_cache.h"
 #include "microkernel/kernel/boot.h"
 #include "microkernel/kernel/life.h"
 #include "microkernel/kernel/report.h"
@@ -19,6 +22,7 @@
 #define FSR_ALIGNED 1u
 #define PMU_ENABLE  1u
 #define PMU_CYCLES  (1u << 31)
+#define HALF_WORDS  0x800u      /* of the kernel's table */
 #define OWN_MEMORY  0x40000000u /* physical: DRAM below, all else above */
 
 _Static_assert(offsetof(struct kernel, current) == KERNEL_CURRENT, "entry.S");
@@ -30,6 +34,7 @@ _Static_assert(offsetof(struct arch_space, ttbr0) == SPACE_TTBR0, "entry.S");
 _Static_assert(offsetof(struct arch_space, asid) == SPACE_ASID, "entry.S");
 
 extern const char arch_vectors[];
+extern const uint32_t arch_kernel_table[];
 
 struct thread *arch_main(void);
 struct thread *arch_data_abort(struct thread *current);
@@ -106,16 +111,38 @@ struct thread *arch_interrupt(struct thread *current)
     return mpcore_timer_has_ticked() ? kernel_tick(current) : current;
 }
 
+/* To the memory on the chip, so that walks for the kernel cost as little as those for a component's placed
+ * nodes. TTBR1 is for the upper half alone. */
+static void place_table(void)
+{
+    const uint32_t *from = &arch_kernel_table[HALF_WORDS];
+    volatile uint32_t *to = arch_memory(BOARD_TABLE_FIRST + HALF_WORDS * sizeof *to);
+
+    for (uint32_t i = 0; i < HALF_WORDS; i++) {
+        to[i] = from[i];
+    }
+    cp15_complete();
+    cp15_write_ttbr1(BOARD_TABLE_FIRST | WALK_CACHED);
+    cp15_complete();
+    cp15_write_tlb_all(0);
+    cp15_complete();
+}
+
 struct thread *arch_main(void)
 {
+    const struct boot_system *system = arch_memory(BOARD_SYSTEM_FIRST); /* kernel_boot() checks it */
     const char *wrong;
 
     board_start();
+    mpcore_start_time();
+    outer_cache_start();
+    place_table();
+    local_start(system->hardware.limit[MXU_WAY_BYTES]);
     cp15_write_vbar((uint32_t)(uintptr_t)arch_vectors);
     cp15_write_pmu_control(PMU_ENABLE);
     cp15_write_pmu_enable(PMU_CYCLES);
-    cp15_write_pmu_user(1); /* components read the cycle counter; the kernel does not rely on it */
-    wrong = kernel_boot(&boot_system);
+    cp15_write_pmu_user(1); /* components have the cycle counter, and can set it: nobody else relies on it */
+    wrong = kernel_boot(system);
     if (wrong != 0) {
         report_line(wrong);
         arch_halt();

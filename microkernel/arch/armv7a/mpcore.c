@@ -5,11 +5,14 @@
 #include "microkernel/arch/armv7a/mpcore.h"
 #include "board.h"
 #include "microkernel/kernel/arch.h"
+#include "microkernel/kernel/boot.h"
 
 #define CPU_CONTROL     0x100u
 #define CPU_MASK        0x104u
 #define CPU_ACKNOWLEDGE 0x10Cu
 #define CPU_END         0x110u
+#define GLOBAL_LOW      0x200u
+#define GLOBAL_CONTROL  0x208u
 #define TIMER_LOAD      0x600u
 #define TIMER_CONTROL   0x608u
 #define TIMER_STATUS    0x60Cu
@@ -24,6 +27,11 @@
 static volatile uint32_t *device(uint32_t offset)
 {
     return (volatile uint32_t *)(uintptr_t)(BOARD_MPCORE_FIRST + offset);
+}
+
+void mpcore_start_time(void)
+{
+    *device(GLOBAL_CONTROL) = 1;
 }
 
 void mpcore_start(void)
@@ -44,6 +52,17 @@ bool mpcore_timer_has_ticked(void)
     }
     *device(CPU_END) = acknowledged;
     return is_timer;
+}
+
+/* Components could stop and set the cycle counter, which has no rights for reading alone (PMUSERENR). */
+uint32_t arch_time(void)
+{
+    return *device(GLOBAL_LOW);
+}
+
+uint32_t arch_time_hz(void)
+{
+    return kernel.system->timer_hz;
 }
 
 void arch_set_tick(uint32_t clocks)

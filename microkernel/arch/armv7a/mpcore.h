@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The global timer counts. */
+void mpcore_start_time(void);
+
 /* The timer's interrupt is enabled; the timer does not run yet. */
 void mpcore_start(void);
 

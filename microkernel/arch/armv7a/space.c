@@ -4,21 +4,28 @@
  * the main TLB (DDI 0388I, 4.3.24): a walk while the lockdown register says so fills the one that it names.
  */
 #include "microkernel/arch/armv7a/cp15.h"
+#include "microkernel/arch/armv7a/first_level.h"
 #include "microkernel/arch/armv7a/outer_cache.h"
 #include "microkernel/arch/armv7a/tables.h"
 #include "microkernel/kernel/arch.h"
+#include "microkernel/kernel/boot.h"
 
 #define LOCKABLE       4u
 #define LOCK_PRESERVE  1u
 #define LOCK_VICTIM    28u
-#define WAY_SHIFT      30u
-#define MANAGER_TABLES 6u /* code is in one of them, as of all others */
+#define MANAGER_TABLES 8u /* code is in one of them, as of all others */
 
 /* Second-level tables that nobody can give: for code of each component, for all memory of the manager. */
 static _Alignas(TABLE_BYTES) uint32_t code_tables[MOST_COMPONENTS][TABLE_BYTES / sizeof(uint32_t)];
 static _Alignas(TABLE_BYTES) uint32_t manager_tables[MANAGER_TABLES][TABLE_BYTES / sizeof(uint32_t)];
 
 static uint8_t lock_holders; /* entries that are taken */
+
+/* The last byte of the largest entry that the system has, counted from its first. */
+static uint32_t most_entry(void)
+{
+    return UINT32_MAX >> (32u - kernel.system->hardware.most_region_bits);
+}
 
 bool arch_space_init(struct component *component)
 {
@@ -30,7 +37,7 @@ bool arch_space_init(struct component *component)
         tables_add(space, arch_physical(manager_tables), sizeof manager_tables);
     }
     return tables_map(space, component->code_first, component->code_last, MXU_READ | MXU_EXECUTE,
-                      MXU_MEMORY_NORMAL, false) == SYS_OK;
+                      MXU_MEMORY_NORMAL, PLACE_PLAIN, most_entry()) == SYS_OK;
 }
 
 static void load(const struct component *component)
@@ -94,9 +101,17 @@ enum sys_status arch_map(struct component *component, int16_t number, uint32_t r
                          uint32_t flags)
 {
     struct mxu_range *range = &component->trie.ranges[number];
+    enum placement where = (flags & MAP_LOCAL) != 0 ? PLACE_CHIP
+                           : (flags & MAP_WAY) != 0 ? PLACE_WAY
+                                                    : PLACE_PLAIN;
+    uint32_t most = (flags & MAP_STATIC) != 0 ? UINT32_MAX : most_entry(); /* entries to lock are few */
     enum sys_status status = tables_map(&component->space, range->first, range->last, rights,
-                                        (enum mxu_memory_type)type, (flags & MAP_LOCAL) != 0);
+                                        (enum mxu_memory_type)type, where, most);
 
+    if (status == SYS_OK && where != PLACE_PLAIN) {
+        /* For the code's there is room: admission counts twice the first-level table that there is. */
+        tables_place(&component->space, component->code_first, component->code_last, where);
+    }
     if (status == SYS_OK && (flags & MAP_STATIC) != 0) {
         status = lock(component, range->first, range->last);
         if (status != SYS_OK) {
@@ -130,6 +145,12 @@ enum sys_status arch_give_tables(struct component *component, uint32_t purpose, 
     return SYS_OK;
 }
 
+uint32_t arch_refills(const struct component *component)
+{
+    (void)component; /* the MMU walks itself */
+    return 0;
+}
+
 void arch_take_tables(struct component *component)
 {
     tables_clear(&component->space);
@@ -144,35 +165,15 @@ bool arch_stack_is_ready(const struct thread *thread)
     return number != MXU_NONE && component->trie.ranges[number].last >= thread->stack_last;
 }
 
-/* Cleans and invalidates the data cache by sets and ways. bound: sets times ways */
-static void clean_cache(void)
-{
-    uint32_t id;
-    uint32_t sets;
-    uint32_t line_bits;
-
-    cp15_write_csselr(0);
-    cp15_complete();
-    id = cp15_read_ccsidr();
-    sets = (id >> 13 & 0x7FFFu) + 1u;
-    line_bits = (id & 7u) + 4u;
-    for (uint32_t set = 0; set < sets; set++) {
-        for (uint32_t way = 0; way <= (id >> 3 & 0x3FFu); way++) {
-            cp15_write_cache_clean_set_way(way << WAY_SHIFT | set << line_bits);
-        }
-    }
-    cp15_complete();
-    outer_cache_clean();
-}
-
 enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2])
 {
     switch (operation) {
     case HW_CLEAN_CACHE:
-        clean_cache();
+        first_level_clean();
+        outer_cache_clean();
         return SYS_OK;
-    case HW_FLUSH_CHECK:
-        cp15_write_tlb_asid(kernel.current->component->space.asid);
+    case HW_FLUSH_CHECK: /* all, for by ASID locked entries would go, too (DDI 0388I, table 4-26) */
+        cp15_write_tlb_all(0);
         cp15_complete();
         return SYS_OK;
     case HW_LOCK_WAYS:

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Short descriptors (DDI 0406C, B3.5). An entry of the first level is empty, a section, or a second-level
- * table, which becomes free with its last page. Moving a table into the memory on the chip copies it and then
- * changes the entry that points to it.
+ * Short descriptors (DDI 0406C, B3.5). An entry of the first level is empty, a section, one of the sixteen of
+ * a supersection, or a second-level table, which becomes free with its last page. Moving a table to its place
+ * copies it and then changes the entry that points to it.
  */
 #include "microkernel/arch/armv7a/tables.h"
 #include "arch_offsets.h"
 #include "microkernel/arch/armv7a/cp15.h"
-#include "microkernel/arch/armv7a/ocm.h"
 #include "microkernel/kernel/arch.h"
 #include "microkernel/kernel/clear.h"
 
@@ -15,7 +14,10 @@
 #define TYPE_MASK      3u
 #define TYPE_TABLE     1u
 #define TYPE_SECTION   2u
+#define SUPER          0x40000u /* of a section */
 #define TYPE_PAGE      2u
+#define TYPE_LARGE     1u
+#define REPEATED       16u /* entries of a large page, and of a supersection */
 #define AP_USER_READS  2u
 #define AP_USER_WRITES 3u
 #define NORMAL_TEX     1u
@@ -28,6 +30,7 @@ static _Alignas(ROOT_BYTES) uint32_t roots[MOST_COMPONENTS][ROOT_BYTES / sizeof(
 struct attributes {
     uint32_t section;
     uint32_t page;
+    uint32_t large;
 };
 
 static bool attributes_of(uint32_t rights, enum mxu_memory_type type, struct attributes *to)
@@ -43,6 +46,7 @@ static bool attributes_of(uint32_t rights, enum mxu_memory_type type, struct att
     /* Not global: of the ASID. */
     to->section = TYPE_SECTION | cb << 2 | never << 4 | access << 10 | tex << 12 | 1u << 17;
     to->page = TYPE_PAGE | never | cb << 2 | access << 4 | tex << 6 | 1u << 11;
+    to->large = TYPE_LARGE | never << 15 | cb << 2 | access << 4 | tex << 12 | 1u << 11;
     return true;
 }
 
@@ -61,6 +65,16 @@ static uint32_t *second_level(uint32_t entry, uint32_t address)
     uint32_t *table = arch_memory(entry & ~(TABLE_BYTES - 1u));
 
     return &table[address / PAGE_BYTES % ENTRIES];
+}
+
+static bool is_empty(const uint32_t *entry, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (entry[i] != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void tables_init(struct component *component)
@@ -90,11 +104,11 @@ void tables_add(struct arch_space *space, uint32_t first, uint32_t bytes)
     }
 }
 
-static uint32_t take(struct arch_space *space, bool is_local)
+static uint32_t take(struct arch_space *space, enum placement where)
 {
-    uint32_t table = is_local ? ocm_take(TABLE_BYTES) : space->free_tables;
+    uint32_t table = where != PLACE_PLAIN ? local_take(where, TABLE_BYTES) : space->free_tables;
 
-    if (!is_local && table != 0) {
+    if (where == PLACE_PLAIN && table != 0) {
         uint32_t *word = arch_memory(table);
 
         space->free_tables = word[0];
@@ -105,8 +119,8 @@ static uint32_t take(struct arch_space *space, bool is_local)
 
 static void release(struct arch_space *space, uint32_t table)
 {
-    if (ocm_has(table)) {
-        ocm_release(table, TABLE_BYTES);
+    if (local_place(table) != PLACE_PLAIN) {
+        local_release(table, TABLE_BYTES);
     } else {
         add(space, table);
     }
@@ -123,16 +137,16 @@ static void copy(uint32_t to, uint32_t from, uint32_t bytes)
     cp15_complete();
 }
 
-/* Moves the first-level table into the memory on the chip. */
-static bool place_root(struct arch_space *space)
+/* Moves the first-level table there. */
+static bool place_root(struct arch_space *space, enum placement where)
 {
     uint32_t root = space->ttbr0 & ~TTBR_MASK;
     uint32_t moved;
 
-    if (ocm_has(root)) {
+    if (local_place(root) != PLACE_PLAIN) {
         return true;
     }
-    moved = ocm_take(ROOT_BYTES);
+    moved = local_take(where, ROOT_BYTES);
     if (moved == 0) {
         return false;
     }
@@ -143,15 +157,15 @@ static bool place_root(struct arch_space *space)
 }
 
 /* A second-level table for the address, in the memory that is asked for. */
-static bool has_table(struct arch_space *space, uint32_t *entry, bool is_local)
+static bool has_table(struct arch_space *space, uint32_t *entry, enum placement where)
 {
     uint32_t old = *entry & ~(TABLE_BYTES - 1u);
     uint32_t table;
 
-    if ((*entry & TYPE_MASK) == TYPE_TABLE && (!is_local || ocm_has(old))) {
+    if ((*entry & TYPE_MASK) == TYPE_TABLE && (where == PLACE_PLAIN || local_place(old) != PLACE_PLAIN)) {
         return true;
     }
-    table = take(space, is_local);
+    table = take(space, where);
     if (table == 0) {
         return false;
     }
@@ -166,13 +180,59 @@ static bool has_table(struct arch_space *space, uint32_t *entry, bool is_local)
     return true;
 }
 
-static bool is_whole_section(uint32_t at, uint32_t last, uint32_t entry)
+void tables_place(struct arch_space *space, uint32_t first, uint32_t last, enum placement where)
 {
-    return at % SECTION_BYTES == 0 && last - at >= SECTION_BYTES - 1u && entry == 0;
+    /* bound: sections of the range */
+    for (uint32_t at = first - first % SECTION_BYTES; at < last; at += SECTION_BYTES) {
+        uint32_t *entry = first_level(space, at);
+
+        if ((*entry & TYPE_MASK) == TYPE_TABLE) {
+            (void)has_table(space, entry, where);
+        }
+    }
+}
+
+/* Whether what is left of the range fills `bytes`, which are aligned, and an entry may be so large. */
+static bool is_whole(uint32_t at, uint32_t last, uint32_t bytes, uint32_t most)
+{
+    return bytes - 1u <= most && at % bytes == 0 && last - at >= bytes - 1u;
+}
+
+static void fill(uint32_t *entry, uint32_t value, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        entry[i] = value;
+    }
+}
+
+/* Sections, or one supersection. How many bytes; 0: pages have to map it. */
+static uint32_t map_sections(uint32_t *entry, uint32_t at, uint32_t last, uint32_t most, uint32_t attributes)
+{
+    if (is_whole(at, last, SUPERSECTION_BYTES, most) && is_empty(entry, REPEATED)) {
+        fill(entry, at | attributes | SUPER, REPEATED);
+        return SUPERSECTION_BYTES;
+    }
+    if (is_whole(at, last, SECTION_BYTES, most) && *entry == 0) {
+        *entry = at | attributes;
+        return SECTION_BYTES;
+    }
+    return 0;
+}
+
+/* A large page, or a small one. How many bytes. */
+static uint32_t map_page(uint32_t *entry, uint32_t at, uint32_t last, uint32_t most,
+                         const struct attributes *attributes)
+{
+    if (is_whole(at, last, LARGE_BYTES, most)) {
+        fill(entry, at | attributes->large, REPEATED);
+        return LARGE_BYTES;
+    }
+    *entry = at | attributes->page;
+    return PAGE_BYTES;
 }
 
 enum sys_status tables_map(struct arch_space *space, uint32_t first, uint32_t last, uint32_t rights,
-                           enum mxu_memory_type type, bool is_local)
+                           enum mxu_memory_type type, enum placement where, uint32_t most)
 {
     struct attributes attributes;
     uint32_t at = first;
@@ -181,67 +241,64 @@ enum sys_status tables_map(struct arch_space *space, uint32_t first, uint32_t la
         (last + 1u) % PAGE_BYTES != 0) {
         return SYS_EINVAL;
     }
-    if (is_local && !place_root(space)) {
+    if (where != PLACE_PLAIN && !place_root(space, where)) {
         return SYS_ENOMEM;
     }
     /* bound: pages of the range */
     while (at < last) {
         uint32_t *entry = first_level(space, at);
+        uint32_t mapped = map_sections(entry, at, last, most, attributes.section);
 
-        if (is_whole_section(at, last, *entry)) {
-            *entry = at | attributes.section;
-            at += SECTION_BYTES;
+        if (mapped != 0) {
+            at += mapped;
             continue;
         }
-        if (!has_table(space, entry, is_local)) {
+        if (!has_table(space, entry, where)) {
             if (at > first) {
                 tables_unmap(space, first, at - 1u);
             }
             return SYS_ENOMEM;
         }
-        *second_level(*entry, at) = at | attributes.page;
-        at += PAGE_BYTES;
+        at += map_page(second_level(*entry, at), at, last, most, &attributes);
     }
     cp15_complete();
     return SYS_OK;
 }
 
-static bool is_empty(uint32_t entry)
-{
-    const uint32_t *page = second_level(entry, 0);
-
-    for (uint32_t i = 0; i < ENTRIES; i++) {
-        if (page[i] != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 uint32_t tables_entry_bytes(const struct arch_space *space, uint32_t address)
 {
-    return (*first_level(space, address) & TYPE_MASK) == TYPE_TABLE ? PAGE_BYTES : SECTION_BYTES;
+    uint32_t entry = *first_level(space, address);
+
+    if ((entry & TYPE_MASK) != TYPE_TABLE) {
+        return (entry & SUPER) != 0 ? SUPERSECTION_BYTES : SECTION_BYTES;
+    }
+    return (*second_level(entry, address) & TYPE_MASK) == TYPE_LARGE ? LARGE_BYTES : PAGE_BYTES;
+}
+
+static void unmap_entry(struct arch_space *space, uint32_t at, uint32_t bytes)
+{
+    uint32_t *entry = first_level(space, at);
+    uint32_t old = *entry;
+
+    if (bytes >= SECTION_BYTES) {
+        fill(entry, 0, bytes / SECTION_BYTES);
+        return;
+    }
+    fill(second_level(old, at), 0, bytes / PAGE_BYTES);
+    if (is_empty(second_level(old, 0), ENTRIES)) {
+        *entry = 0;
+        cp15_complete();
+        release(space, old & ~(TABLE_BYTES - 1u));
+    }
 }
 
 void tables_unmap(struct arch_space *space, uint32_t first, uint32_t last)
 {
     /* bound: pages of the range */
     for (uint32_t at = first; at < last;) {
-        uint32_t *entry = first_level(space, at);
         uint32_t bytes = tables_entry_bytes(space, at);
 
-        if (bytes == SECTION_BYTES) {
-            *entry = 0;
-        } else {
-            uint32_t old = *entry;
-
-            *second_level(old, at) = 0;
-            if (is_empty(old)) {
-                *entry = 0;
-                cp15_complete();
-                release(space, old & ~(TABLE_BYTES - 1u));
-            }
-        }
+        unmap_entry(space, at, bytes);
         cp15_complete();
         cp15_write_tlb_address(at | space->asid);
         at += bytes;
@@ -258,8 +315,8 @@ void tables_clear(struct arch_space *space)
     cp15_complete();
     cp15_write_tlb_asid(space->asid);
     cp15_complete();
-    if (ocm_has(root)) {
-        ocm_release(root, ROOT_BYTES);
+    if (local_place(root) != PLACE_PLAIN) {
+        local_release(root, ROOT_BYTES);
         space->ttbr0 = 0;
     }
 }

@@ -6,6 +6,7 @@
 #include "microkernel/kernel/arch.h"
 #include "arch_inline.h"
 #include "arch_offsets.h"
+#include "clock.h"
 #include "microkernel/arch/armv7m/access.h"
 #include "microkernel/arch/armv7m/scb.h"
 #include "microkernel/kernel/boot.h"
@@ -54,6 +55,17 @@ void arch_start(struct thread *thread)
 uint32_t arch_physical(const void *of_kernel)
 {
     return (uint32_t)(uintptr_t)of_kernel;
+}
+
+/* The timer's registers are readable alone for components. */
+uint32_t arch_time(void)
+{
+    return clock_read();
+}
+
+uint32_t arch_time_hz(void)
+{
+    return kernel.system->clock_hz;
 }
 
 void arch_set_tick(uint32_t clocks)
@@ -139,7 +151,7 @@ void arch_main(void)
     const char *wrong;
 
     board_start();
-    wrong = kernel_boot(&boot_system);
+    wrong = kernel_boot(arch_memory(BOARD_SYSTEM_FIRST));
     if (wrong != 0) {
         report_line(wrong);
         arch_halt();

@@ -85,38 +85,36 @@ resume:
     /* MemManage: loads the region that the access needs, and returns to the instruction. */
     .thumb_func
 memory_fault:
-    ldr     r2, =SCB_CFSR
     tst     lr, #4
     beq     unexpected
-    ldrb    r3, [r2]
+    push    {r4, lr}
+    ldr     r4, =SCB_CFSR
     ldr     r0, =kernel
+    ldrb    r3, [r4]
     ldr     r0, [r0, #KERNEL_CURRENT]
     mrs     r12, psp
     ldr     r0, [r0, #THREAD_COMPONENT]
     cmp     r3, #MMFSR_DATA
     bne     2f
     ldr     r3, [r12, #FRAME_PC]
-    ldr     r2, [r2, #CFSR_TO_MMFAR]
+    ldr     r2, [r4, #CFSR_TO_MMFAR]
     add     r1, r0, #COMPONENT_TRIE
-    push    {r4, lr}
     bl      mxu_regions_refill
-3:  pop     {r4, lr}
-    cbz     r0, violation
+3:  cbz     r0, violation
     ldrd    r0, r1, [r0]
-    ldr     r2, =MPU_RBAR
-    strd    r0, r1, [r2]
+    strd    r0, r1, [r4, #CFSR_TO_MPU_RBAR]
     movs    r0, #0xFF           /* MemManage's status: written as one to clear */
-    strb    r0, [r2, #-CFSR_TO_MPU_RBAR]
+    strb    r0, [r4]
     dsb
-    bx      lr
+    pop     {r4, pc}
 2:  cmp     r3, #MMFSR_FETCH
     bne     violation
     ldr     r2, [r12, #FRAME_PC]
     add     r1, r0, #COMPONENT_TRIE
-    push    {r4, lr}
     bl      mxu_regions_refill_fetch
     b       3b
 violation:
+    pop     {r4, lr}
     save
     bl      arch_memory_fault
     b       resume

@@ -12,6 +12,7 @@ enum scb_register {
     SYST_RVR = 0x014,
     SYST_CVR = 0x018,
     SCB_ICSR = 0xD04,
+    SCB_VTOR = 0xD08,
     SCB_CCR = 0xD14,
     SCB_SHPR1 = 0xD18, /* MemManage, BusFault, UsageFault */
     SCB_SHPR2 = 0xD1C, /* SVCall */
@@ -23,6 +24,8 @@ enum scb_register {
     MPU_TYPE = 0xD90,
     MPU_CTRL = 0xD94,
     SCB_CPACR = 0xD88,
+    SCB_ICIALLU = 0xF50,
+    SCB_DCISW = 0xF60,  /* invalidate by set and way */
     SCB_DCCISW = 0xF74, /* clean and invalidate by set and way */
     SCB_CCSIDR = 0xD80,
     SCB_CSSELR = 0xD84,
@@ -35,6 +38,8 @@ enum scb_register {
 #define SYST_CORE_CLOCK    4u
 #define ICSR_PENDSVSET     (1u << 28)
 #define CCR_STKALIGN       (1u << 9)
+#define CCR_DC             (1u << 16)
+#define CCR_IC             (1u << 17)
 #define SHCSR_FAULTS       (7u << 16)
 #define SHCSR_SVCALLPENDED (1u << 15)
 #define MPU_ENABLE         1u

@@ -5,12 +5,12 @@
  * (core/mxu_mpu.h), and what is not one is refused here.
  */
 #include "core/mxu_mpu.h"
+#include "microkernel/arch/armv7m/caches.h"
 #include "microkernel/arch/armv7m/scb.h"
 #include "microkernel/kernel/arch.h"
+#include "microkernel/kernel/boot.h"
 
-#define SYSTEM_REGIONS 2u
-#define WHOLE          32u
-#define WAY_SHIFT      30u
+#define WHOLE 32u
 
 static bool region_of(uint32_t first, uint32_t last, uint32_t rights, enum mxu_memory_type type,
                       struct mxu_region *region)
@@ -28,7 +28,8 @@ bool arch_space_init(struct component *component)
 {
     struct mxu_region code;
     struct mxu_region timer;
-    struct mxu_slot system[SYSTEM_REGIONS];
+    const struct boot_hardware *hardware = &kernel.system->hardware;
+    struct mxu_slot system[MXU_MOST_REGIONS] = {{0, 0}}; /* beyond the first two: left empty */
 
     if (!region_of(component->code_first, component->code_last, MXU_READ | MXU_EXECUTE, MXU_MEMORY_NORMAL,
                    &code) ||
@@ -38,8 +39,10 @@ bool arch_space_init(struct component *component)
     }
     system[0] = (struct mxu_slot){code.rbar, code.rasr};
     system[1] = (struct mxu_slot){timer.rbar, timer.rasr};
-    return mxu_regions_init(&component->space.regions, MXU_MOST_REGIONS, system, SYSTEM_REGIONS,
-                            BOARD_EVICTION, component_number(component) + 1u);
+    return hardware->limit[MXU_REGIONS] != 0 &&
+           mxu_regions_init(&component->space.regions, hardware->limit[MXU_REGIONS], system,
+                            hardware->system_regions, (enum mxu_policy)hardware->eviction,
+                            component_number(component) + 1u);
 }
 
 /* Regions of the component that are in the MPU are loaded anew before it runs again. */
@@ -75,6 +78,11 @@ void arch_unmap(struct component *component, int16_t number)
     changed(component);
 }
 
+uint32_t arch_refills(const struct component *component)
+{
+    return component->space.regions.refills;
+}
+
 enum sys_status arch_give_tables(struct component *component, uint32_t purpose, uint32_t first, uint32_t last)
 {
     (void)component;
@@ -99,32 +107,11 @@ bool arch_stack_is_ready(const struct thread *thread)
            mxu_regions_pinned(&component->space.regions, &component->trie.ranges[number]);
 }
 
-/* Cleans and invalidates the data cache by sets and ways. bound: sets times ways of the cache */
-static void clean_cache(void)
-{
-    uint32_t id;
-    uint32_t sets;
-    uint32_t ways;
-    uint32_t line_bits;
-
-    *scb(SCB_CSSELR) = 0;
-    id = *scb(SCB_CCSIDR);
-    sets = (id >> 13 & 0x7FFFu) + 1u;
-    ways = (id >> 3 & 0x3FFu) + 1u;
-    line_bits = (id & 7u) + 4u;
-    for (uint32_t set = 0; set < sets; set++) {
-        for (uint32_t way = 0; way < ways; way++) {
-            *scb(SCB_DCCISW) = way << WAY_SHIFT | set << line_bits;
-        }
-    }
-    __asm__ volatile("dsb" ::: "memory");
-}
-
 enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2])
 {
     switch (operation) {
     case HW_CLEAN_CACHE:
-        clean_cache();
+        caches_clean();
         return SYS_OK;
     case HW_FLUSH_CHECK:
         mxu_regions_flush(&kernel.current->component->space.regions);

@@ -3,7 +3,9 @@
  * An architecture without hardware: memory is an array, a stack is ready when it is mapped.
  */
 #include "microkernel/arch/fake/fake.h"
+#include "clock.h"
 #include "microkernel/kernel/arch.h"
+#include "microkernel/kernel/boot.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +62,11 @@ enum sys_status arch_give_tables(struct component *component, uint32_t purpose, 
     return purpose == GIVE_TABLES ? SYS_OK : SYS_EINVAL;
 }
 
+uint32_t arch_refills(const struct component *component)
+{
+    return component->space.refills;
+}
+
 void arch_take_tables(struct component *component)
 {
     (void)component;
@@ -67,7 +74,9 @@ void arch_take_tables(struct component *component)
 
 uint32_t arch_physical(const void *of_kernel)
 {
-    return (uint32_t)((const uint8_t *)of_kernel - memory) + FAKE_CODE_FIRST;
+    uintptr_t offset = (uintptr_t)of_kernel - (uintptr_t)memory;
+
+    return offset < MEMORY_BYTES ? (uint32_t)offset + FAKE_CODE_FIRST : BOARD_SYSTEM_FIRST;
 }
 
 void arch_set_tick(uint32_t clocks)
@@ -98,8 +107,27 @@ enum sys_status arch_hardware(uint32_t operation, const uint32_t word[2])
     return SYS_OK;
 }
 
+bool arch_can_put(void)
+{
+    return !fake.is_slow || fake.room != 0;
+}
+
+uint32_t arch_time(void)
+{
+    return clock_read();
+}
+
+uint32_t arch_time_hz(void)
+{
+    return kernel.system->clock_hz;
+}
+
 void arch_put(char character)
 {
+    if (!arch_can_put()) {
+        abort(); /* the UART has no room */
+    }
+    fake.room -= fake.is_slow;
     if (fake.text_bytes < sizeof fake.text - 1u) {
         fake.text[fake.text_bytes++] = character;
     }

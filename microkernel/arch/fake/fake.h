@@ -13,6 +13,8 @@ struct fake {
     uint32_t timer_starts;
     uint32_t operations; /* on hardware */
     bool refuses_maps;
+    bool is_slow;  /* the UART: it takes */
+    uint32_t room; /* so many characters more */
 };
 
 extern struct fake fake;

@@ -10,6 +10,12 @@
 #define BOARD_FRAMES       256u
 
 /* Code of components, in front of the frames. */
-#define FAKE_CODE_FIRST 0x0FFF0000u
+#define FAKE_CODE_FIRST  0x0FFF0000u
+#define BOARD_CODE_FIRST FAKE_CODE_FIRST
+#define BOARD_CODE_BYTES 0x00010000u
+
+/* The description is where a test has it; the memory manager sees it here. */
+#define BOARD_SYSTEM_FIRST 0x0FFE0000u
+#define BOARD_SYSTEM_BYTES 0x2000u
 
 #endif

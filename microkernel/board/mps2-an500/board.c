@@ -32,9 +32,12 @@ void board_start(void)
     *device(BOARD_TIMER_FIRST, TIMER_CTRL) = 1;
 }
 
+bool arch_can_put(void)
+{
+    return (*device(UART_FIRST, UART_STATE) & STATE_TX_FULL) == 0;
+}
+
 void arch_put(char character)
 {
-    while ((*device(UART_FIRST, UART_STATE) & STATE_TX_FULL) != 0) {
-    }
     *device(UART_FIRST, UART_DATA) = (uint8_t)character;
 }

@@ -10,6 +10,12 @@
 #define BOARD_FRAME_BITS   8u
 #define BOARD_FRAMES       15360u
 
+/* Code of components, behind the kernel's; in front of it the system's description. */
+#define BOARD_SYSTEM_FIRST 0x0000E000u
+#define BOARD_SYSTEM_BYTES 0x2000u
+#define BOARD_CODE_FIRST   0x00010000u
+#define BOARD_CODE_BYTES   0x003F0000u
+
 /* Free frames for test components. */
 #define MANY_FIRST  0x20200000ul
 #define MANY_NEAR   0x200ul /* in one node of the trie's last level */
@@ -21,9 +27,16 @@
 #define BOARD_TIMER_BYTES 32u
 
 #define BOARD_TICK_CLOCKS   25000u /* 1 ms */
-#define BOARD_SHORTEST_TICK 2500u
+#define BOARD_SHORTEST_TICK 250u
 
-#define BOARD_EVICTION MXU_ROUND_ROBIN
+/* What systems that are described in C have; others say it. */
+#define BOARD_CLOCK_HZ 25000000u
+#define BOARD_TIMER_HZ 25000000u
+#define BOARD_HARDWARE                                                                                       \
+    {                                                                                                        \
+        .limit = {[MXU_REGIONS] = 8u}, .system_regions = 2u, .eviction = MXU_ROUND_ROBIN,                    \
+        .most_region_bits = 32u                                                                              \
+    }
 
 /* UART and timer run afterwards. */
 void board_start(void);

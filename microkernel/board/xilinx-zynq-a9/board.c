@@ -21,9 +21,12 @@ void board_start(void)
     *uart(UART_CONTROL) = ENABLED;
 }
 
+bool arch_can_put(void)
+{
+    return (*uart(UART_STATUS) & TX_FULL) == 0;
+}
+
 void arch_put(char character)
 {
-    while ((*uart(UART_STATUS) & TX_FULL) != 0) {
-    }
     *uart(UART_FIFO) = (uint8_t)character;
 }

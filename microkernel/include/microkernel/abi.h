@@ -47,6 +47,7 @@ enum sys_event {
     EVENT_KILLED, /* argument: number of the component */
     EVENT_SERVED, /* a call that the dispatched thread had waited for has ended */
     EVENT_WAITS,  /* it is a server without a caller */
+    EVENT_END,    /* argument: number of a component that ends the system */
 };
 
 enum sys_kind {
@@ -58,6 +59,7 @@ enum sys_kind {
 enum sys_map {
     MAP_STATIC = 1, /* a static region, a locked TLB entry */
     MAP_LOCAL = 2,  /* table nodes in the memory on the chip */
+    MAP_WAY = 4,    /* in a locked way of the outer cache */
 };
 
 /* Purposes of SYS_GIVE. */
@@ -70,18 +72,27 @@ enum sys_purpose {
 enum sys_info {
     INFO_SELF,   /* component, priority, whether it serves (1) */
     INFO_CODE,   /* code_first, code_bytes, default specification */
-    INFO_DATA,   /* data_first, data_bytes, heap_bytes */
+    INFO_DATA,   /* data_first, data_bytes */
     INFO_STACK,  /* stack_first, stack_bytes, state of the thread */
     INFO_MEMORY, /* of untyped: first, last, bits of a frame */
+    INFO_SYSTEM, /* of untyped: where its holder has the system's description (kernel/boot.h), bytes */
+    INFO_CLOCK,  /* of clock_read(), and of HW_TICK: 1/s */
+    INFO_RUN,    /* time after which the system ends, ns: low word, high word; 0: never */
+    INFO_PERIOD, /* of the component's job, in the same way; 0: it has none */
+    INFO_BUDGET,
+    INFO_NAME,    /* of the component: NAME_BYTES characters */
+    INFO_TIME,    /* that no component can change: now, modulo 2^32, and 1/s */
+    INFO_REFILLS, /* of the component's dynamic regions, modulo 2^32; whether it was killed */
 };
 
 /* Operations on hardware capabilities; a right of the same number allows each. */
 enum sys_hardware {
-    HW_CONSOLE,     /* up to 8 characters in two words, zero ends */
+    HW_CONSOLE, /* up to 8 characters in two words, zero ends. Answers how many the UART has not got yet */
     HW_CLEAN_CACHE, /* data caches: clean and invalidate */
     HW_FLUSH_CHECK, /* all dynamic regions of the caller's component, or the TLB */
     HW_LOCK_WAYS,   /* of the outer cache: mask of ways */
     HW_TICK,        /* period of the timer in ticks of its clock */
+    HW_END,         /* the scheduler is told to end the system; by the scheduler: it ends */
     HW_OPERATIONS,
 };
 

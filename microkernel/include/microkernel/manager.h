@@ -8,13 +8,16 @@
 #ifndef BULKHEAD_MICROKERNEL_MANAGER_H
 #define BULKHEAD_MICROKERNEL_MANAGER_H
 
+#include <stdint.h>
+
 enum manager_operation {
     MANAGER_MALLOC,
     MANAGER_MALLOC_AT,
     MANAGER_SHMGET,
     MANAGER_FREE,
     MANAGER_ANSWER, /* of an allocation: mechanism, independence */
-    MANAGER_INFO,   /* of the caller: bytes of its heap, specification */
+    MANAGER_HEAP,   /* of the caller: where it is, bytes; 0: it has none */
+    MANAGER_FIND,   /* of the caller, by the hash of its name as second word: where it is, bytes */
     MANAGER_ENDED,  /* from the scheduler alone: a component was killed */
 };
 
@@ -25,5 +28,16 @@ enum manager_operation {
 #define MANAGER_LACK_SHIFT   8u
 #define MANAGER_FIELD        15u
 #define MANAGER_SPEC_FIELD   31u
+
+/* Of a name (FNV-1a): names do not fit into a message. A component's names have different ones. */
+static inline uint32_t manager_hash(const char *name)
+{
+    uint32_t hash = 2166136261u;
+
+    while (*name != '\0') {
+        hash = (hash ^ (uint8_t)*name++) * 16777619u;
+    }
+    return hash;
+}
 
 #endif

@@ -9,6 +9,10 @@
 #include "core/mxu.h"
 #include <stddef.h>
 
+/* Memory that the system's description gives the component, by its name there; null: there is none. *bytes,
+ * where it is not null, is how much was asked for. */
+void *rt_memory(const char *name, size_t *bytes);
+
 /* Null on refusal; rt_error() says which. */
 void *rt_malloc(size_t size, unsigned spec);
 void *rt_malloc_at(void *address, size_t size, unsigned spec); /* for loaders */
@@ -32,8 +36,17 @@ void *calloc(size_t count, size_t size);
 void *realloc(void *pointer, size_t size);
 void free(void *pointer);
 
-/* Sleeps for a number of ticks of the scheduler; 0: others of the same priority run first. */
+/* Sleeps for a number of ticks of 1 ms; 0: others of the same priority run first. In a component with a
+ * period any sleep is the end of its job: it goes on when the next one is released. */
 void rt_sleep(unsigned ticks);
+
+/* The job is done: comes back when the next one is released. What a component does before it calls this for
+ * the first time is no job, and not timed. */
+void rt_end_job(void);
+
+/* A clock that counts up, and its frequency. */
+unsigned rt_clock(void);
+unsigned rt_clock_hz(void);
 
 /* Text on the console; SLOT_HARDWARE must allow it. */
 void rt_print(const char *text);

@@ -6,12 +6,12 @@ caller says how often its head is executed for each time that the loop is entere
 an error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from bulkhead.bounds.thumb import RETURN, Function
+from bulkhead.bounds.thumb import RETURN, Block, Function
 
 
 class NoBoundError(Exception):
@@ -47,8 +47,17 @@ def loop_heads(function: Function) -> list[int]:
     return sorted({to for _, to in _back_edges(function)})
 
 
-def longest_path(function: Function, bounds: Mapping[int, int]) -> int:
-    """Instructions on the longest path. `bounds`: by a loop's head, how often at most for each entry."""
+def _instructions(block: Block) -> float:
+    return block.instructions
+
+
+def longest_path(
+    function: Function, bounds: Mapping[int, int], cost_of: Callable[[Block], float] = _instructions
+) -> int:
+    """Instructions on the longest path, or what `cost_of` says of each block, on the costliest one.
+
+    `bounds`: by a loop's head, how often at most for each entry.
+    """
     back = _back_edges(function)
     missing = {to for _, to in back} - set(bounds)
     if missing:
@@ -65,7 +74,7 @@ def longest_path(function: Function, bounds: Mapping[int, int]) -> int:
         first = into[head] - again
         entered = float(head == function.entry)
         rows.append(LinearConstraint(again - (bound - 1) * first, -np.inf, (bound - 1) * entered))
-    cost = sum(function.blocks[at].instructions * out[at] for at in function.blocks)
+    cost = sum(cost_of(function.blocks[at]) * out[at] for at in function.blocks)
     found = milp(-cost, constraints=rows, bounds=Bounds(0, np.inf), integrality=np.ones(len(edges)))
     if not found.success:
         raise NoBoundError(f"{function.name}: {found.message}")

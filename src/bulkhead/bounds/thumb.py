@@ -43,6 +43,7 @@ class Block:
     instructions: int = 0
     next: set[int] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
+    code: list[Instruction] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Function:
         """As if no block that calls `name` were ever reached."""
         gone = {at for at, block in self.blocks.items() if name in block.calls}
         blocks = {
-            at: Block(at, block.instructions, block.next - gone, block.calls)
+            at: Block(at, block.instructions, block.next - gone, block.calls, block.code)
             for at, block in self.blocks.items()
             if at not in gone
         }
@@ -102,7 +103,9 @@ def _follows(one: Instruction, after: int, inside: range) -> tuple[set[int], str
         go = {RETURN if beyond else to}
         return go | ({after} if branch["condition"] else set()), target["name"] if beyond else ""
     if one.name in ("cbz", "cbnz") and target:
-        return {int(target["at"], 16), after}, ""
+        to = int(target["at"], 16)
+        beyond = to not in inside
+        return {RETURN if beyond else to, after}, target["name"] if beyond else ""
     written = one.operands.partition(",")[0]
     if one.name.startswith(("tb", "bx", "blx")) or re.search(r"\bpc\b", written):
         raise NotFollowedError(f"{one.at:x}: {one.name} {one.operands}")
@@ -116,7 +119,7 @@ def _blocks(code: list[Instruction]) -> dict[int, Block]:
     for number, one in enumerate(code):
         after = code[number + 1].at if number + 1 < len(code) else RETURN
         follows[one.at], calls[one.at] = _follows(one, after, inside)
-    starts = {code[0].at}
+    starts = {code[0].at, *(follows[code[-1].at] - {RETURN})}
     for number, one in enumerate(code[:-1]):
         after = code[number + 1].at
         if follows[one.at] != {after}:
@@ -127,6 +130,7 @@ def _blocks(code: list[Instruction]) -> dict[int, Block]:
         if one.at in starts:
             current = blocks.setdefault(one.at, Block(one.at))
         current.instructions += 1
+        current.code.append(one)
         current.next = follows[one.at]
         current.calls += [calls[one.at]] if calls[one.at] else []
     return blocks

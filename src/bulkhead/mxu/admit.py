@@ -7,7 +7,7 @@ answers are the kernel's; this module asks, and collects who has what.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bulkhead.config.components import ComponentSystem
@@ -17,19 +17,26 @@ from bulkhead.mxu import native
 from bulkhead.mxu.costs import Cost, region_cost, translation_cost
 from bulkhead.mxu.hardware import KERNEL_BYTES, OWN_COMPONENTS, Checker, books_of, checker_of
 from bulkhead.mxu.jobs import job_of
-from bulkhead.mxu.model import SYSTEM_COMPONENTS, Admission, Job, Resource, Served
+from bulkhead.mxu.layout import SYSTEM_COMPONENTS, Layout, Sizes, layout_of
+from bulkhead.mxu.model import Admission, Job, Resource, Served
 from bulkhead.mxu.refusal import Asked, refused
+from bulkhead.units import size_text
 
 PLACED = native.SPECS["l2"] | native.SPECS["l3"] | native.SPECS["independent"]
 LOCKED = native.SPECS["deterministic"] | native.SPECS["l1"]
 OF_NODES = (native.OCM_BYTES, native.WAY_BYTES, native.ASIDS)
 
 
-def admit(system: ComponentSystem, platform: Platform) -> Admission:
-    """Of a system that was cross-checked. What is refused is a finding; the rest is admitted beside it."""
+def admit(system: ComponentSystem, platform: Platform, sizes: Sequence[Sizes | None] = ()) -> Admission:
+    """Of a system that was cross-checked. What is refused is a finding; the rest is admitted beside it.
+
+    `sizes`: of components that are linked, by number.
+    """
     checker = checker_of(system, platform)
+    layout = layout_of(system, checker.kernel, checker.mmu, sizes)
     books = _Books(system, platform, checker, books_of(checker, len(system.components)))
-    for asked in _asked(system, checker):
+    books.findings += [_no_room(number, what, checker) for number, what in layout.no_room]
+    for asked in _asked(system, checker, layout) if not layout.no_room else ():
         books.allocate(asked)
     books.give_kernel()
     for asked in _with_room(system):
@@ -37,8 +44,26 @@ def admit(system: ComponentSystem, platform: Platform) -> Admission:
     served = tuple(books.finished(one) for one in books.served)
     jobs, slots = _jobs(system, platform, books, served)
     return Admission(
-        system, platform, checker, served, jobs, slots, tuple(books.resources()), tuple(books.findings)
+        system,
+        platform,
+        checker,
+        layout,
+        served,
+        jobs,
+        slots,
+        tuple(books.resources()),
+        tuple(books.findings),
     )
+
+
+def _no_room(number: int, what: str, checker: Checker) -> Finding:
+    kernel = checker.kernel
+    area = kernel.code if what == "code" else kernel.frames
+    path: KeyPath = ("components", max(0, number - OWN_COMPONENTS))
+    room = f"{size_text(area.size)} at {area.at:#x} for that of all components"
+    cause = f"has no room for its {what}: the board has {room}"
+    key = (*path, what) if what != "code" else (*path, "image")
+    return Finding(key, "mxu-enomem", cause, "less, or fewer components")
 
 
 @dataclass
@@ -72,6 +97,11 @@ class _Books:
             Served(
                 component=asked.component,
                 name=asked.name,
+                asked=asked.nbytes,
+                rights=asked.rights,
+                shared_id=asked.shared_id,
+                fixed=asked.at is not None,
+                admitted=answer.mechanism,
                 path=asked.path,
                 spec=asked.spec,
                 at=at,
@@ -143,34 +173,25 @@ class _Books:
         return sum(one.nbytes for one in own if one.shared is None or first[one.shared] == component)
 
 
-def _asked(system: ComponentSystem, checker: Checker) -> Iterator[Asked]:
+def _asked(system: ComponentSystem, checker: Checker, layout: Layout) -> Iterator[Asked]:
     """What is at fixed addresses: stack and data of each component, then what says `at`."""
-    kernel = checker.kernel
     stack_spec = () if checker.mmu else ("deterministic",)  # an exception stores its frame there (X4)
-    for number, name in enumerate(SYSTEM_COMPONENTS):
-        at, nbytes = (
-            (kernel.frames.at, kernel.manager) if number == 0 else (kernel.data_at(1), kernel.data_most)
-        )
-        yield Asked(
-            number, name, "stack", (), kernel.stack, stack_spec, at=kernel.stack_at(number, kernel.stack)
-        )
-        yield Asked(number, name, "data", (), nbytes, (), at=at)
-    for index, component in enumerate(system.components):
-        number, path = index + OWN_COMPONENTS, ("components", index)
-        stack = kernel.stack if component.stack is None else component.stack
-        data = kernel.data_most if component.data is None else component.data
-        for key, at, nbytes, spec in (
-            ("stack", kernel.stack_at(number, stack), stack, stack_spec),
-            ("data", kernel.data_at(number), data, component.spec),
-        ):
-            yield Asked(number, component.name, key, (*path, key), nbytes, spec, at=at)
+    specs = [
+        *((name, ()) for name in SYSTEM_COMPONENTS),
+        *((one.name, one.spec) for one in system.components),
+    ]
+    for number, (name, spec) in enumerate(specs):
+        path: KeyPath = ("components", number - OWN_COMPONENTS) if number >= OWN_COMPONENTS else ()
+        places = layout.places[number]
+        for key, place, asked in (("stack", places.stack, stack_spec), ("data", places.data, spec)):
+            yield Asked(number, name, key, (*path, key) if path else (), place.size, asked, at=place.at)
     for index, component in enumerate(system.components):
         for i, one in enumerate(component.memory):
             if one.at is not None:
-                place: KeyPath = ("components", index, "memory", i)
+                place_path: KeyPath = ("components", index, "memory", i)
                 number = index + OWN_COMPONENTS
                 yield Asked(
-                    number, component.name, one.name, place, one.size, one.spec, one.rights, at=one.at
+                    number, component.name, one.name, place_path, one.size, one.spec, one.rights, at=one.at
                 )
 
 
@@ -195,7 +216,8 @@ def _with_room(system: ComponentSystem) -> Iterator[Asked]:
                 )
         if component.heap is not None:
             path = ("components", index, "heap")
-            yield Asked(number, component.name, "heap", path, component.heap, component.spec)
+            spec = component.spec if component.heap_spec is None else component.heap_spec
+            yield Asked(number, component.name, "heap", path, component.heap, spec)
 
 
 def _jobs(

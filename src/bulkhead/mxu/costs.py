@@ -25,10 +25,28 @@ class Cost:
     sources: tuple[str, ...] = ()
 
 
+def refill_cycles(platform: Platform) -> int:
+    """Of one dynamic region, as jobs are admitted with: the computed bound, else the file's figure."""
+    mpu = platform.cores.mpu
+    assert mpu is not None
+    return mpu.fault if mpu.bound is None else mpu.bound
+
+
 def refill_ns(platform: Platform) -> int:
-    """Of one dynamic region, rounded up."""
-    assert platform.cores.mpu is not None
-    return _ns(platform, platform.cores.mpu.fault) or 0
+    """The same, rounded up."""
+    return _ns(platform, refill_cycles(platform)) or 0
+
+
+def refill_figures(platform: Platform) -> str:
+    """Which figure is which: computed, measured on the simulated machine, published or assumed."""
+    mpu = platform.cores.mpu
+    assert mpu is not None
+    figures = [f"{mpu.fault} {'assumed' if 'fault' in mpu.assumed else 'published'}"]
+    if mpu.bound is not None:
+        figures.insert(0, f"{mpu.bound} the computed bound")
+    measured = [one for one in platform.calibration if one.fact == "load-region-miss" and one.measured]
+    figures += [f"{int(one.measured or 0)} measured, with warm caches" for one in measured]
+    return f"cycles of a refill: {', '.join(figures)}; jobs are admitted with {refill_cycles(platform)}"
 
 
 def region_cost(platform: Platform, mechanism: int, misses: int) -> Cost:
@@ -37,8 +55,10 @@ def region_cost(platform: Platform, mechanism: int, misses: int) -> Cost:
     assert mpu is not None
     if mechanism == native.BY_STATIC_REGION:
         return Cost(0, 0, "the MPU has the region loaded")
-    cycles = misses * mpu.fault
-    made_of = f"{misses} refill{'s' if misses != 1 else ''} of {mpu.fault} cycles"
+    each = refill_cycles(platform)
+    cycles = misses * each
+    kind = "figure of the platform file" if mpu.bound is None else "bound"
+    made_of = f"{misses} refill{'s' if misses != 1 else ''} of {each} cycles ({kind})"
     return Cost(cycles, _ns(platform, cycles), made_of, _sources(("cores.mpu", mpu)))
 
 

@@ -57,7 +57,7 @@ def checker_of(system: ComponentSystem, platform: Platform) -> Checker:
     else:
         lockable = tlb.l2.lockable if tlb is not None and tlb.l2 is not None else 0
         l2 = platform.caches.get("l2")
-        ocm = platform.ocm.size if platform.ocm is not None else 0
+        ocm = platform.ocm.size - kernel.own_ocm if platform.ocm is not None else 0
         limits[native.LOCKED_ENTRIES] = lockable if asked.locked_entries is None else asked.locked_entries
         limits[native.OCM_BYTES] = ocm if asked.ocm is None else asked.ocm
         limits[native.WAY_BYTES] = (asked.locked_ways or 0) * (l2.size // l2.ways) if l2 is not None else 0
@@ -67,10 +67,14 @@ def checker_of(system: ComponentSystem, platform: Platform) -> Checker:
         limits=tuple(limits),
         system_regions=(asked.system_regions or SYSTEM_REGIONS) if mpu is not None else 0,
         policy=native.POLICIES.index(asked.eviction or native.POLICIES[0]),
-        most_region_bits=ANY_REGION_BITS if asked.region is None else asked.region.bit_length() - 1,
+        most_region_bits=_bits(asked.region if mpu is not None else asked.page),
         entry_sizes=sum(kernel.entries),
         kernel=kernel,
     )
+
+
+def _bits(most: int | None) -> int:
+    return ANY_REGION_BITS if most is None else most.bit_length() - 1
 
 
 def books_of(checker: Checker, components: int) -> native.NativeMemory:

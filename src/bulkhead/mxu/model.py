@@ -11,9 +11,7 @@ from bulkhead.config.problem import Finding, KeyPath
 from bulkhead.mxu import native
 from bulkhead.mxu.costs import Cost
 from bulkhead.mxu.hardware import Checker
-
-# Of memory that no file names: the memory manager's and the scheduler's.
-SYSTEM_COMPONENTS = ("manager", "scheduler")
+from bulkhead.mxu.layout import Layout
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,11 @@ class Served:
     independence: int
     ranges: int  # in its component's trie; of an MPU: regions
     entries: int  # locked ones of the TLB that it has
+    asked: int  # bytes, before they were rounded to frames
+    rights: str
+    shared_id: int
+    fixed: bool  # it has its address from the file or the layout
+    admitted: int  # mechanism that the memory manager answers when it is allocated
     cost: Cost | None = None  # of the check of one access
 
     @property
@@ -84,6 +87,7 @@ class Admission:
     system: ComponentSystem
     platform: Platform
     checker: Checker
+    layout: Layout
     served: tuple[Served, ...]
     jobs: tuple[Job, ...]
     slots: dict[str, int]  # MPU: dynamic regions of each component

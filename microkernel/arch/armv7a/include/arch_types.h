@@ -11,6 +11,12 @@
 /* Stacks are not used at exceptions, so they may be anywhere. */
 #define ARCH_STACK_FLAGS 0u
 
+/* Table nodes in locked ways of the outer cache, a PL310 of 512 KiB with eight ways: bytes of one, and of all
+ * that the kernel can hold. One stays for everything else. */
+#define ARCH_WAY_BYTES  0x10000u
+#define ARCH_MOST_WAYS  7u
+#define ARCH_HELD_BYTES (ARCH_MOST_WAYS * ARCH_WAY_BYTES)
+
 /* While the thread runs, the kernel's stack pointer is at the end of this, so that an exception fills it. */
 struct arch_context {
     uint32_t sp;

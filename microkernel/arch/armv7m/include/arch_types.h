@@ -10,6 +10,9 @@
 /* An exception stores its frame on the stack, and must not fault. */
 #define ARCH_STACK_FLAGS 1u /* MAP_STATIC */
 
+/* Bytes of table nodes in locked ways of a cache. */
+#define ARCH_HELD_BYTES 0u
+
 #define ARCH_SAVED 8u /* r4 to r11 */
 
 /* What the processor stores on the thread's stack when it takes an exception. */

@@ -10,6 +10,8 @@
 
 #define ARCH_STACK_FLAGS 0u
 
+#define ARCH_HELD_BYTES 0u
+
 struct arch_context {
     uint32_t r[4];
     uint32_t number;
@@ -20,6 +22,7 @@ struct arch_context {
 
 struct arch_space {
     uint32_t mapped; /* ranges */
+    uint32_t refills;
 };
 
 #endif

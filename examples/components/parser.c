@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parser that nobody trusts: it never waits.
+ */
+#include "work.h"
+
+#define AT_ONCE 1000u
+
+void component_main(void)
+{
+    static struct parser parser;
+
+    if (!parser_start(&parser)) {
+        return;
+    }
+    for (;;) {
+        parser_run(&parser, AT_ONCE);
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes the instructions of an Armv7 core. Code is decoded once into blocks, which are kept by virtual and
+// physical address, instruction set and ITSTATE, and linked to those that followed them. Each instruction is
+// charged to the core, each line of code is fetched through its L1I, and interrupts are taken between two
+// instructions. All that a mode or a system register decides is the profile's (profile.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "machine/armv7/profile.h"
+#include "machine/armv7/registers.h"
+#include "machine/core.h"
+
+namespace bulkhead::machine::armv7 {
+
+struct block;
+struct code_line;
+class blocks;
+
+class interpreter {
+public:
+    // All outlive it. It sets the core's attend function.
+    interpreter(core &on, registers &state, profile &system);
+    interpreter(const interpreter &) = delete;
+    interpreter &operator=(const interpreter &) = delete;
+    ~interpreter();
+
+    // On the core's fiber. Executes from r[15] on until stop(). An exception, a reset or another context is
+    // in the registers when it is entered again.
+    void run();
+    // The same, of at most `instructions`; says how many it executed. For tests.
+    std::uint64_t run(std::uint64_t instructions);
+
+    // --- For the profile; each may be called at any time ---
+
+    // run() returns behind the instruction that executes.
+    void stop() { attention_ |= wants_stop; }
+    // attend() is called before the next instruction: a mask was cleared, an interrupt became pending.
+    void look_for_interrupts() { attention_ |= wants_interrupts; }
+    // Code may be mapped or permitted otherwise, or an instruction TLB has lost an entry: fetch() is asked
+    // again for each block.
+    void translation_changed()
+    {
+        ++epoch_;
+        attention_ |= wants_lookup;
+    }
+    // What fetch() says of privileged and of unprivileged code is kept apart. Says which it is from the next
+    // instruction on. At the start: privileged.
+    void set_privileged(bool privileged)
+    {
+        if (privileged_ != privileged) {
+            privileged_ = privileged;
+            attention_ |= wants_lookup;
+        }
+    }
+    // Memory has changed, by a store of this core, of another one, by DMA: blocks of that code are decoded
+    // again. Cheap where there is no code.
+    void stored(phys_addr where, std::uint32_t bytes)
+    {
+        if (bytes > 4 || code_at(where) || code_at(phys_addr{where.value + bytes - 1})) [[unlikely]] {
+            code_changed(where, bytes);
+        }
+    }
+    // All code is decoded again: memory was loaded behind the cores' backs.
+    void forget_code();
+    // Called when code says DBG, which is a hint to whoever looks on (DDI 0406C.d A8.8.42), with its option.
+    void when_marked(std::function<void(std::uint32_t option)> marked) { marked_ = std::move(marked); }
+    // An exception, a return from one, CLREX.
+    void clear_exclusive() { exclusive_.reset(); }
+
+    [[nodiscard]] registers &state() { return state_; }
+    [[nodiscard]] core &on() { return on_; }
+    [[nodiscard]] profile &system() { return system_; }
+    // Instructions before the last end of run().
+    [[nodiscard]] std::uint64_t executed() const { return executed_; }
+    // Blocks that were decoded since the start. For tests.
+    [[nodiscard]] std::uint64_t blocks_decoded() const;
+
+    // --- For the instructions (execute.h) ---
+
+    struct exclusive_access {
+        std::uint32_t address;
+        std::uint32_t bytes;
+    };
+    void set_exclusive(exclusive_access what) { exclusive_ = what; }
+    // Whether a store-exclusive succeeds; closes the monitor.
+    [[nodiscard]] bool take_exclusive(exclusive_access what)
+    {
+        const bool open =
+            exclusive_ && exclusive_->address == what.address && exclusive_->bytes == what.bytes;
+        exclusive_.reset();
+        return open;
+    }
+    // An instruction has moved so many words: the first cycle is that of any instruction.
+    void moved(std::uint32_t words)
+    {
+        if (words_per_cycle_ != 0 && words > words_per_cycle_) {
+            on_.busy((words - 1) / words_per_cycle_);
+        }
+    }
+    void mark(std::uint32_t option)
+    {
+        if (marked_) {
+            marked_(option);
+        }
+    }
+    void report_not_implemented(std::string_view name, std::uint32_t word);
+    [[nodiscard]] bool m_profile() const { return m_profile_; }
+
+private:
+    static constexpr std::uint32_t wants_interrupts = 1;
+    static constexpr std::uint32_t wants_lookup = 2;
+    static constexpr std::uint32_t wants_stop = 4;
+    static constexpr std::size_t recent_size = 1024;
+
+    [[nodiscard]] bool code_at(phys_addr where) const;
+    void code_changed(phys_addr where, std::uint32_t bytes);
+    void take_attention();
+    [[nodiscard]] bool fits(const block &one) const;
+    [[nodiscard]] block *look_up();
+    [[nodiscard]] block *find_block();
+    [[nodiscard]] block *execute(block &one);
+    void enter_line(code_line &line);
+
+    core &on_;
+    registers &state_;
+    profile &system_;
+    bool m_profile_;
+    std::uint32_t words_per_cycle_;
+    bool privileged_ = true;
+    std::uint32_t attention_ = 0;
+    std::uint64_t left_ = 0; // instructions that run() may execute
+    std::uint64_t executed_ = 0;
+    std::uint64_t epoch_ = 1;
+    std::optional<exclusive_access> exclusive_;
+    std::unique_ptr<blocks> blocks_;
+    std::array<block *, recent_size> recent_{}; // by address
+    std::set<std::string, std::less<>> reported_;
+    std::function<void(std::uint32_t)> marked_;
+};
+
+} // namespace bulkhead::machine::armv7

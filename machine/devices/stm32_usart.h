@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The USART of STM32F7 chips (RM0410, chapter USART) as far as a console needs it: asynchronous, 8 bits, no
+// FIFO. Its line is as fast as its driver: what is written has been sent; unless it has a clock: then a byte
+// takes ten bits at the rate that BRR says, and one more waits in TDR. Whoever sets it up has routed its
+// clock and pins; here they are. No interrupt when the transmitter is ready, of a line with a clock.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "machine/devices/uart.h"
+#include "machine/time.h"
+
+namespace bulkhead::machine::devices {
+
+class stm32_usart final : public uart {
+public:
+    static constexpr std::uint64_t bytes = 0x400;
+
+    struct clocked {
+        std::uint64_t hz = 0; // 0: the line is as fast as its driver
+        std::function<picoseconds()> now;
+    };
+
+    // `sent` gets each byte, `line` each change of the interrupt.
+    stm32_usart(std::function<void(std::uint8_t)> sent, std::function<void(bool)> line)
+        : stm32_usart(std::move(sent), std::move(line), {})
+    {
+    }
+    stm32_usart(std::function<void(std::uint8_t)> sent, std::function<void(bool)> line, clocked clock)
+        : sent_(std::move(sent)), line_(std::move(line)), clock_(std::move(clock))
+    {
+    }
+
+    std::uint64_t read(std::uint64_t offset) override;
+    void write(std::uint64_t offset, std::uint64_t value) override;
+    void receive(std::uint8_t byte) override;
+
+private:
+    [[nodiscard]] std::uint32_t status() const;
+    void update();
+    void send(std::uint8_t byte);
+
+    std::function<void(std::uint8_t)> sent_;
+    std::function<void(bool)> line_;
+    clocked clock_;
+    picoseconds begins_{}; // of the byte that was written last: until then it is in TDR
+    picoseconds ends_{};
+    std::uint32_t control_ = 0; // CR1
+    std::uint32_t control_2_ = 0;
+    std::uint32_t control_3_ = 0;
+    std::uint32_t baud_rate_ = 0;
+    bool overrun_ = false;
+    std::optional<std::uint8_t> received_;
+    bool high_ = false;
+};
+
+} // namespace bulkhead::machine::devices

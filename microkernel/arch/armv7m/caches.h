@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The caches of a Cortex-M7 (DDI 0403E, B2.2.7 and B3.2). Without caches, both do nothing.
+ */
+#ifndef BULKHEAD_MICROKERNEL_ARMV7M_CACHES_H
+#define BULKHEAD_MICROKERNEL_ARMV7M_CACHES_H
+
+/* Turns both on, if they are not. Before, the data cache has nothing of value. */
+void caches_on(void);
+
+/* Cleans and invalidates the data cache. */
+void caches_clean(void);
+
+#endif

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what the machine counted between two marks of a program to a row of experiment `mxu`: time, what the
+check of accesses took of it, and what single misses cost.
+
+Pure arithmetic. A miss is a walk of the MMU for the benchmark's own data and code, or the refill of a region
+of the MPU, from the fault to the instruction that is executed again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Json = dict[str, Any]
+Row = dict[str, Any]
+Costs = dict[int, int]  # how often by cycles
+
+MARK_BEGIN, MARK_END = 1, 2  # microkernel/programs/apps/app.h
+OWN_ASID = 3  # of the first component of a system file: behind memory manager and scheduler, from 1 on
+NEAR_CYCLES = 20  # of a walk whose descriptors are all in the first-level cache
+PS_PER_S = 10**12
+NOTHING: Row = {"mean": None, "deviation": None, "p99": None, "max": None}
+
+
+class NotMeasured(ValueError):
+    """The program did not come to its end, or failed."""
+
+
+def cost_row(costs: Costs) -> Row:
+    """Mean, standard deviation, 99th percentile and the largest, in cycles."""
+    count = sum(costs.values())
+    if count == 0:
+        return dict(NOTHING)
+    mean = sum(cycles * times for cycles, times in costs.items()) / count
+    square = sum((cycles - mean) ** 2 * times for cycles, times in costs.items()) / count
+    return {"mean": mean, "deviation": math.sqrt(square), "p99": percentile(costs, 99), "max": max(costs)}
+
+
+def percentile(costs: Costs, percent: int) -> int:
+    """The smallest cost that so many of a hundred do not exceed."""
+    needed = -(-sum(costs.values()) * percent // 100)
+    seen = 0
+    for cycles, times in sorted(costs.items()):
+        seen += times
+        if seen >= needed:
+            return cycles
+    raise ValueError("there are no costs")
+
+
+def between(begin: Json, end: Json) -> Costs:
+    """Of the benchmark's misses that `end` counts and `begin` does not."""
+    return _difference(_own(begin), _own(end))
+
+
+def _difference(begin: Sequence[Sequence[int]], end: Sequence[Sequence[int]]) -> Costs:
+    before = {one[0]: one[1] for one in begin}
+    return {cycles: left for cycles, times in end if (left := times - before.get(cycles, 0)) > 0}
+
+
+def _own(counts: Json) -> list[list[int]]:
+    if "mpu" in counts:
+        found: list[list[int]] = counts["mpu"]["miss_costs"]
+        return found
+    return _of_spaces(counts).get(OWN_ASID, [])
+
+
+def _of_spaces(counts: Json) -> dict[int, list[list[int]]]:
+    return {one["asid"]: one["costs"] for one in counts["walk_costs"]}
+
+
+def total(costs: Costs) -> int:
+    """Cycles of all of them."""
+    return sum(cycles * times for cycles, times in costs.items())
+
+
+def measured_row(marks: Sequence[Json], report: Json, frequency_hz: int) -> Row:
+    """`marks`: as the machine tells them; `report`: of the program."""
+    if "error" in report:
+        raise NotMeasured(f"{report['program']}: {report['error']}")
+    begin, end = (_of(marks, which) for which in (MARK_BEGIN, MARK_END))
+    costs = between(begin, end)
+    core = [one["cores"][0] for one in (begin, end)]
+    cycles = _cycles(core[1]["clock_ps"] - core[0]["clock_ps"], frequency_hz)
+    check = _check_cycles(begin, end, costs, frequency_hz)
+    misses = sum(costs.values())
+    return {
+        "cycles": cycles,
+        "check_cycles": check,
+        "check_share": check / cycles,
+        "misses": misses,
+        **{f"miss_{key}": value for key, value in cost_row(costs).items()},
+        **_parts(begin, end, check, costs),
+        "instructions": core[1]["instructions"] - core[0]["instructions"],
+        "disturbed": report["disturbed"],
+        "between_us": _between_us(report),
+    }
+
+
+def _parts(begin: Json, end: Json, check: float, own: Costs) -> Row:
+    """MMU: the share of the benchmark's walks that no placement makes cheaper (`near`), and shares of
+    `check_cycles` that are not its own walks: those of the kernel, of other components, and hits in the main
+    TLB."""
+    if "mpu" in end or check == 0:
+        return dict.fromkeys(("near", "of_kernel", "of_others", "of_hits"))
+    kernel = total(_difference(begin["kernel_walk_costs"], end["kernel_walk_costs"]))
+    before = _of_spaces(begin)
+    by_space = {
+        asid: total(_difference(before.get(asid, []), costs)) for asid, costs in _of_spaces(end).items()
+    }
+    others = sum(cycles for asid, cycles in by_space.items() if asid != OWN_ASID)
+    hits = check - kernel - sum(by_space.values())
+    near = sum(times for cycles, times in own.items() if cycles <= NEAR_CYCLES)
+    return {
+        "near": near / sum(own.values()) if own else None,
+        "of_kernel": kernel / check,
+        "of_others": others / check,
+        "of_hits": hits / check,
+    }
+
+
+def per_access(row: Row, accesses: int) -> Row:
+    """The same for one access."""
+    return {
+        "cycles_an_access": row["cycles"] / accesses,
+        "check_an_access": row["check_cycles"] / accesses,
+        "misses_an_access": row["misses"] / accesses,
+    }
+
+
+def _of(marks: Sequence[Json], which: int) -> Json:
+    for one in marks:
+        if one["mark"] == which:
+            counts: Json = one["counts"]
+            return counts
+    raise NotMeasured(f"the program did not come to its mark {which}")
+
+
+def _between_us(report: Json) -> float | None:
+    """How far apart the adversary in the component acted, in the mean."""
+    if not report["disturbed"]:
+        return None
+    return float(report["clocks"]) / float(report["clock_hz"]) / int(report["disturbed"]) * 1e6
+
+
+def _check_cycles(begin: Json, end: Json, costs: Costs, frequency_hz: int) -> float:
+    """MMU: what accesses waited for translations, hits of the main TLB included. MPU: the refills."""
+    if "mpu" in end:
+        return float(total(costs))
+    stalled = [one["cores"][0]["stall_ps"]["walk"] for one in (begin, end)]
+    return _cycles(stalled[1] - stalled[0], frequency_hz)
+
+
+def _cycles(time_ps: int, frequency_hz: int) -> float:
+    return time_ps * frequency_hz / PS_PER_S

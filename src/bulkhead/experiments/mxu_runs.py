@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the systems of experiment `mxu` and runs them on the simulated machine, side by side; what is done
+is kept (means.py). mxu.py says which there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bulkhead.config.load_components import load_components
+from bulkhead.env.native import ensure_built
+from bulkhead.env.progress import progress
+from bulkhead.experiments.means import Means, Row
+from bulkhead.experiments.mxu_rows import NotMeasured, measured_row
+from bulkhead.experiments.runner import LOOK_S, PointFailed, keep_result, kept_result
+from bulkhead.experiments.sweep import key_of
+from bulkhead.machine import armv7
+from bulkhead.microkernel.build import APP_TARGETS, board_directory, build_image
+from bulkhead.package.errors import PackageError
+
+LIMIT_PS = 60 * 10**12  # of simulated time: a program that an adversary lets do nothing never ends
+OWN = ("manager", "scheduler")  # components of each system
+SEEDED = ("patterns", "cnn")  # programs with a parameter `seed`
+REPORT = "report "
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: what its row begins with, and the system."""
+
+    values: Row
+    system: dict[str, Any]
+    seed: int = 1  # of what caches replace, and of the program's own numbers
+    changes: tuple[tuple[str, int], ...] = ()  # settings of the machine, by their paths
+    may_be_refused: bool = False  # then its row says why it was
+
+    @property
+    def key(self) -> str:
+        return key_of([*self.values.values(), *((f"s{self.seed}",) if self.seed != 1 else ())])
+
+    def seeded(self) -> dict[str, Any]:
+        """The system as this seed has it."""
+        first, *others = self.system["components"]
+        if self.seed == 1 or first["image"]["app"] not in SEEDED:
+            return self.system
+        params = first["params"] | {"seed": self.seed}
+        return {**self.system, "components": [{**first, "params": params}, *others]}
+
+    def on(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The machine's settings as they are here."""
+        made: dict[str, Any] = json.loads(json.dumps(settings)) | {"seed": self.seed}
+        for path, value in self.changes:
+            where, *keys, last = path.split(".")
+            for one in made[where]:
+                reduce(getitem, keys, one)[last] = value
+        return made
+
+
+def run_points(means: Means, what: str, points: Sequence[Point]) -> list[Row]:
+    """A row for each, in their order: its values, what was measured, what the program said in `report`.
+    Raises PointFailed."""
+    ensure_built(["target"], APP_TARGETS)
+    armv7.ensure_armv7()
+    hashes = [_inputs(point) for point in points]
+    found: dict[int, Row] = {}
+    for number, point in enumerate(points):
+        kept = kept_result(means.points / f"{what}-{point.key}.json", hashes[number])
+        if kept is not None:
+            found[number] = kept
+    waiting = [number for number in range(len(points)) if number not in found]
+    with (
+        progress(f"{means.name}, {what}: {len(waiting)} of {len(points)} points to run") as update,
+        contextlib.closing(_SideBySide(means)) as running,
+    ):
+        for number, row in running.each(what, [(number, points[number]) for number in waiting]):
+            found[number] = row
+            keep_result(means.points / f"{what}-{points[number].key}.json", hashes[number], row)
+            update(len(found) / len(points), points[number].key)
+    return [{**point.values, **found[number]} for number, point in enumerate(points)]
+
+
+def run_point(point: Point, directory: Path, processes: set[subprocess.Popen[str]]) -> Row:
+    """Raises PointFailed. `processes`: those that run meanwhile."""
+    directory.mkdir(parents=True, exist_ok=True)
+    file = directory / "system.yaml"
+    file.write_text(yaml.safe_dump(point.seeded(), sort_keys=False), encoding="utf-8")
+    loaded = load_components(file)
+    if loaded.system is None or loaded.platform is None:
+        raise PointFailed("\n".join(problem.text() for problem in loaded.problems))
+    try:
+        image = build_image(loaded, directory)
+    except PackageError as error:
+        if point.may_be_refused:
+            why = "; ".join(one.cause for one in error.findings)
+            return {"refused": why, "digest": "-"}
+        raise PointFailed("\n".join(loaded.locate(one).text() for one in error.findings)) from error
+    name = point.system["components"][0]["name"]
+    request = armv7.request_of(
+        loaded.platform,
+        image.elf,
+        until_ps=LIMIT_PS,
+        until_line="report .*program|killed",
+    )
+    request["settings"] = point.on(request["settings"])
+    started: list[subprocess.Popen[str]] = []
+
+    def note(process: subprocess.Popen[str]) -> None:
+        started.append(process)
+        processes.add(process)
+
+    try:
+        run = armv7.run(request, note)
+        report = report_of(run.console, name)
+        frequency = loaded.platform.cores.frequency
+        assert frequency is not None
+        row = measured_row(run.marks, report, frequency)
+    except (armv7.NotRun, NotMeasured) as error:
+        raise PointFailed(str(error)) from error
+    finally:
+        processes.difference_update(started)
+    return {**row, "report": report, "digest": f"{run.digest:016x}"}
+
+
+def report_of(console: Sequence[str], name: str) -> dict[str, Any]:
+    """The last one of the program. Raises NotMeasured with what the console said last."""
+    for line in reversed(console):
+        _, found, text = line.partition(REPORT)
+        if found and text.startswith("{"):
+            report: dict[str, Any] = json.loads(text)
+            if "program" in report:
+                return report
+    raise NotMeasured(f"{name} did not report: {' | '.join(console[-3:])}")
+
+
+class _SideBySide:
+    """Runs in threads that wait for processes; close() ends all of these."""
+
+    def __init__(self, means: Means) -> None:
+        self.means = means
+        self.pool = ThreadPoolExecutor(means.workers or len(os.sched_getaffinity(0)))
+        self.processes: set[subprocess.Popen[str]] = set()
+
+    def each(self, what: str, points: Sequence[tuple[int, Point]]) -> Any:
+        """Number and row, as they come."""
+        pending = {self.pool.submit(self._one, what, number, point) for number, point in points}
+        while pending:
+            done, pending = wait(pending, LOOK_S, FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+
+    def _one(self, what: str, number: int, point: Point) -> tuple[int, Row]:
+        try:
+            directory = self.means.directory / "runs" / f"{what}-{point.key}"
+            return number, run_point(point, directory, self.processes)
+        except PointFailed as error:
+            raise PointFailed(f"point {what}-{point.key}: {error}") from error
+
+    def close(self) -> None:
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for process in list(self.processes):
+            process.kill()
+        self.pool.shutdown(wait=True)
+
+
+def _inputs(point: Point) -> str:
+    """Of all that the row depends on: system, platform, machine, kernel and programs."""
+    from bulkhead.config.load import load_platform
+    from bulkhead.config.locate import platform_path
+
+    path = platform_path(point.system["platform"])
+    assert path is not None
+    platform, source, *_ = load_platform(path)
+    assert platform is not None and platform.microkernel is not None
+    board = board_directory(platform.microkernel)
+    apps = [f"{one['image']['app']}.o" for one in point.system["components"]]
+    files = [armv7.executable(), board / "kernel.elf"]
+    files += [board / "components" / name for name in (*(f"{own}.o" for own in OWN), *apps)]
+    run = [point.seeded(), point.seed, point.changes, source.text, LIMIT_PS]
+    whole = hashlib.sha256(json.dumps(run).encode())
+    for file in files:
+        whole.update(hashlib.sha256(file.read_bytes()).digest())
+    return whole.hexdigest()
