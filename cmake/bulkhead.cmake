@@ -139,13 +139,16 @@ function(bulkhead_library name)
     endif()
 endfunction()
 
-# bulkhead_compile_together(NAME SOURCES file...): NAME_san compiles these C++ sources of the library NAME a few at a
-# time, because they include the same headers and instantiate the same templates. So does NAME where BULKHEAD_COMPARED
-# names it. NAME of preset `host` compiles each of them alone: one that relies on what its neighbour
-# includes does not compile there. Do not name sources that NAME joins itself (UNITY_BUILD): nothing would compile them alone.
+# bulkhead_compile_together(NAME SOURCES file... [AT_A_TIME number] [UNOPTIMIZED]): NAME_san compiles these C++ sources
+# of the library NAME a few at a time, because they include the same headers and instantiate the same templates. So
+# does NAME where BULKHEAD_COMPARED names it. NAME of preset `host` compiles each of them alone: one that relies on
+# what its neighbour includes does not compile there. Do not name sources that NAME joins itself (UNITY_BUILD): nothing
+# would compile them alone. UNOPTIMIZED is for what tests execute for a moment: it compiles faster, with all checks.
 function(bulkhead_compile_together name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
-    set(at_a_time 8)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "UNOPTIMIZED" "AT_A_TIME" "SOURCES")
+    if(NOT arg_AT_A_TIME)
+        set(arg_AT_A_TIME 8)
+    endif()
     set(target ${name}_san)
     if(BULKHEAD_COMPARED)
         set(target ${name})
@@ -156,16 +159,19 @@ function(bulkhead_compile_together name)
     endif()
     get_target_property(sources ${target} SOURCES)
     list(REMOVE_ITEM sources ${arg_SOURCES})
-    set(number 0)
     while(arg_SOURCES)
-        list(SUBLIST arg_SOURCES 0 ${at_a_time} part)
+        list(GET arg_SOURCES 0 first)
+        string(MAKE_C_IDENTIFIER "${first}" first)
+        list(SUBLIST arg_SOURCES 0 ${arg_AT_A_TIME} part)
         list(REMOVE_ITEM arg_SOURCES ${part})
         list(TRANSFORM part REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"\n")
         list(JOIN part "" content)
-        set(joined ${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${number}.cxx)
+        set(joined ${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${first}.cxx)
         file(CONFIGURE OUTPUT ${joined} CONTENT "${content}" @ONLY)
+        if(arg_UNOPTIMIZED AND NOT BULKHEAD_COMPARED)
+            set_source_files_properties(${joined} PROPERTIES COMPILE_OPTIONS -O0)
+        endif()
         list(APPEND sources ${joined})
-        math(EXPR number "${number} + 1")
     endwhile()
     set_target_properties(${target} PROPERTIES SOURCES "${sources}")
 endfunction()
@@ -234,7 +240,7 @@ function(bulkhead_any_test name sanitized)
     add_test(NAME ${name}
         COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1
         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
 # bulkhead_executable(NAME SANITIZED SOURCES ... [INCLUDE dir...] [LINK lib...]): a program of the host's.
@@ -268,7 +274,7 @@ function(bulkhead_replay name seeds findings)
     add_test(NAME ${name} COMMAND ${name}
         --gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml --gtest_brief=1 ${seeds} ${findings}
         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
 # Adds a directory of the tree if it builds anything.

@@ -23,8 +23,16 @@ extern "C" {
 #define FLOW_MAX_BYTES       (1ull << 32) /* of a packet */
 #define FLOW_MAX_COST_NS     (1u << 24)   /* of one part of the path */
 #define FLOW_MAX_BYTES_PER_S (1ull << 40)
+#define FLOW_MAX_WAITING     256u /* packets of a domain that have places: of a ring, of the broker */
 
-/* Costs of the parts of the path (F5), in ns: the largest seen, and the smallest where it matters. */
+/* How the path works whose parts were measured. */
+enum flow_model {
+    FLOW_MODEL_PUBLISHED,     /* senders parse and queue under locks: F4 and F5 as they were published */
+    FLOW_MODEL_SINGLE_THREAD, /* the broker parses and queues, in turns (flow_turns.h), without locks */
+};
+
+/* Costs of the parts of the path (F5), in ns: the largest seen, and the smallest where it matters. The
+ * single-threaded broker has no QL, QI, QA and QR: these are not looked at. */
 struct flow_costs {
     uint32_t hypervisor_call_min, hypervisor_call_max; /* HC */
     uint32_t transport_min, transport_max;             /* PT */
@@ -39,6 +47,7 @@ struct flow_costs {
     uint32_t dma_interrupt_max;                        /* IP */
     uint32_t notify_max;                               /* BR */
     uint32_t wake_max; /* of a broker that slept: not in F5's table, 0 where it is in the others */
+    uint32_t model;    /* enum flow_model */
 };
 
 /* What a user declares of a flow. */
@@ -58,11 +67,12 @@ struct flow {
  * `receiver`. */
 void flow_with_control(const struct flow *data, uint32_t receiver, struct flow tasks[FLOW_TASKS]);
 
-/* A flow as the broker's task. C'(b) = fixed + bytes/b. */
+/* A flow as the broker's task. C'(b) = fixed + bytes/b. Of the single-threaded broker: in time of which it
+ * has all but what parsing takes. */
 struct flow_task {
     uint64_t period;      /* P' */
     uint64_t first;       /* D' - J': a packet that is sent at 0 is due here */
-    uint64_t fixed;       /* n O_dma + Opkt */
+    uint64_t fixed;       /* n O_dma + Opkt, half ns */
     uint64_t bytes;       /* C */
     uint64_t block_fixed; /* of the last transfer: O_dma + Opkt */
     uint64_t block_bytes; /* Clast */
@@ -73,6 +83,10 @@ struct flow_set {
     uint32_t count;
     uint64_t chunk_bytes;
     uint64_t dma_fixed; /* O_dma */
+    /* What else may have to be done first until any time, lead(b) = lead_fixed + lead_bytes/b: 0, or what
+     * domains may make a single-threaded broker parse at once. */
+    uint64_t lead_fixed;
+    uint64_t lead_bytes;
     struct flow_task tasks[FLOW_MAX];
 };
 
@@ -87,16 +101,22 @@ enum flow_problem {
     FLOW_BAD_TRANSFERS,  /* fewer than the chunk demands, or above 2^20 */
     FLOW_DEADLINE_SHORT, /* D' - J' <= 0: the fixed parts of the path take longer */
     FLOW_PERIOD_SHORT,   /* P' <= 0 */
+    FLOW_PARSE_LONG,     /* parsing what domains may send takes nearly all of the broker's time */
+    FLOW_QUEUE_LONG,     /* more packets of a domain may be waiting than FLOW_MAX_WAITING */
 };
 
-/* D': what of a deadline is left in the queue, without what comes before and after; 1 at least. */
+/* D', in ns: what of a deadline is left in the queue, without what comes before and after; 1 at least. */
 uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs);
+
+/* In ns: so long before a sleeping broker woke the first packet that it finds may have been in its ring. For
+ * its turns (flow_turns.h). */
+uint64_t flow_look_back_ns(const struct flow_costs *costs);
 
 /* Whether costs are such as the analysis takes. */
 bool flow_costs_fit(const struct flow_costs *costs);
 
-/* The tasks of flows through queues of `senders` domains in chunks of `chunk_bytes`. On a problem `*culprit`
- * is the number of the flow, where it is of one. */
+/* The tasks of flows through queues of `senders` domains (of all with a socket: m) in chunks of
+ * `chunk_bytes`. On a problem `*culprit` is the number of the flow, where it is of one. */
 enum flow_problem flow_transform(const struct flow flows[], uint32_t count, const struct flow_costs *costs,
                                  uint32_t senders, uint64_t chunk_bytes, struct flow_set *set,
                                  uint32_t *culprit);

@@ -3,15 +3,17 @@
  * The flows lie one behind the other, in any order, so that they are a set as the analysis takes it.
  */
 #include "core/flow_admission.h"
+#include "core/flow_transfers.h"
 #include <stddef.h>
 #include <string.h>
 
 void flow_admission_init(struct flow_admission *admission, const struct flow_costs *costs, uint32_t senders,
-                         uint64_t chunk_bytes, uint64_t bytes_per_s)
+                         uint64_t chunk_bytes, uint64_t run_bytes, uint64_t bytes_per_s)
 {
     admission->costs = *costs;
     admission->senders = senders;
     admission->chunk_bytes = chunk_bytes;
+    admission->run_bytes = run_bytes;
     admission->bytes_per_s = bytes_per_s;
     admission->count = 0;
     admission->testing = false;
@@ -22,13 +24,29 @@ static struct flow *flows_at(struct flow_admission *admission, uint32_t place)
     return &admission->flows[(size_t)FLOW_TASKS * place];
 }
 
+/* As many as the chunk demands, where a flow that cannot be has a size or chunk of 0: flow_transform() says
+ * so. More than fit are too many there, too. */
+static uint32_t most_transfers(const struct flow_admission *admission, const struct flow *data)
+{
+    uint64_t most = 0;
+
+    if (data->packet_bytes != 0 && admission->chunk_bytes != 0) {
+        most = flow_most_transfers(data->packet_bytes, admission->chunk_bytes, admission->run_bytes);
+    }
+    return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
 void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow *data,
                          uint32_t receiver)
 {
     uint32_t place = admission->count++;
+    struct flow flow = *data;
 
+    if (flow.transfers == 0 && admission->costs.model == FLOW_MODEL_SINGLE_THREAD) {
+        flow.transfers = most_transfers(admission, data);
+    }
     admission->names[place] = name;
-    flow_with_control(data, receiver, flows_at(admission, place));
+    flow_with_control(&flow, receiver, flows_at(admission, place));
 }
 
 static void forget(struct flow_admission *admission, uint32_t place)

@@ -19,6 +19,7 @@ struct flow_admission {
     struct flow_costs costs;
     uint32_t senders; /* domains with a queue */
     uint64_t chunk_bytes;
+    uint64_t run_bytes; /* contiguous pieces of memory, of flow_most_transfers() */
     uint64_t bytes_per_s;
     uint32_t count;                                       /* flows, with the one that is tested */
     bool testing;                                         /* the last of them */
@@ -30,9 +31,10 @@ struct flow_admission {
 
 /* No flows yet. */
 void flow_admission_init(struct flow_admission *admission, const struct flow_costs *costs, uint32_t senders,
-                         uint64_t chunk_bytes, uint64_t bytes_per_s);
+                         uint64_t chunk_bytes, uint64_t run_bytes, uint64_t bytes_per_s);
 
-/* A flow that was admitted elsewhere. There is room, and none of this name. */
+/* A flow that was admitted elsewhere. There is room, and none of this name. Where it does not say how many
+ * transfers a packet takes, a single-threaded broker expects the most (flow_transfers.h). */
 void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow *data,
                          uint32_t receiver);
 

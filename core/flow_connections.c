@@ -136,6 +136,23 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
     return FLOW_FORWARD;
 }
 
+bool flow_connections_has(const struct flow_connections *connections, const struct vsock_header *header,
+                          bool reverse)
+{
+    uint32_t client_port = client_port_of(header, reverse);
+
+    for (uint32_t i = 0; i < FLOW_CONNECTIONS; i++) {
+        bool is_of_it = header->operation == VSOCK_RESET
+                            ? connections->entries[i].state == FLOW_CONNECTION_ENDING
+                            : is_alive(connections->entries[i].state);
+
+        if (is_of_it && connections->entries[i].client_port == client_port) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t flow_connections_lose(struct flow_connections *connections, uint32_t lost)
 {
     for (uint32_t i = 0; i < FLOW_CONNECTIONS; i++) {

@@ -61,6 +61,11 @@ enum flow_decision flow_connections_take(struct flow_connections *connections,
                                          const struct vsock_header *header, bool reverse,
                                          uint32_t most_bytes);
 
+/* Whether a packet that was forwarded is still of its connection, or of one that its reset ends: else that
+ * has ended since, and nobody is to get what follows what is missing. */
+bool flow_connections_has(const struct flow_connections *connections, const struct vsock_header *header,
+                          bool reverse);
+
 /* One end, FLOW_END_…, is not there any more: the other end of each connection is owed a reset; 0: both are
  * there, and are owed one. Returns the ends that are owed any now. */
 uint32_t flow_connections_lose(struct flow_connections *connections, uint32_t end);

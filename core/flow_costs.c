@@ -25,7 +25,8 @@ bool flow_costs_fit(const struct flow_costs *costs)
             return false;
         }
     }
-    return costs->hypervisor_call_min <= costs->hypervisor_call_max &&
+    return costs->model <= FLOW_MODEL_SINGLE_THREAD &&
+           costs->hypervisor_call_min <= costs->hypervisor_call_max &&
            costs->transport_min <= costs->transport_max;
 }
 
@@ -34,4 +35,9 @@ uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs)
     uint64_t outside_ns = (uint64_t)costs->transport_max + costs->notify_max + costs->wake_max;
 
     return deadline_ns > outside_ns ? deadline_ns - outside_ns : 1;
+}
+
+uint64_t flow_look_back_ns(const struct flow_costs *costs)
+{
+    return (uint64_t)costs->hypervisor_call_max / 2 + 1 + costs->transport_max + costs->wake_max;
 }

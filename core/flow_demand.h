@@ -9,7 +9,7 @@
 #include "core/flow.h"
 #include "core/wide.h"
 
-/* What the tasks ask for until a point: sum(eta_i C'_i), in its two parts. */
+/* What the tasks ask for until a point: sum(eta_i C'_i), with the lead, in its two parts. */
 struct flow_demand {
     wide_t bytes;
     wide_t fixed;
@@ -17,7 +17,7 @@ struct flow_demand {
 
 static inline struct flow_demand flow_demand_until(const struct flow_set *set, uint64_t t)
 {
-    struct flow_demand demand = {0, 0};
+    struct flow_demand demand = {set->lead_bytes, set->lead_fixed};
 
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];

@@ -1,125 +1,190 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What drivers send, and what they are owed. The broker's side is flow_exchange_next.c.
+ * What drivers send, and what they are owed. Transfers are flow_exchange_next.c.
  */
 #include "core/flow_paths.h"
 
-#include "core/atomic.h"
 #include "core/path_costs.h"
 #include <stddef.h>
+#include <string.h>
 
-#define PACKETS_PER_CALL 2u /* of a guest that sends what is given back at once: its core waits so long */
-#define RESETS_PER_CALL  4u /* the broker may wait for the lock meanwhile */
-
-static bool is_open(const struct flow_path *path)
+void flow_exchange_init(struct flow_exchange *exchange)
 {
-    return atomic_word_load_acquire(&path->open) != 0;
+    exchange->device_count = 0;
+    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
+        exchange->device_count += exchange->devices[i] != NULL;
+    }
+    exchange->known = 0;
+    exchange->open = 0;
+    exchange->waiting[FLOW_THERE] = 0;
+    exchange->waiting[FLOW_BACK] = 0;
+    exchange->passed[FLOW_THERE] = 0;
+    exchange->passed[FLOW_BACK] = 0;
+    exchange->sends = 0;
+    exchange->looked = 0;
+    exchange->inflight = (struct flow_inflight){0};
+    flow_directory_clear(&exchange->directory);
 }
 
-static void deliver_answers(struct vsock_device *device)
+void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
+                        const struct flow_path_parameters *parameters)
 {
-    while (device->answer_count > 0 && vsock_device_deliver_header(device, &device->answers[0])) {
-        device->answer_count--;
-        for (uint32_t i = 0; i < device->answer_count; i++) {
-            device->answers[i] = device->answers[i + 1];
+    struct flow_path *path = &exchange->paths[number];
+    const struct flow_address address = {
+        .source_cid = exchange->devices[parameters->source]->cid,
+        .destination_cid = exchange->devices[parameters->destination]->cid,
+        .port = parameters->port,
+    };
+
+    *path = (struct flow_path){
+        .open = true,
+        .source = parameters->source,
+        .destination = parameters->destination,
+        .most_bytes = parameters->most_bytes,
+        .most_transfers = parameters->most_transfers,
+        .period_ns = parameters->period_ns,
+        .deadline_ticks = parameters->deadline_ticks,
+    };
+    for (uint32_t i = 0; i < FLOW_DIRECTIONS; i++) {
+        packet_line_init(&path->lines[i], parameters->period_ticks, parameters->queued_ticks);
+    }
+    flow_connections_init(&path->connections, address.source_cid, address.destination_cid, address.port);
+    exchange->devices[parameters->source]->line_count++;
+    exchange->devices[parameters->destination]->line_count++;
+    exchange->known |= 1ull << number;
+    exchange->open |= 1ull << number;
+    flow_directory_add(&exchange->directory, &address, number);
+    flow_exchange_share_turns(exchange);
+}
+
+void flow_exchange_set(struct flow_exchange *exchange, uint32_t index, const struct virtio_device *registers,
+                       uint32_t anew)
+{
+    struct vsock_device *device = exchange->devices[index];
+
+    vsock_device_set(device, registers, anew);
+    device->joined = device->joined || virtio_device_runs(registers);
+}
+
+void flow_exchange_resume(struct flow_exchange *exchange, uint32_t index, uint32_t resumed)
+{
+    vsock_device_resume(exchange->devices[index], resumed);
+}
+
+void flow_exchange_sent(struct flow_exchange *exchange, uint32_t index, uint64_t sent)
+{
+    struct vsock_device *device = exchange->devices[index];
+
+    if (!device->sends) {
+        device->sends = true;
+        device->sent_since = sent > exchange->looked ? sent : exchange->looked;
+    }
+    exchange->sends |= flow_device_set(index);
+}
+
+/* What was passed over for want of a buffer of the device is released anew. */
+static void release_anew(struct flow_exchange *exchange, uint32_t index, uint64_t now)
+{
+    for (uint32_t direction = 0; direction < FLOW_DIRECTIONS; direction++) {
+        for (uint64_t left = exchange->passed[direction]; left != 0; left &= left - 1) {
+            uint32_t number = (uint32_t)__builtin_ctzll(left);
+
+            if (flow_path_receiver(&exchange->paths[number], (enum flow_direction)direction) == index) {
+                exchange->passed[direction] &= ~(1ull << number);
+                flow_path_release_anew(exchange, number, (enum flow_direction)direction, now);
+            }
         }
     }
 }
 
-/* Resets that are owed along one path, `*most` at most. */
-static void deliver_owed_of(struct flow_path *path, struct vsock_device *device, uint32_t *most)
+void flow_exchange_has_buffers(struct flow_exchange *exchange, uint32_t index, uint64_t now,
+                               struct flow_effects *effects)
 {
-    struct vsock_header reset;
-    uint32_t end;
+    struct vsock_device *device = exchange->devices[index];
 
-    spin_lock(&path->lock);
-    end = flow_path_end(path, device->index);
-    while (*most > 0 && flow_connections_owed(&path->connections, end, &reset) &&
-           vsock_device_deliver_header(device, &reset)) {
-        flow_connections_paid(&path->connections, end, &reset);
-        --*most;
+    device->awaits_buffer = false;
+    release_anew(exchange, index, now);
+    vsock_device_deliver_answers(device);
+    vsock_device_deliver_event(device);
+    if (device->owed != 0) {
+        exchange->sends |= flow_device_set(index);
     }
-    spin_unlock(&path->lock);
+    flow_exchange_settle(exchange, now, effects);
 }
 
-/* Some of the resets that the driver is owed; true: there may be more that there is room for. */
-static bool deliver_owed(struct flow_exchange *exchange, struct vsock_device *device)
+/* The flow that a sound packet goes along, or FLOW_DIRECTORY_NONE. Those that carry it onward come before
+ * those that carry it back. */
+static uint32_t path_of(const struct flow_exchange *exchange, const struct vsock_header *header,
+                        bool *reverse)
 {
-    uint32_t most = RESETS_PER_CALL;
+    const struct flow_address there = {header->source_cid, header->destination_cid, header->destination_port};
+    const struct flow_address back = {header->destination_cid, header->source_cid, header->source_port};
+    uint32_t number = flow_directory_find(&exchange->directory, &there);
 
-    for (uint32_t i = 0; i < flow_path_count(exchange); i++) {
-        struct flow_path *path = &exchange->paths[i];
-
-        /* A look without the lock: whoever owes one now asks for another. */
-        if ((path->connections.owed & flow_path_end(path, device->index)) != 0) {
-            deliver_owed_of(path, device, &most);
-        }
-    }
-    return most == 0;
+    *reverse = number == FLOW_DIRECTORY_NONE;
+    return *reverse ? flow_directory_find(&exchange->directory, &back) : number;
 }
 
-/* The flow that a sound packet goes along, or NULL. Those that carry it onward come before those that carry
- * it back. */
-static struct flow_path *path_of(struct flow_exchange *exchange, const struct vsock_header *header,
-                                 uint32_t *number, bool *reverse)
-{
-    struct flow_path *back = NULL;
-    bool is_back;
-
-    for (uint32_t i = 0; i < flow_path_count(exchange); i++) {
-        struct flow_path *path = &exchange->paths[i];
-
-        if (!is_open(path) || !flow_connections_carry(&path->connections, header, &is_back)) {
-            continue;
-        }
-        if (!is_back) {
-            *number = i;
-            *reverse = false;
-            return path;
-        }
-        if (back == NULL) {
-            back = path;
-            *number = i;
-            *reverse = true;
-        }
-    }
-    return back;
-}
-
-/* It is asked again whether the flow carries the packet, because it may just have ended. */
-static enum flow_decision decide(struct flow_path *path, const struct vsock_packet *packet,
+static enum flow_decision decide(struct flow_exchange *exchange, struct vsock_packet *packet, uint64_t now,
                                  struct flow_effects *effects)
 {
-    const struct vsock_header *header = &packet->header;
     enum flow_decision decision = FLOW_ANSWER_RESET;
-    bool is_back;
+    struct flow_path *path;
 
-    spin_lock(&path->lock);
-    if (is_open(path) && flow_connections_carry(&path->connections, header, &is_back) &&
-        is_back == packet->reverse) {
-        decision = flow_connections_take(&path->connections, header, packet->reverse, path->most_bytes);
+    packet->path = path_of(exchange, &packet->header, &packet->reverse);
+    if (packet->path == FLOW_DIRECTORY_NONE) {
+        return FLOW_ANSWER_RESET;
+    }
+    path = &exchange->paths[packet->path];
+    if (packet->header.operation != VSOCK_REQUEST || flow_device_runs(exchange, path->destination)) {
+        decision =
+            flow_connections_take(&path->connections, &packet->header, packet->reverse, path->most_bytes);
     }
     if (decision == FLOW_ANSWER_RESET || decision == FLOW_ABORT) {
-        path->refused++;
-        effects->refused |= 1ull << packet->path;
+        path->statistics.refused++;
+        effects->counted |= 1ull << packet->path;
     }
-    spin_unlock(&path->lock);
+    if (decision == FLOW_ABORT) {
+        path->at_fault |= packet->reverse ? FLOW_END_DESTINATION : FLOW_END_SOURCE;
+        flow_path_settle(exchange, packet->path, now);
+    }
     return decision;
 }
 
-static void enqueue(struct flow_path *path, struct vsock_device *device, struct vsock_packet *packet,
-                    uint64_t now, struct flow_effects *effects)
+static bool is_credit(const struct vsock_header *header)
 {
-    struct path_mark mark = path_begin();
-    struct packet_pace *pace = packet->reverse ? &path->back : &path->there;
-    struct packet_key key = packet_pace_take(pace, now, packet->header.bytes != 0);
+    return header->operation == VSOCK_CREDIT_UPDATE || header->operation == VSOCK_CREDIT_REQUEST;
+}
 
-    key.flow = packet->path;
-    key.receiver = packet->reverse ? path->source : path->destination;
-    vsock_device_queue(device, packet, &key);
-    path_end(&mark, BH_PATH_PART_QUEUE_INSERT);
-    effects->wake = true;
-    effects->queued_at = effects->queued_at != 0 ? effects->queued_at : path_now();
+/* What was seen last says how much its connection has taken, or asks for that, and so does the last packet of
+ * the line, if it is of the same connection: that one says it now. */
+static bool merge(struct vsock_device *device, const struct packet_line *line,
+                  const struct vsock_header *header)
+{
+    struct vsock_packet *last = line->count != 0 ? &device->packets[line->last] : NULL;
+
+    if (last == NULL || last->begun || !is_credit(header) || last->header.operation != header->operation ||
+        last->header.source_port != header->source_port ||
+        last->header.destination_port != header->destination_port) {
+        return false;
+    }
+    last->header = *header;
+    return true;
+}
+
+static void enqueue(struct flow_exchange *exchange, struct vsock_device *device,
+                    const struct vsock_packet *packet)
+{
+    enum flow_direction direction = flow_direction_of(packet);
+    struct flow_path *path = &exchange->paths[packet->path];
+    struct packet_line *line = &path->lines[direction];
+    uint16_t place = vsock_device_queue(device, packet);
+
+    struct packet_key key = packet_pace_take(&line->pace, device->sent_since, packet->header.bytes != 0);
+
+    packet_line_append(line, device->links, place, &key);
+    path->descriptors[direction] += packet->descriptors;
+    exchange->waiting[direction] |= 1ull << packet->path;
 }
 
 static void answer(struct vsock_device *device, const struct vsock_packet *packet)
@@ -132,152 +197,116 @@ static void answer(struct vsock_device *device, const struct vsock_packet *packe
     }
 }
 
-static bool is_up(const struct flow_exchange *exchange, uint32_t device)
-{
-    return atomic_word_load(&exchange->devices[device]->up) != 0;
-}
-
-static enum flow_decision decide_route(struct flow_exchange *exchange, struct vsock_packet *packet,
-                                       struct flow_path **path, struct flow_effects *effects)
-{
-    *path = path_of(exchange, &packet->header, &packet->path, &packet->reverse);
-    if (*path == NULL ||
-        (packet->header.operation == VSOCK_REQUEST && !is_up(exchange, (*path)->destination))) {
-        return FLOW_ANSWER_RESET;
-    }
-    return decide(*path, packet, effects);
-}
-
-/* The device's lock is taken when it is clear what becomes of the packet: the broker may wait for it. */
 static void route(struct flow_exchange *exchange, struct vsock_device *device, struct vsock_packet *packet,
                   uint64_t now, struct flow_effects *effects)
 {
-    struct flow_path *path;
-    enum flow_decision decision = decide_route(exchange, packet, &path, effects);
-    struct path_mark mark;
+    enum flow_decision decision = decide(exchange, packet, now, effects);
 
-    path_close(BH_PATH_PART_PARSE, 0);
-    mark = path_begin();
-    spin_lock(&device->lock);
-    path_end(&mark, BH_PATH_PART_QUEUE_LOCK);
     if (decision == FLOW_ANSWER_RESET) {
         answer(device, packet);
-    } else if (decision == FLOW_FORWARD && !vsock_device_merge(device, packet)) {
-        enqueue(path, device, packet, now, effects);
+    } else if (decision == FLOW_FORWARD &&
+               !merge(device, &exchange->paths[packet->path].lines[flow_direction_of(packet)],
+                      &packet->header)) {
+        enqueue(exchange, device, packet);
     } else {
         vsock_device_return(device, packet);
     }
-    spin_unlock(&device->lock);
-    if (decision == FLOW_ABORT) {
-        effects->attend |= flow_device_set(path->source) | flow_device_set(path->destination);
-    }
 }
 
-/* What is no packet of any flow. */
-static void reject(struct vsock_device *device, enum vsock_sent sent, const struct vsock_packet *packet)
+static void take_turn(struct vsock_device *device)
 {
-    spin_lock(&device->lock);
-    if (sent == VSOCK_SENT_UNKNOWN) {
-        answer(device, packet);
-    } else if (sent == VSOCK_SENT_FOREIGN) {
-        vsock_device_return(device, packet);
-    } else {
-        vsock_device_fail(device);
-    }
-    spin_unlock(&device->lock);
+    device->turns_left--;
+    flow_turns_take(&device->turns);
 }
 
-/* False: there is nothing that there is room for. */
+/* False: there is nothing more. */
 static bool take_one(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now,
                      struct flow_effects *effects)
 {
+    struct path_mark mark = path_begin();
     struct vsock_packet packet;
-    enum vsock_sent sent;
 
-    path_open(BH_PATH_PART_PARSE);
-    spin_lock(&device->send_lock);
-    sent = vsock_device_peek(device, &packet);
-    if (sent == VSOCK_SENT_PACKET) {
+    switch (vsock_device_peek(device, &packet)) {
+    case VSOCK_SENT_NOTHING:
+        return false;
+    case VSOCK_SENT_PACKET:
         route(exchange, device, &packet, now, effects);
-    } else if (sent != VSOCK_SENT_NOTHING) {
-        reject(device, sent, &packet);
-    }
-    spin_unlock(&device->send_lock);
-    return sent != VSOCK_SENT_NOTHING;
-}
-
-/* Whether a driver works with it now, and whether one has made it fail, which is noticed once. */
-static void see_driver(struct vsock_device *device)
-{
-    const struct virtio_device *virtio = &device->mmio.device;
-    bool runs = virtio_device_runs(virtio);
-
-    atomic_word_store(&device->up, runs);
-    if (device->joined && !runs && !virtio->stopping && virtio->retiring == 0 && device->failed == 0) {
+        break;
+    case VSOCK_SENT_UNKNOWN:
+        answer(device, &packet);
+        break;
+    case VSOCK_SENT_FOREIGN:
+        vsock_device_return(device, &packet);
+        break;
+    default:
         vsock_device_fail(device);
+        return false;
     }
-    device->joined = device->joined || runs;
+    take_turn(device);
+    path_end(&mark, BH_PATH_PART_PARSE);
+    return true;
 }
 
-static void lose_if_failed(struct flow_exchange *exchange, struct vsock_device *device,
-                           struct flow_effects *effects)
+static bool has_room(const struct vsock_device *device)
 {
-    uint64_t failed;
-
-    spin_lock(&device->lock);
-    failed = device->failed;
-    atomic_word_store(&device->failed, 0);
-    spin_unlock(&device->lock);
-    if (failed != 0) {
-        flow_exchange_lose(exchange, device->index, effects);
-    }
+    return device->free_count != 0 && device->answer_count != VSOCK_ANSWERS;
 }
 
-void flow_exchange_process_tx(struct flow_exchange *exchange, uint32_t index, uint64_t now,
-                              struct flow_effects *effects)
+/* Resets that the device's own driver has caused. */
+static void deliver_owed(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now)
 {
-    struct vsock_device *device = exchange->devices[index];
-    uint32_t taken = 0;
-    bool more;
+    while (device->owed != 0 && device->turns_left != 0 && !device->awaits_buffer) {
+        uint32_t number = (uint32_t)__builtin_ctzll(device->owed);
+        struct flow_path *path = &exchange->paths[number];
+        uint32_t end = flow_path_end(path, device->index);
+        struct vsock_header reset;
 
-    spin_lock(&device->lock);
-    see_driver(device);
-    deliver_answers(device);
-    more = deliver_owed(exchange, device);
-    spin_unlock(&device->lock);
-    path_close(BH_PATH_PART_TRANSPORT, 0);
-    while (taken < PACKETS_PER_CALL && take_one(exchange, device, now, effects)) {
-        taken++;
-    }
-    effects->lines |= flow_device_set(index);
-    lose_if_failed(exchange, device, effects);
-    /* Either the broker saw the buffers that are new, or this sees that it waits for some. */
-    effects->wake = effects->wake || atomic_word_load(&device->awaited) != 0;
-    if (more || taken == PACKETS_PER_CALL) {
-        effects->attend |= flow_device_set(index); /* later, when others had their turn */
+        if (flow_connections_owed(&path->connections, end, &reset)) {
+            if (!vsock_device_deliver_header(device, &reset)) {
+                return;
+            }
+            flow_connections_paid(&path->connections, end, &reset);
+            take_turn(device);
+        } else {
+            path->connections.owed &= ~end;
+        }
+        flow_path_settle(exchange, number, now);
     }
 }
 
-void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
-                        const struct flow_path_parameters *parameters)
+/* All are looked at each time (core/flow_turns.h); of one that had nothing the look before is made up for.
+ * What is left in the queue counts as sent now: who has used its turns up, or has no room, gains no earlier
+ * deadline by that. */
+static void look_at(struct flow_exchange *exchange, struct vsock_device *device, uint64_t now,
+                    struct flow_effects *effects)
 {
-    struct flow_path *path = &exchange->paths[number];
-
-    spin_lock(&path->lock);
-    path->source = parameters->source;
-    path->destination = parameters->destination;
-    path->most_bytes = parameters->most_bytes;
-    path->deadline_ticks = parameters->deadline_ticks;
-    path->there = (struct packet_pace){.period_ticks = parameters->period_ticks,
-                                       .deadline_ticks = parameters->queued_ticks};
-    path->back = path->there;
-    path->refused = 0;
-    path->statistics = (struct flow_path_statistics){0};
-    flow_connections_init(&path->connections, exchange->devices[parameters->source]->cid,
-                          exchange->devices[parameters->destination]->cid, parameters->port);
-    atomic_word_store_release(&path->open, 1);
-    if (number >= exchange->path_count) {
-        atomic_word_store_release(&exchange->path_count, number + 1ull);
+    (void)flow_turns_look(&device->turns, flow_exchange_ns(exchange, exchange->looked));
+    device->turns_left = flow_turns_look(&device->turns, flow_exchange_ns(exchange, now));
+    deliver_owed(exchange, device, now);
+    while (device->sends && has_room(device) && device->turns_left != 0) {
+        device->sends = take_one(exchange, device, now, effects);
     }
-    spin_unlock(&path->lock);
+    device->sent_since = now;
+    if (!device->sends && (device->owed == 0 || device->awaits_buffer)) {
+        exchange->sends &= ~flow_device_set(device->index);
+    }
+}
+
+void flow_exchange_woke(struct flow_exchange *exchange, uint64_t woke)
+{
+    exchange->looked = woke > exchange->looked ? woke : exchange->looked;
+    for (uint32_t left = exchange->sends; left != 0; left &= left - 1) {
+        struct vsock_device *device = exchange->devices[__builtin_ctz(left)];
+
+        device->sent_since = woke > device->sent_since ? woke : device->sent_since;
+    }
+}
+
+void flow_exchange_look(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
+{
+    for (uint32_t left = exchange->sends; left != 0; left &= left - 1) {
+        look_at(exchange, exchange->devices[__builtin_ctz(left)], now, effects);
+    }
+    exchange->looked = now;
+    flow_exchange_settle(exchange, now, effects);
 }

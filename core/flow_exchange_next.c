@@ -1,95 +1,198 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The broker's side of the exchange: transfers by deadline, one at a time.
+ * Transfers by deadline, one at a time.
  */
 #include "core/flow_inflight.h"
+#include "core/flow_paths.h"
 
-#include "core/atomic.h"
 #include "core/path_costs.h"
-#include <string.h>
+#include <stddef.h>
 
 #define MEBIBYTE_SHIFT 20u
+#define QUARTERS       4u
 
-/* The earliest deadline over all queues. */
-static bool choose(struct flow_exchange *exchange, uint64_t now, uint32_t blocked, struct flow_choice *best,
-                   uint64_t *until)
+/* What may go now. */
+struct flow_choice {
+    struct packet_key key;
+    uint32_t path;
+    enum flow_direction direction;
+    bool reset;    /* a reset that the receiver is owed; else the first packet of the line */
+    bool hopeless; /* its receiver has no buffer, and others shall not wait for that */
+};
+
+static struct packet_key first_key(const struct flow_exchange *exchange, const struct flow_path *path,
+                                   enum flow_direction direction)
 {
-    bool found = false;
+    const struct packet_line *line = &path->lines[direction];
 
+    return packet_line_key(line, exchange->devices[flow_path_sender(path, direction)]->links, line->first);
+}
+
+/* The most urgent of a line that waits. */
+static struct flow_choice candidate(const struct flow_exchange *exchange, uint32_t number,
+                                    enum flow_direction direction)
+{
+    const struct flow_path *path = &exchange->paths[number];
+    struct flow_choice choice = {.path = number, .direction = direction, .reset = path->resets[direction]};
+
+    if (choice.reset) {
+        choice.key = path->reset_keys[direction];
+    }
+    if (path->lines[direction].count != 0) {
+        struct packet_key first = first_key(exchange, path, direction);
+
+        if (!choice.reset || first.release < choice.key.release) {
+            choice.key = first;
+            choice.reset = false;
+        }
+    }
+    return choice;
+}
+
+/* Whether a line that waits for buffers keeps its sender's other flows from sending: the driver has less than
+ * a quarter of its descriptors left, and the line holds more than its share of the others. */
+static bool holds_too_much(const struct flow_exchange *exchange, const struct flow_choice *choice)
+{
+    const struct flow_path *path = &exchange->paths[choice->path];
+    const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
+    uint32_t entries = sender->virtio.queues[VSOCK_QUEUE_TX].entries;
+
+    return sender->held_descriptors * QUARTERS > entries * (QUARTERS - 1) &&
+           path->descriptors[choice->direction] * sender->line_count > sender->held_descriptors;
+}
+
+/* What waits for a buffer of its receiver: until when, and whether that is over. */
+static uint64_t patient_until(const struct flow_exchange *exchange, struct flow_choice *choice, uint64_t now)
+{
+    uint64_t until = choice->key.deadline + exchange->patience_ticks;
+
+    if (choice->reset) {
+        return PACKET_NEVER;
+    }
+    if (holds_too_much(exchange, choice)) {
+        until = choice->key.deadline;
+    }
+    choice->hopeless = now > until;
+    return until + 1;
+}
+
+static void consider(struct flow_exchange *exchange, uint32_t number, enum flow_direction direction,
+                     uint64_t now, struct flow_choice *best, uint64_t *until)
+{
+    struct flow_choice one = candidate(exchange, number, direction);
+    uint32_t receiver = flow_path_receiver(&exchange->paths[number], direction);
+
+    if (one.key.release > now) {
+        *until = packet_sooner(*until, one.key.release);
+        return;
+    }
+    if (exchange->devices[receiver]->awaits_buffer && !flow_inflight_has(exchange, number, direction)) {
+        uint64_t patient = patient_until(exchange, &one, now);
+
+        if (!one.hopeless) {
+            exchange->passed[direction] |= 1ull << number;
+            *until = packet_sooner(*until, patient);
+            return;
+        }
+    }
+    if (one.key.deadline < best->key.deadline) {
+        *best = one;
+    }
+}
+
+/* The earliest deadline over all lines. */
+static bool choose(struct flow_exchange *exchange, uint64_t now, struct flow_choice *best, uint64_t *until)
+{
+    struct path_mark mark = path_begin();
+
+    best->key.deadline = PACKET_NEVER;
     *until = PACKET_NEVER;
-    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
-        struct vsock_device *device = exchange->devices[i];
-        struct path_mark mark;
-        uint64_t release;
-        uint32_t slot;
-
-        /* A look without the lock: who inserts wakes the broker afterwards. */
-        if (device == NULL ||
-            packet_queue_head(&device->queue) >= (found ? best->key.deadline : PACKET_NEVER)) {
-            continue;
+    for (uint32_t direction = 0; direction < FLOW_DIRECTIONS; direction++) {
+        for (uint64_t left = exchange->waiting[direction]; left != 0; left &= left - 1) {
+            consider(exchange, (uint32_t)__builtin_ctzll(left), (enum flow_direction)direction, now, best,
+                     until);
         }
-        mark = path_begin();
-        spin_lock(&device->lock);
-        slot = packet_queue_first(&device->queue, now, blocked, &release);
-        if (slot != PACKET_NONE && (!found || device->queue.keys[slot].deadline < best->key.deadline)) {
-            *best = (struct flow_choice){
-                .key = device->queue.keys[slot],
-                .header = device->packets[slot].header,
-                .sender = i,
-                .slot = slot,
-                .serial = device->packets[slot].serial,
-                .sender_life = device->life,
-            };
-            found = true;
+    }
+    if (mark.at != 0) {
+        path_record(path_recorder_here(), &mark, BH_PATH_PART_FIND_EARLIEST, 0, exchange->device_count);
+    }
+    return best->key.deadline != PACKET_NEVER;
+}
+
+static void count(struct flow_exchange *exchange, const struct flow_choice *choice,
+                  const struct vsock_header *header, uint64_t now, struct flow_effects *effects)
+{
+    struct flow_path *path = &exchange->paths[choice->path];
+    struct flow_path_statistics *statistics = &path->statistics;
+    uint64_t latency = now > choice->key.release ? now - choice->key.release : 0;
+
+    effects->counted |= 1ull << choice->path;
+    if (header->bytes == 0) {
+        statistics->control_packets++;
+        return;
+    }
+    if (statistics->packets == 0 || latency < statistics->latency_least) {
+        statistics->latency_least = latency;
+    }
+    statistics->packets++;
+    statistics->bytes += header->bytes;
+    statistics->latency_total += latency;
+    if (latency > statistics->latency_most) {
+        statistics->latency_most = latency;
+    }
+    statistics->misses += latency > path->deadline_ticks;
+}
+
+/* The first packet of the line is delivered: its sender may use the buffer again. */
+static void finish(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
+                   struct flow_effects *effects)
+{
+    struct flow_path *path = &exchange->paths[choice->path];
+    const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
+    const struct vsock_packet *packet = &sender->packets[path->lines[choice->direction].first];
+
+    count(exchange, choice, &packet->header, now, effects);
+    if (packet->header.operation == VSOCK_RESET) {
+        flow_connections_delivered(&path->connections, &packet->header, packet->reverse);
+    }
+    flow_path_finish_first(exchange, choice->path, choice->direction);
+}
+
+static bool deliver_reset(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
+                          struct flow_effects *effects)
+{
+    struct flow_path *path = &exchange->paths[choice->path];
+    struct vsock_device *receiver = exchange->devices[flow_path_receiver(path, choice->direction)];
+    uint32_t end = flow_path_end(path, receiver->index);
+    struct vsock_header reset;
+
+    if (flow_connections_owed(&path->connections, end, &reset)) {
+        if (!vsock_device_deliver_header(receiver, &reset)) {
+            return false;
         }
-        spin_unlock(&device->lock);
-        *until = release < *until ? release : *until;
-        path_end(&mark, BH_PATH_PART_FIND_EARLIEST);
+        flow_connections_paid(&path->connections, end, &reset);
+        count(exchange, choice, &reset, now, effects);
+    } else {
+        path->connections.owed &= ~end;
     }
-    return found;
+    path->resets[choice->direction] = false; /* another one is another packet of the pace */
+    flow_path_settle(exchange, choice->path, now);
+    return true;
 }
 
-static bool is_there(const struct vsock_device *sender, const struct flow_choice *choice)
-{
-    return sender->life == choice->sender_life && sender->packets[choice->slot].serial == choice->serial;
-}
-
-/* The header of a choice as it is now; nothing is merged into it any more. */
-static struct vsock_header take_header(struct vsock_device *sender, const struct flow_choice *choice)
-{
-    struct vsock_header header = choice->header;
-
-    spin_lock(&sender->lock);
-    if (is_there(sender, choice)) {
-        sender->packets[choice->slot].begun = true;
-        header = sender->packets[choice->slot].header;
-    }
-    spin_unlock(&sender->lock);
-    return header;
-}
-
-/* A packet without payload needs no transfer: a header is delivered here. */
+/* A packet without payload needs no transfer. */
 static bool deliver_control(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
                             struct flow_effects *effects)
 {
-    struct vsock_device *sender = exchange->devices[choice->sender];
-    struct vsock_device *receiver = exchange->devices[choice->key.receiver];
-    struct vsock_header header = take_header(sender, choice);
-    bool delivered;
+    struct flow_path *path = &exchange->paths[choice->path];
+    const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
+    struct vsock_device *receiver = exchange->devices[flow_path_receiver(path, choice->direction)];
+    uint16_t place = path->lines[choice->direction].first;
 
-    spin_lock(&receiver->lock);
-    delivered = vsock_device_deliver_header(receiver, &header);
-    atomic_word_store(&receiver->awaited, !delivered);
-    spin_unlock(&receiver->lock);
-    effects->lines |= flow_device_set(choice->key.receiver);
-    if (!delivered) {
+    if (!vsock_device_deliver_header(receiver, &sender->packets[place].header)) {
         return false;
     }
-    spin_lock(&sender->lock);
-    if (is_there(sender, choice)) {
-        flow_inflight_finish(exchange, sender, choice->slot, now, effects);
-    }
-    spin_unlock(&sender->lock);
+    finish(exchange, choice, now, effects);
     return true;
 }
 
@@ -98,79 +201,95 @@ static uint64_t ticks_at_rate(const struct flow_exchange *exchange, uint32_t byt
     return (bytes * exchange->ticks_per_mebibyte + (1ull << MEBIBYTE_SHIFT) - 1) >> MEBIBYTE_SHIFT;
 }
 
-/* The next transfer of the packet in flight, or its end. */
-static enum flow_next serve_payload(struct flow_exchange *exchange, uint64_t now,
-                                    struct flow_effects *effects)
+/* The receiver does not take the packet: its end of the flow is at fault. */
+static void give_up(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
+                    struct flow_effects *effects)
+{
+    uint32_t at_fault = choice->direction == FLOW_THERE ? FLOW_END_DESTINATION : FLOW_END_SOURCE;
+
+    flow_path_give_up(exchange, choice->path, choice->direction, at_fault, now, effects);
+}
+
+/* The receiver's buffers would take more transfers than were admitted: its end of the flow is at fault. */
+static void refuse_buffers(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
+                           struct flow_effects *effects)
+{
+    exchange->paths[choice->path].statistics.refused++;
+    give_up(exchange, choice, now, effects);
+}
+
+static enum flow_next begin_transfer(struct flow_exchange *exchange, const struct flow_choice *choice,
+                                     uint64_t now, struct flow_effects *effects)
 {
     struct flow_inflight *inflight = &exchange->inflight;
 
-    if (!flow_inflight_transfer(exchange)) {
-        atomic_word_store_release(&exchange->busy, 0);
-        flow_inflight_discard(exchange, effects);
-        return FLOW_NEXT_AGAIN;
+    if (!flow_inflight_has(exchange, choice->path, choice->direction)) {
+        switch (flow_inflight_take(exchange, choice->path, choice->direction)) {
+        case FLOW_TAKEN:
+            break;
+        case FLOW_SHORT_BUFFER:
+            refuse_buffers(exchange, choice, now, effects);
+            return FLOW_NEXT_AGAIN;
+        default:
+            return FLOW_NEXT_NOTHING;
+        }
     }
+    if (!flow_inflight_transfer(exchange)) {
+        return FLOW_NEXT_NOTHING;
+    }
+    flow_inflight_count_transfer(exchange);
     inflight->transfers = true;
+    inflight->gone = false;
+    inflight->key = choice->key;
     inflight->not_before = now + ticks_at_rate(exchange, inflight->transfer.bytes);
     return FLOW_NEXT_TRANSFER;
 }
 
-/* What becomes of a choice. False: its receiver has no buffer. */
-static bool serve(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
-                  struct flow_effects *effects, enum flow_next *answer)
+static bool has_payload(const struct flow_exchange *exchange, const struct flow_choice *choice)
 {
-    if (choice->header.bytes == 0) {
-        *answer = FLOW_NEXT_AGAIN;
-        path_close(BH_PATH_PART_PROGRAM_DMA, 0);
-        path_open(BH_PATH_PART_FINALIZE);
-        return deliver_control(exchange, choice, now, effects);
-    }
-    if (!flow_inflight_has(&exchange->inflight, choice) && !flow_inflight_take(exchange, choice, effects)) {
+    const struct flow_path *path = &exchange->paths[choice->path];
+    const struct vsock_device *sender = exchange->devices[flow_path_sender(path, choice->direction)];
+
+    return sender->packets[path->lines[choice->direction].first].header.bytes != 0;
+}
+
+/* The first packet of the line is of a connection that has ended meanwhile. */
+static bool is_orphan(const struct flow_exchange *exchange, const struct flow_choice *choice)
+{
+    const struct flow_path *path = &exchange->paths[choice->path];
+    const struct vsock_packet *packet;
+
+    if (choice->reset) {
         return false;
     }
-    *answer = serve_payload(exchange, now, effects);
-    return true;
+    packet = &exchange->devices[flow_path_sender(path, choice->direction)]
+                  ->packets[path->lines[choice->direction].first];
+    return !flow_connections_has(&path->connections, &packet->header, packet->reverse);
 }
 
-/* A receiver that has had no buffer for so long does not read: whoever sends to others shall not wait for it.
- */
-static void give_up(struct flow_exchange *exchange, const struct flow_choice *choice,
-                    struct flow_effects *effects)
+static void drop(struct flow_exchange *exchange, const struct flow_choice *choice,
+                 struct flow_effects *effects)
 {
-    struct vsock_device *sender = exchange->devices[choice->sender];
-    struct flow_path *path = &exchange->paths[choice->key.flow];
-    bool reverse = choice->key.receiver == path->source;
-
-    spin_lock(&sender->lock);
-    if (is_there(sender, choice)) { /* else its connection has ended with it, and the port may be another's */
-        vsock_device_finish(sender, choice->slot);
-        spin_lock(&path->lock);
-        flow_connections_abort(&path->connections, &choice->header, reverse);
-        spin_unlock(&path->lock);
-    }
-    spin_unlock(&sender->lock);
-    flow_inflight_count_lost(exchange, choice->key.flow, effects);
-    effects->lines |= flow_device_set(choice->sender);
-    effects->attend |= flow_device_set(path->source) | flow_device_set(path->destination);
+    flow_inflight_forget(exchange, choice->path, choice->direction);
+    exchange->paths[choice->path].statistics.lost++;
+    effects->counted |= 1ull << choice->path;
+    flow_path_finish_first(exchange, choice->path, choice->direction);
 }
 
-/* Those whose guests have written what cannot be: their own cores lose them, which takes long. */
-static void ask_failed(struct flow_exchange *exchange, struct flow_effects *effects)
+/* What becomes of a choice. FLOW_NEXT_NOTHING: its receiver has no buffer, or an end has failed. */
+static enum flow_next serve(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
+                            struct flow_effects *effects)
 {
-    for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
-        const struct vsock_device *device = exchange->devices[i];
+    bool served;
 
-        if ((effects->lines & flow_device_set(i)) != 0 && atomic_word_load(&device->failed) != 0) {
-            effects->attend |= flow_device_set(i);
-        }
+    if (!choice->reset && has_payload(exchange, choice)) {
+        return begin_transfer(exchange, choice, now, effects);
     }
-}
-
-void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
-{
-    if (exchange->inflight.transfers) {
-        flow_inflight_complete(exchange, now, effects);
-    }
-    ask_failed(exchange, effects);
+    path_close(BH_PATH_PART_PROGRAM_DMA, 0);
+    path_open(BH_PATH_PART_FINALIZE);
+    served = choice->reset ? deliver_reset(exchange, choice, now, effects)
+                           : deliver_control(exchange, choice, now, effects);
+    return served ? FLOW_NEXT_AGAIN : FLOW_NEXT_NOTHING;
 }
 
 /* What the engine took for its latest transfer, if this choice has waited since then. */
@@ -183,76 +302,123 @@ static void stamp_turn(const struct flow_exchange *exchange, const struct flow_c
     path_open(BH_PATH_PART_PROGRAM_DMA);
 }
 
-static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, struct flow_transfer *transfer,
-                              uint64_t *until, struct flow_effects *effects)
+/* When a device that has something to look at, but no turn, gets one. */
+static uint64_t next_turn(const struct flow_exchange *exchange)
 {
-    struct flow_inflight *inflight = &exchange->inflight;
-    enum flow_next answer = FLOW_NEXT_NOTHING;
-    struct flow_choice choice;
-    uint64_t patient = PACKET_NEVER;
-    uint32_t blocked = 0;
+    uint64_t soonest = PACKET_NEVER;
 
-    flow_exchange_done(exchange, now, effects);
-    if (inflight->holds_buffer && flow_inflight_is_gone(exchange)) {
-        flow_inflight_discard(exchange, effects);
+    for (uint32_t left = exchange->sends; left != 0; left &= left - 1) {
+        const struct vsock_device *device = exchange->devices[__builtin_ctz(left)];
+
+        if (device->turns_left == 0 && device->turns.share.packets != 0) {
+            uint64_t at = device->turns.look_ns + device->turns.share.period_ns - device->turns.left_ns;
+
+            soonest = packet_sooner(soonest, flow_exchange_ticks(exchange, at));
+        }
     }
-    if (now < inflight->not_before) {
-        *until = inflight->not_before;
+    return soonest;
+}
+
+/* Each round but the last finds a receiver without a buffer, which the next one passes. */
+static enum flow_next next_of(struct flow_exchange *exchange, uint64_t now, uint64_t *until,
+                              struct flow_effects *effects)
+{
+    struct flow_choice choice = {0};
+
+    if (now < exchange->inflight.not_before) {
+        *until = exchange->inflight.not_before;
         return FLOW_NEXT_NOTHING;
     }
-    while (choose(exchange, now, blocked, &choice, until)) {
+    for (uint32_t rounds = 0; rounds <= FLOW_EXCHANGE_DEVICES && choose(exchange, now, &choice, until);
+         rounds++) {
+        enum flow_next answer;
+
         stamp_turn(exchange, &choice);
-        if (serve(exchange, &choice, now, effects, &answer)) {
-            *transfer = inflight->transfer;
-            return answer;
-        }
-        if (now > choice.key.deadline + exchange->patience_ticks) {
-            give_up(exchange, &choice, effects);
+        if (is_orphan(exchange, &choice)) {
+            drop(exchange, &choice, effects);
             return FLOW_NEXT_AGAIN;
         }
-        patient = packet_sooner(patient, choice.key.deadline + exchange->patience_ticks + 1);
-        blocked |= flow_device_set(choice.key.receiver);
+        if (choice.hopeless) {
+            give_up(exchange, &choice, now, effects);
+            return FLOW_NEXT_AGAIN;
+        }
+        answer = serve(exchange, &choice, now, effects);
+        if (answer != FLOW_NEXT_NOTHING) {
+            return answer;
+        }
+        flow_exchange_settle(exchange, now, effects); /* one that has failed has nothing any more */
     }
-    *until = packet_sooner(*until, patient);
     return FLOW_NEXT_NOTHING;
 }
 
-enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now,
-                                  struct flow_transfer *transfer, uint64_t *until,
+enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now, uint64_t *until,
                                   struct flow_effects *effects)
 {
-    enum flow_next answer = next_of(exchange, now, transfer, until, effects);
+    enum flow_next answer = next_of(exchange, now, until, effects);
 
-    ask_failed(exchange, effects);
+    if (answer == FLOW_NEXT_NOTHING) {
+        *until = packet_sooner(*until, next_turn(exchange));
+    }
+    flow_exchange_settle(exchange, now, effects);
     return answer;
 }
 
-void flow_exchange_fail(struct flow_exchange *exchange, struct flow_effects *effects)
+/* The transfer is over. True: its packet is still wanted. */
+static bool end_transfer(struct flow_exchange *exchange)
 {
     struct flow_inflight *inflight = &exchange->inflight;
-    const struct flow_choice failed = {
-        .key = {.flow = inflight->path, .receiver = inflight->receiver},
-        .header = inflight->header,
-        .sender = inflight->sender,
-        .slot = inflight->slot,
-        .serial = inflight->serial,
-        .sender_life = inflight->sender_life,
-    };
 
     inflight->transfers = false;
-    atomic_word_store_release(&exchange->busy, 0);
-    inflight->filled_bytes = 0;
-    flow_inflight_put(exchange, effects);
-    give_up(exchange, &failed, effects);
+    if (inflight->gone) {
+        flow_inflight_discard(exchange);
+        return false;
+    }
+    return true;
 }
 
-void flow_exchange_stop(struct flow_exchange *exchange, struct flow_effects *effects)
+/* A packet in more pieces than were admitted, by its sender's descriptors or its receiver's buffers, takes
+ * time from others: its connection ends. */
+static void stop_pieces(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
 {
     struct flow_inflight *inflight = &exchange->inflight;
 
-    atomic_word_store_release(&exchange->busy, 0);
-    inflight->transfers = false;
-    flow_inflight_take_back(exchange);
-    flow_inflight_put(exchange, effects);
-    memset(inflight, 0, sizeof(*inflight));
+    flow_inflight_discard(exchange);
+    exchange->paths[inflight->path].statistics.refused++;
+    flow_path_give_up(exchange, inflight->path, inflight->direction, FLOW_END_SOURCE | FLOW_END_DESTINATION,
+                      now, effects);
+}
+
+void flow_exchange_done(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
+{
+    struct flow_inflight *inflight = &exchange->inflight;
+
+    if (inflight->transfers && end_transfer(exchange)) {
+        if (flow_inflight_complete(exchange)) {
+            const struct flow_choice served = {
+                .key = inflight->key, .path = inflight->path, .direction = inflight->direction};
+
+            finish(exchange, &served, now, effects);
+        } else if (flow_inflight_is_in_pieces(exchange)) {
+            stop_pieces(exchange, now, effects);
+        }
+    }
+    flow_exchange_settle(exchange, now, effects);
+}
+
+void flow_exchange_put_off(struct flow_exchange *exchange, uint64_t until)
+{
+    exchange->inflight.transfers = false;
+    exchange->inflight.not_before = until;
+}
+
+void flow_exchange_fail(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects)
+{
+    struct flow_inflight *inflight = &exchange->inflight;
+
+    if (inflight->transfers && end_transfer(exchange)) {
+        flow_inflight_discard(exchange);
+        flow_path_give_up(exchange, inflight->path, inflight->direction,
+                          FLOW_END_SOURCE | FLOW_END_DESTINATION, now, effects);
+    }
+    flow_exchange_settle(exchange, now, effects);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * What the broker has in flight: a packet of which a part is delivered, and the receive buffer that it goes
- * to. Of the exchange alone (flow_exchange_next.c), on the broker's core.
+ * What is under way: a packet of which a part is delivered, and the receive buffer that it goes to. Of the
+ * exchange alone.
  */
 #ifndef BULKHEAD_CORE_FLOW_INFLIGHT_H
 #define BULKHEAD_CORE_FLOW_INFLIGHT_H
@@ -12,53 +12,38 @@
 extern "C" {
 #endif
 
-/* A packet that may go now. */
-struct flow_choice {
-    struct packet_key key;
-    struct vsock_header header;
-    uint32_t sender;
-    uint32_t slot;
-    uint64_t serial;
-    uint64_t sender_life;
+/* Whether it is the first packet of that line that is under way. */
+bool flow_inflight_has(const struct flow_exchange *exchange, uint32_t path, enum flow_direction direction);
+
+enum flow_take {
+    FLOW_TAKEN,
+    FLOW_NO_BUFFER,    /* now; or one of both ends has failed */
+    FLOW_SHORT_BUFFER, /* shorter than the device accepts (core/flow_transfers.h), for a packet that needs
+                          more: the buffer went back */
 };
 
-/* Whether it is the choice that is in flight. */
-bool flow_inflight_has(const struct flow_inflight *inflight, const struct flow_choice *choice);
+/* The first packet of a line, with a receive buffer for it, in the place of what was under way: what of that
+ * lies in its buffer is delivered. */
+enum flow_take flow_inflight_take(struct flow_exchange *exchange, uint32_t path,
+                                  enum flow_direction direction);
 
-/* The choice, with a receive buffer for it, in the place of what was in flight. False: its receiver has none
- * now, and all stays as it was. */
-bool flow_inflight_take(struct flow_exchange *exchange, const struct flow_choice *choice,
-                        struct flow_effects *effects);
-
-/* The packet in flight was forgotten. */
-bool flow_inflight_is_gone(struct flow_exchange *exchange);
-
-/* The next piece of the packet in flight. False: one of its ends is gone. `busy` is said before both are
- * asked whether they are still there, and flow_exchange_lose() asks in the other order. */
+/* The next transfer of the packet. False: it has none, because one of its ends has failed. */
 bool flow_inflight_transfer(struct flow_exchange *exchange);
 
-/* The transfer that was handed out is done. */
-void flow_inflight_complete(struct flow_exchange *exchange, uint64_t now, struct flow_effects *effects);
+/* The transfer is begun. */
+void flow_inflight_count_transfer(struct flow_exchange *exchange);
 
-/* What the buffer in flight holds is delivered; nothing: it goes back. */
-void flow_inflight_put(struct flow_exchange *exchange, struct flow_effects *effects);
+/* Whether the packet has had as many transfers as its flow may have, and is not delivered. */
+bool flow_inflight_is_in_pieces(const struct flow_exchange *exchange);
 
-/* The buffer in flight is not for the packet that comes next. What is in it is delivered, if its packet is
- * still there: else nobody waits for it. */
-void flow_inflight_drop(struct flow_exchange *exchange, struct flow_effects *effects);
+/* The transfer that was handed out is done: true if that was the last of its packet. */
+bool flow_inflight_complete(struct flow_exchange *exchange);
 
-/* The packet in flight is not delivered: nobody waits for what is in its buffer. */
-void flow_inflight_discard(struct flow_exchange *exchange, struct flow_effects *effects);
+/* The packet is not delivered: nobody waits for what is in its buffer. */
+void flow_inflight_discard(struct flow_exchange *exchange);
 
-/* What lies in the buffer in flight, which will not be delivered, is copied again. */
-void flow_inflight_take_back(struct flow_exchange *exchange);
-
-/* The packet in `slot` is delivered. Under its sender's lock. */
-void flow_inflight_finish(struct flow_exchange *exchange, struct vsock_device *sender, uint32_t slot,
-                          uint64_t now, struct flow_effects *effects);
-
-/* A packet that the broker has begun with is not delivered. */
-void flow_inflight_count_lost(struct flow_exchange *exchange, uint32_t path, struct flow_effects *effects);
+/* Packets of that line are forgotten. */
+void flow_inflight_forget(struct flow_exchange *exchange, uint32_t path, enum flow_direction direction);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
  * apart.
  */
 #include "core/flow_load.h"
-#include "core/wide.h"
+#include "core/flow_demand.h"
 
 /* Takes one digit of every fraction: their sum; how many have more. */
 static wide_t next_digit(const struct flow_set *set, uint64_t remainder[FLOW_MAX], uint32_t *unfinished)
@@ -93,12 +93,12 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* max(max(D' - J'), sum U'_i (P'_i - (D'_i - J'_i)) / (1 - U')), numerator and denominator times b; the
- * numerator is rounded up, the denominator down. */
+/* max(max(D' - J'), (lead + sum U'_i (P'_i - (D'_i - J'_i))) / (1 - U')), numerator and denominator times b;
+ * the numerator is rounded up, the denominator down. */
 static uint64_t busy_bound(const struct flow_load *load)
 {
     const struct flow_set *set = load->set;
-    wide_t more = 0;
+    wide_t more = flow_times_bandwidth(set->lead_bytes, set->lead_fixed, load->bytes_per_s);
     wide_t less = 0;
     wide_t bound = 0;
     uint64_t rest;
@@ -149,6 +149,21 @@ static void step_bound(struct flow_load *load)
     load->stage = FLOW_LOAD_MULTIPLE;
 }
 
+/* From a multiple of all periods on, points are in order as those a multiple before: of these, there are some
+ * for all times from the first point on, and where nothing leads, for all times. */
+static uint64_t begin_of_repetition(const struct flow_set *set)
+{
+    uint64_t first = set->tasks[0].first;
+
+    if (set->lead_fixed == 0 && set->lead_bytes == 0) {
+        return 0;
+    }
+    for (uint32_t i = 1; i < set->count; i++) {
+        first = set->tasks[i].first < first ? set->tasks[i].first : first;
+    }
+    return first;
+}
+
 /* The least common multiple of one period more, or the bound if that is less. */
 static void step_multiple(struct flow_load *load)
 {
@@ -156,6 +171,9 @@ static void step_multiple(struct flow_load *load)
     wide_t next = wide_product(load->horizon, period / greatest_divisor(load->horizon, period));
 
     load->place++;
+    if (load->place == load->set->count) {
+        next += begin_of_repetition(load->set);
+    }
     load->horizon = next < load->bound ? (uint64_t)next : load->bound;
     if (load->horizon == load->bound || load->place == load->set->count) {
         load->horizon = load->horizon < load->limit ? load->horizon : FLOW_MAX_HORIZON;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * In a piece, eta_i(t) <= (t - first_i + P'_i) / P'_i for the tasks that are due in it at all, so that the
- * demand is below Q + sum U'_i (t - first_i + P'_i). This line rises no faster than t, because U' <= 1: if it
- * is below t where the piece begins, it is in all of it.
+ * demand is below lead + Q + sum U'_i (t - first_i + P'_i). This line rises no faster than t, because U' <=
+ * 1: if it is below t where the piece begins, it is in all of it.
  */
 #include "core/flow_pieces.h"
+#include "core/flow_demand.h"
 
 _Static_assert(FLOW_MAX <= UINT8_MAX, "numbers of tasks are bytes");
 
@@ -45,10 +46,11 @@ void flow_pieces_pass(struct flow_pieces *pieces, const struct flow_load *load)
     const struct flow_set *set = load->set;
     uint64_t bytes_per_s = load->bytes_per_s;
     uint64_t slope = 0; /* sum U'_i b */
-    wide_t above = 0;   /* sum U'_i b P'_i */
+    wide_t above;       /* lead b + sum U'_i b P'_i */
     wide_t below = 0;   /* sum U'_i b first_i */
 
     fill_blocking(pieces, set, bytes_per_s);
+    above = flow_times_bandwidth(set->lead_bytes, set->lead_fixed, bytes_per_s);
     for (uint32_t i = 0; i < set->count; i++) {
         uint32_t number = pieces->order[i];
         const struct flow_task *task = &set->tasks[number];

@@ -3,10 +3,10 @@
  * The exact schedulability test of flows under limited-preemption EDF (F4), in steps that cost a few
  * divisions for each task, so that it can run at EL2 and be asked again.
  *
- * Between two neighbouring D' - J' the blocking Q is constant and the demand h(t) = Q + sum DBF grows with t,
- * so that Quick Processor-demand Analysis (Zhang and Burns, IEEE Transactions on Computers 58(9), 2009) holds
- * there: if h(t) <= t, all points from h(t) to t are in order. It goes on below the piece where h(t) is below
- * it.
+ * Between two neighbouring D' - J' the blocking Q is constant and the demand h(t) = lead + Q + sum DBF grows
+ * with t, so that Quick Processor-demand Analysis (Zhang and Burns, IEEE Transactions on Computers 58(9),
+ * 2009) holds there: if h(t) <= t, all points from h(t) to t are in order. It goes on below the piece where
+ * h(t) is below it.
  */
 #ifndef BULKHEAD_CORE_FLOW_TEST_H
 #define BULKHEAD_CORE_FLOW_TEST_H

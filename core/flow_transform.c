@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * From declared flows to tasks, by the formulas of F4 and F5. Sums of ns are doubled at the end, so that a
- * half is exact.
+ * From declared flows to tasks, by the formulas of F4 and F5 as they were published; what of them holds of
+ * the single-threaded broker, too, is taken over by flow_single_thread.c. Sums of ns are doubled at the end,
+ * so that a half is exact.
  */
 #include "core/flow.h"
+#include "core/flow_single_thread.h"
 #include <string.h>
 
 #define MAX_TRANSFERS (1u << 20)
-
-void flow_with_control(const struct flow *data, uint32_t receiver, struct flow tasks[FLOW_TASKS])
-{
-    for (uint32_t i = 0; i < FLOW_TASKS; i++) {
-        tasks[i] = *data;
-    }
-    for (uint32_t i = 1; i < FLOW_TASKS; i++) {
-        tasks[i].packet_bytes = FLOW_CONTROL_BYTES;
-        tasks[i].transfers = 0;
-    }
-    tasks[2].sender = receiver;
-}
 
 static uint64_t divide_up(uint64_t value, uint64_t by)
 {
@@ -59,11 +49,15 @@ static uint64_t capped(uint64_t ns)
 static void fill_queues(const struct flow flows[], uint32_t count, const struct flow_costs *costs,
                         struct queue queues[FLOW_MAX_DOMAINS])
 {
+    uint64_t most = FLOW_MAX_NS / ((uint64_t)costs->find_place_max + 1);
+
     memset(queues, 0, FLOW_MAX_DOMAINS * sizeof queues[0]);
+    if (costs->model != FLOW_MODEL_PUBLISHED) {
+        return; /* no locks, and no looking for a place */
+    }
     for (uint32_t i = 0; i < count; i++) {
         struct queue *queue = &queues[flows[i].sender];
         uint64_t waiting = divide_up(flows[i].deadline_ns, flows[i].period_ns);
-        uint64_t most = FLOW_MAX_NS / ((uint64_t)costs->find_place_max + 1);
 
         queue->flows++;
         queue->insert_ns =
@@ -74,17 +68,33 @@ static void fill_queues(const struct flow flows[], uint32_t count, const struct 
     }
 }
 
-static enum flow_problem transform(const struct flow *flow, const struct flow_costs *costs,
-                                   const struct queue *queue, const struct flow_set *set,
-                                   struct flow_task *task)
+/* What a packet costs in its queue: of a broker without locks, nothing that parsing does not have. */
+struct queueing {
+    uint64_t packet_ns; /* Opkt */
+    uint64_t jitter_ns; /* J' */
+};
+
+static struct queueing queueing_of(const struct flow_costs *costs, const struct queue *queue)
 {
     uint64_t source_ns = costs->queue_lock_max + queue->insert_ns;                  /* B_s */
     uint64_t broker_ns = (uint64_t)costs->queue_lock_max + costs->queue_remove_max; /* B_b */
-    uint64_t packet_ns = source_ns + broker_ns;                                     /* Opkt */
-    uint64_t jitter_ns = (costs->parse_max + source_ns + broker_ns) * queue->flows; /* J' */
+    struct queueing found = {0, 0};
+
+    if (costs->model == FLOW_MODEL_PUBLISHED) {
+        found.packet_ns = source_ns + broker_ns;
+        found.jitter_ns = (costs->parse_max + found.packet_ns) * queue->flows;
+    }
+    return found;
+}
+
+static enum flow_problem transform(const struct flow *flow, const struct flow_costs *costs,
+                                   const struct queueing *queueing, const struct flow_set *set,
+                                   struct flow_task *task)
+{
     /* Os_max + O_r + J', and a time without a pause begins with waking the broker: that makes all of it late.
      */
-    uint64_t lost_ns = (uint64_t)costs->transport_max + costs->notify_max + jitter_ns + costs->wake_max;
+    uint64_t lost_ns =
+        (uint64_t)costs->transport_max + costs->notify_max + queueing->jitter_ns + costs->wake_max;
     uint64_t send_min = costs->hypervisor_call_min + 2ull * costs->transport_min; /* Os, half ns */
     uint64_t send_max = costs->hypervisor_call_max + 2ull * costs->transport_max;
     uint64_t transfers = divide_up(flow->packet_bytes, set->chunk_bytes);
@@ -103,9 +113,9 @@ static enum flow_problem transform(const struct flow *flow, const struct flow_co
     *task = (struct flow_task){
         .period = 2 * flow->period_ns + send_min - send_max,
         .first = 2 * (flow->deadline_ns - lost_ns),
-        .fixed = transfers * set->dma_fixed + 2 * packet_ns,
+        .fixed = transfers * set->dma_fixed + 2 * queueing->packet_ns,
         .bytes = flow->packet_bytes,
-        .block_fixed = set->dma_fixed + 2 * packet_ns,
+        .block_fixed = set->dma_fixed + 2 * queueing->packet_ns,
         .block_bytes = last_bytes,
         .several = flow->packet_bytes > set->chunk_bytes,
     };
@@ -142,16 +152,20 @@ enum flow_problem flow_transform(const struct flow flows[], uint32_t count, cons
     fill_queues(flows, count, costs, queues);
     set->count = count;
     set->chunk_bytes = chunk_bytes;
+    set->lead_fixed = 0;
+    set->lead_bytes = 0;
     set->dma_fixed = 2 * ((uint64_t)senders * costs->find_earliest_max + costs->program_dma_max +
                           costs->hypervisor_call_max + costs->dma_interrupt_max + costs->finalize_max);
     for (uint32_t i = 0; i < count; i++) {
-        enum flow_problem problem =
-            transform(&flows[i], costs, &queues[flows[i].sender], set, &set->tasks[i]);
+        struct queueing queueing = queueing_of(costs, &queues[flows[i].sender]);
+        enum flow_problem problem = transform(&flows[i], costs, &queueing, set, &set->tasks[i]);
 
         if (problem != FLOW_OK) {
             *culprit = i;
             return problem;
         }
     }
-    return FLOW_OK;
+    return costs->model == FLOW_MODEL_SINGLE_THREAD
+               ? flow_single_thread(flows, count, costs, senders, set, culprit)
+               : FLOW_OK;
 }

@@ -107,6 +107,9 @@ static inline struct color_range manifest_pool_range(const struct manifest_heade
     return range;
 }
 
+/* The frames for stage-2 tables in colored memory; false if there are none. */
+bool manifest_tables_range(const struct manifest_header *manifest, struct color_range *range);
+
 /* Whether a domain's budget may be so many events in each period of this length: 2^40 - 1, and 1 us to 1 h,
  * at most. Also of a change at run time. */
 bool manifest_budget_is_sound(uint64_t events, uint64_t period_ns);

@@ -233,6 +233,10 @@ static bool check_all_memory(struct board_check *board)
     if (!check_memory(board, &range, manifest->hypervisor.pool_bytes, &manifest->hypervisor.pool_pa)) {
         return false;
     }
+    if (manifest_tables_range(manifest, &range) &&
+        !check_memory(board, &range, manifest->tables.colored_bytes, &manifest->tables.colored_pa)) {
+        return false;
+    }
     for (uint32_t i = 0; i < manifest->segments.count; i++) {
         const struct manifest_segment *segment = &manifest_segments(manifest)[i];
 

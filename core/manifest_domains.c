@@ -290,9 +290,9 @@ bool manifest_check_domains(struct manifest_check *check)
         return false;
     }
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
-        if (!check_vcpus(check, &domains[i], i) || !manifest_check_budget(check, &domains[i]) ||
-            !check_images(check, &domains[i]) || !check_irqs(check, &domains[i]) ||
-            !check_devices(check, &domains[i])) {
+        if (!manifest_check_table_memory(check, &domains[i]) || !check_vcpus(check, &domains[i], i) ||
+            !manifest_check_budget(check, &domains[i]) || !check_images(check, &domains[i]) ||
+            !check_irqs(check, &domains[i]) || !check_devices(check, &domains[i])) {
             return false;
         }
     }

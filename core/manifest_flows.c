@@ -7,8 +7,10 @@
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"
 
-_Static_assert(offsetof(struct manifest_flow_costs, wake_max) == offsetof(struct flow_costs, wake_max) &&
-                   sizeof(struct manifest_flow_costs) >= sizeof(struct flow_costs),
+_Static_assert(offsetof(struct manifest_flow_costs, model) == offsetof(struct flow_costs, model) &&
+                   sizeof(struct manifest_flow_costs) == sizeof(struct flow_costs) &&
+                   BH_FLOW_MODEL_PUBLISHED == (int)FLOW_MODEL_PUBLISHED &&
+                   BH_FLOW_MODEL_SINGLE_THREAD == (int)FLOW_MODEL_SINGLE_THREAD,
                "the same costs");
 
 #define LEAST_CHUNK_BYTES 64u
@@ -137,8 +139,8 @@ static bool check_engine(struct manifest_check *check)
 
     switch (broker->engine) {
     case BH_BROKER_ENGINE_CPU_COPY:
-        return (broker->engine_irq == 0 && broker->engine_pa == 0 && broker->qos_pa == 0 &&
-                broker->qos_rate == 0) ||
+        return (broker->run_bytes == 0 && broker->engine_irq == 0 && broker->engine_pa == 0 &&
+                broker->qos_pa == 0 && broker->qos_rate == 0) ||
                refuse(check, &broker->engine);
     case BH_BROKER_ENGINE_ZDMA:
         break;
@@ -165,7 +167,8 @@ static bool check_broker(struct manifest_check *check)
     if (broker->domain >= manifest->domains.count || broker->chunk_bytes < LEAST_CHUNK_BYTES ||
         broker->chunk_bytes > BH_MOST_CHUNK_BYTES || broker->bytes_per_s > MOST_BYTES_PER_S ||
         (broker->bytes_per_s != 0 && broker->bytes_per_s < LEAST_BYTES_PER_S) ||
-        broker->patience_ns > MOST_NS || broker->stamps > 1) {
+        broker->patience_ns > MOST_NS || broker->stamps > 1 || broker->run_bytes % BH_PAGE_BYTES != 0 ||
+        broker->reserved != 0) {
         return refuse(check, broker);
     }
     if (!flow_costs_fit(manifest_costs(manifest))) {

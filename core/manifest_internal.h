@@ -83,6 +83,14 @@ bool manifest_is_own_irq(const struct manifest_header *manifest, uint32_t intid)
 
 /* manifest_memory.c: the pool and all segments: in RAM, and no frame with two owners. */
 bool manifest_check_memory(struct manifest_check *check);
+/* Whether a range starts in a granule of its set and ends in the same piece of RAM in which it starts. */
+bool manifest_is_in_ram(const struct manifest_header *manifest, const struct color_range *range,
+                        uint64_t bytes);
+
+/* manifest_tables.c: the memory for stage-2 tables, before the segments; what a domain has of it; and the
+ * part of it that is in RAM, false if there is none. Or manifest_space_only.c: that there is none. */
+bool manifest_check_tables(struct manifest_check *check);
+bool manifest_check_table_memory(struct manifest_check *check, const struct manifest_domain *domain);
 
 #ifdef __cplusplus
 }

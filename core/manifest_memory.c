@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Checks who owns which memory: the hypervisor's pool and every domain's segments lie in RAM, guest addresses
- * do not collide, and no frame has two owners. Part of manifest_check().
+ * Checks who owns which memory: the hypervisor's pool, the memory for tables and every domain's segments lie
+ * in RAM, guest addresses do not collide, and no frame has two owners. Part of manifest_check().
  */
 #include "core/manifest_internal.h"
 #include "core/manifest_regions.h"
@@ -55,6 +55,10 @@ const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t p
     if (color_ranges_overlap(&area, bytes, &owned, manifest->hypervisor.pool_bytes)) {
         return &manifest->hypervisor.pool_pa;
     }
+    if (manifest_tables_range(manifest, &owned) &&
+        color_ranges_overlap(&area, bytes, &owned, manifest->tables.colored_bytes)) {
+        return &manifest->tables.colored_pa;
+    }
     for (uint32_t i = 0; i < manifest->segments.count; i++) {
         const struct manifest_segment *segment = &manifest_segments(manifest)[i];
 
@@ -67,7 +71,8 @@ const void *manifest_owner_of(const struct manifest_header *manifest, uint64_t p
 }
 
 /* A range that starts in a granule of its set and ends in the same piece of RAM in which it starts. */
-static bool is_in_ram(const struct manifest_header *manifest, const struct color_range *range, uint64_t bytes)
+bool manifest_is_in_ram(const struct manifest_header *manifest, const struct color_range *range,
+                        uint64_t bytes)
 {
     const struct manifest_ram *ram = manifest_ram_ranges(manifest);
     uint64_t start = range->first.value;
@@ -98,7 +103,8 @@ static bool check_pool(struct manifest_check *check)
         return manifest_refuse(check, BH_MANIFEST_ERROR_POOL, &hypervisor->pool_bytes);
     }
     range = manifest_pool_range(manifest);
-    if (hypervisor->pool_pa >= POOL_START_LIMIT || !is_in_ram(manifest, &range, hypervisor->pool_bytes)) {
+    if (hypervisor->pool_pa >= POOL_START_LIMIT ||
+        !manifest_is_in_ram(manifest, &range, hypervisor->pool_bytes)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_POOL, &hypervisor->pool_pa);
     }
     return true;
@@ -116,13 +122,13 @@ static bool check_segment(struct manifest_check *check, const struct manifest_se
         return manifest_refuse(check, BH_MANIFEST_ERROR_SEGMENT, segment);
     }
     range = manifest_segment_range(manifest, segment);
-    if (!is_in_ram(manifest, &range, segment->bytes)) {
+    if (!manifest_is_in_ram(manifest, &range, segment->bytes)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_SEGMENT, &segment->pa);
     }
     return true;
 }
 
-/* Against the pool and all earlier segments, of whichever domain. */
+/* Against the pool, the memory for tables and all earlier segments, of whichever domain. */
 static bool check_sole_owner(struct manifest_check *check, const struct manifest_segment *segment)
 {
     const struct manifest_header *manifest = check->manifest;
@@ -131,6 +137,10 @@ static bool check_sole_owner(struct manifest_check *check, const struct manifest
     struct color_range other = manifest_pool_range(manifest);
 
     if (color_ranges_overlap(&range, segment->bytes, &other, manifest->hypervisor.pool_bytes)) {
+        return manifest_refuse(check, BH_MANIFEST_ERROR_FRAME_SHARED, segment);
+    }
+    if (manifest_tables_range(manifest, &other) &&
+        color_ranges_overlap(&range, segment->bytes, &other, manifest->tables.colored_bytes)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_FRAME_SHARED, segment);
     }
     for (const struct manifest_segment *before = segments; before < segment; before++) {
@@ -147,7 +157,7 @@ bool manifest_check_memory(struct manifest_check *check)
     const struct manifest_header *manifest = check->manifest;
     const struct manifest_segment *segments = manifest_segments(manifest);
 
-    if (!check_pool(check)) {
+    if (!check_pool(check) || !manifest_check_tables(check)) {
         return false;
     }
     for (uint32_t i = 0; i < manifest->segments.count; i++) {

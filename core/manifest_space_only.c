@@ -76,3 +76,25 @@ bool manifest_check_mpam(struct manifest_check *check)
     }
     return manifest_has_no_mpam(manifest) || manifest_refuse(check, BH_MANIFEST_ERROR_MPAM, &manifest->mpam);
 }
+
+bool manifest_tables_range(const struct manifest_header *manifest, struct color_range *range)
+{
+    (void)manifest;
+    (void)range;
+    return false;
+}
+
+bool manifest_check_tables(struct manifest_check *check)
+{
+    const struct manifest_tables *tables = &check->manifest->tables;
+
+    return (tables->on_chip_pa | tables->on_chip_bytes | tables->colored_pa | tables->colored_bytes |
+            tables->colored_set | tables->on_chip_cached) == 0 ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, tables);
+}
+
+bool manifest_check_table_memory(struct manifest_check *check, const struct manifest_domain *domain)
+{
+    return domain->table_memory == BH_TABLE_MEMORY_POOL ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &domain->table_memory);
+}

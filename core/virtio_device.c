@@ -64,8 +64,6 @@ void virtio_device_set_ready(struct virtio_device *device, struct guest_memory *
         virtio_device_fail(device);
         return;
     }
-    one->next_taken = 0;
-    one->next_used = 0;
     one->ready = true;
 }
 

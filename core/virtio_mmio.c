@@ -202,7 +202,7 @@ bool virtio_mmio_write(struct virtio_mmio *mmio, struct guest_memory *memory, ui
         }
         break;
     }
-    if (device->status != before || device->stopping || device->retiring != 0) {
+    if (device->status != before || device->stopping || device->retiring != 0 || offset == QUEUE_READY) {
         *event = VIRTIO_MMIO_CHANGED;
     }
     return true;

@@ -30,7 +30,7 @@ struct virtio_mmio {
 enum virtio_mmio_event {
     VIRTIO_MMIO_NOTHING,
     VIRTIO_MMIO_NOTIFIED, /* `*queue`, one that there is: chains were made available, perhaps */
-    VIRTIO_MMIO_CHANGED,  /* the status: the device may run now, or not any more, or asks for a reset */
+    VIRTIO_MMIO_CHANGED,  /* status or queues: the device may run now, or not any more, or asks for a reset */
 };
 
 void virtio_mmio_init(struct virtio_mmio *mmio, uint32_t device_id, uint64_t offered, uint32_t queue_count);

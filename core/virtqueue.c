@@ -6,21 +6,17 @@
 
 #include "core/atomic.h"
 
-#define DESCRIPTOR_BYTES     16u
-#define DESCRIPTOR_NEXT      1u
-#define DESCRIPTOR_WRITE     2u
-#define DESCRIPTOR_KNOWN     (DESCRIPTOR_NEXT | DESCRIPTOR_WRITE)
-#define AVAILABLE_FLAGS      0u
-#define AVAILABLE_INDEX      2u
-#define AVAILABLE_RING       4u
-#define NO_INTERRUPT         1u
-#define USED_INDEX           2u
-#define USED_RING            4u
-#define USED_BYTES           8u
-#define RING_TAIL_BYTES      6u /* flags, index, and an event index that nobody reads */
-#define DESCRIPTOR_ALIGNMENT 16u
-#define AVAILABLE_ALIGNMENT  2u
-#define USED_ALIGNMENT       4u
+#define DESCRIPTOR_BYTES 16u
+#define DESCRIPTOR_NEXT  1u
+#define DESCRIPTOR_WRITE 2u
+#define DESCRIPTOR_KNOWN (DESCRIPTOR_NEXT | DESCRIPTOR_WRITE)
+#define AVAILABLE_FLAGS  0u
+#define AVAILABLE_INDEX  2u
+#define AVAILABLE_RING   4u
+#define NO_INTERRUPT     1u
+#define USED_INDEX       2u
+#define USED_RING        4u
+#define USED_BYTES       8u
 
 struct descriptor {
     uint64_t at;
@@ -90,18 +86,6 @@ bool virtqueue_chain_write(const struct virtqueue_chain *chain, struct guest_mem
     return true;
 }
 
-bool virtqueue_is_sound(const struct virtqueue *queue, const struct guest_memory *memory)
-{
-    uint64_t entries = queue->entries;
-
-    return entries != 0 && entries <= VIRTQUEUE_MOST_ENTRIES && (entries & (entries - 1)) == 0 &&
-           queue->descriptors % DESCRIPTOR_ALIGNMENT == 0 && queue->available % AVAILABLE_ALIGNMENT == 0 &&
-           queue->used % USED_ALIGNMENT == 0 &&
-           guest_memory_owns(memory, queue->descriptors, entries * DESCRIPTOR_BYTES) &&
-           guest_memory_owns(memory, queue->available, entries * 2 + RING_TAIL_BYTES) &&
-           guest_memory_owns(memory, queue->used, entries * USED_BYTES + RING_TAIL_BYTES);
-}
-
 static bool read_16(struct guest_memory *memory, uint64_t at, uint16_t *value)
 {
     return guest_memory_read(memory, at, value, sizeof(*value));
@@ -130,11 +114,16 @@ static bool add_segment(struct virtqueue_chain *chain, const struct guest_memory
 }
 
 /* A chain that runs in a circle ends when it has too many segments. */
-static bool read_chain(const struct virtqueue *queue, struct guest_memory *memory,
-                       struct virtqueue_chain *chain)
+bool virtqueue_chain_of(const struct virtqueue *queue, struct guest_memory *memory, uint16_t head,
+                        struct virtqueue_chain *chain)
 {
-    struct descriptor descriptor = {.next = chain->head};
+    struct descriptor descriptor = {.next = head};
 
+    chain->head = head;
+    chain->count = 0;
+    chain->readable = 0;
+    chain->readable_bytes = 0;
+    chain->writable_bytes = 0;
     do {
         if (descriptor.next >= queue->entries ||
             !guest_memory_read(memory, queue->descriptors + descriptor.next * (uint64_t)DESCRIPTOR_BYTES,
@@ -151,12 +140,13 @@ enum virtqueue_answer virtqueue_peek(const struct virtqueue *queue, struct guest
 {
     uint16_t index;
     uint16_t waiting;
-    uint64_t slot = queue->next_taken & (queue->entries - 1u);
+    uint16_t head;
+    uint64_t slot = queue->progress->next_taken & (queue->entries - 1u);
 
     if (!read_16(memory, queue->available + AVAILABLE_INDEX, &index)) {
         return VIRTQUEUE_BROKEN;
     }
-    waiting = (uint16_t)(index - queue->next_taken);
+    waiting = (uint16_t)(index - queue->progress->next_taken);
     if (waiting == 0) {
         return VIRTQUEUE_EMPTY;
     }
@@ -165,31 +155,103 @@ enum virtqueue_answer virtqueue_peek(const struct virtqueue *queue, struct guest
     }
     /* The guest wrote the entry before the index that says so. */
     atomic_acquire_fence();
-    *chain = (struct virtqueue_chain){0};
-    if (!read_16(memory, queue->available + AVAILABLE_RING + slot * 2, &chain->head) ||
-        !read_chain(queue, memory, chain)) {
+    if (!read_16(memory, queue->available + AVAILABLE_RING + slot * 2, &head) ||
+        !virtqueue_chain_of(queue, memory, head, chain)) {
         return VIRTQUEUE_BROKEN;
     }
     return VIRTQUEUE_TAKEN;
 }
 
-void virtqueue_advance(struct virtqueue *queue)
+static uint64_t *word_of(struct virtqueue_progress *progress, uint16_t head)
 {
-    queue->next_taken++;
+    return &progress->held[head / 64 % (VIRTQUEUE_MOST_ENTRIES / 64)];
+}
+
+static bool holds(struct virtqueue_progress *progress, uint16_t head)
+{
+    return (*word_of(progress, head) >> head % 64 & 1) != 0;
+}
+
+static void note_held(struct virtqueue_progress *progress, uint16_t head, bool held)
+{
+    uint64_t bit = 1ull << head % 64;
+    uint64_t *word = word_of(progress, head);
+
+    *word = held ? *word | bit : *word & ~bit;
+    atomic_program_order();
+}
+
+void virtqueue_take(struct virtqueue *queue, uint16_t head)
+{
+    note_held(queue->progress, head, true);
+    queue->progress->next_taken++;
 }
 
 bool virtqueue_give(struct virtqueue *queue, struct guest_memory *memory, uint16_t head, uint32_t written)
 {
+    struct virtqueue_progress *progress = queue->progress;
     struct used_entry entry = {.head = head, .written = written};
-    uint64_t slot = queue->next_used & (queue->entries - 1u);
+    uint64_t slot = progress->next_used & (queue->entries - 1u);
+    uint16_t given = (uint16_t)(progress->next_used + 1u);
 
     if (!guest_memory_write(memory, queue->used + USED_RING + slot * USED_BYTES, &entry, sizeof(entry))) {
         return false;
     }
-    queue->next_used++;
     /* The entry, and what the device wrote, are there before the index says so. */
     atomic_release_fence();
-    return guest_memory_write(memory, queue->used + USED_INDEX, &queue->next_used, sizeof(queue->next_used));
+    if (!guest_memory_write(memory, queue->used + USED_INDEX, &given, sizeof(given))) {
+        return false;
+    }
+    note_held(progress, head, false);
+    progress->next_used = given;
+    return true;
+}
+
+/* The device may have ended between two steps of virtqueue_take() or virtqueue_give(). */
+static bool finish_step(struct virtqueue *queue, struct guest_memory *memory)
+{
+    struct virtqueue_progress *progress = queue->progress;
+    uint64_t used_slot = progress->next_used & (queue->entries - 1u);
+    uint64_t available_slot = progress->next_taken & (queue->entries - 1u);
+    uint16_t used;
+    uint16_t available;
+    uint16_t head;
+
+    if (!read_16(memory, queue->used + USED_INDEX, &used) ||
+        !read_16(memory, queue->available + AVAILABLE_INDEX, &available)) {
+        return false;
+    }
+    if (used == (uint16_t)(progress->next_used + 1u)) {
+        if (!read_16(memory, queue->used + USED_RING + used_slot * USED_BYTES, &head)) {
+            return false;
+        }
+        note_held(progress, head, false);
+        progress->next_used = used;
+    }
+    if (available != progress->next_taken) {
+        atomic_acquire_fence();
+        if (!read_16(memory, queue->available + AVAILABLE_RING + available_slot * 2, &head)) {
+            return false;
+        }
+        /* A driver offers no chain that the device holds. */
+        if (holds(progress, head)) {
+            progress->next_taken++;
+        }
+    }
+    return used == progress->next_used;
+}
+
+bool virtqueue_resume(struct virtqueue *queue, struct guest_memory *memory)
+{
+    if (!finish_step(queue, memory)) {
+        return false;
+    }
+    for (uint16_t head = 0; head < VIRTQUEUE_MOST_ENTRIES; head++) {
+        if (holds(queue->progress, head) && !virtqueue_give(queue, memory, head, 0)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool virtqueue_wants_interrupt(const struct virtqueue *queue, struct guest_memory *memory)

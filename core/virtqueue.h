@@ -20,14 +20,22 @@ extern "C" {
     20u /* of a chain: a header, and the fragments of a network buffer of Linux                              \
          */
 
+/* How far the device is. It is kept so that at every instruction another device could go on from it
+ * (virtqueue_resume()). */
+struct virtqueue_progress {
+    uint16_t next_taken; /* chains that were taken, modulo 2^16 */
+    uint16_t next_used;  /* chains that were given back */
+    uint32_t reserved;
+    uint64_t held[VIRTQUEUE_MOST_ENTRIES / 64]; /* heads of those that were taken and not given back */
+};
+
 struct virtqueue {
     uint64_t descriptors; /* guest-physical addresses of the three areas */
     uint64_t available;
     uint64_t used;
-    uint16_t entries;    /* a power of two */
-    uint16_t next_taken; /* chains that were taken, modulo 2^16 */
-    uint16_t next_used;  /* chains that were given back */
+    uint16_t entries; /* a power of two */
     bool ready;
+    struct virtqueue_progress *progress; /* whoever takes chains has set it */
 };
 
 struct virtqueue_segment {
@@ -66,14 +74,24 @@ bool virtqueue_chain_write(const struct virtqueue_chain *chain, struct guest_mem
 /* Whether entries and addresses can be a queue in this memory; asked once, before the queue is ready. */
 bool virtqueue_is_sound(const struct virtqueue *queue, const struct guest_memory *memory);
 
-/* The next chain that the guest made available, without taking it: until virtqueue_advance() it is the next.
- */
+/* The next chain that the guest made available, without taking it: until virtqueue_take() it is the next. */
 enum virtqueue_answer virtqueue_peek(const struct virtqueue *queue, struct guest_memory *memory,
                                      struct virtqueue_chain *chain);
-void virtqueue_advance(struct virtqueue *queue);
+
+/* Takes the chain that was seen last, which begins at `head`. */
+void virtqueue_take(struct virtqueue *queue, uint16_t head);
+
+/* The chain that begins at descriptor `head`, copied and checked as the guest has it now. False: it is none.
+ */
+bool virtqueue_chain_of(const struct virtqueue *queue, struct guest_memory *memory, uint16_t head,
+                        struct virtqueue_chain *chain);
 
 /* Gives a chain back, `written` bytes of it having been written. False: broken. */
 bool virtqueue_give(struct virtqueue *queue, struct guest_memory *memory, uint16_t head, uint32_t written);
+
+/* Goes on from where another device was when it ended: what it had taken is given back, with nothing written.
+ * False: the guest's side does not fit that. */
+bool virtqueue_resume(struct virtqueue *queue, struct guest_memory *memory);
 
 /* Whether the guest wants to be interrupted for chains that were given back. */
 bool virtqueue_wants_interrupt(const struct virtqueue *queue, struct guest_memory *memory);

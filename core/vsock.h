@@ -13,14 +13,16 @@
 extern "C" {
 #endif
 
-#define VSOCK_DEVICE_ID    19u
-#define VSOCK_QUEUE_RX     0u
-#define VSOCK_QUEUE_TX     1u
-#define VSOCK_QUEUE_EVENT  2u
-#define VSOCK_QUEUES       3u
-#define VSOCK_HEADER_BYTES 44u
-#define VSOCK_TYPE_STREAM  1u
-#define VSOCK_MOST_BYTES   65536u /* of a packet's payload, as drivers have it */
+#define VSOCK_DEVICE_ID   19u
+#define VSOCK_QUEUE_RX    0u
+#define VSOCK_QUEUE_TX    1u
+#define VSOCK_QUEUE_EVENT 2u
+#define VSOCK_QUEUES      3u
+
+#define VSOCK_EVENT_TRANSPORT_RESET 0u
+#define VSOCK_HEADER_BYTES          44u
+#define VSOCK_TYPE_STREAM           1u
+#define VSOCK_MOST_BYTES            65536u /* of a packet's payload, as drivers have it */
 
 /* As it lies in memory. */
 struct __attribute__((packed)) vsock_header {

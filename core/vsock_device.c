@@ -4,47 +4,63 @@
  */
 #include "core/vsock_device.h"
 
-#include "core/atomic.h"
-#include "core/path_costs.h"
 #include <stddef.h>
 #include <string.h>
 
-void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index, uint64_t cid)
+static void free_places(struct vsock_device *device)
+{
+    device->held_descriptors = 0;
+    device->free_count = VSOCK_PLACES;
+    for (uint32_t i = 0; i < VSOCK_PLACES; i++) {
+        device->free[i] = (uint16_t)(VSOCK_PLACES - 1 - i);
+    }
+}
+
+void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index, uint64_t cid,
+                       struct virtqueue_progress progress[])
 {
     memset(device, 0, sizeof(*device));
     device->memory = memory;
     device->cid = cid;
     device->index = index;
-    virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
-    device->mmio.config_bytes = sizeof(cid);
-    memcpy(device->mmio.config, &cid, sizeof(cid));
-    packet_queue_init(&device->queue);
+    device->progress = progress;
+    virtio_device_init(&device->virtio, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
+    free_places(device);
+}
+
+void vsock_device_set(struct vsock_device *device, const struct virtio_device *registers, uint32_t anew)
+{
+    device->virtio = *registers;
+    for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
+        device->virtio.queues[i].progress = &device->progress[i];
+        if ((anew >> i & 1) != 0) {
+            device->progress[i] = (struct virtqueue_progress){0};
+        }
+    }
+    device->awaits_buffer = false;
 }
 
 void vsock_device_lose(struct vsock_device *device)
 {
-    atomic_word_store(&device->up, 0);
     device->joined = false;
-    packet_queue_init(&device->queue);
+    device->owes_event = false;
+    device->sends = false;
+    device->owed = 0;
+    device->interrupts = false;
     device->answer_count = 0;
-    atomic_word_store(&device->life, device->life + 1);
-}
-
-void vsock_device_reset(struct vsock_device *device)
-{
-    virtio_mmio_reset(&device->mmio);
+    free_places(device);
 }
 
 static struct virtqueue *queue_of(struct vsock_device *device, uint32_t queue)
 {
-    return virtio_device_queue(&device->mmio.device, queue);
+    return virtio_device_queue(&device->virtio, queue);
 }
 
 void vsock_device_fail(struct vsock_device *device)
 {
     device->malformed++;
-    atomic_word_store(&device->failed, 1);
-    virtio_device_fail(&device->mmio.device);
+    device->failed = true;
+    virtio_device_fail(&device->virtio);
 }
 
 static void give(struct vsock_device *device, uint32_t number, uint16_t head, uint32_t written)
@@ -57,18 +73,58 @@ static void give(struct vsock_device *device, uint32_t number, uint16_t head, ui
     if (!virtqueue_give(queue, device->memory, head, written)) {
         vsock_device_fail(device);
     } else if (virtqueue_wants_interrupt(queue, device->memory)) {
-        device->mmio.device.interrupts |= VIRTIO_INTERRUPT_QUEUE;
+        device->interrupts = true;
     }
+}
+
+void vsock_device_resume(struct vsock_device *device, uint32_t resumed)
+{
+    for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
+        struct virtqueue *queue = queue_of(device, i);
+
+        if ((resumed >> i & 1) != 0 && queue != NULL && !virtqueue_resume(queue, device->memory)) {
+            vsock_device_fail(device);
+            return;
+        }
+    }
+    device->owes_event = true;
+    device->interrupts = true; /* the device before may have given something back, and not said so */
+    vsock_device_deliver_event(device);
+}
+
+void vsock_device_deliver_event(struct vsock_device *device)
+{
+    const uint32_t event = VSOCK_EVENT_TRANSPORT_RESET;
+    struct virtqueue *queue = queue_of(device, VSOCK_QUEUE_EVENT);
+    struct virtqueue_chain chain;
+    enum virtqueue_answer answer;
+
+    if (!device->owes_event || queue == NULL) {
+        return;
+    }
+    answer = virtqueue_peek(queue, device->memory, &chain);
+    if (answer == VIRTQUEUE_EMPTY) {
+        return;
+    }
+    if (answer == VIRTQUEUE_BROKEN || chain.readable != 0 ||
+        !virtqueue_chain_write(&chain, device->memory, 0, &event, sizeof(event))) {
+        vsock_device_fail(device);
+        return;
+    }
+    virtqueue_take(queue, chain.head);
+    device->owes_event = false;
+    give(device, VSOCK_QUEUE_EVENT, chain.head, sizeof(event));
 }
 
 enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_packet *packet)
 {
     struct virtqueue *queue = queue_of(device, VSOCK_QUEUE_TX);
+    struct virtqueue_chain chain;
 
-    if (queue == NULL || packet_queue_is_full(&device->queue) || device->answer_count == VSOCK_ANSWERS) {
+    if (queue == NULL || device->free_count == 0 || device->answer_count == VSOCK_ANSWERS) {
         return VSOCK_SENT_NOTHING;
     }
-    switch (virtqueue_peek(queue, device->memory, &packet->chain)) {
+    switch (virtqueue_peek(queue, device->memory, &chain)) {
     case VIRTQUEUE_EMPTY:
         return VSOCK_SENT_NOTHING;
     case VIRTQUEUE_BROKEN:
@@ -76,11 +132,13 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
     default:
         break;
     }
-    if (packet->chain.readable != packet->chain.count ||
-        !virtqueue_chain_read(&packet->chain, device->memory, 0, &packet->header, sizeof(packet->header))) {
+    packet->head = chain.head;
+    packet->descriptors = chain.count;
+    if (chain.readable != chain.count ||
+        !virtqueue_chain_read(&chain, device->memory, 0, &packet->header, sizeof(packet->header))) {
         return VSOCK_SENT_BROKEN;
     }
-    switch (vsock_check(&packet->header, device->cid, packet->chain.readable_bytes - VSOCK_HEADER_BYTES)) {
+    switch (vsock_check(&packet->header, device->cid, chain.readable_bytes - VSOCK_HEADER_BYTES)) {
     case VSOCK_SOUND:
         return VSOCK_SENT_PACKET;
     case VSOCK_UNKNOWN:
@@ -93,64 +151,23 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
     }
 }
 
-void vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet,
-                        const struct packet_key *key)
+uint16_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet)
 {
-    uint32_t slot = packet_queue_insert(&device->queue, key);
+    uint16_t place = device->free[--device->free_count];
 
-    device->packets[slot] = *packet;
-    device->packets[slot].serial = device->next_serial++;
-    device->packets[slot].done_bytes = 0;
-    device->packets[slot].begun = false;
-    virtqueue_advance(&device->mmio.device.queues[VSOCK_QUEUE_TX]);
-}
-
-static bool is_credit(const struct vsock_header *header)
-{
-    return header->operation == VSOCK_CREDIT_UPDATE || header->operation == VSOCK_CREDIT_REQUEST;
-}
-
-static bool is_of_same_connection(const struct vsock_packet *a, const struct vsock_packet *b)
-{
-    return a->path == b->path && a->reverse == b->reverse && a->header.source_port == b->header.source_port &&
-           a->header.destination_port == b->header.destination_port;
-}
-
-/* The packet of the same connection that was queued last, or NULL. */
-static struct vsock_packet *latest_of_connection(struct vsock_device *device,
-                                                 const struct vsock_packet *packet)
-{
-    struct vsock_packet *latest = NULL;
-
-    for (uint32_t place = 0; place < device->queue.count; place++) {
-        struct vsock_packet *one = &device->packets[device->queue.order[place]];
-
-        if (is_of_same_connection(one, packet) && (latest == NULL || one->serial > latest->serial)) {
-            latest = one;
-        }
-    }
-    return latest;
-}
-
-bool vsock_device_merge(struct vsock_device *device, const struct vsock_packet *packet)
-{
-    struct vsock_packet *latest;
-
-    if (!is_credit(&packet->header)) {
-        return false;
-    }
-    latest = latest_of_connection(device, packet);
-    if (latest == NULL || latest->begun || latest->header.operation != packet->header.operation) {
-        return false;
-    }
-    latest->header = packet->header;
-    return true;
+    device->packets[place] = *packet;
+    device->packets[place].done_bytes = 0;
+    device->packets[place].transfers = 0;
+    device->held_descriptors += packet->descriptors;
+    device->packets[place].begun = false;
+    virtqueue_take(&device->virtio.queues[VSOCK_QUEUE_TX], packet->head);
+    return place;
 }
 
 void vsock_device_return(struct vsock_device *device, const struct vsock_packet *packet)
 {
-    virtqueue_advance(&device->mmio.device.queues[VSOCK_QUEUE_TX]);
-    give(device, VSOCK_QUEUE_TX, packet->chain.head, 0);
+    virtqueue_take(&device->virtio.queues[VSOCK_QUEUE_TX], packet->head);
+    give(device, VSOCK_QUEUE_TX, packet->head, 0);
 }
 
 void vsock_device_answer(struct vsock_device *device, const struct vsock_header *reset)
@@ -161,17 +178,44 @@ void vsock_device_answer(struct vsock_device *device, const struct vsock_header 
     device->answers[device->answer_count++] = *reset;
 }
 
-void vsock_device_finish(struct vsock_device *device, uint32_t slot)
+void vsock_device_deliver_answers(struct vsock_device *device)
 {
-    struct path_mark mark = path_begin();
+    uint32_t delivered = 0;
 
-    packet_queue_remove(&device->queue, slot);
-    path_end(&mark, BH_PATH_PART_QUEUE_REMOVE);
-    device->packets[slot].serial = VSOCK_NO_SERIAL;
-    give(device, VSOCK_QUEUE_TX, device->packets[slot].chain.head, 0);
+    while (delivered < device->answer_count &&
+           vsock_device_deliver_header(device, &device->answers[delivered])) {
+        delivered++;
+    }
+    device->answer_count -= delivered;
+    for (uint32_t i = 0; i < device->answer_count; i++) {
+        device->answers[i] = device->answers[i + delivered];
+    }
 }
 
-bool vsock_device_take_buffer(struct vsock_device *device, struct virtqueue_chain *buffer)
+void vsock_device_finish(struct vsock_device *device, uint16_t place)
+{
+    device->free[device->free_count++] = place;
+    device->held_descriptors -= device->packets[place].descriptors;
+    give(device, VSOCK_QUEUE_TX, device->packets[place].head, 0);
+}
+
+bool vsock_device_chain(struct vsock_device *device, uint16_t place, struct virtqueue_chain *chain)
+{
+    struct virtqueue *queue = queue_of(device, VSOCK_QUEUE_TX);
+    const struct vsock_packet *packet = &device->packets[place];
+
+    if (queue == NULL) {
+        return false;
+    }
+    if (!virtqueue_chain_of(queue, device->memory, packet->head, chain) || chain->readable != chain->count ||
+        chain->readable_bytes < VSOCK_HEADER_BYTES + (uint64_t)packet->header.bytes) {
+        vsock_device_fail(device);
+        return false;
+    }
+    return true;
+}
+
+static bool take_buffer(struct vsock_device *device, struct virtqueue_chain *buffer)
 {
     struct virtqueue *queue = queue_of(device, VSOCK_QUEUE_RX);
     enum virtqueue_answer answer;
@@ -187,8 +231,16 @@ bool vsock_device_take_buffer(struct vsock_device *device, struct virtqueue_chai
         vsock_device_fail(device);
         return false;
     }
-    virtqueue_advance(queue);
+    virtqueue_take(queue, buffer->head);
     return true;
+}
+
+bool vsock_device_take_buffer(struct vsock_device *device, struct virtqueue_chain *buffer)
+{
+    bool taken = take_buffer(device, buffer);
+
+    device->awaits_buffer = !taken;
+    return taken;
 }
 
 void vsock_device_deliver(struct vsock_device *device, const struct virtqueue_chain *buffer,

@@ -1,52 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The virtio socket device of one domain: its registers, what it has sent and is not yet delivered, and its
- * receive buffers (F1). It knows nothing of other devices (core/flow_exchange.h). The caller holds `lock`.
- * Who takes what the driver has sent holds `send_lock` outside of it, and reads the driver's queue without
- * `lock`, so that the broker does not wait for that; who sets queues up, resets them or forgets packets holds
- * both.
+ * The virtio socket device of one domain, as the broker has it: queues as the driver set them up, packets
+ * that it has sent and that are not yet delivered, its receive buffers (F1, F8). It knows nothing of other
+ * devices (core/flow_exchange.h), and nothing of registers, which EL2 answers. Of one thread.
  */
 #ifndef BULKHEAD_CORE_VSOCK_DEVICE_H
 #define BULKHEAD_CORE_VSOCK_DEVICE_H
 
-#include "core/packet_queue.h"
-#include "core/spinlock.h"
-#include "core/virtio_mmio.h"
+#include "core/flow_turns.h"
+#include "core/packet_line.h"
+#include "core/virtio_device.h"
 #include "core/vsock.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define VSOCK_NO_SERIAL UINT64_MAX /* of a packet that is finished */
-#define VSOCK_ANSWERS   8u         /* resets of unknown connections that wait for a receive buffer */
+/* A driver has no more descriptors than that, and a packet has one at least. */
+#define VSOCK_PLACES  VIRTQUEUE_MOST_ENTRIES
+#define VSOCK_ANSWERS 8u /* resets of unknown connections that wait for a receive buffer */
 
 /* A packet of this device's driver. */
 struct vsock_packet {
     struct vsock_header header; /* the copy that was checked */
+    uint16_t head;              /* of its chain, which is copied and checked anew when it is transferred */
+    uint16_t descriptors;       /* of the chain, as it was then */
     uint32_t path;              /* number of its flow ... */
     bool reverse;               /* ... and its direction */
+    bool begun;                 /* its header stays as it is */
     uint32_t done_bytes;        /* of its payload, delivered or on the way */
-    bool begun;                 /* by the broker: its header stays as it is */
-    uint64_t serial;            /* no two packets of a device have the same */
-    struct virtqueue_chain chain;
+    uint32_t transfers;         /* begun */
 };
 
 struct vsock_device {
-    struct spinlock send_lock; /* of what is taken of the driver's sending queue, and of paces */
-    struct spinlock lock; /* of all else; what is read under `send_lock` alone only ever leaves more room */
-    struct virtio_mmio mmio;
+    struct virtio_device virtio; /* the driver's part of it, as EL2 told it last */
     struct guest_memory *memory;
     uint64_t cid;
-    uint32_t index;   /* of the domain */
-    uint64_t up;      /* 1: a driver works with it; read without the lock */
-    uint64_t awaited; /* 1: the broker has found no receive buffer; read without the lock */
-    bool joined;      /* a driver has worked with it since it was lost last */
-    uint64_t failed;  /* 1: since somebody looked; it must be treated as lost; read without the lock */
-    uint64_t life;    /* counts resets: what began in an earlier one is not finished in this */
-    uint64_t next_serial;
-    struct packet_queue queue;
-    struct vsock_packet packets[PACKET_QUEUE_SLOTS]; /* by slot of the queue */
+    uint32_t index;      /* of the domain */
+    bool joined;         /* a driver has worked with it since it was lost last */
+    bool awaits_buffer;  /* none was there when one was looked for */
+    bool sends;          /* its queue may have something that was not yet looked at, */
+    uint64_t sent_since; /* ticks: since then */
+    uint64_t owed;       /* flows, 1 << number, of which it is to be told resets in its own turn */
+    bool interrupts;     /* something was given back since somebody asked, and the driver wants to hear */
+    bool failed;         /* the guest wrote what cannot be, and nobody knows yet */
+    bool owes_event;     /* the driver is to hear that all connections are gone */
+    struct virtqueue_progress *progress; /* of each queue */
+    struct flow_turns turns;
+    uint32_t turns_left;       /* of those that the last look allowed */
+    uint32_t line_count;       /* directions of flows along which it sends */
+    uint32_t held_descriptors; /* of packets in places */
+    uint32_t free_count;
+    uint16_t free[VSOCK_PLACES];
+    struct packet_link links[VSOCK_PLACES];
+    struct vsock_packet packets[VSOCK_PLACES];
     uint32_t answer_count;
     struct vsock_header answers[VSOCK_ANSWERS];
     uint64_t malformed; /* times that the guest wrote what cannot be */
@@ -62,42 +69,32 @@ enum vsock_sent {
     VSOCK_SENT_BROKEN,  /* vsock_device_fail() comes next */
 };
 
-/* Both locks: nobody reads or changes anything of it. */
-static inline void vsock_device_lock(struct vsock_device *device)
-{
-    spin_lock(&device->send_lock);
-    spin_lock(&device->lock);
-}
+/* `progress`: of VSOCK_QUEUES queues; it outlives the device, and another one can resume from it. */
+void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index, uint64_t cid,
+                       struct virtqueue_progress progress[]);
 
-static inline void vsock_device_unlock(struct vsock_device *device)
-{
-    spin_unlock(&device->lock);
-    spin_unlock(&device->send_lock);
-}
+/* The driver's registers are these now. Queues of the set `anew`, 1 << number, begin at their first entry;
+ * the others go on. */
+void vsock_device_set(struct vsock_device *device, const struct virtio_device *registers, uint32_t anew);
 
-void vsock_device_init(struct vsock_device *device, struct guest_memory *memory, uint32_t index,
-                       uint64_t cid);
+/* Queues of the set `resumed` were another device's, which has ended: they go on from its progress. What it
+ * had taken goes back to the driver, which hears that all connections are gone (5.10.6.7). */
+void vsock_device_resume(struct vsock_device *device, uint32_t resumed);
 
-/* Forgets all that was sent: what is in flight elsewhere belongs to an earlier life. For a device that does
- * not run any more. */
+/* The event that is owed, if there is a buffer for it. */
+void vsock_device_deliver_event(struct vsock_device *device);
+
+/* Forgets all that was sent, which is in no line any more. */
 void vsock_device_lose(struct vsock_device *device);
 
-/* Forgets all registers. Nothing touches the guest's buffers any more. */
-void vsock_device_reset(struct vsock_device *device);
-
-/* Under `send_lock` alone. */
+/* Looks at what was sent next, without taking it. `packet` has its header and its chain. */
 enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_packet *packet);
 
-/* The guest wrote what cannot be: the device asks for a reset. */
+/* The guest wrote what cannot be: nothing of its queues is looked at until it has reset the device. */
 void vsock_device_fail(struct vsock_device *device);
 
-/* Takes the packet that was seen last into the queue. */
-void vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet,
-                        const struct packet_key *key);
-
-/* What was seen last says how much its connection has taken, or asks for that, and so does the latest packet
- * of the connection that waits: that one says it now, and vsock_device_return() comes next. */
-bool vsock_device_merge(struct vsock_device *device, const struct vsock_packet *packet);
+/* Takes the packet that was seen last into a place, whose number is returned; its link is the caller's. */
+uint16_t vsock_device_queue(struct vsock_device *device, const struct vsock_packet *packet);
 
 /* Gives the driver back what was seen last, as if it were sent. */
 void vsock_device_return(struct vsock_device *device, const struct vsock_packet *packet);
@@ -105,8 +102,15 @@ void vsock_device_return(struct vsock_device *device, const struct vsock_packet 
 /* A reset for the driver itself; there is room, or vsock_device_peek() would have seen nothing. */
 void vsock_device_answer(struct vsock_device *device, const struct vsock_header *reset);
 
-/* A packet is delivered, or given up. */
-void vsock_device_finish(struct vsock_device *device, uint32_t slot);
+/* Resets for the driver that have waited for receive buffers, as far as there are some now. */
+void vsock_device_deliver_answers(struct vsock_device *device);
+
+/* The packet in `place` is delivered, or given up: the driver gets its buffer back. */
+void vsock_device_finish(struct vsock_device *device, uint16_t place);
+
+/* The chain of the packet in `place`, copied and checked. False: it is not any more what it was when the
+ * packet was taken, and the device has failed. */
+bool vsock_device_chain(struct vsock_device *device, uint16_t place, struct virtqueue_chain *chain);
 
 /* The next receive buffer, which then is taken: room for a header and at least a byte. False: there is none
  * now. */
@@ -121,12 +125,6 @@ void vsock_device_return_buffer(struct vsock_device *device, const struct virtqu
 
 /* Delivers a header alone, if there is a buffer. */
 bool vsock_device_deliver_header(struct vsock_device *device, const struct vsock_header *header);
-
-/* State of the interrupt line. */
-static inline bool vsock_device_interrupts(const struct vsock_device *device)
-{
-    return device->mmio.device.interrupts != 0;
-}
 
 #ifdef __cplusplus
 }

@@ -33,12 +33,15 @@ FETCHED = """
 Unpacked in the cache and run as they are: emulator, boot loader, guests' kernel and programs
 ([versions.md](versions.md)). An image that `bulkhead build` makes for a Linux domain contains Debian's kernel
 and busybox: whoever passes it on must meet their licences, which include an offer of the sources.
+Sources of SQLite (public domain) and Duktape (MIT) are fetched, too, and compiled into components of the
+microkernel.
 """
 LINKED = """
 ## Debian packages to build and check with
 
 `scripts/setup` installs them on the machine, in the machine's versions. Host programs link libfdt and libzstd
-and contain nlohmann-json and GoogleTest; AArch64 programs for Linux contain glibc.
+and contain nlohmann-json and GoogleTest; AArch64 programs for Linux contain glibc, and the microkernel's
+applications picolibc.
 """
 PYTHON = """
 ## Python packages
@@ -62,8 +65,12 @@ def debian_licences(text: str) -> list[str]:
     if not fields:
         fields = re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", text)
         fields += [name for name, words in BY_WORDS.items() if words in " ".join(text.split())]
-    return sorted(set(fields), key=str.lower)
+    named = {NUMBERED.sub(r"\1", field) for field in fields}
+    return sorted(named, key=lambda name: (name.lower(), name))
 
+
+# Wordings of one licence that a package tells apart by numbers.
+NUMBERED = re.compile(r"^(BSD2|BSD3|GPL2|AGPL3|UCB|FreeBSD|Default|Other)-[0-9]+$")
 
 # Texts that packages without fields quote.
 BY_WORDS = {

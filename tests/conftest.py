@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Properties of all Python tests: what Hypothesis keeps is in build/, and CI has the same examples each time;
-and what must be built before a file's first test (`pytestmark = pytest.mark.usefixtures(…)`).
+the files that take longest come first; and what must be built before a file's first test
+(`pytestmark = pytest.mark.usefixtures(…)`).
 
 Developers' runs are random, which finds what is new; with `CI=true` a change fails only for what it breaks.
 """
@@ -15,10 +16,18 @@ from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-BUILD = Path(__file__).parents[1] / "build"
+from .longest import place
+
+TESTS = Path(__file__).parent
+BUILD = TESTS.parent / "build"
 EXAMPLES = BUILD / "hypothesis"
 
 set_hypothesis_home_dir(EXAMPLES)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda one: place(one.path.relative_to(TESTS).as_posix()))
+
 
 settings.register_profile("ci", derandomize=True, database=None, print_blob=True)
 settings.register_profile("developer", database=DirectoryBasedExampleDatabase(EXAMPLES / "examples"))

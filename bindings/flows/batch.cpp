@@ -35,7 +35,8 @@ std::uint64_t thread_ns()
 // Of the sets' own: anything else is wrong with every set, and the caller's mistake.
 bool is_of_the_set(flow_problem problem)
 {
-    return problem == FLOW_DEADLINE_SHORT || problem == FLOW_PERIOD_SHORT;
+    return problem == FLOW_DEADLINE_SHORT || problem == FLOW_PERIOD_SHORT || problem == FLOW_PARSE_LONG ||
+           problem == FLOW_QUEUE_LONG;
 }
 
 } // namespace

@@ -19,6 +19,7 @@
 
 #include "bindings/flows/batch.h"
 #include "bindings/flows/set.h"
+#include "core/flow_transfers.h"
 
 namespace {
 
@@ -48,6 +49,7 @@ flow_costs costs_from(const costs_by_name &named)
         {"dma_interrupt_max", &costs.dma_interrupt_max},
         {"notify_max", &costs.notify_max},
         {"wake_max", &costs.wake_max},
+        {"model", &costs.model},
     };
     for (const auto &[name, place] : places) {
         const auto found = named.find(name);
@@ -73,6 +75,16 @@ std::vector<declared> with_control(const declared &data, std::uint32_t receiver)
         found.emplace_back(task.packet_bytes, task.period_ns, task.deadline_ns, task.transfers, task.sender);
     }
     return found;
+}
+
+// Throws std::invalid_argument for what no packet, chunk or piece can be.
+std::uint64_t most_transfers(std::uint64_t packet_bytes, std::uint64_t chunk_bytes, std::uint64_t run_bytes)
+{
+    if (packet_bytes == 0 || packet_bytes > FLOW_MAX_BYTES || chunk_bytes == 0 ||
+        chunk_bytes > FLOW_MAX_BYTES || run_bytes > FLOW_MAX_BYTES) {
+        throw std::invalid_argument("a packet and a chunk are 1 B to 4 GiB, a piece of memory up to that");
+    }
+    return flow_most_transfers(packet_bytes, chunk_bytes, run_bytes);
 }
 
 flow_tasks make_set(const std::vector<declared> &flows, const costs_by_name &costs, std::uint32_t senders,
@@ -149,6 +161,8 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
     module.attr("MAX_NS") = FLOW_MAX_NS;
     module.attr("MAX_BYTES") = FLOW_MAX_BYTES;
     module.attr("MAX_BYTES_PER_S") = FLOW_MAX_BYTES_PER_S;
+    module.attr("MAX_WAITING") = FLOW_MAX_WAITING;
+    module.attr("LEAST_ROOM") = FLOW_LEAST_ROOM;
     nb::class_<outcome>(module, "Outcome")
         .def_ro("verdict", &outcome::verdict)
         .def_ro("bytes_per_s", &outcome::bytes_per_s)
@@ -165,12 +179,19 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
             nb::arg("flows"), nb::arg("costs"), nb::arg("senders"), nb::arg("chunk_bytes"))
         .def("tasks", &tasks_of)
         .def_prop_ro("dma_fixed", [](const flow_tasks &set) { return set.tasks().dma_fixed; })
+        .def_prop_ro("chunk_bytes", [](const flow_tasks &set) { return set.tasks().chunk_bytes; })
+        .def_prop_ro("lead",
+                     [](const flow_tasks &set) {
+                         return nb::make_tuple(set.tasks().lead_fixed, set.tasks().lead_bytes);
+                     })
         .def("check", &flow_tasks::check, nb::arg("bytes_per_s"), nb::arg("points") = UINT64_MAX,
              nb::call_guard<nb::gil_scoped_release>())
         .def("smallest_bandwidth", &flow_tasks::smallest_bandwidth, nb::call_guard<nb::gil_scoped_release>())
         .def("slack", &flow_tasks::slack, nb::arg("bytes_per_s"), nb::arg("members"),
              nb::call_guard<nb::gil_scoped_release>());
     module.def("with_control", &with_control, nb::arg("data"), nb::arg("receiver"));
+    module.def("most_transfers", &most_transfers, nb::arg("packet_bytes"), nb::arg("chunk_bytes"),
+               nb::arg("run_bytes"));
     module.def("test_batch", &test_many, nb::arg("packet_bytes"), nb::arg("period_ns"),
                nb::arg("deadline_ns"), nb::arg("sender"), nb::kw_only(), nb::arg("costs"), nb::arg("senders"),
                nb::arg("chunk_bytes"), nb::arg("bytes_per_s"));

@@ -19,7 +19,7 @@ struct wording {
 };
 
 // In the order of enum flow_problem.
-constexpr std::array<wording, FLOW_PERIOD_SHORT + 1> wordings = {{
+constexpr std::array<wording, FLOW_QUEUE_LONG + 1> wordings = {{
     {"none", "no problem"},
     {"too-many", "there is no flow, or there are more than the analysis takes"},
     {"bad-chunk", "the chunk is not 1 B to 4 GiB"},
@@ -30,6 +30,8 @@ constexpr std::array<wording, FLOW_PERIOD_SHORT + 1> wordings = {{
     {"bad-transfers", "there are fewer transfers than chunks, or more than 1048576"},
     {"deadline-short", "the deadline is not longer than the fixed parts of the path"},
     {"period-short", "the period is not longer than the varying part of a send"},
+    {"parse-long", "parsing what domains may send takes nearly all of the broker's time"},
+    {"queue-long", "more packets of its sender may be waiting than there are places"},
 }};
 
 } // namespace

@@ -18,7 +18,7 @@ static uint64_t taken[most_times];
 
 static uint64_t call(void)
 {
-    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_BROKER_NEXT}; // of the broker alone
+    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_BROKER_OPEN}; // of the broker alone
     uint64_t before = timer_now();
 
     cpu_hypervisor_call_all(x);

@@ -28,6 +28,8 @@ enum attack {
     attack_output = 7,       // writes to its console
     attack_shared = 8,       // makes all interrupts of devices pending at once
     attack_maintenance = 10, // invalidates translations and instruction caches, of all cores
+    attack_buffers = 11,     // accepts a connection, and gives no receive buffer back from then on
+    attack_connections = 12, // begins connections, asks for credit too early, and resets its device
 };
 
 enum {
@@ -100,6 +102,29 @@ static void stop_devices(void)
     }
 }
 
+static void keep_buffers(void)
+{
+    (void)socket_accept((uint32_t)param("receive_port", 0));
+    sleep_forever();
+}
+
+static void break_connections(void)
+{
+    for (;;) {
+        struct socket *socket = socket_ask(param("send_cid", 0), (uint32_t)param("send_port", 0));
+
+        if (socket != NULL)
+            socket_ask_credit(socket);
+        (void)socket_init();
+    }
+}
+
+static bool needs_socket(void)
+{
+    return attack == attack_packets || attack == attack_devices || attack == attack_buffers ||
+           attack == attack_connections;
+}
+
 static void invalidate(void)
 {
     for (;;) {
@@ -149,6 +174,12 @@ static void attack_alone(void)
     case attack_maintenance:
         invalidate();
         break;
+    case attack_buffers:
+        keep_buffers();
+        break;
+    case attack_connections:
+        break_connections();
+        break;
     default:
         console_printf("hostile: there is no attack %lu\n", attack);
         break;
@@ -163,7 +194,7 @@ void program_main(void)
         console_write("hostile: no usable interrupt controller\n");
         return;
     }
-    if ((attack == attack_packets || attack == attack_devices) && !socket_init()) {
+    if (needs_socket() && !socket_init()) {
         console_write("hostile: no socket device\n");
         return;
     }

@@ -5,7 +5,8 @@
 // Parameters: `period_us`, `working_set_kib`, `iterations` (0: forever), `report_every` periods. With
 // `before_us` it also measures two windows apart: the first `before_us`, and, after a margin of `margin_us`
 // that belongs to neither, the rest; with the exits of its core in each, which say what disturbed it, where
-// time alone cannot.
+// time alone cannot. `listening` is the same program with a socket device at work: nobody accepts what others
+// ask it for.
 #include <arch/sysreg.h>
 
 #include "guests/runtime/board.h"
@@ -16,6 +17,9 @@
 #include "guests/runtime/memory.h"
 #include "guests/runtime/params.h"
 #include "guests/runtime/program.h"
+#ifdef PERIODIC_SOCKET
+#include "guests/runtime/socket.h"
+#endif
 #include "guests/runtime/stats.h"
 #include "guests/runtime/ticks.h"
 #include "guests/runtime/timer.h"
@@ -75,8 +79,12 @@ void program_interrupt(uint32_t intid)
 {
     uint64_t now = timer_now();
 
-    if (intid != board()->virtual_timer_intid)
+    if (intid != board()->virtual_timer_intid) {
+#ifdef PERIODIC_SOCKET
+        socket_interrupt(intid);
+#endif
         return;
+    }
     if (task.warmup > 0) {
         task.warmup--;
     } else {
@@ -227,6 +235,13 @@ void program_main(void)
 
     if (!prepare())
         return;
+#ifdef PERIODIC_SOCKET
+    if (!socket_init()) {
+        console_write("periodic: there is no socket device\n");
+        return;
+    }
+    gic_enable_private(board()->virtual_timer_intid); // the controller is as after its start
+#endif
     task.first_deadline = timer_now() + task.period_ticks;
     task.deadline = task.first_deadline;
     change_window(window_before);

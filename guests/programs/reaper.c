@@ -2,8 +2,8 @@
 //
 // A manager that stops and restarts another domain at random instants, and checks what each call answers and
 // that every restart that was promised has happened. Ends the machine with a report. Parameters: `victim`
-// (its index), `rounds`, `gap_us` (at most that long between two calls), `seed`, `end_machine` (0: powers
-// itself off instead).
+// (its index), `rounds`, `gap_us` (at most that long between two calls), `seed`, `stops` (0: it restarts
+// only), `end_machine` (0: powers itself off instead).
 #include <arch/sysreg.h>
 
 #include "guests/runtime/console.h"
@@ -24,6 +24,7 @@ static struct {
     uint64_t victim;
     uint64_t asked;     // restarts that were promised
     uint64_t coalesced; // calls while one was under way
+    bool may_stop;
     uint64_t stops;
     uint64_t taken_back; // restarts that a stop came before
     uint64_t wrong;
@@ -90,7 +91,7 @@ static void wait_until_running(void)
 
 static void round(struct random *random, uint64_t gap_ticks)
 {
-    if (random_below(random, 2) == 0) {
+    if (reaper.may_stop && random_below(random, 2) == 0) {
         stop();
         pause_ticks(random_below(random, gap_ticks));
         restart(true);
@@ -121,6 +122,7 @@ void program_main(void)
     struct random random = {.state = param("seed", 1)};
 
     reaper.victim = param("victim", 0);
+    reaper.may_stop = param("stops", 1) != 0;
     struct manager_answer before = manager_state(reaper.victim);
     if (before.result != 0) {
         console_printf("reaper: may not manage (%ld)\n", (long)before.result);

@@ -3,7 +3,8 @@
 // Traffic along all flows that begin or end at its domain: of each that begins here a packet a period, of
 // each that ends here whatever comes. Parameters: of the flows in order, given by the tool, `flows_out` and,
 // for each n, `out<n>_cid`, `_port`, `_bytes`, `_period_ns`; `flows_in` and `in<n>_port`. Further `packets`
-// [0: without end] of each flow, `hurry` [1]: sends so many times as often as was declared, `after_ms` [0]:
+// [0: without end] of each flow, `hurry` [1]: sends so many times as often as was declared, `ahead` [0]: 1: a
+// packet does not wait until the one before is sent, which then may be overwritten, `after_ms` [0]:
 // sends so long after its start, `together_ms` [0]: the first packet of each flow not before the counter has
 // come so far, where all that are connected by then are sent at once. In the end, and if there is none
 // whenever another domain has ended a stream, it says of each flow how much it was and its CRC-32.
@@ -19,7 +20,12 @@
 
 #include <arch/sysreg.h>
 
-enum { most_flows = 8, piece_bytes = 4096, ms_per_s = 1000 };
+// As many as it may have connections (guests/CMakeLists.txt).
+#ifndef SOCKET_CONNECTIONS
+#define SOCKET_CONNECTIONS 8
+#endif
+
+enum { most_flows = SOCKET_CONNECTIONS, piece_bytes = 4096, ms_per_s = 1000 };
 
 static struct outgoing {
     struct socket *socket;
@@ -49,6 +55,7 @@ static struct {
     uint64_t packets;
     uint64_t retry; // ticks between two attempts to connect
     uint64_t first; // counter, before which no packet is sent
+    bool ahead;
 } traffic;
 
 static uint8_t piece[piece_bytes];
@@ -69,7 +76,9 @@ static uint64_t param_of(const char *kind, uint32_t n, const char *key)
 
     while (*kind != '\0')
         name[at++] = *kind++;
-    name[at++] = (char)('0' + n);
+    if (n >= 10)
+        name[at++] = (char)('0' + n / 10);
+    name[at++] = (char)('0' + n % 10);
     name[at++] = '_';
     while (*key != '\0')
         name[at++] = *key++;
@@ -102,6 +111,7 @@ static bool init(void)
     traffic.out = (uint32_t)param("flows_out", 0);
     traffic.in = (uint32_t)param("flows_in", 0);
     traffic.packets = param("packets", 0);
+    traffic.ahead = param("ahead", 0) != 0;
     traffic.retry = timer_frequency() / ms_per_s;
     traffic.first = param("together_ms", 0) * timer_frequency() / ms_per_s;
     if (traffic.out + traffic.in > most_flows) {
@@ -181,7 +191,7 @@ static uint64_t attend_outgoing(struct outgoing *flow, uint64_t now)
         flow->next = traffic.first;
         return flow->next;
     }
-    if (is_sent(flow))
+    if (traffic.ahead || is_sent(flow))
         send(flow);
     else
         flow->skipped++;

@@ -13,9 +13,17 @@
 #include "guests/runtime/gic.h"
 #include "guests/runtime/string.h"
 
+// A program may be built with more (guests/CMakeLists.txt).
+#ifndef SOCKET_CONNECTIONS
+#define SOCKET_CONNECTIONS 8
+#endif
+#ifndef SOCKET_ENTRIES
+#define SOCKET_ENTRIES 32 // at most 64: a word has a bit for each pair of descriptors
+#endif
+
 enum {
-    most_sockets = 8,
-    entries = 32, // of each queue
+    most_sockets = SOCKET_CONNECTIONS,
+    entries = SOCKET_ENTRIES, // of each queue
     buffer_bytes = 4096,
     buffers = entries / 2, // a header and a payload each
     // Received and not yet read, of a connection. The other end hears of what was read in steps of the
@@ -105,12 +113,13 @@ static struct {
     uint32_t intid;
     uint64_t cid;
     uint32_t next_port;
-    uint16_t free_pairs;       // of descriptors of the sending queue: bit i is descriptors 2i and 2i + 1
+    uint32_t free_pairs;       // of descriptors of the sending queue: bit i is descriptors 2i and 2i + 1
     uint64_t numbers[buffers]; // of the packet that a pair has or had: the pair, modulo `buffers`
     struct queue queues[VSOCK_QUEUES];
     struct vsock_header sent_headers[buffers];
     struct vsock_header received_headers[buffers];
     uint8_t received[buffers][buffer_bytes];
+    uint32_t event;
     struct socket sockets[most_sockets];
 } driver;
 
@@ -177,6 +186,14 @@ static void set_up_queue(uint32_t number)
     write_register(queue_ready, 1);
 }
 
+static void give_event_buffer(void)
+{
+    struct queue *queue = &driver.queues[VSOCK_QUEUE_EVENT];
+
+    describe(queue, 0, &driver.event, sizeof(driver.event), descriptor_write);
+    make_available(queue, 0);
+}
+
 static void give_buffer(uint32_t pair)
 {
     struct queue *queue = &driver.queues[VSOCK_QUEUE_RX];
@@ -219,11 +236,12 @@ bool socket_init(void)
         set_up_queue(i);
     driver.cid = mmio_read32(driver.registers + config_cid);
     driver.next_port = first_port;
-    driver.free_pairs = (uint16_t)((1u << buffers) - 1);
+    driver.free_pairs = UINT32_MAX >> (32 - buffers);
     for (uint32_t i = 0; i < buffers; i++)
         driver.numbers[i] = i;
     for (uint32_t i = 0; i < buffers; i++)
         give_buffer(i);
+    give_event_buffer();
     gic_enable_shared(driver.intid);
     write_register(status_register,
                    status_acknowledge | status_driver | status_features_ok | status_driver_ok);
@@ -245,7 +263,7 @@ static bool reap_sent(void)
 
     while (queue->seen != *index_of_used(queue)) {
         cpu_sync_memory();
-        driver.free_pairs |= (uint16_t)(1u << queue->used.ring[queue->seen % entries].head / 2);
+        driver.free_pairs |= 1u << queue->used.ring[queue->seen % entries].head / 2 % buffers;
         queue->seen++;
     }
     return queue->seen != seen;
@@ -275,7 +293,7 @@ static uint32_t send_packet(const struct vsock_header *header, const void *paylo
         cpu_mask_interrupts();
     }
     pair = (uint32_t)__builtin_ctz(driver.free_pairs);
-    driver.free_pairs &= (uint16_t) ~(1u << pair);
+    driver.free_pairs &= ~(1u << pair);
     driver.numbers[pair] += buffers;
     driver.sent_headers[pair] = *header;
     describe(queue, 2 * pair, &driver.sent_headers[pair], VSOCK_HEADER_BYTES,
@@ -429,11 +447,28 @@ static void take_packet(const struct vsock_header *header, const uint8_t *payloa
     }
 }
 
+// The device has lost all connections; it knows of nothing else to tell.
+static bool take_event(void)
+{
+    struct queue *queue = &driver.queues[VSOCK_QUEUE_EVENT];
+
+    if (queue->seen == *index_of_used(queue))
+        return false;
+    queue->seen++;
+    for (uint32_t i = 0; i < most_sockets; i++) {
+        if (driver.sockets[i].state != socket_free)
+            end_by_reset(&driver.sockets[i]);
+    }
+    give_event_buffer();
+    notify(VSOCK_QUEUE_EVENT);
+    return true;
+}
+
 // True: there was something.
 static bool take_received(void)
 {
     struct queue *queue = &driver.queues[VSOCK_QUEUE_RX];
-    bool taken = false;
+    bool taken = take_event();
 
     while (queue->seen != *index_of_used(queue)) {
         uint32_t pair;
@@ -470,6 +505,11 @@ struct socket *socket_ask(uint64_t cid, uint32_t port)
         send_control(socket, VSOCK_REQUEST);
     }
     return socket;
+}
+
+void socket_ask_credit(struct socket *socket)
+{
+    send_control(socket, VSOCK_CREDIT_REQUEST);
 }
 
 bool socket_is_open(const struct socket *socket)
@@ -554,7 +594,7 @@ bool socket_is_sent(uint64_t number)
 bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t packet_bytes)
 {
     const uint8_t *at = data;
-    uint16_t pairs = 0;
+    uint32_t pairs = 0;
 
     while (bytes > 0 && socket->state == socket_open) {
         size_t piece = smaller(bytes, packet_bytes);
@@ -564,7 +604,7 @@ bool socket_send(struct socket *socket, const void *data, size_t bytes, size_t p
             wait();
             continue;
         }
-        pairs |= (uint16_t)(1u << send_payload(socket, at, piece));
+        pairs |= 1u << send_payload(socket, at, piece);
         at += piece;
         bytes -= piece;
     }

@@ -44,6 +44,8 @@ bool socket_poll(void);
 // Asks for a connection. NULL: there are too many. It is open when the other end has accepted, and ended if
 // that has refused.
 struct socket *socket_ask(uint64_t cid, uint32_t port);
+// Asks how much room the other end has, whether it has accepted or not.
+void socket_ask_credit(struct socket *socket);
 bool socket_is_open(const struct socket *socket);
 bool socket_has_ended(const struct socket *socket);
 

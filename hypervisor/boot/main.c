@@ -7,6 +7,7 @@
 #include "console/console.h"
 #include "flow/flows.h"
 #include "memory/stage2.h"
+#include "memory/table_memory.h"
 #include "memory/window.h"
 #include "mpam/mpam_components.h"
 #include "mpam/mpam_labels.h"
@@ -72,6 +73,7 @@ static void init_machine(void)
     const struct manifest_header *manifest = system_manifest();
 
     window_init(system_pool(), paddr(system_status()->ttbr0_el2));
+    table_memory_init(system_pool(), manifest);
     cpu_init_all();
     console_init(&manifest->platform, manifest->hypervisor.console_core, manifest->hypervisor.console_domain);
     crash_init();

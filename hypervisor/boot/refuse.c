@@ -48,6 +48,7 @@ static const char reasons[][24] = {
     "flow",
     "bandwidth",
     "mpam",
+    "tables",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

@@ -1,49 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The broker's calls, what wakes it, and its end. Everything is called with interrupts masked, and does
- * bounded work.
+ * The broker's calls, flows as it is told of them, and its end. Everything is called with interrupts masked,
+ * and does bounded work on the broker's own core.
  */
 #include "flow/flow_broker.h"
+#include "core/flow_transfers.h"
 #include "core/path_costs.h"
 #include "core/spinlock.h"
+#include "flow/door.h"
 #include "flow/flow_engine.h"
 #include "flow/flows.h"
 #include "flow/path_stamps.h"
-#include "memory/ptable.h"
+#include "flow/sockets.h"
+#include "memory/placement.h"
 #include "memory/stage2.h"
-#include "vgic/vgic.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
 #include "vm/system.h"
-#include <arch/barrier.h>
+#include <arch/speculation.h>
 #include <stdatomic.h>
+#include <string.h>
 
-static struct spinlock broker_lock; /* of what the broker has in flight: it calls, and somebody may end it */
-static bool abandoned;        /* the broker is gone, and what it asked for is not yet done; under that lock */
-static uint64_t sleeps_until; /* what the broker was told when there was nothing to do, */
-static bool sleeps;           /* as there was at its latest call; of its core alone */
+static struct {
+    struct spinlock lock; /* of flows, and of the engine */
+    struct door_flow flows[BH_MAX_FLOWS];
+    uint32_t flow_changes;
+    _Atomic uint32_t engine_ends; /* domains, 1 << index, whose memory the engine is at */
+    uint64_t not_before;          /* ticks: the rate allows the engine no transfer earlier */
+    _Atomic bool leaves;          /* the broker is gone, and its core has not yet heard of it */
+    struct flow_path_statistics earlier[BH_MAX_FLOWS]; /* of brokers that have ended */
+} broker;
 
-/* Where the broker looks whether it has been woken: guest-physical address, 0: it waits for its line. */
-static _Atomic uint64_t wake_word;
+static const struct manifest_broker *config(void)
+{
+    return &system_manifest()->broker;
+}
 
 static struct domain *broker_domain(void)
 {
-    return domain_at(system_manifest()->broker.domain);
+    return domain_at(config()->domain);
 }
 
-/* The broker finds a domain's memory where it is physically, behind BH_BROKER_WINDOW. One that has an engine
- * copies nothing itself, and sees nothing. */
-static bool show_to_broker(struct domain *broker, const struct domain *domain)
+/* The broker finds a domain's memory where it is physically, behind BH_BROKER_WINDOW: queues, headers and
+ * buffers lie anywhere in it. */
+static bool show_to_broker(const struct domain *domain)
 {
     const struct manifest_header *manifest = system_manifest();
     const struct manifest_segment *segments = manifest_segments(manifest) + domain->config->first_segment;
 
-    if (flow_engine_exists()) {
-        return true;
-    }
     for (uint32_t i = 0; i < domain->config->segment_count; i++) {
-        if (!stage2_map_window(&broker->stage2, system_pool(), &segments[i], BH_BROKER_WINDOW)) {
+        if (!stage2_map_window(&broker_domain()->stage2, &segments[i], BH_BROKER_WINDOW)) {
             return false;
         }
     }
@@ -52,307 +59,380 @@ static bool show_to_broker(struct domain *broker, const struct domain *domain)
 
 bool flow_broker_init(void)
 {
-    const struct manifest_broker *config = &system_manifest()->broker;
-
+    memset(&broker, 0, sizeof(broker));
     flow_engine_init();
-    abandoned = false;
-    sleeps = false;
-    sleeps_until = PACKET_NEVER;
-    atomic_store(&wake_word, 0);
-    flows.memories[config->domain].domain = broker_domain();
-    flows.exchange.chunk_bytes = config->chunk_bytes;
-    flows.exchange.patience_ticks = clock_ticks(config->patience_ns);
-    if (config->bytes_per_s != 0) {
-        flows.exchange.ticks_per_mebibyte =
-            ((1ull << 20) * clock_hz() + config->bytes_per_s - 1) / config->bytes_per_s;
-    }
     for (uint32_t i = 0; i < domain_count(); i++) {
-        if (domain_at(i)->config->socket_cid != 0 && !show_to_broker(broker_domain(), domain_at(i))) {
+        if (domain_at(i)->config->socket_cid != 0 && !show_to_broker(domain_at(i))) {
             return false;
         }
     }
+    for (uint32_t i = 0; i < system_manifest()->flows.count; i++) {
+        flows_open(i, &manifest_flows(system_manifest())[i]);
+    }
     return true;
+}
+
+/* Flows */
+
+/* Under the lock. */
+static void tell_flow(uint32_t number)
+{
+    struct broker_door *door = door_here();
+    struct door_flow *to;
+
+    if (door == NULL) {
+        return;
+    }
+    to = &door->flows[number];
+    to->parameters = broker.flows[number].parameters;
+    __atomic_store_n(&to->changes, broker.flows[number].changes, __ATOMIC_RELEASE);
+    __atomic_store_n(&door->flow_changes, broker.flow_changes, __ATOMIC_RELEASE);
+    door_wake(door);
+}
+
+/* Of a packet of the flow, as it was admitted; 0: nobody has counted. */
+static uint32_t most_transfers(const struct manifest_flow *flow)
+{
+    bool counted = manifest_costs(system_manifest())->model == BH_FLOW_MODEL_SINGLE_THREAD;
+
+    return flow->transfers != 0 || !counted
+               ? flow->transfers
+               : (uint32_t)flow_most_transfers(flow->packet_bytes, config()->chunk_bytes,
+                                               config()->run_bytes);
+}
+
+void flows_open(uint32_t number, const struct manifest_flow *flow)
+{
+    struct status_flow *status = &system_status()->flows[number];
+
+    memset(status, 0, sizeof *status);
+    status->source = flow->source;
+    status->destination = flow->destination;
+    status->port = flow->port;
+    status->packet_bytes = flow->packet_bytes;
+    status->period_ns = flow->period_ns;
+    status->deadline_ns = flow->deadline_ns;
+    status->state = BH_FLOW_STATE_OPEN;
+    spin_lock(&broker.lock);
+    broker.earlier[number] = (struct flow_path_statistics){0};
+    broker.flows[number].parameters = (struct flow_path_parameters){
+        .source = flow->source,
+        .destination = flow->destination,
+        .port = flow->port,
+        .most_bytes = flow->packet_bytes,
+        .period_ns = flow->period_ns,
+        .period_ticks = clock_ticks(flow->period_ns),
+        .deadline_ticks = clock_ticks(flow->deadline_ns),
+        .most_transfers = most_transfers(flow),
+        .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, manifest_costs(system_manifest()))),
+    };
+    broker.flows[number].changes++;
+    broker.flow_changes++;
+    tell_flow(number);
+    spin_unlock(&broker.lock);
+}
+
+void flows_close(uint32_t number)
+{
+    system_status()->flows[number].state = BH_FLOW_STATE_CLOSED;
+    spin_lock(&broker.lock);
+    broker.flows[number].changes++;
+    broker.flow_changes++;
+    tell_flow(number);
+    spin_unlock(&broker.lock);
 }
 
 bool flows_is_unused(uint32_t number)
 {
+    const struct broker_reply *reply;
+    uint32_t changes;
     bool unused;
 
-    spin_lock(&broker_lock);
-    unused = flow_exchange_is_unused(&flows.exchange, number);
-    spin_unlock(&broker_lock);
+    spin_lock(&broker.lock);
+    reply = door_reply_here();
+    changes = broker.flows[number].changes;
+    unused = changes % 2 == 0 &&
+             (reply == NULL || __atomic_load_n(&reply->flow_changes[number], __ATOMIC_ACQUIRE) == changes);
+    spin_unlock(&broker.lock);
     return unused;
 }
 
-/* A broker that waits for events sees the word when one ends its waiting; another one sees its line. */
-static void tell_broker(struct domain *broker)
+static struct flow_path_statistics sum_of(const struct flow_path_statistics *earlier,
+                                          const struct flow_path_statistics *now)
 {
-    const uint32_t woken = 1;
-    uint64_t word = atomic_load(&wake_word);
+    struct flow_path_statistics sum = *now;
 
-    if (word == 0) {
-        vgic_set_spi_level(broker, broker->config->socket_irq, true);
-        return;
+    if (now->packets == 0 || (earlier->packets != 0 && earlier->latency_least < now->latency_least)) {
+        sum.latency_least = earlier->latency_least;
     }
-    (void)guest_memory_write(&flows.memories[broker->index], word, &woken, sizeof(woken));
-    arch_sev();
+    sum.packets += earlier->packets;
+    sum.bytes += earlier->bytes;
+    sum.control_packets += earlier->control_packets;
+    sum.misses += earlier->misses;
+    sum.latency_most = earlier->latency_most > now->latency_most ? earlier->latency_most : now->latency_most;
+    sum.latency_total += earlier->latency_total;
+    sum.lost += earlier->lost;
+    sum.refused += earlier->refused;
+    return sum;
 }
 
-/* There is something new for it to look at. While its engine runs it could do nothing about it, and it will
- * look when that has ended: either it sees what came before this, or this sees that the engine has ended. */
-void flow_broker_wake(void)
+/* Figures of a set of flows, 1 << number, as the broker has them. */
+static void publish_statistics(const struct broker_reply *reply, uint64_t numbers)
 {
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!flow_engine_runs()) {
-        tell_broker(broker_domain());
+    for (; numbers != 0; numbers &= numbers - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(numbers);
+        struct flow_path_statistics from;
+        struct status_flow *status;
+
+        if (i >= BH_MAX_FLOWS) {
+            return;
+        }
+        from = reply->statistics[i];
+        from = sum_of(&broker.earlier[i], &from);
+        status = &system_status()->flows[i];
+        status->packets = from.packets;
+        status->bytes = from.bytes;
+        status->control_packets = from.control_packets;
+        status->misses = from.misses;
+        status->latency_min_ticks =
+            from.latency_least < UINT32_MAX ? (uint32_t)from.latency_least : UINT32_MAX;
+        status->latency_max_ticks = from.latency_most;
+        status->latency_sum_ticks = from.latency_total;
+        status->lost = from.lost;
+        status->refused = from.refused;
     }
 }
 
-/* Domains that start again, and drivers that stop their device, wait until nothing touches their memory. */
-static void tell_waiting(const struct flow_transfer *transfer)
+/* Calls */
+
+static uint64_t failure(enum bh_hypercall_error error)
 {
-    const uint32_t ends[] = {transfer->source, transfer->destination};
+    return (uint64_t) - (int64_t)error;
+}
 
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct domain *domain = domain_at(ends[i]);
-        bool stops = (atomic_load(&flows.stopping) & flow_device_set(ends[i])) != 0;
+static enum bh_hypercall_error open_door(const struct domain *domain, const uint64_t x[31])
+{
+    if (x[2] > 1 || !door_open(domain, x[1], x[2] == 1)) {
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+    sockets_tell_all();
+    spin_lock(&broker.lock);
+    for (uint32_t i = 0; i < BH_MAX_FLOWS; i++) {
+        tell_flow(i);
+    }
+    spin_unlock(&broker.lock);
+    return BH_HYPERCALL_ERROR_NONE;
+}
 
-        if (stops || atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING) {
-            domain_tell_cores(domain);
+/* Sets are of domains with a socket; others are passed over. */
+static void for_each(uint64_t set, void (*act)(struct domain *domain))
+{
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        if ((set >> i & 1) != 0 && socket_of(domain_at(i)) != NULL) {
+            act(domain_at(i));
         }
     }
 }
 
-/* Of a set of flows, 1 << number. On the broker's core. */
-static void publish_statistics(uint64_t numbers)
+static void interrupt(struct domain *domain)
 {
-    for (; numbers != 0; numbers &= numbers - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(numbers);
-        const struct flow_path_statistics *from = &flows.paths[i].statistics;
-        struct status_flow *status = &system_status()->flows[i];
-
-        status->packets = from->packets;
-        status->bytes = from->bytes;
-        status->control_packets = from->control_packets;
-        status->misses = from->misses;
-        status->latency_min_ticks =
-            from->latency_least < UINT32_MAX ? (uint32_t)from->latency_least : UINT32_MAX;
-        status->latency_max_ticks = from->latency_most;
-        status->latency_sum_ticks = from->latency_total;
-        status->lost = from->lost;
-    }
+    socket_interrupt(domain);
 }
 
-/* What the broker had in flight is not done. Under its lock. */
-static void drop_inflight(struct flow_effects *effects)
+static void fail(struct domain *domain)
 {
-    struct flow_transfer before = flows.exchange.inflight.transfer;
-    bool transfers = flows.exchange.inflight.transfers;
-
-    flow_exchange_stop(&flows.exchange, effects);
-    if (transfers) {
-        tell_waiting(&before);
-    }
+    socket_fail(domain);
 }
 
-/* The engine, as it is now; what it has done for a broker that is gone is nobody's to hear. */
-static enum flow_engine_state look_at_engine(struct flow_effects *effects)
+static enum bh_hypercall_error tell(const uint64_t x[31])
+{
+    const struct broker_reply *reply = door_reply_here();
+
+    if (reply == NULL) {
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+    door_heard();
+    publish_statistics(reply, x[4]);
+    for_each(x[1], interrupt);
+    for_each(x[2], fail);
+    for_each(x[3], socket_left);
+    return BH_HYPERCALL_ERROR_NONE;
+}
+
+/* One end of a transfer: `at`, of a domain that has a socket. No bytes: it is not that. */
+static uint64_t physical_run(uint64_t domain, uint64_t at, uint64_t bytes, uint64_t *physical)
+{
+    const struct socket_device *device;
+
+    if (domain >= domain_count()) {
+        return 0;
+    }
+    device = socket_of(domain_at((uint32_t)(domain & arch_index_mask(domain, domain_count()))));
+    return device != NULL && guest_memory_owns(&device->memory, at, bytes)
+               ? guest_memory_run(&device->memory, at, bytes, physical)
+               : 0;
+}
+
+static uint64_t ticks_at_rate(uint64_t bytes)
+{
+    uint64_t rate = config()->bytes_per_s;
+
+    return rate == 0 ? 0 : (bytes * clock_hz() + rate - 1) / rate;
+}
+
+/* x1 domain, x2 address from; x3, x4 to; x5 bytes. As much as lies contiguous on both sides. */
+static enum bh_hypercall_error copy(const struct vcpu *vcpu, uint64_t x[31])
+{
+    struct engine_transfer transfer;
+    uint64_t bytes = x[5];
+    uint64_t run;
+    uint64_t now = clock_now();
+
+    if (!flow_engine_exists() || bytes == 0 || bytes > config()->chunk_bytes) {
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+    run = physical_run(x[1], x[2], bytes, &transfer.from);
+    bytes = physical_run(x[3], x[4], bytes, &transfer.to);
+    bytes = run < bytes ? run : bytes;
+    if (bytes == 0) {
+        return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+    }
+    transfer.bytes = (uint32_t)bytes;
+    spin_lock(&broker.lock);
+    if (flow_engine_runs() || now < broker.not_before) {
+        bytes = 0; /* one after the other, and none before its time */
+    } else {
+        atomic_store(&broker.engine_ends, 1u << x[1] | 1u << x[3]);
+        broker.not_before = now + ticks_at_rate(bytes);
+        flow_engine_start(vcpu->cpu, &transfer);
+    }
+    spin_unlock(&broker.lock);
+    x[1] = bytes;
+    x[2] = broker.not_before;
+    return BH_HYPERCALL_ERROR_NONE;
+}
+
+bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31])
+{
+    enum bh_hypercall_error error;
+
+    switch ((uint32_t)x[0]) {
+    case BH_HYPERCALL_BROKER_OPEN:
+        error = open_door(vcpu->domain, x);
+        break;
+    case BH_HYPERCALL_BROKER_TELL:
+        error = tell(x);
+        break;
+    case BH_HYPERCALL_BROKER_COPY:
+        error = copy(vcpu, x);
+        break;
+    case BH_HYPERCALL_BROKER_COSTS:
+        error = path_stamps_take(vcpu->domain, x[1]) ? BH_HYPERCALL_ERROR_NONE
+                                                     : BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
+        break;
+    default:
+        return false;
+    }
+    x[0] = failure(error);
+    return true;
+}
+
+/* The engine */
+
+/* Under the lock. Which domains it was at, if it has ended. */
+static uint32_t look_at_engine(void)
 {
     enum flow_engine_state state = flow_engine_look();
+    struct broker_door *door = door_here();
+    uint32_t ends = atomic_load(&broker.engine_ends);
 
-    if (state != FLOW_ENGINE_RUNS && abandoned) {
-        abandoned = false;
-        flow_engine_forget();
-        drop_inflight(effects);
-        state = FLOW_ENGINE_IDLE;
+    if (state != FLOW_ENGINE_ENDED && state != FLOW_ENGINE_FAILED) {
+        return 0;
     }
-    return state;
+    flow_engine_forget();
+    atomic_store(&broker.engine_ends, 0);
+    if (door != NULL) {
+        __atomic_store_n(&door->engine, state == FLOW_ENGINE_ENDED ? DOOR_ENGINE_DONE : DOOR_ENGINE_FAILED,
+                         __ATOMIC_RELEASE);
+        door_wake(door);
+    }
+    return ends;
 }
 
 bool flows_engine_interrupt(uint32_t intid)
 {
-    struct flow_effects effects = {0};
-    enum flow_engine_state state;
+    uint32_t ends;
 
     if (!flow_engine_has(intid)) {
         return false;
     }
-    spin_lock(&broker_lock);
-    state = look_at_engine(&effects);
-    spin_unlock(&broker_lock);
-    flows_apply_effects(&effects);
-    if (state != FLOW_ENGINE_RUNS) {
-        tell_broker(broker_domain());
+    spin_lock(&broker.lock);
+    ends = look_at_engine();
+    spin_unlock(&broker.lock);
+    if (door_reply_here() == NULL) {
+        for_each(ends, socket_left); /* nobody else tells who waits */
     }
     return true;
 }
 
-static void end_transfer(enum flow_engine_state state, struct flow_effects *effects)
+bool flow_broker_touches(uint32_t domain)
 {
-    if (state == FLOW_ENGINE_FAILED) {
-        flow_exchange_fail(&flows.exchange, effects);
-    } else {
-        flow_exchange_done(&flows.exchange, clock_now(), effects);
-    }
-    flow_engine_forget();
-    publish_statistics(effects->counted);
+    return atomic_load(&broker.leaves) || (atomic_load(&broker.engine_ends) >> domain & 1) != 0;
 }
 
-/* The transfer before is done: its ends hear of it before anything else is looked for. False: the engine is
- * still at it. */
-static bool finish_transfer(const struct domain *broker)
-{
-    struct flow_effects effects = {0};
-    struct flow_transfer before;
-    enum flow_engine_state state;
-    bool transfers;
+/* The end */
 
-    spin_lock(&broker_lock);
-    before = flows.exchange.inflight.transfer;
-    transfers = flows.exchange.inflight.transfers;
-    state = look_at_engine(&effects);
-    if (state != FLOW_ENGINE_RUNS && flows.exchange.inflight.transfers &&
-        atomic_load(&broker->state) == BH_DOMAIN_STATE_RUNNING) {
-        end_transfer(state, &effects);
+/* A manager may start it again, if the hypervisor does not. */
+static bool may_return(void)
+{
+    bool may = atomic_load(&broker_domain()->state) == BH_DOMAIN_STATE_RESTARTING;
+
+    for (uint32_t i = 0; i < domain_count(); i++) {
+        const struct domain *other = domain_at(i);
+
+        may = may || (other != broker_domain() && domain_has_flag(other, BH_DOMAIN_FLAG_MANAGER) &&
+                      atomic_load(&other->state) == BH_DOMAIN_STATE_RUNNING);
     }
-    spin_unlock(&broker_lock);
-    if (transfers) {
-        tell_waiting(&before);
-    }
-    flows_apply_effects(&effects);
-    return state != FLOW_ENGINE_RUNS;
+    return may;
 }
 
-/* One that is being ended gets nothing any more. */
-static enum flow_next next_of(const struct vcpu *vcpu, struct flow_transfer *transfer, uint64_t *until,
-                              struct flow_effects *effects)
-{
-    enum flow_next answer = FLOW_NEXT_NOTHING;
-
-    *until = PACKET_NEVER;
-    spin_lock(&broker_lock);
-    if (atomic_load(&vcpu->domain->state) == BH_DOMAIN_STATE_RUNNING) {
-        answer = flow_exchange_next(&flows.exchange, clock_now(), transfer, until, effects);
-        publish_statistics(effects->counted);
-        if (answer == FLOW_NEXT_TRANSFER && flow_engine_exists()) {
-            flow_engine_start(vcpu->cpu, transfer);
-        }
-    }
-    spin_unlock(&broker_lock);
-    return answer;
-}
-
-/* The parts of the path that end with the broker's call. */
-static void stamp_answer(enum flow_next answer, uint64_t until)
-{
-    sleeps = answer == FLOW_NEXT_NOTHING;
-    sleeps_until = until;
-    if (sleeps) {
-        path_drop(BH_PATH_PART_PROGRAM_DMA);
-    }
-    path_close(BH_PATH_PART_PROGRAM_DMA, 0);
-    path_close(BH_PATH_PART_FINALIZE, 0);
-    if (answer == FLOW_NEXT_TRANSFER) {
-        path_open(BH_PATH_PART_ENGINE);
-    }
-}
-
-/* Before it looks: what comes afterwards wakes it. False: the word is not of its memory. */
-static bool set_waiting(struct domain *broker, uint64_t word)
-{
-    if (word == 0) {
-        vgic_set_spi_level(broker, broker->config->socket_irq, false);
-    } else if (word % sizeof(uint32_t) != 0 ||
-               !guest_memory_owns(&flows.memories[broker->index], word, sizeof(uint32_t))) {
-        return false;
-    }
-    atomic_store(&wake_word, word);
-    return true;
-}
-
-static void give_answer(uint64_t x[31], enum flow_next answer, const struct flow_transfer *transfer,
-                        uint64_t until)
-{
-    x[0] = 0;
-    switch (answer) {
-    case FLOW_NEXT_TRANSFER:
-        x[1] = BH_BROKER_ANSWER_TRANSFER;
-        x[2] = transfer->from;
-        x[3] = transfer->to;
-        x[4] = transfer->bytes;
-        break;
-    case FLOW_NEXT_AGAIN:
-        x[1] = BH_BROKER_ANSWER_AGAIN;
-        break;
-    default:
-        x[1] = BH_BROKER_ANSWER_NOTHING;
-        x[2] = until;
-        break;
-    }
-}
-
-void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
-{
-    struct flow_effects effects = {0};
-    struct flow_transfer transfer;
-    enum flow_next answer;
-    uint64_t until;
-
-    if (!set_waiting(vcpu->domain, x[1])) {
-        x[0] = (uint64_t) - (int64_t)BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
-        return;
-    }
-    give_answer(x, FLOW_NEXT_NOTHING, NULL, PACKET_NEVER);
-    if (flows.exchange.inflight.transfers) {
-        path_open(BH_PATH_PART_FINALIZE);
-    }
-    if (!finish_transfer(vcpu->domain)) {
-        path_drop(BH_PATH_PART_FINALIZE);
-        return; /* its interrupt says when */
-    }
-    path_close(BH_PATH_PART_FINALIZE, 0);
-    path_stamps_look(sleeps, sleeps_until);
-    answer = next_of(vcpu, &transfer, &until, &effects);
-    if (answer != FLOW_NEXT_TRANSFER || !flow_engine_exists()) {
-        give_answer(x, answer, &transfer, until);
-    }
-    flows_apply_effects(&effects);
-    stamp_answer(answer, until);
-}
-
-/* Whether what it asked for may still be under way: by the engine, or by its own core, which has not yet
- * heard that it ends. Under its lock. */
-static bool still_copies(struct flow_effects *effects)
-{
-    return look_at_engine(effects) == FLOW_ENGINE_RUNS ||
-           (!flow_engine_exists() && flows.exchange.inflight.transfers &&
-            this_cpu() != broker_domain()->vcpus[0].cpu);
-}
-
+/* What the broker's own core copies goes on until it has heard. The next one goes on from where this one was;
+ * if there will be none, drivers are to know. */
 void flow_broker_stop(void)
 {
-    struct flow_effects effects = {0};
-
-    spin_lock(&broker_lock);
-    atomic_store(&wake_word, 0);
-    abandoned = still_copies(&effects);
-    if (!abandoned) {
-        flow_engine_forget();
-        drop_inflight(&effects);
+    atomic_store(&broker.leaves, this_cpu() != broker_domain()->vcpus[0].cpu);
+    door_close();
+    sockets_forget_broker();
+    if (!may_return()) {
+        for_each(~0ull, fail);
     }
-    spin_unlock(&broker_lock);
-    flows_apply_effects(&effects);
+    spin_lock(&broker.lock); /* who told of flows is done */
+    (void)look_at_engine();
+    spin_unlock(&broker.lock);
+    if (!atomic_load(&broker.leaves)) {
+        for_each(~0ull, socket_left);
+    }
+}
+
+static void keep(const struct broker_reply *reply)
+{
+    spin_lock(&broker.lock);
+    for (uint32_t i = 0; i < BH_MAX_FLOWS; i++) {
+        struct flow_path_statistics last = reply->statistics[i];
+
+        broker.earlier[i] = sum_of(&broker.earlier[i], &last);
+    }
+    spin_unlock(&broker.lock);
 }
 
 void flow_broker_vcpu_off(void)
 {
-    struct flow_effects effects = {0};
+    const struct broker_reply *reply = door_keep_progress();
 
-    spin_lock(&broker_lock);
-    if (abandoned && !flow_engine_exists()) {
-        abandoned = false;
-        drop_inflight(&effects);
+    if (reply != NULL) {
+        keep(reply);
     }
-    spin_unlock(&broker_lock);
-    flows_apply_effects(&effects);
+    if (atomic_exchange(&broker.leaves, false)) {
+        for_each(~0ull, socket_left);
+    }
 }

@@ -43,7 +43,7 @@ void flow_engine_init(void)
     }
 }
 
-void flow_engine_start(const struct cpu *cpu, const struct flow_transfer *transfer)
+void flow_engine_start(const struct cpu *cpu, const struct engine_transfer *transfer)
 {
     if (!engine.routed) { /* a GICv2 knows a core only when that is up */
         engine.routed = true;

@@ -7,7 +7,6 @@
 #ifndef BULKHEAD_FLOW_ENGINE_H
 #define BULKHEAD_FLOW_ENGINE_H
 
-#include "core/flow_exchange.h"
 #include "vm/cpu.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +14,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Physically contiguous on both sides. */
+struct engine_transfer {
+    uint64_t from;
+    uint64_t to;
+    uint32_t bytes;
+};
 
 enum flow_engine_state {
     FLOW_ENGINE_IDLE,
@@ -30,7 +36,7 @@ bool flow_engine_exists(void);
 void flow_engine_init(void);
 
 /* On the core that its interrupt is to come to, which takes interrupts already. It is idle. */
-void flow_engine_start(const struct cpu *cpu, const struct flow_transfer *transfer);
+void flow_engine_start(const struct cpu *cpu, const struct engine_transfer *transfer);
 
 /* Asks the channel; an end is seen once its accesses are. */
 enum flow_engine_state flow_engine_look(void);

@@ -6,22 +6,21 @@
 #define BULKHEAD_FLOW_STATE_H
 
 #include "core/path_costs.h"
-#include "memory/window.h"
 #include <stdint.h>
 
-struct domain;
+struct broker_door;
+struct broker_reply;
 
-/* A page of a guest that a window of the core has open (guest_memory.c). Where a domain's pages are does not
- * change. */
-struct open_page {
-    const struct domain *domain; /* NULL: none */
-    uint64_t page;               /* guest-physical */
-    char *pointer;
+/* How this core sees the broker's door (door.c). */
+struct door_view {
+    uint32_t opening; /* of which opening of the door the pointers are */
+    struct broker_door *door;
+    struct broker_reply *reply; /* the broker's: EL2 writes to it only when the door opens */
 };
 
 struct flow_core {
     struct path_recorder recorder; /* stamps of packets' paths on this core (path_stamps.h) */
-    struct open_page pages[WINDOWS_KEPT];
+    struct door_view view;
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Flows between domains at EL2: socket devices, the broker's calls, and what happens to both when a domain
- * ends. The policy is core/flow_exchange.h; here are traps, interrupts and the memory behind addresses.
+ * Flows between domains at EL2 (F8): registers of socket devices, the broker's calls, and what happens to
+ * both when a domain ends. Packets, queues and deadlines are the broker's (core/flow_exchange.h); here are
+ * traps, interrupts and the memory behind addresses.
  */
 #ifndef BULKHEAD_FLOWS_H
 #define BULKHEAD_FLOWS_H
@@ -38,20 +39,11 @@ void flows_close(uint32_t number);
 void flows_open(uint32_t number, const struct manifest_flow *flow);
 bool flows_is_unused(uint32_t number);
 
-/* Work of a domain's device is done in the time of one of its VCPUs, the first that is on. Whether there is
- * any that is this VCPU's, and a bounded piece of it, on its core; then there may be more. */
-bool flows_has_work(const struct vcpu *vcpu);
-void flows_work(const struct domain *domain);
-
-/* CPU_REQUEST_FLOWS arrived: does a piece of the work of the core's own VCPU. Where several share the core
- * the request is for who runs next (run/shared_core.c). */
-void flows_handle_request(struct cpu *cpu);
-
 /* A shared interrupt that is EL2's: of the engine that copies for the broker. False: it is another one. */
 bool flows_engine_interrupt(uint32_t intid);
 
-/* BH_HYPERCALL_BROKER_NEXT. */
-void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31]);
+/* The broker's call in x[0]. False: it is none of its calls. */
+bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31]);
 
 /* The domain is not to run any more: its connections end. Any core, in the step to that state. */
 void flows_domain_stopped(struct domain *domain);

@@ -94,7 +94,8 @@ bool hypercall_flows_init(void)
         return false;
     }
     flow_admission_init(&online->admission, manifest_costs(manifest), count_sockets(),
-                        manifest->broker.chunk_bytes, manifest->broker.bytes_per_s);
+                        manifest->broker.chunk_bytes, manifest->broker.run_bytes,
+                        manifest->broker.bytes_per_s);
     take_flows();
     return true;
 }
@@ -150,9 +151,11 @@ static enum bh_hypercall_error error_of(enum flow_problem problem)
     case FLOW_OK:
         return BH_HYPERCALL_ERROR_NONE;
     case FLOW_TOO_MANY:
+    case FLOW_QUEUE_LONG:
         return BH_HYPERCALL_ERROR_FLOW_ROOM;
     case FLOW_DEADLINE_SHORT:
     case FLOW_PERIOD_SHORT:
+    case FLOW_PARSE_LONG:
         return BH_HYPERCALL_ERROR_FLOW_FIXED;
     default:
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;

@@ -51,24 +51,6 @@ bool flows_device_access(struct vcpu *vcpu, struct mmio_access *access)
     __builtin_trap();
 }
 
-bool flows_has_work(const struct vcpu *vcpu)
-{
-    (void)vcpu;
-    return false;
-}
-
-void flows_work(const struct domain *domain)
-{
-    (void)domain;
-    __builtin_trap();
-}
-
-void flows_handle_request(struct cpu *cpu)
-{
-    (void)cpu;
-    __builtin_trap();
-}
-
 bool flows_engine_interrupt(uint32_t intid)
 {
     (void)intid;
@@ -76,11 +58,11 @@ bool flows_engine_interrupt(uint32_t intid)
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as its header has it */
-void flows_broker_next(const struct vcpu *vcpu, uint64_t x[31])
+bool flows_broker_call(const struct vcpu *vcpu, uint64_t x[31])
 {
     (void)vcpu;
     (void)x;
-    __builtin_trap();
+    return false;
 }
 
 void flows_domain_stopped(struct domain *domain)

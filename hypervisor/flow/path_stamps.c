@@ -4,8 +4,11 @@
  */
 #include "flow/path_stamps.h"
 #include "core/path_costs.h"
+#include "memory/placement.h"
+#include "memory/window.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
+#include "vm/domain.h"
 #include "vm/system.h"
 #include <stdatomic.h>
 
@@ -15,7 +18,6 @@ _Static_assert(sizeof(((struct status_path_costs *)0)->parts) / sizeof(struct st
                "one for each part");
 
 static bool wanted;
-static _Atomic uint64_t woken_at; /* by the first who did since the broker looked; 0: nobody */
 static _Atomic uint64_t raised_at[BH_MAX_DOMAINS]; /* not yet heard of; 0: nothing is */
 
 struct path_recorder *path_recorder_here(void)
@@ -61,34 +63,33 @@ static void set_if_clear(_Atomic uint64_t *moment, uint64_t at)
 }
 
 /* From a moment that another core set until now. */
-static void add_since(_Atomic uint64_t *moment, enum bh_path_part part, bool counts)
+static void add_since(_Atomic uint64_t *moment, enum bh_path_part part)
 {
     struct path_recorder *recorder = path_recorder_here();
     uint64_t since = atomic_exchange(moment, 0);
     uint64_t now = path_clock();
 
-    if (counts && since != 0 && now > since) {
+    if (since != 0 && now > since) {
         path_add(recorder, part, now - since);
     }
 }
 
-void path_stamps_wake(uint64_t queued_at)
+bool path_stamps_take(const struct domain *broker, uint64_t at)
 {
-    if (wanted) {
-        set_if_clear(&woken_at, queued_at != 0 ? queued_at : path_clock());
+    struct segment_map map = placement_map(system_manifest(), broker->config);
+    const struct status_path_costs *from;
+
+    if (!wanted || at % BH_PAGE_BYTES != 0 || !segment_map_owns(&map, at, BH_PAGE_BYTES)) {
+        return false;
     }
-}
-
-void path_stamps_look(bool slept, uint64_t until)
-{
-    if (wanted) {
-        uint64_t now = path_clock();
-
-        add_since(&woken_at, BH_PATH_PART_WAKE, slept);
-        if (slept && now > until) {
-            path_add(path_recorder_here(), BH_PATH_PART_WAKE, now - until);
+    from = window_open(this_cpu()->index, WINDOW_DESTINATION, segment_map_at(&map, at, 1).pa);
+    for (uint32_t i = 0; i < BH_PATH_PART_COUNT; i++) {
+        if (i != BH_PATH_PART_TRANSPORT && i != BH_PATH_PART_NOTIFY) { /* these are EL2's own */
+            this_cpu()->flow.recorder.parts[i] = from->parts[i];
         }
     }
+    window_close(this_cpu()->index, WINDOW_DESTINATION);
+    return true;
 }
 
 void path_stamps_raise(uint32_t domain)
@@ -101,6 +102,6 @@ void path_stamps_raise(uint32_t domain)
 void path_stamps_heard(uint32_t domain)
 {
     if (wanted && atomic_load_explicit(&raised_at[domain], memory_order_relaxed) != 0) {
-        add_since(&raised_at[domain], BH_PATH_PART_NOTIFY, true);
+        add_since(&raised_at[domain], BH_PATH_PART_NOTIFY);
     }
 }

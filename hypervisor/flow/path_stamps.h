@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Time stamps of a packet's path (core/path_costs.h), in a frame of the pool for each core, if the manifest
- * asks for them. What begins on one core and ends on another is here, too.
+ * asks for them. What begins on one core and ends on another is here, too; most parts are the broker's own.
  */
 #ifndef BULKHEAD_PATH_STAMPS_H
 #define BULKHEAD_PATH_STAMPS_H
@@ -13,15 +13,14 @@
 extern "C" {
 #endif
 
+struct domain;
+
 /* First core, before the pool is sealed. False: the pool is exhausted. */
 bool path_stamps_init(void);
 
-/* A packet was in its queue at `queued_at` (0: none is new), or something else wakes the broker now. */
-void path_stamps_wake(uint64_t queued_at);
-
-/* The broker looks at the queues now, for the first time since it had nothing to do if `slept`; it was to
- * look again at `until` at the latest. */
-void path_stamps_look(bool slept, uint64_t until);
+/* What the broker has measured of its own parts so far: a status_path_costs in a whole page of its memory, at
+ * this guest-physical address. On its core. False: it is no such page, or nobody asked for stamps. */
+bool path_stamps_take(const struct domain *broker, uint64_t at);
 
 /* The line of a domain's device rises now. */
 void path_stamps_raise(uint32_t domain);

@@ -1,43 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where guest memory is.
+ * Where guest memory is, by the manifest.
  */
 #include "memory/placement.h"
-#include <stddef.h>
+
+struct segment_map placement_map(const struct manifest_header *manifest, const struct manifest_domain *domain)
+{
+    return (struct segment_map){
+        .segments = manifest_segments(manifest) + domain->first_segment,
+        .count = domain->segment_count,
+        .space = manifest_color_space(manifest),
+        .sets = manifest_color_set(manifest, 0),
+    };
+}
 
 const struct manifest_segment *placement_segment(const struct manifest_header *manifest,
                                                  const struct manifest_domain *domain, uint64_t ipa)
 {
-    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
+    struct segment_map map = placement_map(manifest, domain);
 
-    for (uint32_t i = 0; i < domain->segment_count; i++) {
-        if (ipa >= segments[i].ipa && ipa - segments[i].ipa < segments[i].bytes) {
-            return &segments[i];
-        }
-    }
-    return NULL;
+    return segment_map_find(&map, ipa);
 }
 
 struct placement placement_of(const struct manifest_header *manifest, const struct manifest_domain *domain,
                               uint64_t ipa, uint64_t most)
 {
-    const struct manifest_segment *segment = placement_segment(manifest, domain, ipa);
-    struct placement place = {0};
-    struct color_range range;
-    uint64_t granule;
+    struct segment_map map = placement_map(manifest, domain);
 
-    if (segment == NULL) {
-        return place;
-    }
-    range = manifest_segment_range(manifest, segment);
-    granule = color_granule_bytes(range.space);
-    place.pa = color_at(&range, ipa - segment->ipa);
-    place.bytes = segment->ipa + segment->bytes - ipa;
-    if (range.space.bits != 0 && place.bytes > granule - (place.pa.value & (granule - 1))) {
-        place.bytes = granule - (place.pa.value & (granule - 1));
-    }
-    if (place.bytes > most) {
-        place.bytes = most;
-    }
-    return place;
+    return segment_map_at(&map, ipa, most);
 }

@@ -7,21 +7,20 @@
 #define BULKHEAD_PLACEMENT_H
 
 #include "core/manifest.h"
+#include "core/segment_map.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* All of the domain's memory. */
+struct segment_map placement_map(const struct manifest_header *manifest,
+                                 const struct manifest_domain *domain);
+
 /* The segment of the domain's memory that holds `ipa`, or NULL. At most as many steps as the domain has
  * segments. */
 const struct manifest_segment *placement_segment(const struct manifest_header *manifest,
                                                  const struct manifest_domain *domain, uint64_t ipa);
-
-/* A physically contiguous piece of a domain's memory. */
-struct placement {
-    paddr_t pa;
-    uint64_t bytes;
-};
 
 /* The piece that begins at `ipa`, of at most `most` bytes. No bytes if `ipa` is not memory of the domain. */
 struct placement placement_of(const struct manifest_header *manifest, const struct manifest_domain *domain,

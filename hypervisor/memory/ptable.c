@@ -3,6 +3,7 @@
  * Translation tables: walking, growing, filling. Descriptor format of DDI 0487, D8.3.1.
  */
 #include "memory/ptable.h"
+#include "memory/table_memory.h"
 #include <arch/barrier.h>
 #include <arch/sysreg.h>
 
@@ -17,7 +18,7 @@ static const uint32_t level_shift[] = {0, PTABLE_LEVEL1_SHIFT, PTABLE_LEVEL2_SHI
 
 static ptable_entry_t *entry_of(const struct pool *pool, paddr_t table, uint32_t level, uint64_t input)
 {
-    ptable_entry_t *entries = pool_pointer(pool, table);
+    ptable_entry_t *entries = pool_pointer(table_memory_holding(pool, table), table);
 
     return &entries[(input >> level_shift[level]) % ENTRIES];
 }

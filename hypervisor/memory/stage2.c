@@ -8,6 +8,7 @@
 #include "memory/stage2.h"
 #include "memory/placement.h"
 #include "memory/ptable.h"
+#include "memory/table_memory.h"
 #include "memory/table_update.h"
 #include <arch/sysreg.h>
 
@@ -66,6 +67,7 @@ static bool map_colored(struct pool *pool, const struct stage2 *stage2, const st
     return true;
 }
 
+/* New tables come from `pool`. */
 static bool map_segment(const struct stage2 *stage2, struct pool *pool,
                         const struct manifest_segment *segment)
 {
@@ -82,14 +84,12 @@ static bool map_segment(const struct stage2 *stage2, struct pool *pool,
     return map_colored(pool, stage2, &range, segment->ipa, segment->bytes);
 }
 
-bool stage2_map_device(const struct stage2 *stage2, struct pool *pool, uint64_t ipa, paddr_t pa,
-                       uint64_t bytes)
+bool stage2_map_device(const struct stage2 *stage2, uint64_t ipa, paddr_t pa, uint64_t bytes)
 {
-    return ptable_map(pool, stage2->root, ipa, pa, bytes, S2_DEVICE);
+    return ptable_map(stage2->pool, stage2->root, ipa, pa, bytes, S2_DEVICE);
 }
 
-bool stage2_map_window(const struct stage2 *stage2, struct pool *pool, const struct manifest_segment *segment,
-                       uint64_t window)
+bool stage2_map_window(const struct stage2 *stage2, const struct manifest_segment *segment, uint64_t window)
 {
     struct color_range range = manifest_segment_range(stage2->manifest, segment);
     uint64_t granule = range.space.bits == 0 ? segment->bytes : color_granule_bytes(range.space);
@@ -99,33 +99,60 @@ bool stage2_map_window(const struct stage2 *stage2, struct pool *pool, const str
         uint64_t bytes = segment->bytes - offset < granule ? segment->bytes - offset : granule;
         paddr_t pa = color_at(&range, offset);
 
-        if (!ptable_map(pool, stage2->root, window + pa.value, pa, bytes, attributes)) {
+        if (!ptable_map(stage2->pool, stage2->root, window + pa.value, pa, bytes, attributes)) {
             return false;
         }
     }
     return true;
 }
 
-bool stage2_create(struct stage2 *stage2, struct pool *pool, const struct manifest_header *manifest,
+/* Marked segments first, so that tables which others need as well are where the marked ones need them. */
+static bool map_segments(const struct stage2 *stage2)
+{
+    const struct manifest_domain *domain = stage2->domain;
+    const struct manifest_segment *segments = manifest_segments(stage2->manifest) + domain->first_segment;
+
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if (table_memory_is_marked(&segments[i]) &&
+            !map_segment(stage2, table_memory_of(domain, true), &segments[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < domain->segment_count; i++) {
+        if (!table_memory_is_marked(&segments[i]) && !map_segment(stage2, stage2->pool, &segments[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t vtcr_of(const struct manifest_domain *domain)
+{
+    uint64_t walks = VTCR_IRGN0_WRITE_BACK | VTCR_ORGN0_WRITE_BACK | VTCR_SH0_INNER;
+
+    return VTCR_T0SZ | VTCR_SL0_LEVEL1 | (table_memory_is_cached(domain) ? walks : 0) |
+           (ptable_output_size() << VTCR_PS_SHIFT) | VTCR_RES1;
+}
+
+bool stage2_create(struct stage2 *stage2, const struct manifest_header *manifest,
                    const struct manifest_domain *domain, uint32_t vmid)
 {
-    const struct manifest_segment *segments = manifest_segments(manifest) + domain->first_segment;
     const struct manifest_device *devices = manifest_devices(manifest) + domain->first_device;
 
     stage2->manifest = manifest;
     stage2->domain = domain;
+    stage2->pool = table_memory_of(domain, false);
     stage2->memory = memory_attributes(manifest, domain);
-    if (!ptable_create(pool, &stage2->root)) {
+    if (!ptable_create(table_memory_of(domain, true), &stage2->root)) {
         return false;
     }
     stage2->vttbr = stage2->root.value | ((uint64_t)vmid << VTTBR_VMID_SHIFT);
-    for (uint32_t i = 0; i < domain->segment_count; i++) {
-        if (!map_segment(stage2, pool, &segments[i])) {
-            return false;
-        }
+    stage2->vtcr = vtcr_of(domain);
+    if (!map_segments(stage2)) {
+        return false;
     }
     for (uint32_t i = 0; i < domain->device_count; i++) {
-        if (!stage2_map_device(stage2, pool, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes)) {
+        if (!stage2_map_device(stage2, devices[i].ipa, paddr(devices[i].pa), devices[i].bytes)) {
             return false;
         }
     }
@@ -145,7 +172,7 @@ static paddr_t page_after(const struct color_range *range, uint64_t granule, pad
     return (next.value & (granule - 1)) != 0 ? next : color_after(range, pa);
 }
 
-bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipaddr_t ipa)
+bool stage2_map_lazily(const struct stage2 *stage2, ipaddr_t ipa)
 {
     uint64_t page = ipa.value & ~(uint64_t)(BH_PAGE_BYTES - 1);
     const struct manifest_segment *segment = placement_segment(stage2->manifest, stage2->domain, page);
@@ -172,12 +199,6 @@ bool stage2_map_lazily(const struct stage2 *stage2, const struct pool *pool, ipa
         pages[count] = page_after(&range, granule, pages[count - 1]);
         count++;
     }
-    table_make_stage2(ptable_page_entry(pool, stage2->root, first), pages, count, stage2->memory);
+    table_make_stage2(ptable_page_entry(stage2->pool, stage2->root, first), pages, count, stage2->memory);
     return true;
-}
-
-uint64_t stage2_vtcr(void)
-{
-    return VTCR_T0SZ | VTCR_SL0_LEVEL1 | VTCR_IRGN0_WRITE_BACK | VTCR_ORGN0_WRITE_BACK | VTCR_SH0_INNER |
-           (ptable_output_size() << VTCR_PS_SHIFT) | VTCR_RES1;
 }

@@ -62,3 +62,13 @@ void *window_sram(paddr_t first, uint32_t pages)
     }
     return el2_pointer(address_of(WINDOW_SRAM_PAGE), pages * (uint64_t)BH_PAGE_BYTES);
 }
+
+void *window_tables(uint32_t first, const struct color_range *range, uint32_t count, uint64_t attributes)
+{
+    uint32_t page = WINDOW_TABLE_PAGE + first;
+
+    for (uint32_t i = 0; i < count; i++) {
+        table_make_el2(&entries[page + i], color_at(range, i * (uint64_t)BH_PAGE_BYTES), attributes);
+    }
+    return el2_pointer(address_of(page), count * (uint64_t)BH_PAGE_BYTES);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Windows: pages of EL2's address space, a few per core, through which a core reaches physical memory that is
- * not the hypervisor's, for as long as it must: to load a domain's images again, and to look at the queues
- * of its socket device.
+ * not the hypervisor's, for as long as it must: to load a domain's images again, and to tell the broker
+ * something.
  */
 #ifndef BULKHEAD_WINDOW_H
 #define BULKHEAD_WINDOW_H
@@ -16,20 +16,21 @@
 extern "C" {
 #endif
 
-#define WINDOWS_KEPT      32u
 #define WINDOW_SRAM_PAGES (BH_MAX_CORES * BH_SAMPLE_FRAMES)
 
 enum window {
     WINDOW_SOURCE,      /* read past the caches: leaves no lines in anybody's colors */
     WINDOW_DESTINATION, /* cached, as the domain itself sees it */
-    WINDOW_KEPT,        /* the first of WINDOWS_KEPT, for guest_memory.c: cached, and left open */
-    WINDOW_COUNT = WINDOW_KEPT + WINDOWS_KEPT,
+    WINDOW_DOOR,        /* two pages of the broker (flow/door.h): cached, and left open */
+    WINDOW_REPLY,
+    WINDOW_COUNT,
 };
 
-/* Of EL2's address space, from the first window on: of all cores, a page that is never there, and on-chip
- * memory. */
-#define WINDOW_SRAM_PAGE (BH_MAX_CORES * (uint32_t)WINDOW_COUNT + 1)
-#define WINDOW_PAGES     (WINDOW_SRAM_PAGE + WINDOW_SRAM_PAGES)
+/* Of EL2's address space, from the first window on: of all cores, a page that is never there, on-chip memory
+ * for samples, and memory for stage-2 tables. */
+#define WINDOW_SRAM_PAGE  (BH_MAX_CORES * (uint32_t)WINDOW_COUNT + 1)
+#define WINDOW_TABLE_PAGE (WINDOW_SRAM_PAGE + WINDOW_SRAM_PAGES)
+#define WINDOW_PAGES      (WINDOW_TABLE_PAGE + BH_MAX_TABLE_FRAMES)
 
 /* Prepares the tables at boot. False when the pool is exhausted. */
 bool window_prepare(struct pool *pool, paddr_t root);
@@ -45,6 +46,11 @@ void window_close(uint32_t core, enum window window);
 /* Maps on-chip memory for good, behind the windows: `pages` of it from `first` on, at most WINDOW_SRAM_PAGES.
  * Past the caches, whose colors it does not have. First core, before the others are started. */
 void *window_sram(paddr_t first, uint32_t pages);
+
+/* Maps `count` pages of `range` for good, in its order, as page `first` and those behind it of the
+ * BH_MAX_TABLE_FRAMES for stage-2 tables, with `attributes` of mmu.h. First core, before the others are
+ * started. */
+void *window_tables(uint32_t first, const struct color_range *range, uint32_t count, uint64_t attributes);
 
 #ifdef __cplusplus
 }

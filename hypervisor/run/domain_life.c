@@ -60,7 +60,6 @@ static void reset(struct domain *domain)
 
     vgic_domain_init(domain);
     vuart_reset(domain);
-    flows_domain_reset(domain);
     for (uint32_t i = 0; i < domain->config->irq_count; i++) {
         (void)vgic_add_spi_hw(domain, irqs[i].intid, irqs[i].vcpu);
     }
@@ -80,11 +79,12 @@ static bool init_domain(struct domain *domain, uint32_t index)
     domain->index = index;
     domain->dumps = (struct log_allowance){0};
     domain->lines = (struct log_allowance){0};
-    if (!stage2_create(&domain->stage2, system_pool(), manifest, domain->config, index + 1) ||
-        !vgic_map_registers(&domain->stage2, system_pool()) || !init_vcpus(domain)) {
+    if (!stage2_create(&domain->stage2, manifest, domain->config, index + 1) ||
+        !vgic_map_registers(&domain->stage2) || !init_vcpus(domain)) {
         return false;
     }
     system_status()->domains[index].vttbr = domain->stage2.vttbr;
+    system_status()->domains[index].vtcr = domain->stage2.vtcr;
     vuart_init(domain);
     vcpu_budget_share_init(domain);
     reset(domain);
@@ -250,6 +250,7 @@ static void finish_restart(struct domain *domain)
     if (atomic_load(&domain->state) == BH_DOMAIN_STATE_RESTARTING &&
         atomic_load(&domain->restart_requests) == domain->reload.request && !system_is_ending()) {
         reset(domain);
+        flows_domain_reset(domain);
         status->restarts++;
         status->state = BH_DOMAIN_STATE_RUNNING;
         atomic_store(&domain->state, BH_DOMAIN_STATE_RUNNING);

@@ -132,7 +132,6 @@ void guest_traps_init(uint64_t monitors, uint64_t hcr)
     sysreg_write(CPTR_EL2, CPTR_RES1 | CPTR_TZ | CPTR_TTA | CPTR_TAM);
     sysreg_write(HSTR_EL2, 0);
     sysreg_write(CNTHCTL_EL2, CNTHCTL_EL1PCTEN | CNTHCTL_EL1PCEN);
-    sysreg_write(VTCR_EL2, stage2_vtcr());
     sysreg_write(VPIDR_EL2, sysreg_read(MIDR_EL1));
     sysreg_write(MDCR_EL2, MDCR_TPM | MDCR_TPMCR | MDCR_TDOSA | MDCR_TPMS | MDCR_TTRF | monitors);
     arch_isb();
@@ -177,6 +176,7 @@ void guest_translation_close(const struct vcpu *vcpu)
     sysreg_write(SCTLR_EL1, sysreg_read(SCTLR_EL1) | SCTLR_M);
     arch_isb();
     sysreg_write(VTTBR_EL2, vcpu->domain->stage2.vttbr);
+    sysreg_write(VTCR_EL2, vcpu->domain->stage2.vtcr);
     sysreg_write(VMPIDR_EL2, MPIDR_RES1 | vcpu->index);
     mpam_enter(vcpu);
     arch_isb();

@@ -66,9 +66,6 @@ static void handle_requests(struct cpu *cpu)
     if ((requests & CPU_REQUEST_BUDGETS) != 0) {
         bandwidth_published(cpu);
     }
-    if ((requests & CPU_REQUEST_FLOWS) != 0) {
-        flows_handle_request(cpu);
-    }
     if ((requests & CPU_REQUEST_END) != 0) {
         system_end_core();
     }

@@ -115,7 +115,7 @@ static uint64_t clean_next(const struct domain *domain, const struct manifest_se
         uint64_t in_page = offset & PAGE_MASK;
         paddr_t pa;
 
-        if (ptable_find(system_pool(), domain->stage2.root, segment->ipa + offset - in_page, &pa)) {
+        if (ptable_find(domain->stage2.pool, domain->stage2.root, segment->ipa + offset - in_page, &pa)) {
             clean_piece(paddr(pa.value + in_page));
             return offset + CLEAN_BYTES;
         }

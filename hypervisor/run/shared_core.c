@@ -323,7 +323,7 @@ static void follow_power(struct cpu *cpu)
 
 static bool has_job(const struct shared_vcpu *one)
 {
-    return one->restarts || flows_has_work(one->vcpu);
+    return one->restarts;
 }
 
 /* One that executes an instruction again with an interrupt pending has that masked. */
@@ -601,10 +601,6 @@ static void job_step(struct cpu *cpu, struct shared_vcpu *one)
 {
     uint64_t lines;
 
-    if (!one->restarts) {
-        flows_work(one->vcpu->domain);
-        return;
-    }
     if (!vcpu_restarts_domain(one->vcpu) || domain_restart_step(one->vcpu->domain, &lines)) {
         shared_core_reschedule(cpu);
         return;

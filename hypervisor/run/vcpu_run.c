@@ -48,9 +48,6 @@ void vcpu_begin(struct cpu *cpu, struct guest_regs *regs)
     if (cpu->status->entered_at == 0) {
         cpu->status->entered_at = clock_now();
     }
-    if (flows_has_work(vcpu)) { /* which nobody could do while all were off */
-        cpu_send_request(cpu, CPU_REQUEST_FLOWS);
-    }
 }
 
 /* From `power`, if it still is that, to off. The core that may be about to restart the domain hears of it. */
@@ -92,9 +89,6 @@ static void wait_for_budget(struct cpu *cpu)
         if (!irq_handle_one(cpu)) {
             arch_wfi();
         }
-    }
-    if (flows_has_work(cpu->vcpu)) {
-        cpu_send_request(cpu, CPU_REQUEST_FLOWS);
     }
 }
 

@@ -143,9 +143,7 @@ void hypercall_service(struct vcpu *vcpu, uint64_t x[31])
 {
     if (domain_has_flag(vcpu->domain, BH_DOMAIN_FLAG_MANAGER) && is_of_managers((uint32_t)x[0])) {
         manage(vcpu->domain, x);
-    } else if ((uint32_t)x[0] == BH_HYPERCALL_BROKER_NEXT && flows_is_broker(vcpu->domain)) {
-        flows_broker_next(vcpu, x);
-    } else {
+    } else if (!flows_is_broker(vcpu->domain) || !flows_broker_call(vcpu, x)) {
         serve(vcpu, x);
     }
 }

@@ -122,7 +122,7 @@ static bool uart_is_at(const struct domain *domain, uint64_t ipa, uint64_t *offs
 /* Apart from its callers, which otherwise need no stack. */
 static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
 {
-    if (!stage2_map_lazily(&cpu->vcpu->domain->stage2, system_pool(), ipaddr(page))) {
+    if (!stage2_map_lazily(&cpu->vcpu->domain->stage2, ipaddr(page))) {
         return false;
     }
     cpu_count_exit(cpu, BH_EXIT_REASON_LAZY_MAP);

@@ -47,7 +47,7 @@ bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64
 
 /* Gives a domain the registers of the interrupt controller that it uses without traps. When its stage 2 is
  * built; false when the pool is exhausted. */
-bool vgic_map_registers(const struct stage2 *stage2, struct pool *pool);
+bool vgic_map_registers(const struct stage2 *stage2);
 
 #ifdef __cplusplus
 }

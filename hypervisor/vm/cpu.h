@@ -31,7 +31,6 @@ enum cpu_request {
     CPU_REQUEST_CONSOLE = 1u << 2,    /* output waits for the console core */
     CPU_REQUEST_BUDGETS = 1u << 3,    /* the regulator has published budgets */
     CPU_REQUEST_SGI = 1u << 5,        /* software-generated interrupts of the VCPU are pending, no more */
-    CPU_REQUEST_FLOWS = 1u << 4,      /* its domain's socket device has something to do */
     CPU_REQUEST_END = 1u << 6,        /* the run has ended: its guest goes no further */
 };
 

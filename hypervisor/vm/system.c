@@ -4,6 +4,7 @@
  */
 #include "vm/system.h"
 #include "base/image.h"
+#include "memory/table_memory.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include <arch/barrier.h>
@@ -74,7 +75,7 @@ void system_started(void)
 {
     struct status_system *status = system_status();
 
-    system.pool.sealed = true;
+    table_memory_seal();
     status->pool_used = system.pool.used;
     status->started_at = clock_now();
     clock_set_start(status->started_at);

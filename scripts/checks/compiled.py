@@ -65,13 +65,15 @@ def _recorded_headers(tree: Path) -> dict[str, frozenset[Path]]:
 
 @cache
 def compilations(preset: str) -> tuple[Compilation, ...]:
-    """All objects of C and C++ of a build tree that has been built."""
+    """All objects of C and C++ of a build tree that has been built, but for sources yet to be fetched."""
     tree = BUILD / preset
     headers = _recorded_headers(tree)
     found = []
     for entry in json.loads((tree / "compile_commands.json").read_text()):
         source = Path(entry["file"])
         if source.suffix not in (".c", ".cpp", ".cxx"):  # the last: what CMake joins in one unit
+            continue
+        if not source.exists():
             continue
         arguments = shlex.split(entry["command"])
         compiler, flags = _flags(arguments)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from bulkhead.env.c_sources import duktape_source, sqlite_source
 from bulkhead.env.linux import busybox, linux_kernel
 from bulkhead.env.linux_headers import linux_headers
 from bulkhead.env.qemu import qemu_binary
@@ -27,6 +28,8 @@ ALWAYS: dict[str, Callable[[], Path]] = {
     "busybox": busybox,
     "u-boot": u_boot,
     "qemu-user": qemu_user,
+    "source-sqlite": sqlite_source,
+    "source-duktape": duktape_source,
 }
 
 

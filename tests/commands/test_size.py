@@ -55,8 +55,11 @@ def test_structures_have_the_sizes_that_the_compiler_gave_them(program: Path) ->
 def test_what_flows_take_is_reported() -> None:
     ensure_built(["target"])
     sizes = flow_sizes(build_dir() / "target")
-    assert 0 < sizes["broker"]["text"] + sizes["broker"]["rodata"] < 32 * 1024, "an instruction cache"
-    assert all(nbytes > 0 for nbytes in sizes["bytes_at_el2"].values())
+    broker = sizes["broker"]
+    assert 0 < broker["text after the start"] < broker["text"]
+    assert broker["text after the start"] + broker["rodata"] < 32 * 1024, "an instruction cache"
+    for where in ("bytes_at_el2", "bytes_in_broker"):
+        assert all(nbytes > 0 for nbytes in sizes[where].values())
 
 
 def test_debug_information_is_no_part_of_the_size(program: Path) -> None:
@@ -90,7 +93,7 @@ def test_the_hypervisor_that_isolates_space_has_room_for_more() -> None:
     programs = sorted((build_dir() / "target").glob("hypervisor/*/bulkhead-space.elf"))
     assert programs
     for program in programs:
-        assert symbol(program, "image_text_used") - symbol(program, "image_start") <= 61 * 1024, program
+        assert symbol(program, "image_text_used") - symbol(program, "image_start") <= 62 * 1024, program
         assert symbol(program, "vectors") - symbol(program, "image_start") == 2048, program
 
 

@@ -68,7 +68,7 @@ def test_every_name_of_the_format_is_known_and_what_is_not_enforced_is_said(tmp_
     silent = ("not-checked", "uncounted", "maintenance-shared")
     notices = [notice for notice in loaded.notices if notice.code not in silent]
     said = {notice.key for notice in notices}
-    assert said == {"domains[2].table_placement", "domains[2].priority"}
+    assert said == {"domains[2].priority"}
     assert all(notice.code == "not-enforced" for notice in notices)
 
 

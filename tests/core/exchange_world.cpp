@@ -10,12 +10,47 @@ World::World(uint32_t guest_count, uint32_t chunk_bytes)
 {
     paths.reserve(FLOW_EXCHANGE_PATHS);
     exchange.chunk_bytes = chunk_bytes;
-    exchange.patience_ticks = 100'000;
     for (uint32_t i = 0; i < guest_count; i++) {
         guests.push_back(std::make_unique<SocketGuest>(i, 3 + i));
         pointers.push_back(guests.back().get());
-        exchange.devices[i] = &guests.back()->device;
-        guests.back()->start();
+    }
+    set_up();
+    for (uint32_t i = 0; i < guest_count; i++) {
+        guest(i).start();
+        attend(i);
+    }
+}
+
+void World::set_up()
+{
+    exchange.counter_hz = 1'000'000'000; // a tick is 1 ns
+    exchange.patience_ticks = 100'000;
+    exchange.paths = paths.data();
+    for (uint32_t i = 0; i < guests.size(); i++) {
+        exchange.devices[i] = &guest(i).device;
+    }
+    flow_exchange_init(&exchange);
+}
+
+void World::restart_broker()
+{
+    const uint32_t chunk_bytes = exchange.chunk_bytes;
+
+    exchange = {};
+    exchange.chunk_bytes = chunk_bytes;
+    effects = {};
+    for (const auto &one : guests) {
+        vsock_device_init(&one->device, &one->memory, one->device.index, one->cid, one->progress);
+    }
+    set_up();
+    for (uint32_t i = 0; i < paths.size(); i++) {
+        paths[i] = {};
+        flow_exchange_open(&exchange, i, &opened[i]);
+    }
+    give_all_turns();
+    for (uint32_t i = 0; i < guests.size(); i++) {
+        guest(i).tell(exchange);
+        flow_exchange_resume(&exchange, i, (1u << VSOCK_QUEUES) - 1);
         attend(i);
     }
 }
@@ -26,6 +61,7 @@ flow_path &World::path(uint32_t source, uint32_t destination, uint32_t port, uin
     const auto number = static_cast<uint32_t>(paths.size());
 
     paths.emplace_back() = {};
+    opened.emplace_back();
     exchange.paths = paths.data();
     open(number, source, destination, port, most_bytes, period, deadline);
     return paths.back();
@@ -38,63 +74,103 @@ void World::open(uint32_t number, uint32_t source, uint32_t destination, uint32_
                                              .destination = destination,
                                              .port = port,
                                              .most_bytes = most_bytes,
+                                             .period_ns = period,
                                              .period_ticks = period,
                                              .deadline_ticks = deadline,
-                                             .queued_ticks = deadline};
+                                             .queued_ticks = deadline,
+                                             .most_transfers = 0,
+                                             .reserved = 0};
 
+    opened[number] = parameters;
     flow_exchange_open(&exchange, number, &parameters);
+    give_all_turns();
+}
+
+void World::give_all_turns()
+{
+    for (uint32_t i = 0; i < guests.size(); i++) {
+        give_turns(i, 1'000'000, 1);
+    }
+}
+
+void World::give_turns(uint32_t index, uint32_t packets, uint64_t period)
+{
+    const flow_share share = {.packets = packets, .period_ns = period};
+
+    flow_turns_start(&guest(index).device.turns, &share, now);
 }
 
 void World::close(uint32_t number)
 {
-    flow_effects effects{};
-
-    flow_exchange_close(&exchange, number, &effects);
-    obey(effects);
+    flow_exchange_close(&exchange, number, now, &effects);
+    give_all_turns();
+    obey();
 }
 
-void World::obey(flow_effects effects)
+void World::obey()
 {
-    for (int rounds = 0; effects.attend != 0; rounds++) {
-        ASSERT_LT(rounds, 1000) << "the cores ask each other for ever";
-        const uint32_t asked = effects.attend;
-        effects = {};
-        for (uint32_t i = 0; i < guests.size(); i++) {
-            if ((asked >> i & 1) != 0) {
-                flow_exchange_process_tx(&exchange, i, now, &effects);
-            }
+    interrupted |= effects.lines;
+    for (uint32_t i = 0; i < guests.size(); i++) {
+        if ((effects.failed >> i & 1) != 0) {
+            virtio_device_fail(&guest(i).mmio.device);
         }
     }
+    effects = {};
 }
 
 void World::attend(uint32_t index)
 {
-    flow_effects effects{};
-
-    flow_exchange_process_tx(&exchange, index, now, &effects);
-    obey(effects);
+    wake();
+    guest(index).tell(exchange);
+    flow_exchange_has_buffers(&exchange, index, now, &effects);
+    flow_exchange_sent(&exchange, index, now);
+    flow_exchange_look(&exchange, now, &effects);
+    obey();
 }
 
-flow_next World::next(bool copy)
+// Where time has passed the broker has slept.
+void World::wake()
 {
-    flow_effects effects{};
-    const flow_next answer = flow_exchange_next(&exchange, now, &transfer, &until, &effects);
+    if (now != seen_) {
+        flow_exchange_woke(&exchange, now);
+        seen_ = now;
+    }
+}
 
-    obey(effects);
+flow_next World::next()
+{
+    wake();
+    if (exchange.inflight.transfers) {
+        flow_exchange_done(&exchange, now, &effects);
+        obey();
+    }
+    flow_exchange_look(&exchange, now, &effects);
+    const flow_next answer = flow_exchange_next(&exchange, now, &until, &effects);
+
+    obey();
     if (answer == FLOW_NEXT_TRANSFER) {
         transfers++;
+        transfer = exchange.inflight.transfer;
         EXPECT_GT(transfer.bytes, 0u);
         EXPECT_LE(transfer.bytes, exchange.chunk_bytes);
-        const uint8_t *from = physical(pointers, transfer.from, transfer.bytes);
-        uint8_t *to = physical(pointers, transfer.to, transfer.bytes);
-        EXPECT_NE(from, nullptr) << "a transfer leaves a contiguous piece";
-        EXPECT_NE(to, nullptr) << "a transfer leaves a contiguous piece";
         if (watch) {
             watch(transfer);
         }
-        if (copy && from != nullptr && to != nullptr) {
-            std::memcpy(to, from, transfer.bytes);
+        uint32_t pieces = 0;
+        for (uint32_t done = 0; done < transfer.bytes; pieces++) {
+            flow_piece piece{};
+            const uint32_t bytes = flow_exchange_piece(&exchange, done, &piece);
+            const uint8_t *from = physical(pointers, piece.from_physical, bytes);
+            uint8_t *to = physical(pointers, piece.to_physical, bytes);
+
+            EXPECT_TRUE(bytes != 0 && from != nullptr && to != nullptr) << "a piece is contiguous";
+            if (bytes == 0 || from == nullptr || to == nullptr) {
+                break;
+            }
+            std::memcpy(to, from, bytes);
+            done += bytes;
         }
+        EXPECT_TRUE(exchange.whole_chunks || pieces == 1);
     }
     return answer;
 }
@@ -108,11 +184,20 @@ void World::run()
 
 void World::lose(uint32_t index)
 {
-    flow_effects effects{};
-
     guest(index).write(0x70, 0);
-    flow_exchange_lose(&exchange, index, &effects);
-    obey(effects);
+    flow_exchange_lose(&exchange, index, now);
+    guest(index).tell(exchange);
+}
+
+void World::restart(uint32_t index)
+{
+    lose(index);
+    while (flow_exchange_touches(&exchange, index)) {
+        next();
+    }
+    guest(index).reset();
+    guest(index).start();
+    attend(index);
 }
 
 } // namespace bulkhead_test

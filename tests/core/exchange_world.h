@@ -18,27 +18,44 @@ struct World {
     void open(uint32_t number, uint32_t source, uint32_t destination, uint32_t port,
               uint32_t most_bytes = 65536, uint64_t period = 0, uint64_t deadline = 1000);
     void close(uint32_t number);
+    // How much a guest may cause; as much as it likes, if nothing is said after a flow has begun.
+    void give_turns(uint32_t index, uint32_t packets, uint64_t period);
+    void give_all_turns();
     SocketGuest &guest(uint32_t index) { return *guests.at(index); }
 
-    // The guest has notified its device, or the device was told to look.
+    // The guest has set its device up or notified it, and the broker looks.
     void attend(uint32_t index);
-    // Does what effects demand of other cores, until nothing more is demanded.
-    void obey(flow_effects effects);
-    // One call of the broker, and the copying that it orders, unless `copy` is false.
-    flow_next next(bool copy = true);
+    // What EL2 does for the broker.
+    void obey();
+    // One round of the broker: the transfer before is done, and it does the next one.
+    flow_next next();
     // Until there is nothing to do now.
     void run();
+    // The driver resets its device, and the broker hears of it.
     void lose(uint32_t index);
+    // The broker ends where it stands, and another one goes on with the same devices.
+    void restart_broker();
+    // The driver resets its device, and starts again when nothing touches its memory.
+    void restart(uint32_t index);
 
     std::vector<std::unique_ptr<SocketGuest>> guests;
     std::vector<SocketGuest *> pointers;
     std::vector<flow_path> paths;
+    std::vector<flow_path_parameters> opened; // what each path was opened with
     flow_exchange exchange{};
+    flow_effects effects{};
     flow_transfer transfer{};
+    uint32_t interrupted = 0; // guests, 1 << index
     uint64_t now = 1;
     uint64_t until = 0;
     uint64_t transfers = 0;
     std::function<void(const flow_transfer &)> watch;
+
+private:
+    void wake();
+    void set_up();
+
+    uint64_t seen_ = 0;
 };
 
 } // namespace bulkhead_test

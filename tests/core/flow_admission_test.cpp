@@ -20,7 +20,7 @@ struct Given {
 std::unique_ptr<flow_admission> empty(uint64_t bytes_per_s, const flow_costs &costs = no_costs)
 {
     auto made = std::make_unique<flow_admission>();
-    flow_admission_init(made.get(), &costs, 4, chunk_bytes, bytes_per_s);
+    flow_admission_init(made.get(), &costs, 4, chunk_bytes, 0, bytes_per_s);
     return made;
 }
 
@@ -127,6 +127,30 @@ TEST(flow_admission, f6_a_flow_that_the_path_alone_makes_late_changes_nothing)
     EXPECT_EQ(culprit, 7u);
     EXPECT_EQ(admission->count, 1u);
     EXPECT_FALSE(admission->testing);
+}
+
+// A packet as large as a chunk needs two receive buffers of the shortest kind; who says less is believed.
+TEST(flow_admission, f9_the_single_threaded_broker_expects_the_most_transfers)
+{
+    flow_costs costs = {};
+    costs.model = FLOW_MODEL_SINGLE_THREAD;
+    const auto admission = empty(1000 * megabyte_per_s, costs);
+    flow data = {.packet_bytes = chunk_bytes,
+                 .period_ns = 1'000'000,
+                 .deadline_ns = 1'000'000,
+                 .transfers = 0,
+                 .sender = 0};
+    uint32_t culprit = 0;
+    ASSERT_EQ(flow_admission_begin(admission.get(), 0, &data, 1, &culprit), FLOW_OK);
+    EXPECT_EQ(admission->flows[0].transfers, 2u);
+    EXPECT_EQ(admission->flows[1].transfers, 1u);
+    ASSERT_EQ(finish(*admission), FLOW_SCHEDULABLE);
+    data.transfers = 1;
+    ASSERT_EQ(flow_admission_begin(admission.get(), 1, &data, 1, &culprit), FLOW_OK);
+    EXPECT_EQ(admission->flows[FLOW_TASKS].transfers, 1u);
+    flow_admission_cancel(admission.get());
+    data = {};
+    EXPECT_EQ(flow_admission_begin(admission.get(), 1, &data, 1, &culprit), FLOW_BAD_SIZE);
 }
 
 TEST(flow_admission, f6_takes_as_many_flows_as_there_is_room_for)

@@ -41,7 +41,7 @@ inline int load(const flow_set &set, uint64_t b)
 
 inline bool in_order(const flow_set &set, uint64_t b, uint64_t t)
 {
-    wide sum = 0;
+    wide sum = set.lead_fixed * wide{b} + wide{set.lead_bytes} * FLOW_HALF_NS_PER_S;
     wide longest = 0;
     for (uint32_t i = 0; i < set.count; i++) {
         const flow_task &task = set.tasks[i];
@@ -57,13 +57,16 @@ inline bool in_order(const flow_set &set, uint64_t b, uint64_t t)
     return sum + longest <= wide{t} * b;
 }
 
-// Every point before the hyperperiod, none left out.
+// Every point until the second hyperperiod after all first packets are due, none left out.
 inline bool schedulable(const flow_set &set, uint64_t b)
 {
     if (load(set, b) > 0) {
         return false;
     }
-    const uint64_t end = hyperperiod(set);
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < set.count; i++) {
+        end = std::max(end, set.tasks[i].first + 2 * hyperperiod(set));
+    }
     for (uint32_t i = 0; i < set.count; i++) {
         for (uint64_t t = set.tasks[i].first; t < end; t += set.tasks[i].period) {
             if (!in_order(set, b, t)) {
@@ -82,6 +85,8 @@ inline flow_set any_set(std::mt19937_64 &random)
     set.count = 1 + uint32_t(random() % 5);
     set.chunk_bytes = 1 + random() % 6;
     set.dma_fixed = random() % 2;
+    set.lead_fixed = random() % 2 != 0 ? random() % 8 : 0;
+    set.lead_bytes = random() % 2 != 0 ? random() % 3 : 0;
     for (uint32_t i = 0; i < set.count; i++) {
         flow_task &task = set.tasks[i];
         task.period = periods[random() % std::size(periods)];

@@ -87,7 +87,8 @@ TEST(flow_pieces, what_is_left_is_the_last_time_of_a_piece_that_is_not_passed)
 // Periods without a common multiple soon, deadlines somewhat shorter: T* is 1 / (1 - U').
 flow_set without_hyperperiod()
 {
-    flow_set set = {.count = 3, .chunk_bytes = 4096, .dma_fixed = 0, .tasks = {}};
+    flow_set set = {
+        .count = 3, .chunk_bytes = 4096, .dma_fixed = 0, .lead_fixed = 0, .lead_bytes = 0, .tasks = {}};
     const uint64_t periods[] = {2'000'003, 2'400'011, 3'000'017};
     for (uint32_t i = 0; i < set.count; i++) {
         set.tasks[i] = {.period = periods[i],

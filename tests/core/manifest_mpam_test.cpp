@@ -5,7 +5,6 @@
 #include "core/mpam_difference.h"
 #include "core/mpam_registers.h"
 #include "sample_manifest.h"
-#include <functional>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -30,7 +29,7 @@ TEST(ManifestMpam, M3_RefusesWhatCannotBe)
 {
     struct Row {
         const char *what;
-        std::function<void(SampleManifest &)> change;
+        void (*change)(SampleManifest &);
     };
     const Row rows[] = {
         {"a page without a component", [](SampleManifest &m) { m.header.mpam.page_2 = 0x30000000; }},

@@ -4,7 +4,6 @@
 // promise.
 #include "sample_manifest.h"
 #include <cstring>
-#include <functional>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -161,7 +160,7 @@ TEST(Manifest, B2_DomainsMayShareACore)
 struct BadField {
     const char *what;
     bh_manifest_error error;
-    std::function<void(SampleManifest &)> spoil;
+    void (*spoil)(SampleManifest &);
 };
 
 class BadManifest : public testing::TestWithParam<BadField> {};
@@ -393,6 +392,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD_FLOW("a reserved word", m.flows[0].reserved = 1),
                     BAD_FLOW("an endless cost", m.header.broker.costs.finalize_max = FLOW_MAX_COST_NS + 1),
                     BAD_FLOW("a smallest cost above the largest", m.header.broker.costs.transport_min = 1),
+                    BAD_FLOW("an analysis that is none", m.header.broker.costs.model = BH_FLOW_MODEL_COUNT),
+                    BAD_FLOW("a reserved word of the broker", m.header.broker.reserved = 1),
                     BAD_FLOW("a host's CID", m.domains[0].socket_cid = 2),
                     BAD_FLOW("a CID twice", m.domains[0].socket_cid = m.domains[1].socket_cid),
                     BAD_FLOW("a socket in half a page", m.domains[0].socket_ipa += 8),
@@ -404,6 +405,51 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD_FLOW("a socket with a private line", m.domains[1].socket_irq = 27),
                     BAD_FLOW("an end without a CID", m.domains[1].socket_cid = 0)));
 
+// Color 6 of bits 15..13, and a part of a chip's memory.
+static void give_tables(SampleManifest &m)
+{
+    m.header.tables = {0xFFFC0000, 0x8000, 0x4800C000, 0x4000, 3, 0};
+    m.domains[0].table_memory = BH_TABLE_MEMORY_COLORED;
+    m.domains[1].table_memory = BH_TABLE_MEMORY_ON_CHIP;
+    m.segments[0].tables_placed = 1;
+}
+
+TEST(Manifest, X5_MemoryForTablesIsAccepted)
+{
+    auto sample = make_sample_manifest();
+    give_tables(*sample);
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    EXPECT_EQ(manifest_owner_of(&sample->header, 0x4800C000, BH_PAGE_BYTES),
+              &sample->header.tables.colored_pa);
+    EXPECT_EQ(manifest_owner_of(&sample->header, 0xFFFC7000, BH_PAGE_BYTES),
+              &sample->header.tables.on_chip_pa);
+}
+
+#define BAD_TABLES(what, error, change) BAD(what, error, give_tables(m); change)
+
+INSTANTIATE_TEST_SUITE_P(
+    Tables, BadManifest,
+    testing::Values(
+        BAD("tables in colors that nobody has", TABLES, m.domains[0].table_memory = BH_TABLE_MEMORY_COLORED),
+        BAD("tables on a chip without memory", TABLES, m.domains[0].table_memory = BH_TABLE_MEMORY_ON_CHIP),
+        BAD_TABLES("a place of no kind", TABLES, m.domains[0].table_memory = BH_TABLE_MEMORY_COUNT),
+        BAD_TABLES("more frames than EL2 maps", TABLES,
+                   m.header.tables.colored_bytes = BH_MAX_TABLE_FRAMES * BH_PAGE_BYTES - 0x7000),
+        BAD_TABLES("half a page of them", TABLES, m.header.tables.colored_bytes = 0x4800),
+        BAD_TABLES("colors that there are not", TABLES, m.header.tables.colored_set = 4),
+        BAD_TABLES("a first frame of another color", TABLES, m.header.tables.colored_pa = 0x4800A000),
+        BAD_TABLES("tables behind the end of RAM", TABLES, m.header.tables.colored_pa = 0x7FFFC000),
+        BAD_TABLES("colored tables where nothing is colored", TABLES, m.header.tables.colored_bytes = 0),
+        BAD_TABLES("tables in the pool", FRAME_SHARED, m.header.tables.colored_pa = 0x4800E000;
+                   m.header.tables.colored_set = 0),
+        BAD_TABLES("tables in a domain's memory", FRAME_SHARED, m.header.tables.colored_pa = 0x48006000;
+                   m.header.tables.colored_set = 2),
+        BAD_TABLES("tables on the chip that are in RAM", PLATFORM, m.header.tables.on_chip_pa = 0x60000000),
+        BAD_TABLES("tables on the console", PLATFORM, m.header.tables.on_chip_pa = 0x08FF9000),
+        BAD_TABLES("walks that are cached in a third way", TABLES, m.header.tables.on_chip_cached = 2),
+        BAD_TABLES("a device that is the memory for tables", DEVICE, m.devices[0].pa = 0xFFFC7000)));
+
 #define BAD_ENGINE(what, change)    BAD(what, FLOW, give_engine(m); change)
 #define BAD_ENGINE_AT(what, change) BAD(what, PLATFORM, give_engine(m); change)
 
@@ -414,6 +460,8 @@ INSTANTIATE_TEST_SUITE_P(
         BAD_FLOW("an interrupt without an engine", m.header.broker.engine_irq = sample_engine_irq),
         BAD_FLOW("a rate without an engine", m.header.broker.qos_rate = 1),
         BAD_ENGINE("an engine of no kind", m.header.broker.engine = 2),
+        BAD_FLOW("pieces of memory without an engine", m.header.broker.run_bytes = 4096),
+        BAD_ENGINE("pieces of memory that are no pages", m.header.broker.run_bytes = 4097),
         BAD_ENGINE("a private interrupt", m.header.broker.engine_irq = 27),
         BAD_ENGINE("the console's interrupt", m.header.broker.engine_irq = 33),
         BAD_ENGINE("an interrupt that a domain has", m.header.broker.engine_irq = 48),

@@ -76,10 +76,10 @@ TEST_F(PathCosts, what_is_within_is_counted_apart)
     now += 10;
     const path_mark inner = path_begin();
     now += 25;
-    path_end(&inner, BH_PATH_PART_QUEUE_REMOVE);
+    path_end(&inner, BH_PATH_PART_PARSE);
     now += 7;
     path_end(&outer, BH_PATH_PART_FINALIZE);
-    EXPECT_EQ(parts[BH_PATH_PART_QUEUE_REMOVE].sum, 25u);
+    EXPECT_EQ(parts[BH_PATH_PART_PARSE].sum, 25u);
     EXPECT_EQ(parts[BH_PATH_PART_FINALIZE].sum, 17u);
 }
 
@@ -90,10 +90,10 @@ TEST_F(PathCosts, what_a_stamp_takes_is_not_counted)
     now += 10;
     const path_mark inner = path_begin();
     now += 20 + 4;
-    path_end(&inner, BH_PATH_PART_QUEUE_REMOVE);
+    path_end(&inner, BH_PATH_PART_PARSE);
     now += 10 + 2 * 4; // its own, and what the inner one's beginning took
     path_end(&outer, BH_PATH_PART_FINALIZE);
-    EXPECT_EQ(parts[BH_PATH_PART_QUEUE_REMOVE].sum, 20u);
+    EXPECT_EQ(parts[BH_PATH_PART_PARSE].sum, 20u);
     EXPECT_EQ(parts[BH_PATH_PART_FINALIZE].sum, 20u);
 }
 
@@ -108,10 +108,10 @@ TEST_F(PathCosts, an_allowance_and_steps)
 
     const path_mark loop = path_begin();
     now += 100;
-    path_record(&recorder, &loop, BH_PATH_PART_FIND_PLACE, 0, 3);
-    EXPECT_EQ(parts[BH_PATH_PART_FIND_PLACE].max, 34u); // rounded up
-    path_record(&recorder, &loop, BH_PATH_PART_FIND_PLACE, 0, 0);
-    EXPECT_EQ(parts[BH_PATH_PART_FIND_PLACE].count, 1u);
+    path_record(&recorder, &loop, BH_PATH_PART_FIND_EARLIEST, 0, 3);
+    EXPECT_EQ(parts[BH_PATH_PART_FIND_EARLIEST].max, 34u); // rounded up
+    path_record(&recorder, &loop, BH_PATH_PART_FIND_EARLIEST, 0, 0);
+    EXPECT_EQ(parts[BH_PATH_PART_FIND_EARLIEST].count, 1u);
 }
 
 TEST_F(PathCosts, an_open_part_ends_once)

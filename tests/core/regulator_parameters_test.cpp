@@ -3,14 +3,13 @@
 // the next step, and leaves everything as it is when it is bad.
 #include "regulator_setup.h"
 #include <cstring>
-#include <functional>
 #include <gtest/gtest.h>
 
 namespace {
 
 struct bad_change {
     regulator_error error;
-    std::function<void(regulator_parameters &)> change;
+    void (*change)(regulator_parameters &);
 };
 
 const std::vector<bad_change> &bad_changes()

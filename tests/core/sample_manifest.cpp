@@ -97,6 +97,7 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.color_sets[0].word[0] = 0x80;
     m.color_sets[1].word[0] = 0x07;
     m.color_sets[2].word[0] = 0x38;
+    m.color_sets[3].word[0] = 0x40;
     m.domains[0] = domain("control", 1);
     m.domains[0].flags |= BH_DOMAIN_FLAG_REALTIME | BH_DOMAIN_FLAG_PREMAP;
     m.domains[0].vcpu_count = 1;
@@ -150,7 +151,7 @@ void give_flows(SampleManifest &m)
             m.domains[i].socket_cid = 3 + i;
         }
     }
-    m.header.broker = {2, 4096, 0, 1'000'000'000, BH_BROKER_ENGINE_CPU_COPY, 0, 0, 0, 0, 0, {}};
+    m.header.broker = {2, 4096, 0, 1'000'000'000, BH_BROKER_ENGINE_CPU_COPY, 0, 0, 0, 0, 0, 0, 0, {}};
     m.flows[0] = {0, 1, 5000, 65536, 1'000'000, 2'000'000, 0, 0};
     m.flows[1] = {1, 0, 5000, 64, 1'000'000, 2'000'000, 0, 0};
     m.seal();

@@ -11,7 +11,7 @@ struct SampleManifest {
     manifest_header header;
     struct manifest_cpu cpus[4];
     struct manifest_ram ram[1];
-    struct color_set_record color_sets[3];
+    struct color_set_record color_sets[4];
     struct manifest_domain domains[3];
     struct manifest_vcpu vcpus[4];
     struct manifest_segment segments[4];

@@ -79,9 +79,11 @@ SocketGuest::SocketGuest(uint32_t index, uint64_t own_cid, uint32_t buffer_bytes
     : cid(own_cid), buffer_bytes_(buffer_bytes), next_free_(memory.base + 4 * queue_bytes)
 {
     memory.physical_base = uint64_t{index + 1} << 36;
-    vsock_device_init(&device, &memory, index, cid);
+    virtio_mmio_init(&mmio, VSOCK_DEVICE_ID, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
+    vsock_device_init(&device, &memory, index, cid, progress);
     tx_area_ = allocate(uint64_t{entries} * slot_bytes);
     rx_area_ = allocate(uint64_t{entries} * buffer_bytes);
+    event_area_ = allocate(sizeof(uint32_t));
 }
 
 uint64_t SocketGuest::allocate(uint64_t bytes)
@@ -100,15 +102,27 @@ void SocketGuest::write(uint32_t offset, uint32_t value)
     virtio_mmio_event event{};
     uint32_t queue = 0;
 
-    virtio_mmio_write(&device.mmio, &memory, offset, 4, value, &event, &queue);
+    virtio_mmio_write(&mmio, &memory, offset, 4, value, &event, &queue);
 }
 
 uint32_t SocketGuest::read(uint32_t offset)
 {
     uint64_t value = 0;
 
-    virtio_mmio_read(&device.mmio, offset, 4, &value);
+    virtio_mmio_read(&mmio, offset, 4, &value);
     return static_cast<uint32_t>(value);
+}
+
+void SocketGuest::reset()
+{
+    virtio_mmio_reset(&mmio);
+    anew_ = 7;
+}
+
+void SocketGuest::tell(flow_exchange &exchange)
+{
+    flow_exchange_set(&exchange, device.index, &mmio.device, anew_);
+    anew_ = 0;
 }
 
 void SocketGuest::start(uint32_t buffers)
@@ -221,6 +235,26 @@ bool SocketGuest::send(const vsock_header &header, const std::vector<uint8_t> &p
     make_available(VSOCK_QUEUE_TX, chain[0]);
     chains_[chain[0]] = chain;
     return true;
+}
+
+void SocketGuest::give_event_buffer()
+{
+    store(memory.at(event_area_), ~uint32_t{0});
+    describe(VSOCK_QUEUE_EVENT, 0, event_area_, sizeof(uint32_t), write_flag, 0);
+    make_available(VSOCK_QUEUE_EVENT, 0);
+}
+
+uint32_t SocketGuest::take_events()
+{
+    const uint8_t *ring = memory.at(used(VSOCK_QUEUE_EVENT));
+    uint32_t count = 0;
+
+    while (seen_[VSOCK_QUEUE_EVENT] != load<uint16_t>(ring + 2)) {
+        seen_[VSOCK_QUEUE_EVENT]++;
+        count += load<uint32_t>(memory.at(event_area_)) == VSOCK_EVENT_TRANSPORT_RESET;
+        give_event_buffer();
+    }
+    return count;
 }
 
 std::vector<Received> SocketGuest::take(bool refill)

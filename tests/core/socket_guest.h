@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/flow_exchange.h"
+#include "core/virtio_mmio.h"
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -40,6 +41,11 @@ public:
     // The registers, as a driver writes them.
     void write(uint32_t offset, uint32_t value);
     uint32_t read(uint32_t offset);
+    // What the owner of the registers does when the driver has asked for a reset and nothing touches its
+    // buffers any more.
+    void reset();
+    // The exchange hears of the registers as they are now.
+    void tell(flow_exchange &exchange);
 
     // Makes a packet available: the header, and the payload in pieces of `piece_bytes`. False: no
     // descriptors.
@@ -49,13 +55,18 @@ public:
     vsock_header header(const SocketGuest &to, uint32_t from_port, uint32_t to_port,
                         vsock_operation operation, uint32_t bytes = 0) const;
 
+    // How many events were delivered since; their buffers are given anew.
+    uint32_t take_events();
     // What was delivered since, with buffers given anew if `refill`.
     std::vector<Received> take(bool refill = true);
     // How many packets were given back by the device.
     uint32_t reap();
     void give_buffers(uint32_t count);
+    void give_event_buffer();
 
-    vsock_device device{};
+    virtio_mmio mmio{};    // the registers,
+    vsock_device device{}; // and what the broker makes of them
+    virtqueue_progress progress[VSOCK_QUEUES] = {};
     guest_memory memory;
     uint64_t cid;
 
@@ -75,10 +86,12 @@ private:
     uint64_t next_free_;
     std::deque<uint16_t> free_; // descriptors of the queue that sends
     std::map<uint16_t, std::vector<uint16_t>> chains_;
+    uint32_t anew_ = 7; // queues that begin at their first entry
     uint16_t available_[3] = {};
     uint16_t seen_[3] = {};
     uint64_t tx_area_ = 0;
     uint64_t rx_area_ = 0;
+    uint64_t event_area_ = 0;
 };
 
 // Where the bytes at a "physical" address are, or nullptr.

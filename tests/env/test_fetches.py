@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bulkhead.env import linux, linux_headers, qemu, qemu_user, store, uboot
+from bulkhead.env import c_sources, linux, linux_headers, qemu, qemu_user, store, uboot
 from bulkhead.env.lock import read_lock
 from bulkhead.env.paths import repository
 from bulkhead.fetches import fetches
@@ -98,6 +98,7 @@ def test_the_table_fetches_what_its_names_say(tmp_path: Path, monkeypatch: pytes
     for cached in (
         *(qemu.qemu_binary, qemu.own_qemu, linux._kernel_directory, linux._busybox_directory, uboot.u_boot),
         *(linux_headers.linux_headers, qemu_user.qemu_user, qemu_user.arm64_root),
+        *(c_sources.sqlite_source, c_sources.duktape_source),
     ):
         cached.cache_clear()
     table = fetches()

@@ -55,6 +55,7 @@ def test_every_row_has_a_licence() -> None:
         ("Format: x\nLicense: GPL-2+\n text\n\nFiles: *\nLicense: MIT\n", ["GPL-2+", "MIT"]),
         ("Format: x\nLicense:\n  in /usr/share/common-licenses/GPL-2.\n", ["GPL-2"]),
         ("It is released under the GNU Lesser General Public\nLicense, version 2.1.", ["LGPL-2.1"]),
+        ("License: BSD3-1\nLicense: BSD3-12\nLicense: Other-7\nLicense: GPL-2\n", ["BSD3", "GPL-2", "Other"]),
         ("nothing of the kind", []),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bulkhead.evidence.promise import DomainPromise, Promise, Window, colors_of
+from bulkhead.evidence.promise import DomainPromise, Promise, TablePromise, Window, colors_of
 from bulkhead.evidence.tables import TableWitness, check_tables
 from bulkhead.evidence.vmsa import root_address, walk
 
@@ -365,3 +365,83 @@ def test_t5_a_device_that_is_mapped_as_memory_is_found(system: System) -> None:
     system.image.map(system.roots["linux"], 0x0801_0000, GICV, S2_NORMAL_RW)
     [finding] = system.check().findings
     assert finding.kind == "memory_type" and finding.text.endswith("not RAM, and mapped as Normal memory")
+
+
+# Stage-2 tables with a specification (X5): `control` has them in color 5, which nothing else is in.
+
+
+def with_placed_tables(on_chip: bool = False) -> System:
+    system = make_system()
+    chip = [0xFFFC_0000 + i * PAGE for i in range(8)]
+    own = chip if on_chip else colored_frames(RAM + 2 * MIB, 4 * MIB, {5}, COLOR_SHIFT, COLORS)[:8]
+    image, free = system.image, system.image._free
+    image.pool += own
+    image._free = list(own)
+    root = image.table()
+    for i, pa in enumerate(system.frames["control"]):
+        image.map(root, 0x4000_0000 + i * PAGE, pa, S2_NORMAL_RW)
+    image._free = free
+    system.roots["control"] = root
+    tables = TablePromise(
+        array(own), (range(0x4000_0000, 0x4000_0000 + 600 * PAGE),), on_chip, cached=not on_chip
+    )
+    control = replace(system.promise.domains[0], tables=tables)
+    system.promise = replace(
+        system.promise,
+        domains=(control, system.promise.domains[1]),
+        table_frames=array([] if on_chip else own),
+        table_colors=frozenset() if on_chip else frozenset({5}),
+    )
+    return system
+
+
+def table_of(system: System, level: int) -> int:
+    table = system.roots["control"]
+    for above in range(1, level):
+        table = int(system.image.frames[table][0x4000_0000 >> (39 - 9 * above) & 511]) & 0xFFFFFFFFF000
+    return table
+
+
+@pytest.mark.parametrize("on_chip", [False, True])
+def test_x5_tables_that_are_where_their_specification_says_hold(on_chip: bool) -> None:
+    witness = with_placed_tables(on_chip).check()
+    assert witness.ok and witness.findings == []
+    assert witness.tables_placed == 1 + 1 + 2
+
+
+@pytest.mark.parametrize("level", [2, 3])
+def test_x5_one_table_elsewhere_is_found(level: int) -> None:
+    system = with_placed_tables()
+    right, above = table_of(system, level), table_of(system, level - 1)
+    wrong = system.image.table()  # in the pool
+    system.image.frames[wrong] = system.image.frames[right]
+    system.image.store(above, 0x4000_0000 >> (39 - 9 * (level - 1)) & 511, wrong | 3)
+    witness = system.check()
+    assert kinds(witness) == ["table_misplaced", "table_color"]
+    assert f"table at PA {wrong:#x}" in witness.findings[0].text
+
+
+def test_x5_who_asks_for_nothing_has_none_of_that_memory() -> None:
+    system = with_placed_tables()
+    system.promise = replace(
+        system.promise, domains=(replace(system.promise.domains[0], tables=None), system.promise.domains[1])
+    )
+    assert set(kinds(system.check())) == {"table_color"}
+    unmarked = replace(with_placed_tables().promise.domains[0].tables, marked=())  # type: ignore[type-var]
+    system.promise = replace(
+        system.promise,
+        domains=(replace(system.promise.domains[0], tables=unmarked), system.promise.domains[1]),
+    )
+    assert "table_misplaced" in kinds(system.check())
+
+
+def test_x5_walks_past_the_caches_are_told_from_others() -> None:
+    cached, uncached = (1 << 8) | (1 << 10) | (3 << 12), 0
+    for on_chip, vtcr in ((False, cached), (True, uncached)):
+        system = with_placed_tables(on_chip)
+        vttbr = {name: root | 1 for name, root in system.roots.items()}
+        for told, found in ((vtcr, []), (cached + uncached - vtcr, ["walk_type"]), (1 << 8, ["walk_type"])):
+            registers = {"control": told, "linux": cached}
+            read = system.image.read_frame
+            witness = check_tables(system.promise, read, vttbr, system.el2_root | 1, registers)
+            assert kinds(witness) == found

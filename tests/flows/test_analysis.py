@@ -85,10 +85,24 @@ def test_each_flow_reserves_a_header_in_both_directions() -> None:
     model = FlowModel((flow,), COSTS, 4096)
     assert model.declared() == [
         (4096, 10**6, 10**6, 0, 0),
-        (44, 10**6, 10**6, 0, 0),
-        (44, 10**6, 10**6, 0, 1),
+        (44, 10**6, 10**6, 1, 0),
+        (44, 10**6, 10**6, 1, 1),
     ]
     assert model.domains == ("alpha", "beta")
+
+
+@pytest.mark.req("F9")
+def test_the_single_threaded_broker_expects_the_most_transfers_where_nobody_says_how_many() -> None:
+    values = {"from_": "alpha", "to": "beta", "size": 12288, "period": 10**6, "deadline": 10**6}
+    silent = Flow.model_construct(name="a", port=1, transfers=None, **values)
+    told = Flow.model_construct(name="b", port=2, transfers=3, **values)
+    model = FlowModel((silent, told), COSTS.on_path("single-thread"), 4096)
+    assert [row[3] for row in model.declared()] == [4, 1, 1, 3, 1, 1]
+    assert "3732 B" in model.transfers_from
+    pieces = FlowModel((silent,), COSTS.on_path("single-thread"), 4096, run_bytes=4096)
+    assert pieces.transfers_of(0) > 4
+    assert "pieces of 4 KiB" in pieces.transfers_from
+    assert FlowModel((silent,), COSTS, 4096).transfers_of(0) == 3
 
 
 @pytest.mark.req("F4", "F6")

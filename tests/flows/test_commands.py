@@ -139,7 +139,7 @@ def test_the_object_has_what_a_test_of_its_tasks_needs() -> None:
     _, result = run_json("flows", "check", EXAMPLE)
     transfer = result["broker"]["transfer_half_ns"]
     for task in result["tasks_half_ns"]:
-        transfers = 1 + (task["fixed"] - task["last_fixed"]) / transfer
+        transfers = 1 + round((task["fixed"] - task["last_fixed"]) / transfer)
         flow = next(one for one in result["flows"] if one["name"] == task["flow"])
         assert transfers == (flow["transfers"] if task["kind"] == "data" else 1)
 
@@ -156,3 +156,35 @@ def test_sweep_writes_a_table_and_a_plot(tmp_path: Path) -> None:
         assert 0 < took["mean"] <= took["max"]
     assert (tmp_path / "sweep.csv").read_text().count("\n") == 4
     assert "<svg" in (tmp_path / "sweep.svg").read_text()
+
+
+@pytest.mark.req("F9")
+@pytest.mark.parametrize(
+    ("example", "code", "word"),
+    [("flow-queue-long", "queue-long", "256 packets"), ("flow-parse-long", "parse-long", "parsing")],
+)
+def test_what_the_single_threaded_broker_has_no_room_for_is_refused_with_a_way_out(
+    example: str, code: str, word: str
+) -> None:
+    status, result = run_json("flows", "check", ROOT / "examples" / "bad" / f"{example}.yaml")
+    assert status == 1
+    (error,) = result["errors"]
+    assert error["code"] == code
+    assert word in result["reasons"][0]
+    assert "period" in error["allowed"] or "at least" in error["allowed"]
+
+
+@pytest.mark.req("F9")
+def test_reports_say_which_analysis_and_which_transfers() -> None:
+    _, own = run_json("flows", "check", EXAMPLE)
+    assert own["broker"]["flow_model"] == "single-thread"
+    assert own["broker"]["lead_half_ns"] > 0
+    assert any("single-thread" in remark for remark in own["remarks"])
+    assert "3732 B" in own["transfers"]
+    published = ("--set", "platform=zcu102-published", "--set", "regulation.overcommit=true")
+    _, theirs = run_json("flows", "check", EXAMPLE, *published)
+    assert theirs["broker"]["flow_model"] == "published"
+    assert theirs["broker"]["lead_half_ns"] == theirs["broker"]["lead_bytes"] == 0
+    assert "by chunk" in theirs["transfers"]
+    _, period = run_json("flows", "min-period", *PACKET, "--platform", "zcu102")
+    assert (period["flow_model"], period["transfers"]) == ("single-thread", 1)

@@ -22,6 +22,7 @@ extern "C" {
 #include "memory/placement.h"
 #include "memory/pool.h"
 #include "memory/stage2.h"
+#include "memory/table_memory.h"
 #include "memory/window.h"
 #include "run/loader.h"
 #include "vm/cpu.h"
@@ -101,7 +102,8 @@ bool owns_device(const manifest_header *manifest, const manifest_domain &domain,
 template <typename Visit>
 void each_leaf(const pool &pool, uint64_t table, unsigned level, uint64_t base, Visit visit)
 {
-    const auto *entries = static_cast<const uint64_t *>(pool_pointer(&pool, paddr(table)));
+    const auto *entries =
+        static_cast<const uint64_t *>(pool_pointer(table_memory_holding(&pool, paddr(table)), paddr(table)));
     const unsigned shift = 12 + 9 * (3 - level);
 
     for (uint64_t i = 0; i < 512; i++) {
@@ -131,35 +133,75 @@ uint64_t memory_type(const manifest_header *manifest, const manifest_domain &dom
     return (domain.flags & BH_DOMAIN_FLAG_OWN_ATTRIBUTES) != 0 ? 0x7 : 0x6;
 }
 
-void check_stage2(const manifest_header *manifest, const manifest_domain &domain, const pool &pool,
-                  const stage2 &stage2)
+bool is_table_memory(const manifest_header *manifest, const manifest_domain &domain, uint64_t pa)
 {
-    each_leaf(pool, stage2.root.value, 1, 0, [&](uint64_t, uint64_t pa, uint64_t bytes, uint64_t descriptor) {
-        const bool device = (descriptor & execute_never) != 0;
-        for (uint64_t at : {pa, pa + bytes - page}) {
-            require(device ? owns_device(manifest, domain, at) : owns_frame(manifest, domain, at),
-                    "a domain can reach a frame that it does not own");
-        }
-        require((descriptor >> 2 & 0xF) == memory_type(manifest, domain, device),
-                "stage 2 leaves to a guest what its memory is cached as, or takes it where it may not");
-    });
+    color_range colored{};
+
+    if (domain.table_memory == BH_TABLE_MEMORY_ON_CHIP) {
+        return pa >= manifest->tables.on_chip_pa &&
+               pa - manifest->tables.on_chip_pa < manifest->tables.on_chip_bytes;
+    }
+    return manifest_tables_range(manifest, &colored) &&
+           range_has(colored, manifest->tables.colored_bytes, pa);
 }
 
-void check_domain(const manifest_header *manifest, const manifest_domain &domain, uint32_t index, pool &pool,
+// Each table that walks of a marked segment read is where the manifest says (X5).
+void check_placed(const manifest_header *manifest, const manifest_domain &domain, const stage2 &stage2,
+                  uint64_t ipa)
+{
+    uint64_t table = stage2.root.value;
+
+    for (unsigned level = 1;; level++) {
+        require(is_table_memory(manifest, domain, table), "a table is not in the memory for it");
+        const auto *entries = static_cast<const uint64_t *>(
+            pool_pointer(table_memory_holding(stage2.pool, paddr(table)), paddr(table)));
+        const uint64_t descriptor = entries[ipa >> (12 + 9 * (3 - level)) & 511];
+        if (level == 3 || (descriptor & 3) != 3) {
+            return;
+        }
+        table = descriptor & output_bits;
+    }
+}
+
+void check_stage2(const manifest_header *manifest, const manifest_domain &domain, const stage2 &stage2)
+{
+    const manifest_segment *segments = manifest_segments(manifest) + domain.first_segment;
+
+    for (uint32_t i = 0; i < domain.segment_count; i++) {
+        const bool whole = domain.table_memory == BH_TABLE_MEMORY_ON_CHIP;
+        if (whole || (domain.table_memory == BH_TABLE_MEMORY_COLORED && segments[i].tables_placed != 0)) {
+            check_placed(manifest, domain, stage2, segments[i].ipa);
+            check_placed(manifest, domain, stage2, segments[i].ipa + segments[i].bytes - page);
+        }
+    }
+    each_leaf(*stage2.pool, stage2.root.value, 1, 0,
+              [&](uint64_t, uint64_t pa, uint64_t bytes, uint64_t descriptor) {
+                  const bool device = (descriptor & execute_never) != 0;
+                  for (uint64_t at : {pa, pa + bytes - page}) {
+                      require(device ? owns_device(manifest, domain, at) : owns_frame(manifest, domain, at),
+                              "a domain can reach a frame that it does not own");
+                  }
+                  require(
+                      (descriptor >> 2 & 0xF) == memory_type(manifest, domain, device),
+                      "stage 2 leaves to a guest what its memory is cached as, or takes it where it may not");
+              });
+}
+
+void check_domain(const manifest_header *manifest, const manifest_domain &domain, uint32_t index,
                   Input &input)
 {
     struct stage2 stage2 {};
 
-    if (!stage2_create(&stage2, &pool, manifest, &domain, index + 1)) {
-        return; // the pool is exhausted: boot refuses
+    if (!stage2_create(&stage2, manifest, &domain, index + 1)) {
+        return; // a pool is exhausted: boot refuses
     }
-    check_stage2(manifest, domain, pool, stage2);
+    check_stage2(manifest, domain, stage2);
     for (uint32_t i = 0; i < 8; i++) {
         const manifest_segment &segment =
             manifest_segments(manifest)[domain.first_segment + input.u8() % domain.segment_count];
         const uint64_t offset = input.number() % (segment.bytes + 2 * page) - page; // and beside both ends
         const ipaddr_t ipa = ipaddr(segment.ipa + offset);
-        (void)stage2_map_lazily(&stage2, &pool, ipa);
+        (void)stage2_map_lazily(&stage2, ipa);
         if (offset < segment.bytes) {
             const placement place = placement_of(manifest, &domain, ipa.value, page);
             require(owns_frame(manifest, domain, place.pa.value) &&
@@ -168,7 +210,7 @@ void check_domain(const manifest_header *manifest, const manifest_domain &domain
             require(stage2_owns(&stage2, ipa), "a domain does not own its own memory");
         }
     }
-    check_stage2(manifest, domain, pool, stage2);
+    check_stage2(manifest, domain, stage2);
     if (stage2.root.value == 0 || memory_of(manifest, domain) > largest_reload ||
         !loader_can_reload(&domain)) {
         return; // page by page, it would take seconds; or the images are not in the package
@@ -299,6 +341,14 @@ void *window_sram(paddr_t, uint32_t pages)
     return sram;
 }
 
+void *window_tables(uint32_t first, const struct color_range *, uint32_t count, uint64_t)
+{
+    alignas(BH_PAGE_BYTES) static char frames[BH_MAX_TABLE_FRAMES + 1][BH_PAGE_BYTES];
+
+    require(first + count <= BH_MAX_TABLE_FRAMES, "more memory for tables than EL2 has room for");
+    return frames[first];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     Input input(data, bytes);
@@ -336,10 +386,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     for (uint32_t i = 0; i <= header->domains.count; i++) {
         struct pool pool = {manifest_pool_range(header), frames, 5, image_start, false};
 
+        table_memory_init(&pool, header);
         if (i == header->domains.count) {
             check_el2(header, pool);
         } else {
-            check_domain(header, manifest_domains(header)[i], i, pool, more);
+            check_domain(header, manifest_domains(header)[i], i, more);
         }
     }
     return 0;

@@ -7,6 +7,7 @@
 
 #include "core/flow_exchange.h"
 #include "core/path_costs.h"
+#include "core/virtio_mmio.h"
 
 #include <array>
 #include <cstring>
@@ -61,7 +62,7 @@ bool guest_memory_read(guest_memory *memory, uint64_t at, void *to, uint32_t byt
 
 bool guest_memory_write(guest_memory *memory, uint64_t at, const void *from, uint32_t bytes)
 {
-    require((memory->device->mmio.device.status & VIRTIO_STATUS_DRIVER_OK) != 0,
+    require((memory->device->virtio.status & VIRTIO_STATUS_DRIVER_OK) != 0,
             "the memory of a guest whose driver does not run is written to");
     if (!guest_memory_owns(memory, at, bytes)) {
         return false;
@@ -88,14 +89,11 @@ public:
             memories_[i].bytes.fill(0);
             memories_[i].physical = (i + 1) * apart;
             memories_[i].device = &devices_[i];
-            vsock_device_init(&devices_[i], &memories_[i], i, 3 + i);
-            exchange_.devices[i] = &devices_[i];
+            virtio_mmio_init(&registers_[i], VSOCK_DEVICE_ID, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
         }
-        exchange_.paths = paths_.data();
+        set_up();
         open(0);
         open(1);
-        exchange_.chunk_bytes = 512;
-        exchange_.patience_ticks = 10'000;
     }
 
     void step(Input &input)
@@ -103,7 +101,7 @@ public:
         const uint8_t what = input.u8();
         const uint32_t guest = input.u8() % guest_count;
 
-        switch (what % 11) {
+        switch (what % 14) {
         case 0:
             access(guest, input.u16() % VIRTIO_MMIO_BYTES, input);
             break;
@@ -134,6 +132,15 @@ public:
         case 9:
             change(guest % 2);
             break;
+        case 10:
+            give_turns(guest, input.u8(), input.u8());
+            break;
+        case 11:
+            fail();
+            break;
+        case 12:
+            restart_broker();
+            break;
         default:
             next();
             break;
@@ -142,6 +149,41 @@ public:
     }
 
 private:
+    void set_up()
+    {
+        for (uint32_t i = 0; i < guest_count; i++) {
+            vsock_device_init(&devices_[i], &memories_[i], i, 3 + i, progress_[i].data());
+            exchange_.devices[i] = &devices_[i];
+        }
+        exchange_.paths = paths_.data();
+        exchange_.counter_hz = 1'000'000'000;
+        exchange_.chunk_bytes = 512;
+        exchange_.patience_ticks = 10'000;
+        flow_exchange_init(&exchange_);
+    }
+
+    // Another one goes on from where this one stands. What a queue has held is not to be believed more than
+    // the guest.
+    void restart_broker()
+    {
+        const std::array<bool, 2> open_before = {paths_[0].open, paths_[1].open};
+
+        exchange_ = {};
+        effects_ = {};
+        paths_ = {};
+        set_up();
+        for (uint32_t i = 0; i < paths_.size(); i++) {
+            if (open_before[i]) {
+                open(i);
+            }
+        }
+        for (uint32_t i = 0; i < guest_count; i++) {
+            tell(i);
+            flow_exchange_resume(&exchange_, i, 7);
+            attend(i);
+        }
+    }
+
     // From one of the first two guests to the other.
     void open(uint32_t path)
     {
@@ -149,20 +191,28 @@ private:
                                                  .destination = 1 - path,
                                                  .port = 7,
                                                  .most_bytes = 4096,
+                                                 .period_ns = 10,
                                                  .period_ticks = 10,
                                                  .deadline_ticks = 100,
-                                                 .queued_ticks = 100};
+                                                 .queued_ticks = 100,
+                                                 .most_transfers = 8,
+                                                 .reserved = 0};
 
         flow_exchange_open(&exchange_, path, &parameters);
     }
 
+    void give_turns(uint32_t guest, uint32_t packets, uint64_t period)
+    {
+        const flow_share share = {.packets = packets, .period_ns = period};
+
+        flow_turns_start(&devices_[guest].turns, &share, now_);
+    }
+
     void change(uint32_t path)
     {
-        flow_effects effects{};
-
-        if (paths_[path].open != 0) {
-            flow_exchange_close(&exchange_, path, &effects);
-            obey(effects);
+        if (paths_[path].open) {
+            flow_exchange_close(&exchange_, path, now_, &effects_);
+            obey();
         } else if (flow_exchange_is_unused(&exchange_, path)) {
             open(path);
         }
@@ -186,20 +236,35 @@ private:
     {
         virtio_mmio_event event{};
         uint32_t queue = 0;
-        vsock_device &device = devices_[guest];
+        virtio_device &device = registers_[guest].device;
+        std::array<bool, VSOCK_QUEUES> ready{};
 
-        if (!virtio_mmio_write(&device.mmio, &memories_[guest], offset, bytes, value, &event, &queue)) {
+        for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
+            ready[i] = device.queues[i].ready;
+        }
+        if (!virtio_mmio_write(&registers_[guest], &memories_[guest], offset, bytes, value, &event, &queue)) {
             return;
         }
-        if (device.mmio.device.stopping) {
+        for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
+            anew_[guest] |= device.queues[i].ready && !ready[i] ? 1u << i : 0;
+        }
+        if (device.stopping) {
             lose(guest);
-        } else if (device.mmio.device.retiring != 0) {
+        } else if (device.retiring != 0) {
             forget(guest);
-            virtio_device_retire(&device.mmio.device);
+            virtio_device_retire(&device);
+            tell(guest);
         } else if (event != VIRTIO_MMIO_NOTHING) {
             require(queue < VSOCK_QUEUES, "a queue that there is not");
             attend(guest);
         }
+    }
+
+    // As the broker hears of registers.
+    void tell(uint32_t guest)
+    {
+        flow_exchange_set(&exchange_, guest, &registers_[guest].device, anew_[guest]);
+        anew_[guest] = 0;
     }
 
     void access(uint32_t guest, uint32_t offset, Input &input)
@@ -208,7 +273,7 @@ private:
         uint64_t value = 0;
 
         offset &= ~(bytes - 1);
-        (void)virtio_mmio_read(&devices_[guest].mmio, offset, bytes, &value);
+        (void)virtio_mmio_read(&registers_[guest], offset, bytes, &value);
         require(bytes == 8 || value >> 8 * bytes == 0, "a register is wider than what was read");
         value = input.number();
         write(guest, offset, bytes == 8 ? value : value & ((uint64_t{1} << 8 * bytes) - 1), bytes);
@@ -303,56 +368,70 @@ private:
 
     void attend(uint32_t guest)
     {
-        flow_effects effects{};
-
-        flow_exchange_process_tx(&exchange_, guest, now_, &effects);
-        obey(effects);
+        tell(guest);
+        flow_exchange_has_buffers(&exchange_, guest, now_, &effects_);
+        flow_exchange_sent(&exchange_, guest, now_);
+        flow_exchange_look(&exchange_, now_, &effects_);
+        obey();
     }
 
-    void obey(const flow_effects &effects)
+    void obey()
     {
-        require((effects.attend | effects.lines) >> guest_count == 0, "a device that there is not");
+        require((effects_.failed | effects_.lines) >> guest_count == 0, "a device that there is not");
+        require(effects_.counted >> paths_.size() == 0, "a flow that there is not");
         for (uint32_t i = 0; i < guest_count; i++) {
-            if ((effects.attend >> i & 1) != 0) {
-                flow_effects more{}; // what these lead to comes with a later step
-                flow_exchange_process_tx(&exchange_, i, now_, &more);
+            if ((effects_.failed >> i & 1) != 0) {
+                virtio_device_fail(&registers_[i].device);
             }
         }
+        effects_ = {};
     }
 
     void lose(uint32_t guest)
     {
-        virtio_device_set_status(&devices_[guest].mmio.device, 0);
+        virtio_device_set_status(&registers_[guest].device, 0);
         forget(guest);
-        vsock_device_reset(&devices_[guest]);
+        virtio_mmio_reset(&registers_[guest]);
+        anew_[guest] = 7;
+        tell(guest);
     }
 
     // Until nothing touches its memory.
     void forget(uint32_t guest)
     {
-        flow_effects effects{};
-
-        flow_exchange_lose(&exchange_, guest, &effects);
-        obey(effects);
+        flow_exchange_lose(&exchange_, guest, now_);
+        tell(guest);
         for (int i = 0; flow_exchange_touches(&exchange_, guest); i++) {
             require(i < 2, "a transfer that does not end");
             next();
         }
     }
 
+    void fail()
+    {
+        flow_exchange_fail(&exchange_, now_, &effects_);
+        obey();
+    }
+
     void next()
     {
-        flow_effects effects{};
-        flow_transfer transfer{};
         uint64_t until = 0;
 
-        if (flow_exchange_next(&exchange_, now_, &transfer, &until, &effects) == FLOW_NEXT_TRANSFER) {
+        if (exchange_.inflight.transfers) {
+            flow_exchange_done(&exchange_, now_, &effects_);
+            obey();
+        }
+        flow_exchange_look(&exchange_, now_, &effects_);
+        exchange_.whole_chunks = now_ % 2 == 0;
+        if (flow_exchange_next(&exchange_, now_, &until, &effects_) == FLOW_NEXT_TRANSFER) {
+            const flow_transfer &transfer = exchange_.inflight.transfer;
+
             require(transfer.bytes != 0 && transfer.bytes <= exchange_.chunk_bytes,
                     "a transfer of another size");
             require(transfer.source + transfer.destination == 1, "a transfer that no flow allows");
             copy(transfer);
         }
-        obey(effects);
+        obey();
     }
 
     uint8_t *place(uint64_t physical, uint32_t guest, uint32_t bytes)
@@ -365,30 +444,59 @@ private:
 
     void copy(const flow_transfer &transfer)
     {
-        const uint8_t *from = place(transfer.from, transfer.source, transfer.bytes);
+        for (uint32_t done = 0; done < transfer.bytes;) {
+            flow_piece piece{};
+            const uint32_t bytes = flow_exchange_piece(&exchange_, done, &piece);
 
-        std::memmove(place(transfer.to, transfer.destination, transfer.bytes), from, transfer.bytes);
+            require(bytes != 0, "a transfer without an end");
+            const uint8_t *from = place(piece.from_physical, transfer.source, bytes);
+            std::memmove(place(piece.to_physical, transfer.destination, bytes), from, bytes);
+            done += bytes;
+        }
     }
 
+    // Packets in places and in lines are the same, each line in the order of its deadlines.
     void judge()
     {
-        for (const vsock_device &device : devices_) {
-            require(device.queue.count <= PACKET_QUEUE_SLOTS, "more packets than there is room for");
-            require(device.answer_count <= VSOCK_ANSWERS, "more resets than there is room for");
-            for (uint32_t i = 1; i < device.queue.count; i++) {
-                require(device.queue.keys[device.queue.order[i - 1]].deadline <=
-                            device.queue.keys[device.queue.order[i]].deadline,
-                        "packets out of order");
+        std::array<uint32_t, guest_count> waiting{};
+
+        for (uint32_t number = 0; number < paths_.size(); number++) {
+            for (uint32_t direction = 0; direction < FLOW_DIRECTIONS; direction++) {
+                const flow_path &path = paths_[number];
+                const packet_line &line = path.lines[direction];
+                const uint32_t sender = direction == FLOW_THERE ? path.source : path.destination;
+                uint32_t count = 0;
+
+                for (uint16_t at = line.first; line.count != 0 && at != PACKET_NONE; count++) {
+                    const packet_link &link = devices_[sender].links[at];
+
+                    require(count < VSOCK_PLACES && at < VSOCK_PLACES, "a line without an end");
+                    require(link.next == PACKET_NONE ||
+                                link.key.deadline <= devices_[sender].links[link.next].key.deadline,
+                            "packets out of order");
+                    at = link.next;
+                }
+                require(count == line.count, "a line with another number of packets");
+                require((exchange_.waiting[direction] >> number & 1) ==
+                            (line.count != 0 || path.resets[direction] ? 1 : 0),
+                        "a line that waits and is not looked at");
+                waiting[sender] += count;
             }
         }
-        require(exchange_.inflight.transfers || exchange_.busy == 0, "memory is touched by nobody");
-        require(devices_[2].queue.count == 0, "a packet of a guest without a flow");
+        for (uint32_t i = 0; i < guest_count; i++) {
+            require(devices_[i].answer_count <= VSOCK_ANSWERS, "more resets than there is room for");
+            require(devices_[i].free_count + waiting[i] == VSOCK_PLACES, "a place is lost");
+        }
     }
 
+    std::array<virtio_mmio, guest_count> registers_{};
+    std::array<uint32_t, guest_count> anew_{7, 7, 7};
+    std::array<std::array<virtqueue_progress, VSOCK_QUEUES>, guest_count> progress_{};
     std::array<guest_memory, guest_count> memories_{};
     std::array<vsock_device, guest_count> devices_{};
     std::array<flow_path, 2> paths_{};
     flow_exchange exchange_{};
+    flow_effects effects_{};
     uint64_t now_ = 1;
 };
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xD5FA2A32u
-#define BH_LAYOUT_VERSION 1u
+#define BH_LAYOUT_HASH 0xC3E20113u
+#define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
 #define BH_STATUS_MAGIC 0x31534842u /* "BHS1" */
@@ -44,6 +44,7 @@
 #define BH_PHYSICAL_TIMER_INTID 30u
 #define BH_GUEST_PMU_INTID 23u /* of the monitors of a guest with the flag `pmu`, virtually */
 #define BH_MAX_COLOR_SETS 32u
+#define BH_MAX_TABLE_FRAMES 128u /* of memory for stage-2 tables with a specification: colored and on the chip together */
 #define BH_MAX_FLOWS 32u
 #define BH_MOST_CHUNK_BYTES 1048576u /* of a transfer between domains */
 #define BH_BROKER_WINDOW 0x4000000000ull /* where the broker finds physical address 0: memory of domains with a socket, and no other */
@@ -82,7 +83,10 @@
 #define BH_HYPERCALL_FLOW_ADD 0xC600000Au
 #define BH_HYPERCALL_FLOW_TEST 0xC600000Bu
 #define BH_HYPERCALL_FLOW_REMOVE 0xC600000Cu
-#define BH_HYPERCALL_BROKER_NEXT 0xC6000020u
+#define BH_HYPERCALL_BROKER_OPEN 0xC6000020u
+#define BH_HYPERCALL_BROKER_TELL 0xC6000021u
+#define BH_HYPERCALL_BROKER_COPY 0xC6000022u
+#define BH_HYPERCALL_BROKER_COSTS 0xC6000023u
 #define BH_SAMPLE_FRAMES 8u /* of a core's ring */
 #define BH_HYPERCALL_OWN_COUNT 15u
 #define BH_HYPERCALL_MAJOR 1u
@@ -140,6 +144,13 @@ enum bh_domain_flag {
     BH_DOMAIN_FLAG_CACHES_TRAPPED = 2048,
 };
 #define BH_DOMAIN_FLAG_COUNT 2049u /* highest + 1 */
+
+enum bh_table_memory {
+    BH_TABLE_MEMORY_POOL = 0,
+    BH_TABLE_MEMORY_COLORED = 1,
+    BH_TABLE_MEMORY_ON_CHIP = 2,
+};
+#define BH_TABLE_MEMORY_COUNT 3u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
@@ -218,12 +229,11 @@ enum bh_mpam_monitor_flag {
 };
 #define BH_MPAM_MONITOR_FLAG_COUNT 5u /* highest + 1 */
 
-enum bh_broker_answer {
-    BH_BROKER_ANSWER_TRANSFER = 0,
-    BH_BROKER_ANSWER_AGAIN = 1,
-    BH_BROKER_ANSWER_NOTHING = 2,
+enum bh_flow_model {
+    BH_FLOW_MODEL_PUBLISHED = 0, /* of the analysis (core/flow.h) */
+    BH_FLOW_MODEL_SINGLE_THREAD = 1, /* of the analysis (core/flow.h) */
 };
-#define BH_BROKER_ANSWER_COUNT 3u /* highest + 1 */
+#define BH_FLOW_MODEL_COUNT 2u /* highest + 1 */
 
 enum bh_flow_verdict {
     BH_FLOW_VERDICT_GOES_ON = 0,
@@ -278,7 +288,7 @@ enum bh_hypercall_error {
     BH_HYPERCALL_ERROR_NO_FLOWS = 7, /* it has no broker */
     BH_HYPERCALL_ERROR_FLOW_BUSY = 8, /* a flow is being tested, or the like of it is still ending; for flow_test: not by the caller */
     BH_HYPERCALL_ERROR_FLOW_ROOM = 9, /* there are as many flows as there can be */
-    BH_HYPERCALL_ERROR_FLOW_FIXED = 10, /* the fixed parts of the path are longer than the deadline or period of flow x1 */
+    BH_HYPERCALL_ERROR_FLOW_FIXED = 10, /* the fixed parts of the path, or parsing alone, are longer than the deadline or period of flow x1 */
     BH_HYPERCALL_ERROR_NOT_ADMITTED = 11, /* the memory does not bear it beside all that others may ask of it */
 };
 #define BH_HYPERCALL_ERROR_COUNT 12u /* highest + 1 */
@@ -339,8 +349,9 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_FLOW = 37, /* ends, port, sizes or times that cannot be; a socket, or a broker, that is missing */
     BH_MANIFEST_ERROR_BANDWIDTH = 38, /* what the memory sustains is out of range, or less than what the budgets ask of it */
     BH_MANIFEST_ERROR_MPAM = 39, /* components, PARTIDs or settings that cannot be, or that the components' registers contradict */
+    BH_MANIFEST_ERROR_TABLES = 40, /* memory for stage-2 tables that cannot be, or that a domain asks for and nobody has */
 };
-#define BH_MANIFEST_ERROR_COUNT 40u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 41u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,
@@ -378,20 +389,16 @@ enum bh_exit_reason {
 #define BH_EXIT_REASON_COUNT 31u /* highest + 1 */
 
 enum bh_path_part {
-    BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to its packets */
-    BH_PATH_PART_PARSE = 1, /* a packet: its descriptors, its header, its flow */
-    BH_PATH_PART_QUEUE_LOCK = 2, /* waiting for a queue's lock */
-    BH_PATH_PART_QUEUE_INSERT = 3,
-    BH_PATH_PART_FIND_PLACE = 4, /* for each packet in the queue that is passed */
-    BH_PATH_PART_QUEUE_REMOVE = 5,
-    BH_PATH_PART_FIND_EARLIEST = 6, /* for each domain with a queue */
-    BH_PATH_PART_PROGRAM_DMA = 7, /* what is transferred, from where to where */
-    BH_PATH_PART_ENGINE = 8, /* from there to the next look at the queues, without `finalize` and the bytes at their rate */
-    BH_PATH_PART_FINALIZE = 9, /* a transfer that is done; who hears of it */
-    BH_PATH_PART_NOTIFY = 10, /* from the raised line to the receiver's read of its device */
-    BH_PATH_PART_WAKE = 11, /* from a packet's insertion to the look of a broker that slept */
+    BH_PATH_PART_TRANSPORT = 0, /* a driver's notification: from its trap to the bell */
+    BH_PATH_PART_PARSE = 1, /* a packet: its descriptors, its header, its flow, its place there */
+    BH_PATH_PART_FIND_EARLIEST = 2, /* for each domain with a socket: which packet comes next */
+    BH_PATH_PART_PROGRAM_DMA = 3, /* what is transferred, from where to where */
+    BH_PATH_PART_ENGINE = 4, /* from there to the next choice, without `finalize` and the bytes at their rate */
+    BH_PATH_PART_FINALIZE = 5, /* a transfer that is done; who hears of it */
+    BH_PATH_PART_NOTIFY = 6, /* from the raised line to the receiver's read of its device */
+    BH_PATH_PART_WAKE = 7, /* from a notification to the look of a broker that slept */
 };
-#define BH_PATH_PART_COUNT 12u /* highest + 1 */
+#define BH_PATH_PART_COUNT 8u /* highest + 1 */
 
 struct table_ref { /* where a table of records lies, from the start of the manifest */
     uint32_t offset;
@@ -455,6 +462,15 @@ struct manifest_hypervisor {
     uint64_t run_for_ns; /* stop the machine after that much time from the start; 0: never */
 };
 
+struct manifest_tables {
+    uint64_t on_chip_pa; /* its frames follow each other */
+    uint64_t on_chip_bytes; /* 0: there is none */
+    uint64_t colored_pa; /* first frame, as of a segment */
+    uint64_t colored_bytes; /* 0: there is none */
+    uint32_t colored_set; /* index into color_sets */
+    uint32_t on_chip_cached; /* 1: walks through tables on the chip use the caches */
+};
+
 struct manifest_regulation {
     uint32_t policy; /* regulation_policy */
     uint32_t hold; /* regulation_hold */
@@ -488,7 +504,7 @@ struct manifest_flow_costs {
     uint32_t dma_interrupt_max;
     uint32_t notify_max;
     uint32_t wake_max;
-    uint32_t reserved;
+    uint32_t model; /* flow_model: which of these parts there are, and how they are analyzed */
 };
 
 struct manifest_broker {
@@ -502,6 +518,8 @@ struct manifest_broker {
     uint64_t qos_pa; /* page of the regulator before it; 0: there is none */
     uint32_t qos_rate; /* what that is set to, 1 to 4095 */
     uint32_t stamps; /* 1: what the parts of the path take is measured */
+    uint32_t run_bytes; /* memory of domains is contiguous for the engine in pieces of so much; 0: as for the guest */
+    uint32_t reserved;
     struct manifest_flow_costs costs;
 };
 
@@ -538,6 +556,7 @@ struct manifest_header {
     uint32_t reserved;
     struct manifest_platform platform;
     struct manifest_hypervisor hypervisor;
+    struct manifest_tables tables;
     struct manifest_regulation regulation;
     struct manifest_broker broker;
     struct manifest_bandwidth bandwidth;
@@ -672,7 +691,7 @@ struct manifest_domain {
     uint32_t mpam_partid;
     uint32_t mpam_virtual; /* how many its guest may use; 0: it has one partition and sees no MPAM */
     uint32_t mpam_pmg;
-    uint32_t reserved;
+    uint32_t table_memory; /* table_memory */
 };
 
 struct manifest_vcpu {
@@ -685,7 +704,7 @@ struct manifest_segment {
     uint64_t bytes;
     uint64_t pa; /* of the first granule: aligned to a granule, its color in the set */
     uint32_t color_set;
-    uint32_t reserved;
+    uint32_t tables_placed; /* 1: the tables that its translations are read from are in the domain's table_memory */
 };
 
 struct manifest_image {
@@ -722,6 +741,7 @@ struct status_domain {
     uint32_t state;
     uint32_t end; /* domain_end of the last end: a restart leaves it */
     uint64_t vttbr;
+    uint64_t vtcr;
     uint64_t started_at; /* counter value */
     uint64_t ended_at;
     uint64_t fault_pc;
@@ -853,7 +873,7 @@ struct status_path_cost {
 };
 
 struct status_path_costs {
-    struct status_path_cost parts[12]; /* by path_part */
+    struct status_path_cost parts[8]; /* by path_part */
 };
 
 struct status_mpam_monitor {
@@ -928,7 +948,7 @@ struct bh_region {
     uint32_t gic_version; /* the only one of the interrupt controller that has it; 0: any */
     uint32_t mapped; /* 1: EL2 maps it at its physical address */
 };
-#define BH_REGION_COUNT 16u
+#define BH_REGION_COUNT 17u
 #define BH_REGION_ROWS \
     {(uint32_t)offsetof(struct manifest_header, platform.uart_pa), (uint32_t)0, 0x1000u, 0x1000u, 0x0u, 0u, 1u}, /* uart */ \
     {(uint32_t)offsetof(struct manifest_header, platform.gicd_pa), (uint32_t)0, 0x10000u, 0x10000u, 0x0u, 3u, 1u}, /* gicv3_distributor */ \
@@ -940,6 +960,7 @@ struct bh_region {
     {(uint32_t)offsetof(struct manifest_header, platform.messages_pa), (uint32_t)offsetof(struct manifest_header, platform.messages_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* message_interrupts */ \
     {(uint32_t)offsetof(struct manifest_header, platform.utilization_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* dram_counters */ \
     {(uint32_t)offsetof(struct manifest_header, platform.sram_pa), (uint32_t)offsetof(struct manifest_header, platform.sram_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* on_chip_memory */ \
+    {(uint32_t)offsetof(struct manifest_header, tables.on_chip_pa), (uint32_t)offsetof(struct manifest_header, tables.on_chip_bytes), 0x0u, 0x0u, 0x0u, 0u, 0u}, /* table_memory */ \
     {(uint32_t)offsetof(struct manifest_header, broker.engine_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine */ \
     {(uint32_t)offsetof(struct manifest_header, broker.qos_pa), (uint32_t)0, 0x1000u, 0x0u, 0x0u, 0u, 1u}, /* engine_regulator */ \
     {(uint32_t)offsetof(struct manifest_header, mpam.page_0), (uint32_t)0, 0x10000u, 0x0u, 0x0u, 0u, 1u}, /* mpam_component_0 */ \
@@ -1011,6 +1032,14 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, scheduler) == 28u, "manife
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, slice_ns) == 32u, "manifest_hypervisor.slice_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_hypervisor, run_for_ns) == 40u, "manifest_hypervisor.run_for_ns");
 
+BH_LAYOUT_ASSERT(sizeof(struct manifest_tables) == 40u, "size of manifest_tables");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_tables, on_chip_pa) == 0u, "manifest_tables.on_chip_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_tables, on_chip_bytes) == 8u, "manifest_tables.on_chip_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_tables, colored_pa) == 16u, "manifest_tables.colored_pa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_tables, colored_bytes) == 24u, "manifest_tables.colored_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_tables, colored_set) == 32u, "manifest_tables.colored_set");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_tables, on_chip_cached) == 36u, "manifest_tables.on_chip_cached");
+
 BH_LAYOUT_ASSERT(sizeof(struct manifest_regulation) == 136u, "size of manifest_regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, policy) == 0u, "manifest_regulation.policy");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, hold) == 4u, "manifest_regulation.hold");
@@ -1043,9 +1072,9 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, finalize_max) == 44u, "man
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, dma_interrupt_max) == 48u, "manifest_flow_costs.dma_interrupt_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, notify_max) == 52u, "manifest_flow_costs.notify_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, wake_max) == 56u, "manifest_flow_costs.wake_max");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, reserved) == 60u, "manifest_flow_costs.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, model) == 60u, "manifest_flow_costs.model");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 120u, "size of manifest_broker");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 128u, "size of manifest_broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, domain) == 0u, "manifest_broker.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, chunk_bytes) == 4u, "manifest_broker.chunk_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_broker.bytes_per_s");
@@ -1056,7 +1085,9 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, engine_pa) == 32u, "manifest_b
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_pa) == 40u, "manifest_broker.qos_pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, qos_rate) == 48u, "manifest_broker.qos_rate");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, stamps) == 52u, "manifest_broker.stamps");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 56u, "manifest_broker.costs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, run_bytes) == 56u, "manifest_broker.run_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, reserved) == 60u, "manifest_broker.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, costs) == 64u, "manifest_broker.costs");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth) == 48u, "size of manifest_bandwidth");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth, event_bytes) == 0u, "manifest_bandwidth.event_bytes");
@@ -1080,7 +1111,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, firmware_allows) == 44u, "manife
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, partid) == 48u, "manifest_mpam.partid");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, pmg) == 52u, "manifest_mpam.pmg");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 752u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 800u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1089,26 +1120,27 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, crc32) == 16u, "manifest_heade
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, reserved) == 20u, "manifest_header.reserved");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, platform) == 24u, "manifest_header.platform");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 216u, "manifest_header.hypervisor");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 264u, "manifest_header.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 400u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 520u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 568u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 624u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 632u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 640u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 648u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 656u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 664u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 672u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 680u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 688u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 696u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 704u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 712u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 720u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 728u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 736u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 744u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, tables) == 264u, "manifest_header.tables");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 304u, "manifest_header.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 440u, "manifest_header.broker");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 568u, "manifest_header.bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 616u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 672u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 680u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 688u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 696u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 704u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 712u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 720u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 728u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 736u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 744u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 752u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 760u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 768u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 776u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 784u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 792u, "manifest_header.mpam_words");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1213,7 +1245,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 172u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_partid) == 176u, "manifest_domain.mpam_partid");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 180u, "manifest_domain.mpam_virtual");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 184u, "manifest_domain.mpam_pmg");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, reserved) == 188u, "manifest_domain.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, table_memory) == 188u, "manifest_domain.table_memory");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
@@ -1224,7 +1256,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, ipa) == 0u, "manifest_segment
 BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, bytes) == 8u, "manifest_segment.bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, pa) == 16u, "manifest_segment.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, color_set) == 24u, "manifest_segment.color_set");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, reserved) == 28u, "manifest_segment.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, tables_placed) == 28u, "manifest_segment.tables_placed");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_image) == 32u, "size of manifest_image");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_image, offset) == 0u, "manifest_image.offset");
@@ -1252,17 +1284,18 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, deadline_ns) == 24u, "manifest_f
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, transfers) == 32u, "manifest_flow.transfers");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, reserved) == 36u, "manifest_flow.reserved");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 64u, "size of status_domain");
+BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 72u, "size of status_domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, state) == 0u, "status_domain.state");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, end) == 4u, "status_domain.end");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, vttbr) == 8u, "status_domain.vttbr");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, started_at) == 16u, "status_domain.started_at");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, ended_at) == 24u, "status_domain.ended_at");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_pc) == 32u, "status_domain.fault_pc");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_syndrome) == 40u, "status_domain.fault_syndrome");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_address) == 48u, "status_domain.fault_address");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, restarts) == 56u, "status_domain.restarts");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, reserved) == 60u, "status_domain.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, vtcr) == 16u, "status_domain.vtcr");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, started_at) == 24u, "status_domain.started_at");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, ended_at) == 32u, "status_domain.ended_at");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_pc) == 40u, "status_domain.fault_pc");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_syndrome) == 48u, "status_domain.fault_syndrome");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_address) == 56u, "status_domain.fault_address");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, restarts) == 64u, "status_domain.restarts");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, reserved) == 68u, "status_domain.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_regulation) == 88u, "size of status_regulation");
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, samples) == 0u, "status_regulation.samples");
@@ -1296,7 +1329,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_min_ticks) == 84u, "status
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, period_ns) == 88u, "status_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, deadline_ns) == 96u, "status_flow.deadline_ns");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4024u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4088u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");
@@ -1315,7 +1348,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, failed_transfers) == 80u, "statu
 BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 88u, "status_system.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, mpam_frame) == 176u, "status_system.mpam_frame");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 184u, "status_system.domains");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 696u, "status_system.flows");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 760u, "status_system.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 176u, "size of status_budget");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, events) == 0u, "status_budget.events");
@@ -1378,7 +1411,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, max) == 16u, "status_path_cos
 BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, sum) == 24u, "status_path_cost.sum");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_cost, histogram) == 32u, "status_path_cost.histogram");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 3456u, "size of status_path_costs");
+BH_LAYOUT_ASSERT(sizeof(struct status_path_costs) == 2304u, "size of status_path_costs");
 BH_LAYOUT_ASSERT(offsetof(struct status_path_costs, parts) == 0u, "status_path_costs.parts");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_mpam_monitor) == 24u, "size of status_mpam_monitor");

@@ -35,6 +35,9 @@ SHORT = {
     "hostile-packets": ("--for", "25ms"),
     "hostile-partitions": ("--for", "25ms"),
     "hostile-uncached": ("--for", "25ms", "--solo"),
+    "hostile-receiver": ("--for", "60ms"),
+    "hostile-connections": ("--for", "25ms"),
+    "flows-many": ("--for", "60ms"),
 }
 # What the examples claim, and what breaks the claim.
 BROKEN = {
@@ -116,6 +119,24 @@ def test_an_example_shows_what_it_says(name: str, tmp_path: Path) -> None:
     assert result["reasons"] == []
     judged = [one["met"] for one in result["expectations"]]
     assert judged and all(judged), "nothing of it was left out"
+
+
+def test_f9_a_receiver_without_buffers_holds_up_its_own_flow_alone(tmp_path: Path) -> None:
+    result = run("hostile-receiver", tmp_path)
+    bulk, setpoint = result["flows"]
+    assert bulk["lost"] > 0, "its line held more descriptors than others could spare"
+    assert setpoint["packets"] >= 80 // 5 - 1, "one in each of its periods"
+    assert setpoint["latency_ns"]["max"] <= setpoint["bound_ns"]
+
+
+def test_f9_packets_of_17_flows_that_are_sent_at_once_are_within_their_bounds(tmp_path: Path) -> None:
+    result = run("flows-many", tmp_path, "--for", "60ms")
+    assert len(result["flows"]) == 17
+    for flow in result["flows"]:
+        assert flow["packets"] >= 2
+        assert flow["latency_ns"]["max"] <= flow["bound_ns"]
+    longest = max(flow["latency_ns"]["max"] for flow in result["flows"])
+    assert longest > 0.4e6, "they were sent together"
 
 
 def test_m7_the_example_of_shares_is_kept_by_mpam_where_a_platform_has_it(tmp_path: Path) -> None:

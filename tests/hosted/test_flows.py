@@ -71,6 +71,13 @@ def report(result: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
+def reports(directory: Path, name: str) -> list[dict[str, Any]]:
+    """All of a domain's, one of each of its connections."""
+    log = (directory / "run" / "console.log").read_text()
+    lines = [line.partition("report ")[2] for line in log.splitlines() if f"{name}" in line]
+    return [json.loads(line) for line in lines if line]
+
+
 def assert_guaranteed(result: dict[str, Any], span_ns: int) -> None:
     """All flows at the declared pace, each packet within its bound, and both witnesses agree."""
     for one in result["flows"]:
@@ -261,3 +268,37 @@ def test_f6_no_call_of_the_test_is_long(tmp_path: Path) -> None:
     assert few["longest_call_ns"] < 10 * US  # the first one fetches its code from memory
     assert many["longest_call_ns"] < 50 * US
     assert many["calls"] > few["calls"]
+
+
+@pytest.mark.req("F8")
+def test_f8_a_broker_that_is_restarted_goes_on_with_devices_that_work(tmp_path: Path) -> None:
+    """A manager restarts it at random instants: every driver hears that its connections are gone, gets its
+    buffers back and connects anew, without a reset of its device."""
+    total = 64 * KIB
+    wanted = system(("stream", total, {**FRAMES, "period": "200 us"}))
+    sender, receiver = wanted["domains"]
+    sender["params"]["times"] = 16
+    del receiver["params"]["times"], wanted["expect"]["stream-to"]
+    params = {"victim": 3, "rounds": 12, "gap_us": 20000, "seed": 7, "stops": 0, "end_machine": 0}
+    wanted["domains"].append(domain("reaper", "reaper", [2], manager=True, params=params))
+    wanted["expect"]["reaper"] = "stopped"
+    result = run(tmp_path, wanted, "240ms")
+    reaper = report(result, "reaper")
+    assert (reaper["wrong"], reaper["rounds"]) == (0, 12)
+    broker = next(one for one in result["domains"] if one["name"] == "broker")
+    assert broker["restarts"] == reaper["restarts"] >= 8
+    sent = reports(tmp_path, "stream-from")
+    received = reports(tmp_path, "stream-to")
+    assert len(sent) == 16
+    cut = [one for one in sent if one["reset"]]
+    assert len(cut) >= 4, "connections end with the broker that knew them"
+    whole = [one for one in received if not one["reset"]]
+    assert len(whole) >= 4
+    assert {(one["sent"], one["crc"]) for one in sent if not one["reset"]} == {
+        (one["received"], one["crc"]) for one in whole
+    }
+    assert all(one["received"] == total for one in whole)
+    assert not sent[-1]["reset"]
+    one = flow(result, "stream")
+    assert one["bytes"] >= sum(stream["received"] for stream in whole)
+    assert one["misses"] == 0

@@ -118,6 +118,32 @@ def test_a_frame_in_a_wrong_color_is_noticed_by_both_witnesses(tmp_path: Path) -
     assert result["witnesses"]["tables"]["verdict"] == "broken"
 
 
+def test_tables_beside_the_memory_of_their_specification_are_noticed(tmp_path: Path) -> None:
+    """X5; `--misplace` is the error, the table witness finds it and says whose tables they are."""
+    rt = {
+        "name": "rt",
+        "criticality": "rt",
+        "cpus": [0],
+        "image": {"elf": "guests/periodic.elf"},
+        "memory": [{"at": 0x4000_0000, "size": "16 MiB", "spec": "l2"}],
+        "params": {"period_us": 1000, "working_set_kib": 64, "report_every": 2},
+    }
+    placed = {
+        "bulkhead": 1,
+        "name": "placed",
+        "platform": "zcu102",
+        "isolation": {"llc": "coloring"},
+        "domains": [rt],
+    }
+    code, result = run(tmp_path, system=placed)
+    assert code == 0 and result["witnesses"]["tables"]["tables_placed"] > 0, result["reasons"]
+    code, result = run(tmp_path, "--misplace", "rt", system=placed)
+    assert code == 1
+    [reason] = result["reasons"]
+    assert reason.startswith("tables: domain rt: table at PA ")
+    assert "not in the memory that its specification says" in reason
+
+
 def test_two_runs_have_one_digest(isolated: dict[str, Any], tmp_path: Path) -> None:
     code, again = run(tmp_path)
     assert code == 0

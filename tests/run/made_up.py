@@ -31,6 +31,7 @@ from ..evidence.table_image import MIB, PAGE, S1_DATA, S2_NORMAL_RW, TableImage,
 LAYOUT = load_layout()
 RAM, SHIFT, COLORS, CORES = 0x4000_0000, 13, 8, 4
 HZ = 62_500_000
+CACHED_WALKS = 0b11_01_01 << 8  # VTCR_EL2: inner shareable, write-back tables, as EL2 sets it
 MPAM_FRAMES = 17  # at the end of the pool
 MPAM_CHOICES = Choices("mpam", "a test", "mpam", "a test")
 NAMES = ("control", "linux", "hog")
@@ -148,7 +149,13 @@ class MadeUp:
         blank = LAYOUT.unpack("status_domain", bytes(LAYOUT.size("status_domain")))
         domains: list[Any] = []
         for index, name in enumerate(NAMES):
-            entry = {**blank, "state": 1, "vttbr": roots[index] | (index + 1) << 48 | 1, "started_at": 1000}
+            entry = {
+                **blank,
+                "state": 1,
+                "vttbr": roots[index] | (index + 1) << 48 | 1,
+                "vtcr": CACHED_WALKS,
+                "started_at": 1000,
+            }
             domains.append({**entry, **self.domains.get(name, {})})
         domains += [blank] * (LAYOUT.constant("max_domains") - len(domains))
         system = LAYOUT.unpack("status_system", bytes(LAYOUT.size("status_system"))) | {

@@ -39,7 +39,7 @@ CORE = CoreStatus(0, 0, 0, False, {"wfx": 4000}, 0, 0, BUDGET)
 STATUS = SystemStatus(
     phase="ended", end_reason="run_limit", refusal=0, refusal_name=None, refusal_offset=0,
     guest_ns=2000 * MS, ttbr0_el2=0, pool_frames=0, pool_used=0, counter_hz=10**6, started_at=1,
-    domains=[DomainStatus("running", "none", 0, 0, None, 0, 0, 0, 0)] * 2, cores=[CORE],
+    domains=[DomainStatus("running", "none", 0, 0, 0, None, 0, 0, 0, 0)] * 2, cores=[CORE],
 )  # fmt: skip
 
 

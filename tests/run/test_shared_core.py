@@ -25,7 +25,7 @@ HIGH = SharedVcpu(
     periods_due=5, budget=BUDGET,
 )  # fmt: skip
 LOW = replace(HIGH, domain=1, vcpu=1, priority=1, state="paused", budget=None, periods_due=0)
-RUNNING = DomainStatus("running", "none", 0, 0, None, 0, 0, 0, 0)
+RUNNING = DomainStatus("running", "none", 0, 0, 0, None, 0, 0, 0, 0)
 TARGETS = (
     DomainTarget("control", (0,), budget=Budget(EVENTS, MS, 0), event="INST_RETIRED"),
     DomainTarget("linux", (1, 0)),
@@ -132,6 +132,16 @@ def test_recharges_are_held_against_the_runs_time_too() -> None:
     """If neither was counted any more."""
     (core,) = found(HIGH, LOW, guest_ns=8 * MS)
     assert shared_reasons([core]) == ["core 0: control was recharged 5 times in 7 periods"]
+
+
+def test_a_run_may_end_while_the_end_of_a_period_is_noted() -> None:
+    """The clock's word is there, and the scheduler's is not yet; later than that it was lost."""
+    noted = replace(HIGH, periods_due=6)
+    assert shared_reasons(found(noted, LOW, guest_ns=6 * MS + 3_000)) == []
+    (late,) = shared_reasons(found(noted, LOW, guest_ns=6 * MS + 400_000))
+    assert late == "core 0: control was recharged 5 times in 6 periods"
+    lost = replace(HIGH, periods_due=7)
+    assert shared_reasons(found(lost, LOW, guest_ns=7 * MS + 3_000)) != []
 
 
 def test_round_robin_promises_no_order() -> None:

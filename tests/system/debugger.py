@@ -31,6 +31,10 @@ _MRS_X1_PAR = 0xD5387401  # MRS X1, PAR_EL1
 _PAR_FAILED, _PAR_ATTR_SHIFT = 1, 56  # DDI 0487, D24.2: PAR_EL1.F and .ATTR, which is as a byte of MAIR
 
 
+class NotMapped(AssertionError):
+    """The guest has no memory at an address, or none yet: pages are mapped when they are touched."""
+
+
 class Debugger:
     """A stub that one is connected to. The machine stands still between two calls of `go_on_to`."""
 
@@ -62,7 +66,10 @@ class Debugger:
         assert self._read(_PC) in places
 
     def memory_type(self, address: int) -> int:
-        """What the guest that has come to EL2 would get at an address: the attributes as MAIR has them."""
+        """What the guest that has come to EL2 would get at an address: the attributes as MAIR has them.
+
+        Raises NotMapped.
+        """
         here = self._read(_PC)
         before = [(number, self._read(number)) for number in (_X0, _X1, _PC)]
         code = [_AT_S12E1R_X0, _ISB, _MRS_X1_PAR]
@@ -75,7 +82,8 @@ class Debugger:
         self._store(here, kept)
         for number, value in before:
             self._write(number, value)
-        assert not result & _PAR_FAILED, f"{address:#x} is not mapped: PAR_EL1 {result:#x}"
+        if result & _PAR_FAILED:
+            raise NotMapped(f"{address:#x}: PAR_EL1 {result:#x}")
         return result >> _PAR_ATTR_SHIFT
 
     def _read(self, number: int) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .harness import Run, attached, boot, domain, said, write_system
+from .harness import Run, S, attached, boot, domain, said, write_system
 
 ROOT = Path(__file__).parents[2]
 FIRST_CID = 3  # of the first domain
@@ -295,28 +295,76 @@ def test_f2_the_dma_engine_copies_between_linux_and_bare_metal(tmp_path: Path) -
 
 
 def test_f2_a_broker_that_is_restarted_again_and_again_tears_nothing(tmp_path: Path) -> None:
-    """Whatever its engine is at: packets in flight are sent again, and each stream arrives whole."""
-    size = 256 * KIB
+    """Whatever its engine is at, stopped or restarted: a stream ends with a reset, or is whole."""
+    size = 64 * KIB
     broker = 3  # after the three others
     path = by_engine(
         tmp_path,
-        domain("source", "socket_source", 0, params={"total": size, "times": 3}),
-        domain("sink", "socket_sink", 1, params={"times": 3}),
+        domain("source", "socket_source", 0, params={"total": size, "times": 60}),
+        domain("sink", "socket_sink", 1),
         domain(
             "manager",
             "reaper",
             2,
             manager=True,
-            params={"victim": broker, "rounds": 10, "gap_us": 300_000, "seed": 5, "end_machine": 0},
+            params={"victim": broker, "rounds": 20, "gap_us": 100_000, "seed": 5, "end_machine": 0},
         ),
         flows=[flow("stream", "source", "sink", 5000, 4 * KIB, "2 ms")],
         manager="stopped",
         source="stopped",
-        sink="stopped",
     )
-    run = boot(path, tmp_path / "run")
+    run = boot(path, tmp_path / "run", icount=True, for_ns=9 * S)
     assert not run.result["reasons"]
-    assert reports(run, "manager", "wrong")[0]["wrong"] == 0
+    manager = reports(run, "manager", "wrong")[0]
+    assert manager["wrong"] == 0
+    assert manager["stops"] > 4
+    assert run.domain("broker")["restarts"] == manager["restarts"] > 10
     received = reports(run, "sink", "received")
-    assert [report["received"] for report in received] == [size] * 3
-    assert all(report["crc"] == pattern_crc(size) for report in received)
+    whole = [report for report in received if not report["reset"]]
+    assert len(received) - len(whole) > 4, "connections end with the broker that knew them"
+    assert len(whole) > 4
+    assert {report["received"] for report in whole} == {size}
+    assert {report["crc"] for report in whole} == {pattern_crc(size)}
+    assert not reports(run, "source", "sent")[-1]["reset"]
+
+
+def test_f8_linux_goes_on_after_a_restart_of_the_broker(tmp_path: Path) -> None:
+    """Its stock driver hears that connections are gone, ends their sockets, and connects anew, without a
+    reset of the device."""
+    size = MIB
+    sink = FIRST_CID + 1
+    many = " ".join(str(number) for number in range(12))
+    path = system(
+        tmp_path,
+        linux(
+            "linux",
+            0,
+            f"for i in {many}; do bulkhead-socket send {sink} 5000 {size}; done",
+            "sleep 2",
+            f"bulkhead-socket send {sink} 5000 {size}",
+        ),
+        domain("sink", "socket_sink", 1),
+        domain(
+            "manager",
+            "reaper",
+            2,
+            manager=True,
+            params={"victim": 3, "rounds": 46, "gap_us": 400_000, "stops": 0, "end_machine": 0},
+        ),
+        flows=[flow("up", "linux", "sink", 5000, 64 * KIB)],
+        linux="stopped",
+        manager="stopped",
+    )
+    run = boot(path, tmp_path / "run", icount=True, for_ns=15 * S)
+    assert not run.result["reasons"]
+    sent = reports(run, "linux", "sent")
+    received = reports(run, "sink", "received")
+    assert len(sent) == 13
+    cut = [report for report in sent if report["sent"] < size]
+    assert cut, "a broker that was restarted while it streamed"
+    whole = [report for report in received if not report["reset"]]
+    assert whole
+    assert {(report["received"], report["crc"]) for report in whole} == {(size, pattern_crc(size))}
+    assert_whole(sent[-1], "sent", size)
+    assert_whole(received[-1], "received", size)
+    assert run.domain("broker")["restarts"] > 10

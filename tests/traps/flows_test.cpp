@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows between domains through EL2's real entry points (F1, F2): socket devices by trapped accesses, the
-// broker by its calls, and what becomes of both when a domain ends.
+// Flows between domains through EL2's real entry points (F1, F8): registers of socket devices by trapped
+// accesses, the broker by its door and its calls, and what becomes of both when a domain ends.
 #include "hosted_machine.h"
 #include "run/domain_life.h"
 
-#include "core/flow_exchange.h"
+#include "core/broker_door.h"
 #include "tests/hypervisor/zdma_model.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
 extern "C" {
+#include "flow/door.h"
 #include "flow/flows.h"
 #include "flow/hypercall_flows.h"
 #include "memory/placement.h"
 #include "run/vcpu_run.h"
+#include "vm/clock.h"
 #include <arch/mmio.h>
 }
 
@@ -28,10 +33,8 @@ constexpr uint32_t control = 0, linux_ = 1, broker = 2; // domains, and their fi
 constexpr uint64_t device = 0x0B000000;
 constexpr uint64_t memory = 0x40000000;
 constexpr uint64_t queue_bytes = 0x1000;
-constexpr uint64_t buffers = memory + 0x10000;
-constexpr uint64_t buffer_bytes = 0x1000;
 constexpr uint16_t entries = 8;
-constexpr uint32_t port = 5000, client = 1024;
+constexpr uint32_t port = 5000;
 constexpr uint64_t not_supported =
     static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_NOT_SUPPORTED));
 
@@ -74,14 +77,9 @@ public:
     }
 
     static uint64_t queue(uint32_t number) { return memory + number * queue_bytes; }
-    static uint64_t buffer(uint32_t number, uint32_t index)
-    {
-        return buffers + (number * 8 + index) * buffer_bytes;
-    }
-
+    // After a reset, which the broker has to have left.
     void start()
     {
-        write(0x70, 0);
         write(0x70, 3);
         write(0x24, 1);
         write(0x20, 1);
@@ -99,58 +97,20 @@ public:
         write(0x70, 15);
     }
 
-    void offer(uint32_t number, uint16_t index, uint32_t bytes, uint16_t flags)
-    {
-        const uint64_t place = queue(number) + index * 16u;
-        const uint64_t ring = queue(number) + 0x400;
-
-        put(place, buffer(number, index));
-        put(place + 8, bytes);
-        put(place + 12, flags);
-        const auto next = get<uint16_t>(ring + 2);
-        put(ring + 4 + next % entries * 2u, index);
-        put(ring + 2, static_cast<uint16_t>(next + 1));
-    }
-
-    void give_buffers()
-    {
-        for (uint16_t i = 0; i < entries; i++) {
-            offer(VSOCK_QUEUE_RX, i, buffer_bytes, 2);
-        }
-        write(0x50, VSOCK_QUEUE_RX);
-    }
-
-    void send(const Driver &to, uint32_t from_port, uint32_t to_port, vsock_operation operation,
-              uint32_t bytes = 0)
-    {
-        vsock_header header{};
-        header.source_cid = 3 + domain_;
-        header.destination_cid = 3 + to.domain_;
-        header.source_port = from_port;
-        header.destination_port = to_port;
-        header.type = VSOCK_TYPE_STREAM;
-        header.operation = static_cast<uint16_t>(operation);
-        header.bytes = bytes;
-        put(buffer(VSOCK_QUEUE_TX, sent_), header);
-        offer(VSOCK_QUEUE_TX, sent_, VSOCK_HEADER_BYTES + bytes, 0);
-        sent_ = static_cast<uint16_t>((sent_ + 1) % entries);
-        write(0x50, VSOCK_QUEUE_TX);
-    }
-
-    uint16_t used(uint32_t number) { return get<uint16_t>(queue(number) + 0x800 + 2); }
-
-    // The n-th packet that was delivered.
-    vsock_header received(uint16_t n)
-    {
-        const auto head = get<uint32_t>(queue(VSOCK_QUEUE_RX) + 0x800 + 4 + n % entries * 8u);
-        return get<vsock_header>(buffer(VSOCK_QUEUE_RX, head));
-    }
+    void notify(uint32_t number) { write(0x50, number); }
 
 private:
     HostedMachine &machine_;
     uint32_t domain_;
-    uint16_t sent_ = 0;
 };
+
+constexpr uint64_t door_at = memory + 0x8000;
+constexpr uint32_t sent = 1u << VSOCK_QUEUE_TX;
+
+uint64_t failed(bh_hypercall_error error)
+{
+    return static_cast<uint64_t>(-static_cast<int64_t>(error));
+}
 
 struct Flows : testing::Test {
     explicit Flows(const std::function<void(SampleManifest &)> &change = [](SampleManifest &) {})
@@ -166,12 +126,27 @@ struct Flows : testing::Test {
     Driver sender{machine, control};
     Driver receiver{machine, linux_};
 
-    uint64_t next()
+    // A call with any registers; `answer` has x1 to x4 of it.
+    uint64_t call(uint64_t function, const std::vector<uint64_t> &x, uint32_t caller = broker)
     {
-        machine.on_core(broker);
-        EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), 0u);
+        guest_regs &regs = machine.on_core(caller);
+        std::copy(x.begin(), x.end(), &regs.x[1]);
+        regs.x[0] = function;
+        machine.trap(esr_hvc);
+        std::copy(&regs.x[1], &regs.x[5], answer.begin());
+        const uint64_t result = regs.x[0];
         settle();
-        return machine.on_core(broker).x[1];
+        return result;
+    }
+
+    uint64_t open(uint64_t at = door_at, uint64_t by_event = 1)
+    {
+        return call(BH_HYPERCALL_BROKER_OPEN, {at, by_event});
+    }
+
+    uint64_t tell(uint64_t lines, uint64_t failed_ones = 0, uint64_t left = 0, uint64_t counted = 0)
+    {
+        return call(BH_HYPERCALL_BROKER_TELL, {lines, failed_ones, left, counted});
     }
 
     // Requests of other cores are taken.
@@ -185,38 +160,43 @@ struct Flows : testing::Test {
         }
     }
 
-    // As the broker's program does it.
-    void run()
+    // The broker's pages, as it sees them.
+    template <typename Page> Page &page(uint32_t number)
     {
-        for (uint64_t answer = next(); answer != BH_BROKER_ANSWER_NOTHING; answer = next()) {
-            if (answer == BH_BROKER_ANSWER_TRANSFER) {
-                copy();
-            }
-        }
+        const uint64_t at = door_at + uint64_t{number} * BH_PAGE_BYTES;
+        const uint64_t pa = placement_of(system_manifest(), domain_at(broker)->config, at, 1).pa.value;
+        return *reinterpret_cast<Page *>(machine.page(pa).data());
+    }
+    broker_door &door() { return page<broker_door>(0); }
+    broker_reply &reply() { return page<broker_reply>(1); }
+    broker_map &map() { return page<broker_map>(2); }
+    door_device &at_door(uint32_t domain) { return door().devices[domain]; }
+
+    uint32_t bells_of(uint32_t domain) { return std::exchange(at_door(domain).bells, 0); }
+
+    // The broker says that it has left all lives that it was told of.
+    void leave(uint32_t domain)
+    {
+        reply().lives[domain] = at_door(domain).life;
+        EXPECT_EQ(tell(0, 0, 1u << domain), 0u);
     }
 
-    void copy()
+    void start(Driver &driver, uint32_t domain)
     {
-        const guest_regs &regs = machine.on_core(broker);
-        for (uint64_t i = 0; i < regs.x[4]; i++) {
-            machine.page((regs.x[3] + i) & ~uint64_t{0xFFF})[(regs.x[3] + i) & 0xFFF] =
-                machine.page((regs.x[2] + i) & ~uint64_t{0xFFF})[(regs.x[2] + i) & 0xFFF];
+        driver.write(0x70, 0);
+        if (door_reply_here() != nullptr) {
+            leave(domain);
+            driver.write(0x70, 0);
         }
+        driver.start();
     }
 
-    void connect()
+    bool line_of(uint32_t domain)
     {
-        sender.start();
-        sender.give_buffers();
-        receiver.start();
-        receiver.give_buffers();
-        sender.send(receiver, client, port, VSOCK_REQUEST);
-        run();
-        ASSERT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u);
-        receiver.send(sender, port, client, VSOCK_RESPONSE);
-        run();
-        ASSERT_EQ(sender.received(0).operation, VSOCK_RESPONSE);
+        return (domain_at(domain)->vgic.spis[60 / 32 - 1].line >> 60 % 32 & 1) != 0;
     }
+
+    std::array<uint64_t, 4> answer{};
 };
 
 TEST_F(Flows, F1_ADomainFindsItsDevice)
@@ -231,118 +211,199 @@ TEST_F(Flows, F1_ADomainFindsItsDevice)
     EXPECT_EQ(machine.status(control).state, BH_DOMAIN_STATE_RUNNING);
 }
 
-TEST_F(Flows, F1_TheBrokerHasNoDeviceAndOthersHaveNoBroker)
+TEST_F(Flows, F8_TheBrokerHasNoDeviceAndOthersHaveNoBroker)
 {
+    for (const uint64_t function :
+         std::initializer_list<uint64_t>{BH_HYPERCALL_BROKER_OPEN, BH_HYPERCALL_BROKER_TELL,
+                                         BH_HYPERCALL_BROKER_COPY, BH_HYPERCALL_BROKER_COSTS}) {
+        EXPECT_EQ(call(function, {door_at, 1}, control), not_supported);
+    }
     machine.on_core(broker);
     machine.trap(esr_load(4, 1), device);
     EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_CRASHED);
-    machine.on_core(control);
-    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), not_supported);
 }
 
-TEST_F(Flows, F2_PayloadGoesFromBufferToBuffer)
+TEST_F(Flows, F8_ADoorIsWholePagesOfTheBrokersOwnAndIsOpenedOnce)
 {
-    connect();
-    std::memset(sender.at(sender.buffer(VSOCK_QUEUE_TX, 1) + VSOCK_HEADER_BYTES), 'x', 100);
-    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
-    const guest_regs &regs = machine.on_core(broker);
-    EXPECT_EQ(regs.x[2], sender.physical(sender.buffer(VSOCK_QUEUE_TX, 1)) + VSOCK_HEADER_BYTES);
-    EXPECT_EQ(regs.x[3], receiver.physical(receiver.buffer(VSOCK_QUEUE_RX, 1)) + VSOCK_HEADER_BYTES);
-    EXPECT_EQ(regs.x[4], 100u);
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u) << "not before it is there";
-    copy();
-    run();
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 2u);
-    EXPECT_EQ(receiver.received(1).bytes, 100u);
-    EXPECT_EQ(*receiver.at(receiver.buffer(VSOCK_QUEUE_RX, 1) + VSOCK_HEADER_BYTES + 99), 'x');
-    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), 2u);
-    EXPECT_EQ(system_status()->flows[0].packets, 1u);
-    EXPECT_EQ(system_status()->flows[0].bytes, 100u);
-    EXPECT_EQ(receiver.read(0x60), 1u) << "an interrupt";
-    receiver.write(0x64, 1);
-    EXPECT_EQ(receiver.read(0x60), 0u);
+    const uint64_t invalid = failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+    const uint64_t end = memory + 0x100000;
+    for (const uint64_t wrong :
+         std::initializer_list<uint64_t>{door_at + 4, memory - BH_PAGE_BYTES, end - 2 * BH_PAGE_BYTES, end,
+                                         device, BH_BROKER_WINDOW + 0x60000000, ~uint64_t{0xFFF}}) {
+        EXPECT_EQ(open(wrong), invalid) << std::hex << wrong;
+    }
+    EXPECT_EQ(open(door_at, 2), invalid);
+    EXPECT_EQ(tell(1), invalid) << "there is no door";
+    EXPECT_EQ(open(end - 3 * BH_PAGE_BYTES), 0u);
+    EXPECT_EQ(open(), invalid) << "another one";
+    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_RUNNING);
+}
+
+TEST_F(Flows, F8_TheMapSaysWhoseMemoryIsWhere)
+{
+    ASSERT_EQ(open(), 0u);
+    EXPECT_EQ(map().chunk_bytes, 4096u);
+    EXPECT_EQ(map().has_engine, 0u);
+    EXPECT_EQ(map().domains[control].cid, 3u);
+    EXPECT_EQ(map().domains[linux_].cid, 4u);
+    EXPECT_EQ(map().domains[broker].cid, 0u);
+    EXPECT_EQ(map().domains[broker].segment_count, 0u);
+    for (const uint32_t domain : {control, linux_}) {
+        const segment_map own = {.segments = &map().segments[map().domains[domain].first_segment],
+                                 .count = map().domains[domain].segment_count,
+                                 .space = {map().color_bits},
+                                 .sets = reinterpret_cast<const color_set *>(map().color_sets)};
+        for (const uint64_t at : std::initializer_list<uint64_t>{memory, memory + 0x1234, memory + 0x10FFF}) {
+            const placement expected = placement_of(system_manifest(), domain_at(domain)->config, at, 64);
+            const placement found = segment_map_at(&own, at, 64);
+            EXPECT_EQ(found.pa.value, expected.pa.value);
+            EXPECT_EQ(found.bytes, expected.bytes);
+        }
+    }
+}
+
+TEST_F(Flows, F8_TheBrokerHearsHowADeviceIsSetUp)
+{
+    start(sender, control); // before there is a broker
+    ASSERT_EQ(open(), 0u);
+    start(receiver, linux_); // and after
+    for (const uint32_t domain : {control, linux_}) {
+        const door_device &told = at_door(domain);
+        EXPECT_EQ(told.version % 2, 0u);
+        EXPECT_EQ(told.status, 15u);
+        EXPECT_EQ(told.accepted, VIRTIO_F_VERSION_1);
+        for (uint32_t i = 0; i < VSOCK_QUEUES; i++) {
+            EXPECT_EQ(told.queues[i].descriptors, Driver::queue(i));
+            EXPECT_EQ(told.queues[i].available, Driver::queue(i) + 0x400);
+            EXPECT_EQ(told.queues[i].used, Driver::queue(i) + 0x800);
+            EXPECT_EQ(told.queues[i].entries, entries);
+            EXPECT_EQ(told.queues[i].begun, 1u);
+        }
+        EXPECT_EQ(bells_of(domain), DOOR_BELL_CHANGED);
+    }
+    EXPECT_EQ(door().flows[0].changes, 1u);
+    EXPECT_EQ(door().flows[0].parameters.port, port);
+    EXPECT_EQ(door().flows[2].changes, 0u);
 }
 
 TEST_F(Flows, F1_AQueueThatCannotBeStopsTheDeviceAndNothingElse)
 {
-    connect();
-    sender.put(sender.queue(VSOCK_QUEUE_TX), uint64_t{0x3FFFF000}); // not its own
-    sender.offer(VSOCK_QUEUE_TX, 0, 44, 0);
-    sender.put(sender.queue(VSOCK_QUEUE_TX), uint64_t{0x3FFFF000});
-    sender.write(0x50, VSOCK_QUEUE_TX);
-    settle();
-    EXPECT_EQ(sender.read(0x70), 15u | VIRTIO_STATUS_NEEDS_RESET);
-    EXPECT_EQ(sender.read(0x60), 1u | VIRTIO_INTERRUPT_CONFIG);
-    EXPECT_EQ(receiver.received(1).operation, VSOCK_RESET) << "the other end hears of it";
+    ASSERT_EQ(open(), 0u);
+    sender.write(0x70, 0);
+    leave(control);
+    sender.write(0x70, 0);
+    sender.write(0x70, 3);
+    sender.write(0x24, 1);
+    sender.write(0x20, 1);
+    sender.write(0x70, 11);
+    sender.write(0x38, entries);
+    sender.write(0x80, 0x3FFFF000); // not its own
+    sender.write(0x44, 1);
+    EXPECT_EQ(sender.read(0x70), 11u | VIRTIO_STATUS_NEEDS_RESET);
+    EXPECT_EQ(at_door(control).status, 0u);
     EXPECT_EQ(machine.status(control).state, BH_DOMAIN_STATE_RUNNING);
-    sender.start();
-    EXPECT_EQ(sender.read(0x70), 15u);
 }
 
-TEST_F(Flows, F2_ADomainThatEndsIsTouchedUntilTheTransferIsDone)
+TEST_F(Flows, F9_ANotificationIsABellAndTheTimeOfTheFirst)
 {
-    connect();
-    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
-    EXPECT_TRUE(flows_touch(domain_at(linux_)));
-    machine.on_core(linux_);
-    EXPECT_EQ(domain_stop(domain_at(linux_)), BH_DOMAIN_STATE_RUNNING);
-    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    (void)bells_of(control);
+    sender.notify(VSOCK_QUEUE_TX);
+    EXPECT_EQ(at_door(control).bells, sent);
+    const uint64_t first = at_door(control).notified_at;
+    EXPECT_EQ(first, clock_now());
+    fake_clock_set(first + 1000);
+    sender.notify(VSOCK_QUEUE_TX);
+    sender.notify(VSOCK_QUEUE_RX);
+    EXPECT_EQ(at_door(control).notified_at, first) << "nobody has looked since";
+    EXPECT_EQ(bells_of(control), sent | 1u << VSOCK_QUEUE_RX);
+    sender.notify(VSOCK_QUEUE_TX);
+    EXPECT_EQ(at_door(control).notified_at, first + 1000);
+    sender.notify(3);
+    EXPECT_EQ(bells_of(control), sent) << "there is no fourth queue";
+    EXPECT_EQ(bells_of(linux_), DOOR_BELL_CHANGED);
+}
+
+TEST_F(Flows, F8_ABrokerIsWokenIfItWaitsAndByAnEventOnly)
+{
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    const uint32_t events = fake_barriers(FAKE_SEV);
+    sender.notify(VSOCK_QUEUE_TX);
+    EXPECT_EQ(door().woken, 0u);
+    EXPECT_EQ(fake_barriers(FAKE_SEV), events);
+    reply().waits = 1;
+    sender.notify(VSOCK_QUEUE_TX);
+    EXPECT_EQ(door().woken, 1u);
+    EXPECT_GT(fake_barriers(FAKE_SEV), events);
     machine.on_core(broker);
-    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), 0u);
-    EXPECT_FALSE(flows_touch(domain_at(linux_)));
-    machine.on_core(control);
-    while (fake_gic_has_interrupt()) {
-        machine.interrupt();
-    }
-    EXPECT_EQ(sender.received(1).operation, VSOCK_RESET);
-    EXPECT_EQ(system_status()->flows[0].packets, 0u);
-    EXPECT_EQ(system_status()->flows[0].lost, 1u);
+    EXPECT_FALSE(fake_gic_has_interrupt());
+    EXPECT_FALSE(line_of(broker));
 }
 
-TEST_F(Flows, F2_AManagerThatEndsTheBrokerInMidCopyWaitsUntilItsCoreHasStopped)
+TEST_F(Flows, F8_OrByItsInterruptUntilItTellsSomething)
 {
-    connect();
-    const uint16_t given_back = receiver.used(VSOCK_QUEUE_RX);
-    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
-    machine.on_core(control);
-    EXPECT_EQ(domain_stop(domain_at(broker)), BH_DOMAIN_STATE_RUNNING);
-    EXPECT_TRUE(flows_touch(domain_at(linux_)));
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), given_back) << "it is written to";
-    machine.on_core(broker);
-    vcpu_went_off(&domain_at(broker)->vcpus[0]);
-    EXPECT_FALSE(flows_touch(domain_at(linux_)));
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), given_back + 1);
+    ASSERT_EQ(open(door_at, 0), 0u);
+    start(sender, control);
+    reply().waits = 1;
+    sender.notify(VSOCK_QUEUE_TX);
+    EXPECT_EQ(door().woken, 1u);
+    EXPECT_TRUE(line_of(broker));
+    EXPECT_EQ(tell(0), 0u);
+    EXPECT_FALSE(line_of(broker));
 }
 
-TEST_F(Flows, T2_PacketsOfAStrangerAreTakenAFewAtATime)
+TEST_F(Flows, F8_DriversAreInterruptedAndDevicesFail)
 {
-    constexpr uint16_t most = 2; // of one entry
-    connect();
-    const uint16_t before = sender.used(VSOCK_QUEUE_TX);
-    for (uint16_t i = 0; i < entries; i++) {
-        sender.put(sender.buffer(VSOCK_QUEUE_TX, i), vsock_header{}); // of CID 0
-        sender.offer(VSOCK_QUEUE_TX, i, VSOCK_HEADER_BYTES, 0);
-    }
-    sender.write(0x50, VSOCK_QUEUE_TX);
-    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), before + most);
-    for (uint16_t taken = most; taken < entries; taken += most) {
-        machine.on_core(control);
-        ASSERT_TRUE(fake_gic_has_interrupt()) << "its own core asks itself for the rest";
-        machine.interrupt();
-        EXPECT_LE(sender.used(VSOCK_QUEUE_TX), before + taken + most);
-    }
-    settle();
-    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), before + entries);
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    EXPECT_EQ(tell(~0ull), 0u) << "also of those that have no device, or one that is not set up";
+    EXPECT_TRUE(line_of(control));
+    EXPECT_FALSE(line_of(linux_));
+    EXPECT_EQ(sender.read(0x60), 1u);
+    sender.write(0x64, 1);
+    EXPECT_FALSE(line_of(control));
+    EXPECT_EQ(tell(0, 1u << control | 1u << linux_), 0u);
+    EXPECT_EQ(sender.read(0x70), 15u | VIRTIO_STATUS_NEEDS_RESET);
+    EXPECT_EQ(sender.read(0x60), VIRTIO_INTERRUPT_CONFIG);
+    EXPECT_EQ(receiver.read(0x70), 0u) << "no driver";
+    EXPECT_EQ(tell(1u << control), 0u);
+    EXPECT_EQ(sender.read(0x60), VIRTIO_INTERRUPT_CONFIG) << "nothing more of its queues";
+}
+
+TEST_F(Flows, F8_StatisticsAreThoseOfTheBroker)
+{
+    ASSERT_EQ(open(), 0u);
+    reply().statistics[1] = {.packets = 1,
+                             .bytes = 2,
+                             .control_packets = 3,
+                             .misses = 4,
+                             .latency_least = ~uint64_t{0},
+                             .latency_most = 6,
+                             .latency_total = 7,
+                             .lost = 8,
+                             .refused = 9};
+    EXPECT_EQ(tell(0, 0, 0, ~uint64_t{1}), 0u);
+    const status_flow &status = system_status()->flows[1];
+    EXPECT_EQ(status.packets, 1u);
+    EXPECT_EQ(status.bytes, 2u);
+    EXPECT_EQ(status.control_packets, 3u);
+    EXPECT_EQ(status.misses, 4u);
+    EXPECT_EQ(status.latency_min_ticks, UINT32_MAX);
+    EXPECT_EQ(status.latency_max_ticks, 6u);
+    EXPECT_EQ(status.latency_sum_ticks, 7u);
+    EXPECT_EQ(status.lost, 8u);
+    EXPECT_EQ(status.refused, 9u);
+    EXPECT_EQ(status.port, port) << "what the flow is, is EL2's word";
 }
 
 TEST_F(Flows, T2_ADriverThatStopsItsDeviceWaitsInItsOwnTime)
 {
-    connect();
-    sender.send(receiver, client, port, VSOCK_PAYLOAD, 100);
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_TRANSFER);
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    reply().lives[control] = at_door(control).life;
+    const uint32_t life = at_door(control).life;
     const uint64_t at = fake_sysreg(SYSREG_ID_ELR_EL2);
     const auto stop = [&] {
         machine.on_core(control);
@@ -353,39 +414,48 @@ TEST_F(Flows, T2_ADriverThatStopsItsDeviceWaitsInItsOwnTime)
     };
     EXPECT_EQ(stop(), at) << "the store is executed again";
     EXPECT_EQ(stop(), at);
+    EXPECT_EQ(at_door(control).life, life + 1) << "one reset, however often it is asked for";
+    EXPECT_EQ(at_door(control).status, 0u);
     EXPECT_TRUE(flows_touch(domain_at(control)));
-    machine.on_core(broker);
-    EXPECT_EQ(machine.hvc(BH_HYPERCALL_BROKER_NEXT), 0u);
+    EXPECT_FALSE(flows_touch(domain_at(broker)));
+    leave(control);
     EXPECT_EQ(stop(), at + 4);
     EXPECT_EQ(sender.read(0x70), 0u);
+    start(sender, control);
+    EXPECT_EQ(at_door(control).status, 15u);
+    EXPECT_EQ(at_door(control).queues[VSOCK_QUEUE_TX].begun, 2u);
 }
 
 TEST_F(Flows, F1_ADriverCanGiveUpAQueueAndSetItUpAgain)
 {
-    connect();
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    reply().lives[control] = at_door(control).life;
     sender.write(0x30, VSOCK_QUEUE_RX);
+    sender.write(0x44, 0);
+    EXPECT_EQ(at_door(control).status, 0u) << "nothing of the device runs meanwhile";
+    leave(control);
     sender.write(0x44, 0);
     EXPECT_EQ(sender.read(0x44), 0u);
     EXPECT_EQ(sender.read(0x70), 15u) << "without a reset of the device";
-    settle();
-    run();
-    EXPECT_EQ(receiver.received(1).operation, VSOCK_RESET) << "its connections are gone";
+    EXPECT_EQ(at_door(control).status, 15u);
+    EXPECT_EQ(at_door(control).queues[VSOCK_QUEUE_RX].entries, 0u);
     for (uint32_t i = 0; i < 3; i++) {
-        sender.write(0x80 + 16 * i, sender.queue(VSOCK_QUEUE_RX) + i * 0x400);
+        sender.write(0x80 + 16 * i, Driver::queue(VSOCK_QUEUE_RX) + i * 0x400);
     }
     sender.write(0x38, entries);
-    std::memset(sender.at(sender.queue(VSOCK_QUEUE_RX)), 0, queue_bytes);
+    (void)bells_of(control);
     sender.write(0x44, 1);
     EXPECT_EQ(sender.read(0x44), 1u);
-    sender.give_buffers();
-    sender.send(receiver, client + 1, port, VSOCK_REQUEST);
-    run();
-    EXPECT_EQ(receiver.received(2).operation, VSOCK_REQUEST);
+    EXPECT_EQ(bells_of(control), DOOR_BELL_CHANGED);
+    EXPECT_EQ(at_door(control).queues[VSOCK_QUEUE_RX].begun, 2u);
+    EXPECT_EQ(at_door(control).queues[VSOCK_QUEUE_TX].begun, 1u) << "the others go on";
 }
 
 TEST_F(Flows, F1_ADomainThatEndsSetsNoDeviceUpAnyMore)
 {
-    connect();
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
     machine.on_core(linux_);
     EXPECT_EQ(domain_stop(domain_at(control)), BH_DOMAIN_STATE_RUNNING);
     machine.on_core(control); // which has not yet heard of it
@@ -397,6 +467,121 @@ TEST_F(Flows, F1_ADomainThatEndsSetsNoDeviceUpAnyMore)
     EXPECT_EQ(status(false, 0), 0u);
     (void)status(true, 3);
     EXPECT_EQ(status(false, 0), 0u);
+    EXPECT_EQ(at_door(control).status, 0u);
+}
+
+TEST_F(Flows, F2_ADomainThatEndsIsTouchedUntilTheBrokerHasLeftIt)
+{
+    ASSERT_EQ(open(), 0u);
+    start(receiver, linux_);
+    reply().lives[linux_] = at_door(linux_).life;
+    EXPECT_FALSE(flows_touch(domain_at(linux_)));
+    machine.on_core(control);
+    EXPECT_EQ(domain_stop(domain_at(linux_)), BH_DOMAIN_STATE_RUNNING);
+    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    leave(linux_);
+    EXPECT_FALSE(flows_touch(domain_at(linux_)));
+}
+
+TEST_F(Flows, F2_ABrokerThatIsEndedInMidCopyTouchesUntilItsCoreHasStopped)
+{
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    start(receiver, linux_);
+    machine.on_core(control);
+    EXPECT_EQ(domain_stop(domain_at(broker)), BH_DOMAIN_STATE_RUNNING);
+    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    machine.on_core(broker);
+    vcpu_went_off(&domain_at(broker)->vcpus[0]);
+    EXPECT_FALSE(flows_touch(domain_at(linux_)));
+    const broker_door before = door();
+    sender.notify(VSOCK_QUEUE_TX);
+    sender.write(0x70, 0);
+    EXPECT_EQ(std::memcmp(&before, &door(), sizeof before), 0) << "its memory is not its own any more";
+}
+
+TEST_F(Flows, F8_DevicesOfABrokerThatIsGoneAskForAReset)
+{
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    machine.on_core(broker);
+    machine.trap(esr_load(4, 1), device);
+    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_CRASHED);
+    EXPECT_EQ(sender.read(0x70), 15u | VIRTIO_STATUS_NEEDS_RESET) << "nobody knows where its queues were";
+    start(sender, control);
+    EXPECT_EQ(sender.read(0x70), 15u);
+}
+
+// What a broker was at is kept when its core has left it, and its next life finds it at the door.
+TEST_F(Flows, F8_ABrokerThatIsStartedAgainFindsHowFarItWas)
+{
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    const door_progress none{};
+    EXPECT_EQ(std::memcmp(&reply().progress[control], &none, sizeof none), 0) << "it is the first";
+    door_progress &progress = reply().progress[control];
+    progress.begun[VSOCK_QUEUE_TX] = at_door(control).queues[VSOCK_QUEUE_TX].begun;
+    progress.queues[VSOCK_QUEUE_TX] = {
+        .next_taken = 9, .next_used = 7, .reserved = 0, .held = {0x18, 0, 0, 0}};
+    reply().statistics[1] = flow_path_statistics{};
+    reply().statistics[1].packets = 4;
+    reply().statistics[1].bytes = 400;
+    reply().statistics[1].latency_least = 20;
+    reply().statistics[1].latency_most = 30;
+    EXPECT_EQ(tell(0, 0, 0, 2), 0u);
+    reply().statistics[1].lost = 1; // of which EL2 was not told
+
+    machine.on_core(control);
+    bh_domain_state before{};
+    ASSERT_TRUE(domain_restart_from_any(domain_at(broker), &before));
+    EXPECT_EQ(sender.read(0x70), 15u) << "devices go on";
+    progress.queues[VSOCK_QUEUE_TX].next_taken = 10; // its core has not yet heard
+    const door_progress last = progress;
+    machine.on_core(broker);
+    vcpu_went_off(&domain_at(broker)->vcpus[0]);
+    sender.notify(VSOCK_QUEUE_TX);
+    machine.on_core(broker);
+    vcpu_went_off(&domain_at(broker)->vcpus[0]); // once is enough
+    std::memset(&reply(), 0, sizeof reply());
+
+    ASSERT_EQ(open(), 0u);
+    EXPECT_EQ(std::memcmp(&reply().progress[control], &last, sizeof last), 0);
+    EXPECT_EQ(at_door(control).queues[VSOCK_QUEUE_TX].begun, last.begun[VSOCK_QUEUE_TX])
+        << "the same life of it";
+    EXPECT_EQ(at_door(control).status, 15u);
+    reply().statistics[1].packets = 2;
+    reply().statistics[1].bytes = 100;
+    reply().statistics[1].latency_least = 25;
+    reply().statistics[1].latency_most = 50;
+    EXPECT_EQ(tell(0, 0, 0, 2), 0u);
+    const status_flow &status = system_status()->flows[1];
+    EXPECT_EQ(status.packets, 6u);
+    EXPECT_EQ(status.bytes, 500u);
+    EXPECT_EQ(status.latency_min_ticks, 20u);
+    EXPECT_EQ(status.latency_max_ticks, 50u);
+    EXPECT_EQ(status.lost, 1u);
+}
+
+struct FlowsWhoseBrokerReturns : Flows {
+    FlowsWhoseBrokerReturns()
+        : Flows([](SampleManifest &m) { m.domains[broker].flags |= BH_DOMAIN_FLAG_RESTART_ON_FAILURE; })
+    {
+    }
+};
+
+TEST_F(FlowsWhoseBrokerReturns, F8_AFaultOfTheBrokerIsNoneOfTheDevices)
+{
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    reply().progress[control].queues[VSOCK_QUEUE_RX].next_taken = 3;
+    machine.on_core(broker);
+    machine.trap(esr_load(4, 1), device);
+    machine.on_core(broker);
+    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_RUNNING);
+    EXPECT_EQ(machine.status(broker).restarts, 1u);
+    EXPECT_EQ(sender.read(0x70), 15u);
+    ASSERT_EQ(open(), 0u);
+    EXPECT_EQ(reply().progress[control].queues[VSOCK_QUEUE_RX].next_taken, 3u);
 }
 
 TEST_F(Flows, F2_TheMachineEndsWhenNobodyIsLeftWhoSends)
@@ -443,34 +628,16 @@ struct FlowChanges : Flows {
     {
     }
 
-    static uint64_t failed(bh_hypercall_error error)
-    {
-        return static_cast<uint64_t>(-static_cast<int64_t>(error));
-    }
-
-    // A call of the manager; x1 to x4 of the answer are kept.
-    uint64_t call(uint64_t function, std::array<uint64_t, 7> x, uint32_t caller = control)
-    {
-        guest_regs &regs = machine.on_core(caller);
-        std::copy(x.begin(), x.end(), &regs.x[1]);
-        regs.x[0] = function;
-        machine.trap(esr_hvc);
-        std::copy(&regs.x[1], &regs.x[5], answer.begin());
-        const uint64_t result = regs.x[0];
-        settle();
-        return result;
-    }
-
     uint64_t add(uint64_t to_port, uint64_t bytes = 4096, uint64_t period = ms, uint64_t deadline = ms)
     {
-        return call(BH_HYPERCALL_FLOW_ADD, {control, linux_, to_port, bytes, period, deadline, 0});
+        return call(BH_HYPERCALL_FLOW_ADD, {control, linux_, to_port, bytes, period, deadline, 0}, control);
     }
 
     // Until the verdict.
     uint64_t verdict()
     {
         for (int i = 0; i < 100'000; i++) {
-            EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}), 0u);
+            EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}, control), 0u);
             if (answer[0] != BH_FLOW_VERDICT_GOES_ON) {
                 break;
             }
@@ -478,32 +645,20 @@ struct FlowChanges : Flows {
         return answer[0];
     }
 
-    uint64_t remove(uint64_t number) { return call(BH_HYPERCALL_FLOW_REMOVE, {number}); }
+    uint64_t remove(uint64_t number) { return call(BH_HYPERCALL_FLOW_REMOVE, {number}, control); }
 
-    // What the receiver of a request along this port gets.
+    // The broker is told that a flow along this port is open.
     bool carries(uint32_t to_port)
     {
-        const uint16_t before = receiver.used(VSOCK_QUEUE_RX);
-
-        sender.send(receiver, client + to_port, to_port, VSOCK_REQUEST);
-        run();
-        return receiver.used(VSOCK_QUEUE_RX) != before;
+        return std::any_of(std::begin(door().flows), std::end(door().flows), [&](const door_flow &flow) {
+            return flow.changes % 2 == 1 && flow.parameters.port == to_port;
+        });
     }
-
-    void start()
-    {
-        sender.start();
-        sender.give_buffers();
-        receiver.start();
-        receiver.give_buffers();
-    }
-
-    std::array<uint64_t, 4> answer{};
 };
 
 TEST_F(FlowChanges, F6_AnAdmittedFlowCarries)
 {
-    start();
+    ASSERT_EQ(open(), 0u);
     EXPECT_FALSE(carries(other));
     ASSERT_EQ(add(other), 0u);
     const uint64_t number = answer[0];
@@ -516,7 +671,8 @@ TEST_F(FlowChanges, F6_AnAdmittedFlowCarries)
     EXPECT_EQ(status.state, BH_FLOW_STATE_OPEN);
     EXPECT_EQ(status.port, other);
     EXPECT_EQ(status.deadline_ns, ms);
-    EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}), failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "nothing to test";
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}, control), failed(BH_HYPERCALL_ERROR_FLOW_BUSY))
+        << "nothing to test";
 }
 
 TEST_F(FlowChanges, F6_AFlowThatWouldMakeOthersLateIsRefused)
@@ -534,15 +690,17 @@ TEST_F(FlowChanges, F6_AFlowThatWouldMakeOthersLateIsRefused)
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
 }
 
-TEST_F(FlowChanges, F6_AFlowThatEndsMakesRoom)
+TEST_F(FlowChanges, F6_AFlowThatEndsMakesRoomWhenTheBrokerHasLeftIt)
 {
-    connect();
+    ASSERT_EQ(open(), 0u);
+    const uint32_t changes = door().flow_changes;
     ASSERT_EQ(remove(0), 0u);
-    EXPECT_EQ(receiver.received(1).operation, VSOCK_RESET);
-    EXPECT_EQ(sender.received(1).operation, VSOCK_RESET);
+    EXPECT_EQ(door().flow_changes, changes + 1);
+    EXPECT_EQ(door().flows[0].changes, 2u);
     EXPECT_EQ(system_status()->flows[0].state, BH_FLOW_STATE_CLOSED);
-    EXPECT_FALSE(carries(port));
     EXPECT_EQ(remove(0), failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS)) << "it is gone";
+    EXPECT_EQ(add(port, 32768, ms / 2, ms / 2), failed(BH_HYPERCALL_ERROR_FLOW_BUSY)) << "ends still hear";
+    reply().flow_changes[0] = door().flows[0].changes;
     ASSERT_EQ(add(port, 32768, ms / 2, ms / 2), 0u) << "the same ends";
     EXPECT_EQ(verdict(), BH_FLOW_VERDICT_ADMITTED);
     EXPECT_TRUE(carries(port));
@@ -551,7 +709,7 @@ TEST_F(FlowChanges, F6_AFlowThatEndsMakesRoom)
 TEST_F(FlowChanges, F6_WhatCannotBeIsRefusedAndChangesNothing)
 {
     const uint64_t invalid = failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
-    const std::array<uint64_t, 7> good = {control, linux_, other, 4096, ms, ms, 0};
+    const std::vector<uint64_t> good = {control, linux_, other, 4096, ms, ms, 0};
     const std::pair<size_t, uint64_t> bad[] = {{0, 3},          {0, linux_},
                                                {0, broker},     {0, 1ull << 32},
                                                {1, broker},     {1, ~0ull},
@@ -564,18 +722,19 @@ TEST_F(FlowChanges, F6_WhatCannotBeIsRefusedAndChangesNothing)
     for (const auto &[place, value] : bad) {
         auto x = good;
         x[place] = value;
-        EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, x), invalid) << place << " " << value;
+        EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, x, control), invalid) << place << " " << value;
     }
     auto few = good; // transfers: fewer than the chunks
     few[3] = 65536;
     few[6] = 15;
-    EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, few), invalid);
-    for (const uint64_t number : {uint64_t{2}, uint64_t{BH_MAX_FLOWS}, ~uint64_t{0}}) {
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, few, control), invalid);
+    for (const uint64_t number :
+         std::initializer_list<uint64_t>{uint64_t{2}, uint64_t{BH_MAX_FLOWS}, ~uint64_t{0}}) {
         EXPECT_EQ(remove(number), invalid);
     }
     EXPECT_EQ(call(BH_HYPERCALL_FLOW_ADD, good, linux_), not_supported) << "no manager";
     EXPECT_EQ(call(BH_HYPERCALL_FLOW_REMOVE, {0}, linux_), not_supported);
-    EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
+    EXPECT_EQ(call(BH_HYPERCALL_FLOW_TEST, {}, control), failed(BH_HYPERCALL_ERROR_FLOW_BUSY));
 }
 
 TEST_F(FlowChanges, F6_OneAtATimeAndOnlyByWhoBegan)
@@ -617,11 +776,15 @@ TEST_F(Flows, F6_WithoutAManagerNobodyAddsAny)
 struct FlowsByEngine : Flows {
     FlowsByEngine() : Flows(give_engine)
     {
-        connect();
-        std::memset(sender.at(sender.buffer(VSOCK_QUEUE_TX, 1) + VSOCK_HEADER_BYTES), 'x', 100);
+        EXPECT_EQ(open(), 0u);
+        reply().waits = 1;
     }
 
-    void send() { sender.send(receiver, client, port, VSOCK_PAYLOAD, 100); }
+    uint64_t copy(uint64_t from = memory + 0x100, uint64_t to = memory + 0x2200, uint64_t bytes = 100,
+                  uint64_t source = control, uint64_t destination = linux_)
+    {
+        return call(BH_HYPERCALL_BROKER_COPY, {source, from, destination, to, bytes});
+    }
 
     // The engine does what it was told; its interrupt arrives at the broker's core.
     void engine_runs()
@@ -636,67 +799,61 @@ struct FlowsByEngine : Flows {
         EXPECT_FALSE(zdma_interrupts());
         settle();
     }
-
-    bool broker_is_woken()
-    {
-        machine.on_core(broker);
-        return (domain_at(broker)->vgic.spis[60 / 32 - 1].line >> 60 % 32 & 1) != 0;
-    }
 };
 
-TEST_F(FlowsByEngine, F2_ThePacketIsCopiedWithoutTheBrokersHand)
+TEST_F(FlowsByEngine, F2_TheBrokerSaysWhatAndTheEngineCopies)
 {
     EXPECT_EQ(zdma_rate(), 100u);
-    send();
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
-    EXPECT_EQ(machine.regs(broker).x[2], ~0ull) << "until it is woken";
+    EXPECT_EQ(map().has_engine, 1u);
+    std::memset(sender.at(memory + 0x100), 'x', 100);
+    ASSERT_EQ(copy(), 0u);
+    EXPECT_EQ(answer[0], 100u);
     EXPECT_TRUE(zdma_is_busy());
-    EXPECT_FALSE(broker_is_woken());
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u) << "not before it is there";
+    EXPECT_TRUE(flows_touch(domain_at(control)));
+    EXPECT_TRUE(flows_touch(domain_at(linux_)));
+    EXPECT_EQ(door().engine, DOOR_ENGINE_NOTHING);
+    ASSERT_EQ(copy(), 0u);
+    EXPECT_EQ(answer[0], 0u) << "one after the other";
     engine_runs();
-    EXPECT_TRUE(broker_is_woken());
+    EXPECT_EQ(door().engine, DOOR_ENGINE_DONE);
+    EXPECT_EQ(door().woken, 1u);
     EXPECT_EQ(machine.exits(broker, BH_EXIT_REASON_IRQ_DEVICE), 1u);
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u) << "not before the broker says so";
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 2u);
-    EXPECT_EQ(receiver.received(1).bytes, 100u);
-    EXPECT_EQ(*receiver.at(receiver.buffer(VSOCK_QUEUE_RX, 1) + VSOCK_HEADER_BYTES + 99), 'x');
-    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), 2u);
-    EXPECT_EQ(system_status()->flows[0].packets, 1u);
+    EXPECT_EQ(*receiver.at(memory + 0x2200 + 99), 'x');
 }
 
-TEST_F(FlowsByEngine, F2_ItIsAskedForNothingWhileItRuns)
+TEST_F(FlowsByEngine, F8_ItReachesNothingButMemoryOfDomainsWithASocket)
 {
-    send();
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
-    send();
-    EXPECT_FALSE(broker_is_woken()) << "it could do nothing about it";
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u);
-    engine_runs();
-    EXPECT_TRUE(broker_is_woken());
-    EXPECT_EQ(machine.exits(broker, BH_EXIT_REASON_IRQ_UNEXPECTED), 0u);
+    const uint64_t invalid = failed(BH_HYPERCALL_ERROR_INVALID_PARAMETERS);
+    const uint64_t from = memory + 0x100, to = memory + 0x2200;
+    EXPECT_EQ(copy(from, to, 0), invalid);
+    EXPECT_EQ(copy(from, to, 4097), invalid) << "more than a chunk";
+    EXPECT_EQ(copy(from, to, 100, broker), invalid) << "no socket";
+    EXPECT_EQ(copy(from, to, 100, control, broker), invalid);
+    EXPECT_EQ(copy(from, to, 100, 3), invalid) << "no domain";
+    EXPECT_EQ(copy(from, to, 100, control, ~uint64_t{0}), invalid);
+    for (const uint64_t wrong :
+         std::initializer_list<uint64_t>{memory - 1, memory - 100, uint64_t{0}, ~uint64_t{50}, device}) {
+        EXPECT_EQ(copy(wrong, to), invalid) << std::hex << wrong;
+        EXPECT_EQ(copy(from, wrong), invalid) << std::hex << wrong;
+    }
+    EXPECT_FALSE(zdma_is_busy());
+    ASSERT_EQ(copy(memory + 0xFF0, to, 4096), 0u);
+    EXPECT_LE(answer[0], 4096u) << "no more than lies contiguous";
+    EXPECT_GE(answer[0], 16u);
 }
 
-TEST_F(FlowsByEngine, F2_ATransferThatTheBusRefusesEndsItsConnection)
+TEST_F(FlowsByEngine, F2_ATransferThatTheBusRefusesIsSaidToHaveFailed)
 {
-    send();
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    ASSERT_EQ(copy(), 0u);
     mmio_write32(paddr(sample_engine_pa + 0x128 + 8), 0x2000); // more than there is in one piece
     engine_runs();
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    EXPECT_EQ(door().engine, DOOR_ENGINE_FAILED);
     EXPECT_EQ(system_status()->failed_transfers, 1u);
-    EXPECT_EQ(system_status()->flows[0].packets, 0u);
-    EXPECT_EQ(system_status()->flows[0].lost, 1u);
-    EXPECT_EQ(sender.received(1).operation, VSOCK_RESET);
-    EXPECT_EQ(receiver.received(2).operation, VSOCK_RESET) << "after the buffer that nothing came into";
-    EXPECT_EQ(sender.used(VSOCK_QUEUE_TX), 2u);
 }
 
-TEST_F(FlowsByEngine, F2_ABrokerThatEndsLeavesBuffersAloneUntilTheEngineIsDone)
+TEST_F(FlowsByEngine, F2_ABrokerThatEndsLeavesMemoryAloneOnlyWhenTheEngineIsDone)
 {
-    send();
-    ASSERT_EQ(next(), BH_BROKER_ANSWER_NOTHING);
+    ASSERT_EQ(copy(), 0u);
     machine.on_core(broker);
     EXPECT_EQ(domain_stop(domain_at(broker)), BH_DOMAIN_STATE_RUNNING);
     machine.on_core(linux_);
@@ -710,60 +867,6 @@ TEST_F(FlowsByEngine, F2_ABrokerThatEndsLeavesBuffersAloneUntilTheEngineIsDone)
     EXPECT_FALSE(flows_touch(domain_at(linux_)));
     EXPECT_FALSE(flows_touch(domain_at(control)));
     EXPECT_FALSE(zdma_interrupts());
-}
-
-TEST_F(FlowsByEngine, F2_TheBrokerSeesNobodysMemory)
-{
-    machine.on_core(broker);
-    machine.trap(esr_load(4, 1), BH_BROKER_WINDOW + sender.physical(memory));
-    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_CRASHED);
-}
-
-// A broker that waits for events.
-struct FlowsByEvent : Flows {
-    static constexpr uint64_t word = memory + 0x1004;
-
-    uint64_t ask(uint64_t where = word)
-    {
-        machine.on_core(broker);
-        return machine.hvc(BH_HYPERCALL_BROKER_NEXT, where);
-    }
-
-    uint32_t woken()
-    {
-        const uint64_t pa = placement_of(system_manifest(), domain_at(broker)->config, word, 4).pa.value;
-        uint32_t value;
-        std::memcpy(&value, &machine.page(pa & ~uint64_t{0xFFF})[pa & 0xFFF], sizeof value);
-        return value;
-    }
-};
-
-TEST_F(FlowsByEvent, F2_APacketIsAWordAndAnEventAndNoInterrupt)
-{
-    sender.start();
-    sender.give_buffers();
-    receiver.start();
-    receiver.give_buffers();
-    EXPECT_EQ(ask(), 0u);
-    EXPECT_EQ(woken(), 0u);
-    const uint32_t events = fake_barriers(FAKE_SEV);
-    sender.send(receiver, client, port, VSOCK_REQUEST);
-    EXPECT_EQ(woken(), 1u);
-    EXPECT_GT(fake_barriers(FAKE_SEV), events);
-    machine.on_core(broker);
-    EXPECT_FALSE(fake_gic_has_interrupt());
-    EXPECT_EQ(ask(), 0u);
-    settle();
-    EXPECT_EQ(receiver.used(VSOCK_QUEUE_RX), 1u);
-}
-
-TEST_F(FlowsByEvent, F2_TheWordIsTheBrokersOwn)
-{
-    const auto invalid = static_cast<uint64_t>(-static_cast<int64_t>(BH_HYPERCALL_ERROR_INVALID_PARAMETERS));
-    for (const uint64_t wrong : {word + 1, word + 2, memory - 4, memory + 0x100000, device, ~uint64_t{3}}) {
-        EXPECT_EQ(ask(wrong), invalid) << std::hex << wrong;
-    }
-    EXPECT_EQ(machine.status(broker).state, BH_DOMAIN_STATE_RUNNING);
 }
 
 } // namespace

@@ -24,6 +24,7 @@
 extern "C" {
 #include "console/console.h"
 #include "flow/flows.h"
+#include "memory/table_memory.h"
 #include "memory/window.h"
 #include "mpam/mpam_components.h"
 #include "mpam/mpam_labels.h"
@@ -172,6 +173,13 @@ extern "C" void *window_open(uint32_t, enum window, paddr_t page)
 
 extern "C" void window_close(uint32_t, enum window) {}
 
+extern "C" void *window_tables(uint32_t first, const struct color_range *, uint32_t count, uint64_t)
+{
+    alignas(BH_PAGE_BYTES) static char frames[BH_MAX_TABLE_FRAMES][BH_PAGE_BYTES];
+
+    return first + count <= BH_MAX_TABLE_FRAMES ? frames[first] : nullptr;
+}
+
 extern "C" void *window_sram(paddr_t first, uint32_t pages)
 {
     auto &bytes = board.memory[first.value];
@@ -238,6 +246,7 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
     fake_set_core_sysreg(0, SYSREG_ID_CNTFRQ_EL0, 62500000);
 
     system_init(&boot_handover);
+    table_memory_init(system_pool(), system_manifest());
     cpu_init_all();
     const manifest_platform &platform = system_manifest()->platform;
     console_init(&platform, system_manifest()->hypervisor.console_core, BH_ALL_DOMAINS);

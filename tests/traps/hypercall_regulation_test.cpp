@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <functional>
 #include <gtest/gtest.h>
 
 extern "C" {
@@ -190,7 +189,7 @@ TEST_F(HypercallRegulation, B8_WhatIsBadIsRefusedAndChangesNothing)
 {
     struct Bad {
         const char *what;
-        std::function<void(manifest_regulation &)> damage;
+        void (*damage)(manifest_regulation &);
         size_t offset; // of the field
     };
 #define AT(field) offsetof(manifest_regulation, field)

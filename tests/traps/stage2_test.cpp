@@ -31,7 +31,7 @@ std::vector<uint64_t> frames_of(uint64_t bits, uint64_t colors, uint64_t first, 
 
 Translation translate(uint32_t domain, uint64_t ipa)
 {
-    return walk(*system_pool(), domain_at(domain)->stage2.root, ipa);
+    return walk(*domain_at(domain)->stage2.pool, domain_at(domain)->stage2.root, ipa);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "memory/pool.h"
+#include "memory/table_memory.h"
 }
 
 struct Translation {
@@ -20,7 +21,8 @@ inline Translation walk(const struct pool &pool, paddr_t root, uint64_t input)
     uint64_t table = root.value;
     for (int level = 1; level <= 3; level++) {
         const int shift = 12 + 9 * (3 - level);
-        const auto *entries = static_cast<const uint64_t *>(pool_pointer(&pool, paddr(table)));
+        const auto *entries = static_cast<const uint64_t *>(
+            pool_pointer(table_memory_holding(&pool, paddr(table)), paddr(table)));
         const uint64_t descriptor = entries[input >> shift & 511];
         const uint64_t address = descriptor & 0xFFFFFFFFF000;
         if ((descriptor & 1) == 0) {

@@ -34,10 +34,9 @@ bool vgic_sysreg_access(struct vcpu *vcpu, uint32_t encoding, bool write, uint64
     return false; /* none: what a core has of GICv3's is undefined to a guest */
 }
 
-bool vgic_map_registers(const struct stage2 *stage2, struct pool *pool)
+bool vgic_map_registers(const struct stage2 *stage2)
 {
     const struct manifest_platform *platform = &stage2->manifest->platform;
 
-    return stage2_map_device(stage2, pool, platform->gicc_pa, paddr(platform->gicv_pa),
-                             BH_GICV2_INTERFACE_BYTES);
+    return stage2_map_device(stage2, platform->gicc_pa, paddr(platform->gicv_pa), BH_GICV2_INTERFACE_BYTES);
 }

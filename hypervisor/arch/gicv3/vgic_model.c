@@ -39,9 +39,8 @@ bool vgic_dist_send_sgi(struct vcpu *vcpu, uint64_t offset, uint32_t value)
     return false;
 }
 
-bool vgic_map_registers(const struct stage2 *stage2, struct pool *pool)
+bool vgic_map_registers(const struct stage2 *stage2)
 {
     (void)stage2;
-    (void)pool;
     return true; /* the virtual CPU interface is system registers */
 }

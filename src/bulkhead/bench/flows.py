@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bulkhead.config.flow_costs import CostPart, FlowCosts
+from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts
 from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_path
 from bulkhead.config.timing import MARKS
@@ -38,7 +38,7 @@ STATISTICS = ("min", "avg", "max", "median")
 Part = dict[str, int]
 Json = dict[str, Any]
 _OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
-    ("transport", "parse", "queue_insert", "find_earliest", "program_dma", "finalize", "queue_remove"), 1
+    ("transport", "parse", "find_earliest", "program_dma", "finalize"), 1
 )
 _APART = {"wake": "wake_by_interrupt"}  # parts that have another name with such a broker
 RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
@@ -218,7 +218,7 @@ def measured(flows: Json, calls: Json, on: str) -> Measured:
             found[name] = _engine(_of(seen, "engine"), call)
         elif name == "notify":
             found[name] = _in_unit(_of(sleeper, name), per_ns)
-        elif name not in (*MARKS, "hypervisor_call", "wake_by_interrupt"):
+        elif name not in (*MARKS, *LOCKED, "hypervisor_call", "wake_by_interrupt"):
             found[name] = _of(seen, name)
     return Measured(found, "ns" if on == MACHINE else "instructions")
 
@@ -228,6 +228,8 @@ def beyond(fresh: Mapping[str, Part], kept: FlowCosts) -> list[str]:
     (each change of EL2's code moves the largest values a little), each as a sentence."""
     found = []
     for name, part in kept.parts().items():
+        if name in LOCKED:
+            continue
         one = fresh[name]
         most = with_margin({"min": part.min or 0, "max": part.max})
         if one["max"] > most["max"] or one["min"] < most["min"]:

@@ -335,6 +335,33 @@ def _show_speeds(measured: Speeds) -> None:
         )
 
 
+@app.command("refill-bound")
+def refill_bound(
+    platform: Annotated[str, typer.Option(metavar="NAME", help="The board, with an MPU.")] = "stm32f767",
+    as_json: AsJson = False,
+) -> None:
+    """The most cycles of a refill of an MPU region by the microkernel, computed from its code; 1 if the
+    platform file says less, or a run has shown more."""
+    from bulkhead.bench.refill import measure
+
+    measured = measure(platform)
+    reasons = measured if isinstance(measured, list) else measured.reasons
+    if as_json:
+        own: dict[str, Any] = {} if isinstance(measured, list) else measured.json()
+        verdict = "error" if isinstance(measured, list) else "failed" if reasons else "ok"
+        print_json(
+            result_object("bench refill-bound", platform=platform, verdict=verdict, reasons=reasons, **own)
+        )
+    else:
+        if not isinstance(measured, list):
+            for row in measured.rows():
+                console().print(row, markup=False)
+        for reason in reasons:
+            complain(f"error: {reason}")
+    if reasons:
+        raise typer.Exit(1)
+
+
 @app.command("linux-boot")
 def linux_boot(
     runs: Annotated[int, typer.Option(min=1, max=100, help="How often; the worst counts.")] = 1,

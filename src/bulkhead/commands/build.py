@@ -17,6 +17,7 @@ from bulkhead.commands.options import (
     AsJson,
     Miscolor,
     Mislabel,
+    Misplace,
     Misprogram,
     Overrides,
     Seed,
@@ -57,6 +58,7 @@ def build(
     miscolor: Miscolor = None,
     mislabel: Mislabel = None,
     misprogram: Misprogram = None,
+    misplace: Misplace = None,
     on: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +72,9 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build a bootable image of a system."""
+    from bulkhead.commands.build_components import build_components
     from bulkhead.config.load import load_system
+    from bulkhead.config.load_components import has_components
     from bulkhead.planning.model import Hooks
 
     if on not in (None, QEMU, BOARD):
@@ -78,8 +82,14 @@ def build(
     refuse_no_file(output, "--output")
     raw = output is not None and output.suffix in RAW_SUFFIXES
     on = on or (BOARD if raw else QEMU)
+    if has_components(system):
+        _refuse_of_domains(raw=raw, miscolor=miscolor, mislabel=mislabel, misprogram=misprogram)
+        build_components(
+            system, tuple(overrides or ()), output, on=on, unprotected=unprotected, as_json=as_json
+        )
+        return
     loaded = load_system(system, overrides or (), unprotected=unprotected, emulated=on == QEMU)
-    hooks = Hooks(miscolor, mislabel, misprogram)
+    hooks = Hooks(miscolor, mislabel, misprogram, misplace)
     built, reasons = _build(loaded, seed, hooks, in_place=not raw, board=on == BOARD)
     image = None
     if built is not None:
@@ -113,6 +123,15 @@ def build(
                 "these domains have no budget in this image"
                 + (" (for the board: --on board)" if on == QEMU else "")
             )
+
+
+def _refuse_of_domains(*, raw: bool, **hooks: str | None) -> None:
+    """Options that mean nothing for a system of components."""
+    if raw:
+        raise typer.BadParameter("a system of components is an ELF file", param_hint="--output")
+    for name, value in hooks.items():
+        if value is not None:
+            raise typer.BadParameter("is for systems of domains", param_hint=f"--{name}")
 
 
 def _without_budget(loaded: Loaded) -> list[str]:

@@ -89,11 +89,10 @@ def check_file(
 
 
 def _check_components(file: str, overrides: list[str] | tuple[str, ...], *, unprotected: bool) -> Checked:
-    from bulkhead.commands.check_components import UNCHECKED, check_components
+    from bulkhead.commands.check_components import check_components
 
-    loaded, found, problems = check_components(file, overrides, unprotected=unprotected)
-    unchecked = () if problems else (UNCHECKED,)
-    return Checked(loaded, None, problems, (), unchecked, found)
+    loaded, found, problems, unchecked = check_components(file, overrides, unprotected=unprotected)
+    return Checked(loaded, None, problems, (), () if problems or not unchecked else (unchecked,), found)
 
 
 def plan_file(
@@ -186,6 +185,7 @@ def _promised(plan: Plan) -> dict[str, Any]:
         "cores_left": sorted(set(range(plan.platform.cores.count)) - cores),
         "shares": [asdict(row) for row in rows_of(plan)],
         "bandwidth": _bandwidth(admission_of(plan.system, plan.platform)),
+        "stage2_tables": _tables_json(plan),
         "flows": None if plan.flows is None else flows_json(plan.flows),
     }
 
@@ -274,6 +274,7 @@ def show_usage(title: str, plan: Plan) -> None:
     table.add_row("left", ", ".join(left) or "none", _colors_left(plan, usage), "", "", "", "", "")
     console().print(table)
     _show_shares(plan)
+    _show_tables(plan)
     for name, devices in unconfined_names(plan).items():
         if devices:
             text = f"trusted: {name} reaches all memory with the DMA of {', '.join(devices)}"
@@ -302,6 +303,45 @@ def _show_shares(plan: Plan) -> None:
         cells = (row.owner, row.resource, row.asked, row.control, row.got, row.note)
         table.add_row(*(Text(cell) for cell in cells))
     console().print(table)
+
+
+def _show_tables(plan: Plan) -> None:
+    """Which memory answers the specification of each region, and what is left of that."""
+    from rich.table import Table
+
+    from bulkhead.planning.table_memory import INDEPENDENCE, WHERE
+    from bulkhead.units import size_text
+
+    if plan.tables is None:
+        return
+    table = Table(title="stage-2 tables", title_justify="left")
+    for heading in ("domain", "memory", "spec", "tables in", "take", "other domains"):
+        table.add_column(heading, no_wrap=heading == "domain")
+    tables = plan.tables.plan
+    for row in tables.regions:
+        table.add_row(
+            row.domain,
+            f"{size_text(row.bytes)} at {row.at:#x}",
+            ", ".join(row.spec),
+            WHERE[row.where] + (", past the caches" if tables.past_caches(row) else ""),
+            size_text(row.node_bytes),
+            INDEPENDENCE[row.independence],
+        )
+    console().print(table)
+    for resource in tables.resources:
+        held = ", ".join(f"{name} {size_text(nbytes)}" for name, nbytes in resource.holders)
+        text = f"{resource.name}: {size_text(resource.left)} of {size_text(resource.limit)} left"
+        console().print(text + (f"; {held}" if held else ""))
+
+
+def _tables_json(plan: Plan) -> dict[str, Any] | None:
+    if plan.tables is None:
+        return None
+    tables = plan.tables.plan
+    return {
+        "regions": [asdict(one) | {"past_caches": tables.past_caches(one)} for one in tables.regions],
+        "resources": [asdict(one) for one in tables.resources],
+    }
 
 
 def _demand_note(one: Demand) -> str:

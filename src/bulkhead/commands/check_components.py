@@ -19,28 +19,31 @@ if TYPE_CHECKING:
     from bulkhead.mxu.costs import Cost
     from bulkhead.mxu.model import Admission, Job
 
-UNCHECKED = "images of components: this version does not build them"
 INDEPENDENCE = ("no", "in part", "fully")  # enum mxu_independence
 
 
 def check_components(
     file: str, overrides: Sequence[str], *, unprotected: bool
-) -> tuple[LoadedComponents, Admission | None, tuple[Problem, ...]]:
-    """The file, what was admitted if it can be asked for, and everything that is wrong."""
+) -> tuple[LoadedComponents, Admission | None, tuple[Problem, ...], str | None]:
+    """The file, what was admitted if it can be asked for, everything that is wrong, what was not checked."""
     from bulkhead.config.load_components import load_components
+    from bulkhead.microkernel.images_here import sizes_here
     from bulkhead.mxu.admit import admit
 
     loaded = load_components(file, overrides, unprotected=unprotected)
     if loaded.system is None or loaded.platform is None:
-        return loaded, None, loaded.problems
-    found = admit(loaded.system, loaded.platform)
-    return loaded, found, tuple(loaded.locate(finding) for finding in found.findings)
+        return loaded, None, loaded.problems, None
+    sizes, wrong, unchecked = sizes_here(loaded)
+    found = admit(loaded.system, loaded.platform, sizes)
+    problems = tuple(loaded.locate(finding) for finding in (*wrong, *found.findings))
+    return loaded, found, problems, unchecked
 
 
 def components_json(found: Admission) -> dict[str, Any]:
     return {
         "checker": "mmu" if found.checker.mmu else "mpu",
         "eviction": None if found.checker.mmu else found.checker.policy_name,
+        "refill": None if found.checker.mmu else _refill(found),
         "components": [
             {
                 "name": name,
@@ -89,6 +92,15 @@ def components_json(found: Admission) -> dict[str, Any]:
             for one in found.resources
         ],
     }
+
+
+def _refill(found: Admission) -> dict[str, Any]:
+    """Cycles of a refill: the file's figure, the computed bound if there is one, what admission takes."""
+    from bulkhead.mxu.costs import refill_cycles
+
+    mpu = found.platform.cores.mpu
+    assert mpu is not None
+    return {"file": mpu.fault, "bound": mpu.bound, "admitted": refill_cycles(found.platform)}
 
 
 def show_components(title: str, found: Admission) -> None:
@@ -189,6 +201,10 @@ def _left(found: Admission) -> Table:
 
 
 def _show_sources(found: Admission) -> None:
+    from bulkhead.mxu.costs import refill_figures
+
     sources = [source for one in found.served if one.cost is not None for source in one.cost.sources]
+    if not found.checker.mmu:
+        console().print(f"  {refill_figures(found.platform)}", markup=False)
     for source in dict.fromkeys(sources):
         console().print(f"  {source}", style="dim", markup=False)

@@ -56,19 +56,26 @@ def experiment(
     small: Annotated[
         bool, typer.Option("--quick", help="Fewer points and seeds, as the file says.", show_default=False)
     ] = False,
+    large: Annotated[
+        bool,
+        typer.Option("--full", help="As much as was published; takes hours.", show_default=False),
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also run points that are done.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List experiments, or run one: all rows, a table, plots and a page."""
     from bulkhead.experiments.model import BadExperiment, BadSetting, load_experiment
-    from bulkhead.experiments.override import quick, with_seeds, with_settings
+    from bulkhead.experiments.override import full, quick, with_seeds, with_settings
     from bulkhead.experiments.runner import PointFailed
 
     if name is None:
         _list(as_json)
         return
+    if small and large:
+        raise typer.BadParameter("--quick and --full are two sizes")
     given = [
         *(("--quick",) if small else ()),
+        *(("--full",) if large else ()),
         *(word for s in settings or () for word in ("--set", s)),
         *(w for o in only or () for w in ("--only", o)),
         *(("--seeds", str(seeds)) if seeds is not None else ()),
@@ -76,7 +83,8 @@ def experiment(
     begin = time.monotonic()
     try:
         loaded = load_experiment(name)
-        what = with_seeds(with_settings(quick(loaded) if small else loaded, settings or ()), seeds)
+        sized = quick(loaded) if small else full(loaded) if large else loaded
+        what = with_seeds(with_settings(sized, settings or ()), seeds)
         found = _run(what, only or (), jobs, again, ["./bulkhead", "experiment", name, *given])
     except BadSetting as error:
         raise typer.BadParameter(str(error)) from error

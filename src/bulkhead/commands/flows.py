@@ -92,7 +92,8 @@ def min_period(
     senders: Annotated[int, typer.Option(min=1, max=32, help="Domains whose queues the broker has.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """The smallest period of one flow alone whose deadline is its period."""
+    """The smallest period of one flow alone whose deadline is its period: without control packets, and with
+    contiguous buffers of a chunk at least."""
     from bulkhead.flows import analysis
 
     command = "flows min-period"
@@ -114,10 +115,13 @@ def min_period(
             "chunk": chunk_bytes,
             "senders": senders,
         }
+        asked["transfers"] = -(-packet // chunk_bytes)
+        asked["flow_model"] = used.flow_model
         asked["costs_assumed"] = used.flow_costs.assumed
         print_json(result_object(command, platform=used.name, verdict="ok", period_ns=found, **asked))
         return
-    console().print(f"{found} ns ({found / 1000:.3f} us)")
+    count = -(-packet // chunk_bytes)
+    console().print(f"{found} ns ({found / 1000:.3f} us), {used.flow_model}, transfers by chunk: {count}")
     _say_assumed(used.flow_costs)
 
 
@@ -190,6 +194,7 @@ def _sweep_json(what: Sweep, swept: Swept, used: Platform, files: list[str]) -> 
         bytes_per_s=what.bytes_per_s,
         chunk=what.chunk_bytes,
         sets=what.sets,
+        flow_model=used.flow_model,
         costs_assumed=used.flow_costs.assumed,
         analysis_us=asdict(swept.took),
         rows=[point.json() for point in swept.points],

@@ -27,8 +27,8 @@ SLACK_MEANING = (
 
 def flows_json(planned: FlowPlan) -> dict[str, Any]:
     """The plan, and the tasks that were tested, so that anyone can test them again."""
-    model = planned.model
-    tasks = zip(model.members, model.make().tasks(), strict=True)
+    model, made = planned.model, planned.model.make()
+    tasks = zip(model.members, made.tasks(), strict=True)
     return {
         "broker": {
             "cpu": planned.cpu,
@@ -40,7 +40,11 @@ def flows_json(planned: FlowPlan) -> dict[str, Any]:
             if planned.register is None
             else {"value": planned.register.value, "bytes_per_s": planned.register.bytes_per_s},
             "senders": len(model.domains),
-            "transfer_half_ns": model.make().dma_fixed,
+            "flow_model": model.costs.path,
+            "transfer_half_ns": made.dma_fixed,
+            "transfer_bytes": made.chunk_bytes,
+            "lead_half_ns": made.lead[0],
+            "lead_bytes": made.lead[1],
         },
         "flows": [
             {

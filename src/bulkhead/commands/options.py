@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperArgument, TyperOption
@@ -35,29 +35,23 @@ Unprotected = Annotated[
     bool, typer.Option("--unprotected", help="The same system with isolation and regulation off.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+def _witness_test(does: str, metavar: str = "DOMAIN") -> Any:
+    """An option that makes a system wrong, which a witness has to find."""
+    return typer.Option(metavar=metavar, help=f"{does}: a test of the witnesses.", show_default=False)
+
+
 Miscolor = Annotated[
     str | None,
-    typer.Option(
-        metavar="DOMAIN[:PAGE]",
-        help="Put one granule (one frame or more) into a wrong color: a test of the witnesses.",
-        show_default=False,
-    ),
+    _witness_test("Put one granule (one frame or more) into a wrong color", "DOMAIN[:PAGE]"),
 ]
-Mislabel = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DOMAIN",
-        help="Give the domain and a neighbour each other's MPAM labels: a test of the witnesses.",
-        show_default=False,
-    ),
-]
+Mislabel = Annotated[str | None, _witness_test("Give the domain and a neighbour each other's MPAM labels")]
 Misprogram = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DOMAIN",
-        help="Program MPAM components with a neighbour's settings for the domain: a test of the witnesses.",
-        show_default=False,
-    ),
+    str | None, _witness_test("Program MPAM components with a neighbour's settings for the domain")
+]
+Misplace = Annotated[
+    str | None, _witness_test("Put stage-2 tables of the domain where its `spec` does not say")
 ]
 Seed = Annotated[int, typer.Option(min=0, max=(1 << 63) - 1, help="Seed of all randomness.")]
 

@@ -6,13 +6,17 @@ Reads the directories that `bulkhead run` left; runs nothing and changes none of
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bulkhead.commands.options import AsJson
 from bulkhead.commands.output import complain, console, print_json, result_object
+
+PAGE = "report.html"
 
 
 def register(app: typer.Typer) -> None:
@@ -33,6 +37,38 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Show runs in the terminal and write a page that compares them."""
+    from bulkhead.report.components import is_components_run
+
+    make = _of_components if all(is_components_run(path) for path in runs) else _of_domains
+    made = make(runs)
+    page = output or made.page
+    errors = made.errors or _written(page, made.write)
+    if as_json:
+        verdict = "error" if errors else "ok"
+        files = [] if errors else [str(page)]
+        print_json(result_object("report", verdict=verdict, reasons=errors, runs=made.results, files=files))
+    else:
+        made.show()
+        for text in errors:
+            complain(f"error: {text}")
+        if not errors:
+            console().print(f"report: {page}")
+    if errors:
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Report:
+    """Of runs of one kind: what to print, and how to write their page."""
+
+    results: list[dict[str, Any]]
+    show: Callable[[], None]
+    write: Callable[[Path], None]
+    page: Path  # where nothing else is asked for
+    errors: list[str]
+
+
+def _of_domains(runs: list[Path]) -> _Report:
     from bulkhead.report.html import write_html
     from bulkhead.report.load import NotARun, Run, load_run
     from bulkhead.report.terminal import show_run
@@ -44,28 +80,34 @@ def report(
             loaded.append(load_run(path))
         except NotARun as error:
             errors.append(str(error))
-    page = output or (loaded[-1].directory.parent / "report.html" if loaded else Path("report.html"))
-    if not errors:
-        try:
-            page.parent.mkdir(parents=True, exist_ok=True)
-            write_html(loaded, page)
-        except OSError as error:
-            errors.append(f"{page}: cannot be written: {error.strerror}")
-    if as_json:
-        result = result_object(
-            "report",
-            verdict="error" if errors else "ok",
-            reasons=errors,
-            runs=[run.report for run in loaded],
-            files=[] if errors else [str(page)],
-        )
-        print_json(result)
-    else:
+
+    def show() -> None:
         for run in loaded:
             show_run(run)
-        for text in errors:
-            complain(f"error: {text}")
-        if not errors:
-            console().print(f"report: {page}")
-    if errors:
-        raise typer.Exit(1)
+
+    page = loaded[-1].directory.parent / PAGE if loaded else Path(PAGE)
+    return _Report([run.report for run in loaded], show, lambda file: write_html(loaded, file), page, errors)
+
+
+def _of_components(runs: list[Path]) -> _Report:
+    """Of systems of components: their page has jobs and memory."""
+    from bulkhead.report.components import read_run, show_components_run, write_components_page
+
+    found = [read_run(path) for path in runs]
+
+    def show() -> None:
+        for directory, result, _ in found:
+            show_components_run(directory, result)
+
+    page = found[-1][0].parent / PAGE
+    results = [result for _, result, _ in found]
+    return _Report(results, show, lambda file: write_components_page(found, file), page, [])
+
+
+def _written(page: Path, write: Callable[[Path], None]) -> list[str]:
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        write(page)
+    except OSError as error:
+        return [f"{page}: cannot be written: {error.strerror}"]
+    return []

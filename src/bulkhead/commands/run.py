@@ -21,6 +21,7 @@ from bulkhead.commands.options import (
     AsJson,
     Miscolor,
     Mislabel,
+    Misplace,
     Misprogram,
     Overrides,
     Seed,
@@ -73,6 +74,7 @@ def run(
     miscolor: Miscolor = None,
     mislabel: Mislabel = None,
     misprogram: Misprogram = None,
+    misplace: Misplace = None,
     seed: Seed = 0,
     overrides: Overrides = None,
     as_json: AsJson = False,
@@ -112,10 +114,33 @@ def run(
     ] = True,
 ) -> None:
     """Run a system, with its console attached; 0 if every promise held, 1 and the reasons if not."""
+    from bulkhead.commands.run_components import Options as ComponentOptions
+    from bulkhead.commands.run_components import run_components
     from bulkhead.config.load import load_system
+    from bulkhead.config.load_components import has_components
     from bulkhead.run.target import MACHINE, QEMU, Options
 
     _refuse_wrong_usage(on, observe, icount is True, boot, solo)
+    if has_components(system):
+        _refuse_of_domains(
+            observe=observe, miscolor=miscolor, mislabel=mislabel, misprogram=misprogram, solo=solo
+        )
+        result = run_components(
+            system,
+            ComponentOptions(
+                on=on,
+                for_ns=None if for_ is None else _time(for_),
+                unprotected=unprotected,
+                overrides=tuple(overrides or ()),
+                timeout_s=timeout,
+                directory=directory,
+                page=page,
+                as_json=as_json,
+                repeat=words_given(context, SHOWN_ONLY),
+            ),
+        )
+        _end(result, as_json=as_json)
+        return
     loaded = load_system(system, tuple(overrides or ()), unprotected=unprotected, emulated=on == QEMU)
     options = Options(
         observe=observe and on == QEMU,
@@ -124,6 +149,7 @@ def run(
         miscolor=miscolor,
         mislabel=mislabel,
         misprogram=misprogram,
+        misplace=misplace,
         seed=seed,
         icount=on == QEMU and _counted(icount, observe, loaded),
         boot=boot,
@@ -136,10 +162,21 @@ def run(
     _refuse_uncounted(loaded, options)
     print_problems(loaded.notices, kind="notice")
     result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json, solo=solo)
+    _end(result, as_json=as_json)
+
+
+def _end(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(result)
     if result["verdict"] != "ok":
         raise typer.Exit(1)
+
+
+def _refuse_of_domains(**given: object) -> None:
+    """Options that mean nothing for a system of components."""
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter("is for systems of domains", param_hint=f"--{name}")
 
 
 def _say_mechanism(loaded: Loaded, *, unprotected: bool) -> None:
@@ -209,12 +246,16 @@ def _refuse_uncounted(loaded: Loaded, options: Options) -> None:
 
 def _duration(text: str | None, loaded: Loaded, *, simulated: bool) -> int | None:
     """What the command says, else what the system file says."""
+    if text is None:
+        return loaded.system.run.duration(simulated=simulated) if loaded.system is not None else None
+    return _time(text)
+
+
+def _time(text: str) -> int:
     from pydantic import TypeAdapter, ValidationError
 
     from bulkhead.config.quantity import Nanoseconds
 
-    if text is None:
-        return loaded.system.run.duration(simulated=simulated) if loaded.system is not None else None
     try:
         return TypeAdapter[int](Nanoseconds).validate_python(text)
     except ValidationError as error:
@@ -272,6 +313,7 @@ def _name(loaded: Loaded, options: Options) -> str:
         + ("-miscolored" if options.miscolor else "")
         + ("-mislabelled" if options.mislabel else "")
         + ("-misprogrammed" if options.misprogram else "")
+        + ("-misplaced" if options.misplace else "")
     )
     return loaded.system.name + kind
 

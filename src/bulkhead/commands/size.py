@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,13 +29,18 @@ if TYPE_CHECKING:
 
 # Directories whose objects make the hypervisor; generated headers are not counted as written.
 WRITTEN = ("core", "hypervisor")
-# What EL2 keeps of flows, by structure: core/flow_exchange.h, core/vsock_device.h, the statistics page.
+# What is kept of flows, by structure: EL2's door and devices and the statistics page; the broker's exchange.
 FLOW_STRUCTURES = {
-    "of each flow": ("flow_path", "status_flow"),
-    "of each domain with a socket": ("vsock_device", "guest_memory"),
-    "of the broker": ("flow_exchange",),
+    "of each flow": ("door_flow", "status_flow"),
+    "of each domain with a socket": ("socket_device",),
+}
+BROKER_STRUCTURES = {
+    "of each flow": ("flow_path",),
+    "of each domain with a socket": ("vsock_device",),
+    "of all": ("flow_exchange",),
 }
 BROKER = Path("guests") / "broker.elf"
+START_SECTION = ".text_start"  # what runs at a guest's start and for its messages (guest.ld)
 
 
 def section_sizes(elf: Path) -> dict[str, int]:
@@ -85,13 +91,30 @@ def structure_sizes(elf: Path, names: set[str]) -> dict[str, int]:
 
 
 def flow_sizes(tree: Path) -> dict[str, dict[str, int]]:
-    """What flows take: the sections of the broker's program, and bytes at EL2 by what they are of."""
+    """What flows take: sections of the broker, and bytes at EL2 and in the broker by what they are of."""
     from bulkhead.package.program import FILES
 
     hypervisor = next(iter(sorted(tree.glob(f"hypervisor/*/{FILES['full']}"))))
-    sizes = structure_sizes(hypervisor, {name for names in FLOW_STRUCTURES.values() for name in names})
-    at_el2 = {what: sum(sizes[name] for name in names) for what, names in FLOW_STRUCTURES.items()}
-    return {"broker": section_sizes(tree / BROKER), "bytes_at_el2": at_el2}
+    return {
+        "broker": _broker_sizes(tree / BROKER),
+        "bytes_at_el2": _summed(hypervisor, FLOW_STRUCTURES),
+        "bytes_in_broker": _summed(tree / BROKER, BROKER_STRUCTURES),
+    }
+
+
+def _broker_sizes(elf: Path) -> dict[str, int]:
+    """Of its text, what runs at its start alone is apart: it takes no place in a cache beside the rest."""
+    from elftools.elf.elffile import ELFFile
+
+    sizes = section_sizes(elf)
+    with elf.open("rb") as file:
+        sections = [section for section in ELFFile(file).iter_sections() if section.name == START_SECTION]
+    return {"text after the start": sizes["text"] - sum(one["sh_size"] for one in sections), **sizes}
+
+
+def _summed(elf: Path, structures: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+    sizes = structure_sizes(elf, {name for names in structures.values() for name in names})
+    return {what: sum(sizes[name] for name in names) for what, names in structures.items()}
 
 
 def compiled_sources(tree: Path) -> list[Path]:
@@ -158,6 +181,8 @@ def _show_flows(console: Console, flows: dict[str, dict[str, int]]) -> None:
         table.add_row(f"{kind} of the broker's program", f"{nbytes:,}")
     for what, nbytes in flows["bytes_at_el2"].items():
         table.add_row(f"{what}, at EL2", f"{nbytes:,}")
+    for what, nbytes in flows["bytes_in_broker"].items():
+        table.add_row(f"{what}, in the broker", f"{nbytes:,}")
     console.print(table)
 
 

@@ -7,7 +7,7 @@ Field names are the names of the file; what is optional has its default here and
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -58,11 +58,26 @@ Spec = Annotated[
         {"anyOf": [{"enum": list(SPECS)}, {"type": "array", "items": {"enum": list(SPECS)}}], "default": []}
     ),
 ]
+ParameterName = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,10}$")]
+Parameter = Annotated[int, Field(ge=0, le=(1 << 32) - 1)]
+Control = Literal["console", "clean-cache", "flush-check", "lock-ways", "end"]
+App = Literal["adversary", "cnn", "duktape", "patterns", "sqlite"]
 Eviction = Literal["round-robin", "random", "bit-plru"]
 
 
 class ComponentImage(Model):
-    elf: Text
+    """What is linked: an object or archive, files in C that are compiled for the board, or an application of
+    microkernel/programs/apps."""
+
+    elf: Text | None = None
+    source: tuple[Text, ...] = ()
+    app: App | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if sum((self.elf is not None, bool(self.source), self.app is not None)) != 1:
+            raise problem("conflict", "has none of elf, source and app, or more than one", "one of them")
+        return self
 
 
 class Allocation(Model):
@@ -95,10 +110,12 @@ class Phase(Model):
 class Component(Model):
     name: Name
     image: ComponentImage
+    params: dict[ParameterName, Parameter] = {}  # numbers that the program has names for
     spec: Spec = ()  # of data and heap, and of calls that know none
     stack: Bytes | None = None  # [the board's]
     data: Bytes | None = None  # .data and .bss [as much as the board has room for]
     heap: Bytes | None = None  # of malloc() [none]
+    heap_spec: Spec | None = None  # of the heap alone [`spec`]
     memory: tuple[Allocation, ...] = ()
     period: Nanoseconds | None = (
         None  # of its job [none: it runs when it is called, or when nobody else does]
@@ -109,6 +126,11 @@ class Component(Model):
     )
     phases: tuple[Phase, ...] = ()  # of a job [one, which accesses everything]
     channels: tuple[Name, ...] = ()  # components that it calls
+    priority: Annotated[int, Field(ge=0, le=255)] | None = (
+        None  # 0 goes first [the shorter the period, the sooner]
+    )
+    expect: Literal["killed"] | None = None  # what a run has to show of it [that it lives]
+    controls: tuple[Control, ...] = ("console",)  # hardware that it may control by calls of the kernel
 
 
 class Hardware(Model):
@@ -117,6 +139,9 @@ class Hardware(Model):
     system_regions: Annotated[int, Field(ge=1, le=7)] | None = None  # MPU: the kernel's in each component [2]
     eviction: Eviction | None = None  # MPU: which dynamic region a miss evicts [round-robin]
     region: Annotated[Bytes, AfterValidator(_region_size)] | None = None  # MPU: the largest dynamic one [any]
+    page: Annotated[Bytes, AfterValidator(_region_size)] | None = (
+        None  # MMU: the largest entry that is not locked [any]
+    )
     locked_entries: Annotated[int, Field(ge=0, le=64)] | None = (
         None  # MMU: of the TLB [all that can be locked]
     )
@@ -125,8 +150,12 @@ class Hardware(Model):
 
 
 MPU_KEYS = ("system_regions", "eviction", "region")
-MMU_KEYS = ("locked_entries", "ocm", "locked_ways")
+MMU_KEYS = ("page", "locked_entries", "ocm", "locked_ways")
 SYSTEM_REGIONS = 2  # code and timer (X4)
+
+
+class ComponentRun(Model):
+    for_: Nanoseconds | None = Field(None, alias="for")  # [until it is interrupted]
 
 
 class ComponentSystem(Model):
@@ -135,6 +164,7 @@ class ComponentSystem(Model):
     platform: Text
     hardware: Hardware = Hardware()
     components: tuple[Component, ...] = Field(min_length=1)
+    run: ComponentRun = ComponentRun()
 
     def component(self, name: str) -> Component | None:
         return next((one for one in self.components if one.name == name), None)

@@ -68,6 +68,9 @@ def _one_mechanism(system: System, key: str, bits: tuple[int, ...] | None, on: b
             for index, domain in enumerate(system.domains)
         ),
     ]
+    if key == "llc" and system.hypervisor.tables.colors is not None:
+        tables = Colored(colors=system.hypervisor.tables.colors)
+        owners.append(("memory for stage-2 tables", ("hypervisor", "tables"), tables, frozenset()))
     what = "LLC" if key == "llc" else "bank"
     for _, path, promise, _ in owners:
         yield from _range(path, promise, None if bits is None else 1 << len(bits), what)

@@ -30,6 +30,7 @@ from bulkhead.units import percent_text, size_text
 MOST_COMPONENTS = 8  # beside memory manager and scheduler
 MOST_NAME = 11
 MOST_CALLS = 4
+MOST_MEMORY = 64  # that a description lists: memory and heaps of all components
 RESERVED_COMPONENTS = ("kernel", "manager", "scheduler", "system")
 
 Findings = Iterator[Finding]
@@ -41,10 +42,11 @@ def check_components(system: ComponentSystem, platform: Platform) -> list[Findin
     if kernel is None or (platform.cores.mpu is None and platform.cores.tlb is None):
         cause = f"platform '{platform.name}' does not say where the microkernel has its components"
         return [Finding(("platform",), "not-on-platform", cause, "a platform with a section `microkernel`")]
-    findings = [*_hardware(system, platform), *_names(system), *_processor(system)]
+    findings = [*_hardware(system, platform), *_names(system), *_listed(system), *_processor(system)]
     for index, component in enumerate(system.components):
         at: KeyPath = ("components", index)
-        findings += check_image(at, Image(elf=component.image.elf))
+        if component.image.elf is not None:
+            findings += check_image(at, Image(elf=component.image.elf))
         findings += _memory(at, component, kernel)
         findings += _phases(at, component, platform)
         findings += _times(at, component)
@@ -71,9 +73,14 @@ def _hardware(system: ComponentSystem, platform: Platform) -> Findings:
             cause = f"is less than a frame of {size_text(frame)}"
             yield Finding(("hardware", "region"), "out-of-range", cause, f"{size_text(frame)} or more")
         return
+    entries = platform.microkernel.entries if platform.microkernel is not None else ()
+    if hardware.page is not None and hardware.page not in entries:
+        cause = f"the MMU of '{platform.name}' has no entries of {size_text(hardware.page)}"
+        yield Finding(("hardware", "page"), "out-of-range", cause, ", ".join(map(size_text, entries)))
+    own_ocm = platform.microkernel.own_ocm if platform.microkernel is not None else 0
     limits = {
         "locked_entries": tlb.l2.lockable if tlb is not None and tlb.l2 is not None else 0,
-        "ocm": platform.ocm.size if platform.ocm is not None else 0,
+        "ocm": platform.ocm.size - own_ocm if platform.ocm is not None else 0,
         "locked_ways": l2.lockable_ways if l2 is not None else 0,
     }
     for key, most in limits.items():
@@ -105,15 +112,36 @@ def _names(system: ComponentSystem) -> Findings:
         seen.setdefault(component.name, index)
 
 
+def _listed(system: ComponentSystem) -> Findings:
+    listed = sum(len(one.memory) + (one.heap is not None) for one in system.components)
+    if listed > MOST_MEMORY:
+        cause = f"have {listed} pieces of memory together, heaps included"
+        yield Finding(("components",), "limit", cause, f"at most {MOST_MEMORY}")
+    for index, component in enumerate(system.components):
+        by_hash: dict[int, str] = {}
+        for number, one in enumerate(component.memory):
+            other = by_hash.setdefault(_hash(one.name), one.name)
+            if other != one.name:
+                path: KeyPath = ("components", index, "memory", number, "name")
+                cause = f"'{one.name}' is found by the same hash as '{other}' (rt_memory())"
+                yield Finding(path, "bad-name", cause, "another name")
+
+
+def _hash(name: str) -> int:
+    """manager_hash() of microkernel/include/microkernel/manager.h: FNV-1a."""
+    value = 2166136261
+    for byte in name.encode():
+        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value
+
+
 def _memory(at: KeyPath, component: Component, kernel: Microkernel) -> Findings:
     seen: dict[str, int] = {}
     for key in ("stack", "data"):
         size = getattr(component, key)
-        if size is not None and size > kernel.data_most:
-            cause = f"has no room on this board: a component's place is {size_text(kernel.data_most)}"
-            yield Finding(
-                (*at, key), "out-of-range", cause, f"at most {size_text(kernel.data_most)}; memory[] for more"
-            )
+        if size is not None and size > kernel.frames.size:
+            cause = f"is more than there is: {size_text(kernel.frames.size)} from {kernel.frames.at:#x} on"
+            yield Finding((*at, key), "memory-exhausted", cause, f"at most {size_text(kernel.frames.size)}")
         if size is not None and size % kernel.frame:
             cause = f"{size} bytes are not whole frames"
             yield Finding((*at, key), "unaligned", cause, f"a multiple of {size_text(kernel.frame)}")

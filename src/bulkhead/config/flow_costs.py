@@ -8,9 +8,9 @@ platform.py puts these sections in their places; planning/flows.py and planning/
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from bulkhead.config.base import Text
 from bulkhead.config.quantity import (
@@ -27,6 +27,11 @@ from bulkhead.config.timing import MARKS, Section, Sourced
 
 MAX_COST_NS = 1 << 24  # core/flow.h
 MOST_POINTS, MOST_ROWS = 16, 64  # of what EL2 is told: schema/manifest.yaml
+
+# How packets go, and so which parts there are: with locks, as F5 was published, or through a broker that does
+# all of it in one thread. In the order of `enum flow_model` of core/flow.h.
+FlowPath = Literal["published", "single-thread"]
+PATHS: tuple[FlowPath, ...] = ("published", "single-thread")
 
 CostNs = Annotated[
     int, BeforeValidator(whole(TIME_UNITS, "940 ns", "ns", 0, MAX_COST_NS)), quantity_schema("940 ns")
@@ -54,16 +59,17 @@ class CostPart(Section):
 
 
 class FlowCosts(Sourced):
-    """Every part of the path of a packet through the broker, by the table of F5."""
+    """Every part of the path of a packet through the broker, by the table of F5. Those of queues with locks
+    may be left out where the broker has none."""
 
     assumed: Text | None = None  # these are not measured on this platform: where they were, for every report
     hypervisor_call: CostPart  # HC: entry and exit
     transport: CostPart  # PT
     parse: CostPart  # PP
-    queue_lock: CostPart  # QL
-    queue_insert: CostPart  # QI
-    find_place: CostPart  # QA, for each packet in the queue
-    queue_remove: CostPart  # QR
+    queue_lock: CostPart | None = None  # QL
+    queue_insert: CostPart | None = None  # QI
+    find_place: CostPart | None = None  # QA, for each packet in the queue
+    queue_remove: CostPart | None = None  # QR
     find_earliest: CostPart  # PS, for each domain
     program_dma: CostPart  # PD
     finalize: CostPart  # FT, with the IPI
@@ -72,12 +78,28 @@ class FlowCosts(Sourced):
     # Of a broker that slept, from a packet's insertion to the look at the queues; not in F5's table.
     wake: CostPart = CostPart.model_validate(dict.fromkeys(("min", "avg", "max", "median"), "0 ns"))
     wake_by_interrupt: CostPart | None = None  # the same of one that waits for an interrupt, not for an event
+    _path: FlowPath = PrivateAttr("published")  # `flow_model` of the platform's file
+
+    @property
+    def path(self) -> FlowPath:
+        """Which of the two analyses these are for."""
+        return self._path
+
+    def on_path(self, path: FlowPath) -> FlowCosts:
+        """The same for an analysis. Raises the error of a file that lacks a part."""
+        if path == "published":
+            missing = [name for name in LOCKED if getattr(self, name) is None]
+            if missing:
+                cause = f"has no {', '.join(missing)}, and packets go through queues with locks"
+                raise problem("missing-key", cause, "these parts, or `flow_model: single-thread`")
+        found = self.model_copy()
+        found._path = path
+        return found
 
     def parts(self) -> dict[str, CostPart]:
-        found = {name: getattr(self, name) for name in _part_names()}
-        if self.wake_by_interrupt is not None:
-            found["wake_by_interrupt"] = self.wake_by_interrupt
-        return found
+        """Those that there are."""
+        named = {name: getattr(self, name) for name in (*_part_names(), "wake_by_interrupt")}
+        return {name: part for name, part in named.items() if part is not None}
 
     def of_broker(self, *, by_event: bool) -> FlowCosts:
         """Those of a system whose broker is woken so."""
@@ -88,12 +110,21 @@ class FlowCosts(Sourced):
     def analyzed(self) -> dict[str, int]:
         """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
         is 0, which is on the safe side."""
-        found = {f"{name}_max": getattr(self, name).max for name in _part_names()}
+        parts = self.parts()
+        found = {f"{name}_max": parts[name].max if name in parts else 0 for name in _part_names()}
         for name in _VARYING:
             found[f"{name}_min"] = getattr(self, name).min or 0
-        return found
+        if self.path == "single-thread":
+            found |= dict.fromkeys((f"{name}_max" for name in LOCKED), 0)
+        return found | {"model": PATHS.index(self.path)}
 
 
+LOCKED = (
+    "queue_lock",
+    "queue_insert",
+    "find_place",
+    "queue_remove",
+)  # of queues that senders share with the broker
 _VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
 
 
@@ -105,7 +136,7 @@ def _part_names() -> tuple[str, ...]:
 def no_costs() -> dict[str, int]:
     """As `analyzed` has them, of a platform that says nothing."""
     largest = [f"{name}_max" for name in _part_names()]
-    return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING)], 0)
+    return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING), "model"], 0)
 
 
 class CurvePoint(Section):

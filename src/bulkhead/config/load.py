@@ -105,7 +105,11 @@ def load_system(
     if system is not None and unprotected:
         off = {"isolation": Isolation(llc="none", banks="none", premap="none"), "regulation": None}
         unlimited = {"bandwidth": UNLIMITED, "cpu": UNLIMITED_CPU, "maintenance": "direct"}
-        domains = tuple(domain.model_copy(update=unlimited) for domain in system.domains)
+        domains = tuple(
+            domain.model_copy(update={**unlimited, "table_placement": "best-effort", "memory": regions})
+            for domain in system.domains
+            for regions in [tuple(region.model_copy(update={"spec": ()}) for region in domain.memory)]
+        )
         system = system.model_copy(update={**off, "domains": domains})
     if system is not None and platform is not None:
         system = with_reservations(system, platform)

@@ -6,9 +6,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from ruamel.yaml import YAML
-
-from bulkhead.env.paths import examples_dir, layout_file, platforms_dir
+from bulkhead.env.paths import examples_dir, platforms_dir
+from bulkhead.schema.layout import load_layout
 
 EXAMPLES = "examples"
 
@@ -45,5 +44,4 @@ def system_path(reference: str | Path) -> Path:
 @cache
 def limits() -> dict[str, int]:
     """The constants of the layout that bound what a manifest can say."""
-    layout = YAML(typ="safe", pure=True).load(layout_file())
-    return {str(name): int(value) for name, value in layout["constants"].items()}
+    return {name: constant.value for name, constant in load_layout().schema.constants.items()}

@@ -10,7 +10,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from bulkhead.config.quantity import Address, Bytes, problem
+from bulkhead.config.base import Text
+from bulkhead.config.quantity import Address, Bytes, Hertz, problem
 from bulkhead.config.timing import Section
 
 ADDRESS_BITS = 32
@@ -26,43 +27,35 @@ class Place(Section):
 
 
 class Microkernel(Section):
+    board: Text  # directory of microkernel/board/
     frames: Place  # memory that the memory manager gives away
     frame: Bytes  # a power of two
-    code: Place  # of the memory manager; each further component has as much behind it
-    slot: Place  # the same for stack and data: in its middle the stack ends and the data begin
+    code: Place  # of all components
     stack: Bytes  # of a component that does not say it
-    manager: Bytes  # data of the memory manager, at the first frame
-    tables: Annotated[int, Field(ge=0, le=1024)] = (
+    data: Bytes = 4096  # of a component that does not say it and is not linked yet
+    manager: Bytes  # the memory manager's data
+    tables: Annotated[int, Field(ge=0, le=255)] = (
         0  # MMU: frames for each component's table nodes in plain memory
     )
+    own_ocm: Bytes = 0  # MMU: of the memory on the chip, for the kernel's own table
     asids: Annotated[int, Field(ge=0, le=255)] = 0  # MMU: of components
     entries: tuple[
         Bytes, ...
     ] = ()  # MMU: sizes of the mappings that it makes, which are those that it can lock
+    clock: Hertz  # that components read
+    timer: Hertz  # that the scheduler sets
+    emulated_by: Text | None = None  # platform that the emulator runs in its place, where it lacks this one
 
     @model_validator(mode="after")
     def _shaped(self) -> Self:
         if self.frame & (self.frame - 1) or self.frame < 32:
             raise problem("geometry", f"a frame of {self.frame} bytes", "a power of two of 32 bytes at least")
-        for place in (self.frames, self.slot):
-            if place.at % self.frame or place.size % self.frame:
-                raise problem("geometry", f"{place.at:#x} with {place.size} bytes is not of whole frames")
-        if self.frames.end > 1 << ADDRESS_BITS:
-            raise problem("out-of-range", "frames lie beyond 32 bits of address")
+        if self.frames.at % self.frame or self.frames.size % self.frame:
+            raise problem(
+                "geometry", f"{self.frames.at:#x} with {self.frames.size} bytes is not of whole frames"
+            )
+        if max(self.frames.end, self.code.end) > 1 << ADDRESS_BITS:
+            raise problem("out-of-range", "frames or code lie beyond 32 bits of address")
         if any(size & (size - 1) for size in self.entries):
             raise problem("geometry", "entries have sizes that are no powers of two")
         return self
-
-    @property
-    def data_most(self) -> int:
-        """Bytes that a component's data can have, and its stack."""
-        return self.slot.size // 2
-
-    def slot_of(self, number: int) -> int:
-        return self.slot.at + number * self.slot.size
-
-    def stack_at(self, number: int, nbytes: int) -> int:
-        return self.slot_of(number) + self.data_most - nbytes
-
-    def data_at(self, number: int) -> int:
-        return self.slot_of(number) + self.data_most

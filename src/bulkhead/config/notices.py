@@ -58,5 +58,3 @@ def _note_domain(note: Callable[[KeyPath, str], None], at: KeyPath, domain: Doma
             note((*at, "priority"), f"the priority of '{domain.name}' under round robin")
     if not domain.cpu.unlimited and not system.shared_cores().intersection(domain.cpus):
         note((*at, "cpu"), f"the CPU time of '{domain.name}', whose cores are its own")
-    if domain.table_placement != "best-effort":
-        note((*at, "table_placement"), f"the table placement of '{domain.name}'")

@@ -7,15 +7,16 @@ devices take) are answered here. Every section can carry the source of its numbe
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from bulkhead.config.armv7 import ExceptionCosts, Nvic, Peripheral
 from bulkhead.config.base import Count, FormatVersion, Model, Name, Nullable, Text
 from bulkhead.config.devices import Device, Dma, IntId, Iommu
-from bulkhead.config.flow_costs import FlowCosts, MemoryBudget
+from bulkhead.config.flow_costs import FlowCosts, FlowPath, MemoryBudget
 from bulkhead.config.microkernel import Microkernel
 from bulkhead.config.mpam import Mpam
 from bulkhead.config.quantity import Address, Bytes, BytesPerS, Hertz, Nanoseconds, described, problem
@@ -75,6 +76,7 @@ class OnChipMemory(Range):
     free: Bytes | None = None  # from `at` on, that the board's firmware leaves alone; None: all of it
     latency: Picoseconds | None = None  # its own [that of the last shared cache]
     cached: bool = False  # mapped as Normal memory it is in the caches, and lies behind the interconnect
+    beside_levels: bool = False  # or beside the shared caches: private ones alone have it
 
     @property
     def free_bytes(self) -> int:
@@ -116,6 +118,8 @@ class Cores(Section):
     prefetcher: Prefetcher | None = None
     tlb: Tlb | None = None
     mpu: Mpu | None = None
+    exceptions: ExceptionCosts | None = None  # Armv7-M
+    nvic: Nvic | None = None  # Armv7-M
     # Each of them has FEAT_S2FWB: the hypervisor says what guests' memory is cached as, whatever they map.
     s2fwb: bool = False
 
@@ -309,11 +313,13 @@ class Platform(Model):
     caches: dict[CacheName, Cache]
     dram: Dram | None = None
     devices: tuple[Device, ...] = ()
+    peripherals: tuple[Peripheral, ...] = ()  # of boards that run the microkernel
     dma: tuple[Dma, ...] = ()
     iommus: tuple[Iommu, ...] = ()  # none of them is driven by this version: bulkhead.config.masters
     mpam: Annotated[Mpam | None, BeforeValidator(_none), _OrEmptyList()] = None
     overheads: dict[str, Any] = {}
     release_delay: ReleaseDelay | None = None
+    flow_model: FlowPath = "single-thread"  # how packets go, whose parts `flow_costs` has
     flow_costs: FlowCosts | None = None
     memory_budget: MemoryBudget | None = None
     interconnect: Interconnect | None = None
@@ -321,6 +327,12 @@ class Platform(Model):
     maintenance: Maintenance | None = None
     calibration: tuple[Fact, ...] = ()
     sources: dict[str, Text] = {}
+
+    @model_validator(mode="after")
+    def _costs_of_the_path(self) -> Self:
+        if self.flow_costs is not None:
+            object.__setattr__(self, "flow_costs", self.flow_costs.on_path(self.flow_model))
+        return self
 
     @property
     def board(self) -> str:

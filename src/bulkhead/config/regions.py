@@ -92,7 +92,9 @@ def own_regions(platform: Platform, engine: Dma | None = None) -> list[OwnRegion
     for number, component in enumerate(components[: len(of_mpam)]):
         of_mpam[f"page_{number}"] = component.at
         keys[f"mpam.page_{number}"] = ("mpam", "components", number, "at")
-    header = {"platform": of_platform, "broker": of_broker, "mpam": of_mpam}
+    # What stage-2 tables have on the chip is decided by a plan, within the platform's `ocm`.
+    of_tables = {"on_chip_pa": 0, "on_chip_bytes": 0}
+    header = {"platform": of_platform, "broker": of_broker, "mpam": of_mpam, "tables": of_tables}
     return [
         OwnRegion(kept.name, kept.pa, kept.bytes, kept.mapped, kept.guest_bytes, keys[kept.at])
         for kept in layout.regions(header, platform.cores.count)
@@ -105,6 +107,14 @@ def guest_windows(platform: Platform) -> list[Window]:
     if platform.socket is not None:
         found.append(Window("socket device", platform.socket.at, PAGE_BYTES))
     return found
+
+
+def gic_window(platform: Platform) -> Window | None:
+    """What of the interrupt controller stage 2 maps for each domain: the CPU interface of a GICv2."""
+    gic = platform.interrupt_controller
+    if gic is None or gic.type != "gicv2" or gic.cpu_interface is None:
+        return None
+    return Window("interrupt controller", gic.cpu_interface, load_layout().constant("gicv2_interface_bytes"))
 
 
 def check_regions(platform: Platform) -> Iterator[Finding]:

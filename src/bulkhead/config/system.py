@@ -16,6 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from bulkhead.config.base import FormatVersion, Model, Name, Text, WordModel
+from bulkhead.config.components import Spec
 from bulkhead.config.quantity import (
     RATE_UNITS,
     SHARE_UNITS,
@@ -29,7 +30,7 @@ from bulkhead.config.quantity import (
     parse,
     problem,
 )
-from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, UNLIMITED, Bandwidth, Banks, Llc
+from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, UNLIMITED, Bandwidth, Banks, ColorIndex, Llc
 
 MS = 10**6
 MB_PER_S = 10**6
@@ -146,10 +147,17 @@ WITH_CONSOLE = DomainConsole.model_validate(True)
 WITHOUT_CONSOLE = DomainConsole.model_validate(False)
 
 
+class Tables(Model):
+    """Memory for stage-2 tables with a specification."""
+
+    colors: tuple[ColorIndex, ...] | None = Field(default=None, min_length=1)  # of the LLC [as they need]
+
+
 class Hypervisor(Model):
     llc: Llc = AUTO_LLC
     banks: Banks = AUTO_BANKS
     memory: Bytes | None = None  # of its own [what its tables need, at least 8 MiB]
+    tables: Tables = Tables()
     console: Console = Console()
     # Of cores that several domains name.
     scheduler: Literal["fixed-priority", "round-robin"] = "fixed-priority"
@@ -209,6 +217,7 @@ class Image(Model):
 class Region(Model):
     at: Address
     size: Bytes
+    spec: Spec = ()  # of translations to it: where its stage-2 tables are [the domain's `table_placement`]
 
     @property
     def end(self) -> int:
@@ -257,6 +266,7 @@ class Domain(Model):
     # (`direct`). The hypervisor in its place does it on the domain's core alone, if it has no other: of
     # `translations`, or of both (`trapped`).
     maintenance: Literal["auto", "direct", "translations", "trapped"] = "auto"
+    # Of regions without a `spec`. `ocm`: all stage-2 tables of the domain are on the chip.
     table_placement: Literal["best-effort", "ocm"] = "best-effort"
     workload: Name | None = None
 

@@ -137,6 +137,8 @@ class Pipeline(Section):
     width: Annotated[int, Field(ge=1, le=16)] = 1  # instructions a cycle at most
     cycles_per_instruction: Ratio  # on average, loads and stores that hit the L1 cache included
     load_use: Cycles = 0  # of a hit in the L1 cache, for a load whose result is the next address
+    # Of one instruction that accesses several, where machine code runs; 0: any number
+    words_per_cycle: Annotated[int, Field(ge=0, le=16)] = 0
     outstanding_misses: Annotated[int, Field(ge=1, le=64)]  # loads under way when it waits for the oldest
     window: Annotated[int, Field(ge=0, le=1024)] = (
         0  # instructions executed beyond a missed load; 0: any number
@@ -181,7 +183,10 @@ class Tlb(Section):
 class Mpu(Section):
     regions: Annotated[int, Field(ge=1, le=64)]
     subregions: Annotated[int, Field(ge=0, le=8)] = 0
-    fault: Cycles  # from the access to its repetition, with the region loaded by software
+    fault: (
+        Cycles  # from the access to its repetition, with the region loaded by software: published or assumed
+    )
+    bound: Cycles | None = None  # of that with the microkernel, as `bench refill-bound` computes it [none]
 
 
 class Regulator(Section):

@@ -111,6 +111,20 @@ class AptRoot:
         self._get(["download", package], update, package, (0.4, 0.8))
         return sorted(self.archives.glob("*.deb"))
 
+    def download_source(self, package: str, pins: Sequence[Package], update: Update) -> list[Path]:
+        """Download a source package: its .dsc and what that names.
+
+        A pinned version is taken where the mirror has it, else the newest.
+        """
+        pinned = next((f"{pin.name}={pin.version}" for pin in pins if self._offers_source(pin)), package)
+        self._get(["source", "--download-only", pinned], update, package, (0.4, 0.8))
+        return sorted(self.archives.glob("*.*"))
+
+    def _offers_source(self, package: Package) -> bool:
+        command = ["apt-cache", "showsrc", "--only-source", package.name]
+        shown = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
+        return f"\nVersion: {package.version}\n" in shown.stdout
+
     def offers(self, package: Package) -> bool:
         """Whether the mirror has this version."""
         command = ["apt-cache", "show", f"{package.name}={package.version}"]
@@ -145,12 +159,13 @@ def create(
     like_machine: bool,
     what: str,
     pins: Sequence[Package] = (),
+    kind: str = "deb",
 ) -> AptRoot:
     """Set up an empty private apt in `directory`.
 
     `suites` may contain `{codename}`. With `like_machine`, what is installed on the machine counts as
     installed; without it, nothing does. `pins`: versions to prefer. `what` is named in the error where the
-    machine is no Debian.
+    machine is no Debian. `kind`: `deb` for packages, `deb-src` for source packages.
     """
     release = codename()
     mirror = debian_mirror(release, machine_sources()) if release else None
@@ -165,7 +180,7 @@ def create(
     else:
         status.touch()
     named = tuple(suite.format(codename=release) for suite in suites)
-    (directory / "debian.sources").write_text(mirror.deb822(named, architecture))
+    (directory / "debian.sources").write_text(mirror.deb822(named, architecture, kind))
     (directory / "preferences").write_text(_preferences(pins))
     settings = {
         "APT::Architecture": architecture,

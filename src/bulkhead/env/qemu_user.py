@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator of single AArch64 programs, and the programs of Debian's arm64 packages that it runs.
+"""The emulator of single AArch64 and Arm programs, and the programs of Debian's arm64 packages that it runs.
 
 Called by what records and counts. The emulator is Debian 12's, whatever the machine's is: later packages of
 it are linked statically and load no plugins. Both are fetched by a private apt and only unpacked.
@@ -61,6 +61,14 @@ def qemu_user() -> Path:
 
     fetch = store.Fetch("qemu-user", PACKAGE, key_files, _fill_emulator, native=True)
     return store.obtain(fetch) / PROGRAM
+
+
+def qemu_arm() -> list[str]:
+    """How a command begins that runs a 32-bit Arm program: another emulator of the same package."""
+    root = qemu_user().parent
+    libraries = [*root.glob("usr/lib/*-linux-gnu*"), *root.glob("lib/*-linux-gnu*")]
+    path = ":".join(str(each) for each in libraries)
+    return ["env", f"LD_LIBRARY_PATH={path}", str(root / "usr/bin/qemu-arm"), "-U", "LD_LIBRARY_PATH"]
 
 
 @cache

@@ -23,13 +23,13 @@ class Source:
     components: tuple[str, ...]
     options: dict[str, str]
 
-    def deb822(self, suites: tuple[str, ...], architecture: str) -> str:
+    def deb822(self, suites: tuple[str, ...], architecture: str, kind: str = "deb") -> str:
         """The same mirror with other suites, only `main`, as the text of a .sources file."""
         options = {name: self.options[name] for name in KEPT_OPTIONS if name in self.options}
         if "signed-by" not in options and ARCHIVE_KEYRING.exists():
             options["signed-by"] = str(ARCHIVE_KEYRING)
         lines = [
-            "Types: deb",
+            f"Types: {kind}",
             f"URIs: {self.uri}",
             f"Suites: {' '.join(suites)}",
             "Components: main",

@@ -6,7 +6,7 @@ Filled from the resolved plan by `bulkhead.run.target`; it knows nothing of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,20 @@ class Window:
 
 
 @dataclass(frozen=True)
+class TablePromise:
+    """Where a domain's stage-2 tables are if they have a specification."""
+
+    frames: Words  # physical addresses, ascending; those of other domains with the same memory among them
+    marked: tuple[range, ...]  # guest-physical addresses whose walks read tables there alone
+    on_chip: bool  # all tables are there
+    cached: bool = True  # walks may use the caches
+
+    def holds(self, span: range) -> bool:
+        """Whether the table for these addresses has to be there."""
+        return self.on_chip or any(one.start < span.stop and span.start < one.stop for one in self.marked)
+
+
+@dataclass(frozen=True)
 class DomainPromise:
     """One domain: its colors, the frames that are its own, and the devices that it may touch."""
 
@@ -34,6 +48,7 @@ class DomainPromise:
     colors: frozenset[int]
     frames: Words  # physical addresses, ascending
     devices: tuple[Window, ...] = ()
+    tables: TablePromise | None = None  # None: in the hypervisor's pool
     own_attributes: bool = False  # where stage 2 could force write-back, its memory is as it maps it
 
 
@@ -42,7 +57,7 @@ class Exchange:
     """What flows between domains need: broker and hypervisor reach the memory of their ends."""
 
     broker: str  # a domain
-    window: int | None  # guest-physical address there of physical address 0; None: an engine copies for it
+    window: int  # guest-physical address there of physical address 0
     frames: Words  # of all ends, ascending
     broker_frames: Words  # its own: the hypervisor wakes it by a word there
 
@@ -59,6 +74,9 @@ class Promise:
     load_area: Window | None
     hypervisor_devices: tuple[Window, ...]
     exchange: Exchange | None = None
+    # Memory for stage-2 tables in RAM, in colors that nothing else is in.
+    table_frames: Words = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    table_colors: frozenset[int] = frozenset()
     cache_colored: bool = True  # color bits are the last cache's, too: not only of DRAM banks
     s2fwb: bool = False  # stage 2 forces guests' memory to be write-back (FEAT_S2FWB)
 

@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bulkhead.evidence.promise import DomainPromise, Promise, Window, color_table, colors_of, within
+from bulkhead.evidence.promise import (
+    DomainPromise,
+    Promise,
+    TablePromise,
+    Window,
+    color_table,
+    colors_of,
+    within,
+)
 from bulkhead.evidence.vmsa import (
     S1_READ_ONLY,
     S1_XN,
@@ -29,6 +37,7 @@ from bulkhead.evidence.vmsa import (
     stage2_device,
     stage2_type,
     walk,
+    walks_are,
 )
 
 _LISTED_PER_KIND = 8  # findings of one kind and tree that are written out; the rest is counted
@@ -52,6 +61,7 @@ class TableWitness:
     frames_checked: int = 0
     frames_planned: int = 0  # frames of domains that are not mapped yet
     tables_checked: int = 0
+    tables_placed: int = 0  # of them, those whose place a specification says
     device_frames_checked: int = 0
     findings_total: int = 0
     findings: list[Finding] = field(default_factory=list)
@@ -70,6 +80,7 @@ class TableWitness:
             "frames_planned": self.frames_planned,
             "device_frames_checked": self.device_frames_checked,
             "tables_checked": self.tables_checked,
+            "tables_placed": self.tables_placed,
             "findings_total": self.findings_total,
             "findings": [
                 {"kind": f.kind, "where": f.where, "address": f"{f.address:#x}", "text": f.text}
@@ -87,10 +98,12 @@ def check_tables(
     read_frame: Callable[[int], Words | None],
     vttbr: dict[str, int],
     ttbr0_el2: int,
+    vtcr: dict[str, int] | None = None,
 ) -> TableWitness:
     """Walk stage 2 of each domain named in `vttbr` and stage 1 of EL2, and check them against the promise.
 
-    `read_frame` gives the words of a frame of the pool and None for any other address.
+    `read_frame` gives the words of a frame of the pool or of the memory for tables, None for any other.
+    `vtcr` is VTCR_EL2 of each domain; without one its walks are not looked at.
     A domain of the promise that has no root (it never started) is not walked.
     """
     checker = _Checker(promise, TableWitness(colored=promise.color_bits != 0))
@@ -98,6 +111,8 @@ def check_tables(
     for domain in promise.domains:
         if root := root_address(vttbr.get(domain.name, 0)):
             mapped[domain.name] = checker.stage2(domain, walk(read_frame, root))
+            if vtcr is not None:
+                checker.walks(domain, vtcr.get(domain.name, 0))
     for domain in promise.domains:
         checker.still_to_be_mapped(domain, mapped.get(domain.name, _array([])))
     checker.no_shared_frames(mapped)
@@ -116,7 +131,7 @@ class _Checker:
     def stage2(self, domain: DomainPromise, tree: Translation) -> Words:
         """Check one domain; the RAM frames that it can reach are returned."""
         where = f"domain {domain.name}"
-        self._tables(where, tree)
+        self._tables(where, tree, domain.tables)
         ipa, pa, descriptor = tree.frames()
         is_ram = within(pa, self.promise.ram)
         self._devices(where, "IPA", ipa[~is_ram], pa[~is_ram], domain.devices)
@@ -137,11 +152,20 @@ class _Checker:
         )
         return np.unique(pa)
 
+    def walks(self, domain: DomainPromise, vtcr: int) -> None:
+        """They use the caches unless the tables are on the chip, and frames there are of all colors."""
+        expected = "cached" if domain.tables is None or domain.tables.cached else "uncached"
+        found = walks_are(vtcr)
+        where = f"domain {domain.name}"
+        wrong = [] if found == expected else [vtcr]
+        text = f"{where}: VTCR_EL2 {vtcr:#x}: walks of stage 2 are {found}, not {expected}"
+        self._add("walk_type", where, _array(wrong), [text])
+
     def _without_window(self, domain: DomainPromise, ipa: Words, pa: Words) -> tuple[Words, Words]:
         """What the domain maps for itself; the broker has the memory of flows' ends behind its window, each
         frame at its place there."""
         exchange = self.promise.exchange
-        if exchange is None or exchange.broker != domain.name or exchange.window is None:
+        if exchange is None or exchange.broker != domain.name:
             return ipa, pa
         window = np.uint64(exchange.window)
         behind = ipa >= window
@@ -190,6 +214,7 @@ class _Checker:
             # Windows into the queues of sockets, and to the broker's word.
             is_ram &= ~np.isin(pa, self.promise.exchange.frames)
             is_ram &= ~np.isin(pa, self.promise.exchange.broker_frames)
+        is_ram &= ~np.isin(pa, self.promise.table_frames)  # in colors of their own
         self._colors(where, "VA", va[is_ram], pa[is_ram], self.promise.hypervisor_colors)
         foreign = is_ram & ~np.isin(pa, self.promise.pool_frames)
         self._add(
@@ -223,7 +248,7 @@ class _Checker:
                 (f"PA {pa:#x} is mapped by domain {first} and by domain {second}" for pa in both.tolist()),
             )
 
-    def _tables(self, where: str, tree: Translation) -> None:
+    def _tables(self, where: str, tree: Translation, promised: TablePromise | None = None) -> None:
         self._add(
             "table_outside_pool",
             where,
@@ -234,21 +259,27 @@ class _Checker:
                 for bad in tree.bad_tables
             ),
         )
+        self.witness.tables_checked += len(tree.tables)
+        placed = np.array([promised is not None and promised.holds(span) for span in tree.spans], np.bool_)
+        self.witness.tables_placed += int(placed.sum())
+        own = promised.frames if promised is not None else _array([])
         tables = _array(tree.tables)
-        self.witness.tables_checked += len(tables)
+        wrong = np.isin(tables, own) != placed
+        self._add(
+            "table_misplaced",
+            where,
+            tables[wrong],
+            (
+                f"{where}: table at PA {pa:#x} for input addresses from {span.start:#x}: "
+                + ("not in the memory that its specification says" if out else "no specification asks for it")
+                for pa, span, bad, out in zip(tree.tables, tree.spans, wrong, placed, strict=True)
+                if bad
+            ),
+        )
         if self.promise.color_bits:
-            color = colors_of(tables, self.promise.color_bits)
-            wrong = ~color_table(self.promise.hypervisor_colors, self.promise.color_bits)[color]
-            self._add(
-                "table_color",
-                where,
-                tables[wrong],
-                (
-                    f"{where}: table at PA {pa:#x}: color {c} "
-                    f"is not one of the hypervisor's colors {_set(self.promise.hypervisor_colors)}"
-                    for pa, c in _pairs(tables[wrong], color[wrong])
-                ),
-            )
+            self._table_colors(where, tables[~placed], self.promise.hypervisor_colors)
+            if promised is not None and not promised.on_chip:
+                self._table_colors(where, tables[placed], self.promise.table_colors)
         shared = [pa for pa in tree.tables if self._table_user.setdefault(pa, where) != where]
         self._add(
             "table_of_two_trees",
@@ -257,6 +288,20 @@ class _Checker:
             (
                 f"{where}: table at PA {pa:#x} belongs to the tables of {self._table_user[pa]} too"
                 for pa in shared
+            ),
+        )
+
+    def _table_colors(self, where: str, tables: Words, allowed: frozenset[int]) -> None:
+        color = colors_of(tables, self.promise.color_bits)
+        wrong = ~color_table(allowed, self.promise.color_bits)[color]
+        self._add(
+            "table_color",
+            where,
+            tables[wrong],
+            (
+                f"{where}: table at PA {pa:#x}: color {c} "
+                f"is not one of the hypervisor's colors {_set(allowed)}"
+                for pa, c in _pairs(tables[wrong], color[wrong])
             ),
         )
 

@@ -50,6 +50,16 @@ def root_address(ttbr: int) -> int:
     return ttbr & 0x0000_FFFF_FFFF_FFFE
 
 
+# Type of memory of walks: VTCR_EL2.IRGN0 and ORGN0 (DDI 0487, D19.2), 0b01 write-back, 0b00 uncached.
+_VTCR_WALKS, _VTCR_WALKS_CACHED = 0b1111 << 8, 0b0101 << 8
+
+
+def walks_are(vtcr: int) -> str:
+    """`cached`, `uncached`, or what is neither."""
+    known = {_VTCR_WALKS_CACHED: "cached", 0: "uncached"}
+    return known.get(vtcr & _VTCR_WALKS, "cached in part")
+
+
 @dataclass(frozen=True)
 class BadTable:
     """A table that could not be read: where it is said to be, and who says so."""
@@ -68,6 +78,7 @@ class Translation:
     leaf_bytes: Words
     descriptor: Words  # with the hierarchical permissions of the tables above folded in
     tables: list[int] = field(default_factory=list)  # in the order of the walk, with repetitions
+    spans: list[range] = field(default_factory=list)  # of each table: input addresses that it translates
     bad_tables: list[BadTable] = field(default_factory=list)
 
     def frames(self) -> tuple[Words, Words, Words]:
@@ -87,6 +98,7 @@ def walk(read_frame: Callable[[int], Words | None], root_pa: int) -> Translation
     """Follow the tables from `root_pa`. `read_frame` gives a frame's 512 words, None where none may be."""
     parts: list[tuple[Words, Words, int, Words]] = []
     tables: list[int] = []
+    spans: list[range] = []
     bad: list[BadTable] = []
     todo: list[tuple[int, int, int, int]] = [(root_pa, _FIRST_LEVEL, 0, 0)]
     while todo:
@@ -96,6 +108,7 @@ def walk(read_frame: Callable[[int], Words | None], root_pa: int) -> Translation
             bad.append(BadTable(table_pa, level, base))
             continue
         tables.append(table_pa)
+        spans.append(range(base, base + (len(words) << _SHIFT[level])))
         kind = words & np.uint64(0b11)
         shift = _SHIFT[level]
         is_leaf = kind == (_TABLE_OR_PAGE if level == _LAST_LEVEL else _VALID)
@@ -124,6 +137,7 @@ def walk(read_frame: Callable[[int], Words | None], root_pa: int) -> Translation
         leaf_bytes=_joined([np.full(len(p[0]), p[2], dtype=np.uint64) for p in parts]),
         descriptor=_joined([p[3] for p in parts]),
         tables=tables,
+        spans=spans,
         bad_tables=bad,
     )
 

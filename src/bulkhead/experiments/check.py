@@ -30,6 +30,7 @@ DRAWN = {
         *WALKED,
         "tlb_misses",
         "translation_ns",
+        "miss_ns",
         "dram_utilization",
         "simulated_ns",
     ),
@@ -108,14 +109,13 @@ def findings_of(experiment: Experiment) -> list[Finding]:
 
 def findings_of_sections(what: Sectioned) -> list[Finding]:
     """Of one with sections."""
-    from bulkhead.experiments.flow_memory import PLATFORM
     from bulkhead.experiments.sections import WAYS
 
     found = []
-    measured = [one for one in what.sections.values() if one.experiment is None]
-    if measured and what.platform != PLATFORM:
+    platforms = {WAYS[name].platform for name in what.sections if name in WAYS}
+    if platforms and platforms != {what.platform}:
         cause = f"{quoted(what.platform)}: sections are measured on one platform alone"
-        found.append(Finding(("platform",), "not-on-platform", cause, PLATFORM))
+        found.append(Finding(("platform",), "not-on-platform", cause, ", ".join(sorted(platforms))))
     for name, section in what.sections.items():
         if section.experiment is not None:
             found += _of_experiment(name, section)

@@ -31,6 +31,8 @@ class Means:
     directory: Path  # its own
     workers: int | None  # processes; None: one for each core
     run_system: RunSystem
+    seeds: int = 1  # runs of each point, in sections that have such
+    size: str = "usual"  # or "quick", or "full": how much a section runs
 
     @property
     def points(self) -> Path:

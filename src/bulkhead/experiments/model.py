@@ -79,7 +79,7 @@ class Sectioned(Model):
     platform: Text
     sections: dict[Text, Section] = Field(min_length=1)
     seeds: int | None = Field(None, ge=1, le=MOST_SEEDS)  # in place of those of the experiments
-    small: bool = False  # the quick form of the experiments
+    size: Literal["usual", "quick", "full"] = "usual"  # how much the sections run
 
     def sheet(self, section: str) -> Sheet:
         shown = self.sections[section]
@@ -88,6 +88,7 @@ class Sectioned(Model):
             title=shown.title,
             platform=self.platform,
             plots=shown.plots,
+            table=shown.table,
             about=shown.about,
         )
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import polars
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,6 +25,7 @@ from bulkhead.experiments.series import drawing, table_of, write_series
 from bulkhead.experiments.sweep import word
 from bulkhead.experiments.tornado import draw_tornado
 from bulkhead.report.style import PALETTE, svg
+from bulkhead.report.templates import page_templates
 
 Recorded = tuple[Sequence[PointJob], Sequence[dict[str, Any]]]
 
@@ -61,7 +61,7 @@ def write_output(
             continue
         draw = drawing_of(plot, meant)
         picture = svg(draw, _INCHES)
-        title = ", ".join([f"{plot.y_label} over {plot.x_label}", *map(str, plot.where.values())])
+        title = ", ".join([f"{plot.y_label} over {plot.x_label}", *map(str, _where(plot))])
         figures.append({"title": title, "svg": Markup(picture)})  # noqa: S704
         images += _images(draw, picture, directory / _file_name(plot, sheet.plots))
     series = table_of(*recorded)
@@ -83,7 +83,12 @@ def _file_name(plot: Plot, plots: Sequence[Plot]) -> str:
     same = [one for one in plots if one.y == plot.y]
     if plot is same[0]:
         return plot.y
-    return "-".join([plot.y, word(plot.x), *map(word, plot.where.values())]).replace(".", "_")
+    return "-".join([plot.y, word(plot.x), *map(word, _where(plot))]).replace(".", "_")
+
+
+def _where(plot: Plot) -> list[Any]:
+    """What the plot is of, in words: that a column is empty is none."""
+    return [value for value in plot.where.values() if value is not None]
 
 
 def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
@@ -118,7 +123,7 @@ def drawing_of(plot: Plot, rows: Sequence[Row]) -> Callable[[Figure], None]:
                     label=label,
                 )
                 continue
-            own = sorted(own, key=lambda row: row[plot.x])
+            own = sorted((row for row in own if row[plot.y] is not None), key=lambda row: row[plot.x])
             x, y = [row[plot.x] for row in own], [row[plot.y] / plot.scale for row in own]
             axes.plot(x, y, line, color=color, label=label, linewidth=1.3)
             below, above = _errors(plot, own) or ([], [])
@@ -211,19 +216,20 @@ def _page(
     command: Sequence[str],
     facts: dict[str, str],
 ) -> str:
-    environment = Environment(
-        loader=PackageLoader("bulkhead.report", ""), autoescape=True, undefined=StrictUndefined
-    )
-    return environment.get_template("experiment.html.j2").render(
-        title=sheet.title,
-        name=sheet.name,
-        platform=sheet.platform,
-        about=sheet.about,
-        command=shlex.join(command),
-        facts=facts,
-        figures=figures,
-        columns=table.columns,
-        rows=[[_cell(value) for value in row] for row in table.iter_rows()],
+    return (
+        page_templates()
+        .get_template("experiment.html.j2")
+        .render(
+            title=sheet.title,
+            name=sheet.name,
+            platform=sheet.platform,
+            about=sheet.about,
+            command=shlex.join(command),
+            facts=facts,
+            figures=figures,
+            columns=table.columns,
+            rows=[[_cell(value) for value in row] for row in table.iter_rows()],
+        )
     )
 
 

@@ -74,16 +74,16 @@ def with_seeds(experiment: Experiment | Sectioned, seeds: int | None) -> Experim
     if seeds is None:
         return experiment
     if isinstance(experiment, Sectioned) and _measured_otherwise(experiment):
-        raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has sections, which have no seeds")
+        raise BadExperiment(f"--seeds {seeds}: '{experiment.name}' has sections which have no seeds")
     return experiment.model_copy(update={"seeds": seeds})
 
 
 def quick(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
     """`--quick`: the values that the file has for it."""
     if isinstance(experiment, Sectioned):
-        if _measured_otherwise(experiment):
+        if not all(one.experiment or _has(name, "quick") for name, one in experiment.sections.items()):
             raise BadExperiment(f"--quick: '{experiment.name}' has sections without a quick form (--only)")
-        return experiment.model_copy(update={"small": True})
+        return experiment.model_copy(update={"size": "quick"})
     if not experiment.quick:
         raise BadExperiment(f"--quick: '{experiment.name}' has no quick form (--set, --seeds)")
     found = with_settings(
@@ -93,9 +93,24 @@ def quick(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
     return found
 
 
+def full(experiment: Experiment | Sectioned) -> Experiment | Sectioned:
+    """`--full`: as much as was published, where that takes too long for every day."""
+    if not isinstance(experiment, Sectioned) or not all(_has(name, "full") for name in experiment.sections):
+        raise BadExperiment(f"--full: '{experiment.name}' has no longer form")
+    return experiment.model_copy(update={"size": "full"})
+
+
 def _measured_otherwise(what: Sectioned) -> bool:
-    """Has it sections that are no experiments?"""
-    return any(one.experiment is None for one in what.sections.values())
+    """Has it sections that are no experiments, and have no seeds?"""
+    from bulkhead.experiments.sections import WAYS
+
+    return any(one.experiment is None and not WAYS[name].seeded for name, one in what.sections.items())
+
+
+def _has(name: str, size: str) -> bool:
+    from bulkhead.experiments.sections import WAYS
+
+    return name in WAYS and size in WAYS[name].sizes
 
 
 def _plain(value: Any) -> Any:

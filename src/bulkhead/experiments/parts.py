@@ -55,6 +55,7 @@ class Part(Model):
     pattern: Value = None
     translation: Value = None  # machine/spaces.py
     tables: Value = None
+    stage2_tables: Value = None
     # As a domain's of a system file (machine/regulation.py):
     criticality: Value = None
     bandwidth: Value = None
@@ -90,6 +91,7 @@ class PointPart(Model):
     pattern: Text | None = None
     translation: Literal["blocks", "pages", "none"] = "blocks"
     tables: Literal["cached", "uncached"] = "cached"
+    stage2_tables: Literal["own", "any", "pool", "colors", "chip", "chip-cached"] = "own"
     criticality: Literal["rt", "best-effort"] = "best-effort"
     bandwidth: dict[str, Any] | str | None = None  # machine/regulation.py checks it
     partition: Text | None = None

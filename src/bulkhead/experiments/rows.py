@@ -98,6 +98,7 @@ def walk_times(experiment: Experiment, one: PointJob, result: dict[str, Any]) ->
         # Of a walk on average, all of them: misses of the main TLB, and time that translation took.
         "tlb_misses": core["events"]["l2_tlb_refill"] / all_walks,
         "translation_ns": core["stall_ps"]["walk"] / all_walks / PS_PER_NS,
+        "miss_ns": _by(core["stall_ps"]["walk"] / PS_PER_NS, core["events"]["l2_tlb_refill"]),
         "dram_utilization": result["dram"]["utilization"],
         "simulated_ns": result["simulated_ps"] // PS_PER_NS,
         "digest": f"{result['digest']:016x}",

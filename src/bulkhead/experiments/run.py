@@ -61,7 +61,7 @@ def tables_of(
 def _experiment_of(what: Sectioned, section: str) -> Experiment:
     """The one that the section is, as it is run here."""
     found = load_experiment(str(what.sections[section].experiment))
-    made = with_seeds(quick(found) if what.small else found, what.seeds)
+    made = with_seeds(quick(found) if what.size == "quick" else found, what.seeds)
     if not isinstance(made, Experiment):
         raise BadExperiment(f"section '{section}': '{made.name}' has sections itself")
     return made
@@ -106,14 +106,16 @@ def _of_sections(what: Sectioned, only: Sequence[str], means: Means, again: bool
         if wanted not in what.sections:
             known = ", ".join(what.sections)
             raise BadExperiment(f"--only {wanted}: no section is named so (known: {known})")
-    built_machine(workloads=False)
+    chosen = {name: section for name, section in what.sections.items() if name in only or not only}
+    if not all(name in WAYS and WAYS[name].builds for name in chosen):
+        built_machine(workloads=False)
     if again:
         means.forget()
-    for name, section in what.sections.items():
-        if name not in only and only:
-            continue
+    for name, section in chosen.items():
         if section.experiment is not None:
             part = means.of(section.experiment)
             yield replace(_of_points(_experiment_of(what, name), (), part, again), section=name)
         else:
-            yield Table(what.sheet(name), WAYS[name].rows(means), means.directory / name, section=name)
+            way = WAYS[name]
+            own = replace(means, seeds=what.seeds or 1, size=what.size)
+            yield Table(what.sheet(name), way.rows(own), means.directory / name, section=name)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bulkhead.experiments import flow_memory, flow_rates, flow_schedules
+from bulkhead.experiments import flow_memory, flow_rates, flow_schedules, mxu
 from bulkhead.experiments.flow_memory import PLATFORM
 from bulkhead.experiments.means import Means, Row
+from bulkhead.experiments.mxu_systems import MMU_PLATFORM
 
 if TYPE_CHECKING:
     from bulkhead.config.flow_costs import FlowCosts
@@ -28,11 +29,15 @@ RUN_NS = 2 * 10**9  # of a system whose packets are counted; it ends by itself
 
 @dataclass(frozen=True)
 class Way:
-    """How a section's rows are made, on PLATFORM."""
+    """How a section's rows are made."""
 
     points: Callable[[], int]  # how many there are
     rows: Callable[[Means], list[Row]]
     columns: tuple[str, ...]  # keys of rows that a plot can have
+    platform: str = PLATFORM
+    sizes: tuple[str, ...] = ()  # of Means, besides the usual one
+    seeded: bool = False  # several runs of each point, as Means says
+    builds: bool = False  # what it runs; else that is the machine's module
 
 
 def _ustress(means: Means) -> list[Row]:
@@ -100,6 +105,18 @@ def _latency(means: Means) -> list[Row]:
     return means.kept_each("latency", flow_schedules.latency_points(), inputs, work)
 
 
+def _mxu(name: str, columns: tuple[str, ...]) -> Way:
+    return Way(
+        lambda: mxu.count(name),
+        lambda means: mxu.rows_of(name, means),
+        columns,
+        platform=MMU_PLATFORM,
+        builds=True,
+        sizes=mxu.SIZES[1:],
+        seeded=True,
+    )
+
+
 WAYS = {
     "ustress": Way(
         lambda: len(flow_memory.ustress_jobs()),
@@ -143,6 +160,14 @@ WAYS = {
         _latency,
         ("rate_mb_s", "size_kib", "bound_ns", "latency_mean_ns", "latency_max_ns", "observed_of_period"),
     ),
+    "mmu": _mxu("mmu", mxu.PATTERN_COLUMNS),
+    "mmu-interference": _mxu("mmu-interference", mxu.INTERFERENCE_COLUMNS),
+    "mpu": _mxu("mpu", mxu.PATTERN_COLUMNS),
+    "mpu-interference": _mxu("mpu-interference", mxu.INTERFERENCE_COLUMNS),
+    "ways": _mxu("ways", mxu.APP_COLUMNS),
+    "apps-mmu": _mxu("apps-mmu", mxu.APP_COLUMNS),
+    "apps-mpu": _mxu("apps-mpu", mxu.APP_COLUMNS),
+    "assumed": _mxu("assumed", mxu.ASSUMED_COLUMNS),
 }
 
 

@@ -13,7 +13,7 @@ from heapq import merge
 from itertools import count, islice
 
 from bulkhead.config.flow_costs import FlowCosts
-from bulkhead.flows.model import FlowModel, blocking_at, packets_until, task_time
+from bulkhead.flows.model import FlowModel, blocking_at, lead_time, packets_until, task_time
 from bulkhead.flows.native import FlowSet, Outcome, Task
 from bulkhead.flows.native import analysis as library
 
@@ -48,12 +48,15 @@ class Violation:
     asked: tuple[Asked, ...]
     blocked_by: str | None  # the flow of which a transfer was under way
     blocking_ns: float
+    parsing_ns: float = 0  # what domains may make the broker parse at once
 
     def text(self) -> str:
         """In words."""
         parts = [f"{one.flow} {time_text(one.ns)} for {one.text()}" for one in self.asked]
         if self.blocked_by is not None:
             parts.append(f"{self.blocked_by} {time_text(self.blocking_ns)} for a transfer that is under way")
+        if self.parsing_ns:
+            parts.append(f"{time_text(self.parsing_ns)} for what all domains may have it parse at once")
         return (
             f"if all flows send at once, packets that are due within {time_text(self.at_ns)} of the broker's "
             f"time need {time_text(self.demand_ns)} of it ({', '.join(parts)})"
@@ -119,7 +122,7 @@ def smallest_bandwidth(model: FlowModel) -> int | None:
 
 
 def load(model: FlowModel, bytes_per_s: int) -> float:
-    """U' of the set, for reports."""
+    """U' of the set, for reports: of the time that is left beside parsing."""
     return sum(_quotient(*task_time(task, bytes_per_s)) / task[0] for task in model.make().tasks())
 
 
@@ -208,7 +211,7 @@ def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violati
     for early in islice(_points(tasks), EARLY_POINTS):
         if early >= at:
             break
-        if _demand(tasks, model.chunk_bytes, flow_set.dma_fixed, early, b) > early * b:
+        if _demand(flow_set, tasks, early, b) > early * b:
             at = early
             break
     asked = []
@@ -218,13 +221,14 @@ def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violati
         need = sum(_quotient(*task_time(tasks[t], b, n)) for t, n in zip(own, packets, strict=True))
         if any(packets):
             asked.append(Asked(flow.name, packets[0], sum(packets[1:]), need / 2))
-    blocking, blocker = blocking_at(tasks, flow_set.dma_fixed, model.chunk_bytes, at, b)
+    blocking, blocker = blocking_at(flow_set, tasks, at, b)
     return Violation(
         at_ns=at / 2,
-        demand_ns=_demand(tasks, model.chunk_bytes, flow_set.dma_fixed, at, b) / b / 2,
+        demand_ns=_demand(flow_set, tasks, at, b) / b / 2,
         asked=tuple(asked),
         blocked_by=model.flows[model.members[blocker].flow].name if blocker >= 0 else None,
         blocking_ns=blocking / b / 2,
+        parsing_ns=lead_time(flow_set, b) / b / 2,
     )
 
 
@@ -233,10 +237,10 @@ def _points(tasks: list[Task]) -> Iterator[int]:
     return merge(*(count(task[1], task[0]) for task in tasks))
 
 
-def _demand(tasks: list[Task], chunk_bytes: int, dma_fixed: int, at: int, b: int) -> int:
-    """(Q(t, b) + sum DBF_i(t, b)) b."""
+def _demand(made: FlowSet, tasks: list[Task], at: int, b: int) -> int:
+    """(lead(b) + Q(t, b) + sum DBF_i(t, b)) b."""
     total = sum(task_time(task, b, packets_until(task, at))[0] for task in tasks)
-    return total + blocking_at(tasks, dma_fixed, chunk_bytes, at, b)[0]
+    return lead_time(made, b) + total + blocking_at(made, tasks, at, b)[0]
 
 
 def _quotient(numerator: int, denominator: int) -> float:

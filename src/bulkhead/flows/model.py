@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.system import Flow
 from bulkhead.flows.native import Declared, FlowSet, Task, analysis
+from bulkhead.units import size_text
 
 HALF_NS_PER_S = 2 * 10**9
 
@@ -37,6 +38,7 @@ class FlowModel:
     costs: FlowCosts
     chunk_bytes: int
     sockets: tuple[str, ...] = ()  # domains that have one, also without a flow
+    run_bytes: int = 0  # memory is contiguous for the engine in pieces of so much; 0: as for the guest
 
     @property
     def domains(self) -> tuple[str, ...]:
@@ -61,8 +63,9 @@ class FlowModel:
         """The flows as core/ takes them, each with its control packets."""
         queue = {name: number for number, name in enumerate(self.domains)}
         found: list[Declared] = []
-        for flow in self.flows:
-            data = (flow.size, flow.period, flow.deadline, flow.transfers or 0, queue[flow.from_])
+        for number, flow in enumerate(self.flows):
+            transfers = flow.transfers or (self.transfers_of(number) if self._expects_most else 0)
+            data = (flow.size, flow.period, flow.deadline, transfers, queue[flow.from_])
             found += analysis().with_control(data, queue[flow.to])
         return found
 
@@ -77,16 +80,28 @@ class FlowModel:
         flows[number] = flows[number].model_copy(update=changes)
         return replace(self, flows=tuple(flows))
 
+    @property
+    def _expects_most(self) -> bool:
+        """Of transfers, where a flow does not say how many there are; else there is one for each chunk."""
+        return self.costs.path == "single-thread"
+
     def transfers_of(self, number: int) -> int:
         """n_i: of its data."""
         flow = self.flows[number]
-        return flow.transfers or -(-flow.size // self.chunk_bytes)
+        if flow.transfers is not None:
+            return flow.transfers
+        if self._expects_most:
+            return analysis().most_transfers(flow.size, self.chunk_bytes, self.run_bytes)
+        return -(-flow.size // self.chunk_bytes)
 
     @property
     def transfers_from(self) -> str:
         """Which n_i were used, for people."""
         given = sum(flow.transfers is not None for flow in self.flows)
         plain = "by chunk (contiguous buffers, RX buffers of a chunk or more)"
+        if self._expects_most:
+            pieces = f", memory in pieces of {size_text(self.run_bytes)}" if self.run_bytes else ""
+            plain = f"the most that can be (RX buffers for {analysis().LEAST_ROOM} B{pieces})"
         if given == 0:
             return plain
         return (
@@ -104,15 +119,19 @@ def packets_until(task: Task, at: int) -> int:
     return 1 + (at - task[1]) // task[0] if at >= task[1] else 0
 
 
-def blocking_at(
-    tasks: Sequence[Task], dma_fixed: int, chunk_bytes: int, at: int, bytes_per_s: int
-) -> tuple[int, int]:
-    """Q(t, b) b, and the task whose transfer that is; (0, -1): none."""
+def blocking_at(made: FlowSet, tasks: Sequence[Task], at: int, bytes_per_s: int) -> tuple[int, int]:
+    """Q(t, b) b of the set's tasks, and the one whose transfer that is; (0, -1): none."""
     longest = (0, -1)
-    chunk = dma_fixed * bytes_per_s + chunk_bytes * HALF_NS_PER_S
+    chunk = made.dma_fixed * bytes_per_s + made.chunk_bytes * HALF_NS_PER_S
     for number, task in enumerate(tasks):
         if task[1] > at:
             last = task[4] * bytes_per_s + task[5] * HALF_NS_PER_S
             own = max(last, chunk) if task[6] else last
             longest = max(longest, (own, number), key=lambda one: one[0])
     return longest
+
+
+def lead_time(made: FlowSet, bytes_per_s: int) -> int:
+    """lead(b) b: what domains may make the broker parse at once."""
+    fixed, nbytes = made.lead
+    return fixed * bytes_per_s + nbytes * HALF_NS_PER_S

@@ -37,9 +37,12 @@ class Outcome(Protocol):
 
 
 class FlowSet(Protocol):
-    """A set of flows that was transformed. What is out of range is a ValueError."""
+    """A set of flows that was transformed: of a single-threaded broker, costs of tasks, transfers and the
+    lead are in time that is left beside parsing. What is out of range is a ValueError."""
 
     dma_fixed: int  # O_dma
+    chunk_bytes: int  # S_c
+    lead: tuple[int, int]  # what comes first at any time: half ns, and bytes
 
     def tasks(self) -> list[Task]:
         """The transformed set, in the order of what was declared."""
@@ -62,6 +65,8 @@ class Analysis(Protocol):
     MAX_NS: int
     MAX_BYTES: int
     MAX_BYTES_PER_S: int
+    MAX_WAITING: int  # packets of a domain
+    LEAST_ROOM: int  # of the shortest receive buffer, for payload
     Refused: type[ValueError]  # with a text, a code and the number of the flow as arguments
 
     def FlowSet(  # noqa: N802
@@ -71,6 +76,9 @@ class Analysis(Protocol):
 
     def with_control(self, data: Declared, receiver: int) -> list[Declared]:
         """A flow and its reserved control packets: as many tasks as model.KINDS has, in that order."""
+
+    def most_transfers(self, packet_bytes: int, chunk_bytes: int, run_bytes: int) -> int:
+        """Of a packet whose buffers nobody describes (core/flow_transfers.h)."""
 
     def test_batch(
         self,

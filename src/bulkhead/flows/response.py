@@ -4,8 +4,9 @@ response times under EDF with limited preemption, on the transformed set of F4.
 
 A packet that is due at t, counted from the begin of a time in which the broker has always something to do,
 waits for what is due by then and has come by then, and for one transfer of what is due later (Spuri's
-analysis; George, Rivierre and Spuri for what is not preempted). Slack is another thing: a shorter deadline
-makes a flow more urgent. Used for reports of runs.
+analysis; George, Rivierre and Spuri for what is not preempted). With a single-threaded broker it waits for
+parsing, too: costs are in time that is left beside it, and a lead comes first. Slack is another thing: a
+shorter deadline makes a flow more urgent. Used for reports of runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bulkhead.flows.model import FlowModel, blocking_at, packets_until, task_time
+from bulkhead.flows.model import FlowModel, blocking_at, lead_time, packets_until, task_time
 from bulkhead.flows.native import Task
 
 # Of all flows: beyond, the deadline is the bound, which is kept where a set is schedulable.
@@ -73,9 +74,11 @@ def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
         bytes_per_s,
     )
 
+    lead_b = lead_time(made, bytes_per_s)
+
     def blocking_b(at: int) -> int:
-        """Of what is due after `at`."""
-        return blocking_at(tasks, made.dma_fixed, model.chunk_bytes, at, bytes_per_s)[0]
+        """Of what is due after `at`, with what is parsed first."""
+        return lead_b + blocking_at(made, tasks, at, bytes_per_s)[0]
 
     deadlines = tuple(flow.deadline for flow in model.flows)
     busy_b = members.busy_b(blocking_b(-1))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from bulkhead.config.platform import Platform
 from bulkhead.geometry import PAGE_BYTES, UNCOLORED, ColorSpace, color_space
+from bulkhead.machine.spaces import ANY, CHIP, CHIP_CACHED, POOL
 from bulkhead.planning.allocate import BLOCK_BYTES, Memory
 from bulkhead.planning.model import Segment
 from bulkhead.planning.space import platform_bank_bits, platform_llc_bits
@@ -47,6 +48,7 @@ class Placement:
                 platform_llc_bits(platform, color_l1=False) if colored else (),
                 platform_bank_bits(platform) if banked else (),
             )
+        self._on_chip_used = 0
         self._memory = Memory(self.space, ((ram.at, ram.size) for ram in platform.memory))
 
     @classmethod
@@ -86,6 +88,26 @@ class Placement:
         for piece in taken.pieces:
             found += (int(pa) for pa in Segment(0, piece.bytes, piece.pa, wanted).pages(self.space))
         return found
+
+    def stage2_tables(self, name: str, nbytes: int, where: str) -> list[int]:
+        """Frames for tables of stage 2, by a part's `stage2_tables`: the hypervisor has the highest color, as
+        the planner gives it, and tables with a specification the one below."""
+        count = 1 << len(self.space.llc_bits)
+        if where in (CHIP, CHIP_CACHED):
+            return self._on_chip(name, nbytes)
+        if where == ANY:
+            return self.pages(name, nbytes, range(count) if count > 1 else None)
+        if count < 4:
+            raise DoesNotFit(f"'{name}': in '{where}' is possible where parts have colors")
+        return self.pages(name, nbytes, [count - 1 if where == POOL else count - 2])
+
+    def _on_chip(self, name: str, nbytes: int) -> list[int]:
+        ocm = self.platform.ocm
+        first, end = self._on_chip_used, self._on_chip_used + nbytes
+        if ocm is None or end > ocm.free_bytes:
+            raise DoesNotFit(f"'{name}': no {nbytes} bytes are left on the chip of '{self.platform.name}'")
+        self._on_chip_used = end
+        return list(range(ocm.at + first, ocm.at + end, PAGE_BYTES))
 
     def _is_contiguous(self, colors: Colors, banks: Colors) -> bool:
         return (colors is None and banks is None) or not self.space.bits

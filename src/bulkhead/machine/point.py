@@ -40,6 +40,7 @@ from bulkhead.machine.settings import Settings, settings_of
 from bulkhead.machine.spaces import (
     BLOCK_BYTES,
     FIRST_ADDRESS,
+    OWN,
     TEXT_ADDRESS,
     AddressSpace,
     identity_of,
@@ -65,6 +66,7 @@ _OWN_KEYS = (
     "pattern",
     "translation",
     "tables",
+    "stage2_tables",
     "table_stages",
     "table_levels",
     "criticality",
@@ -249,6 +251,11 @@ def _space(
         machine.own(owner, found, PAGE_BYTES)
         return found
 
+    def stage2_frames(count: int) -> list[int]:
+        where, name = part["stage2_tables"], f"stage-2 tables of {part['name']}"
+        return placement.stage2_tables(name, count * PAGE_BYTES, where)
+
+    apart = stage2_frames if part.get("stage2_tables", OWN) != OWN else None
     more = instructions = 0
     if place.anywhere:
         size = BLOCK_BYTES if part.get("translation", "blocks") == "blocks" else PAGE_BYTES
@@ -260,7 +267,8 @@ def _space(
             instructions = TEXT_ADDRESS
         elif "trace" in part:
             more = table_pages_of_trace(len(place.region.pages))
-    return with_tables(space_of(platform, part, pieces, instructions), table_frames, frames, more)
+    space = space_of(platform, part, pieces, instructions)
+    return with_tables(space, table_frames, frames, more, apart)
 
 
 def _set(where: Any, way: list[str], path: str, value: Any) -> None:

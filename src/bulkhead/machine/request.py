@@ -16,7 +16,7 @@ from bulkhead.config.platform import InterruptController, Platform
 from bulkhead.geometry import PAGE_BYTES
 from bulkhead.machine.settings import NotSimulated, engine_timing, settings_of
 from bulkhead.package.build import Build
-from bulkhead.planning.broker import engine_of, is_broker
+from bulkhead.planning.broker import is_broker
 
 Json = dict[str, Any]
 
@@ -30,8 +30,7 @@ def request_of(build: Build, programs: Sequence[Path], frames: Sequence[int], fr
     Raises NotSimulated.
     """
     plan = build.plan
-    copies = engine_of(plan.system, plan.platform) is None
-    window = build.layout.constant("broker_window") if copies else 0
+    window = build.layout.constant("broker_window")
     return {
         "settings": settings_of(
             plan.platform, seed=build.seed or 1, owners=FIRST_DOMAIN_OWNER + len(plan.domains)

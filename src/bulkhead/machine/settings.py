@@ -231,7 +231,7 @@ def _regions(platform: Platform) -> list[Settings]:
         llc = platform.llc
         latency = cycles_ps(platform, llc.latency) if llc is not None and llc.latency is not None else 0
     region = {"name": "ocm", "base": ocm.at, "size_bytes": ocm.size, "latency_ps": latency}
-    return [{**region, "cached": ocm.cached}]
+    return [{**region, "cached": ocm.cached, "beside_levels": ocm.beside_levels}]
 
 
 def _mpam(platform: Platform) -> Settings:

@@ -6,7 +6,10 @@ one stage only. It sees its memory from `FIRST_ADDRESS` on. Stage 1 maps that in
 program or Linux maps contiguous memory; stage 2 what lies behind, in blocks where that is contiguous and in
 pages where it is colored. A part says otherwise by `translation`: `pages` for pages in both stages, `none`
 for no translation, which is all that there is on cores without an MMU; `tables: uncached` puts the tables
-past all caches; `table_stages` and `table_levels` stand for the platform's.
+past all caches; `table_stages` and `table_levels` stand for the platform's. `stage2_tables` says where those
+of stage 2 are, in place of the part's own colors (docs/mxu.md): in memory of `any` color, in the hypervisor's
+`pool` with those of all parts, in `colors` that nothing else is in, or on the `chip`, past all caches
+(`chip-cached`: through them).
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ FIRST_ADDRESS = 2 * BLOCK_BYTES  # of a part's memory, as of a static program of
 TEXT_ADDRESS = FIRST_ADDRESS - PAGE_BYTES  # of the instructions of a generator, which has none
 WAYS = ("blocks", "pages", "none")
 TABLES = ("cached", "uncached")
+OWN, ANY, POOL, COLORS, CHIP = "own", "any", "pool", "colors", "chip"
+CHIP_CACHED = "chip-cached"
+STAGE2_TABLES = (OWN, ANY, POOL, COLORS, CHIP, CHIP_CACHED)
 
 
 class BadTranslation(ValueError):
@@ -39,7 +45,14 @@ def is_translated(platform: Platform, part: dict[str, Any]) -> bool:
         raise BadTranslation(f"'{part['name']}': translation '{way}' is none of {', '.join(WAYS)}")
     if tables not in TABLES:
         raise BadTranslation(f"'{part['name']}': tables '{tables}' are neither {' nor '.join(TABLES)}")
-    return platform.cores.tlb is not None and way != "none"
+    where = part.get("stage2_tables", OWN)
+    if where not in STAGE2_TABLES:
+        known = ", ".join(STAGE2_TABLES)
+        raise BadTranslation(f"'{part['name']}': tables of stage 2 in '{where}', which is none of {known}")
+    tlb = platform.cores.tlb
+    if where != OWN and (tlb is None or way == "none" or part.get("table_stages", tlb.stages) < 2):
+        raise BadTranslation(f"'{part['name']}' has no stage 2 whose tables could be in '{where}'")
+    return tlb is not None and way != "none"
 
 
 def space_of(platform: Platform, part: dict[str, Any], pieces: Runs, instructions: int = 0) -> AddressSpace:
@@ -51,17 +64,26 @@ def space_of(platform: Platform, part: dict[str, Any], pieces: Runs, instruction
         "levels": part.get("table_levels", tlb.levels),
         "blocks": part.get("translation", "blocks") == "blocks",
         "tables_cached": part.get("tables", "cached") == "cached",
+        "stage2_cached": part.get("stage2_tables", OWN) != CHIP,
         "pieces": pieces,
         "instructions": instructions,
     }
 
 
 def with_tables(
-    space: AddressSpace, count: Callable[[str], int], frames: Callable[[int], list[int]], more: int = 0
+    space: AddressSpace,
+    count: Callable[[str], int],
+    frames: Callable[[int], list[int]],
+    more: int = 0,
+    stage2_frames: Callable[[int], list[int]] | None = None,
 ) -> AddressSpace:
     """`count` says how many frames the tables need (machine/python), `frames` gives so many; `more`: beside
-    those, for what is mapped later."""
-    return {**space, "frames": frames(count(json.dumps(space)) + more)}
+    those, for what is mapped later. `stage2_frames`: of stage 2's tables, where they are apart."""
+    needed = count(json.dumps(space))
+    made = {**space, "frames": frames(needed + more)}
+    if stage2_frames is not None:
+        made["stage2_frames"] = stage2_frames(needed)
+    return made
 
 
 def runs_of(pages: Sequence[int], mapped: int = 0) -> Runs:

@@ -22,7 +22,7 @@ from bulkhead.package.images import Surroundings, find_program, load_domain
 from bulkhead.package.memory import Loaded, Region, regions_of
 from bulkhead.package.owners import observe_config, owners_map
 from bulkhead.package.program import FILES, FULL, Program, smallest_program
-from bulkhead.planning.broker import BROKER, cids_of, engine_of, is_broker, parameters_of, windows_of
+from bulkhead.planning.broker import BROKER, cids_of, is_broker, parameters_of, windows_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.model import DomainPlan, Hooks, Plan
 from bulkhead.planning.plan import plan_memory
@@ -100,7 +100,6 @@ def surroundings(plan: Plan, base: Path, options: Options) -> Surroundings:
     windows = tuple(
         Region(region.at, region.size)
         for region in windows_of(plan.platform, load_layout().constant("broker_window"))
-        if engine_of(system, plan.platform) is None
     )
     emulated = not (options.hosted or options.board)
     params = {

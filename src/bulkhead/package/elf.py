@@ -7,6 +7,7 @@ a file that cannot be loaded as it is gives a `PackageError`, never a traceback.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -20,8 +21,9 @@ from bulkhead.package.errors import PackageError
 from bulkhead.package.files import read_image
 
 _MEMORY_LIMIT = 1 << 40
+_SHN_UNDEF = 0
 # What the library raises on files that are broken in ways which it does not look for itself.
-_BROKEN = (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError)
+BROKEN = (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,9 @@ def parse_elf(content: bytes, *, symbols: bool = False, hosted: Hosted | None = 
             return _hosted_program(elf, content, hosted)
         _check_kind(elf)
         segments = _segments(elf, content)
-        found = _symbols(elf) if symbols else {}
+        found = symbols_of(elf) if symbols else {}
         entry = int(elf["e_entry"])
-    except _BROKEN as error:
+    except BROKEN as error:
         raise PackageError(f"is a broken ELF file: {error or type(error).__name__}") from error
     return ElfProgram(entry, segments, found)
 
@@ -84,7 +86,7 @@ def _hosted_program(elf: ELFFile, content: bytes, how: Hosted) -> ElfProgram:
         for s in _segments(elf, content, dynamic=True)
         if s.virtual >= how.window
     )
-    found = {name: value + offset for name, value in _symbols(elf).items()}
+    found = {name: value + offset for name, value in symbols_of(elf).items()}
     if how.entry is not None and how.entry not in found:
         raise PackageError(f"has no entry point '{how.entry}'")
     return ElfProgram(found[how.entry] if how.entry is not None else 0, segments, found)
@@ -127,11 +129,24 @@ def _segments(elf: ELFFile, content: bytes, *, dynamic: bool = False) -> tuple[E
     return tuple(found)
 
 
-def _symbols(elf: ELFFile) -> dict[str, int]:
-    return {
-        symbol.name: int(symbol["st_value"])
-        for section in elf.iter_sections()
-        if isinstance(section, SymbolTableSection)
-        for symbol in section.iter_symbols()
-        if symbol["st_shndx"] != "SHN_UNDEF" and symbol.name
-    }
+def symbols_of(elf: ELFFile) -> dict[str, int]:
+    """Of a program with any width, what it defines. May raise one of BROKEN.
+
+    The library's symbol objects take twenty times as long, which was a fifth of the time of a whole `check`.
+    """
+    order = "<" if elf.little_endian else ">"
+    wide = elf.elfclass == 64
+    entry = struct.Struct(order + ("IBBHQQ" if wide else "IIIBBH"))
+    found: dict[str, int] = {}
+    for section in elf.iter_sections():
+        if not isinstance(section, SymbolTableSection):
+            continue
+        names: bytes = section.stringtable.data()
+        table: bytes = section.data()
+        for symbol in entry.iter_unpack(table[: len(table) - len(table) % entry.size]):
+            name_at, section_index, value = symbol[0], symbol[3 if wide else 5], symbol[4 if wide else 1]
+            if section_index != _SHN_UNDEF and (
+                name := names[name_at : names.index(b"\0", name_at)].decode(errors="replace")
+            ):
+                found[name] = value
+    return found

@@ -54,7 +54,15 @@ _BUDGET = tuple(
     f"budget_{name}"
     for name in ("events", "period_ns", "chunk_events", "second_events", "slack_events", "counts")
 )
-_BROKER = ("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps")
+_BROKER = ("domain", "chunk_bytes", "bytes_per_s", "patience_ns", "stamps", "run_bytes", "reserved")
+_TABLE_MEMORY = (
+    "on_chip_pa",
+    "on_chip_bytes",
+    "colored_pa",
+    "colored_bytes",
+    "colored_set",
+    "on_chip_cached",
+)
 _ENGINE = ("engine", "engine_irq", "engine_pa", "qos_pa", "qos_rate")
 _REGULATION = (
     "policy",
@@ -125,7 +133,9 @@ def pack_manifest(
         for core, mpidr in enumerate(plan.platform.mpidrs())
     ]
     tables["ram"] = [{"pa": r.at, "bytes": r.size} for r in plan.platform.memory]
-    for domain, images, pieces in zip(plan.domains, loaded, placed, strict=True):
+    table_memory = _table_memory(plan, sets)
+    domains = plan.domains if plan.wrong_domains is None else plan.wrong_domains
+    for domain, images, pieces in zip(domains, loaded, placed, strict=True):
         _add_domain(tables, plan, domain, images, pieces, sets, layout, event)
     tables["color_sets"] = sets.rows()
     tables["flows"] = _flows(plan)
@@ -135,8 +145,9 @@ def pack_manifest(
         "magic": layout.constant("manifest_magic"),
         "version": layout.version,
         "layout_hash": layout.hash,
-        "platform": _platform(plan.platform, plan.space.bits, layout, event),
+        "platform": _platform(plan, layout, event),
         "hypervisor": hypervisor,
+        "tables": table_memory,
         "regulation": _regulation(plan, layout, event),
         "broker": _broker(plan, layout),
         "bandwidth": bandwidth_row(plan, event),
@@ -174,7 +185,8 @@ def _assemble(header: dict[str, Value], tables: Mapping[str, list[Row]], layout:
     return bytes(body)
 
 
-def _platform(platform: Platform, color_bits: int, layout: Layout, event: CountedEvent | None) -> Row:
+def _platform(plan: Plan, layout: Layout, event: CountedEvent | None) -> Row:
+    platform = plan.platform
     gic, timers, uart = platform.interrupt_controller, platform.timers, platform.uart
     assert gic is not None, "only boards that boot come here"
     assert uart is not None
@@ -194,9 +206,9 @@ def _platform(platform: Platform, color_bits: int, layout: Layout, event: Counte
         "writeback_event": event.writeback_number if event else 0,
         "access_event": event.access_number if event else 0,
         "s2fwb": int(platform.cores.s2fwb),
-        "color_bits": color_bits,
+        "color_bits": plan.space.bits,
         **_utilization(platform, event),
-        **_sram(platform, event),
+        **_sram(plan, event),
         **_broadcasts(platform),
     }
 
@@ -209,11 +221,29 @@ def _broadcasts(platform: Platform) -> Row:
     return {"broadcast_events": costs.events, "broadcast_icache_events": costs.icache_events}
 
 
-def _sram(platform: Platform, event: CountedEvent | None) -> Row:
-    """For samples, which there are where something is counted."""
-    if platform.ocm is None or event is None:
+def _sram(plan: Plan, event: CountedEvent | None) -> Row:
+    """For samples, which there are where something is counted: what stage-2 tables leave of it."""
+    ocm = plan.platform.ocm
+    if ocm is None or event is None:
         return {"sram_pa": 0, "sram_bytes": 0}
-    return {"sram_pa": platform.ocm.at, "sram_bytes": platform.ocm.free_bytes}
+    taken = 0 if plan.tables is None else plan.tables.plan.on_chip_bytes
+    left = ocm.free_bytes - taken
+    return {"sram_pa": ocm.at if left else 0, "sram_bytes": left}
+
+
+def _table_memory(plan: Plan, sets: _ColorSets) -> Row:
+    tables = plan.tables
+    if tables is None:
+        return dict.fromkeys(_TABLE_MEMORY, 0)
+    colored = tables.colored
+    return {
+        "on_chip_pa": tables.on_chip_pa,
+        "on_chip_bytes": tables.plan.on_chip_bytes,
+        "colored_pa": colored.pa if colored else 0,
+        "colored_bytes": colored.bytes if colored else 0,
+        "colored_set": sets.of(colored.colors) if colored else 0,
+        "on_chip_cached": int(tables.plan.on_chip_cached),
+    }
 
 
 def _utilization(platform: Platform, event: CountedEvent | None) -> Row:
@@ -284,6 +314,8 @@ def _broker(plan: Plan, layout: Layout) -> Row:
         "bytes_per_s": _rate(plan, broker),
         "patience_ns": PATIENCE_NS,
         "stamps": int(broker.stamps),
+        "run_bytes": 0 if plan.flows is None else plan.flows.model.run_bytes,
+        "reserved": 0,
         "costs": no_costs() if costs is None else costs.analyzed(),
         **_engine(plan, layout),
     }
@@ -403,7 +435,14 @@ def _add_domain(
     first = {name: len(tables[name]) for name in ("vcpus", "segments", "images", "irqs", "devices")}
     tables["vcpus"] += [{"domain": domain.index, "core": core} for core in domain.cpus]
     tables["segments"] += [
-        {"ipa": s.ipa, "bytes": s.bytes, "pa": s.pa, "color_set": sets.of(s.colors)} for s in domain.segments
+        {
+            "ipa": s.ipa,
+            "bytes": s.bytes,
+            "pa": s.pa,
+            "color_set": sets.of(s.colors),
+            "tables_placed": int(s.tables_placed),
+        }
+        for s in domain.segments
     ]
     in_place = layout.enum_value("image_flag", "in_place")
     tables["images"] += [
@@ -427,6 +466,7 @@ def _add_domain(
     row |= {"cpu_budget_ns": cpu_budget_ns, "cpu_period_ns": cpu_period_ns}
     row |= _socket(plan, domain.name)
     row |= mpam_of_domain(plan, domain.name)
+    row["table_memory"] = layout.enum_value("table_memory", domain.tables)
     tables["domains"].append(row)
 
 

@@ -29,9 +29,12 @@ def owner_names(plan: Plan) -> list[str]:
 
 def owners_map(plan: Plan) -> Owners:
     """One byte per page, over all RAM ranges of the platform one after the other."""
-    pages = sum(r.size for r in plan.platform.memory) // PAGE_BYTES
-    owners = np.zeros(pages, dtype=np.uint8)
+    frames = sum(r.size for r in plan.platform.memory) // PAGE_BYTES
+    owners = np.zeros(frames, dtype=np.uint8)
     _claim(owners, plan.platform, plan.pool.pages(plan.space), HYPERVISOR, "the hypervisor")
+    if plan.tables is not None and plan.tables.colored is not None:
+        pages = plan.tables.colored.pages(plan.space)
+        _claim(owners, plan.platform, pages, HYPERVISOR, "memory for stage-2 tables")
     for domain in plan.domains:
         for segment in domain.segments:
             what = f"domain '{domain.name}'"

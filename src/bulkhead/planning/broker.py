@@ -115,6 +115,7 @@ def with_broker(system: System, platform: Platform) -> System:
         memory=(_MEMORY,),
         llc=AUTO_LLC if colors is None else Llc(colors=colors),
         console=WITHOUT_CONSOLE,
+        restart="on-failure",
     )
     return system.model_copy(update={"domains": (*system.domains, broker)})
 

@@ -17,6 +17,8 @@ from bulkhead.geometry import runs
 from bulkhead.planning.model import Choice
 
 HYPERVISOR = -1  # stands for the hypervisor where a domain's index is expected
+TABLES = -2  # for stage-2 tables with a specification, which have colors of their own
+_EL2 = (HYPERVISOR, TABLES)
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,10 @@ def assign(requests: Sequence[Request], count: int, what: str) -> Assignment:
             result.findings.append(_exhausted(request, amounts[request.owner], len(free), what))
         return result
     # The hypervisor gets the highest colors, domains the lowest, so that its set stays when domains grow.
-    order = sorted(open_requests, key=lambda r: (r.owner == HYPERVISOR, len(r.candidates)))
+    order = sorted(open_requests, key=lambda r: (r.owner in _EL2, len(r.candidates)))
     for request in order:
         amount = amounts[request.owner]
-        picked = _pick(free & request.candidates, amount, high=request.owner == HYPERVISOR)
+        picked = _pick(free & request.candidates, amount, high=request.owner in _EL2)
         if len(picked) < max(amount, 1):
             result.findings.append(_exhausted(request, max(amount, 1), len(picked), what))
             continue
@@ -83,7 +85,7 @@ def _amounts(requests: Sequence[Request], free: set[int], count: int) -> dict[in
         for request in requests
     }
     left = len(free) - sum(amounts.values())
-    takers = [request for request in requests if request.share is None and request.owner != HYPERVISOR]
+    takers = [request for request in requests if request.share is None and request.owner not in _EL2]
     takers.sort(key=lambda request: not request.realtime)  # stable: real-time first, then the file's order
     while left > 0:
         given = 0
@@ -133,6 +135,8 @@ def _exhausted(request: Request, wanted: int, left: int, what: str) -> Finding:
 
 def _choice(request: Request, picked: frozenset[int], count: int, what: str) -> Choice:
     value = "[" + ", ".join(str(color) for color in sorted(picked)) + "]"
+    if request.owner == TABLES:
+        return Choice("hypervisor.tables.colors", value, f"{request.least} for stage-2 tables with a `spec`")
     key = (
         "hypervisor" if request.owner == HYPERVISOR else f"domains.{request.name}"
     ) + f".{request.path[-1]}.colors"

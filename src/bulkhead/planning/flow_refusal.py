@@ -51,6 +51,11 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
     key = "deadline" if code == "deadline-short" else "period"
     need = _least(model, number, key)
     cause = f"{getattr(flow, key)} ns are not longer than {_FIXED[key]}"
+    if code == "queue-long":
+        sender, most = model.members[task].sender, library().MAX_WAITING
+        cause = f"with {flow.period} ns, more than {most} packets of '{sender}' may be on their way in time"
+    elif code == "parse-long":
+        cause = f"with {flow.period} ns, parsing what domains may send takes nearly all of the broker's time"
     return Finding((*at, key), code, cause, None if need is None else _enough(model, number, key, need, rate))
 
 

@@ -22,11 +22,13 @@ from bulkhead.config.timing import Regulator
 from bulkhead.flows import analysis
 from bulkhead.flows.model import FlowModel
 from bulkhead.flows.native import analysis as library
+from bulkhead.geometry import GeometryError
 from bulkhead.planning.broker import core_of, engine_on, shares_core_with, sockets_of, waits_for_events
 from bulkhead.planning.flow_refusal import refusal
 from bulkhead.planning.memory_budget import MemoryUse, below_workable, memory_use
 from bulkhead.planning.memory_changes import Asked, smaller_budgets
 from bulkhead.planning.model import Choice
+from bulkhead.planning.space import space_for
 
 if TYPE_CHECKING:
     from bulkhead.flows.native import FlowSet
@@ -69,12 +71,26 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
     costs = costs.of_broker(by_event=waits_for_events(system, platform, emulated=False))
-    model = FlowModel(system.flows, costs, system.broker.chunk, sockets_of(system))
+    model = FlowModel(
+        system.flows, costs, system.broker.chunk, sockets_of(system), run_bytes_of(system, platform)
+    )
     try:
         model.make()
     except ValueError as refused:
         return None, [refusal(refused, model, system.broker.rate)]
     return model, []
+
+
+def run_bytes_of(system: System, platform: Platform) -> int:
+    """Pieces in which memory of domains is contiguous for the engine: colored granules. 0: a core copies,
+    which sees memory as the guest does, or nothing is colored."""
+    if system.broker is None or system.broker.engine == "cpu-copy":
+        return 0
+    try:
+        space = space_for(system, platform)
+    except GeometryError:
+        return 0  # the planner says why it cannot be
+    return space.granule if space.bits else 0
 
 
 def plan_flows(system: System, platform: Platform) -> tuple[FlowPlan | None, list[Finding]]:
@@ -197,13 +213,16 @@ class _Planner:
         if needed is not None and needed <= most:
             yield f"rate: {most} B/s ({most / 1e6:.2f} MB/s)"
 
+    def _beside(self) -> str:
+        return " beside parsing" if self.model.costs.path == "single-thread" else ""
+
     def _late(self, checked: analysis.Checked) -> Finding:
         rate = checked.bytes_per_s
         if checked.violation is not None:
             cause = checked.violation.text()
         elif checked.verdict == "overloaded":
             used = analysis.load(self.model, rate)
-            cause = f"the flows need {used:.1%} of the broker's time at {rate} B/s"
+            cause = f"the flows need {used:.1%} of the broker's time{self._beside()} at {rate} B/s"
         else:
             cause = f"the load at {rate} B/s is too near to 100 % to be decided"
         found = analysis.changes(self.model, rate)
@@ -215,7 +234,8 @@ class _Planner:
         if checked.violation is not None:
             cause = checked.violation.text()
         else:
-            cause = f"the fixed costs alone need {analysis.load(self.model, most):.1%} of the broker's time"
+            used = analysis.load(self.model, most)
+            cause = f"the fixed costs alone need {used:.1%} of the broker's time{self._beside()}"
         cause = f"the flows cannot be scheduled at any bandwidth: {cause}"
         found = analysis.changes(self.model, most)
         allowed = _allowed(found) + (analysis.AT_MOST_RATE if found else "")
@@ -256,6 +276,7 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     if costs.wake_by_interrupt is None and not waits_for_events(system, platform, emulated=False):
         yield f"what an interrupt takes to wake the broker is not in the costs of '{platform.name}'"
     yield f"transfers of a packet: {model.transfers_from}"
+    yield f"analysis of the path: {model.costs.path} (`flow_model` of '{platform.name}')"
     if costs.from_machine:
         yield f"costs of the path on '{platform.name}' are {MACHINES_OWN}"
     if memory is None:

@@ -51,6 +51,10 @@ def usage_of(plan: Plan) -> tuple[Usage, ...]:
         return Usage(name, colors, placed.untouched.capacity_of(colors), used, left_of(placed, owner))
 
     rows = [row("hypervisor", HYPERVISOR, plan.pool.bytes)]
+    if plan.tables is not None and plan.tables.colored is not None:
+        colors = plan.tables.colored.colors
+        capacity = placed.untouched.capacity_of(colors)
+        rows.append(Usage("stage-2 tables", colors, capacity, plan.tables.colored.bytes, 0))
     rows += [row(domain.name, domain.index, domain.bytes) for domain in plan.domains]
     if placed.colored:
         taken = frozenset[int]().union(*(colors or () for colors in placed.colors.values()))

@@ -66,9 +66,9 @@ def _split(segment: Segment, page: int, wrong_pa: int, memory: Memory) -> list[S
     memory.give_granule(right[0])
     wrong_colors = frozenset({space.color_of(wrong_pa)})
     parts = [
-        Segment(segment.ipa, start, segment.pa, segment.colors),
-        Segment(segment.ipa + start, end - start, wrong_pa, wrong_colors),
-        Segment(segment.ipa + end, segment.bytes - end, right[1], segment.colors),
+        replace(segment, bytes=start),
+        replace(segment, ipa=segment.ipa + start, bytes=end - start, pa=wrong_pa, colors=wrong_colors),
+        replace(segment, ipa=segment.ipa + end, bytes=segment.bytes - end, pa=right[1]),
     ]
     return [part for part in parts if part.bytes]
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import System
-from bulkhead.geometry import ColorSpace, Frames
+from bulkhead.geometry import PAGE_BYTES, ColorSpace, Frames
+from bulkhead.planning.table_memory import TablePlan, Where
 
 if TYPE_CHECKING:
     from bulkhead.planning.flows import FlowPlan
@@ -30,6 +33,7 @@ class Segment:
     bytes: int
     pa: int
     colors: frozenset[int] | None  # None: contiguous
+    tables_placed: bool = False  # its stage-2 tables are in the domain's memory for tables
 
     def pages(self, space: ColorSpace) -> Frames:
         """Physical address of each 4 KiB page, in the order of their guest-physical addresses."""
@@ -48,6 +52,7 @@ class DomainPlan:
     segments: tuple[Segment, ...]  # ascending ipa
     premap: bool
     maps: int = 0  # physically contiguous pieces, as C2 counts them
+    tables: Where = "pool"  # where its stage-2 tables are, those of marked segments at least
     fragmented_bytes: int = 0  # in color periods that are used in part, at the ends of regions
 
     @property
@@ -69,6 +74,19 @@ class Pool:
 
     def pages(self, space: ColorSpace) -> Frames:
         return space.frames(self.pa, self.bytes, self.colors)
+
+
+@dataclass(frozen=True)
+class TableMemory:
+    """Memory for stage-2 tables with a specification: where it is, and who has it."""
+
+    plan: TablePlan
+    on_chip_pa: int = 0
+    colored: Pool | None = None
+
+    def on_chip_pages(self) -> Frames:
+        end = self.on_chip_pa + self.plan.on_chip_bytes
+        return np.arange(self.on_chip_pa, end, PAGE_BYTES, dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,7 @@ class Hooks:
     miscolor: str | None = None  # "domain" or "domain:page" (miscolor.py)
     mislabel: str | None = None  # mislabel.py
     misprogram: str | None = None
+    misplace: str | None = None  # misplace.py
 
 
 @dataclass(frozen=True)
@@ -114,6 +133,9 @@ class Plan:
     miscolored_pa: int | None = None  # the one frame that the test hook put wrong, if asked to
     flows: FlowPlan | None = None  # None: there are none
     mpam: MpamPlan | None = None  # None: the platform has none
+    tables: TableMemory | None = None  # None: no region has a specification
+    # With stage-2 tables elsewhere than planned: what EL2 gets instead, if a test hook asked for that.
+    wrong_domains: tuple[DomainPlan, ...] | None = None
     wrong_mpam: MpamPlan | None = None  # what EL2 gets instead, if a test hook asked for that
     # What left.py makes its account of; None: it was not planned here.
     placed: Placed | None = field(default=None, compare=False, repr=False)

@@ -19,18 +19,20 @@ from bulkhead.config.shares import Banks, Llc
 from bulkhead.config.system import Domain, System
 from bulkhead.geometry import ColorSpace, GeometryError
 from bulkhead.planning.allocate import Memory
-from bulkhead.planning.colors import HYPERVISOR, Assignment, Request, assign
+from bulkhead.planning.colors import HYPERVISOR, TABLES, Assignment, Request, assign
 from bulkhead.planning.flows import plan_flows
 from bulkhead.planning.left import Placed
 from bulkhead.planning.mechanism import llc_mechanism, llc_reason
 from bulkhead.planning.miscolor import miscolor as put_wrong
 from bulkhead.planning.mislabel import mislabel as label_wrong
 from bulkhead.planning.mislabel import misprogram as program_wrong
-from bulkhead.planning.model import Choice, DomainPlan, Hooks, Plan, Pool, Segment
+from bulkhead.planning.misplace import misplace as place_wrong
+from bulkhead.planning.model import Choice, DomainPlan, Hooks, Plan, Pool, Segment, TableMemory
 from bulkhead.planning.mpam import MpamPlan
 from bulkhead.planning.mpam_planner import plan_mpam
 from bulkhead.planning.pool import pool_bytes, pool_need
 from bulkhead.planning.space import banks_colored, llc_colored, share_of, space_for
+from bulkhead.planning.table_memory import TablePlan, color_bytes, plan_tables
 from bulkhead.units import size_text
 
 
@@ -71,7 +73,13 @@ def plan_memory(system: System, platform: Platform, hooks: Hooks | None = None) 
         choices += flows.choices
     planned = mpam.plan if mpam is not None else None
     wrong = _wrong_mpam(system, planned, hooks)
-    return replace(plan, flows=flows, mpam=planned, wrong_mpam=wrong, choices=choices)
+    plan = replace(plan, flows=flows, mpam=planned, wrong_mpam=wrong, choices=choices)
+    if hooks.misplace is None:
+        return plan
+    misplaced = place_wrong(hooks.misplace, plan.domains)
+    if isinstance(misplaced, Finding):
+        raise PlanningError([misplaced])
+    return replace(plan, wrong_domains=misplaced)
 
 
 def _wrong_mpam(system: System, planned: MpamPlan | None, hooks: Hooks) -> MpamPlan | None:
@@ -102,13 +110,17 @@ class _Planner:
         self.memory = Memory(space, ((ram.at, ram.size) for ram in platform.memory), holes)
         self.findings: list[Finding] = []
         self.choices: list[Choice] = []
+        self.tables = TablePlan()
 
     def run(self, target: str | None) -> Plan:
         pool_size = self._pool_size()
+        self.tables = plan_tables(self.system, self.platform)
+        self.findings += self.tables.findings
         colors = self._colors(pool_size)
         self._stop_if_wrong()
         untouched = self.memory.copy()
         pool = self._pool(pool_size, colors[HYPERVISOR])
+        tables = self._table_memory(colors.get(TABLES))
         domains = tuple(self._domain(i, d, colors[i]) for i, d in enumerate(self.system.domains))
         self._stop_if_wrong()
         assert pool is not None
@@ -130,6 +142,7 @@ class _Planner:
             self.load,
             tuple(self.choices),
             miscolored,
+            tables=tables,
             placed=placed,
         )
 
@@ -169,6 +182,7 @@ class _Planner:
             everything = frozenset(range(count))
             room = self.memory.capacity_of(None) // count
             requests = [self._request(o, "llc", room, pool_size, everything) for o in owners]
+            requests += self._tables_request(everything)
             llc = assign(requests, count, "LLC")
         if banks_colored(self.system):
             count = 1 << len(self.space.bank_bits)
@@ -187,11 +201,29 @@ class _Planner:
         for owner in owners:
             colors = self.space.combine(llc.colors.get(owner), banks.colors.get(owner))
             if not colors:
-                who = self._name(owner)
-                cause = f"no memory has both the LLC and the bank colors of {who}: they share address bits"
-                self.findings.append(Finding(self._path(owner), "no-colors", cause))
+                self._no_colors(owner)
             combined[owner] = colors
+        if TABLES in llc.colors:  # in the hypervisor's banks
+            combined[TABLES] = self.space.combine(llc.colors[TABLES], banks.colors.get(HYPERVISOR))
+            if not combined[TABLES]:
+                self._no_colors(TABLES)
         return combined
+
+    def _no_colors(self, owner: int) -> None:
+        cause = (
+            f"no memory has both the LLC and the bank colors of {self._name(owner)}: they share address bits"
+        )
+        self.findings.append(Finding(self._path(owner), "no-colors", cause))
+
+    def _tables_request(self, everything: frozenset[int]) -> list[Request]:
+        """As many colors as their sets hold all of the tables at once, so that none pushes out another."""
+        nbytes = self.tables.colored_bytes
+        if not nbytes:
+            return []
+        own = self.system.hypervisor.tables.colors
+        least = -(-nbytes // color_bytes(self.platform))
+        path: KeyPath = ("hypervisor", "tables")
+        return [Request(TABLES, "stage-2 tables", path, own, None, least, False, everything)]
 
     def _request(
         self, owner: int, key: str, room: int, pool_size: int, candidates: frozenset[int]
@@ -218,6 +250,23 @@ class _Planner:
             return None
         return Pool(taken.pieces[0].pa, nbytes, colors)
 
+    def _table_memory(self, colors: frozenset[int] | None) -> TableMemory | None:
+        """On the chip it is the end of what is free there: samples of budgets begin at the start."""
+        if not self.tables.regions:
+            return None
+        colored = None
+        if nbytes := self.tables.colored_bytes:
+            taken = self.memory.take(nbytes, colors, unbroken=True)
+            if taken is None:
+                self._exhausted(("hypervisor", "tables"), "memory for stage-2 tables", nbytes, colors)
+                return None
+            colored = Pool(taken.pieces[0].pa, nbytes, colors)
+        ocm = self.platform.ocm
+        on_chip_pa = 0
+        if self.tables.on_chip_bytes and ocm is not None:
+            on_chip_pa = ocm.at + ocm.free_bytes - self.tables.on_chip_bytes
+        return TableMemory(self.tables, on_chip_pa, colored)
+
     def _domain(self, index: int, domain: Domain, colors: frozenset[int] | None) -> DomainPlan:
         segments: list[Segment] = []
         maps = fragmented = 0
@@ -231,7 +280,8 @@ class _Planner:
                 continue
             ipa = region.at
             for piece in taken.pieces:
-                segments.append(Segment(ipa, piece.bytes, piece.pa, colors))
+                marked = self.tables.is_marked(domain.name, region.at)
+                segments.append(Segment(ipa, piece.bytes, piece.pa, colors, marked))
                 ipa += piece.bytes
             maps += taken.maps
             fragmented += taken.fragmented_bytes
@@ -245,6 +295,7 @@ class _Planner:
             tuple(segments),
             premap,
             maps,
+            self.tables.where(domain.name),
             fragmented,
         )
 
@@ -275,10 +326,11 @@ class _Planner:
             self.findings.append(Finding(("domains",), "limit", cause, f"at most {most}"))
 
     def _name(self, owner: int) -> str:
-        return "hypervisor" if owner == HYPERVISOR else self.system.domains[owner].name
+        special = {HYPERVISOR: "hypervisor", TABLES: "stage-2 tables"}
+        return special.get(owner) or self.system.domains[owner].name
 
     def _path(self, owner: int) -> KeyPath:
-        return ("hypervisor",) if owner == HYPERVISOR else ("domains", owner)
+        return ("hypervisor",) if owner in (HYPERVISOR, TABLES) else ("domains", owner)
 
 
 def _share_of(asked: Llc | Banks, platform: Platform) -> Fraction | None:

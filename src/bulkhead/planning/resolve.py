@@ -47,6 +47,7 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     result["hypervisor"] = {
         **_promise(plan, plan.pool.colors, "hypervisor"),
         "memory": _size(plan.pool.bytes),
+        **_tables(plan),
         "scheduler": system.hypervisor.scheduler,
         "slice": f"{system.hypervisor.slice} ns",
         **(
@@ -96,6 +97,13 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
     return result
 
 
+def _tables(plan: Plan) -> dict[str, Any]:
+    if plan.tables is None or plan.tables.colored is None:
+        return {}
+    colors = plan.tables.colored.colors or ()
+    return {"tables": {"colors": sorted({plan.space.llc_color_of(color) for color in colors})}}
+
+
 def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any]:
     domain, planned = plan.system.domains[index], plan.domains[index]
     result: dict[str, Any] = {
@@ -105,7 +113,11 @@ def _domain(plan: Plan, index: int, beside: Path, target: Path) -> dict[str, Any
         "priority": domain.priority,
         "cpu": _cpu_time(domain.cpu),
         "image": _image(domain.image, beside, target),
-        "memory": [{"at": HexCapsInt(region.at), "size": _size(region.size)} for region in domain.memory],
+        "memory": [
+            {"at": HexCapsInt(region.at), "size": _size(region.size)}
+            | ({"spec": list(region.spec)} if region.spec else {})
+            for region in domain.memory
+        ],
         **_promise(plan, planned.colors, domain.name),
         "bandwidth": _bandwidth(domain.bandwidth),
         "console": {"raw": True} if domain.console.raw else domain.console.present,

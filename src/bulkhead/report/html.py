@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bulkhead.report import numbers, plots
@@ -31,6 +30,7 @@ from bulkhead.report.sentences import (
     trust_text,
     witness_text,
 )
+from bulkhead.report.templates import page_templates
 from bulkhead.report.terminal import attempts_by_class
 
 _TEMPLATE = "page.html.j2"
@@ -43,13 +43,7 @@ def write_html(runs: Sequence[Run], path: Path) -> None:
 
 def render(runs: Sequence[Run]) -> str:
     """The page as text."""
-    environment = Environment(
-        loader=PackageLoader("bulkhead.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_templates()
     environment.filters.update(count=numbers.count, duration=numbers.duration, ranges=numbers.ranges)
     return environment.get_template(_TEMPLATE).render(
         title=_title(runs),

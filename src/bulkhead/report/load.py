@@ -17,7 +17,12 @@ from bulkhead.evidence.observer import ObserverResult, read_observer
 Json = dict[str, Any]
 
 # What a test hook of `run` has made of a domain.
-_WRONG = {"miscolor": "miscolored", "mislabel": "mislabelled", "misprogram": "misprogrammed"}
+_WRONG = {
+    "miscolor": "miscolored",
+    "mislabel": "mislabelled",
+    "misprogram": "misprogrammed",
+    "misplace": "misplaced tables of",
+}
 
 
 class NotARun(Exception):

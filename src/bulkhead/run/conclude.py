@@ -107,7 +107,10 @@ def _witness(target: Target, outcome: Outcome, status: SystemStatus | str) -> Ta
     missing = [domain.name for domain in target.domains if domain.name not in roots]
     if missing:
         return f"no stage-2 root is known of {', '.join(missing)}"
-    return check_tables(target.promise, outcome.image.read_frame, roots, status.ttbr0_el2)
+    registers = {
+        domain.name: entry.vtcr for domain, entry in zip(target.domains, status.domains, strict=False)
+    }
+    return check_tables(target.promise, outcome.image.read_frame, roots, status.ttbr0_el2, registers)
 
 
 def _about(target: Target, outcome: Outcome) -> dict[str, Any]:

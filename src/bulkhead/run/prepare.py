@@ -17,9 +17,9 @@ from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
 from bulkhead.config.masters import incoherent, unconfined
 from bulkhead.config.platform import Platform
-from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, Window
+from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, TablePromise, Window
 from bulkhead.flows.response import bounds_ns
-from bulkhead.geometry import PAGE_BYTES
+from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.machine.request import request_of
 from bulkhead.package.build import Build
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
@@ -80,7 +80,10 @@ def make_simulated_target(
 def frames_of(target: Target) -> list[int]:
     """Frames that must be read at the end of a run."""
     pool = target.promise.pool_frames.tolist()
-    return list(dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames)))
+    tables = [
+        pa for one in target.promise.domains if one.tables is not None for pa in one.tables.frames.tolist()
+    ]
+    return list(dict.fromkeys((*target.status_frames, *pool, *target.on_chip_frames, *tables)))
 
 
 def _target(loaded: Loaded, build: Build, options: Options, directory: Path, booted: Path) -> Target:
@@ -145,6 +148,7 @@ def make_promise(plan: Plan) -> Promise:
                 colors=domain.colors or frozenset(),
                 frames=np.sort(np.concatenate([segment.pages(plan.space) for segment in domain.segments])),
                 devices=_devices_of(domain, plan),
+                tables=_tables_of(domain, plan),
                 own_attributes=_own_attributes(domain, plan),
             )
             for domain in plan.domains
@@ -155,7 +159,31 @@ def make_promise(plan: Plan) -> Promise:
         load_area=Window(load_pa, load_bytes, "load area"),
         hypervisor_devices=_hypervisor_devices(plan),
         exchange=_exchange(plan),
+        table_frames=_table_frames(plan),
+        table_colors=_table_colors(plan),
         s2fwb=plan.platform.cores.s2fwb,
+    )
+
+
+def _table_frames(plan: Plan) -> Frames:
+    colored = plan.tables.colored if plan.tables is not None else None
+    return np.empty(0, dtype=np.uint64) if colored is None else np.sort(colored.pages(plan.space))
+
+
+def _table_colors(plan: Plan) -> frozenset[int]:
+    colored = plan.tables.colored if plan.tables is not None else None
+    return frozenset() if colored is None else colored.colors or frozenset()
+
+
+def _tables_of(domain: DomainPlan, plan: Plan) -> TablePromise | None:
+    if plan.tables is None or domain.tables == "pool":
+        return None
+    on_chip = domain.tables == "on_chip"
+    return TablePromise(
+        frames=plan.tables.on_chip_pages() if on_chip else _table_frames(plan),
+        marked=tuple(range(s.ipa, s.ipa + s.bytes) for s in domain.segments if s.tables_placed),
+        on_chip=on_chip,
+        cached=not on_chip or plan.tables.plan.on_chip_cached,
     )
 
 
@@ -185,7 +213,6 @@ def _exchange(plan: Plan) -> Exchange | None:
         if domain.name in ends
         for segment in domain.segments
     ]
-    copies = engine_of(plan.system, plan.platform) is None
     broker = [
         segment.pages(plan.space)
         for domain in plan.domains
@@ -194,7 +221,7 @@ def _exchange(plan: Plan) -> Exchange | None:
     ]
     return Exchange(
         BROKER,
-        limits()["broker_window"] if copies else None,
+        limits()["broker_window"],
         np.sort(np.concatenate(frames)),
         np.sort(np.concatenate(broker)),
     )
@@ -258,7 +285,9 @@ def _hypervisor_devices(plan: Plan) -> tuple[Window, ...]:
     if platform.dram is not None and platform.dram.utilization is not None:
         windows.append(Window(platform.dram.utilization.at, 4 * _KIB, "counters of the memory controller"))
     if platform.ocm is not None:
-        windows.append(Window(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples"))
+        windows.append(
+            Window(platform.ocm.at, platform.ocm.free_bytes, "on-chip memory for samples and tables")
+        )
     if platform.mpam is not None:
         windows += [
             Window(one.at, one.end - one.at, f"MPAM of {one.name}") for one in platform.mpam.components

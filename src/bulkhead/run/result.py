@@ -93,6 +93,7 @@ def run_result(facts: Facts) -> Json:
             "miscolor": options.miscolor,
             "mislabel": options.mislabel,
             "misprogram": options.misprogram,
+            "misplace": options.misplace,
             "icount": options.icount,
             "boot": options.boot,
             "set": list(options.overrides),

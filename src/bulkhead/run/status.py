@@ -21,6 +21,7 @@ class DomainStatus:
     state: str
     end: str
     vttbr: int
+    vtcr: int
     started_ns: int | None
     ended_ns: int | None
     fault_pc: int
@@ -215,6 +216,7 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
                 state=_name(layout, "domain_state", d["state"]),
                 end=_name(layout, "domain_end", d["end"]),
                 vttbr=int(d["vttbr"]),
+                vtcr=int(d["vtcr"]),
                 started_ns=since_start(int(d["started_at"])),
                 ended_ns=since_start(int(d["ended_at"])),
                 fault_pc=int(d["fault_pc"]),

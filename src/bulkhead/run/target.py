@@ -80,6 +80,7 @@ class Options:
     miscolor: str | None = None
     mislabel: str | None = None
     misprogram: str | None = None
+    misplace: str | None = None
     seed: int = 0
     icount: bool = False
     boot: str = ELF
@@ -92,7 +93,7 @@ class Options:
     @property
     def hooks(self) -> Hooks:
         """What is to be wrong on purpose."""
-        return Hooks(self.miscolor, self.mislabel, self.misprogram)
+        return Hooks(self.miscolor, self.mislabel, self.misprogram, self.misplace)
 
 
 @dataclass(frozen=True)

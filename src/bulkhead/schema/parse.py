@@ -25,6 +25,8 @@ from bulkhead.schema.model import (
     SchemaError,
 )
 
+# The parser in C, where the package has it: every command reads this file.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _TYPE = re.compile(r"(?P<base>[a-z][a-z0-9_]*)(?:\[(?P<length>[a-z0-9_]+)\])?\Z")
 _SECTIONS = ("version", "constants", "enums", "regions", "records")
@@ -58,7 +60,7 @@ class _Parser:
 
     def schema(self) -> Schema:
         try:
-            root = yaml.compose(self.text, Loader=yaml.SafeLoader)
+            root = yaml.compose(self.text, Loader=_LOADER)
         except yaml.YAMLError as error:
             raise SchemaError(f"{self.name}: not YAML: {error}") from error
         if root is None:

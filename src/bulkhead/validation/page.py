@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from bulkhead.report.style import PALETTE, svg
+from bulkhead.report.templates import page_templates
 from bulkhead.units import size_text
 from bulkhead.validation.compare import MEDIAN_LIMIT, WORST_LIMIT, Compared, Summary, of_role, summary
 from bulkhead.validation.groups import name_of
@@ -55,16 +55,17 @@ def write_page(
             }
         )
     page = directory / "report.html"
-    environment = Environment(
-        loader=PackageLoader("bulkhead.report", ""), autoescape=True, undefined=StrictUndefined
-    )
-    text = environment.get_template("validation.html.j2").render(
-        command=shlex.join(command),
-        facts=facts,
-        boards=boards,
-        validation=_text(summary(of_role(compared, "validation"))),
-        calibration=_text(summary(of_role(compared, "calibration"))),
-        limits=f"{MEDIAN_LIMIT:.0%} and {WORST_LIMIT:.0%}",
+    text = (
+        page_templates()
+        .get_template("validation.html.j2")
+        .render(
+            command=shlex.join(command),
+            facts=facts,
+            boards=boards,
+            validation=_text(summary(of_role(compared, "validation"))),
+            calibration=_text(summary(of_role(compared, "calibration"))),
+            limits=f"{MEDIAN_LIMIT:.0%} and {WORST_LIMIT:.0%}",
+        )
     )
     page.write_text(text, encoding="utf-8")
     return [page, *files]

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * Parsing comes first whenever a transfer has ended. All domains together can have the broker parse for
+ *
+ *     B + rho t + rho / (1 - rho) q      B = PP sum N_d, rho = PP sum 1 / T_d
+ *
+ * in any time of length t, with q the longest time between the end of a look and the next look: a transfer,
+ * or what is counted of a sleep (docs/flows.md, "One thread"). What is left of t is (1 - rho) t - B - ...:
+ * the test is that of F4 with costs divided by 1 - rho, and with a lead. A look that finds nothing, which may
+ * have begun when the first packet comes, is in the lead, too.
+ */
+#include "core/flow_single_thread.h"
+#include "core/flow_turns.h"
+#include "core/wide.h"
+
+#define SCALE_BITS 16u /* rho is a number of 1 / 2^16, rounded up for each domain */
+#define SCALE      (1u << SCALE_BITS)
+#define LEAST_LEFT (SCALE / 256) /* of the broker's time: costs are multiplied by 256 at most */
+
+static uint64_t divide_up(wide_t value, uint64_t by)
+{
+    uint64_t rest;
+    uint64_t quotient;
+
+    if (value >> 64 == 0) { /* nearly always; much quicker */
+        return (uint64_t)value / by + ((uint64_t)value % by != 0);
+    }
+    quotient = (uint64_t)wide_divide(value, by, &rest);
+    return quotient + (rest != 0);
+}
+
+/* Of a domain, in 1 / SCALE of the broker's time. */
+static uint64_t load_of(const struct flow_share *share, uint32_t parse_ns)
+{
+    if (share->packets == 0 || parse_ns == 0) {
+        return 0;
+    }
+    return share->period_ns == 0 ? SCALE : divide_up((wide_t)parse_ns << SCALE_BITS, share->period_ns);
+}
+
+/* The flow with the shortest period of those that a domain sends. */
+static uint32_t fastest_of(const struct flow flows[], uint32_t count, uint32_t domain)
+{
+    uint32_t found = count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (flows[i].sender == domain && (found == count || flows[i].period_ns < flows[found].period_ns)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Places that a flow's packets need: of all that are on their way, and one that is early. */
+static uint64_t places_of(const struct flow *flow)
+{
+    return divide_up(flow->deadline_ns, flow->period_ns) + 1;
+}
+
+static enum flow_problem check_places(const struct flow flows[], uint32_t count, uint32_t *culprit)
+{
+    uint64_t places[FLOW_MAX_DOMAINS] = {0};
+    uint64_t most[FLOW_MAX_DOMAINS] = {0}; /* of one flow, which is */
+    uint32_t longest[FLOW_MAX_DOMAINS];
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t sender = flows[i].sender;
+        uint64_t own = places_of(&flows[i]);
+
+        if (own > most[sender]) {
+            most[sender] = own;
+            longest[sender] = i;
+        }
+        places[sender] += own;
+        if (places[sender] > FLOW_MAX_WAITING) {
+            *culprit = longest[sender];
+            return FLOW_QUEUE_LONG;
+        }
+    }
+    return FLOW_OK;
+}
+
+/* What parsing takes: rho, and B in ns. */
+struct parsing {
+    uint64_t load;
+    uint64_t burst_ns;
+};
+
+static enum flow_problem count_parsing(const struct flow flows[], uint32_t count,
+                                       const struct flow_costs *costs, struct parsing *parsing,
+                                       uint32_t *culprit)
+{
+    struct flow_share shares[FLOW_MAX_DOMAINS];
+    uint64_t most = 0;
+
+    *parsing = (struct parsing){0, (uint64_t)count * costs->parse_max};
+    flow_turn_shares(flows, count, shares);
+    for (uint32_t i = 0; i < FLOW_MAX_DOMAINS; i++) {
+        uint64_t load = load_of(&shares[i], costs->parse_max);
+
+        if (load > most) {
+            most = load;
+            *culprit = fastest_of(flows, count, i);
+        }
+        parsing->load += load;
+    }
+    return parsing->load > SCALE - LEAST_LEFT ? FLOW_PARSE_LONG : FLOW_OK;
+}
+
+/* In time of which `left` is not parsing. */
+static uint64_t scaled(uint64_t value, uint64_t left)
+{
+    return divide_up((wide_t)value << SCALE_BITS, left);
+}
+
+static uint64_t longest_transfer(const struct flow_set *set)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct flow_task *task = &set->tasks[i];
+        uint64_t own = task->several ? set->chunk_bytes : task->block_bytes;
+
+        longest = own > longest ? own : longest;
+    }
+    return longest;
+}
+
+enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
+                                     const struct flow_costs *costs, uint32_t senders, struct flow_set *set,
+                                     uint32_t *culprit)
+{
+    struct parsing parsing;
+    enum flow_problem problem = check_places(flows, count, culprit);
+    uint64_t look_ns = (uint64_t)senders * costs->find_earliest_max;
+    uint64_t back = 2 * (look_ns + flow_look_back_ns(costs));
+    uint64_t first_ns;
+    uint64_t left;
+
+    if (problem == FLOW_OK) {
+        problem = count_parsing(flows, count, costs, &parsing, culprit);
+    }
+    if (problem != FLOW_OK) {
+        return problem;
+    }
+    left = SCALE - parsing.load;
+    first_ns = parsing.burst_ns + look_ns;
+    back = back > set->dma_fixed ? back : set->dma_fixed;
+    /* (B + m PS + rho / (1 - rho) q) / (1 - rho) */
+    set->lead_fixed = divide_up(
+        (2 * wide_product(first_ns, left) + wide_product(parsing.load, back)) << SCALE_BITS, left * left);
+    set->lead_bytes = divide_up(wide_product(parsing.load, longest_transfer(set)) << SCALE_BITS, left * left);
+    set->dma_fixed = scaled(set->dma_fixed, left);
+    set->chunk_bytes = scaled(set->chunk_bytes, left);
+    for (uint32_t i = 0; i < count; i++) {
+        struct flow_task *task = &set->tasks[i];
+
+        task->fixed = scaled(task->fixed, left);
+        task->bytes = scaled(task->bytes, left);
+        task->block_fixed = set->dma_fixed; /* queues cost nothing */
+        task->block_bytes = scaled(task->block_bytes, left);
+    }
+    return FLOW_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ *
+ * A transfer ends with the packet, its chunk, its receive buffer, or a piece of memory of either end. The
+ * ends of each kind are counted, wherever they fall.
+ */
+#include "core/flow_transfers.h"
+
+static uint64_t least_bytes(uint64_t chunk_bytes)
+{
+    return chunk_bytes < FLOW_LEAST_ROOM ? chunk_bytes : FLOW_LEAST_ROOM;
+}
+
+uint64_t flow_usable_bytes(uint64_t room, uint64_t chunk_bytes)
+{
+    uint64_t rest = room % chunk_bytes;
+
+    if (room < FLOW_LEAST_ROOM) {
+        return 0;
+    }
+    return rest < least_bytes(chunk_bytes) ? room - rest : room;
+}
+
+static uint64_t divide_up(uint64_t value, uint64_t by)
+{
+    return value / by + (value % by != 0);
+}
+
+/* Ends of pieces within `bytes` that begin anywhere. */
+static uint64_t ends_within(uint64_t bytes, uint64_t run_bytes)
+{
+    return divide_up(bytes - 1, run_bytes);
+}
+
+uint64_t flow_most_transfers(uint64_t bytes, uint64_t chunk_bytes, uint64_t run_bytes)
+{
+    uint64_t buffers = divide_up(bytes, least_bytes(chunk_bytes)); /* each takes so much, but for the last */
+    uint64_t most;
+
+    if (run_bytes == 0) {
+        return buffers;
+    }
+    /* Each buffer ends one. So do the pieces of the sender, and of the buffers: of one of n bytes there are 1
+     * + (n - 2) / run_bytes at most, and buffers have as many bytes together as the packet. */
+    most = 2 * buffers + ends_within(bytes, run_bytes) + (bytes < 2 ? 0 : (bytes - 2) / run_bytes);
+    if (run_bytes > chunk_bytes) {
+        most += bytes / chunk_bytes;
+    }
+    return most < bytes ? most : bytes;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The broker: it alone looks into what domains send each other, and moves it (core/flow_exchange.h). It sees
+// the memory of domains with a socket behind BH_BROKER_WINDOW. EL2 tells it through a door what drivers do to
+// their devices, and it asks EL2 to interrupt them; where there is a DMA engine it asks EL2 for each
+// transfer. One loop: news, then a transfer, then news. When there is nothing to do it waits until EL2 wakes
+// it, or for a time. Parameters: `interrupt` of its line; `event`: it is woken by events instead (WFE), and
+// no interrupt is taken for a packet. Interrupts stay masked, they only end waiting.
+#include "guests/programs/broker/broker.h"
+#include "guests/programs/broker/costs.h"
+#include "guests/programs/broker/news.h"
+#include "guests/programs/broker/wait.h"
+
+#include "guests/runtime/console.h"
+#include "guests/runtime/gic.h"
+#include "guests/runtime/params.h"
+#include "guests/runtime/program.h"
+#include "guests/runtime/timer.h"
+#include "guests/runtime/window.h"
+
+struct broker broker;
+
+static struct flow_path paths[BH_MAX_FLOWS];
+
+// What EL2 is to do, at once: drivers wait for it.
+static void tell(void)
+{
+    struct flow_effects *effects = &broker.effects;
+
+    if ((effects->lines | effects->failed | broker.left) == 0 && effects->counted == 0)
+        return;
+    for (uint64_t left = effects->counted; left != 0; left &= left - 1) {
+        int number = __builtin_ctzll(left);
+
+        broker.pages.reply.statistics[number] = paths[number].statistics;
+    }
+    broker_call(BH_HYPERCALL_BROKER_TELL, effects->lines, effects->failed, broker.left, effects->counted);
+    *effects = (struct flow_effects){0};
+    broker.left = 0;
+}
+
+static void finish(bool done)
+{
+    path_open(BH_PATH_PART_FINALIZE);
+    if (done)
+        flow_exchange_done(&broker.exchange, timer_now(), &broker.effects);
+    else
+        flow_exchange_fail(&broker.exchange, timer_now(), &broker.effects);
+    news_leave();
+    tell();
+    path_close(BH_PATH_PART_FINALIZE, 0);
+}
+
+// The whole transfer, piece by piece.
+static void copy(void)
+{
+    uint32_t bytes = broker.exchange.inflight.transfer.bytes;
+    struct flow_piece piece;
+
+    for (uint32_t done = 0; done < bytes;) {
+        uint32_t run = flow_exchange_piece(&broker.exchange, done, &piece);
+
+        window_copy(piece.to_physical, piece.from_physical, run);
+        done += run;
+    }
+    finish(true);
+}
+
+// EL2 keeps the rate, too, by its own look at the time.
+static void have_copied(void)
+{
+    const struct flow_transfer *transfer = &broker.exchange.inflight.transfer;
+    struct flow_piece piece;
+    uint64_t x[CALL_REGISTERS] = {BH_HYPERCALL_BROKER_COPY, transfer->source, 0, transfer->destination, 0,
+                                  transfer->bytes};
+
+    (void)flow_exchange_piece(&broker.exchange, 0, &piece);
+    x[2] = piece.from;
+    x[4] = piece.to;
+    cpu_hypervisor_call_all(x);
+    if (x[0] != 0)
+        finish(false); // an error of this program, or of who took it over
+    else if (x[1] == 0)
+        flow_exchange_put_off(&broker.exchange, x[2]);
+    else
+        broker.exchange.inflight.not_before = x[2];
+}
+
+static void transfer(void)
+{
+    path_close(BH_PATH_PART_PROGRAM_DMA, 0);
+    path_open(BH_PATH_PART_ENGINE);
+    if (broker.pages.map.has_engine == 0)
+        copy();
+    else
+        have_copied();
+}
+
+// All of a look is as of its begin: what is noted, released or due later is for the next one. Returns until
+// when there is nothing to do, if nothing comes; 0: there may be something.
+static uint64_t step(void)
+{
+    uint64_t now = timer_now();
+    uint64_t until = PACKET_NEVER;
+    enum flow_next next;
+
+    news_take(now);
+    if (broker.exchange.inflight.transfers) {
+        if (!news_engine_has_ended()) {
+            tell();
+            return PACKET_NEVER;
+        }
+        finish(news_engine_has_done());
+    }
+    flow_exchange_look(&broker.exchange, now, &broker.effects);
+    next = flow_exchange_next(&broker.exchange, now, &until, &broker.effects);
+    if (next == FLOW_NEXT_TRANSFER) {
+        tell();
+        transfer();
+        return 0;
+    }
+    news_leave();
+    tell();
+    if (next == FLOW_NEXT_AGAIN) {
+        path_close(BH_PATH_PART_FINALIZE, 0);
+        return 0;
+    }
+    path_drop(BH_PATH_PART_PROGRAM_DMA);
+    path_drop(BH_PATH_PART_FINALIZE);
+    return until;
+}
+
+void program_main(void)
+{
+    bool by_event = param("event", 0) != 0;
+
+    if (!gic_init()) {
+        console_write("broker: there is no interrupt controller\n");
+        return;
+    }
+    wait_init(by_event, (uint32_t)param("interrupt", 0));
+    if (broker_call(BH_HYPERCALL_BROKER_OPEN, mmu_physical(&broker.pages), by_event, 0, 0) != 0) {
+        console_write("broker: there are no flows\n");
+        return;
+    }
+    costs_init();
+    news_init(paths);
+    console_write("bulkhead: ready\n");
+    for (;;) {
+        uint64_t until = step();
+
+        if (until != 0)
+            wait_for_news(until);
+    }
+}

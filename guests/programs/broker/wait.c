@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waiting. Interrupts stay masked, they only end it.
+#include "guests/programs/broker/wait.h"
+#include "guests/programs/broker/broker.h"
+#include "guests/programs/broker/costs.h"
+#include "guests/programs/broker/news.h"
+#include "guests/runtime/gic.h"
+#include "guests/runtime/ticks.h"
+#include "guests/runtime/timer.h"
+
+enum { watched_ns = 20000 }; // waits that are not longer are not worth the timer's interrupt
+
+static bool waits_for_events;
+static uint64_t watched_ticks;
+
+void wait_init(bool by_event, uint32_t interrupt)
+{
+    waits_for_events = by_event;
+    if (!by_event)
+        gic_enable_shared(interrupt);
+    watched_ticks = ns_to_ticks(watched_ns, timer_frequency());
+    gic_enable_private(board()->virtual_timer_intid);
+}
+
+static void end_timer(void)
+{
+    uint32_t intid;
+
+    timer_stop();
+    if (gic_acknowledge(&intid)) // the timer's; the line is EL2's to lower
+        gic_end(intid);
+}
+
+static void wait_for_interrupt(uint64_t deadline)
+{
+    if (deadline != UINT64_MAX)
+        timer_set(deadline);
+    cpu_wait_for_interrupt();
+    end_timer();
+    if (broker.pages.door.woken != 0)
+        broker_call(BH_HYPERCALL_BROKER_TELL, 0, 0, 0, 0); // it has heard
+}
+
+static bool is_woken(void)
+{
+    return __atomic_load_n(&broker.pages.door.woken, __ATOMIC_ACQUIRE) != 0;
+}
+
+// An event that comes after the look at the word is kept by the core, so that WFE returns at once. Returns to
+// EL1 count as events, too: it is the word that says whether it was woken.
+static void wait_for_event(uint64_t deadline)
+{
+    uint64_t now = timer_now();
+    bool by_timer = deadline != UINT64_MAX && deadline > now && deadline - now > watched_ticks;
+
+    if (by_timer)
+        timer_set(deadline);
+    while (!is_woken() && (deadline == UINT64_MAX || timer_now() < deadline)) {
+        if (by_timer || deadline == UINT64_MAX)
+            cpu_wait_for_event();
+    }
+    if (by_timer)
+        end_timer();
+}
+
+// Either EL2 sees that the broker waits, or the broker sees what EL2 has stored.
+void wait_for_news(uint64_t until)
+{
+    struct broker_pages *pages = &broker.pages;
+    uint64_t slept = timer_now();
+    uint64_t woke;
+
+    costs_wait(until);
+    __atomic_store_n(&pages->door.woken, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&pages->reply.waits, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!news_are_there()) {
+        if (waits_for_events)
+            wait_for_event(until);
+        else
+            wait_for_interrupt(until);
+    }
+    __atomic_store_n(&pages->reply.waits, 0, __ATOMIC_RELAXED);
+    woke = timer_now();
+    if (woke - slept > pages->map.look_back_ticks)
+        flow_exchange_woke(&broker.exchange, woke - pages->map.look_back_ticks);
+}

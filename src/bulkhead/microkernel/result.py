@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What came of a run of a system of components: the object that `run --json` prints, with the verdict.
+
+Refills of jobs are counted by the kernel, and compared with what was admitted. Pure: no file, no process.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bulkhead.commands.check_components import components_json
+from bulkhead.microkernel.build import Image, image_json
+from bulkhead.microkernel.session import END, HALTED, KERNEL, Ending
+from bulkhead.mxu.hardware import OWN_COMPONENTS
+from bulkhead.mxu.layout import SYSTEM_COMPONENTS
+from bulkhead.run.console import ConsoleParser, visible
+
+Json = dict[str, Any]
+
+PS_PER_NS = 1000
+SCHEDULER = SYSTEM_COMPONENTS[1]
+_REPORT = "report "
+_KILLED = re.compile(r"(?P<name>\S+) killed: (?P<why>.*)")
+_NO_START = "no start: "
+_PERIODS_TO_START = 3  # whole ones: a component that is started late in a run has had fewer
+_LONGEST_SAID = 200
+
+
+@dataclass(frozen=True)
+class Facts:
+    image: Image
+    parser: ConsoleParser
+    ending: Ending
+    on: str
+    timed: bool  # time is that of the platform: the simulated machine's
+    run_ns: int
+    options: Json
+    notes: tuple[str, ...]
+    counted: Json  # by the simulated machine; else nothing
+
+
+def run_result(facts: Facts) -> tuple[Json, list[str]]:
+    """The command's own keys, and the reasons why the run failed; none: every promise held."""
+    records = _records(facts.parser)
+    killed = _killed(facts.parser)
+    components = [
+        _component(facts, index, records.get(index + OWN_COMPONENTS), killed)
+        for index in range(len(facts.image.system.components))
+    ]
+    simulated = _simulated(facts)
+    reasons = [*_ending_reasons(facts), *_component_reasons(facts, components), *_refill_reasons(facts)]
+    notes = [*facts.notes, *_untimed_notes(facts, components), *_refill_notes(facts)]
+    return {
+        "options": facts.options,
+        "notices": [],
+        "notes": notes,
+        "ended": facts.ending.how,
+        "guest_ns": simulated.get("simulated_ns", facts.parser.time_ns),
+        "guest_ns_by": "machine" if simulated else "kernel",
+        "domains": [],
+        **simulated,
+        "components": components,
+        "admitted": components_json(facts.image.admission),
+        "image": image_json(facts.image)["components"],
+        "console": {
+            name: list(console.lines) for name, console in facts.parser.domains.items() if console.lines
+        },
+    }, reasons
+
+
+def _simulated(facts: Facts) -> Json:
+    """What the machine counted of the whole run, boot included."""
+    counted = facts.counted
+    if not counted:
+        return {}
+    return {
+        "digest": counted.get("digest"),
+        "simulated_ns": counted.get("simulated_ps", 0) // PS_PER_NS,
+        "mpu": counted.get("mpu"),
+        "machine": {
+            key: counted.get(key) for key in ("ending", "trouble", "cores", "exceptions", "not_implemented")
+        },
+    }
+
+
+def _records(parser: ConsoleParser) -> dict[int, Json]:
+    """What the scheduler reported, by number of the component."""
+    found = {}
+    for line in parser.domains[SCHEDULER].lines:
+        if line.startswith(_REPORT):
+            try:
+                record = json.loads(line.removeprefix(_REPORT))
+            except ValueError:
+                continue
+            found[int(record.pop("component"))] = record
+    return found
+
+
+def _killed(parser: ConsoleParser) -> dict[str, str]:
+    """Violations that the kernel reported, by component."""
+    found = {}
+    for line in parser.domains[KERNEL].lines:
+        if (match := _KILLED.fullmatch(line)) is not None:
+            found[match["name"]] = match["why"]
+    return found
+
+
+def _component(facts: Facts, index: int, record: Json | None, killed: dict[str, str]) -> Json:
+    component = facts.image.system.components[index]
+    job = next((one for one in facts.image.admission.jobs if one.component == component.name), None)
+    own: Json = {
+        "name": component.name,
+        "priority": facts.image.priorities[component.name],
+        "violation": killed.get(component.name),
+        "expected": component.expect,
+        "report": facts.parser.domains[component.name].report,
+        **({key: record.get(key) for key in ("busy_ns", "refills")} if record else {}),
+        "killed": bool(record.get("killed")) if record else None,
+    }
+    if job is not None:
+        own["job"] = {
+            "period_ns": job.period_ns,
+            "budget_ns": job.budget_ns,
+            "misses_admitted": job.misses,
+            **({key: value for key, value in record.items() if key in _OF_JOBS} if record else {}),
+        }
+    return own
+
+
+_OF_JOBS = (
+    "starting",
+    "releases",
+    "ended",
+    "late",
+    "overruns",
+    "response_most_ns",
+    "response_mean_ns",
+    "execution_most_ns",
+    "most_refills",
+)
+
+
+def _ending_reasons(facts: Facts) -> Iterator[str]:
+    ending = facts.ending
+    kernel = facts.parser.domains[KERNEL].lines
+    if ending.how == END:
+        for line in _refusals(facts):
+            yield f"the memory manager did not start the system: {line.removeprefix(_NO_START)}"
+            yield from (other for other in _manager(facts) if other != line)
+        return
+    if ending.how == HALTED:
+        why = [line for line in (*facts.parser.untagged, *kernel) if not line.endswith(HALTED)]
+        yield f"the kernel halted: {why[-1] if why else 'it did not say why'}"
+    else:
+        yield f"{ending.how}: {ending.detail}"
+
+
+def _manager(facts: Facts) -> list[str]:
+    return list(facts.parser.domains[SYSTEM_COMPONENTS[0]].lines)
+
+
+def _refusals(facts: Facts) -> list[str]:
+    return [line for line in _manager(facts) if line.startswith(_NO_START)]
+
+
+def _component_reasons(facts: Facts, components: list[Json]) -> Iterator[str]:
+    has_run = facts.ending.how == END and not _refusals(facts)
+    for one in components:
+        name, job = one["name"], one.get("job")
+        if isinstance(one["report"], dict) and "error" in one["report"]:
+            yield f"component '{name}' failed: {said(one['report']['error'])}"
+        if has_run:
+            yield from _not_shown(one)
+        if one["violation"] and one["expected"] != "killed":
+            yield f"component '{name}' was killed: {one['violation']}"
+        if one["expected"] == "killed" and not one["violation"] and has_run:
+            yield f"component '{name}' was not killed, as `expect` says"
+        if job is None or "most_refills" not in job:
+            continue
+        admitted = job["misses_admitted"]
+        if admitted is not None and job["most_refills"] > admitted:
+            yield (
+                f"promise broken: a job of '{name}' had {job['most_refills']} refills, "
+                f"{admitted} were admitted"
+            )
+        if facts.timed:
+            yield from _late(name, job)
+
+
+def _not_shown(one: Json) -> Iterator[str]:
+    """What a run has to have for its other promises to be known as kept."""
+    name, job = one["name"], one.get("job")
+    if one["killed"] is None:
+        yield f"the scheduler has not reported on '{name}': nothing is known of what was promised to it"
+    elif one["killed"] != bool(one["violation"]):
+        yield f"kernel and scheduler do not agree on whether '{name}' was killed"
+    elif job and not one["killed"] and not job["ended"] and job["starting"] >= _PERIODS_TO_START:
+        yield (
+            f"'{name}' has had {job['starting']} periods and has not come to its first `rt_end_job()`: "
+            "none of its jobs was counted"
+        )
+
+
+def said(value: object) -> str:
+    """What a component says, on one line and not too long, for a sentence of the tool's."""
+    text = visible(str(value))
+    return text if len(text) <= _LONGEST_SAID else text[:_LONGEST_SAID] + " ..."
+
+
+def _late(name: str, job: Json) -> Iterator[str]:
+    if job["overruns"]:
+        yield f"{job['overruns']} jobs of '{name}' were stopped because their budget was spent"
+    if job["late"]:
+        yield f"{job['late']} times a job of '{name}' had not ended when the next one was released"
+
+
+def _refill_notes(facts: Facts) -> Iterator[str]:
+    """What jobs were admitted with, where nobody promises that it is a bound."""
+    mpu, longest = facts.image.platform.cores.mpu, _longest_refill(facts)
+    if mpu is not None and mpu.bound is None and longest > mpu.fault:
+        yield (f"a refill took {longest} cycles; jobs were admitted with {mpu.fault} (`cores.mpu.fault`)")
+
+
+def _refill_reasons(facts: Facts) -> Iterator[str]:
+    mpu, longest = facts.image.platform.cores.mpu, _longest_refill(facts)
+    if mpu is not None and mpu.bound is not None and longest > mpu.bound:
+        yield (
+            f"promise broken: a refill took {longest} cycles, the bound that jobs were admitted with is "
+            f"{mpu.bound} (`cores.mpu.bound`)"
+        )
+
+
+def _longest_refill(facts: Facts) -> int:
+    """Of any component; on the emulator nobody knows."""
+    return int((facts.counted.get("mpu") or {}).get("longest_miss_cycles") or 0)
+
+
+def _untimed_notes(facts: Facts, components: list[Json]) -> Iterator[str]:
+    """The emulator counts instructions as time: no promise of time is tried."""
+    if facts.timed:
+        return
+    for one in components:
+        job = one.get("job")
+        if job is not None and "overruns" in job:
+            yield from (f"{text} (in counted time, which proves nothing)" for text in _late(one["name"], job))

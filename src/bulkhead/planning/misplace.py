@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A test hook: the stage-2 tables of one segment of a domain are not where its specification says (X5).
+
+`bulkhead run --misplace` uses it to show that the table witness finds such an error. plan.py applies it last:
+EL2 gets the wrong plan, the witness the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bulkhead.config.problem import Finding, nearest_of, quoted
+from bulkhead.planning.model import DomainPlan
+
+
+def misplace(target: str, domains: Sequence[DomainPlan]) -> tuple[DomainPlan, ...] | Finding:
+    """In colored memory: the tables that the last marked segment alone needs. On the chip: all of the
+    domain's, since its walks have one type of memory."""
+    victim = next((domain for domain in domains if domain.name == target), None)
+    if victim is None:
+        names = [domain.name for domain in domains]
+        cause = f"there is no domain {quoted(target)}"
+        return Finding(("misplace",), "bad-misplace", cause, ", ".join(names), nearest_of(target, names))
+    marked = [segment for segment in victim.segments if segment.tables_placed]
+    if not marked:
+        cause = f"the stage-2 tables of {quoted(target)} have no specification: there is no wrong place"
+        return Finding(("misplace",), "bad-misplace", cause, "a domain with `spec` or `table_placement`")
+    segments = tuple(
+        replace(segment, tables_placed=False) if segment is marked[-1] else segment
+        for segment in victim.segments
+    )
+    where = "pool" if victim.tables == "on_chip" else victim.tables
+    changed = replace(victim, segments=segments, tables=where)
+    return tuple(changed if domain is victim else domain for domain in domains)

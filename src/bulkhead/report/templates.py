@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The template engine behind every page: texts are escaped, and an unknown name in a page is an error."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+def page_templates() -> Environment:
+    """The templates beside this file, `NAME.html.j2`."""
+    return Environment(
+        loader=PackageLoader("bulkhead.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The single-threaded broker (F8, F9): its analysis in fractions, and the broker itself, step by step.
+
+Written from docs/flows.md, "One thread", alone; nothing is shared with what it checks. The analysis is not
+scaled and not rounded, but for rho, which is defined in 1/65536 of the broker's time. The simulation counts
+in picoseconds, rounded down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor, lcm
+from random import Random
+
+NS_PER_S = 10**9
+PS = 1000  # of a ns
+SCALE = 1 << 16
+LEAST_ROOM = 3776 - 44
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Costs in ns: smallest and largest where sends vary, else the largest."""
+
+    call: tuple[int, int] = (939, 949)  # HC
+    transport: tuple[int, int] = (111, 757)  # PT
+    parse: int = 1161  # PP
+    look: int = 71  # PS, for each domain
+    program: int = 949  # PD
+    finalize: int = 2646  # FT
+    engine: int = 828  # IP
+    notify: int = 1460  # BR
+    wake: int = 2000
+
+    def named(self) -> dict[str, int]:
+        """As core/ takes them; there are no locks, so that what they cost must not matter."""
+        found = {
+            "hypervisor_call_min": self.call[0],
+            "hypervisor_call_max": self.call[1],
+            "transport_min": self.transport[0],
+            "transport_max": self.transport[1],
+            "parse_max": self.parse,
+            "find_earliest_max": self.look,
+            "program_dma_max": self.program,
+            "finalize_max": self.finalize,
+            "dma_interrupt_max": self.engine,
+            "notify_max": self.notify,
+            "wake_max": self.wake,
+            "model": 1,
+        }
+        return found | dict.fromkeys(
+            ("queue_lock_max", "queue_insert_max", "find_place_max", "queue_remove_max"), 10**6
+        )
+
+    @classmethod
+    def of(cls, named: dict[str, int]) -> Parts:
+        """Of a platform."""
+        return cls(
+            call=(named["hypervisor_call_min"], named["hypervisor_call_max"]),
+            transport=(named["transport_min"], named["transport_max"]),
+            parse=named["parse_max"],
+            look=named["find_earliest_max"],
+            program=named["program_dma_max"],
+            finalize=named["finalize_max"],
+            engine=named["dma_interrupt_max"],
+            notify=named["notify_max"],
+            wake=named["wake_max"],
+        )
+
+    @property
+    def sent_max(self) -> Fraction:
+        return Fraction(self.call[1], 2) + self.transport[1]
+
+    @property
+    def sent_min(self) -> Fraction:
+        return Fraction(self.call[0], 2) + self.transport[0]
+
+    @property
+    def received(self) -> Fraction:
+        return self.notify - Fraction(self.call[1], 2)
+
+    def transfer(self, domains: int) -> int:
+        """O_dma."""
+        return domains * self.look + self.program + self.call[1] + self.engine + self.finalize
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a domain sends as one task: packets of a flow, or control packets of one."""
+
+    size: int
+    period: int
+    deadline: int
+    sender: int
+    receiver: int
+    transfers: int  # in the worst case
+
+    def declared(self) -> tuple[int, int, int, int, int]:
+        return (self.size, self.period, self.deadline, self.transfers, self.sender)
+
+
+def with_control(size: int, period: int, deadline: int, ends: tuple[int, int], chunk: int) -> list[Sent]:
+    """A flow, with what it reserves for control packets of both ends."""
+    sender, receiver = ends
+    most = -(-size // min(chunk, LEAST_ROOM))
+    return [
+        Sent(size, period, deadline, sender, receiver, most),
+        Sent(44, period, deadline, sender, receiver, 1),
+        Sent(44, period, deadline, receiver, sender, 1),
+    ]
+
+
+def share(sent: list[Sent], domain: int) -> tuple[int, int]:
+    """N_d and T_d in ns, which is rounded down after rates were rounded up to 2^-63 of a packet each ns."""
+    periods = [one.period for one in sent if one.sender == domain]
+    rate = sum(-(-(1 << 63) // period) for period in periods)
+    return len(periods), (1 << 63) // rate if periods else 0
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """F4 of the single-threaded broker, in ns."""
+
+    sent: list[Sent]
+    parts: Parts
+    domains: int
+    chunk: int
+    b: int
+    more_ns: Fraction = Fraction(0)  # for every transfer
+    more_bytes: int = 0  # for every packet and transfer
+
+    def copying(self, nbytes: int) -> Fraction:
+        return Fraction((nbytes + self.more_bytes) * NS_PER_S, self.b)
+
+    @property
+    def transfer(self) -> Fraction:
+        return self.parts.transfer(self.domains) + self.more_ns
+
+    @property
+    def rho(self) -> Fraction:
+        found = 0
+        for domain in range(self.domains):
+            packets, period = share(self.sent, domain)
+            found += ceil(Fraction(self.parts.parse * SCALE, period)) if packets else 0
+        return Fraction(found, SCALE)
+
+    def period(self, task: Sent) -> Fraction:
+        return task.period + self.parts.sent_min - self.parts.sent_max
+
+    def first(self, task: Sent) -> Fraction:
+        return task.deadline - self.parts.sent_max - self.parts.received - self.parts.wake
+
+    def cost(self, task: Sent) -> Fraction:
+        return task.transfers * self.transfer + self.copying(task.size)
+
+    def longest(self, task: Sent) -> Fraction:
+        """Of its transfers. Where they end is known only if there is one for each chunk, and then not before
+        the last."""
+        most = task.size if task.size <= self.chunk else self.chunk
+        return self.transfer + self.copying(most)
+
+    @property
+    def load(self) -> Fraction:
+        return sum((self.cost(task) / self.period(task) for task in self.sent), Fraction(0))
+
+    @property
+    def lead(self) -> Fraction:
+        """What comes first: a packet of each task of every domain, and what was earned during a transfer."""
+        burst = self.parts.parse * len(self.sent) + self.domains * self.parts.look
+        burst += self.more_ns + self.copying(0)
+        largest = max(min(task.size, self.chunk) for task in self.sent)
+        back = self.parts.call[1] // 2 + 1 + self.parts.transport[1] + self.parts.wake
+        back += self.domains * self.parts.look
+        before = max(self.transfer, Fraction(back)) + self.copying(largest)
+        return burst + self.rho / (1 - self.rho) * before
+
+    def demand(self, t: Fraction) -> Fraction:
+        total, blocking = self.lead + self.rho * t, Fraction(0)
+        for task in self.sent:
+            first = self.first(task)
+            if first > t:
+                blocking = max(blocking, self.longest(task))
+            else:
+                total += (1 + floor((t - first) / self.period(task))) * self.cost(task)
+        return total + blocking
+
+    def horizon(self) -> Fraction:
+        periods = [self.period(task) for task in self.sent]
+        firsts = [self.first(task) for task in self.sent]
+        common = lcm(*(period.denominator for period in periods))
+        repeated = Fraction(lcm(*(int(period * common) for period in periods)), common) + min(firsts)
+        left = 1 - self.rho - self.load
+        if left == 0:
+            return repeated
+        late = sum(
+            (
+                self.cost(task) / period * (period - first)
+                for task, period, first in zip(self.sent, periods, firsts, strict=True)
+            ),
+            Fraction(0),
+        )
+        return min(repeated, max(*firsts, (self.lead + late) / left))
+
+    def schedulable(self) -> bool:
+        """Point by point."""
+        if any(self.first(task) <= 0 for task in self.sent) or self.load + self.rho > 1:
+            return False
+        end = self.horizon()
+        points = set()
+        for task in self.sent:
+            t = self.first(task)
+            while t < end:
+                points.add(t)
+                t += self.period(task)
+        return all(self.demand(t) <= t for t in points)
+
+
+@dataclass
+class Queued:
+    """A packet in its flow's queue, or in a ring."""
+
+    task: int
+    sent: int  # the notification, ps
+    seen: int  # in the ring from then on
+    left: list[int] = field(default_factory=list)  # bytes of its transfers
+    release: int = 0
+    deadline: int = 0
+    held: bool = False  # for want of a receive buffer
+
+
+@dataclass
+class Guest:
+    """A domain: its ring, the notifications that EL2 has noted, and what it has of turns."""
+
+    packets: int
+    period: int  # ps
+    left: int = 0  # of turns, ps
+    look: int = 0
+    ring: list[Queued] = field(default_factory=list)  # in the order of `seen`
+    stamps: list[int] = field(default_factory=list)
+    hostile: bool = False
+
+    def turns(self, now: int) -> int:
+        self.left = min(self.left, self.packets * self.period) + now - self.look
+        self.look = now
+        return self.left // self.period if self.packets else 0
+
+
+Rules = frozenset[str]
+ALL_RULES: Rules = frozenset(
+    {
+        "turns",  # domains have turns, and hostile ones use up theirs alone
+        "late cut",  # turns earned during a transfer are not cut
+        "held",  # what waited for a receive buffer is released when there is one
+        "fresh stamps",  # a packet is not released before the look at which it was not there yet
+    }
+)
+
+
+class Broker:
+    """One run of the broker's loop, each part of which takes what it may."""
+
+    def __init__(
+        self,
+        sent: list[Sent],
+        parts: Parts,
+        domains: int,
+        chunk: int,
+        b: int,
+        random: Random,
+        hostile: frozenset[int] = frozenset(),
+        rules: Rules = ALL_RULES,
+    ) -> None:
+        self.sent, self.parts, self.chunk, self.b = sent, parts, chunk, b
+        self.random, self.rules, self.hostile = random, rules, hostile
+        self.domains = domains
+        self.queues: list[list[Queued]] = [[] for _ in sent]
+        self.released: list[int | None] = [None] * len(sent)
+        self.guests = []
+        for domain in range(domains):
+            packets, period = share(sent, domain)
+            guest = Guest(packets, period * PS, packets * period * PS, hostile=domain in hostile)
+            self.guests.append(guest)
+        self.longest = [0] * len(sent)  # ps, from notification to notification
+        self.now = 0
+        self.before = 0  # the look before this one
+        self.eager = random.random()  # how readily hostile domains use their turns
+        self.stalled: Callable[[int, int], bool] = lambda _domain, _now: False  # a receiver without buffers
+
+    def send(self, task: int, at: int, late: int) -> None:
+        """A packet is in the ring `at`, and EL2 notes it `late` after."""
+        guest = self.guests[self.sent[task].sender]
+        guest.ring.append(Queued(task, at, at, self._pieces(self.sent[task])))
+        guest.stamps.append(at + late)
+
+    def _pieces(self, task: Sent) -> list[int]:
+        """As many transfers as there can be, of which some are as long as possible."""
+        left, found = task.size, []
+        for rest in range(task.transfers - 1, -1, -1):
+            most = min(self.chunk, left - rest) if rest else left
+            least = max(1, left - rest * self.chunk)
+            found.append(self.random.choice((most, max(least, min(most, LEAST_ROOM)))) if rest else left)
+            left -= found[-1]
+        assert left == 0 and max(found) <= self.chunk
+        return found
+
+    def run(self) -> None:
+        """Until all is done."""
+        for guest in self.guests:
+            guest.ring.sort(key=lambda one: one.seen)
+            guest.stamps.sort()
+        while any(guest.ring for guest in self.guests) or any(self.queues):
+            begin = self.now
+            self._look(begin)
+            task = self._earliest(begin)
+            if task is None:
+                self._wait()
+            else:
+                self._transfer(task)
+            self.before = begin
+
+    def _look(self, begin: int) -> None:
+        """All as of its begin."""
+        self.now += self.domains * self.parts.look * PS
+        for guest in self.guests:
+            turns = guest.turns(begin)
+            if "late cut" not in self.rules:
+                turns = min(turns, guest.packets)
+                guest.left = min(guest.left, guest.packets * guest.period)
+            if guest.hostile and "turns" not in self.rules:
+                self.now += 5 * guest.packets * self.parts.parse * PS
+            noted = [one for one in guest.stamps if one <= begin]
+            guest.stamps = guest.stamps[len(noted) :]
+            stamp = noted[0] if noted else begin
+            if "fresh stamps" not in self.rules and guest.ring:
+                stamp = min(stamp, guest.ring[0].seen)
+            used = self.random.random() < self.eager
+            while turns:
+                if guest.ring and guest.ring[0].seen <= self.now:
+                    self._take(guest.ring.pop(0), stamp)
+                elif not guest.hostile or not used:
+                    break
+                self.now += self.parts.parse * PS  # a packet, or nonsense
+                guest.left -= guest.period
+                turns -= 1
+
+    def _take(self, packet: Queued, stamp: int) -> None:
+        self._release(packet, stamp)
+        self.queues[packet.task].append(packet)
+
+    def _release(self, packet: Queued, at: int) -> None:
+        task, last = self.sent[packet.task], self.released[packet.task]
+        packet.release = at if last is None else max(at, last + task.period * PS)
+        self.released[packet.task] = packet.release
+        gone = self.parts.sent_max + self.parts.received + self.parts.wake
+        packet.deadline = packet.release + floor((task.deadline - gone) * PS)
+
+    def _earliest(self, begin: int) -> int | None:
+        found: tuple[int, int] | None = None
+        for task, queue in enumerate(self.queues):
+            if not queue:
+                continue
+            head = queue[0]
+            if self.stalled(self.sent[task].receiver, begin):
+                head.held = True
+                continue
+            if head.held and "held" in self.rules:
+                head.held = False
+                self.released[task] = None
+                for packet in queue:
+                    self._release(packet, max(begin, packet.release))
+            if head.release <= begin and (found is None or (head.deadline, task) < found):
+                found = (head.deadline, task)
+        return found[1] if found is not None else None
+
+    def _transfer(self, task: int) -> None:
+        packet = self.queues[task][0]
+        fixed = (self.parts.transfer(self.domains) - self.domains * self.parts.look) * PS
+        self.now += fixed + packet.left.pop(0) * NS_PER_S * PS // self.b
+        if not packet.left:
+            self.queues[task].pop(0)
+            took = self.now - packet.sent + ceil(self.parts.received * PS)
+            self.longest[task] = max(self.longest[task], took)
+
+    def _wait(self) -> None:
+        """Sleeps until a notification or a release, or looks all the while, as domains ring without need."""
+        noted = [guest.stamps[0] for guest in self.guests if guest.stamps]
+        released = [queue[0].release for queue in self.queues if queue and not queue[0].held]
+        event = max(self.now, min([*noted, *released, *self._ends_of_stalls(), *self._leftovers()]))
+        if self.hostile and self.random.random() < 0.7:
+            # It would find what is in a ring before EL2 has noted it: the last look before that.
+            event = min([event, *(guest.ring[0].seen for guest in self.guests if guest.ring)])
+            look = self.domains * self.parts.look * PS
+            last = event - self.random.randrange(look + 1)
+            if last <= self.now:
+                return  # there is none: the look that comes now is the next
+            self.now = back = last
+        else:
+            asleep = self.now
+            self.now = event + self.random.choice((1000, self.random.randrange(1000))) * self.parts.wake
+            back = self.now - ceil((self.parts.sent_max + self.parts.wake) * PS)
+            if back <= asleep:
+                return  # it hardly slept: something may have come before
+        for guest in self.guests:
+            guest.turns(max(back, guest.look))
+            guest.left = min(guest.left, guest.packets * guest.period)
+
+    def _ends_of_stalls(self) -> list[int]:
+        """A domain that has given buffers again says so: looked at now and then."""
+        return [self.now + 20_000 * PS] if any(queue and queue[0].held for queue in self.queues) else []
+
+    def _leftovers(self) -> list[int]:
+        """Packets of a ring whose domain has no turn: looked at now and then."""
+        return [self.now + 20_000 * PS] if any(guest.ring for guest in self.guests) else []
