@@ -33,7 +33,7 @@ endfunction()
 # options for compiler and linker as files, is what `bulkhead build` links components of a system file with.
 function(microkernel_library)
     add_library(component_${BOARD} STATIC ${microkernel}/lib/start.c ${microkernel}/lib/string.c
-        ${microkernel}/lib/parameters.c ${microkernel}/lib/print.c ${microkernel}/lib/rt.c ${microkernel}/lib/malloc.c)
+        ${microkernel}/lib/parameters.c ${microkernel}/lib/print.c ${microkernel}/lib/rt.c ${microkernel}/lib/malloc.c ${microkernel}/lib/mmap.c)
     microkernel_target(component_${BOARD})
     set_target_properties(component_${BOARD} PROPERTIES OUTPUT_NAME component)
     list(JOIN CPU_FLAGS "\n" flags)

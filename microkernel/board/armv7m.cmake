@@ -13,6 +13,7 @@ include(${microkernel}/programs/programs.cmake)
 microkernel_programs(hello victim intruder many asker server client overflow executor owner crossing turns turner)
 
 microkernel_component(heap NUMBER 14 SOURCES ${microkernel}/programs/heap.c)
+microkernel_component(mapper NUMBER 15 SOURCES ${microkernel}/programs/mapper.c)
 
 include(${microkernel}/systems/systems.cmake)
 microkernel_system(livelock COMPONENTS crossing scheduler)

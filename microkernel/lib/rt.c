@@ -7,8 +7,7 @@
 #include "clock.h"
 #include "microkernel/include/microkernel/manager.h"
 #include "microkernel/include/microkernel/sys.h"
-
-#define READ_WRITE 3u
+#include "microkernel/lib/ask.h"
 
 static struct {
     enum mxu_status status;
@@ -17,26 +16,28 @@ static struct {
     unsigned left;
 } last;
 
-static struct sys_words ask(enum manager_operation operation, unsigned spec, unsigned align_bits,
-                            uint32_t bytes, uint32_t at)
+void rt_set_error(enum mxu_status status)
 {
-    uint32_t word = (uint32_t)operation | READ_WRITE << MANAGER_RIGHTS_SHIFT | spec << MANAGER_SPEC_SHIFT |
-                    align_bits << MANAGER_ALIGN_SHIFT;
-
-    return sys_call(SYS_CALL, SLOT_MANAGER, word, bytes, at);
+    last.status = status;
+    last.lacking = MXU_NO_RESOURCE;
 }
 
-static void *allocate(enum manager_operation operation, unsigned spec, unsigned align_bits, size_t bytes,
-                      uint32_t at)
+static struct sys_words ask(enum manager_operation operation, uint32_t bytes, uint32_t at)
 {
+    return sys_call(SYS_CALL, SLOT_MANAGER, (uint32_t)operation, bytes, at);
+}
+
+void *rt_allocate(const struct rt_wish *wish)
+{
+    uint32_t word = (uint32_t)wish->operation | wish->rights << MANAGER_RIGHTS_SHIFT |
+                    wish->spec << MANAGER_SPEC_SHIFT | wish->align_bits << MANAGER_ALIGN_SHIFT;
     struct sys_words answer;
 
-    last.status = MXU_EINVAL;
-    last.lacking = MXU_NO_RESOURCE;
-    if ((spec & ~MXU_SPEC_MASK) != 0) {
+    rt_set_error(MXU_EINVAL);
+    if ((wish->spec & ~MXU_SPEC_MASK) != 0) {
         return 0;
     }
-    answer = ask(operation, spec, align_bits, (uint32_t)bytes, at);
+    answer = sys_call(SYS_CALL, SLOT_MANAGER, word, wish->bytes, wish->at);
     if (answer.word[0] != SYS_OK) {
         return 0;
     }
@@ -45,6 +46,21 @@ static void *allocate(enum manager_operation operation, unsigned spec, unsigned 
     last.needed = answer.word[2];
     last.left = answer.word[3];
     return last.status == MXU_OK ? (void *)(uintptr_t)answer.word[2] : 0;
+}
+
+static void *allocate(enum manager_operation operation, unsigned spec, unsigned align_bits, size_t bytes,
+                      uint32_t at)
+{
+    const struct rt_wish wish = {
+        .operation = operation,
+        .rights = MXU_READ | MXU_WRITE,
+        .spec = spec,
+        .align_bits = align_bits,
+        .bytes = (uint32_t)bytes,
+        .at = at,
+    };
+
+    return rt_allocate(&wish);
 }
 
 void *rt_malloc(size_t size, unsigned spec)
@@ -67,11 +83,17 @@ void *rt_shmget(unsigned id, size_t size, size_t align, unsigned spec)
     return allocate(MANAGER_SHMGET, spec, bits, size, id);
 }
 
+int rt_give_back(void *address, uint32_t bytes)
+{
+    struct sys_words answer = ask(MANAGER_FREE, bytes, (uint32_t)(uintptr_t)address);
+
+    rt_set_error(answer.word[0] == SYS_OK ? (enum mxu_status)(answer.word[1] & 0xFFu) : MXU_EINVAL);
+    return last.status == MXU_OK ? 0 : -1;
+}
+
 void rt_free(void *pointer)
 {
-    struct sys_words answer = ask(MANAGER_FREE, 0, 0, 0, (uint32_t)(uintptr_t)pointer);
-
-    last.status = answer.word[0] == SYS_OK ? (enum mxu_status)(answer.word[1] & 0xFFu) : MXU_EINVAL;
+    (void)rt_give_back(pointer, 0);
 }
 
 int rt_error(void)
@@ -88,12 +110,12 @@ enum mxu_resource rt_lacking(unsigned *needed, unsigned *left)
 
 enum mxu_mechanism rt_mechanism(const void *pointer)
 {
-    return (enum mxu_mechanism)ask(MANAGER_ANSWER, 0, 0, 0, (uint32_t)(uintptr_t)pointer).word[2];
+    return (enum mxu_mechanism)ask(MANAGER_ANSWER, 0, (uint32_t)(uintptr_t)pointer).word[2];
 }
 
 enum mxu_independence rt_independence(const void *pointer)
 {
-    return (enum mxu_independence)ask(MANAGER_ANSWER, 0, 0, 0, (uint32_t)(uintptr_t)pointer).word[3];
+    return (enum mxu_independence)ask(MANAGER_ANSWER, 0, (uint32_t)(uintptr_t)pointer).word[3];
 }
 
 void *rt_memory(const char *name, size_t *bytes)

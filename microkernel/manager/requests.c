@@ -61,11 +61,18 @@ static uint32_t find(uint32_t component, uint32_t first)
     return NO_RECORD;
 }
 
-static struct sys_words free_memory(uint32_t component, uint32_t first)
+/* `bytes`: as they were asked for; 0: the caller does not say. */
+static struct sys_words free_memory(uint32_t component, uint32_t first, uint32_t bytes)
 {
     uint32_t number = find(component, first);
-    enum mxu_status status = number != NO_RECORD ? withdraw_allocation(number) : MXU_ENOENT;
+    enum mxu_status status = number == NO_RECORD ? MXU_ENOENT : MXU_OK;
 
+    if (status == MXU_OK && bytes != 0 && bytes != books.allocation[number].asked) {
+        status = MXU_EINVAL;
+    }
+    if (status == MXU_OK) {
+        status = withdraw_allocation(number);
+    }
     if (status == MXU_OK) {
         status = mxu_free(&books.memory, component, first);
     }
@@ -110,7 +117,7 @@ struct sys_words serve_request(uint32_t badge, const uint32_t word[3])
     case MANAGER_SHMGET:
         return allocate(badge, word);
     case MANAGER_FREE:
-        return free_memory(badge, word[2]);
+        return free_memory(badge, word[2], word[1]);
     case MANAGER_ANSWER:
         return describe(badge, word[2]);
     case MANAGER_HEAP:

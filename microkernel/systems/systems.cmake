@@ -6,6 +6,7 @@ microkernel_system(apart COMPONENTS manager scheduler victim intruder overflow e
 microkernel_system(ranges COMPONENTS manager scheduler many)
 microkernel_system(asking COMPONENTS manager scheduler asker)
 microkernel_system(heap COMPONENTS manager scheduler heap)
+microkernel_system(mapped COMPONENTS manager scheduler mapper)
 microkernel_system(calls COMPONENTS manager scheduler server client)
 microkernel_system(turns COMPONENTS manager turns turner)
 microkernel_system(kinds COMPONENTS owner scheduler hello)

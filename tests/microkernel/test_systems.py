@@ -179,6 +179,27 @@ def test_code_cannot_be_written(board: Board) -> None:
     assert report.endswith(", code of heap itself")
 
 
+@on_each_board
+@pytest.mark.req("X1")
+def test_mmap_maps_pages_and_refuses_what_there_is_not(board: Board) -> None:
+    output = run(board, "mapped", "mapper killed")
+    for what, status in (
+        ("over itself", "MXU_EEXIST"),
+        ("a part", "MXU_EINVAL"),
+        ("amid", "MXU_ENOENT"),
+        ("all", "MXU_OK"),
+        ("twice", "MXU_ENOENT"),
+    ):
+        assert STATUSES[output.value("mapper", what)] == status, what
+    assert output.value("mapper", "at the same place") == 1
+    pages = 4 * 4096
+    assert output.value("mapper", "zeros") == output.value("mapper", "zeros again") == pages
+    assert output.value("mapper", "refusals") == 0b111_1111
+    assert output.value("mapper", "can be read") == 4096
+    [report] = output.reports("mapper")
+    assert report.startswith("violation: write to 0x"), "what it may only read"
+
+
 def calls(board: Board) -> Output:
     return run(board, "calls", "clean the cache")
 

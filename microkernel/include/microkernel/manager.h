@@ -14,7 +14,7 @@ enum manager_operation {
     MANAGER_MALLOC,
     MANAGER_MALLOC_AT,
     MANAGER_SHMGET,
-    MANAGER_FREE,
+    MANAGER_FREE,   /* all of what begins there; bytes as they were asked for, or 0 */
     MANAGER_ANSWER, /* of an allocation: mechanism, independence */
     MANAGER_HEAP,   /* of the caller: where it is, bytes; 0: it has none */
     MANAGER_FIND,   /* of the caller, by the hash of its name as second word: where it is, bytes */
