@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules of the guests' kernel come with what they need, in the order in which they load."""
 
+import gzip
+import lzma
 from pathlib import Path
 
 import pytest
@@ -19,8 +21,33 @@ def test_what_is_needed_comes_first_and_once(tmp_path: Path) -> None:
     module(tmp_path, "base_common", "sock")
     module(tmp_path, "sock", "")
     module(tmp_path, "bus", "")
-    order = [path.stem for path in load_order(tmp_path, ("bus", "transport"))]
-    assert order == ["bus", "sock", "base_common", "transport"]
+    order = [module.name for module in load_order(tmp_path, ("bus", "transport"))]
+    assert order == ["bus.ko", "sock.ko", "base_common.ko", "transport.ko"]
+
+
+def test_compressed_modules_are_unpacked(tmp_path: Path) -> None:
+    for name, depends, suffix, pack in (
+        ("transport", "sock", ".xz", lzma.compress),
+        ("sock", "", ".gz", gzip.compress),
+    ):
+        module(tmp_path, name, depends)
+        path = tmp_path / "kernel" / "net" / f"{name}.ko"
+        path.with_name(path.name + suffix).write_bytes(pack(path.read_bytes()))
+        path.unlink()
+    order = load_order(tmp_path, ("transport",))
+    assert [module.name for module in order] == ["sock.ko", "transport.ko"]
+    assert all(module.content.startswith(b"\x7fELF") for module in order)
+
+
+def test_damaged_and_unknown_compression_is_said(tmp_path: Path) -> None:
+    net = tmp_path / "kernel" / "net"
+    net.mkdir(parents=True)
+    (net / "sock.ko.xz").write_bytes(b"no archive")
+    with pytest.raises(OSError, match=r"sock\.ko\.xz cannot be unpacked"):
+        load_order(tmp_path, ("sock",))
+    (net / "transport.ko.zst").write_bytes(b"")
+    with pytest.raises(FileNotFoundError, match="zstd"):
+        load_order(tmp_path, ("transport",))
 
 
 def test_a_module_that_is_not_there_is_named(tmp_path: Path) -> None:

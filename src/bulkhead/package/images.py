@@ -181,8 +181,8 @@ def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
 
     own = kernel != KERNEL_DEBIAN
     modules = modules_of(_find_kernel(kernel, around)) if own else modules_of_debian()
-    extra = {f"/lib/modules/{path.name}": path.read_bytes() for path in modules}
-    extra["/etc/modules"] = "".join(f"/lib/modules/{path.name}\n" for path in modules).encode()
+    extra = {f"/lib/modules/{module.name}": module.content for module in modules}
+    extra["/etc/modules"] = "".join(f"/lib/modules/{module.name}\n" for module in modules).encode()
     extra["/init-shell"] = _script("init").encode()
     extra[f"/bin/{SOCKET_PROGRAM}"] = find_program(f"guests/{SOCKET_PROGRAM}", around).read_bytes()
     return make_initrd(busybox().read_bytes(), _script("init-sockets"), extra)

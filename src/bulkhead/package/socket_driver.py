@@ -27,14 +27,14 @@ _INSTEAD = (
 )
 
 
-def modules_of_debian() -> list[Path]:
+def modules_of_debian() -> list[modules.Module]:
     """Those of the kernel that the tool fetches, in the order in which they load. Raises MissingTool."""
     from bulkhead.env.linux import linux_modules
 
     return _ordered(linux_modules())
 
 
-def modules_of(kernel: Path) -> list[Path]:
+def modules_of(kernel: Path) -> list[modules.Module]:
     """Those of a user's own kernel: from `lib/modules/RELEASE` beside it or one directory above, or the
     tool's own if that is the same release; none if the driver is built in. Raises PackageError."""
     with prefixed(str(kernel)):
@@ -56,20 +56,20 @@ def modules_of(kernel: Path) -> list[Path]:
                 f"{' or '.join(map(str, places))}: {_INSTEAD}"
             )
         order = _ordered(found)
-        for path in order:
-            built_for = modules.release_of(path.read_bytes())
+        for module in order:
+            built_for = modules.release_of(module.content)
             if built_for != release:
                 raise PackageError(
-                    f"is Linux {release}, but {path} is a module of Linux {built_for or 'unknown'}: "
+                    f"is Linux {release}, but {module.path} is a module of Linux {built_for or 'unknown'}: "
                     + _INSTEAD
                 )
         return order
 
 
-def _ordered(directory: Path) -> list[Path]:
+def _ordered(directory: Path) -> list[modules.Module]:
     try:
         return modules.load_order(directory, MODULES)
-    except FileNotFoundError as error:
+    except OSError as error:
         raise PackageError(f"the kernel has no driver for a socket device: {error}") from error
 
 
