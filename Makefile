@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test quick fuzz prove advice lint format size linux notices clean
+.PHONY: help demo test quick fuzz sockets prove advice lint format size linux notices clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -24,6 +24,10 @@ quick: ## what needs no emulator and no patience: build, lint of changes, unit t
 fuzz: ## fuzz everything that a guest, a manifest or a loader controls; options in FUZZ="--runs N"
 	@scripts/setup
 	@$(PYTHON) scripts/fuzz.py $(FUZZ)
+
+sockets: ## Linux's vsock_test between two Linux domains; fetches a kernel and its source, 250 MB
+	@scripts/setup
+	@$(PYTHON) scripts/vsock_test.py $(SOCKETS)
 
 prove: ## what Frama-C proves of core/; installs it where it is missing
 	@scripts/setup packages python

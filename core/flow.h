@@ -59,13 +59,18 @@ struct flow {
     uint32_t sender;    /* below FLOW_MAX_DOMAINS */
 };
 
-#define FLOW_TASKS         3u  /* of a flow between domains */
+#define FLOW_TASKS         3u  /* of a flow between domains, at most */
 #define FLOW_CONTROL_BYTES 44u /* struct virtio_vsock_hdr: VIRTIO 1.2, 5.10.6 */
 
 /* Connect, credit, reset and shutdown are packets, too: beside a flow's data, one header for each period and
- * direction, with the flow's own deadline (F2). In this order: data, control packets of the sender, of
- * `receiver`. */
-void flow_with_control(const struct flow *data, uint32_t receiver, struct flow tasks[FLOW_TASKS]);
+ * direction, with the flow's own deadline (F2). Of a flow of one direction, in this order: data, control
+ * packets of the sender, of `receiver`. Of one direction of a flow that has both (F11): data, control packets
+ * of the sender; those of the receiver are the other direction's. Control packets of both directions come in
+ * the shorter one of both periods, because each tells of what the other carries.
+ *
+ * `other_way_ns`: period of the other direction; 0: there is none. Returns how many tasks there are. */
+uint32_t flow_with_control(const struct flow *data, uint32_t receiver, uint64_t other_way_ns,
+                           struct flow tasks[FLOW_TASKS]);
 
 /* A flow as the broker's task. C'(b) = fixed + bytes/b. Of the single-threaded broker: in time of which it
  * has all but what parsing takes. */

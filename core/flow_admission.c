@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The flows lie one behind the other, in any order, so that they are a set as the analysis takes it.
+ * Tasks of all flows lie one behind the other, in any order, so that they are a set as the analysis takes it.
  */
 #include "core/flow_admission.h"
 #include "core/flow_transfers.h"
-#include <stddef.h>
-#include <string.h>
 
 void flow_admission_init(struct flow_admission *admission, const struct flow_costs *costs, uint32_t senders,
                          uint64_t chunk_bytes, uint64_t run_bytes, uint64_t bytes_per_s)
@@ -16,12 +14,8 @@ void flow_admission_init(struct flow_admission *admission, const struct flow_cos
     admission->run_bytes = run_bytes;
     admission->bytes_per_s = bytes_per_s;
     admission->count = 0;
+    admission->task_count = 0;
     admission->testing = false;
-}
-
-static struct flow *flows_at(struct flow_admission *admission, uint32_t place)
-{
-    return &admission->flows[(size_t)FLOW_TASKS * place];
 }
 
 /* As many as the chunk demands, where a flow that cannot be has a size or chunk of 0: flow_transform() says
@@ -36,32 +30,40 @@ static uint32_t most_transfers(const struct flow_admission *admission, const str
     return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
-void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow *data,
-                         uint32_t receiver)
+void flow_admission_take(struct flow_admission *admission, uint32_t name, const struct flow_declared *flow)
 {
-    uint32_t place = admission->count++;
-    struct flow flow = *data;
+    struct flow data = flow->data;
+    struct flow tasks[FLOW_TASKS];
+    uint32_t count;
 
-    if (flow.transfers == 0 && admission->costs.model == FLOW_MODEL_SINGLE_THREAD) {
-        flow.transfers = most_transfers(admission, data);
+    if (data.transfers == 0 && admission->costs.model == FLOW_MODEL_SINGLE_THREAD) {
+        data.transfers = most_transfers(admission, &data);
     }
-    admission->names[place] = name;
-    flow_with_control(&flow, receiver, flows_at(admission, place));
+    count = flow_with_control(&data, flow->receiver, flow->other_way_ns, tasks);
+    for (uint32_t i = 0; i < count; i++) {
+        admission->names[admission->task_count] = name;
+        admission->tasks[admission->task_count++] = tasks[i];
+    }
+    admission->count++;
 }
 
-static void forget(struct flow_admission *admission, uint32_t place)
+static void forget(struct flow_admission *admission, uint32_t name)
 {
-    uint32_t last = --admission->count;
+    uint32_t before = admission->task_count;
 
-    if (place != last) {
-        admission->names[place] = admission->names[last];
-        memcpy(flows_at(admission, place), flows_at(admission, last),
-               FLOW_TASKS * sizeof admission->flows[0]);
+    for (uint32_t i = before; i-- > 0;) {
+        if (admission->names[i] == name) {
+            uint32_t last = --admission->task_count;
+
+            admission->names[i] = admission->names[last];
+            admission->tasks[i] = admission->tasks[last];
+        }
     }
+    admission->count -= admission->task_count != before;
 }
 
 enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_t name,
-                                       const struct flow *data, uint32_t receiver, uint32_t *culprit)
+                                       const struct flow_declared *flow, uint32_t *culprit)
 {
     enum flow_problem problem;
     uint32_t task;
@@ -70,16 +72,17 @@ enum flow_problem flow_admission_begin(struct flow_admission *admission, uint32_
     if (admission->count == FLOW_ADMISSION_FLOWS) {
         return FLOW_TOO_MANY;
     }
-    flow_admission_take(admission, name, data, receiver);
-    problem = flow_transform(admission->flows, FLOW_TASKS * admission->count, &admission->costs,
-                             admission->senders, admission->chunk_bytes, &admission->set, &task);
+    flow_admission_take(admission, name, flow);
+    problem = flow_transform(admission->tasks, admission->task_count, &admission->costs, admission->senders,
+                             admission->chunk_bytes, &admission->set, &task);
     if (problem != FLOW_OK) {
-        *culprit = admission->names[task / FLOW_TASKS];
-        forget(admission, admission->count - 1);
+        *culprit = admission->names[task];
+        forget(admission, name);
         return problem;
     }
     flow_test_begin(&admission->test, &admission->set, admission->bytes_per_s);
     admission->testing = true;
+    admission->tested = name;
     return FLOW_OK;
 }
 
@@ -98,17 +101,12 @@ enum flow_verdict flow_admission_step(struct flow_admission *admission, uint64_t
 void flow_admission_cancel(struct flow_admission *admission)
 {
     if (admission->testing) {
-        forget(admission, admission->count - 1);
+        forget(admission, admission->tested);
     }
     admission->testing = false;
 }
 
 void flow_admission_remove(struct flow_admission *admission, uint32_t name)
 {
-    for (uint32_t i = 0; i < admission->count; i++) {
-        if (admission->names[i] == name) {
-            forget(admission, i);
-            return;
-        }
-    }
+    forget(admission, name);
 }

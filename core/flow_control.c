@@ -4,14 +4,22 @@
  */
 #include "core/flow.h"
 
-void flow_with_control(const struct flow *data, uint32_t receiver, struct flow tasks[FLOW_TASKS])
+uint32_t flow_with_control(const struct flow *data, uint32_t receiver, uint64_t other_way_ns,
+                           struct flow tasks[FLOW_TASKS])
 {
-    for (uint32_t i = 0; i < FLOW_TASKS; i++) {
-        tasks[i] = *data;
+    struct flow control = *data;
+
+    control.packet_bytes = FLOW_CONTROL_BYTES;
+    control.transfers = 1;
+    if (other_way_ns != 0 && other_way_ns < control.period_ns) {
+        control.period_ns = other_way_ns;
     }
-    for (uint32_t i = 1; i < FLOW_TASKS; i++) {
-        tasks[i].packet_bytes = FLOW_CONTROL_BYTES;
-        tasks[i].transfers = 1;
+    tasks[0] = *data;
+    tasks[1] = control;
+    if (other_way_ns != 0) {
+        return 2;
     }
+    tasks[2] = control;
     tasks[2].sender = receiver;
+    return FLOW_TASKS;
 }

@@ -26,6 +26,35 @@ void flow_exchange_init(struct flow_exchange *exchange)
     flow_directory_clear(&exchange->directory);
 }
 
+static struct flow_way way_of(uint32_t number, const struct flow_path_parameters *parameters)
+{
+    return (struct flow_way){
+        .number = number,
+        .most_bytes = parameters->most_bytes,
+        .most_transfers = parameters->most_transfers,
+        .period_ns = parameters->period_ns,
+        .deadline_ticks = parameters->deadline_ticks,
+    };
+}
+
+/* The other direction of a path carries payload, too. Control packets of both come in the shorter period
+ * (flow_with_control()). */
+static void open_back(struct flow_exchange *exchange, uint32_t number,
+                      const struct flow_path_parameters *parameters)
+{
+    struct flow_path *path = &exchange->paths[parameters->answers - 1];
+    struct packet_pace *there = &path->lines[FLOW_THERE].pace;
+    struct packet_pace *back = &path->lines[FLOW_BACK].pace;
+
+    exchange->paths[number] = (struct flow_path){.answers = parameters->answers};
+    path->ways[FLOW_BACK] = way_of(number, parameters);
+    back->deadline_ticks = parameters->queued_ticks;
+    back->period_ticks[true] = parameters->period_ticks;
+    there->period_ticks[false] = packet_sooner(there->period_ticks[true], parameters->period_ticks);
+    back->period_ticks[false] = there->period_ticks[false];
+    flow_exchange_share_turns(exchange);
+}
+
 void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
                         const struct flow_path_parameters *parameters)
 {
@@ -36,19 +65,22 @@ void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
         .port = parameters->port,
     };
 
+    if (parameters->answers != 0) {
+        open_back(exchange, number, parameters);
+        return;
+    }
     *path = (struct flow_path){
         .open = true,
         .source = parameters->source,
         .destination = parameters->destination,
-        .most_bytes = parameters->most_bytes,
-        .most_transfers = parameters->most_transfers,
-        .period_ns = parameters->period_ns,
-        .deadline_ticks = parameters->deadline_ticks,
+        .ways[FLOW_THERE] = way_of(number, parameters),
+        .ways[FLOW_BACK] = {.number = number},
     };
     for (uint32_t i = 0; i < FLOW_DIRECTIONS; i++) {
         packet_line_init(&path->lines[i], parameters->period_ticks, parameters->queued_ticks);
     }
-    flow_connections_init(&path->connections, address.source_cid, address.destination_cid, address.port);
+    flow_connections_init(&path->connections, address.source_cid, address.destination_cid, address.port,
+                          parameters->connections);
     exchange->devices[parameters->source]->line_count++;
     exchange->devices[parameters->destination]->line_count++;
     exchange->known |= 1ull << number;
@@ -138,11 +170,11 @@ static enum flow_decision decide(struct flow_exchange *exchange, struct vsock_pa
     path = &exchange->paths[packet->path];
     if (packet->header.operation != VSOCK_REQUEST || flow_device_runs(exchange, path->destination)) {
         decision =
-            flow_connections_take(&path->connections, &packet->header, packet->reverse, path->most_bytes);
+            flow_connections_take(&path->connections, &packet->header, packet->reverse,
+                                  path->ways[flow_direction_of(packet)].most_bytes, &packet->connection);
     }
     if (decision == FLOW_ANSWER_RESET || decision == FLOW_ABORT) {
-        path->statistics.refused++;
-        effects->counted |= 1ull << packet->path;
+        flow_path_count(exchange, packet->path, flow_direction_of(packet), effects)->refused++;
     }
     if (decision == FLOW_ABORT) {
         path->at_fault |= packet->reverse ? FLOW_END_DESTINATION : FLOW_END_SOURCE;

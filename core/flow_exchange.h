@@ -47,13 +47,25 @@ struct flow_path_parameters {
     uint64_t deadline_ticks; /* as it was declared: what misses are judged by */
     uint64_t queued_ticks;   /* D': of it, what is left in the queue */
     uint32_t most_transfers; /* of a packet; 0: as many as it takes */
+    uint32_t connections;    /* at a time */
+    uint32_t
+        answers; /* 1 + the number of the path whose way back this is (F11); 0: it is a path of its own */
     uint32_t reserved;
 };
 
 enum flow_direction {
     FLOW_THERE, /* from source to destination: payload, and control packets */
-    FLOW_BACK,  /* control packets of the destination */
+    FLOW_BACK,  /* control packets of the destination, and payload if there is a way back */
     FLOW_DIRECTIONS,
+};
+
+/* What is declared of one direction. */
+struct flow_way {
+    uint32_t number;         /* of the path that has its figures */
+    uint32_t most_bytes;     /* of a packet's payload; 0: there is none */
+    uint32_t most_transfers; /* of a packet; 0: as many as it takes */
+    uint64_t period_ns;
+    uint64_t deadline_ticks; /* as it was declared: what misses are judged by */
 };
 
 struct flow_path {
@@ -61,10 +73,9 @@ struct flow_path {
     struct flow_connections connections;
     uint32_t source; /* indexes of devices */
     uint32_t destination;
-    uint32_t most_bytes;     /* of a packet's payload */
-    uint32_t most_transfers; /* of a packet; 0: as many as it takes */
-    uint64_t period_ns;
-    uint64_t deadline_ticks; /* as it was declared: what misses are judged by */
+    uint32_t
+        answers; /* 1 + the number of the path whose way back this is: then that one has all but figures */
+    struct flow_way ways[FLOW_DIRECTIONS];
     struct packet_line lines[FLOW_DIRECTIONS];
     uint32_t descriptors[FLOW_DIRECTIONS]; /* of the packets in the line */
     bool resets[FLOW_DIRECTIONS];          /* whoever the direction leads to is owed some, at its pace, */
@@ -151,11 +162,13 @@ enum flow_next {
 /* Nothing is open; the caller has set devices, paths, the counter, chunk, patience and rate. */
 void flow_exchange_init(struct flow_exchange *exchange);
 
-/* Path `number`, which is unused, begins to carry. Both ends get the turns that it needs. */
+/* Path `number`, which is unused, begins to carry; the way back of another one after that. Both ends get the
+ * turns that it needs. */
 void flow_exchange_open(struct flow_exchange *exchange, uint32_t number,
                         const struct flow_path_parameters *parameters);
 
-/* Path `number` ends: both ends of each of its connections get a reset, and packets are forgotten. */
+/* Path `number` ends, with its way back or the path whose way back it is: both ends of each of its
+ * connections get a reset, and packets are forgotten. */
 void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, uint64_t now,
                          struct flow_effects *effects);
 

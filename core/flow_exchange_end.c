@@ -19,7 +19,8 @@ static void forget_line(struct flow_exchange *exchange, uint32_t number, enum fl
         uint16_t place = path->lines[direction].first;
         const struct vsock_packet *packet = &sender->packets[place];
 
-        flow_connections_abort(&path->connections, &packet->header, packet->reverse);
+        flow_connections_abort(&path->connections, &packet->connection, packet->header.operation,
+                               packet->reverse);
         if (!packet->begun) {
             struct packet_key key = packet_line_key(&path->lines[direction], sender->links, place);
 
@@ -71,11 +72,24 @@ static void add_to_directory(struct flow_exchange *exchange, uint32_t number)
     flow_directory_add(&exchange->directory, &address, number);
 }
 
+/* The path that has the lines and connections. */
+static uint32_t carrier_of(const struct flow_exchange *exchange, uint32_t number)
+{
+    uint32_t answers = exchange->paths[number].answers;
+
+    return answers == 0 ? number : answers - 1;
+}
+
 void flow_exchange_close(struct flow_exchange *exchange, uint32_t number, uint64_t now,
                          struct flow_effects *effects)
 {
-    struct flow_path *path = &exchange->paths[number];
+    struct flow_path *path;
 
+    number = carrier_of(exchange, number);
+    path = &exchange->paths[number];
+    if (!path->open) {
+        return;
+    }
     path->open = false;
     exchange->devices[path->source]->line_count--;
     exchange->devices[path->destination]->line_count--;
@@ -102,8 +116,10 @@ bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device
 
 bool flow_exchange_is_unused(const struct flow_exchange *exchange, uint32_t number)
 {
-    const struct flow_path *path = &exchange->paths[number];
+    const struct flow_path *path;
 
+    number = carrier_of(exchange, number);
+    path = &exchange->paths[number];
     return !path->open && path->connections.owed == 0 &&
            !(exchange->inflight.transfers && exchange->inflight.path == number);
 }

@@ -122,11 +122,11 @@ static bool choose(struct flow_exchange *exchange, uint64_t now, struct flow_cho
 static void count(struct flow_exchange *exchange, const struct flow_choice *choice,
                   const struct vsock_header *header, uint64_t now, struct flow_effects *effects)
 {
-    struct flow_path *path = &exchange->paths[choice->path];
-    struct flow_path_statistics *statistics = &path->statistics;
+    const struct flow_way *way = &exchange->paths[choice->path].ways[choice->direction];
+    struct flow_path_statistics *statistics =
+        flow_path_count(exchange, choice->path, choice->direction, effects);
     uint64_t latency = now > choice->key.release ? now - choice->key.release : 0;
 
-    effects->counted |= 1ull << choice->path;
     if (header->bytes == 0) {
         statistics->control_packets++;
         return;
@@ -140,7 +140,7 @@ static void count(struct flow_exchange *exchange, const struct flow_choice *choi
     if (latency > statistics->latency_most) {
         statistics->latency_most = latency;
     }
-    statistics->misses += latency > path->deadline_ticks;
+    statistics->misses += latency > way->deadline_ticks;
 }
 
 /* The first packet of the line is delivered: its sender may use the buffer again. */
@@ -153,7 +153,7 @@ static void finish(struct flow_exchange *exchange, const struct flow_choice *cho
 
     count(exchange, choice, &packet->header, now, effects);
     if (packet->header.operation == VSOCK_RESET) {
-        flow_connections_delivered(&path->connections, &packet->header, packet->reverse);
+        flow_connections_delivered(&path->connections, &packet->connection);
     }
     flow_path_finish_first(exchange, choice->path, choice->direction);
 }
@@ -214,7 +214,7 @@ static void give_up(struct flow_exchange *exchange, const struct flow_choice *ch
 static void refuse_buffers(struct flow_exchange *exchange, const struct flow_choice *choice, uint64_t now,
                            struct flow_effects *effects)
 {
-    exchange->paths[choice->path].statistics.refused++;
+    flow_path_count(exchange, choice->path, choice->direction, effects)->refused++;
     give_up(exchange, choice, now, effects);
 }
 
@@ -264,15 +264,15 @@ static bool is_orphan(const struct flow_exchange *exchange, const struct flow_ch
     }
     packet = &exchange->devices[flow_path_sender(path, choice->direction)]
                   ->packets[path->lines[choice->direction].first];
-    return !flow_connections_has(&path->connections, &packet->header, packet->reverse);
+    return !flow_connections_has(&path->connections, &packet->connection,
+                                 packet->header.operation == VSOCK_RESET);
 }
 
 static void drop(struct flow_exchange *exchange, const struct flow_choice *choice,
                  struct flow_effects *effects)
 {
     flow_inflight_forget(exchange, choice->path, choice->direction);
-    exchange->paths[choice->path].statistics.lost++;
-    effects->counted |= 1ull << choice->path;
+    flow_path_count(exchange, choice->path, choice->direction, effects)->lost++;
     flow_path_finish_first(exchange, choice->path, choice->direction);
 }
 
@@ -383,7 +383,7 @@ static void stop_pieces(struct flow_exchange *exchange, uint64_t now, struct flo
     struct flow_inflight *inflight = &exchange->inflight;
 
     flow_inflight_discard(exchange);
-    exchange->paths[inflight->path].statistics.refused++;
+    flow_path_count(exchange, inflight->path, inflight->direction, effects)->refused++;
     flow_path_give_up(exchange, inflight->path, inflight->direction, FLOW_END_SOURCE | FLOW_END_DESTINATION,
                       now, effects);
 }

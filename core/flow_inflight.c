@@ -23,9 +23,13 @@ static void put(struct flow_exchange *exchange)
     struct vsock_device *receiver = exchange->devices[inflight->receiver];
 
     if (inflight->filled_bytes != 0) {
-        struct vsock_header header = packet_of(exchange)->header;
+        const struct vsock_packet *packet = packet_of(exchange);
+        struct vsock_header header = packet->header;
 
         header.bytes = inflight->filled_bytes;
+        if (header.type == VSOCK_TYPE_SEQPACKET && packet->done_bytes != packet->header.bytes) {
+            header.flags &= ~(VSOCK_FLAG_EOM | VSOCK_FLAG_EOR);
+        }
         vsock_device_deliver(receiver, &inflight->buffer, &header);
     } else {
         vsock_device_return_buffer(receiver, &inflight->buffer);
@@ -137,7 +141,8 @@ void flow_inflight_count_transfer(struct flow_exchange *exchange)
 
 bool flow_inflight_is_in_pieces(const struct flow_exchange *exchange)
 {
-    uint32_t most = exchange->paths[exchange->inflight.path].most_transfers;
+    const struct flow_inflight *inflight = &exchange->inflight;
+    uint32_t most = exchange->paths[inflight->path].ways[inflight->direction].most_transfers;
 
     return most != 0 && packet_of(exchange)->transfers >= most;
 }
@@ -172,7 +177,7 @@ void flow_inflight_forget(struct flow_exchange *exchange, uint32_t path, enum fl
     if (!flow_inflight_has(exchange, path, direction)) {
         return;
     }
-    exchange->paths[path].statistics.lost++;
+    exchange->paths[exchange->paths[path].ways[direction].number].statistics.lost++;
     if (inflight->transfers) {
         inflight->gone = true; /* its buffer goes back when nothing writes to it any more */
     } else {

@@ -41,10 +41,14 @@ void flow_exchange_share_turns(struct flow_exchange *exchange)
 
     for (uint64_t left = exchange->open; left != 0; left &= left - 1) {
         const struct flow_path *path = &exchange->paths[__builtin_ctzll(left)];
-        const struct flow data = {.period_ns = path->period_ns, .sender = path->source};
+        const struct flow_way *ways = path->ways;
+        const struct flow there = {.period_ns = ways[FLOW_THERE].period_ns, .sender = path->source};
+        const struct flow back = {.period_ns = ways[FLOW_BACK].period_ns, .sender = path->destination};
 
-        flow_with_control(&data, path->destination, &tasks[count]);
-        count += FLOW_TASKS;
+        count += flow_with_control(&there, path->destination, back.period_ns, &tasks[count]);
+        if (back.period_ns != 0) {
+            count += flow_with_control(&back, path->source, there.period_ns, &tasks[count]);
+        }
     }
     for (uint32_t i = 0; i < FLOW_EXCHANGE_DEVICES; i++) {
         if (exchange->devices[i] != NULL) {
@@ -53,6 +57,15 @@ void flow_exchange_share_turns(struct flow_exchange *exchange)
             flow_turns_change(&exchange->devices[i]->turns, &share);
         }
     }
+}
+
+struct flow_path_statistics *flow_path_count(struct flow_exchange *exchange, uint32_t number,
+                                             enum flow_direction direction, struct flow_effects *effects)
+{
+    uint32_t figures = exchange->paths[number].ways[direction].number;
+
+    effects->counted |= path_set(figures);
+    return &exchange->paths[figures].statistics;
 }
 
 /* A reset at the pace of the direction. */
@@ -141,10 +154,10 @@ void flow_path_give_up(struct flow_exchange *exchange, uint32_t number, enum flo
     const struct vsock_packet *packet = &sender->packets[path->lines[direction].first];
 
     path->at_fault |= at_fault;
-    flow_connections_abort(&path->connections, &packet->header, direction == FLOW_BACK);
+    flow_connections_abort(&path->connections, &packet->connection, packet->header.operation,
+                           direction == FLOW_BACK);
     flow_path_finish_first(exchange, number, direction);
-    path->statistics.lost++;
-    effects->counted |= path_set(number);
+    flow_path_count(exchange, number, direction, effects)->lost++;
     flow_path_settle(exchange, number, now);
 }
 

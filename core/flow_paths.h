@@ -37,6 +37,10 @@ static inline bool flow_device_runs(const struct flow_exchange *exchange, uint32
     return virtio_device_runs(&exchange->devices[device]->virtio);
 }
 
+/* The figures of one direction of a path, which have changed. */
+struct flow_path_statistics *flow_path_count(struct flow_exchange *exchange, uint32_t number,
+                                             enum flow_direction direction, struct flow_effects *effects);
+
 /* After a flow has come or gone: the turns of all devices are those of the flows that there are. */
 void flow_exchange_share_turns(struct flow_exchange *exchange);
 

@@ -192,7 +192,28 @@ bool manifest_flow_is_sound(const struct manifest_header *manifest, const struct
     return is_end(manifest, flow->source) && is_end(manifest, flow->destination) &&
            flow->source != flow->destination && flow->port != ANY_PORT && flow->packet_bytes != 0 &&
            flow->packet_bytes <= MOST_PACKET_BYTES && is_time(flow->period_ns) &&
-           is_time(flow->deadline_ns) && flow->transfers <= MOST_TRANSFERS && flow->reserved == 0;
+           is_time(flow->deadline_ns) && flow->transfers <= MOST_TRANSFERS && flow->reserved == 0 &&
+           (flow->answers != 0 ? flow->connections == 0
+                               : flow->connections != 0 && flow->connections <= BH_MOST_FLOW_CONNECTIONS);
+}
+
+/* The flow whose way back it is comes before it, goes the other way, and has no other way back. */
+static bool answers_one(const struct manifest_header *manifest, const struct manifest_flow *flow)
+{
+    const struct manifest_flow *flows = manifest_flows(manifest);
+    const struct manifest_flow *there;
+
+    if (flow->answers > (uint64_t)(flow - flows)) {
+        return false;
+    }
+    there = &flows[flow->answers - 1];
+    for (const struct manifest_flow *other = there; other < flow; other++) {
+        if (other->answers == flow->answers) {
+            return false;
+        }
+    }
+    return there->answers == 0 && there->source == flow->destination && there->destination == flow->source &&
+           there->port == flow->port;
 }
 
 static bool check_flow(struct manifest_check *check, const struct manifest_flow *flow)
@@ -202,8 +223,11 @@ static bool check_flow(struct manifest_check *check, const struct manifest_flow 
     if (!manifest_flow_is_sound(manifest, flow)) {
         return refuse(check, flow);
     }
+    if (flow->answers != 0) {
+        return answers_one(manifest, flow) || refuse(check, &flow->answers);
+    }
     for (const struct manifest_flow *other = manifest_flows(manifest); other < flow; other++) {
-        if (other->source == flow->source && other->destination == flow->destination &&
+        if (other->answers == 0 && other->source == flow->source && other->destination == flow->destination &&
             other->port == flow->port) {
             return refuse(check, flow);
         }

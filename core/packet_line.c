@@ -12,7 +12,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 void packet_line_init(struct packet_line *line, uint64_t period_ticks, uint64_t deadline_ticks)
 {
     *line = (struct packet_line){
-        .pace = {.period_ticks = period_ticks, .deadline_ticks = deadline_ticks},
+        .pace = {.period_ticks = {period_ticks, period_ticks}, .deadline_ticks = deadline_ticks},
         .first = PACKET_NONE,
         .last = PACKET_NONE,
     };
@@ -23,7 +23,7 @@ struct packet_key packet_pace_take(struct packet_pace *pace, uint64_t sent, bool
     struct packet_key key = {.release = later(later(sent, pace->next_release[payload]), pace->last_release)};
 
     key.deadline = later(key.release + pace->deadline_ticks, pace->last_deadline);
-    pace->next_release[payload] = key.release + pace->period_ticks;
+    pace->next_release[payload] = key.release + pace->period_ticks[payload];
     pace->last_release = key.release;
     pace->last_deadline = key.deadline;
     return key;

@@ -22,10 +22,10 @@ extern "C" {
 /* How fast one direction of a flow may send: a packet in each period, its payload and control packets apart.
  */
 struct packet_pace {
-    uint64_t period_ticks;
+    uint64_t period_ticks[2]; /* of control packets, of payload */
     uint64_t deadline_ticks;  /* relative: D' */
-    uint64_t next_release[2]; /* of control packets, of payload */
-    uint64_t last_release;    /* of all: the order stays */
+    uint64_t next_release[2];
+    uint64_t last_release; /* of all: the order stays */
     uint64_t last_deadline;
 };
 

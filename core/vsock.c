@@ -6,7 +6,13 @@
 
 _Static_assert(sizeof(struct vsock_header) == VSOCK_HEADER_BYTES, "layout of the specification");
 
-enum vsock_sanity vsock_check(const struct vsock_header *header, uint64_t sender_cid, uint64_t payload_bytes)
+static bool is_type(uint16_t type, uint64_t features)
+{
+    return type == VSOCK_TYPE_STREAM || (type == VSOCK_TYPE_SEQPACKET && (features & VSOCK_F_SEQPACKET) != 0);
+}
+
+enum vsock_sanity vsock_check(const struct vsock_header *header, uint64_t sender_cid, uint64_t features,
+                              uint64_t payload_bytes)
 {
     if (header->bytes > payload_bytes) {
         return VSOCK_TRUNCATED;
@@ -14,7 +20,7 @@ enum vsock_sanity vsock_check(const struct vsock_header *header, uint64_t sender
     if (header->source_cid != sender_cid) {
         return VSOCK_FOREIGN;
     }
-    if (header->type != VSOCK_TYPE_STREAM || header->operation < VSOCK_REQUEST ||
+    if (!is_type(header->type, features) || header->operation < VSOCK_REQUEST ||
         header->operation > VSOCK_CREDIT_REQUEST || header->bytes > VSOCK_MOST_BYTES ||
         (header->operation != VSOCK_PAYLOAD && header->bytes != 0)) {
         return VSOCK_UNKNOWN;

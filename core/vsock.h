@@ -20,9 +20,19 @@ extern "C" {
 #define VSOCK_QUEUES      3u
 
 #define VSOCK_EVENT_TRANSPORT_RESET 0u
-#define VSOCK_HEADER_BYTES          44u
-#define VSOCK_TYPE_STREAM           1u
-#define VSOCK_MOST_BYTES            65536u /* of a packet's payload, as drivers have it */
+
+/* Features (5.10.3). */
+#define VSOCK_F_STREAM    (1ull << 0)
+#define VSOCK_F_SEQPACKET (1ull << 1)
+
+/* Flags of a payload of VSOCK_TYPE_SEQPACKET (5.10.6.6.1.1): a message, a record ends with it. */
+#define VSOCK_FLAG_EOM 1u
+#define VSOCK_FLAG_EOR 2u
+
+#define VSOCK_HEADER_BYTES   44u
+#define VSOCK_TYPE_STREAM    1u
+#define VSOCK_TYPE_SEQPACKET 2u
+#define VSOCK_MOST_BYTES     65536u /* of a packet's payload, as drivers have it */
 
 /* As it lies in memory. */
 struct __attribute__((packed)) vsock_header {
@@ -55,8 +65,9 @@ enum vsock_sanity {
     VSOCK_TRUNCATED, /* it says that there is more than was sent: the device stops */
 };
 
-/* What `sender_cid` sent: the header, with `payload_bytes` behind it. */
-enum vsock_sanity vsock_check(const struct vsock_header *header, uint64_t sender_cid, uint64_t payload_bytes);
+/* What `sender_cid`, with these features accepted, sent: the header, with `payload_bytes` behind it. */
+enum vsock_sanity vsock_check(const struct vsock_header *header, uint64_t sender_cid, uint64_t features,
+                              uint64_t payload_bytes);
 
 /* The reset that answers a packet, as if its receiver sent it. */
 struct vsock_header vsock_reset_of(const struct vsock_header *header);

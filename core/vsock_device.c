@@ -24,7 +24,7 @@ void vsock_device_init(struct vsock_device *device, struct guest_memory *memory,
     device->cid = cid;
     device->index = index;
     device->progress = progress;
-    virtio_device_init(&device->virtio, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
+    virtio_device_init(&device->virtio, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
     free_places(device);
 }
 
@@ -138,7 +138,8 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
         !virtqueue_chain_read(&chain, device->memory, 0, &packet->header, sizeof(packet->header))) {
         return VSOCK_SENT_BROKEN;
     }
-    switch (vsock_check(&packet->header, device->cid, chain.readable_bytes - VSOCK_HEADER_BYTES)) {
+    switch (vsock_check(&packet->header, device->cid, device->virtio.accepted,
+                        chain.readable_bytes - VSOCK_HEADER_BYTES)) {
     case VSOCK_SOUND:
         return VSOCK_SENT_PACKET;
     case VSOCK_UNKNOWN:

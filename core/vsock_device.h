@@ -7,6 +7,7 @@
 #ifndef BULKHEAD_CORE_VSOCK_DEVICE_H
 #define BULKHEAD_CORE_VSOCK_DEVICE_H
 
+#include "core/flow_connections.h"
 #include "core/flow_turns.h"
 #include "core/packet_line.h"
 #include "core/virtio_device.h"
@@ -17,19 +18,21 @@ extern "C" {
 #endif
 
 /* A driver has no more descriptors than that, and a packet has one at least. */
-#define VSOCK_PLACES  VIRTQUEUE_MOST_ENTRIES
-#define VSOCK_ANSWERS 8u /* resets of unknown connections that wait for a receive buffer */
+#define VSOCK_PLACES          VIRTQUEUE_MOST_ENTRIES
+#define VSOCK_DEVICE_FEATURES (VIRTIO_F_VERSION_1 | VSOCK_F_STREAM | VSOCK_F_SEQPACKET)
+#define VSOCK_ANSWERS         8u /* resets of unknown connections that wait for a receive buffer */
 
 /* A packet of this device's driver. */
 struct vsock_packet {
     struct vsock_header header; /* the copy that was checked */
     uint16_t head;              /* of its chain, which is copied and checked anew when it is transferred */
     uint16_t descriptors;       /* of the chain, as it was then */
-    uint32_t path;              /* number of its flow ... */
-    bool reverse;               /* ... and its direction */
-    bool begun;                 /* its header stays as it is */
-    uint32_t done_bytes;        /* of its payload, delivered or on the way */
-    uint32_t transfers;         /* begun */
+    uint32_t path;              /* number of its flow, ... */
+    bool reverse;               /* ... its direction, ... */
+    struct flow_connection connection; /* ... and its connection */
+    bool begun;                        /* its header stays as it is */
+    uint32_t done_bytes;               /* of its payload, delivered or on the way */
+    uint32_t transfers;                /* begun */
 };
 
 struct vsock_device {

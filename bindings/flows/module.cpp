@@ -4,6 +4,7 @@
 // works.
 #include <array>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -64,14 +65,14 @@ flow_costs costs_from(const costs_by_name &named)
     return costs;
 }
 
-std::vector<declared> with_control(const declared &data, std::uint32_t receiver)
+std::vector<declared> with_control(const declared &data, std::uint32_t receiver, std::uint64_t other_way_ns)
 {
     const auto &[packet_bytes, period_ns, deadline_ns, transfers, sender] = data;
     const ::flow one = {packet_bytes, period_ns, deadline_ns, transfers, sender};
     std::array<::flow, FLOW_TASKS> tasks{};
     std::vector<declared> found;
-    flow_with_control(&one, receiver, tasks.data());
-    for (const ::flow &task : tasks) {
+    const std::uint32_t count = flow_with_control(&one, receiver, other_way_ns, tasks.data());
+    for (const ::flow &task : std::span(tasks).first(count)) {
         found.emplace_back(task.packet_bytes, task.period_ns, task.deadline_ns, task.transfers, task.sender);
     }
     return found;
@@ -189,7 +190,7 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
         .def("smallest_bandwidth", &flow_tasks::smallest_bandwidth, nb::call_guard<nb::gil_scoped_release>())
         .def("slack", &flow_tasks::slack, nb::arg("bytes_per_s"), nb::arg("members"),
              nb::call_guard<nb::gil_scoped_release>());
-    module.def("with_control", &with_control, nb::arg("data"), nb::arg("receiver"));
+    module.def("with_control", &with_control, nb::arg("data"), nb::arg("receiver"), nb::arg("other_way_ns"));
     module.def("most_transfers", &most_transfers, nb::arg("packet_bytes"), nb::arg("chunk_bytes"),
                nb::arg("run_bytes"));
     module.def("test_batch", &test_many, nb::arg("packet_bytes"), nb::arg("period_ns"),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream sockets of a Linux guest, by the kernel's stock driver (AF_VSOCK). The counterpart of
-// guests/programs/socket_source.c and socket_sink.c: the same pattern, the same report lines, one for each
-// connection. Lines go out in one write each, because several of these programs share a console, and begin a
-// new line, because a prompt may be on it.
+// Sockets of a Linux guest, by the kernel's stock driver (AF_VSOCK), of streams and of packets. The
+// counterpart of guests/programs/socket_source.c and socket_sink.c: the same pattern, the same report lines,
+// one for each connection. Lines go out in one write each, because several of these programs share a console,
+// and begin a new line, because a prompt may be on it.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ enum {
 };
 
 static uint8_t packet[most_packet_bytes];
+static uint8_t message[most_packet_bytes]; // that has come
 
 static uint64_t now_ns(void)
 {
@@ -209,6 +211,98 @@ static int storm(uint32_t cid, uint32_t port, uint64_t count)
     return refused == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int socket_of(int type)
+{
+    return socket(AF_VSOCK, type == SOCK_SEQPACKET ? SOCK_SEQPACKET : SOCK_STREAM, 0);
+}
+
+static void fill_message(uint64_t index, size_t bytes)
+{
+    fill(index * 977, bytes);
+}
+
+// One message whole: of packets in one call, of a stream in as many as it takes.
+static bool receive_message(int socket_fd, int type, size_t bytes)
+{
+    size_t got = 0;
+
+    do {
+        ssize_t more = recv(socket_fd, message + got, sizeof(message) - got, 0);
+
+        if (more <= 0)
+            return false;
+        got += (size_t)more;
+    } while (type == SOCK_STREAM && got < bytes);
+    return got == bytes;
+}
+
+static bool send_message(int socket_fd, uint64_t index, size_t bytes)
+{
+    fill_message(index, bytes);
+    for (size_t sent = 0; sent < bytes;) {
+        ssize_t more = send(socket_fd, packet + sent, bytes - sent, MSG_NOSIGNAL);
+
+        if (more <= 0)
+            return false;
+        sent += (size_t)more;
+    }
+    return true;
+}
+
+static bool is_message(uint64_t index, size_t bytes)
+{
+    fill_message(index, bytes);
+    return memcmp(packet, message, bytes) == 0;
+}
+
+// Requests, and the answers to them along the same connection. Answer i is message i + 1.
+static int ask(uint32_t cid, uint32_t port, size_t bytes, size_t answer_bytes, uint64_t count, int type)
+{
+    struct sockaddr_vm address = address_of(cid, port);
+    uint64_t answered = 0;
+    uint64_t wrong = 0;
+    int socket_fd = socket_of(type);
+
+    for (int i = 0; i < connect_attempts; i++) {
+        if (connect(socket_fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+            break;
+        (void)close(socket_fd);
+        (void)usleep(connect_pause_us);
+        socket_fd = socket_of(type);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (!send_message(socket_fd, i, bytes) || !receive_message(socket_fd, type, answer_bytes))
+            break;
+        answered++;
+        wrong += !is_message(i + 1, answer_bytes);
+    }
+    (void)close(socket_fd);
+    (void)printf("\nreport {\"answered\": %llu, \"wrong\": %llu}\n", (unsigned long long)answered,
+                 (unsigned long long)wrong);
+    return answered == count && wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int answer(uint32_t port, size_t bytes, size_t answer_bytes, uint64_t count, int type)
+{
+    struct sockaddr_vm address = address_of(VMADDR_CID_ANY, port);
+    int listening = socket_of(type);
+    int socket_fd;
+
+    if (bind(listening, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(listening, 1) != 0 ||
+        (socket_fd = accept(listening, NULL, NULL)) < 0) {
+        perror("bulkhead-socket: answer");
+        return EXIT_FAILURE;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (!receive_message(socket_fd, type, bytes) || !is_message(i, bytes) ||
+            !send_message(socket_fd, i + 1, answer_bytes))
+            return EXIT_FAILURE;
+    }
+    (void)!read(socket_fd, message, 1); // until the other end has closed
+    (void)close(socket_fd);
+    return EXIT_SUCCESS;
+}
+
 static uint64_t number(const char *text)
 {
     char *end;
@@ -224,10 +318,16 @@ static uint64_t number(const char *text)
 int main(int count, char **values)
 {
     const char *what = count > 1 ? values[1] : "";
-    uint64_t n[4] = {0, 0, UINT64_MAX, most_packet_bytes};
+    uint64_t n[5] = {0, 0, UINT64_MAX, most_packet_bytes, 0};
+    int type = count > 2 && strcmp(values[count - 1], "packets") == 0 ? SOCK_SEQPACKET : SOCK_STREAM;
 
-    for (int i = 2; i < count && i < 6; i++)
+    count -= type == SOCK_SEQPACKET;
+    for (int i = 2; i < count && i < 7; i++)
         n[i - 2] = number(values[i]);
+    if (strcmp(what, "ask") == 0 && count == 7 && n[2] <= most_packet_bytes && n[3] <= most_packet_bytes)
+        return ask((uint32_t)n[0], (uint32_t)n[1], (size_t)n[2], (size_t)n[3], n[4], type);
+    if (strcmp(what, "answer") == 0 && count == 6 && n[1] <= most_packet_bytes && n[2] <= most_packet_bytes)
+        return answer((uint32_t)n[0], (size_t)n[1], (size_t)n[2], n[3], type);
     if (strcmp(what, "send") == 0 && (count == 5 || count == 6) && n[3] > 0 && n[3] <= most_packet_bytes)
         return send_stream((uint32_t)n[0], (uint32_t)n[1], n[2], (size_t)n[3]);
     if (strcmp(what, "receive") == 0 && (count == 3 || count == 4))
@@ -240,6 +340,8 @@ int main(int count, char **values)
                 "       bulkhead-socket receive PORT [TIMES]\n"
                 "       bulkhead-socket storm CID PORT COUNT\n"
                 "       bulkhead-socket stall PORT\n"
+                "       bulkhead-socket ask CID PORT BYTES ANSWER_BYTES COUNT [packets]\n"
+                "       bulkhead-socket answer PORT BYTES ANSWER_BYTES COUNT [packets]\n"
                 "Packets have at most 65536 bytes. A stream is written in pieces of PACKET bytes.\n",
                 stderr);
     return exit_usage;

@@ -124,6 +124,8 @@ void flows_open(uint32_t number, const struct manifest_flow *flow)
         .period_ticks = clock_ticks(flow->period_ns),
         .deadline_ticks = clock_ticks(flow->deadline_ns),
         .most_transfers = most_transfers(flow),
+        .connections = flow->connections,
+        .answers = flow->answers,
         .queued_ticks = clock_ticks(flow_queued_ns(flow->deadline_ns, manifest_costs(system_manifest()))),
     };
     broker.flows[number].changes++;

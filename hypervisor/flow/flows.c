@@ -44,7 +44,7 @@ static bool init_device(struct domain *domain)
     memset(device, 0, sizeof(*device));
     device->memory.domain = domain;
     device->life = 1;
-    virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
+    virtio_mmio_init(&device->mmio, VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
     device->mmio.config_bytes = sizeof(cid);
     memcpy(device->mmio.config, &cid, sizeof(cid));
     sockets.devices[domain->index] = device;

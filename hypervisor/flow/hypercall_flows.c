@@ -38,13 +38,30 @@ static uint64_t failure(enum bh_hypercall_error error)
     return (uint64_t) - (int64_t)error;
 }
 
-static struct flow declared(const struct manifest_flow *flow)
+static struct flow_declared declared(const struct manifest_flow *flow, uint64_t other_way_ns)
 {
-    return (struct flow){.packet_bytes = flow->packet_bytes,
-                         .period_ns = flow->period_ns,
-                         .deadline_ns = flow->deadline_ns,
-                         .transfers = flow->transfers,
-                         .sender = flow->source};
+    return (struct flow_declared){
+        .data = {.packet_bytes = flow->packet_bytes,
+                 .period_ns = flow->period_ns,
+                 .deadline_ns = flow->deadline_ns,
+                 .transfers = flow->transfers,
+                 .sender = flow->source},
+        .receiver = flow->destination,
+        .other_way_ns = other_way_ns,
+    };
+}
+
+/* The other direction of a flow that there is, by its number; BH_MAX_FLOWS: it has none. */
+static uint32_t other_way_of(uint32_t number)
+{
+    uint32_t answers = online->flows[number].answers;
+
+    for (uint32_t i = 0; answers == 0 && i < BH_MAX_FLOWS; i++) {
+        if (online->open[i] && online->flows[i].answers == number + 1) {
+            return i;
+        }
+    }
+    return answers == 0 ? BH_MAX_FLOWS : answers - 1;
 }
 
 static uint32_t count_sockets(void)
@@ -72,12 +89,15 @@ static void take_flows(void)
     const struct manifest_header *manifest = system_manifest();
 
     for (uint32_t i = 0; i < manifest->flows.count; i++) {
-        struct flow flow;
-
         online->flows[i] = manifest_flows(manifest)[i];
         online->open[i] = true;
-        flow = declared(&online->flows[i]);
-        flow_admission_take(&online->admission, i, &flow, online->flows[i].destination);
+    }
+    for (uint32_t i = 0; i < manifest->flows.count; i++) {
+        uint32_t other = other_way_of(i);
+        struct flow_declared flow =
+            declared(&online->flows[i], other == BH_MAX_FLOWS ? 0 : online->flows[other].period_ns);
+
+        flow_admission_take(&online->admission, i, &flow);
     }
 }
 
@@ -114,13 +134,15 @@ static bool flow_of(const uint64_t x[31], struct manifest_flow *flow)
         .period_ns = x[5],
         .deadline_ns = x[6],
         .transfers = (uint32_t)x[7],
+        .connections = BH_FLOW_CONNECTIONS,
     };
     return true;
 }
 
 static bool are_alike(const struct manifest_flow *a, const struct manifest_flow *b)
 {
-    return a->source == b->source && a->destination == b->destination && a->port == b->port;
+    return a->answers == 0 && b->answers == 0 && a->source == b->source && a->destination == b->destination &&
+           a->port == b->port;
 }
 
 /* A place for the flow, of those that the manifest has left free first. */
@@ -165,7 +187,7 @@ static enum bh_hypercall_error error_of(enum flow_problem problem)
 static enum bh_hypercall_error add(const struct domain *caller, uint64_t x[31])
 {
     struct manifest_flow flow;
-    struct flow data;
+    struct flow_declared with;
     enum bh_hypercall_error error;
     uint32_t number;
     uint32_t culprit;
@@ -180,8 +202,8 @@ static enum bh_hypercall_error add(const struct domain *caller, uint64_t x[31])
     if (error != BH_HYPERCALL_ERROR_NONE) {
         return error;
     }
-    data = declared(&flow);
-    error = error_of(flow_admission_begin(&online->admission, number, &data, flow.destination, &culprit));
+    with = declared(&flow, 0);
+    error = error_of(flow_admission_begin(&online->admission, number, &with, &culprit));
     x[1] = error == BH_HYPERCALL_ERROR_NONE ? number : culprit;
     if (error == BH_HYPERCALL_ERROR_NONE) {
         online->flows[number] = flow;
@@ -211,9 +233,18 @@ static enum bh_hypercall_error test(const struct domain *caller, uint64_t x[31])
     return BH_HYPERCALL_ERROR_NONE;
 }
 
+static void end_one(uint32_t number)
+{
+    flow_admission_remove(&online->admission, number);
+    online->open[number] = false;
+    flows_close(number);
+}
+
+/* With its way back, or the flow whose way back it is. */
 static enum bh_hypercall_error end(const uint64_t x[31])
 {
     uint32_t number;
+    uint32_t other;
 
     if (x[1] >= BH_MAX_FLOWS) {
         return BH_HYPERCALL_ERROR_INVALID_PARAMETERS;
@@ -225,9 +256,11 @@ static enum bh_hypercall_error end(const uint64_t x[31])
     if (online->admission.testing) {
         return BH_HYPERCALL_ERROR_FLOW_BUSY;
     }
-    flow_admission_remove(&online->admission, number);
-    online->open[number] = false;
-    flows_close(number);
+    other = other_way_of(number);
+    if (other != BH_MAX_FLOWS) {
+        end_one(other);
+    }
+    end_one(number);
     return BH_HYPERCALL_ERROR_NONE;
 }
 

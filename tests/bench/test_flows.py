@@ -27,4 +27,5 @@ def test_f5_a_fresh_measurement_is_within_the_file(board: str) -> None:
     assert kept is not None
     assert beyond(result["flow_costs"], kept) == []
     assert all(part["count"] > 50 for part in result["flow_costs"].values())
-    assert set(result["flow_costs"]) == {*result["published"], "wake_by_interrupt"} - set(LOCKED)
+    names = {*result["published"], "wake_by_interrupt"} - set(LOCKED)
+    assert set(result["flow_costs"]) == names | ({"between_copies"} if board == "zcu102" else set())

@@ -29,6 +29,7 @@ RUN_BY = {
     "flow-calls": "src/bulkhead/bench/flows.py",
     "flow-paths": "src/bulkhead/bench/flows.py",
     "flows": "tests/hosted/test_flows.py",
+    "flows-both-ways": "tests/hosted/test_flows.py",
     "flows-many": "tests/hosted/test_examples.py",
     "flows-zdma": "tests/hosted/test_flow_engine.py",
     "hostile-connections": "tests/hosted/test_examples.py",

@@ -189,7 +189,8 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     """Some error is in its lines, with its key.
 
     But a changed name of a domain is reported where the old one is used; sound memory that does not hold
-    the domain's image is reported at the image; a sound core or color that others use, too, at its list.
+    the domain's image is reported at the image; a sound core or color that others use, too, at its list;
+    budgets that are missing without `overcommit`, at the domains.
     """
     tree = copy.deepcopy(data.draw(st.sampled_from(TREES)))
     place = data.draw(st.sampled_from(places(tree)))
@@ -202,6 +203,8 @@ def test_one_wrong_value_is_reported_where_it_is(tmp_path: Path, data: st.DataOb
     assert {problem.file for problem in problems} <= {str(tmp_path / "system.yaml")}
     if problems and not mine and place[0] == "isolation":  # a sound value, for which there are too few colors
         assert {problem.code for problem in problems} == {"colors-exhausted"}, (place, problems)
+    elif problems and not mine and place[0] == "regulation":  # a sound value, with which budgets are needed
+        assert {problem.code for problem in problems} == {"memory-unbounded"}, (place, problems)
     elif problems and not mine and is_memory_of_domain(place):
         images = key_text((*place[:2], "image"))
         assert all(problem.key.startswith(images) for problem in problems), (place, problems)

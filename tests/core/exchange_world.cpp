@@ -79,11 +79,30 @@ void World::open(uint32_t number, uint32_t source, uint32_t destination, uint32_
                                              .deadline_ticks = deadline,
                                              .queued_ticks = deadline,
                                              .most_transfers = 0,
+                                             .connections = connections,
+                                             .answers = 0,
                                              .reserved = 0};
 
     opened[number] = parameters;
     flow_exchange_open(&exchange, number, &parameters);
     give_all_turns();
+}
+
+flow_path &World::way_back(uint32_t of, uint32_t most_bytes, uint64_t period, uint64_t deadline)
+{
+    flow_path_parameters parameters = opened.at(of);
+
+    std::swap(parameters.source, parameters.destination);
+    parameters.most_bytes = most_bytes;
+    parameters.period_ns = parameters.period_ticks = period;
+    parameters.deadline_ticks = parameters.queued_ticks = deadline;
+    parameters.answers = of + 1;
+    paths.emplace_back() = {};
+    opened.push_back(parameters);
+    exchange.paths = paths.data();
+    flow_exchange_open(&exchange, static_cast<uint32_t>(paths.size()) - 1, &parameters);
+    give_all_turns();
+    return paths.back();
 }
 
 void World::give_all_turns()

@@ -14,6 +14,9 @@ struct World {
     // Port of a flow from one guest to another; times in ticks.
     flow_path &path(uint32_t source, uint32_t destination, uint32_t port, uint32_t most_bytes = 65536,
                     uint64_t period = 0, uint64_t deadline = 1000);
+    // Payload the other way along the connections of a path; has its figures.
+    flow_path &way_back(uint32_t of, uint32_t most_bytes = 65536, uint64_t period = 1,
+                        uint64_t deadline = 1000);
     // Another flow in the place of one that is closed, and the end of one.
     void open(uint32_t number, uint32_t source, uint32_t destination, uint32_t port,
               uint32_t most_bytes = 65536, uint64_t period = 0, uint64_t deadline = 1000);
@@ -49,6 +52,7 @@ struct World {
     uint64_t now = 1;
     uint64_t until = 0;
     uint64_t transfers = 0;
+    uint32_t connections = 16; // of paths that are opened
     std::function<void(const flow_transfer &)> watch;
 
 private:

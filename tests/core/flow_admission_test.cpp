@@ -12,10 +12,7 @@ constexpr flow_costs no_costs = {};
 constexpr uint64_t chunk_bytes = 4096;
 constexpr uint64_t megabyte_per_s = 1'000'000;
 
-struct Given {
-    flow data;
-    uint32_t receiver;
-};
+using Given = flow_declared;
 
 std::unique_ptr<flow_admission> empty(uint64_t bytes_per_s, const flow_costs &costs = no_costs)
 {
@@ -33,7 +30,8 @@ Given any_flow(std::mt19937_64 &random)
                      .deadline_ns = 2'000 + random() % 30'000,
                      .transfers = 0,
                      .sender = sender},
-            .receiver = (sender + 1) % 4};
+            .receiver = (sender + 1) % 4,
+            .other_way_ns = random() % 4 == 0 ? 10'000ull << random() % 3 : 0};
 }
 
 flow_verdict finish(flow_admission &admission)
@@ -51,8 +49,8 @@ bool schedulable(const std::map<uint32_t, Given> &all, uint64_t bytes_per_s)
     std::vector<flow> flows;
     for (const auto &[name, one] : all) {
         std::array<flow, FLOW_TASKS> tasks{};
-        flow_with_control(&one.data, one.receiver, tasks.data());
-        flows.insert(flows.end(), tasks.begin(), tasks.end());
+        const uint32_t count = flow_with_control(&one.data, one.receiver, one.other_way_ns, tasks.data());
+        flows.insert(flows.end(), tasks.begin(), tasks.begin() + count);
     }
     flow_set set;
     uint32_t culprit = 0;
@@ -81,8 +79,7 @@ TEST(flow_admission, f6_admits_what_is_schedulable_with_all_that_are_in)
             auto with = in;
             with[name] = given;
             uint32_t culprit = 0;
-            ASSERT_EQ(flow_admission_begin(admission.get(), name, &given.data, given.receiver, &culprit),
-                      FLOW_OK);
+            ASSERT_EQ(flow_admission_begin(admission.get(), name, &given, &culprit), FLOW_OK);
             if (random() % 8 == 0) {
                 flow_admission_step(admission.get(), random() % 4);
                 flow_admission_cancel(admission.get());
@@ -110,20 +107,25 @@ TEST(flow_admission, f6_a_flow_that_the_path_alone_makes_late_changes_nothing)
     costs.parse_max = 100;
     costs.notify_max = 500;
     const auto admission = empty(1000 * megabyte_per_s, costs);
-    const flow good = {
-        .packet_bytes = 64, .period_ns = 1'000'000, .deadline_ns = 1'810, .transfers = 0, .sender = 0};
-    flow bad = good;
+    const Given good = {.data = {.packet_bytes = 64,
+                                 .period_ns = 1'000'000,
+                                 .deadline_ns = 1'810,
+                                 .transfers = 0,
+                                 .sender = 0},
+                        .receiver = 1,
+                        .other_way_ns = 0};
+    Given bad = good;
     uint32_t culprit = 0;
 
-    flow_admission_take(admission.get(), 7, &good, 1);
-    bad.deadline_ns = 1500;
-    bad.sender = 2;
-    EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, 1, &culprit), FLOW_DEADLINE_SHORT);
+    flow_admission_take(admission.get(), 7, &good);
+    bad.data.deadline_ns = 1500;
+    bad.data.sender = 2;
+    EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, &culprit), FLOW_DEADLINE_SHORT);
     EXPECT_EQ(culprit, 9u);
     // Sound by itself, but its sender's other flow waits for it.
-    bad.deadline_ns = 1'000'000;
-    bad.sender = good.sender;
-    EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, 1, &culprit), FLOW_DEADLINE_SHORT);
+    bad.data.deadline_ns = 1'000'000;
+    bad.data.sender = good.data.sender;
+    EXPECT_EQ(flow_admission_begin(admission.get(), 9, &bad, &culprit), FLOW_DEADLINE_SHORT);
     EXPECT_EQ(culprit, 7u);
     EXPECT_EQ(admission->count, 1u);
     EXPECT_FALSE(admission->testing);
@@ -135,40 +137,47 @@ TEST(flow_admission, f9_the_single_threaded_broker_expects_the_most_transfers)
     flow_costs costs = {};
     costs.model = FLOW_MODEL_SINGLE_THREAD;
     const auto admission = empty(1000 * megabyte_per_s, costs);
-    flow data = {.packet_bytes = chunk_bytes,
-                 .period_ns = 1'000'000,
-                 .deadline_ns = 1'000'000,
-                 .transfers = 0,
-                 .sender = 0};
+    Given given = {.data = {.packet_bytes = chunk_bytes,
+                            .period_ns = 1'000'000,
+                            .deadline_ns = 1'000'000,
+                            .transfers = 0,
+                            .sender = 0},
+                   .receiver = 1,
+                   .other_way_ns = 0};
     uint32_t culprit = 0;
-    ASSERT_EQ(flow_admission_begin(admission.get(), 0, &data, 1, &culprit), FLOW_OK);
-    EXPECT_EQ(admission->flows[0].transfers, 2u);
-    EXPECT_EQ(admission->flows[1].transfers, 1u);
+    ASSERT_EQ(flow_admission_begin(admission.get(), 0, &given, &culprit), FLOW_OK);
+    EXPECT_EQ(admission->tasks[0].transfers, 2u);
+    EXPECT_EQ(admission->tasks[1].transfers, 1u);
     ASSERT_EQ(finish(*admission), FLOW_SCHEDULABLE);
-    data.transfers = 1;
-    ASSERT_EQ(flow_admission_begin(admission.get(), 1, &data, 1, &culprit), FLOW_OK);
-    EXPECT_EQ(admission->flows[FLOW_TASKS].transfers, 1u);
+    given.data.transfers = 1;
+    ASSERT_EQ(flow_admission_begin(admission.get(), 1, &given, &culprit), FLOW_OK);
+    EXPECT_EQ(admission->tasks[FLOW_TASKS].transfers, 1u);
     flow_admission_cancel(admission.get());
-    data = {};
-    EXPECT_EQ(flow_admission_begin(admission.get(), 1, &data, 1, &culprit), FLOW_BAD_SIZE);
+    given.data = {};
+    EXPECT_EQ(flow_admission_begin(admission.get(), 1, &given, &culprit), FLOW_BAD_SIZE);
 }
 
 TEST(flow_admission, f6_takes_as_many_flows_as_there_is_room_for)
 {
     const auto admission = empty(1000 * megabyte_per_s);
-    const flow small = {
-        .packet_bytes = 1, .period_ns = FLOW_MAX_NS, .deadline_ns = FLOW_MAX_NS, .transfers = 0, .sender = 0};
+    const Given small = {.data = {.packet_bytes = 1,
+                                  .period_ns = FLOW_MAX_NS,
+                                  .deadline_ns = FLOW_MAX_NS,
+                                  .transfers = 0,
+                                  .sender = 0},
+                         .receiver = 1,
+                         .other_way_ns = 0};
     uint32_t culprit = 0;
 
     for (uint32_t name = 0; name < FLOW_ADMISSION_FLOWS; name++) {
-        ASSERT_EQ(flow_admission_begin(admission.get(), name, &small, 1, &culprit), FLOW_OK);
+        ASSERT_EQ(flow_admission_begin(admission.get(), name, &small, &culprit), FLOW_OK);
         ASSERT_EQ(finish(*admission), FLOW_SCHEDULABLE);
     }
-    EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, 1, &culprit), FLOW_TOO_MANY);
+    EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, &culprit), FLOW_TOO_MANY);
     flow_admission_remove(admission.get(), 99); // nobody
     EXPECT_EQ(admission->count, FLOW_ADMISSION_FLOWS);
     flow_admission_remove(admission.get(), 5);
-    EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, 1, &culprit), FLOW_OK);
+    EXPECT_EQ(flow_admission_begin(admission.get(), 99, &small, &culprit), FLOW_OK);
 }
 
 } // namespace

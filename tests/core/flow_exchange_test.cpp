@@ -161,7 +161,7 @@ TEST_F(FlowExchange, f1_thousands_of_connections_are_opened_and_closed_a_few_at_
         world.run();
         ASSERT_EQ(operations(b.take()), Operations{VSOCK_RESET});
     }
-    for (uint32_t i = 0; i < FLOW_CONNECTIONS; i++) {
+    for (uint32_t i = 0; i < world.connections; i++) {
         connect(a, b, server, i);
     }
     send(a, b, client, server, VSOCK_REQUEST);
@@ -190,7 +190,7 @@ TEST_F(FlowExchange, f1_a_reset_arrives_though_its_sender_is_gone_before_it_is_d
 TEST_F(FlowExchange, f1_a_reset_on_its_way_takes_no_room_once_its_receiver_is_gone)
 {
     world.path(0, 1, server);
-    for (uint32_t i = 0; i < 3 * FLOW_CONNECTIONS; i++) {
+    for (uint32_t i = 0; i < 3 * world.connections; i++) {
         connect(a, b);
         send(a, b, client, server, VSOCK_RESET);
         world.restart(1);
@@ -234,7 +234,7 @@ TEST_F(FlowExchange, f1_foreign_unknown_and_truncated_packets)
     EXPECT_EQ(a.device.foreign, 1u);
 
     header = a.header(b, client, server, VSOCK_PAYLOAD, 3);
-    header.type = 2; // packets with boundaries: not offered
+    header.type = 3; // there is no such type
     ASSERT_TRUE(a.send(header, bytes_of(3)));
     world.attend(0);
     EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
@@ -803,7 +803,7 @@ TEST_F(FlowExchange, f9_what_waited_for_a_buffer_is_released_anew_and_the_rest_a
 TEST_F(FlowExchange, f9_a_packet_in_more_pieces_than_were_admitted_is_stopped)
 {
     flow_path &path = world.path(0, 1, server);
-    path.most_transfers = 3;
+    path.ways[FLOW_THERE].most_transfers = 3;
     connect(a, b);
     ASSERT_TRUE(a.send(a.header(b, client, server, VSOCK_PAYLOAD, 2000), bytes_of(2000), 200));
     world.attend(0);

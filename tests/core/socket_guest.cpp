@@ -79,7 +79,7 @@ SocketGuest::SocketGuest(uint32_t index, uint64_t own_cid, uint32_t buffer_bytes
     : cid(own_cid), buffer_bytes_(buffer_bytes), next_free_(memory.base + 4 * queue_bytes)
 {
     memory.physical_base = uint64_t{index + 1} << 36;
-    virtio_mmio_init(&mmio, VSOCK_DEVICE_ID, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
+    virtio_mmio_init(&mmio, VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
     vsock_device_init(&device, &memory, index, cid, progress);
     tx_area_ = allocate(uint64_t{entries} * slot_bytes);
     rx_area_ = allocate(uint64_t{entries} * buffer_bytes);
@@ -137,6 +137,8 @@ void SocketGuest::start(uint32_t buffers)
     }
     write(0x70, 1);
     write(0x70, 3);
+    write(0x24, 0);
+    write(0x20, VSOCK_F_STREAM | VSOCK_F_SEQPACKET);
     write(0x24, 1);
     write(0x20, 1); // version 1
     write(0x70, 11);

@@ -104,11 +104,21 @@ class Sent:
 def with_control(size: int, period: int, deadline: int, ends: tuple[int, int], chunk: int) -> list[Sent]:
     """A flow, with what it reserves for control packets of both ends."""
     sender, receiver = ends
+    return [
+        *one_way(size, period, deadline, ends, chunk, period),
+        Sent(44, period, deadline, receiver, sender, 1),
+    ]
+
+
+def one_way(
+    size: int, period: int, deadline: int, ends: tuple[int, int], chunk: int, control_period: int
+) -> list[Sent]:
+    """One direction of a flow that has a way back: its data, its sender's control packets."""
+    sender, receiver = ends
     most = -(-size // min(chunk, LEAST_ROOM))
     return [
         Sent(size, period, deadline, sender, receiver, most),
-        Sent(44, period, deadline, sender, receiver, 1),
-        Sent(44, period, deadline, receiver, sender, 1),
+        Sent(44, control_period, deadline, sender, receiver, 1),
     ]
 
 

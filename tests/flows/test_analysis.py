@@ -91,6 +91,34 @@ def test_each_flow_reserves_a_header_in_both_directions() -> None:
     assert model.domains == ("alpha", "beta")
 
 
+@pytest.mark.req("F11")
+def test_a_way_back_is_a_flow_and_control_packets_of_both_are_as_frequent_as_the_faster_one() -> None:
+    given = {
+        "name": "f",
+        "from": "alpha",
+        "to": "beta",
+        "port": 1,
+        "size": 4096,
+        "period": "4 ms",
+        "deadline": "3 ms",
+        "back": {"size": 100, "period": "1 ms", "deadline": "2 ms", "transfers": 7},
+    }
+    model = FlowModel((Flow.model_validate(given),), COSTS, 4096)
+    assert model.declared() == [
+        (4096, 4 * 10**6, 3 * 10**6, 0, 0),
+        (44, 10**6, 3 * 10**6, 1, 0),
+        (100, 10**6, 2 * 10**6, 7, 1),
+        (44, 10**6, 2 * 10**6, 1, 1),
+    ]
+    assert [(way.name, way.from_, way.to, way.key) for way in model.ways] == [
+        ("f", "alpha", "beta", ("flows", 0)),
+        ("f.back", "beta", "alpha", ("flows", 0, "back")),
+    ]
+    changed = model.with_flow(1, deadline=5 * 10**6)
+    assert [way.deadline for way in changed.ways] == [3 * 10**6, 5 * 10**6]
+    assert [member.kind for member in model.members] == ["data", "control of the sender"] * 2
+
+
 @pytest.mark.req("F9")
 def test_the_single_threaded_broker_expects_the_most_transfers_where_nobody_says_how_many() -> None:
     values = {"from_": "alpha", "to": "beta", "size": 12288, "period": 10**6, "deadline": 10**6}

@@ -20,7 +20,7 @@ from bulkhead.flows.native import FlowSet, analysis
 from bulkhead.flows.response import bounds_ns
 
 from ..platforms import platform
-from .single_thread import ALL_RULES, PS, Analysis, Broker, Parts, Rules, Sent, with_control
+from .single_thread import ALL_RULES, PS, Analysis, Broker, Parts, Rules, Sent, one_way, with_control
 
 LOG = logging.getLogger(__name__)  # --log-cli-level=INFO shows figures
 CHUNK = 4096
@@ -42,7 +42,13 @@ def any_flows(random: Random, domains: int, most: int, *, repeats: bool) -> list
         deadline = random.choice((period, random.randint(30_000, period), random.randint(period, 3 * period)))
         ends = random.sample(range(domains), 2)
         size = random.choice((random.randint(1, 200), random.randint(1, 20_000)))
-        found += with_control(size, period, deadline, (ends[0], ends[1]), CHUNK)
+        if random.random() < 0.3:  # with a way back, of other figures
+            back = VARIES + (period - VARIES) * random.choice((1, 2, 4))
+            often = min(period, back)
+            found += one_way(size, period, deadline, (ends[0], ends[1]), CHUNK, often)
+            found += one_way(random.randint(1, 10_000), back, back, (ends[1], ends[0]), CHUNK, often)
+        else:
+            found += with_control(size, period, deadline, (ends[0], ends[1]), CHUNK)
     return found
 
 

@@ -89,11 +89,12 @@ public:
             memories_[i].bytes.fill(0);
             memories_[i].physical = (i + 1) * apart;
             memories_[i].device = &devices_[i];
-            virtio_mmio_init(&registers_[i], VSOCK_DEVICE_ID, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
+            virtio_mmio_init(&registers_[i], VSOCK_DEVICE_ID, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
         }
         set_up();
         open(0);
         open(1);
+        open(way_back);
     }
 
     void step(Input &input)
@@ -166,7 +167,7 @@ private:
     // the guest.
     void restart_broker()
     {
-        const std::array<bool, 2> open_before = {paths_[0].open, paths_[1].open};
+        const std::array<bool, 3> open_before = {paths_[0].open, paths_[1].open, paths_[0].open};
 
         exchange_ = {};
         effects_ = {};
@@ -184,11 +185,12 @@ private:
         }
     }
 
-    // From one of the first two guests to the other.
+    // From one of the first two guests to the other, and the way back of the first path.
     void open(uint32_t path)
     {
-        const flow_path_parameters parameters = {.source = path,
-                                                 .destination = 1 - path,
+        const uint32_t source = path == 0 ? 0 : 1;
+        const flow_path_parameters parameters = {.source = source,
+                                                 .destination = 1 - source,
                                                  .port = 7,
                                                  .most_bytes = 4096,
                                                  .period_ns = 10,
@@ -196,6 +198,8 @@ private:
                                                  .deadline_ticks = 100,
                                                  .queued_ticks = 100,
                                                  .most_transfers = 8,
+                                                 .connections = 3,
+                                                 .answers = path == way_back ? 1u : 0u,
                                                  .reserved = 0};
 
         flow_exchange_open(&exchange_, path, &parameters);
@@ -215,8 +219,13 @@ private:
             obey();
         } else if (flow_exchange_is_unused(&exchange_, path)) {
             open(path);
+            if (path == 0) {
+                open(way_back);
+            }
         }
     }
+
+    static constexpr uint32_t way_back = 2; // path
 
     static uint64_t area(uint32_t queue) { return base + queue * area_bytes; }
 
@@ -494,7 +503,7 @@ private:
     std::array<std::array<virtqueue_progress, VSOCK_QUEUES>, guest_count> progress_{};
     std::array<guest_memory, guest_count> memories_{};
     std::array<vsock_device, guest_count> devices_{};
-    std::array<flow_path, 2> paths_{};
+    std::array<flow_path, 3> paths_{};
     flow_exchange exchange_{};
     flow_effects effects_{};
     uint64_t now_ = 1;

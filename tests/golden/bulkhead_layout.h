@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xC3E20113u
+#define BH_LAYOUT_HASH 0x19A3E6D8u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -46,6 +46,8 @@
 #define BH_MAX_COLOR_SETS 32u
 #define BH_MAX_TABLE_FRAMES 128u /* of memory for stage-2 tables with a specification: colored and on the chip together */
 #define BH_MAX_FLOWS 32u
+#define BH_FLOW_CONNECTIONS 16u /* of a flow at a time, unless it says how many, and of one that a manager adds */
+#define BH_MOST_FLOW_CONNECTIONS 128u
 #define BH_MOST_CHUNK_BYTES 1048576u /* of a transfer between domains */
 #define BH_BROKER_WINDOW 0x4000000000ull /* where the broker finds physical address 0: memory of domains with a socket, and no other */
 #define BH_MAX_BANDWIDTH_POINTS 16u /* of the curve of the memory's utilization */
@@ -734,6 +736,8 @@ struct manifest_flow {
     uint64_t period_ns; /* least time between two packets */
     uint64_t deadline_ns; /* until the destination is notified */
     uint32_t transfers; /* of a packet, at most; 0: one for each chunk */
+    uint32_t connections; /* at a time, 1 to most_flow_connections; of a way back 0: they are the other one's */
+    uint32_t answers; /* 1 + the number of an earlier flow whose way back this is; 0: it is a flow of its own */
     uint32_t reserved;
 };
 
@@ -1274,7 +1278,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_device, ipa) == 0u, "manifest_device.i
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device, pa) == 8u, "manifest_device.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device, bytes) == 16u, "manifest_device.bytes");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_flow) == 40u, "size of manifest_flow");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_flow) == 48u, "size of manifest_flow");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, source) == 0u, "manifest_flow.source");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, destination) == 4u, "manifest_flow.destination");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, port) == 8u, "manifest_flow.port");
@@ -1282,7 +1286,9 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, packet_bytes) == 12u, "manifest_
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, period_ns) == 16u, "manifest_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, deadline_ns) == 24u, "manifest_flow.deadline_ns");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, transfers) == 32u, "manifest_flow.transfers");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, reserved) == 36u, "manifest_flow.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, connections) == 36u, "manifest_flow.connections");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, answers) == 40u, "manifest_flow.answers");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, reserved) == 44u, "manifest_flow.reserved");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_domain) == 72u, "size of status_domain");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, state) == 0u, "status_domain.state");

@@ -203,6 +203,35 @@ def test_f4_the_example_keeps_what_the_analysis_guarantees(tmp_path: Path) -> No
     assert_guaranteed(result, span_ns)
 
 
+def test_f11_each_request_is_answered_along_its_connection(tmp_path: Path) -> None:
+    """Both directions within their bounds, and the answer at the planner within both together."""
+    example = Path(__file__).parents[2] / "examples" / "flows-both-ways.yaml"
+    result = run_file(example, tmp_path)
+    planner = report(result, "planner")
+    ask, back = flow(result, "ask"), flow(result, "ask.back")
+    assert (planner["answered"], planner["wrong"]) == (40, 0)
+    assert (back["from"], back["to"], back["port"]) == ("controller", "planner", 5000)
+    assert ask["packets"] == back["packets"] == 40
+    assert back["bytes"] == 8 * KIB * 40
+    for one in (ask, back):
+        assert (one["misses"], one["lost"], one["refused"]) == (0, 0, 0)
+        assert one["latency_ns"]["max"] <= one["bound_ns"] < one["deadline_ns"]
+    both = ask["latency_ns"]["mean"] + back["latency_ns"]["mean"]
+    assert both < planner["mean_ns"] < planner["most_ns"] < ask["bound_ns"] + back["bound_ns"]
+
+
+def test_f11_who_answers_more_than_declared_delays_nobody_else(tmp_path: Path) -> None:
+    """Answers that are four times as frequent go at the pace of the way back."""
+    wanted = yaml.safe_load((Path(__file__).parents[2] / "examples" / "flows-both-ways.yaml").read_text())
+    wanted["flows"][0]["back"] |= {"period": "4 ms", "deadline": "4 ms"}
+    wanted["domains"][1]["params"] = {"requests": 0}
+    wanted["expect"] = {}
+    result = run(tmp_path, wanted, "60ms")
+    back = flow(result, "ask.back")
+    assert 10 <= back["packets"] <= 16
+    assert back["misses"] == flow(result, "ask")["misses"] == 0
+
+
 def with_costs(platform: str, directory: Path) -> Path:
     """A platform's file, with what qemu-virt says a packet's path costs where none was measured for it."""
     root = Path(__file__).parents[2] / "platforms"

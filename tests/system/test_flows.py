@@ -180,6 +180,39 @@ def test_f1_linux_to_linux_a_stalled_flow_delays_no_other(tmp_path: Path) -> Non
     assert flow_of(run, "stalled")["lost"] == 0, "it waited for credit, not on the way"
 
 
+def test_f11_linux_asks_linux_in_streams_and_in_packets(tmp_path: Path) -> None:
+    """Requests and answers along one connection; a message of packets, split over many buffers, is one."""
+    other, sizes = FIRST_CID + 1, "20000 50000 40"
+    path = system(
+        tmp_path,
+        linux(
+            "linux",
+            0,
+            f"bulkhead-socket ask {other} 5000 {sizes}",
+            f"bulkhead-socket ask {other} 5001 {sizes} packets",
+        ),
+        linux(
+            "other",
+            1,
+            f"bulkhead-socket answer 5000 {sizes}",
+            f"bulkhead-socket answer 5001 {sizes} packets",
+        ),
+        flows=[
+            flow(name, "linux", "other", port, 64 * KIB)
+            | {"back": {"size": 64 * KIB, "period": "12 ms", "deadline": "12 ms", "transfers": 24}}
+            for name, port in (("stream", 5000), ("packets", 5001))
+        ],
+        linux="stopped",
+        other="stopped",
+    )
+    run = boot(path, tmp_path / "run")
+    assert not run.result["reasons"]
+    assert reports(run, "linux", "answered") == [{"answered": 40, "wrong": 0}] * 2
+    for name in ("stream", "packets"):
+        assert flow_of(run, name)["bytes"] == 40 * 20_000
+        assert flow_of(run, f"{name}.back")["bytes"] == 40 * 50_000
+
+
 def test_f1_a_domain_that_is_restarted_in_mid_transfer_leaves_a_clean_reset(tmp_path: Path) -> None:
     """A manager stops and restarts the sender at random instants; the receiver sees streams that are whole,
     and others that end in a reset, and serves the next one each time. Others' streams are none the worse."""

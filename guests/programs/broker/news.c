@@ -50,7 +50,7 @@ static bool read_registers(const struct door_device *from, struct registers *to)
 {
     uint32_t version = __atomic_load_n(&from->version, __ATOMIC_ACQUIRE);
 
-    virtio_device_init(&to->virtio, VIRTIO_F_VERSION_1, VSOCK_QUEUES);
+    virtio_device_init(&to->virtio, VSOCK_DEVICE_FEATURES, VSOCK_QUEUES);
     to->life = from->life;
     to->virtio.status = from->status;
     to->virtio.accepted = from->accepted;

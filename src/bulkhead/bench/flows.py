@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts
+from bulkhead.config.flow_costs import LOCKED, OF_BROKERS, CostPart, FlowCosts
 from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_path
 from bulkhead.config.timing import MARKS
@@ -40,7 +40,6 @@ Json = dict[str, Any]
 _OF_A_PACKET = {"hypervisor_call": 2} | dict.fromkeys(
     ("transport", "parse", "find_earliest", "program_dma", "finalize"), 1
 )
-_APART = {"wake": "wake_by_interrupt"}  # parts that have another name with such a broker
 RunSystem = Callable[[Loaded, Options, Path], Json]  # what `run --json` prints
 
 
@@ -157,8 +156,10 @@ def _with_broker(flows: Loaded, keys: Mapping[str, str]) -> Loaded:
 
 def combined(brokers: Mapping[str, Measured]) -> Measured:
     """One table for all brokers: the smallest and the largest of all, averages and medians of the first.
-    Being woken by an interrupt is a part of its own."""
-    tables = [_with_wake_apart(one) if name.endswith(BY_INTERRUPT) else one for name, one in brokers.items()]
+    Being woken by an interrupt is a part of its own, and so is what a core that copies has between transfers,
+    where there are engines, too."""
+    engines = any(name.startswith("zdma") for name in brokers)
+    tables = [_apart(one, name, engines) for name, one in brokers.items()]
     parts: dict[str, Part] = {}
     for table in tables:
         for name, part in table.parts.items():
@@ -177,8 +178,12 @@ def packet_of(measured: Measured) -> int:
     return sum(times * measured.parts[name]["median"] for name, times in _OF_A_PACKET.items())
 
 
-def _with_wake_apart(table: Measured) -> Measured:
-    return replace(table, parts={_APART.get(name, name): part for name, part in table.parts.items()})
+def _apart(table: Measured, broker: str, engines: bool) -> Measured:
+    """With the names of the parts that are only such a broker's."""
+    names = {"wake": "wake_by_interrupt"} if broker.endswith(BY_INTERRUPT) else {}
+    if engines and broker.startswith("cpu-copy"):
+        names["dma_interrupt"] = "between_copies"
+    return replace(table, parts={names.get(name, name): part for name, part in table.parts.items()})
 
 
 def prepared(loaded: Loaded, on: str, costs: FlowCosts | None) -> Loaded:
@@ -218,7 +223,7 @@ def measured(flows: Json, calls: Json, on: str) -> Measured:
             found[name] = _engine(_of(seen, "engine"), call)
         elif name == "notify":
             found[name] = _in_unit(_of(sleeper, name), per_ns)
-        elif name not in (*MARKS, *LOCKED, "hypervisor_call", "wake_by_interrupt"):
+        elif name not in (*MARKS, *LOCKED, *OF_BROKERS, "hypervisor_call"):
             found[name] = _of(seen, name)
     return Measured(found, "ns" if on == MACHINE else "instructions")
 

@@ -58,12 +58,12 @@ def flows_json(planned: FlowPlan) -> dict[str, Any]:
                 "slack_ns": planned.checked.slack_ns[number],
                 "slack_exact": planned.checked.slack_exact[number],
             }
-            for number, flow in enumerate(model.flows)
+            for number, flow in enumerate(model.ways)
         ],
         "transfers": model.transfers_from,
         "tasks_half_ns": [
             {
-                "flow": model.flows[member.flow].name,
+                "flow": model.ways[member.flow].name,
                 "kind": member.kind,
                 "sender": member.sender,
                 **dict(
@@ -108,7 +108,7 @@ def show_flows(planned: FlowPlan, title: str) -> None:
         table.add_column(heading, overflow="fold")  # in a narrow terminal nothing may be left out
     for heading in ("packet in transfers", "period", "deadline", "slack"):
         table.add_column(heading, justify="right", overflow="fold")
-    for number, flow in enumerate(planned.model.flows):
+    for number, flow in enumerate(planned.model.ways):
         least = "" if planned.checked.slack_exact[number] else "at least "
         slack = least + time_text(planned.checked.slack_ns[number])
         table.add_row(

@@ -78,6 +78,8 @@ class FlowCosts(Sourced):
     # Of a broker that slept, from a packet's insertion to the look at the queues; not in F5's table.
     wake: CostPart = CostPart.model_validate(dict.fromkeys(("min", "avg", "max", "median"), "0 ns"))
     wake_by_interrupt: CostPart | None = None  # the same of one that waits for an interrupt, not for an event
+    # What is between two transfers of a core that copies, which calls nobody for one. None: `dma_interrupt`.
+    between_copies: CostPart | None = None
     _path: FlowPath = PrivateAttr("published")  # `flow_model` of the platform's file
 
     @property
@@ -98,14 +100,19 @@ class FlowCosts(Sourced):
 
     def parts(self) -> dict[str, CostPart]:
         """Those that there are."""
-        named = {name: getattr(self, name) for name in (*_part_names(), "wake_by_interrupt")}
+        named = {name: getattr(self, name) for name in (*_part_names(), *OF_BROKERS)}
         return {name: part for name, part in named.items() if part is not None}
 
-    def of_broker(self, *, by_event: bool) -> FlowCosts:
-        """Those of a system whose broker is woken so."""
-        if by_event or self.wake_by_interrupt is None:
-            return self
-        return self.model_copy(update={"wake": self.wake_by_interrupt})
+    def of_broker(self, *, by_event: bool, copies: bool) -> FlowCosts:
+        """Those of a system whose broker is woken so, and copies itself or has an engine copy."""
+        changes: dict[str, CostPart] = {}
+        if not by_event and self.wake_by_interrupt is not None:
+            changes["wake"] = self.wake_by_interrupt
+        if copies and self.between_copies is not None:
+            # A transfer counts a call beside it (F5), and there is none.
+            most = max(0, self.between_copies.max - self.hypervisor_call.max)
+            changes["dma_interrupt"] = CostPart.model_validate({"max": f"{most} ns"})
+        return self.model_copy(update=changes)
 
     def analyzed(self) -> dict[str, int]:
         """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
@@ -125,11 +132,12 @@ LOCKED = (
     "find_place",
     "queue_remove",
 )  # of queues that senders share with the broker
+OF_BROKERS = ("wake_by_interrupt", "between_copies")  # parts that take another one's place with some brokers
 _VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
 
 
 def _part_names() -> tuple[str, ...]:
-    others = (*MARKS, "wake_by_interrupt")
+    others = (*MARKS, *OF_BROKERS)
     return tuple(name for name in FlowCosts.model_fields if name not in others)
 
 

@@ -34,6 +34,7 @@ from bulkhead.config.shares import AUTO_BANKS, AUTO_LLC, UNLIMITED, Bandwidth, B
 
 MS = 10**6
 MB_PER_S = 10**6
+MOST_CONNECTIONS = 128  # of a flow: `most_flow_connections` of the manifest
 Core = Annotated[int, Field(ge=0, le=63)]
 
 
@@ -293,6 +294,15 @@ class Broker(Model):
     stamps: bool = False  # what the parts of a packet's path take is measured and reported
 
 
+class WayBack(Model):
+    """Payload from a flow's receiver to its sender, along the same connections."""
+
+    size: Bytes
+    period: Nanoseconds
+    deadline: Nanoseconds
+    transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+
+
 class Flow(Model):
     name: Name
     from_: Name = Field(alias="from")
@@ -303,6 +313,8 @@ class Flow(Model):
     deadline: Nanoseconds
     # Of a packet, where its buffers do not allow one for each chunk.
     transfers: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+    connections: Annotated[int, Field(ge=1, le=MOST_CONNECTIONS)] = 16  # at a time
+    back: WayBack | None = None  # without it, answers carry no payload
 
 
 class Expectation(WordModel):

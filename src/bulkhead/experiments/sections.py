@@ -94,7 +94,8 @@ def _schedulable(means: Means) -> list[Row]:
 
 
 def _latency(means: Means) -> list[Row]:
-    published, own, hosted = costs_of(PUBLISHED), costs_of(PLATFORM), _hosted_inputs()
+    published, hosted = costs_of(PUBLISHED), _hosted_inputs()
+    own = costs_of(PLATFORM).of_broker(by_event=True, copies=True)  # as the system that is run
 
     def inputs(point: Row) -> str:
         return json.dumps([point, published.analyzed(), own.analyzed(), hosted])

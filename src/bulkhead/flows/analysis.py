@@ -100,7 +100,7 @@ def check(model: FlowModel, bytes_per_s: int, made: FlowSet | None = None) -> Ch
     flow_set = made or model.make()
     outcome = flow_set.check(bytes_per_s)
     if outcome.verdict == "schedulable":
-        found = [flow_set.slack(bytes_per_s, model.of_flow(n)) for n in range(len(model.flows))]
+        found = [flow_set.slack(bytes_per_s, model.of_flow(n)) for n in range(len(model.ways))]
         slack, exact = tuple(half_ns / 2 for half_ns, _ in found), tuple(all_of_it for _, all_of_it in found)
         return Checked(bytes_per_s, outcome.verdict, outcome.points, slack, exact)
     violation = _violation(model, flow_set, outcome) if outcome.verdict == "late" else None
@@ -145,7 +145,7 @@ def changes(model: FlowModel, bytes_per_s: int) -> list[Change]:
 def _of_flows(model: FlowModel, bytes_per_s: int, choices: tuple[tuple[str, ...], ...]) -> list[Change]:
     found = []
     spent = 0
-    for number, flow in enumerate(model.flows):
+    for number, flow in enumerate(model.ways):
         for keys in choices:
             now = max(getattr(flow, key) for key in keys)
 
@@ -215,7 +215,7 @@ def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violati
             at = early
             break
     asked = []
-    for number, flow in enumerate(model.flows):
+    for number, flow in enumerate(model.ways):
         own = model.of_flow(number)
         packets = [packets_until(tasks[task], at) for task in own]
         need = sum(_quotient(*task_time(tasks[t], b, n)) for t, n in zip(own, packets, strict=True))
@@ -226,7 +226,7 @@ def _violation(model: FlowModel, flow_set: FlowSet, outcome: Outcome) -> Violati
         at_ns=at / 2,
         demand_ns=_demand(flow_set, tasks, at, b) / b / 2,
         asked=tuple(asked),
-        blocked_by=model.flows[model.members[blocker].flow].name if blocker >= 0 else None,
+        blocked_by=model.ways[model.members[blocker].flow].name if blocker >= 0 else None,
         blocking_ns=blocking / b / 2,
         parsing_ns=lead_time(flow_set, b) / b / 2,
     )

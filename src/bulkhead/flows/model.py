@@ -3,16 +3,19 @@
 
 Connect, credit, reset and shutdown are packets, too: every flow reserves one transfer of a header per period
 and direction for them (F2), with the flow's own deadline. So a flow is three tasks: its data, its sender's
-control packets, its receiver's.
+control packets, its receiver's. One that has a way back is four: data and control packets of each direction
+(core/flow.h).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.config.system import Flow
+from bulkhead.config.ways import Way, ways_of
 from bulkhead.flows.native import Declared, FlowSet, Task, analysis
 from bulkhead.units import size_text
 
@@ -25,7 +28,7 @@ KINDS = ("data", "control of the sender", "control of the receiver")
 class Member:
     """One task of the analysis."""
 
-    flow: int  # number in the file
+    flow: int  # number of its way
     kind: str  # of KINDS
     sender: str
 
@@ -46,27 +49,33 @@ class FlowModel:
         ends = (name for flow in self.flows for name in (flow.from_, flow.to))
         return tuple(dict.fromkeys([*ends, *self.sockets]))
 
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """The flows by direction, each way back after all flows."""
+        return ways_of(self.flows)
+
     @property
     def members(self) -> tuple[Member, ...]:
         """The tasks in the order in which `make` has them."""
         return tuple(
-            Member(number, kind, flow.to if kind == KINDS[2] else flow.from_)
-            for number, flow in enumerate(self.flows)
-            for kind in KINDS
+            Member(number, kind, way.to if kind == KINDS[2] else way.from_)
+            for number, way in enumerate(self.ways)
+            for kind in (KINDS if way.other is None else KINDS[:2])
         )
 
     def of_flow(self, number: int) -> list[int]:
-        """The numbers of its tasks."""
+        """The numbers of the tasks of a way."""
         return [task for task, member in enumerate(self.members) if member.flow == number]
 
     def declared(self) -> list[Declared]:
         """The flows as core/ takes them, each with its control packets."""
         queue = {name: number for number, name in enumerate(self.domains)}
         found: list[Declared] = []
-        for number, flow in enumerate(self.flows):
-            transfers = flow.transfers or (self.transfers_of(number) if self._expects_most else 0)
-            data = (flow.size, flow.period, flow.deadline, transfers, queue[flow.from_])
-            found += analysis().with_control(data, queue[flow.to])
+        for number, way in enumerate(self.ways):
+            transfers = way.transfers or (self.transfers_of(number) if self._expects_most else 0)
+            data = (way.size, way.period, way.deadline, transfers, queue[way.from_])
+            other_ns = 0 if way.other is None else self.ways[way.other].period
+            found += analysis().with_control(data, queue[way.to], other_ns)
         return found
 
     def make(self) -> FlowSet:
@@ -75,9 +84,15 @@ class FlowModel:
         return analysis().FlowSet(self.declared(), costs, len(self.domains), self.chunk_bytes)
 
     def with_flow(self, number: int, **changes: int) -> FlowModel:
-        """With other values of one flow."""
+        """With other values of one way."""
+        way = self.ways[number]
         flows = list(self.flows)
-        flows[number] = flows[number].model_copy(update=changes)
+        flow = flows[way.number]
+        if way.answers and flow.back is not None:
+            changed: dict[str, object] = {"back": flow.back.model_copy(update=changes)}
+        else:
+            changed = dict(changes)
+        flows[way.number] = flow.model_copy(update=changed)
         return replace(self, flows=tuple(flows))
 
     @property
@@ -86,8 +101,8 @@ class FlowModel:
         return self.costs.path == "single-thread"
 
     def transfers_of(self, number: int) -> int:
-        """n_i: of its data."""
-        flow = self.flows[number]
+        """n_i: of a way's data."""
+        flow = self.ways[number]
         if flow.transfers is not None:
             return flow.transfers
         if self._expects_most:
@@ -97,7 +112,7 @@ class FlowModel:
     @property
     def transfers_from(self) -> str:
         """Which n_i were used, for people."""
-        given = sum(flow.transfers is not None for flow in self.flows)
+        given = sum(way.transfers is not None for way in self.ways)
         plain = "by chunk (contiguous buffers, RX buffers of a chunk or more)"
         if self._expects_most:
             pieces = f", memory in pieces of {size_text(self.run_bytes)}" if self.run_bytes else ""
@@ -105,7 +120,7 @@ class FlowModel:
         if given == 0:
             return plain
         return (
-            "as the file says" if given == len(self.flows) else f"as the file says for {given}, else {plain}"
+            "as the file says" if given == len(self.ways) else f"as the file says for {given}, else {plain}"
         )
 
 

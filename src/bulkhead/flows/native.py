@@ -74,8 +74,9 @@ class Analysis(Protocol):
     ) -> FlowSet:
         """Transform what was declared, with the costs of FlowCosts.analyzed and this many queues."""
 
-    def with_control(self, data: Declared, receiver: int) -> list[Declared]:
-        """A flow and its reserved control packets: as many tasks as model.KINDS has, in that order."""
+    def with_control(self, data: Declared, receiver: int, other_way_ns: int) -> list[Declared]:
+        """One direction of a flow and its reserved control packets, in the order of model.KINDS; the third
+        only where the other direction has no payload, which `other_way_ns`, else its period, says with 0."""
 
     def most_transfers(self, packet_bytes: int, chunk_bytes: int, run_bytes: int) -> int:
         """Of a packet whose buffers nobody describes (core/flow_transfers.h)."""

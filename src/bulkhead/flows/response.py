@@ -66,7 +66,7 @@ def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
     """Of each flow of a set that is schedulable, from sending to notification; rounded up."""
     made = model.make()
     tasks = made.tasks()
-    flows = [model.flows[member.flow] for member in model.members]
+    flows = [model.ways[member.flow] for member in model.members]
     members = _Set(
         tasks,
         [task_time(task, bytes_per_s)[0] for task in tasks],
@@ -80,12 +80,12 @@ def bounds_ns(model: FlowModel, bytes_per_s: int) -> tuple[int, ...]:
         """Of what is due after `at`, with what is parsed first."""
         return lead_b + blocking_at(made, tasks, at, bytes_per_s)[0]
 
-    deadlines = tuple(flow.deadline for flow in model.flows)
+    deadlines = tuple(flow.deadline for flow in model.ways)
     busy_b = members.busy_b(blocking_b(-1))
     if busy_b is None:
         return deadlines
     busy = -(-busy_b // bytes_per_s)
-    steps = sum(busy // task[0] + 1 for task in tasks) * len(model.flows) * len(tasks)
+    steps = sum(busy // task[0] + 1 for task in tasks) * len(model.ways) * len(tasks)
     if steps > MOST_STEPS:
         return deadlines
     found = []

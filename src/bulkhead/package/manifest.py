@@ -15,6 +15,7 @@ from bulkhead.config.masters import incoherent
 from bulkhead.config.platform import Platform
 from bulkhead.config.regions import addresses
 from bulkhead.config.system import Broker, Domain
+from bulkhead.config.ways import ways_of
 from bulkhead.package.bandwidth import bandwidth_row, bandwidth_tables
 from bulkhead.package.errors import PackageError
 from bulkhead.package.images import DEFAULT_UART_CLOCK_HZ
@@ -356,9 +357,11 @@ def _flows(plan: Plan) -> list[Row]:
             "period_ns": flow.period,
             "deadline_ns": flow.deadline,
             "transfers": flow.transfers or 0,
+            "connections": 0 if flow.answers else flow.connections,
+            "answers": flow.number + 1 if flow.answers else 0,
             "reserved": 0,
         }
-        for flow in plan.system.flows
+        for flow in ways_of(plan.system.flows)
     ]
 
 

@@ -15,7 +15,8 @@ from bulkhead.config.problem import Finding
 from bulkhead.config.quantity import GIB, KIB, MIB
 from bulkhead.config.regions import check_engine
 from bulkhead.config.shares import AUTO_LLC, Llc
-from bulkhead.config.system import WITHOUT_CONSOLE, Domain, Image, Region, System
+from bulkhead.config.system import WITHOUT_CONSOLE, Domain, Flow, Image, Region, System
+from bulkhead.config.ways import ways_of
 from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.units import size_text
 
@@ -68,11 +69,11 @@ def findings(system: System, platform: Platform) -> list[Finding]:
         if domain.socket and not system.flows:
             cause = "a socket needs a broker, which a system has for its flows, and there are none"
             found.append(Finding(("domains", index, "socket"), "conflict", cause, "a flow of the file"))
-    for index, flow in enumerate(system.flows):
-        if flow.size > MOST_PACKET_BYTES:
-            cause = f"packets of {size_text(flow.size)} are larger than a socket's driver sends"
+    for way in ways_of(system.flows):
+        if way.size > MOST_PACKET_BYTES:
+            cause = f"packets of {size_text(way.size)} are larger than a socket's driver sends"
             allowed = f"1 B to {size_text(MOST_PACKET_BYTES)}"
-            found.append(Finding(("flows", index, "size"), "out-of-range", cause, allowed))
+            found.append(Finding((*way.key, "size"), "out-of-range", cause, allowed))
     return found
 
 
@@ -178,7 +179,8 @@ def parameters_of(
 ) -> dict[str, int]:
     """What a bare-metal program must know of its flows: its own CID, and of each flow the other end's and the
     port, named after the flow; of the first that it sends along or receives from, under plain names, too;
-    and, for programs that use all of them, of each that begins there (`out0_...`) or ends there (`in0_...`).
+    and, for programs that use all of them, of each that begins there (`out0_...`) or ends there (`in0_...`),
+    with the size of packets both ways.
     """
     if is_broker(system, name) and platform.socket is not None:
         by_event = waits_for_events(system, platform, emulated=emulated)
@@ -199,6 +201,13 @@ def parameters_of(
     into = [flow for flow in system.flows if flow.to == name]
     found |= {"flows_out": len(out), "flows_in": len(into)}
     for number, flow in enumerate(out):
-        values = {"cid": cids[flow.to], "port": flow.port, "bytes": flow.size, "period_ns": flow.period}
+        values = {"cid": cids[flow.to], "period_ns": flow.period} | _ends_know(flow)
         found |= {f"out{number}_{key}": value for key, value in values.items()}
-    return found | {f"in{number}_port": flow.port for number, flow in enumerate(into)}
+    for number, flow in enumerate(into):
+        found |= {f"in{number}_{key}": value for key, value in _ends_know(flow).items()}
+    return found
+
+
+def _ends_know(flow: Flow) -> dict[str, int]:
+    back = {} if flow.back is None else {"back_bytes": flow.back.size}
+    return {"port": flow.port, "bytes": flow.size} | back

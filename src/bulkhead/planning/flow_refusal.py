@@ -25,7 +25,7 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
     _, code, task = refused.args
     if code == "too-many":
         most = library().MAX_FLOWS // len(KINDS)
-        return Finding(("flows",), "limit", f"{len(model.flows)} flows are too many", f"at most {most}")
+        return Finding(("flows",), "limit", f"{len(model.ways)} flows are too many", f"at most {most}")
     if code == "bad-chunk":
         return Finding(("broker", "chunk"), "out-of-range", f"is {model.chunk_bytes} bytes", "up to 4 GiB")
     if code == "bad-sender":
@@ -33,8 +33,8 @@ def refusal(refused: ValueError, model: FlowModel, rate: int | None) -> Finding:
         cause = f"flows join {len(model.domains)} domains"
         return Finding(("flows",), "limit", cause, f"at most {most}")
     number = model.members[task].flow
-    flow = model.flows[number]
-    at: KeyPath = ("flows", number)
+    flow = model.ways[number]
+    at: KeyPath = flow.key
     if code == "bad-size":
         return Finding((*at, "size"), "out-of-range", f"is {flow.size} bytes", "1 B to 4 GiB")
     if code == "bad-time":
@@ -69,7 +69,7 @@ def _enough(model: FlowModel, number: int, key: str, need: int, rate: int | None
     found = smallest_above(need - 1, min(need * FARTHEST, library().MAX_NS), fits)
     if found is None:
         return f"at least {need} ns for that alone"
-    return f"{key} of {model.flows[number].name}: {found} ns{'' if rate else AT_MOST_RATE}"
+    return f"{key} of {model.ways[number].name}: {found} ns{'' if rate else AT_MOST_RATE}"
 
 
 def _least(model: FlowModel, number: int, key: str) -> int | None:
@@ -82,5 +82,5 @@ def _least(model: FlowModel, number: int, key: str) -> int | None:
             return bool(model.members[refused.args[2]].flow != number)
         return True
 
-    now = int(getattr(model.flows[number], key))
+    now = int(getattr(model.ways[number], key))
     return smallest_above(now, library().MAX_NS, fits)

@@ -70,7 +70,8 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         cause = f"platform '{platform.name}' does not say what a packet's path costs (`flow_costs`)"
         allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
-    costs = costs.of_broker(by_event=waits_for_events(system, platform, emulated=False))
+    by_event = waits_for_events(system, platform, emulated=False)
+    costs = costs.of_broker(by_event=by_event, copies=system.broker.engine == "cpu-copy")
     model = FlowModel(
         system.flows, costs, system.broker.chunk, sockets_of(system), run_bytes_of(system, platform)
     )

@@ -17,7 +17,7 @@ from ruamel.yaml.scalarint import HexCapsInt
 
 from bulkhead.config.quantity import U64_MAX
 from bulkhead.config.shares import Bandwidth
-from bulkhead.config.system import CpuTime, Expectation, Image, System
+from bulkhead.config.system import CpuTime, Expectation, Image, System, WayBack
 from bulkhead.planning.broker import is_broker
 from bulkhead.planning.mechanism import llc_mechanism
 from bulkhead.planning.model import Plan
@@ -89,12 +89,24 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
                 "period": f"{f.period} ns",
                 "deadline": f"{f.deadline} ns",
                 **({} if f.transfers is None else {"transfers": f.transfers}),
+                "connections": f.connections,
+                **({} if f.back is None else {"back": _way_back(f.back)}),
             }
             for f in system.flows
         ]
     if system.expect:
         result["expect"] = {name: _expectation(wanted) for name, wanted in system.expect.items()}
     return result
+
+
+def _way_back(back: WayBack) -> dict[str, Any]:
+    given = {} if back.transfers is None else {"transfers": back.transfers}
+    return {
+        "size": _size(back.size),
+        "period": f"{back.period} ns",
+        "deadline": f"{back.deadline} ns",
+        **given,
+    }
 
 
 def _tables(plan: Plan) -> dict[str, Any]:

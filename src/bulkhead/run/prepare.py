@@ -17,6 +17,7 @@ from bulkhead.config.load import Loaded
 from bulkhead.config.locate import limits
 from bulkhead.config.masters import incoherent, unconfined
 from bulkhead.config.platform import Platform
+from bulkhead.config.ways import ways_of
 from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, TablePromise, Window
 from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES, Frames
@@ -193,7 +194,7 @@ def _own_attributes(domain: DomainPlan, plan: Plan) -> bool:
 
 
 def _flows_of(plan: Plan) -> tuple[FlowTarget, ...]:
-    flows = plan.system.flows
+    flows = ways_of(plan.system.flows)
     bounds: Sequence[int | None] = [None] * len(flows)
     if plan.flows is not None and plan.flows.checked.schedulable:
         bounds = bounds_ns(plan.flows.model, plan.flows.rate)
