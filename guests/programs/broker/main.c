@@ -143,8 +143,8 @@ void program_main(void)
         console_write("broker: there are no flows\n");
         return;
     }
-    costs_init();
     news_init(paths);
+    costs_init();
     console_write("bulkhead: ready\n");
     for (;;) {
         uint64_t until = step();

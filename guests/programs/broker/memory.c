@@ -27,6 +27,7 @@ _Static_assert(sizeof(struct color_set) == sizeof(struct color_set_record), "the
 
 struct guest_memory *memory_of(const struct broker_map *map, uint32_t domain)
 {
+    memories[domain] = (struct guest_memory){0};
     memories[domain].map = (struct segment_map){
         .segments = &map->segments[map->domains[domain].first_segment],
         .count = map->domains[domain].segment_count,
@@ -34,6 +35,22 @@ struct guest_memory *memory_of(const struct broker_map *map, uint32_t domain)
         .sets = (const struct color_set *)(const void *)map->color_sets,
     };
     return &memories[domain];
+}
+
+struct guest_memory *memory_of_own(uint32_t domain, uint64_t address, char *pages, uint32_t count)
+{
+    static struct manifest_segment segments[BH_MAX_DOMAINS];
+    struct guest_memory *memory = &memories[domain];
+
+    segments[domain] = (struct manifest_segment){.ipa = address, .bytes = (uint64_t)count * BH_PAGE_BYTES};
+    *memory = (struct guest_memory){.map = {.segments = &segments[domain], .count = 1}};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t page = address + (uint64_t)i * BH_PAGE_BYTES;
+
+        memory->pages[page / BH_PAGE_BYTES % kept_pages] =
+            (struct kept_page){.page = page + 1, .pointer = pages + (size_t)i * BH_PAGE_BYTES};
+    }
+    return memory;
 }
 
 bool guest_memory_owns(const struct guest_memory *memory, uint64_t at, uint64_t bytes)

@@ -5,6 +5,7 @@
 #include "guests/programs/broker/broker.h"
 #include "guests/programs/broker/costs.h"
 #include "guests/programs/broker/memory.h"
+#include "guests/programs/broker/rehearsal.h"
 #include "guests/runtime/timer.h"
 
 static struct {
@@ -29,6 +30,7 @@ void news_init(struct flow_path paths[])
     const struct broker_map *map = &broker.pages.map;
     struct flow_exchange *exchange = &broker.exchange;
 
+    rehearse(exchange, news.devices, paths);
     exchange->paths = paths;
     exchange->counter_hz = map->counter_hz;
     exchange->chunk_bytes = map->chunk_bytes;
