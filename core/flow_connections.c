@@ -224,7 +224,7 @@ static uint32_t ends_owed(const struct flow_connections *connections)
 /* Entries that are owed to nobody any more are free. */
 static void release_unowed(struct flow_connections *connections)
 {
-    uint8_t freed[FLOW_CONNECTIONS_MOST];
+    uint8_t freed[FLOW_CONNECTIONS_MOST] = {0};
     uint32_t freed_count = 0;
     uint32_t kept = 0;
 

@@ -3,8 +3,25 @@
 #include "exchange_world.h"
 
 #include <gtest/gtest.h>
+#include <numeric>
 
 namespace bulkhead_test {
+
+std::vector<uint8_t> bytes_of(size_t count, uint8_t first)
+{
+    std::vector<uint8_t> made(count);
+    std::iota(made.begin(), made.end(), first);
+    return made;
+}
+
+Operations operations(const std::vector<Received> &all)
+{
+    Operations found;
+    for (const Received &one : all) {
+        found.push_back(one.header.operation);
+    }
+    return found;
+}
 
 World::World(uint32_t guest_count, uint32_t chunk_bytes)
 {

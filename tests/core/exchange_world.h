@@ -62,4 +62,11 @@ private:
     uint64_t seen_ = 0;
 };
 
+// Payload that is no constant.
+std::vector<uint8_t> bytes_of(size_t count, uint8_t first = 1);
+
+// What has come, by its operations.
+using Operations = std::vector<uint16_t>;
+Operations operations(const std::vector<Received> &all);
+
 } // namespace bulkhead_test

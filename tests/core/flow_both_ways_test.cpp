@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 
@@ -16,24 +15,6 @@ using namespace bulkhead_test;
 
 constexpr uint32_t server = 5000;
 constexpr uint32_t client = 1024;
-
-std::vector<uint8_t> bytes_of(size_t count)
-{
-    std::vector<uint8_t> made(count);
-    std::iota(made.begin(), made.end(), uint8_t{1});
-    return made;
-}
-
-std::vector<uint16_t> operations(const std::vector<Received> &all)
-{
-    std::vector<uint16_t> found;
-    for (const Received &one : all) {
-        found.push_back(one.header.operation);
-    }
-    return found;
-}
-
-using Operations = std::vector<uint16_t>;
 
 struct BothWays : testing::Test {
     World world{2};

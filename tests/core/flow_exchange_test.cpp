@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
-#include <numeric>
 #include <random>
 
 namespace {
@@ -16,24 +15,6 @@ using namespace bulkhead_test;
 constexpr uint32_t server = 5000;
 constexpr uint32_t client = 1024;
 constexpr uint32_t needs_reset = 64;
-
-std::vector<uint8_t> bytes_of(size_t count, uint8_t first = 1)
-{
-    std::vector<uint8_t> made(count);
-    std::iota(made.begin(), made.end(), first);
-    return made;
-}
-
-std::vector<uint16_t> operations(const std::vector<Received> &all)
-{
-    std::vector<uint16_t> found;
-    for (const Received &one : all) {
-        found.push_back(one.header.operation);
-    }
-    return found;
-}
-
-using Operations = std::vector<uint16_t>;
 
 struct FlowExchange : testing::Test {
     World world{3};
