@@ -32,7 +32,8 @@ struct flow_path_statistics {
     uint64_t latency_least; /* ticks from release to notification */
     uint64_t latency_most;
     uint64_t latency_total; /* of all packets */
-    uint64_t lost;          /* packets that were begun with or waited too long, and were not delivered */
+    uint64_t lost;          /* packets that were begun with or waited too long, and were not delivered; of
+                               those whose connection ended meanwhile, payload alone */
     uint64_t refused;       /* connections and packets that the flow does not allow */
 };
 

@@ -268,11 +268,18 @@ static bool is_orphan(const struct flow_exchange *exchange, const struct flow_ch
                                  packet->header.operation == VSOCK_RESET);
 }
 
+/* Credit that was told before its connection ended is of no use to anybody, and no loss. */
 static void drop(struct flow_exchange *exchange, const struct flow_choice *choice,
                  struct flow_effects *effects)
 {
-    flow_inflight_forget(exchange, choice->path, choice->direction);
-    flow_path_count(exchange, choice->path, choice->direction, effects)->lost++;
+    struct flow_path_statistics *statistics =
+        flow_path_count(exchange, choice->path, choice->direction, effects);
+
+    if (flow_inflight_has(exchange, choice->path, choice->direction)) {
+        flow_inflight_forget(exchange, choice->path, choice->direction); /* counts it */
+    } else {
+        statistics->lost += has_payload(exchange, choice);
+    }
     flow_path_finish_first(exchange, choice->path, choice->direction);
 }
 

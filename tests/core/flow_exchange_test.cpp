@@ -182,6 +182,23 @@ TEST_F(FlowExchange, f1_a_reset_on_its_way_takes_no_room_once_its_receiver_is_go
     }
 }
 
+// On a slow host credit still waits for its turn when the reset comes that ends the connection.
+TEST_F(FlowExchange, f1_credit_that_a_reset_overtakes_is_not_lost)
+{
+    flow_path &path = world.path(0, 1, server, 65536, 1000);
+    connect(a, b);
+    world.now += 10'000;
+    tell_credit(b, a, server, client, 1);
+    world.run();
+    (void)a.take();
+    tell_credit(b, a, server, client, 2);
+    send(b, a, server, client, VSOCK_RESET);
+    world.now += 10'000;
+    world.run();
+    EXPECT_EQ(operations(a.take()), Operations{VSOCK_RESET});
+    EXPECT_EQ(path.statistics.lost, 0u);
+}
+
 TEST_F(FlowExchange, f1_a_port_is_not_used_again_before_the_server_knows_of_its_end)
 {
     world.path(0, 1, server);

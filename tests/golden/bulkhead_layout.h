@@ -777,7 +777,7 @@ struct status_flow {
     uint64_t misses; /* delivered later than the deadline, counted from the release */
     uint64_t latency_max_ticks; /* from release to notification */
     uint64_t latency_sum_ticks;
-    uint64_t lost; /* packets on their way when one end was reset */
+    uint64_t lost; /* packets on their way when one end was reset; control packets only if one waited too long */
     uint64_t refused; /* connections and packets that the flow does not allow */
     uint32_t state; /* flow_state */
     uint32_t source; /* as in the manifest, or as it was added */
