@@ -10,6 +10,7 @@
 #ifndef BULKHEAD_CORE_BROKER_DOOR_H
 #define BULKHEAD_CORE_BROKER_DOOR_H
 
+#include "core/flow_connections.h"
 #include "core/flow_exchange.h"
 #include <bulkhead_layout.h>
 
@@ -106,6 +107,7 @@ struct broker_map {
 _Static_assert(sizeof(struct broker_door) <= BH_PAGE_BYTES && sizeof(struct broker_reply) <= BH_PAGE_BYTES &&
                    sizeof(struct broker_map) <= BH_PAGE_BYTES,
                "a page each");
+_Static_assert(FLOW_CONNECTIONS_MOST == BH_MOST_FLOW_CONNECTIONS, "what a manifest may ask for is there");
 
 #ifdef __cplusplus
 }

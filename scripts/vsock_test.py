@@ -28,9 +28,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bulkhead.env import aptroot, store
-from bulkhead.env.linux import busybox, linux_kernel
+from bulkhead.env.linux import linux_kernel
 from bulkhead.env.progress import Update, progress
-from bulkhead.images.initrd import make_initrd
+from bulkhead.package.images import socket_initrd
 from bulkhead.package.socket_driver import modules_of
 
 ROOT = Path(__file__).parents[1]
@@ -88,18 +88,6 @@ def compile_programs(source: Path) -> dict[str, bytes]:
         command = [COMPILER, "-O2", "-static", "-D_GNU_SOURCE", "-o", str(WORK / name), *arguments]
         subprocess.run(command, check=True, capture_output=True)
     return {f"/bin/{name}": (WORK / name).read_bytes() for name in ("vsock_test", "relay")}
-
-
-def make_initial_disk(kernel: Path, programs: dict[str, bytes]) -> Path:
-    """The RAM disk `busybox` of domains with sockets, and these programs."""
-    scripts = ROOT / "guests" / "linux"
-    modules = modules_of(kernel)
-    extra = {f"/lib/modules/{module.name}": module.content for module in modules} | programs
-    extra["/etc/modules"] = "".join(f"/lib/modules/{module.name}\n" for module in modules).encode()
-    extra["/init-shell"] = (scripts / "init").read_bytes()
-    path = WORK / "initrd"
-    path.write_bytes(make_initrd(busybox().read_bytes(), (scripts / "init-sockets").read_text(), extra))
-    return path
 
 
 def write_system(kernel: Path, initrd: Path) -> Path:
@@ -187,7 +175,8 @@ def main() -> int:
         directory, source = fetch_packages(update)
         kernel = linux_kernel() if arguments.debian else next(directory.glob("boot/vmlinuz-*"))
         update(0.95, "compile")
-        initrd = make_initial_disk(kernel, compile_programs(source))
+        initrd = WORK / "initrd"
+        initrd.write_bytes(socket_initrd(modules_of(kernel), compile_programs(source)))
     console, result = run(write_system(kernel, initrd))
     table = Table(title=f"vsock_test, {kernel.name}", title_justify="left")
     for heading in ("test", "client", "server"):

@@ -61,10 +61,10 @@ static struct sockaddr_vm address_of(uint32_t cid, uint32_t port)
 }
 
 // A connected socket, or -1.
-static int connect_once(uint32_t cid, uint32_t port)
+static int connect_once(uint32_t cid, uint32_t port, int type)
 {
     struct sockaddr_vm address = address_of(cid, port);
-    int socket_fd = socket(AF_VSOCK, SOCK_STREAM, 0);
+    int socket_fd = socket(AF_VSOCK, type, 0);
     int error;
 
     if (socket_fd < 0 || connect(socket_fd, (struct sockaddr *)&address, sizeof(address)) == 0)
@@ -76,21 +76,21 @@ static int connect_once(uint32_t cid, uint32_t port)
 }
 
 // The other domain may not be up yet.
-static int connect_patiently(uint32_t cid, uint32_t port)
+static int connect_patiently(uint32_t cid, uint32_t port, int type)
 {
-    int socket_fd = connect_once(cid, port);
+    int socket_fd = connect_once(cid, port, type);
 
     for (int i = 0; socket_fd < 0 && i < connect_attempts; i++) {
         (void)usleep(connect_pause_us);
-        socket_fd = connect_once(cid, port);
+        socket_fd = connect_once(cid, port, type);
     }
     return socket_fd;
 }
 
-static int listen_at(uint32_t port)
+static int listen_at(uint32_t port, int type)
 {
     struct sockaddr_vm address = address_of(VMADDR_CID_ANY, port);
-    int socket_fd = socket(AF_VSOCK, SOCK_STREAM, 0);
+    int socket_fd = socket(AF_VSOCK, type, 0);
 
     if (socket_fd >= 0 &&
         (bind(socket_fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(socket_fd, 16) != 0)) {
@@ -112,7 +112,7 @@ static int finish(int socket_fd)
 
 static int send_stream(uint32_t cid, uint32_t port, uint64_t total, size_t packet_bytes)
 {
-    int socket_fd = connect_patiently(cid, port);
+    int socket_fd = connect_patiently(cid, port, SOCK_STREAM);
     uint64_t start = now_ns();
     uint64_t sent = 0;
     uint32_t crc = 0;
@@ -158,7 +158,7 @@ static void receive_stream(int socket_fd)
 
 static int receive_streams(uint32_t port, uint64_t times)
 {
-    int listening = listen_at(port);
+    int listening = listen_at(port, SOCK_STREAM);
 
     if (listening < 0) {
         perror("bulkhead-socket: listen");
@@ -180,7 +180,7 @@ static int receive_streams(uint32_t port, uint64_t times)
 // Accepts connections, and reads nothing of them.
 static int stall(uint32_t port)
 {
-    int listening = listen_at(port);
+    int listening = listen_at(port, SOCK_STREAM);
 
     while (listening >= 0 && accept(listening, NULL, NULL) >= 0)
         (void)!write(STDOUT_FILENO, "stalls\n", 7);
@@ -193,12 +193,12 @@ static int storm(uint32_t cid, uint32_t port, uint64_t count)
 {
     uint64_t refused = 0;
     uint64_t unclean = 0;
-    int socket_fd = connect_patiently(cid, port);
+    int socket_fd = connect_patiently(cid, port, SOCK_STREAM);
 
     if (socket_fd >= 0)
         (void)close(socket_fd);
     for (uint64_t i = 0; i < count; i++) {
-        socket_fd = connect_once(cid, port);
+        socket_fd = connect_once(cid, port, SOCK_STREAM);
         if (socket_fd < 0) {
             refused++;
             continue;
@@ -209,11 +209,6 @@ static int storm(uint32_t cid, uint32_t port, uint64_t count)
     (void)printf("\nreport {\"connections\": %llu, \"refused\": %llu, \"unclean\": %llu}\n",
                  (unsigned long long)count, (unsigned long long)refused, (unsigned long long)unclean);
     return refused == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static int socket_of(int type)
-{
-    return socket(AF_VSOCK, type == SOCK_SEQPACKET ? SOCK_SEQPACKET : SOCK_STREAM, 0);
 }
 
 static void fill_message(uint64_t index, size_t bytes)
@@ -258,17 +253,13 @@ static bool is_message(uint64_t index, size_t bytes)
 // Requests, and the answers to them along the same connection. Answer i is message i + 1.
 static int ask(uint32_t cid, uint32_t port, size_t bytes, size_t answer_bytes, uint64_t count, int type)
 {
-    struct sockaddr_vm address = address_of(cid, port);
+    int socket_fd = connect_patiently(cid, port, type);
     uint64_t answered = 0;
     uint64_t wrong = 0;
-    int socket_fd = socket_of(type);
 
-    for (int i = 0; i < connect_attempts; i++) {
-        if (connect(socket_fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-            break;
-        (void)close(socket_fd);
-        (void)usleep(connect_pause_us);
-        socket_fd = socket_of(type);
+    if (socket_fd < 0) {
+        perror("bulkhead-socket: connect");
+        return EXIT_FAILURE;
     }
     for (uint64_t i = 0; i < count; i++) {
         if (!send_message(socket_fd, i, bytes) || !receive_message(socket_fd, type, answer_bytes))
@@ -284,12 +275,10 @@ static int ask(uint32_t cid, uint32_t port, size_t bytes, size_t answer_bytes, u
 
 static int answer(uint32_t port, size_t bytes, size_t answer_bytes, uint64_t count, int type)
 {
-    struct sockaddr_vm address = address_of(VMADDR_CID_ANY, port);
-    int listening = socket_of(type);
-    int socket_fd;
+    int listening = listen_at(port, type);
+    int socket_fd = listening < 0 ? -1 : accept(listening, NULL, NULL);
 
-    if (bind(listening, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(listening, 1) != 0 ||
-        (socket_fd = accept(listening, NULL, NULL)) < 0) {
+    if (socket_fd < 0) {
         perror("bulkhead-socket: answer");
         return EXIT_FAILURE;
     }

@@ -36,16 +36,22 @@ void program_interrupt(uint32_t intid)
     socket_interrupt(intid);
 }
 
+// Of message `number`, which begins with its number.
+static uint8_t byte_of(uint64_t number, uint64_t index)
+{
+    return index < sizeof(number) ? (uint8_t)(number >> 8 * index) : (uint8_t)(number * 31 + index * 7);
+}
+
 static void fill(uint8_t *to, uint64_t bytes, uint64_t number)
 {
     for (uint64_t i = 0; i < bytes; i++)
-        to[i] = i < sizeof(number) ? (uint8_t)(number >> 8 * i) : (uint8_t)(number * 31 + i * 7);
+        to[i] = byte_of(number, i);
 }
 
 static bool is_of(const uint8_t *at, uint64_t bytes, uint64_t number)
 {
     for (uint64_t i = 0; i < bytes; i++)
-        if (at[i] != (i < sizeof(number) ? (uint8_t)(number >> 8 * i) : (uint8_t)(number * 31 + i * 7)))
+        if (at[i] != byte_of(number, i))
             return false;
     return true;
 }

@@ -5,7 +5,6 @@
 //     relay in PORT TCP_PORT           listens for sockets of domains
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bulkhead.config.system import MOST_CONNECTIONS, Flow
 from bulkhead.schema import Layout, LayoutError, SchemaError, load_layout
 from bulkhead.schema.__main__ import main
 from bulkhead.schema.header import c_header
@@ -52,6 +53,12 @@ def test_unpacking_what_was_packed_gives_the_same_values(record: str) -> None:
         assert LAYOUT.unpack(record, packed) == values
 
     check()
+
+
+def test_the_limits_of_a_system_file_are_those_of_the_manifest() -> None:
+    constants = LAYOUT.schema.constants
+    assert constants["most_flow_connections"].value == MOST_CONNECTIONS
+    assert constants["flow_connections"].value == Flow.model_fields["connections"].default
 
 
 def test_the_c_compiler_agrees_on_every_size_offset_and_value(tmp_path: Path) -> None:

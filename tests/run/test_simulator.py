@@ -62,10 +62,13 @@ def test_a_refusal_and_a_death_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_run_that_hangs_is_ended_when_its_time_is_over(tmp_path: Path) -> None:
-    outcome = run(tmp_path, "hang", timeout_s=0.5)
-    assert outcome.how == "timeout"
+    for timeout_s in (1, 4, 16):  # a loaded host may not have begun it after the first
+        outcome = run(tmp_path / str(timeout_s), "hang", timeout_s=timeout_s)
+        assert outcome.how == "timeout"
+        assert f"within {timeout_s} s" in outcome.detail
+        if outcome.simulated_ns is not None:
+            break
     assert outcome.simulated_ns == 2, "as far as it has said"
-    assert "within 0 s" in outcome.detail or "within 1 s" in outcome.detail
 
 
 def test_a_signal_ends_all_runs_in_order(tmp_path: Path) -> None:

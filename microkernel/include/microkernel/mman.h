@@ -32,8 +32,7 @@
 void *mmap(void *address, size_t bytes, int protection, int flags, int file, long offset);
 
 /* Gives back what one mmap() has mapped, all of it: address and bytes are those of that call. Else -1, with
- * MXU_ENOENT if nothing begins there, MXU_EINVAL if it is more or less than what does. A program's own
- * threads cannot be amid an access, because there is one. */
+ * MXU_ENOENT if nothing begins there, MXU_EINVAL if it is more or less than what does. */
 int munmap(void *address, size_t bytes);
 
 #endif

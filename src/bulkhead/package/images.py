@@ -6,7 +6,7 @@ file), chooses the loader, and gives every error the domain's name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from bulkhead.config.devices import Device
 from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain
 from bulkhead.env import paths
+from bulkhead.images.modules import Module
 from bulkhead.package.bare_metal import load_bare_metal
 from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, Socket, device_tree
 from bulkhead.package.errors import NotHere, PackageError, located, missing, prefixed
@@ -174,17 +175,25 @@ def _busybox_initrd() -> bytes:
 
 
 def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
-    """The same with the stock driver's modules, which its first program loads, and a program for sockets."""
-    from bulkhead.env.linux import busybox
-    from bulkhead.images.initrd import make_initrd
     from bulkhead.package.socket_driver import modules_of, modules_of_debian
 
     own = kernel != KERNEL_DEBIAN
     modules = modules_of(_find_kernel(kernel, around)) if own else modules_of_debian()
-    extra = {f"/lib/modules/{module.name}": module.content for module in modules}
+    program = find_program(f"guests/{SOCKET_PROGRAM}", around).read_bytes()
+    return socket_initrd(modules, {f"/bin/{SOCKET_PROGRAM}": program})
+
+
+def socket_initrd(modules: Iterable[Module], files: Mapping[str, bytes]) -> bytes:
+    """The RAM disk `busybox` with the stock driver's modules, which its first program loads in this order.
+
+    `files`: more of it, by their paths.
+    """
+    from bulkhead.env.linux import busybox
+    from bulkhead.images.initrd import make_initrd
+
+    extra = {f"/lib/modules/{module.name}": module.content for module in modules} | dict(files)
     extra["/etc/modules"] = "".join(f"/lib/modules/{module.name}\n" for module in modules).encode()
     extra["/init-shell"] = _script("init").encode()
-    extra[f"/bin/{SOCKET_PROGRAM}"] = find_program(f"guests/{SOCKET_PROGRAM}", around).read_bytes()
     return make_initrd(busybox().read_bytes(), _script("init-sockets"), extra)
 
 
