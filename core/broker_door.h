@@ -107,7 +107,8 @@ struct broker_map {
 _Static_assert(sizeof(struct broker_door) <= BH_PAGE_BYTES && sizeof(struct broker_reply) <= BH_PAGE_BYTES &&
                    sizeof(struct broker_map) <= BH_PAGE_BYTES,
                "a page each");
-_Static_assert(FLOW_CONNECTIONS_MOST == BH_MOST_FLOW_CONNECTIONS, "what a manifest may ask for is there");
+_Static_assert(FLOW_CONNECTIONS_MOST == BH_MOST_FLOW_CONNECTIONS,
+               "a flow can have as many as a manifest may say");
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,7 @@ void program_interrupt(uint32_t intid)
     socket_interrupt(intid);
 }
 
-// Of message `number`, which begins with its number.
+// Byte `index` of message `number`. A message begins with its number, the low byte first.
 static uint8_t byte_of(uint64_t number, uint64_t index)
 {
     return index < sizeof(number) ? (uint8_t)(number >> 8 * index) : (uint8_t)(number * 31 + index * 7);

@@ -175,6 +175,7 @@ def _busybox_initrd() -> bytes:
 
 
 def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
+    """That of the tool, with its program for sockets and the modules of the domain's kernel."""
     from bulkhead.package.socket_driver import modules_of, modules_of_debian
 
     own = kernel != KERNEL_DEBIAN
@@ -184,9 +185,9 @@ def _socket_initrd(around: Surroundings, kernel: str) -> bytes:
 
 
 def socket_initrd(modules: Iterable[Module], files: Mapping[str, bytes]) -> bytes:
-    """The RAM disk `busybox` with the stock driver's modules, which its first program loads in this order.
+    """The RAM disk of a Linux domain with a socket: `busybox`, and a first program that loads the modules.
 
-    `files`: more of it, by their paths.
+    `modules`: the stock driver's, in the order in which they load. `files`: contents of more files, by path.
     """
     from bulkhead.env.linux import busybox
     from bulkhead.images.initrd import make_initrd
