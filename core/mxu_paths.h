@@ -13,34 +13,54 @@ extern "C" {
 #endif
 
 /* The entry of a node in which an address of its span is. */
+/*@ requires \valid_read(node) && mxu_is_shift(node->shift);
+    assigns \nothing;
+    ensures 0 <= \result < MXU_TRIE_ENTRIES; */
 static inline uint32_t mxu_node_index(const struct mxu_node *node, uint32_t address)
 {
-    return (address >> node->shift) % MXU_TRIE_ENTRIES;
+    return (address >> node->shift) & (MXU_TRIE_ENTRIES - 1u);
 }
 
 /* The last address of a node's span. */
+/*@ requires \valid_read(node) && mxu_is_shift(node->shift);
+    assigns \nothing; */
 static inline uint32_t mxu_node_last(const struct mxu_node *node)
 {
     return node->base | ((UINT32_C(1) << (node->shift + MXU_TRIE_STRIDE)) - 1u);
 }
 
 /* All nodes become free, in lists by their placement. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    requires \forall integer n; 0 <= n < trie->node_count ==> trie->nodes[n].placement < MXU_PLACEMENTS;
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
+    ensures mxu_nodes_in_bounds(trie) && mxu_narrows(trie); */
 void mxu_paths_init(struct mxu_trie *trie);
 
 /* Puts a range, whose first and last are set, into the nodes. False if there are too few; then they are as
  * before. */
-/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_used(trie, number);
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_nodes_in_bounds(trie);
+    requires mxu_used(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
-        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1]; */
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
+    ensures mxu_nodes_in_bounds(trie); */
 bool mxu_paths_insert(struct mxu_trie *trie, int16_t number);
 
 /* Takes a range out; also one that is there in part only. */
-/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_used(trie, number);
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_nodes_in_bounds(trie);
+    requires mxu_used(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
-        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1]; */
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
+    ensures mxu_nodes_in_bounds(trie); */
 void mxu_paths_remove(struct mxu_trie *trie, int16_t number);
 
-/* Moves the nodes on the way to an address of a range into memory of at least that placement. */
+/* Moves the nodes on the way to an address of a range into memory of at least that placement. False if too
+ * few such nodes are free; then some may have moved. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_nodes_in_bounds(trie);
+    requires 0 <= at_least < MXU_PLACEMENTS;
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
+    ensures mxu_nodes_in_bounds(trie); */
 bool mxu_paths_place(struct mxu_trie *trie, uint32_t address, enum mxu_placement at_least);
 
 #ifdef __cplusplus

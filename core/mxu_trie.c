@@ -15,10 +15,7 @@ void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_
     trie->ranges = ranges;
     trie->range_count = range_count;
     for (uint32_t i = 0; i < node_count; i++) {
-        nodes[i] = (struct mxu_node){.shift = MXU_GRANULE_BITS, .placement = (uint8_t)placement};
-        for (uint32_t entry = 0; entry < MXU_TRIE_ENTRIES; entry++) {
-            nodes[i].entry[entry] = MXU_NONE;
-        }
+        nodes[i].placement = (uint8_t)placement;
     }
     mxu_paths_init(trie);
     trie->first = MXU_NONE;
@@ -39,13 +36,22 @@ void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum m
 }
 
 /* The range that an entry has at the highest addresses. */
+/*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
+    requires mxu_is_entry(trie, entry);
+    assigns \nothing;
+    ensures mxu_is_range_or_none(trie, \result); */
 static int16_t highest_of(const struct mxu_trie *trie, int16_t entry)
 {
     /* bound: MXU_TRIE_LEVELS */
+    /*@ loop invariant mxu_is_entry(trie, entry);
+        loop assigns entry; */
     while (entry >= 0) {
         const struct mxu_node *node = &trie->nodes[entry];
         uint32_t i = MXU_TRIE_ENTRIES - 1u;
 
+        /*@ loop invariant 0 <= i < MXU_TRIE_ENTRIES;
+            loop assigns i;
+            loop variant i; */
         while (i > 0 && node->entry[i] == MXU_NONE) {
             i--;
         }
@@ -58,11 +64,18 @@ static int16_t highest_of(const struct mxu_trie *trie, int16_t entry)
 }
 
 /* The last range that begins before the span of a root's entry. */
+/*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
+    requires index < MXU_ROOT_ENTRIES;
+    assigns \nothing;
+    ensures mxu_is_range_or_none(trie, \result); */
 static int16_t before_root(const struct mxu_trie *trie, uint32_t index)
 {
     int16_t entry = MXU_NONE;
 
     /* bound: MXU_ROOT_ENTRIES */
+    /*@ loop invariant index < MXU_ROOT_ENTRIES && mxu_is_entry(trie, entry);
+        loop assigns index, entry;
+        loop variant index; */
     while (index > 0 && entry == MXU_NONE) {
         index--;
         entry = trie->root[index];
@@ -73,13 +86,17 @@ static int16_t before_root(const struct mxu_trie *trie, uint32_t index)
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
 {
     int16_t below = MXU_NONE; /* the nearest entry of a node with lower addresses only */
-    int16_t entry = trie->root[address >> MXU_ROOT_SHIFT];
+    int16_t entry = trie->root[address / MXU_ROOT_SPAN];
 
     /* bound: MXU_TRIE_LEVELS */
+    /*@ loop invariant mxu_is_entry(trie, entry) && mxu_is_entry(trie, below);
+        loop assigns entry, below; */
     while (entry >= 0) {
         const struct mxu_node *node = &trie->nodes[entry];
-        uint32_t index = mxu_node_index(node, address);
+        uint32_t index;
 
+        /*@ assert mxu_is_shift(node->shift); */
+        index = mxu_node_index(node, address);
         if (address > mxu_node_last(node)) {
             return highest_of(trie, entry);
         }
@@ -87,6 +104,9 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
             entry = MXU_NONE;
             break;
         }
+        /*@ loop invariant 0 <= i <= index && mxu_is_entry(trie, below);
+            loop assigns i, below;
+            loop variant index - i; */
         for (uint32_t i = 0; i < index; i++) {
             if (node->entry[i] != MXU_NONE) {
                 below = node->entry[i];
@@ -104,7 +124,7 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
     if (below != MXU_NONE) {
         return highest_of(trie, below);
     }
-    return before_root(trie, address >> MXU_ROOT_SHIFT);
+    return before_root(trie, address / MXU_ROOT_SPAN);
 }
 
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number)
@@ -176,7 +196,7 @@ static uint32_t weakest(const struct mxu_trie *trie, uint32_t address)
     uint32_t placement = MXU_PLACE_LOCKED;
 
     /* bound: MXU_TRIE_LEVELS */
-    for (int16_t entry = trie->root[address >> MXU_ROOT_SHIFT]; entry >= 0;) {
+    for (int16_t entry = trie->root[address / MXU_ROOT_SPAN]; entry >= 0;) {
         const struct mxu_node *node = &trie->nodes[entry];
 
         placement = node->placement < placement ? node->placement : placement;
@@ -197,7 +217,7 @@ uint32_t mxu_trie_steps(const struct mxu_trie *trie, uint32_t address)
 {
     uint32_t steps = 0;
 
-    for (int16_t entry = trie->root[address >> MXU_ROOT_SHIFT]; entry >= 0; steps++) {
+    for (int16_t entry = trie->root[address / MXU_ROOT_SPAN]; entry >= 0; steps++) {
         const struct mxu_node *node = &trie->nodes[entry];
 
         entry = node->entry[mxu_node_index(node, address)];

@@ -95,15 +95,35 @@ struct mxu_trie {
 /*@ // What mxu_trie_init() establishes, and everything else here keeps.
     predicate mxu_is_entry{L}(struct mxu_trie *t, integer e) =
         e == MXU_NONE || 0 <= e < t->node_count || 0 <= -1 - e < t->range_count;
-    predicate mxu_is_shift(integer shift) = 5 <= shift <= 20 && shift % 5 == 0;
-    predicate mxu_is_node{L}(struct mxu_trie *t, integer n) =
-        mxu_is_shift(t->nodes[n].shift) && t->nodes[n].placement < MXU_PLACEMENTS &&
-        (\forall integer i; 0 <= i < MXU_TRIE_ENTRIES ==>
-            mxu_is_entry(t, t->nodes[n].entry[i]) &&
-            (t->nodes[n].entry[i] >= 0 ==> t->nodes[t->nodes[n].entry[i]].shift < t->nodes[n].shift));
     predicate mxu_has_arrays{L}(struct mxu_trie *t) =
         t->node_count <= MXU_TRIE_MAX_NODES && t->range_count <= MXU_TRIE_MAX_RANGES &&
         \valid(t->nodes + (0 .. t->node_count - 1)) && \valid(t->ranges + (0 .. t->range_count - 1));
+    predicate mxu_is_shift(integer shift) = shift == 5 || shift == 10 || shift == 15 || shift == 20;
+    predicate mxu_is_node_or_none{L}(struct mxu_trie *t, integer n) = n == MXU_NONE || 0 <= n < t->node_count;
+    predicate mxu_is_range_or_none{L}(struct mxu_trie *t, integer r) =
+        r == MXU_NONE || 0 <= r < t->range_count;
+    // Whoever follows any number in a node stays inside of both arrays.
+    predicate mxu_root_in_bounds{L}(struct mxu_trie *t) =
+        \forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> mxu_is_entry(t, t->root[i]);
+    predicate mxu_entries_in_bounds{L}(struct mxu_trie *t) =
+        \forall integer n, integer i; 0 <= n < t->node_count && 0 <= i < MXU_TRIE_ENTRIES ==>
+            mxu_is_entry(t, t->nodes[n].entry[i]);
+    predicate mxu_free_in_bounds{L}(struct mxu_trie *t) =
+        (\forall integer p; 0 <= p < MXU_PLACEMENTS ==> mxu_is_node_or_none(t, t->free_nodes[p])) &&
+        (\forall integer n; 0 <= n < t->node_count ==> mxu_is_node_or_none(t, t->nodes[n].next_free));
+    predicate mxu_shifts_in_bounds{L}(struct mxu_trie *t) =
+        \forall integer n; 0 <= n < t->node_count ==>
+            mxu_is_shift(t->nodes[n].shift) && t->nodes[n].placement < MXU_PLACEMENTS;
+    predicate mxu_nodes_in_bounds{L}(struct mxu_trie *t) =
+        mxu_root_in_bounds(t) && mxu_entries_in_bounds(t) && mxu_free_in_bounds(t) &&
+        mxu_shifts_in_bounds(t);
+    predicate mxu_list_in_bounds{L}(struct mxu_trie *t) =
+        \forall integer r; 0 <= r < t->range_count ==>
+            mxu_is_range_or_none(t, t->ranges[r].next) && mxu_is_range_or_none(t, t->ranges[r].previous);
+    // Below a node are smaller ones only: a look-up comes to an end.
+    predicate mxu_narrows{L}(struct mxu_trie *t) =
+        \forall integer n, integer i; 0 <= n < t->node_count && 0 <= i < MXU_TRIE_ENTRIES &&
+            t->nodes[n].entry[i] >= 0 ==> t->nodes[t->nodes[n].entry[i]].shift < t->nodes[n].shift;
     predicate mxu_spans{L}(struct mxu_trie *t, integer n, integer address) =
         t->nodes[n].base <= address <= t->nodes[n].base + (32 << t->nodes[n].shift) - 1;
     // An entry on the way to an address of range r is r, or a node whose span has the address.
@@ -140,16 +160,14 @@ struct mxu_trie {
             (0 <= t->ranges[r].next < t->range_count && !mxu_used(t, t->ranges[r].next))));
     predicate mxu_is_list{L}(struct mxu_trie *t) =
         mxu_list_next(t) && mxu_list_previous(t) && mxu_list_order(t) && mxu_list_first(t) &&
-        mxu_list_free(t);
+        mxu_list_free(t) && mxu_list_in_bounds(t);
     predicate mxu_disjoint{L}(struct mxu_trie *t) =
         \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) && r != s ==>
             t->ranges[r].last < t->ranges[s].first || t->ranges[s].last < t->ranges[r].first;
     predicate mxu_is_apart{L}(struct mxu_trie *t) =
         \separated(t, t->nodes + (0 .. t->node_count - 1), t->ranges + (0 .. t->range_count - 1));
     predicate mxu_is_trie{L}(struct mxu_trie *t) =
-        mxu_has_arrays(t) &&
-        (\forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> mxu_is_entry(t, t->root[i])) &&
-        (\forall integer n; 0 <= n < t->node_count ==> mxu_is_node(t, n));
+        mxu_has_arrays(t) && mxu_nodes_in_bounds(t) && mxu_narrows(t);
  */
 
 /* An empty trie over the caller's arrays, which must stay; every node is `placement`. The counts are at most
@@ -181,7 +199,7 @@ static inline struct mxu_range *mxu_trie_find(const struct mxu_trie *trie, uint3
     while (entry >= 0) {
         const struct mxu_node *node = &trie->nodes[entry];
 
-        /*@ assert mxu_is_node(trie, entry); */
+        /*@ assert mxu_is_shift(node->shift); */
         entry = node->entry[(address >> node->shift) % MXU_TRIE_ENTRIES];
     }
     if (entry != MXU_NONE) {
@@ -210,20 +228,23 @@ static inline int16_t mxu_trie_lookup(const struct mxu_trie *trie, uint32_t addr
 }
 
 /* The range with the greatest first address that is at most `address`, or MXU_NONE. */
-/*@ requires \valid_read(trie) && mxu_is_trie(trie) && mxu_is_list(trie);
+/*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie) && mxu_is_list(trie);
     assigns \nothing;
-    ensures \result == MXU_NONE || 0 <= \result < trie->range_count; */
+    ensures mxu_is_range_or_none(trie, \result); */
 int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
 
 /* Inserts [first, last]. *number is the new range, with words and flags 0. MXU_EINVAL, MXU_EEXIST if it has
  * an address of another range, MXU_ENOMEM if no range is left or fewer nodes than it takes; then nothing
  * changes. Nodes are taken from the strongest placement down. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
-    requires mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
+    requires mxu_nodes_in_bounds(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
     requires \valid(number) && \separated(number, trie, trie->nodes + (0 .. trie->node_count - 1),
         trie->ranges + (0 .. trie->range_count - 1));
-    assigns *trie, trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
+    assigns trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
     assigns *number;
+    ensures bounds: mxu_nodes_in_bounds(trie);
     ensures list: mxu_is_list(trie);
     ensures disjoint: mxu_disjoint(trie);
     ensures new: \result == MXU_OK ==> mxu_used(trie, *number) &&
@@ -232,9 +253,12 @@ enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
 
 /* Removes a range; nodes that are not needed any more become free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
-    requires mxu_is_trie(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
+    requires mxu_nodes_in_bounds(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
     requires mxu_used(trie, number);
-    assigns *trie, trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
+    assigns trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    ensures bounds: mxu_nodes_in_bounds(trie);
     ensures list: mxu_is_list(trie);
     ensures disjoint: mxu_disjoint(trie);
     ensures gone: !mxu_used(trie, number); */

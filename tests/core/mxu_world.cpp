@@ -79,6 +79,11 @@ struct Judge {
     }
 };
 
+bool is_empty(const mxu_node &node)
+{
+    return std::ranges::all_of(node.entry, [](std::int16_t entry) { return entry == MXU_NONE; });
+}
+
 // Numbers of a free list, or one number too many if it does not end.
 std::size_t free_nodes(const mxu_trie &trie, std::set<std::int16_t> &seen)
 {
@@ -86,7 +91,8 @@ std::size_t free_nodes(const mxu_trie &trie, std::set<std::int16_t> &seen)
     for (std::uint8_t placement = 0; placement < MXU_PLACEMENTS; ++placement) {
         for (std::int16_t number = trie.free_nodes[placement]; number != MXU_NONE;
              number = trie.nodes[number].next_free) {
-            if (trie.nodes[number].placement != placement || !seen.insert(number).second) {
+            const mxu_node &node = trie.nodes[number];
+            if (node.placement != placement || !is_empty(node) || !seen.insert(number).second) {
                 return trie.node_count + 1u;
             }
             ++count;
