@@ -85,7 +85,7 @@ struct broker_reply {
  * memory of domains with a socket from BH_BROKER_WINDOW on. */
 struct broker_map {
     uint32_t chunk_bytes;
-    uint32_t has_engine; /* 0: the broker copies */
+    uint32_t copied_bytes; /* of flows that declare at most so much, the broker copies; of others an engine */
     uint64_t counter_hz;
     uint64_t patience_ticks;
     uint64_t look_back_ticks; /* so long before it woke a broker that slept has looked (core/flow_turns.h) */

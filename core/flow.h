@@ -47,7 +47,10 @@ struct flow_costs {
     uint32_t dma_interrupt_max;                        /* IP */
     uint32_t notify_max;                               /* BR */
     uint32_t wake_max; /* of a broker that slept: not in F5's table, 0 where it is in the others */
-    uint32_t model;    /* enum flow_model */
+    uint32_t copy_max; /* in the place of HC and IP where the broker's core copies and the engine does not */
+    /* Packets of flows that declare at most so much payload are copied by the core; 0: all go the same way. */
+    uint32_t copied_bytes;
+    uint32_t model; /* enum flow_model */
 };
 
 /* What a user declares of a flow. */
@@ -87,7 +90,7 @@ struct flow_task {
 struct flow_set {
     uint32_t count;
     uint64_t chunk_bytes;
-    uint64_t dma_fixed; /* O_dma */
+    uint64_t dma_fixed; /* O_dma, of the engine where there are both */
     /* What else may have to be done first until any time, lead(b) = lead_fixed + lead_bytes/b: 0, or what
      * domains may make a single-threaded broker parse at once. */
     uint64_t lead_fixed;
@@ -98,7 +101,7 @@ struct flow_set {
 enum flow_problem {
     FLOW_OK,
     FLOW_TOO_MANY,  /* flows, or no flow */
-    FLOW_BAD_CHUNK, /* 0, or above FLOW_MAX_BYTES */
+    FLOW_BAD_CHUNK, /* 0, above FLOW_MAX_BYTES, or shorter than what the broker's core copies */
     FLOW_BAD_COSTS, /* above FLOW_MAX_COST_NS, or a smallest above the largest */
     FLOW_BAD_SIZE,  /* 0, or above FLOW_MAX_BYTES */
     FLOW_BAD_TIME,  /* period or deadline: 0, or above FLOW_MAX_NS */
@@ -116,6 +119,12 @@ uint64_t flow_queued_ns(uint64_t deadline_ns, const struct flow_costs *costs);
 /* In ns: so long before a sleeping broker woke the first packet that it finds may have been in its ring. For
  * its turns (flow_turns.h). */
 uint64_t flow_look_back_ns(const struct flow_costs *costs);
+
+/* Whether the broker's core copies packets of flows that declare so much, in the place of an engine. */
+static inline bool flow_is_copied(const struct flow_costs *costs, uint64_t packet_bytes)
+{
+    return packet_bytes <= costs->copied_bytes;
+}
 
 /* Whether costs are such as the analysis takes. */
 bool flow_costs_fit(const struct flow_costs *costs);

@@ -25,7 +25,10 @@ static uint32_t most_transfers(const struct flow_admission *admission, const str
     uint64_t most = 0;
 
     if (data->packet_bytes != 0 && admission->chunk_bytes != 0) {
-        most = flow_most_transfers(data->packet_bytes, admission->chunk_bytes, admission->run_bytes);
+        bool copied = flow_is_copied(&admission->costs, data->packet_bytes);
+
+        most = flow_most_transfers(data->packet_bytes, admission->chunk_bytes,
+                                   copied ? 0 : admission->run_bytes);
     }
     return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }

@@ -18,7 +18,8 @@ bool flow_costs_fit(const struct flow_costs *costs)
                                 costs->finalize_max,
                                 costs->dma_interrupt_max,
                                 costs->notify_max,
-                                costs->wake_max};
+                                costs->wake_max,
+                                costs->copy_max};
 
     for (uint32_t i = 0; i < sizeof largest / sizeof largest[0]; i++) {
         if (largest[i] > FLOW_MAX_COST_NS) {

@@ -137,7 +137,9 @@ struct flow_exchange {
     uint32_t chunk_bytes;
     uint64_t patience_ticks;     /* so long after its deadline a packet waits for a receive buffer */
     uint64_t ticks_per_mebibyte; /* of a transfer at the rate; 0: as fast as the engine is */
-    bool whole_chunks;           /* a transfer may have several pieces: the caller copies; else one */
+    /* Of a direction with packets of at most so much, the caller copies: a transfer may have several pieces.
+     * Of others an engine does, and a transfer has one. */
+    uint32_t copied_bytes;
     struct flow_inflight inflight;
 };
 
@@ -207,6 +209,9 @@ bool flow_exchange_touches(const struct flow_exchange *exchange, uint32_t device
 /* What comes now; no transfer is under way. */
 enum flow_next flow_exchange_next(struct flow_exchange *exchange, uint64_t now, uint64_t *until,
                                   struct flow_effects *effects);
+
+/* Whether the transfer at hand is the caller's own to copy, piece by piece; else an engine's, in one. */
+bool flow_exchange_copies(const struct flow_exchange *exchange);
 
 /* The piece of the transfer at hand that begins `offset` bytes behind its begin; returns its bytes. */
 uint32_t flow_exchange_piece(const struct flow_exchange *exchange, uint32_t offset, struct flow_piece *piece);

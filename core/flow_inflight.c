@@ -97,6 +97,13 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
     return value < limit ? value : limit;
 }
 
+bool flow_exchange_copies(const struct flow_exchange *exchange)
+{
+    const struct flow_inflight *inflight = &exchange->inflight;
+
+    return exchange->paths[inflight->path].ways[inflight->direction].most_bytes <= exchange->copied_bytes;
+}
+
 bool flow_inflight_transfer(struct flow_exchange *exchange)
 {
     struct flow_inflight *inflight = &exchange->inflight;
@@ -110,7 +117,7 @@ bool flow_inflight_transfer(struct flow_exchange *exchange)
     transfer->to_offset = VSOCK_HEADER_BYTES + inflight->filled_bytes;
     bytes = at_most(bytes, inflight->capacity_bytes - inflight->filled_bytes);
     transfer->bytes = (uint32_t)bytes;
-    if (!exchange->whole_chunks) {
+    if (!flow_exchange_copies(exchange)) {
         struct flow_piece piece;
 
         transfer->bytes = flow_exchange_piece(exchange, 0, &piece);

@@ -113,15 +113,26 @@ static uint64_t scaled(uint64_t value, uint64_t left)
     return divide_up((wide_t)value << SCALE_BITS, left);
 }
 
-static uint64_t longest_transfer(const struct flow_set *set)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
-    uint64_t longest = 0;
+    return a > b ? a : b;
+}
+
+/* The most that a transfer of any task costs, and the most bytes of one. */
+struct longest {
+    uint64_t fixed;
+    uint64_t bytes;
+};
+
+static struct longest longest_transfer(const struct flow_set *set)
+{
+    struct longest longest = {0, 0};
 
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flow_task *task = &set->tasks[i];
-        uint64_t own = task->several ? set->chunk_bytes : task->block_bytes;
 
-        longest = own > longest ? own : longest;
+        longest.fixed = larger(longest.fixed, task->several ? set->dma_fixed : task->block_fixed);
+        longest.bytes = larger(longest.bytes, task->several ? set->chunk_bytes : task->block_bytes);
     }
     return longest;
 }
@@ -133,7 +144,8 @@ enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
     struct parsing parsing;
     enum flow_problem problem = check_places(flows, count, culprit);
     uint64_t look_ns = (uint64_t)senders * costs->find_earliest_max;
-    uint64_t back = 2 * (look_ns + flow_look_back_ns(costs));
+    struct longest longest = longest_transfer(set);
+    uint64_t back = larger(2 * (look_ns + flow_look_back_ns(costs)), longest.fixed);
     uint64_t first_ns;
     uint64_t left;
 
@@ -145,11 +157,10 @@ enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
     }
     left = SCALE - parsing.load;
     first_ns = parsing.burst_ns + look_ns;
-    back = back > set->dma_fixed ? back : set->dma_fixed;
     /* (B + m PS + rho / (1 - rho) q) / (1 - rho) */
     set->lead_fixed = divide_up(
         (2 * wide_product(first_ns, left) + wide_product(parsing.load, back)) << SCALE_BITS, left * left);
-    set->lead_bytes = divide_up(wide_product(parsing.load, longest_transfer(set)) << SCALE_BITS, left * left);
+    set->lead_bytes = divide_up(wide_product(parsing.load, longest.bytes) << SCALE_BITS, left * left);
     set->dma_fixed = scaled(set->dma_fixed, left);
     set->chunk_bytes = scaled(set->chunk_bytes, left);
     for (uint32_t i = 0; i < count; i++) {
@@ -157,7 +168,7 @@ enum flow_problem flow_single_thread(const struct flow flows[], uint32_t count,
 
         task->fixed = scaled(task->fixed, left);
         task->bytes = scaled(task->bytes, left);
-        task->block_fixed = set->dma_fixed; /* queues cost nothing */
+        task->block_fixed = scaled(task->block_fixed, left);
         task->block_bytes = scaled(task->block_bytes, left);
     }
     return FLOW_OK;

@@ -87,9 +87,19 @@ static struct queueing queueing_of(const struct flow_costs *costs, const struct 
     return found;
 }
 
+/* O_dma, half ns: of a transfer that the engine makes, and of one that the core copies. */
+static uint64_t transfer_cost(const struct flow_costs *costs, uint32_t senders, bool copied)
+{
+    uint64_t between_ns =
+        copied ? costs->copy_max : (uint64_t)costs->hypervisor_call_max + costs->dma_interrupt_max;
+
+    return 2 * ((uint64_t)senders * costs->find_earliest_max + costs->program_dma_max + between_ns +
+                costs->finalize_max);
+}
+
 static enum flow_problem transform(const struct flow *flow, const struct flow_costs *costs,
-                                   const struct queueing *queueing, const struct flow_set *set,
-                                   struct flow_task *task)
+                                   const struct queueing *queueing, uint32_t senders,
+                                   const struct flow_set *set, struct flow_task *task)
 {
     /* Os_max + O_r + J', and a time without a pause begins with waking the broker: that makes all of it late.
      */
@@ -99,6 +109,7 @@ static enum flow_problem transform(const struct flow *flow, const struct flow_co
     uint64_t send_max = costs->hypervisor_call_max + 2ull * costs->transport_max;
     uint64_t transfers = divide_up(flow->packet_bytes, set->chunk_bytes);
     uint64_t last_bytes = flow->packet_bytes - (transfers - 1) * set->chunk_bytes;
+    uint64_t each = transfer_cost(costs, senders, flow_is_copied(costs, flow->packet_bytes));
 
     if (flow->deadline_ns <= lost_ns) {
         return FLOW_DEADLINE_SHORT;
@@ -113,9 +124,9 @@ static enum flow_problem transform(const struct flow *flow, const struct flow_co
     *task = (struct flow_task){
         .period = 2 * flow->period_ns + send_min - send_max,
         .first = 2 * (flow->deadline_ns - lost_ns),
-        .fixed = transfers * set->dma_fixed + 2 * queueing->packet_ns,
+        .fixed = transfers * each + 2 * queueing->packet_ns,
         .bytes = flow->packet_bytes,
-        .block_fixed = set->dma_fixed + 2 * queueing->packet_ns,
+        .block_fixed = each + 2 * queueing->packet_ns,
         .block_bytes = last_bytes,
         .several = flow->packet_bytes > set->chunk_bytes,
     };
@@ -132,7 +143,7 @@ enum flow_problem flow_transform(const struct flow flows[], uint32_t count, cons
     if (count == 0 || count > FLOW_MAX) {
         return FLOW_TOO_MANY;
     }
-    if (chunk_bytes == 0 || chunk_bytes > FLOW_MAX_BYTES) {
+    if (chunk_bytes == 0 || chunk_bytes > FLOW_MAX_BYTES || costs->copied_bytes > chunk_bytes) {
         return FLOW_BAD_CHUNK;
     }
     if (!flow_costs_fit(costs)) {
@@ -154,11 +165,10 @@ enum flow_problem flow_transform(const struct flow flows[], uint32_t count, cons
     set->chunk_bytes = chunk_bytes;
     set->lead_fixed = 0;
     set->lead_bytes = 0;
-    set->dma_fixed = 2 * ((uint64_t)senders * costs->find_earliest_max + costs->program_dma_max +
-                          costs->hypervisor_call_max + costs->dma_interrupt_max + costs->finalize_max);
+    set->dma_fixed = transfer_cost(costs, senders, false);
     for (uint32_t i = 0; i < count; i++) {
         struct queueing queueing = queueing_of(costs, &queues[flows[i].sender]);
-        enum flow_problem problem = transform(&flows[i], costs, &queueing, set, &set->tasks[i]);
+        enum flow_problem problem = transform(&flows[i], costs, &queueing, senders, set, &set->tasks[i]);
 
         if (problem != FLOW_OK) {
             *culprit = i;

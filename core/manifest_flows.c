@@ -171,7 +171,9 @@ static bool check_broker(struct manifest_check *check)
         broker->reserved != 0) {
         return refuse(check, broker);
     }
-    if (!flow_costs_fit(manifest_costs(manifest))) {
+    if (!flow_costs_fit(manifest_costs(manifest)) ||
+        manifest_costs(manifest)->copied_bytes > broker->chunk_bytes ||
+        (broker->engine == BH_BROKER_ENGINE_CPU_COPY && manifest_costs(manifest)->copied_bytes != 0)) {
         return refuse(check, &broker->costs);
     }
     return check_engine(check);

@@ -50,6 +50,8 @@ flow_costs costs_from(const costs_by_name &named)
         {"dma_interrupt_max", &costs.dma_interrupt_max},
         {"notify_max", &costs.notify_max},
         {"wake_max", &costs.wake_max},
+        {"copy_max", &costs.copy_max},
+        {"copied_bytes", &costs.copied_bytes},
         {"model", &costs.model},
     };
     for (const auto &[name, place] : places) {
@@ -163,6 +165,7 @@ NB_MODULE(_flows, module) // NOLINT(performance-unnecessary-value-param): the ma
     module.attr("MAX_BYTES") = FLOW_MAX_BYTES;
     module.attr("MAX_BYTES_PER_S") = FLOW_MAX_BYTES_PER_S;
     module.attr("MAX_WAITING") = FLOW_MAX_WAITING;
+    module.attr("CONTROL_BYTES") = FLOW_CONTROL_BYTES;
     module.attr("LEAST_ROOM") = FLOW_LEAST_ROOM;
     nb::class_<outcome>(module, "Outcome")
         .def_ro("verdict", &outcome::verdict)

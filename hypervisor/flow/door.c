@@ -42,13 +42,14 @@ static void fill(struct broker_map *map)
 {
     const struct manifest_header *manifest = system_manifest();
     const struct manifest_broker *broker = &manifest->broker;
+    const struct flow_costs *costs = manifest_costs(manifest);
 
     *map = (struct broker_map){
         .chunk_bytes = broker->chunk_bytes,
-        .has_engine = broker->engine != BH_BROKER_ENGINE_CPU_COPY,
+        .copied_bytes = broker->engine == BH_BROKER_ENGINE_CPU_COPY ? UINT32_MAX : costs->copied_bytes,
         .counter_hz = clock_hz(),
         .patience_ticks = clock_ticks(broker->patience_ns),
-        .look_back_ticks = clock_ticks(flow_look_back_ns(manifest_costs(manifest))),
+        .look_back_ticks = clock_ticks(flow_look_back_ns(costs)),
         .ticks_per_mebibyte = ticks_per_mebibyte(broker->bytes_per_s),
         .color_bits = manifest_color_space(manifest).bits,
         .stamps = broker->stamps,

@@ -93,12 +93,14 @@ static void tell_flow(uint32_t number)
 /* Of a packet of the flow, as it was admitted; 0: nobody has counted. */
 static uint32_t most_transfers(const struct manifest_flow *flow)
 {
-    bool counted = manifest_costs(system_manifest())->model == BH_FLOW_MODEL_SINGLE_THREAD;
+    const struct flow_costs *costs = manifest_costs(system_manifest());
+    bool counted = costs->model == BH_FLOW_MODEL_SINGLE_THREAD;
+    bool copied = flow_is_copied(costs, flow->packet_bytes);
 
     return flow->transfers != 0 || !counted
                ? flow->transfers
                : (uint32_t)flow_most_transfers(flow->packet_bytes, config()->chunk_bytes,
-                                               config()->run_bytes);
+                                               copied ? 0 : config()->run_bytes);
 }
 
 void flows_open(uint32_t number, const struct manifest_flow *flow)

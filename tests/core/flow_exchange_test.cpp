@@ -863,7 +863,7 @@ TEST_F(FlowExchange, f2_nothing_of_a_connection_follows_a_packet_that_was_lost)
 
 TEST_F(FlowExchange, f2_a_transfer_of_several_pieces_is_one_chunk)
 {
-    world.exchange.whole_chunks = true;
+    world.exchange.copied_bytes = UINT32_MAX;
     world.path(0, 1, server);
     connect(a, b);
     ASSERT_TRUE(a.send(a.header(b, client, server, VSOCK_PAYLOAD, 4000), bytes_of(4000), 300));
@@ -872,6 +872,25 @@ TEST_F(FlowExchange, f2_a_transfer_of_several_pieces_is_one_chunk)
     world.run();
     EXPECT_EQ(stream(b.take()), bytes_of(4000));
     EXPECT_EQ(world.transfers, 1u);
+}
+
+TEST_F(FlowExchange, f7_what_a_flow_declares_says_who_copies)
+{
+    const auto transfers_of = [&](uint32_t copied_bytes) {
+        world.exchange.copied_bytes = copied_bytes;
+        EXPECT_TRUE(a.send(a.header(b, client, server, VSOCK_PAYLOAD, 40), bytes_of(40), 10));
+        world.attend(0);
+        world.transfers = 0;
+        world.run();
+        EXPECT_EQ(stream(b.take()), bytes_of(40));
+        return world.transfers;
+    };
+
+    world.path(0, 1, server);
+    connect(a, b);
+    const uint32_t declared = world.paths[0].ways[FLOW_THERE].most_bytes;
+    EXPECT_EQ(transfers_of(declared), 1u) << "the core, over all pieces";
+    EXPECT_EQ(transfers_of(declared - 1), 4u) << "an engine, each piece; short packets, too";
 }
 
 // Streams between guests that fail at random. Payload says where it belongs: what survives arrives as it was
@@ -965,7 +984,7 @@ private:
         SocketGuest &from = world_.guest(ends[i].source);
         Stream &stream = streams_[i];
         std::vector<uint8_t> payload(1 + below(12'000));
-        world_.exchange.whole_chunks = below(2) == 0; // each transfer may be done another way
+        world_.exchange.copied_bytes = below(2) == 0 ? UINT32_MAX : 0; // each transfer may be done another way
         std::iota(payload.begin(), payload.end(), stream.next);
         const vsock_header header = from.header(world_.guest(ends[i].destination), stream.port, server + i,
                                                 VSOCK_PAYLOAD, static_cast<uint32_t>(payload.size()));

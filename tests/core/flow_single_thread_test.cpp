@@ -23,6 +23,8 @@ constexpr flow_costs parts = {.hypervisor_call_min = 900,
                               .dma_interrupt_max = 200,
                               .notify_max = 2000,
                               .wake_max = 3000,
+                              .copy_max = 600,
+                              .copied_bytes = 0,
                               .model = FLOW_MODEL_SINGLE_THREAD};
 
 flow task(uint32_t sender, uint64_t bytes, uint64_t period_ns, uint64_t deadline_ns)
@@ -65,6 +67,42 @@ TEST(flow_single_thread, f8_is_by_the_formulas)
     EXPECT_EQ(double(flow_look_back_ns(&parts)), back - 3 * 50);
     EXPECT_EQ(double(set.lead_fixed), std::ceil(2 * (3 * 1000 + 3 * 50 + again * back) / (1 - rho)));
     EXPECT_EQ(double(set.lead_bytes), std::ceil(again * 4096 / (1 - rho)));
+}
+
+TEST(flow_single_thread, f7_what_the_core_copies_costs_what_a_copy_does)
+{
+    // T_0 = T_1 = 50000: rho = 2^-16 * 2 * ceil(1310.72) of the broker's time
+    const std::vector<flow> flows = {task(0, 512, 50'000, 200'000), task(1, 513, 50'000, 200'000)};
+    flow_costs costs = parts;
+    flow_set set;
+    uint32_t culprit = 0;
+    costs.copied_bytes = 512;
+    ASSERT_EQ(transform(flows, set, culprit, costs), FLOW_OK);
+    const double rho = 2 * 1311 / 65536.0;
+    const double copied = 3 * 50 + 300 + 600 + 1500;
+    const double by_engine = 3 * 50 + 300 + 1000 + 200 + 1500;
+    EXPECT_EQ(double(set.tasks[0].fixed), std::ceil(2 * copied / (1 - rho)));
+    EXPECT_EQ(double(set.tasks[0].block_fixed), std::ceil(2 * copied / (1 - rho)));
+    EXPECT_EQ(double(set.tasks[1].fixed), std::ceil(2 * by_engine / (1 - rho)));
+    EXPECT_EQ(set.tasks[1].block_fixed, set.dma_fixed);
+    costs.copied_bytes = 4097;
+    EXPECT_EQ(transform(flows, set, culprit, costs), FLOW_BAD_CHUNK) << "a chunk at most";
+    costs.copied_bytes = 512;
+    costs.copy_max = FLOW_MAX_COST_NS + 1;
+    EXPECT_EQ(transform(flows, set, culprit, costs), FLOW_BAD_COSTS);
+}
+
+TEST(flow_single_thread, f7_a_copy_that_is_dearer_than_the_engine_leads_with_what_it_takes)
+{
+    flow_costs costs = parts;
+    flow_set set;
+    uint32_t culprit = 0;
+    costs.copied_bytes = 512;
+    costs.copy_max = 50'000;
+    ASSERT_EQ(transform({task(0, 512, 500'000, 500'000)}, set, culprit, costs), FLOW_OK);
+    const double rho = 132 / 65536.0; // ceil(131.072)
+    const double copied = 3 * 50 + 300 + 50'000 + 1500;
+    EXPECT_EQ(double(set.lead_fixed), std::ceil(2 * (1000 + 3 * 50 + rho / (1 - rho) * copied) / (1 - rho)));
 }
 
 TEST(flow_single_thread, f4_the_published_model_leads_with_nothing)

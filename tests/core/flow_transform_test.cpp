@@ -20,6 +20,8 @@ constexpr flow_costs zcu102 = {.hypervisor_call_min = 939,
                                .dma_interrupt_max = 828,
                                .notify_max = 1460,
                                .wake_max = 0,
+                               .copy_max = 0,
+                               .copied_bytes = 0,
                                .model = FLOW_MODEL_PUBLISHED};
 constexpr flow one = {
     .packet_bytes = 12288, .period_ns = 5'000'000, .deadline_ns = 9'000'000, .transfers = 0, .sender = 0};
@@ -134,6 +136,7 @@ TEST(flow_transform, largest_values_fit)
 {
     flow_costs costs;
     std::fill_n(reinterpret_cast<uint32_t *>(&costs), sizeof costs / sizeof(uint32_t), FLOW_MAX_COST_NS);
+    costs.copied_bytes = 0;
     costs.model = FLOW_MODEL_PUBLISHED;
     flow flows[FLOW_MAX];
     std::fill_n(flows, FLOW_MAX, flow{FLOW_MAX_BYTES, FLOW_MAX_NS, FLOW_MAX_NS, 0, 0});

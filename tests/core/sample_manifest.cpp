@@ -161,6 +161,7 @@ void give_engine(SampleManifest &m)
 {
     give_flows(m);
     m.header.broker.engine = BH_BROKER_ENGINE_ZDMA;
+    m.header.broker.costs.copied_bytes = 48;
     m.header.broker.engine_irq = sample_engine_irq;
     m.header.broker.engine_pa = sample_engine_pa;
     m.header.broker.qos_pa = sample_qos_pa;

@@ -33,6 +33,8 @@ class Parts:
     engine: int = 828  # IP
     notify: int = 1460  # BR
     wake: int = 2000
+    copied: int = 0  # bytes of a task up to which the core copies, in the engine's place
+    copy: int = 0  # what that costs beside PS, PD and FT
 
     def named(self) -> dict[str, int]:
         """As core/ takes them; there are no locks, so that what they cost must not matter."""
@@ -48,6 +50,8 @@ class Parts:
             "dma_interrupt_max": self.engine,
             "notify_max": self.notify,
             "wake_max": self.wake,
+            "copied_bytes": self.copied,
+            "copy_max": self.copy,
             "model": 1,
         }
         return found | dict.fromkeys(
@@ -67,6 +71,8 @@ class Parts:
             engine=named["dma_interrupt_max"],
             notify=named["notify_max"],
             wake=named["wake_max"],
+            copied=named["copied_bytes"],
+            copy=named["copy_max"],
         )
 
     @property
@@ -81,9 +87,10 @@ class Parts:
     def received(self) -> Fraction:
         return self.notify - Fraction(self.call[1], 2)
 
-    def transfer(self, domains: int) -> int:
-        """O_dma."""
-        return domains * self.look + self.program + self.call[1] + self.engine + self.finalize
+    def transfer(self, domains: int, size: int) -> int:
+        """O_dma of a task with packets of this size."""
+        between = self.copy if size <= self.copied else self.call[1] + self.engine
+        return domains * self.look + self.program + between + self.finalize
 
 
 @dataclass(frozen=True)
@@ -144,9 +151,8 @@ class Analysis:
     def copying(self, nbytes: int) -> Fraction:
         return Fraction((nbytes + self.more_bytes) * NS_PER_S, self.b)
 
-    @property
-    def transfer(self) -> Fraction:
-        return self.parts.transfer(self.domains) + self.more_ns
+    def transfer(self, task: Sent) -> Fraction:
+        return self.parts.transfer(self.domains, task.size) + self.more_ns
 
     @property
     def rho(self) -> Fraction:
@@ -163,13 +169,13 @@ class Analysis:
         return task.deadline - self.parts.sent_max - self.parts.received - self.parts.wake
 
     def cost(self, task: Sent) -> Fraction:
-        return task.transfers * self.transfer + self.copying(task.size)
+        return task.transfers * self.transfer(task) + self.copying(task.size)
 
     def longest(self, task: Sent) -> Fraction:
         """Of its transfers. Where they end is known only if there is one for each chunk, and then not before
         the last."""
         most = task.size if task.size <= self.chunk else self.chunk
-        return self.transfer + self.copying(most)
+        return self.transfer(task) + self.copying(most)
 
     @property
     def load(self) -> Fraction:
@@ -183,7 +189,7 @@ class Analysis:
         largest = max(min(task.size, self.chunk) for task in self.sent)
         back = self.parts.call[1] // 2 + 1 + self.parts.transport[1] + self.parts.wake
         back += self.domains * self.parts.look
-        before = max(self.transfer, Fraction(back)) + self.copying(largest)
+        before = max(*map(self.transfer, self.sent), Fraction(back)) + self.copying(largest)
         return burst + self.rho / (1 - self.rho) * before
 
     def demand(self, t: Fraction) -> Fraction:
@@ -387,7 +393,8 @@ class Broker:
 
     def _transfer(self, task: int) -> None:
         packet = self.queues[task][0]
-        fixed = (self.parts.transfer(self.domains) - self.domains * self.parts.look) * PS
+        each = self.parts.transfer(self.domains, self.sent[task].size)
+        fixed = (each - self.domains * self.parts.look) * PS
         self.now += fixed + packet.left.pop(0) * NS_PER_S * PS // self.b
         if not packet.left:
             self.queues[task].pop(0)

@@ -26,7 +26,12 @@ LOG = logging.getLogger(__name__)  # --log-cli-level=INFO shows figures
 CHUNK = 4096
 VARIES = 651  # Os_max - Os_min
 QUICK = Parts()
-PARTS = (QUICK, Parts(parse=6425, look=2644, program=10759, finalize=17166, engine=0, notify=7041, wake=5532))
+PARTS = (
+    QUICK,
+    Parts(parse=6425, look=2644, program=10759, finalize=17166, engine=0, notify=7041, wake=5532),
+    Parts(engine=14714, copied=2000, copy=700),  # the core copies what is short
+    Parts(copied=44, copy=9000),  # and is slower
+)
 NO_PARSING = Parts(
     call=(0, 0), transport=(0, 0), parse=0, look=0, program=949, finalize=2646, engine=0, notify=0, wake=0
 )

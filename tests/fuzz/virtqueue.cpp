@@ -431,7 +431,7 @@ private:
             obey();
         }
         flow_exchange_look(&exchange_, now_, &effects_);
-        exchange_.whole_chunks = now_ % 2 == 0;
+        exchange_.copied_bytes = now_ % 2 == 0 ? UINT32_MAX : 0;
         if (flow_exchange_next(&exchange_, now_, &until, &effects_) == FLOW_NEXT_TRANSFER) {
             const flow_transfer &transfer = exchange_.inflight.transfer;
 

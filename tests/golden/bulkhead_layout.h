@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x19A3E6D8u
+#define BH_LAYOUT_HASH 0xB74A685Eu
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -506,6 +506,8 @@ struct manifest_flow_costs {
     uint32_t dma_interrupt_max;
     uint32_t notify_max;
     uint32_t wake_max;
+    uint32_t copy_max; /* of a transfer that the broker's core makes, where an engine makes others */
+    uint32_t copied_bytes; /* of flows that declare at most so much; 0: all are made by the same */
     uint32_t model; /* flow_model: which of these parts there are, and how they are analyzed */
 };
 
@@ -1060,7 +1062,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, ceiling_events) == 56u, "m
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, saturation_events) == 64u, "manifest_regulation.saturation_events");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_regulation, budget_events) == 72u, "manifest_regulation.budget_events");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 64u, "size of manifest_flow_costs");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_flow_costs) == 72u, "size of manifest_flow_costs");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_min) == 0u, "manifest_flow_costs.hypervisor_call_min");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, hypervisor_call_max) == 4u, "manifest_flow_costs.hypervisor_call_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, transport_min) == 8u, "manifest_flow_costs.transport_min");
@@ -1076,9 +1078,11 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, finalize_max) == 44u, "man
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, dma_interrupt_max) == 48u, "manifest_flow_costs.dma_interrupt_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, notify_max) == 52u, "manifest_flow_costs.notify_max");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, wake_max) == 56u, "manifest_flow_costs.wake_max");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, model) == 60u, "manifest_flow_costs.model");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, copy_max) == 60u, "manifest_flow_costs.copy_max");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, copied_bytes) == 64u, "manifest_flow_costs.copied_bytes");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_flow_costs, model) == 68u, "manifest_flow_costs.model");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 128u, "size of manifest_broker");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_broker) == 136u, "size of manifest_broker");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, domain) == 0u, "manifest_broker.domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, chunk_bytes) == 4u, "manifest_broker.chunk_bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_broker, bytes_per_s) == 8u, "manifest_broker.bytes_per_s");
@@ -1115,7 +1119,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, firmware_allows) == 44u, "manife
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, partid) == 48u, "manifest_mpam.partid");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, pmg) == 52u, "manifest_mpam.pmg");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 800u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 808u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1127,24 +1131,24 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, hypervisor) == 216u, "manifest
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, tables) == 264u, "manifest_header.tables");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, regulation) == 304u, "manifest_header.regulation");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, broker) == 440u, "manifest_header.broker");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 568u, "manifest_header.bandwidth");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 616u, "manifest_header.mpam");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 672u, "manifest_header.cpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 680u, "manifest_header.ram");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 688u, "manifest_header.color_sets");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 696u, "manifest_header.domains");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 704u, "manifest_header.vcpus");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 712u, "manifest_header.segments");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 720u, "manifest_header.images");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 728u, "manifest_header.irqs");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 736u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 744u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 752u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 760u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 768u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 776u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 784u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 792u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth) == 576u, "manifest_header.bandwidth");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam) == 624u, "manifest_header.mpam");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, cpus) == 680u, "manifest_header.cpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, ram) == 688u, "manifest_header.ram");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, color_sets) == 696u, "manifest_header.color_sets");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, domains) == 704u, "manifest_header.domains");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, vcpus) == 712u, "manifest_header.vcpus");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 720u, "manifest_header.segments");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 728u, "manifest_header.images");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 736u, "manifest_header.irqs");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 744u, "manifest_header.devices");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 752u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 760u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 768u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 776u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 784u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 792u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 800u, "manifest_header.mpam_words");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");

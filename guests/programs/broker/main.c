@@ -90,7 +90,7 @@ static void transfer(void)
 {
     path_close(BH_PATH_PART_PROGRAM_DMA, 0);
     path_open(BH_PATH_PART_ENGINE);
-    if (broker.pages.map.has_engine == 0)
+    if (flow_exchange_copies(&broker.exchange))
         copy();
     else
         have_copied();

@@ -36,7 +36,7 @@ void news_init(struct flow_path paths[])
     exchange->chunk_bytes = map->chunk_bytes;
     exchange->patience_ticks = map->patience_ticks;
     exchange->ticks_per_mebibyte = map->ticks_per_mebibyte;
-    exchange->whole_chunks = map->has_engine == 0;
+    exchange->copied_bytes = map->copied_bytes;
     for (uint32_t i = 0; i < BH_MAX_DOMAINS; i++) {
         if (map->domains[i].cid != 0) {
             vsock_device_init(&news.devices[i], memory_of(map, i), i, map->domains[i].cid,

@@ -190,7 +190,7 @@ void rehearse(struct flow_exchange *exchange, struct vsock_device devices[2], st
     exchange->chunk_bytes = payload_bytes;
     exchange->patience_ticks = pause_ticks;
     exchange->ticks_per_mebibyte = 1;
-    exchange->whole_chunks = true;
+    exchange->copied_bytes = UINT32_MAX;
     for (uint32_t i = 0; i < ends; i++)
         start(exchange, &devices[i], i);
     flow_exchange_init(exchange);

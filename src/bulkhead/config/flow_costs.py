@@ -81,11 +81,18 @@ class FlowCosts(Sourced):
     # What is between two transfers of a core that copies, which calls nobody for one. None: `dma_interrupt`.
     between_copies: CostPart | None = None
     _path: FlowPath = PrivateAttr("published")  # `flow_model` of the platform's file
+    _copied_bytes: int = PrivateAttr(0)  # `copied_bytes`
 
     @property
     def path(self) -> FlowPath:
         """Which of the two analyses these are for."""
         return self._path
+
+    @property
+    def copied_bytes(self) -> int:
+        """Flows that declare at most so much are copied by the broker's core, others by an engine; 0: all go
+        the same way."""
+        return self._copied_bytes
 
     def on_path(self, path: FlowPath) -> FlowCosts:
         """The same for an analysis. Raises the error of a file that lacks a part."""
@@ -103,8 +110,9 @@ class FlowCosts(Sourced):
         named = {name: getattr(self, name) for name in (*_part_names(), *OF_BROKERS)}
         return {name: part for name, part in named.items() if part is not None}
 
-    def of_broker(self, *, by_event: bool, copies: bool) -> FlowCosts:
-        """Those of a system whose broker is woken so, and copies itself or has an engine copy."""
+    def of_broker(self, *, by_event: bool, copies: bool, copied_bytes: int = 0) -> FlowCosts:
+        """Those of a system whose broker is woken so, and copies all itself, or has an engine copy what is
+        longer than `copied_bytes`."""
         changes: dict[str, CostPart] = {}
         if not by_event and self.wake_by_interrupt is not None:
             changes["wake"] = self.wake_by_interrupt
@@ -112,7 +120,9 @@ class FlowCosts(Sourced):
             # A transfer counts a call beside it (F5), and there is none.
             most = max(0, self.between_copies.max - self.hypervisor_call.max)
             changes["dma_interrupt"] = CostPart.model_validate({"max": f"{most} ns"})
-        return self.model_copy(update=changes)
+        found = self.model_copy(update=changes)
+        found._copied_bytes = 0 if copies else copied_bytes
+        return found
 
     def analyzed(self) -> dict[str, int]:
         """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
@@ -121,9 +131,19 @@ class FlowCosts(Sourced):
         found = {f"{name}_max": parts[name].max if name in parts else 0 for name in _part_names()}
         for name in _VARYING:
             found[f"{name}_min"] = getattr(self, name).min or 0
+        found |= {"copy_max": self._copy_max(), "copied_bytes": self.copied_bytes}
         if self.path == "single-thread":
             found |= dict.fromkeys((f"{name}_max" for name in LOCKED), 0)
         return found | {"model": PATHS.index(self.path)}
+
+
+    def _copy_max(self) -> int:
+        """Beside PD and FT, of a transfer that the core makes where an engine makes others."""
+        if self.copied_bytes == 0:
+            return 0
+        if self.between_copies is None:
+            return self.hypervisor_call.max + self.dma_interrupt.max
+        return self.between_copies.max
 
 
 LOCKED = (
@@ -133,6 +153,7 @@ LOCKED = (
     "queue_remove",
 )  # of queues that senders share with the broker
 OF_BROKERS = ("wake_by_interrupt", "between_copies")  # parts that take another one's place with some brokers
+_COPIED = ("copy_max", "copied_bytes")  # of a core that copies beside an engine
 _VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
 
 
@@ -144,7 +165,7 @@ def _part_names() -> tuple[str, ...]:
 def no_costs() -> dict[str, int]:
     """As `analyzed` has them, of a platform that says nothing."""
     largest = [f"{name}_max" for name in _part_names()]
-    return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING), "model"], 0)
+    return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING), *_COPIED, "model"], 0)
 
 
 class CurvePoint(Section):

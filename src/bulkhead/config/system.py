@@ -283,6 +283,9 @@ class Broker(Model):
         WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "integer"}]}),
     ] = None
     engine: Literal["cpu-copy", "zdma"] = "cpu-copy"
+    # Beside an engine: flows whose `size` is at most this are copied by the broker's core [packets without
+    # payload, and payload as short as a header]
+    copy_up_to: Bytes | None = None
     # For what it waits between transfers: events cost no interrupt, but the emulator's WFE does not wait.
     wait: Literal["auto", "event", "interrupt"] = "auto"
     chunk: Bytes = 4096

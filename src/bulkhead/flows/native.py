@@ -66,6 +66,7 @@ class Analysis(Protocol):
     MAX_BYTES: int
     MAX_BYTES_PER_S: int
     MAX_WAITING: int  # packets of a domain
+    CONTROL_BYTES: int  # of a packet without payload
     LEAST_ROOM: int  # of the shortest receive buffer, for payload
     Refused: type[ValueError]  # with a text, a code and the number of the flow as arguments
 

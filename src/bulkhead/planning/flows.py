@@ -65,13 +65,18 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
     """What is analyzed, whatever the rate; or why it cannot be; neither where there are no flows."""
     if not system.flows or system.broker is None:
         return None, []
+    wrong = list(_copied(system.broker))
+    if wrong:
+        return None, wrong
     costs = platform.flow_costs
     if costs is None:
         cause = f"platform '{platform.name}' does not say what a packet's path costs (`flow_costs`)"
         allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
     by_event = waits_for_events(system, platform, emulated=False)
-    costs = costs.of_broker(by_event=by_event, copies=system.broker.engine == "cpu-copy")
+    copies = system.broker.engine == "cpu-copy"
+    copied = copied_bytes_of(system.broker, costs)
+    costs = costs.of_broker(by_event=by_event, copies=copies, copied_bytes=copied)
     model = FlowModel(
         system.flows, costs, system.broker.chunk, sockets_of(system), run_bytes_of(system, platform)
     )
@@ -80,6 +85,25 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
     except ValueError as refused:
         return None, [refusal(refused, model, system.broker.rate)]
     return model, []
+
+
+def copied_bytes_of(broker: Broker, costs: FlowCosts) -> int:
+    """Payload of flows up to which the broker's core copies beside an engine. Nothing of control packets goes
+    through an engine: the analysis of our own path counts on it, that of the published one does not."""
+    if broker.copy_up_to is not None:
+        return broker.copy_up_to
+    return library().CONTROL_BYTES if costs.path == "single-thread" else 0
+
+
+def _copied(broker: Broker) -> Iterator[Finding]:
+    if broker.copy_up_to is None:
+        return
+    if broker.engine == "cpu-copy":
+        cause = "says what the broker's core copies beside an engine, and there is none"
+        yield Finding(("broker", "copy_up_to"), "no-engine", cause, "`engine: zdma`, or no `copy_up_to`")
+    elif broker.copy_up_to > broker.chunk:
+        cause = f"is {broker.copy_up_to} B, more than a chunk ({broker.chunk} B)"
+        yield Finding(("broker", "copy_up_to"), "out-of-range", cause, f"up to {broker.chunk} B")
 
 
 def run_bytes_of(system: System, platform: Platform) -> int:

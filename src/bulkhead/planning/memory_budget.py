@@ -103,7 +103,8 @@ def memory_use(
     """
     if platform.memory_budget is None:
         return None
-    sustained = sustained_by(platform, platform.memory_budget, rate, engine, chunk_bytes)
+    both = system.broker is not None and system.broker.copy_up_to is not None
+    sustained = sustained_by(platform, platform.memory_budget, rate, engine, chunk_bytes, both=both)
     capacity = sustained.capacity()
     owners, unbounded = _owners(system, platform)
     largest, by_table = capacity.broker_room([(one.rate, one.cores) for one in owners])
@@ -122,13 +123,15 @@ def memory_use(
 
 
 def sustained_by(
-    platform: Platform, curves: MemoryBudget, rate: int, engine: str, chunk_bytes: int
+    platform: Platform, curves: MemoryBudget, rate: int, engine: str, chunk_bytes: int, *, both: bool = False
 ) -> Sustained:
-    """The platform's curves, for core/. The table was measured of the DMA engine alone."""
+    """The platform's curves, for core/. The table was measured of the DMA engine alone. `both`: a core copies
+    beside the engine, and the rate may be that of either."""
     event = counted_event(platform, emulated=False)
     event_bytes = event.bytes if event is not None else None
     rows = curves.table if engine == "zdma" and event_bytes is not None else ()
-    full = math.floor(_full_rate(curves, engine, chunk_bytes))
+    engines = ("zdma", "cpu-copy") if both else (engine,)
+    full = math.floor(min(_full_rate(curves, one, chunk_bytes) for one in engines))
     return Sustained(
         curve=tuple((one.rate, math.ceil(one.utilization * memory().ONE)) for one in curves.cores),
         table=tuple((row.cores or 0, row.refills, row.rate) for row in rows),

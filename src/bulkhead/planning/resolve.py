@@ -75,6 +75,7 @@ def _resolved(plan: Plan, beside: Path, target: Path) -> dict[str, Any]:
         result["broker"] = {
             "cpu": "auto" if plan.flows is None or plan.flows.cpu is None else plan.flows.cpu,
             "engine": broker.engine,
+            **({} if broker.copy_up_to is None else {"copy_up_to": _size(broker.copy_up_to)}),
             "chunk": _size(broker.chunk),
             "rate": "auto" if plan.flows is None else f"{plan.flows.rate} B/s",
         }
