@@ -462,8 +462,13 @@ static void remove_along(struct mxu_trie *trie, int16_t number, uint32_t address
             trie->nodes[0 .. trie->node_count - 1];
         loop variant depth; */
     while (depth > 0) {
+        int16_t above = MXU_NONE;
+
         depth--;
-        dissolve(trie, path[depth], depth > 0 ? path[depth - 1u] : MXU_NONE, address);
+        if (depth > 0) {
+            above = path[depth - 1u];
+        }
+        dissolve(trie, path[depth], above, address);
     }
 }
 

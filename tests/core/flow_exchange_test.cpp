@@ -984,7 +984,8 @@ private:
         SocketGuest &from = world_.guest(ends[i].source);
         Stream &stream = streams_[i];
         std::vector<uint8_t> payload(1 + below(12'000));
-        world_.exchange.copied_bytes = below(2) == 0 ? UINT32_MAX : 0; // each transfer may be done another way
+        // Each transfer may be done another way.
+        world_.exchange.copied_bytes = below(2) == 0 ? UINT32_MAX : 0;
         std::iota(payload.begin(), payload.end(), stream.next);
         const vsock_header header = from.header(world_.guest(ends[i].destination), stream.port, server + i,
                                                 VSOCK_PAYLOAD, static_cast<uint32_t>(payload.size()));

@@ -136,7 +136,6 @@ class FlowCosts(Sourced):
             found |= dict.fromkeys((f"{name}_max" for name in LOCKED), 0)
         return found | {"model": PATHS.index(self.path)}
 
-
     def _copy_max(self) -> int:
         """Beside PD and FT, of a transfer that the core makes where an engine makes others."""
         if self.copied_bytes == 0:
