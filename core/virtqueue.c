@@ -60,8 +60,10 @@ bool virtqueue_chain_read(const struct virtqueue_chain *chain, struct guest_memo
     uint64_t at;
 
     for (uint32_t done = 0; done < bytes;) {
-        uint32_t run = run_of(chain, offset + done, bytes - done, &at);
+        uint32_t run;
 
+        /*@ split done; */
+        run = run_of(chain, offset + done, bytes - done, &at);
         if (run == 0 || !guest_memory_read(memory, at, (uint8_t *)to + done, run)) {
             return false;
         }
@@ -76,8 +78,10 @@ bool virtqueue_chain_write(const struct virtqueue_chain *chain, struct guest_mem
     uint64_t at;
 
     for (uint32_t done = 0; done < bytes;) {
-        uint32_t run = run_of(chain, offset + done, bytes - done, &at);
+        uint32_t run;
 
+        /*@ split done; */
+        run = run_of(chain, offset + done, bytes - done, &at);
         if (run == 0 || !guest_memory_write(memory, at, (const uint8_t *)from + done, run)) {
             return false;
         }

@@ -121,7 +121,7 @@ enum vsock_sent vsock_device_peek(struct vsock_device *device, struct vsock_pack
     struct virtqueue *queue = queue_of(device, VSOCK_QUEUE_TX);
     struct virtqueue_chain chain;
 
-    if (queue == NULL || device->free_count == 0 || device->answer_count == VSOCK_ANSWERS) {
+    if (queue == NULL || device->free_count == 0 || device->answer_count >= VSOCK_ANSWERS) {
         return VSOCK_SENT_NOTHING;
     }
     switch (virtqueue_peek(queue, device->memory, &chain)) {

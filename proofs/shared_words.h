@@ -49,4 +49,8 @@ static inline void atomic_acquire_fence(void) {}
 
 static inline void atomic_release_fence(void) {}
 
+static inline void atomic_full_fence(void) {}
+
+static inline void atomic_program_order(void) {}
+
 #endif

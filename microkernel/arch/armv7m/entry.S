@@ -82,7 +82,9 @@ resume:
     mvn     lr, #2              /* EXC_RETURN 0xFFFFFFFD: to a thread, on the process stack */
     bx      lr
 
-    /* MemManage: loads the region that the access needs, and returns to the instruction. */
+    /* MemManage: loads the region that the access needs, and returns to the instruction. At the begin of a line
+     * of the cache, as what it calls (../../board/armv7m.cmake): its bound counts lines (src/bulkhead/bounds/). */
+    .balign 32
     .thumb_func
 memory_fault:
     tst     lr, #4

@@ -301,6 +301,9 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
     if costs.wake_by_interrupt is None and not waits_for_events(system, platform, emulated=False):
         yield f"what an interrupt takes to wake the broker is not in the costs of '{platform.name}'"
     yield f"transfers of a packet: {model.transfers_from}"
+    if system.broker is not None and system.broker.copy_up_to is not None:
+        copied = [way.name for way in model.ways if way.size <= costs.copied_bytes]
+        yield f"copied by the broker's core, beside the engine: {', '.join(copied) or 'no flow'}"
     yield f"analysis of the path: {model.costs.path} (`flow_model` of '{platform.name}')"
     if costs.from_machine:
         yield f"costs of the path on '{platform.name}' are {MACHINES_OWN}"
