@@ -47,7 +47,7 @@ struct flow_costs {
     uint32_t dma_interrupt_max;                        /* IP */
     uint32_t notify_max;                               /* BR */
     uint32_t wake_max; /* of a broker that slept: not in F5's table, 0 where it is in the others */
-    uint32_t copy_max; /* in the place of HC and IP where the broker's core copies and the engine does not */
+    uint32_t copy_max; /* in the place of HC + IP, of packets that the core copies beside an engine */
     /* Packets of flows that declare at most so much are copied by the core; 0: all go the same way. */
     uint32_t copied_bytes;
     uint32_t model; /* enum flow_model */

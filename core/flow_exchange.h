@@ -137,8 +137,8 @@ struct flow_exchange {
     uint32_t chunk_bytes;
     uint64_t patience_ticks;     /* so long after its deadline a packet waits for a receive buffer */
     uint64_t ticks_per_mebibyte; /* of a transfer at the rate; 0: as fast as the engine is */
-    /* Of a direction with packets of at most so much, the caller copies: a transfer may have several pieces.
-     * Of others an engine does, and a transfer has one. */
+    /* Packets of a direction that declares at most so much are copied by the caller, and a transfer of them
+     * may have several pieces. Others are copied by an engine, one piece in each transfer. */
     uint32_t copied_bytes;
     struct flow_inflight inflight;
 };

@@ -48,7 +48,7 @@ EVA_FILES = {
     "eva_regulator.c": [*BUDGET, *REGULATOR, "sample_ring", "utilization"],
     "eva_sockets.c": ["virtio_device", "virtqueue", "virtqueue_sound", "vsock", "vsock_device"],
 }
-# Of a file whose functions answer whether they have set something: what they return is kept apart.
+# Functions of this file return whether they have set something: EVA keeps states apart by what was returned.
 EVA_OPTIONS = {"eva_sockets.c": ["-eva-split-return", "full", "-eva-slevel", "60"]}
 # Functions of a file; all of it where none is named.
 WP_FILES: dict[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ set(CPU_FLAGS -mcpu=cortex-m7 -mthumb -mfloat-abi=soft)
 set(MANAGER_HARDWARE mpu)
 set(COMPONENTS_AFTER .text) # in the kernel's linker script
 
-# A refill is at the begin of a line of the cache, wherever the kernel's other code ends: its bound counts lines.
+# Functions of a refill begin at a cache line, wherever other code ends: the bound of a refill counts cache lines.
 set_source_files_properties(${repository}/core/mxu_regions.c PROPERTIES COMPILE_OPTIONS -falign-functions=32)
 
 set(arch ${microkernel}/arch/armv7m)

@@ -82,8 +82,9 @@ resume:
     mvn     lr, #2              /* EXC_RETURN 0xFFFFFFFD: to a thread, on the process stack */
     bx      lr
 
-    /* MemManage: loads the region that the access needs, and returns to the instruction. At the begin of a line
-     * of the cache, as what it calls (../../board/armv7m.cmake): its bound counts lines (src/bulkhead/bounds/). */
+    /* MemManage: loads the region that the access needs, and returns to the instruction. The handler begins
+     * at a cache line, and so do the functions that it calls (../../board/armv7m.cmake): the bound of a refill
+     * (src/bulkhead/bounds/) counts cache lines, whose number must not depend on where other code ends. */
     .balign 32
     .thumb_func
 memory_fault:

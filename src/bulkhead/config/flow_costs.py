@@ -94,6 +94,10 @@ class FlowCosts(Sourced):
         the same way."""
         return self._copied_bytes
 
+    def copies(self, size: int) -> bool:
+        """Whether the broker's core copies packets of a flow with this `size`, in the place of an engine."""
+        return size <= self.copied_bytes
+
     def on_path(self, path: FlowPath) -> FlowCosts:
         """The same for an analysis. Raises the error of a file that lacks a part."""
         if path == "published":
@@ -111,8 +115,8 @@ class FlowCosts(Sourced):
         return {name: part for name, part in named.items() if part is not None}
 
     def of_broker(self, *, by_event: bool, copies: bool, copied_bytes: int = 0) -> FlowCosts:
-        """Those of a system whose broker is woken so, and copies all itself, or has an engine copy what is
-        longer than `copied_bytes`."""
+        """Those of a system whose broker is woken so, and copies all itself (`copied_bytes` is 0 then), or
+        has an engine copy what is longer than `copied_bytes`."""
         changes: dict[str, CostPart] = {}
         if not by_event and self.wake_by_interrupt is not None:
             changes["wake"] = self.wake_by_interrupt
@@ -121,7 +125,7 @@ class FlowCosts(Sourced):
             most = max(0, self.between_copies.max - self.hypervisor_call.max)
             changes["dma_interrupt"] = CostPart.model_validate({"max": f"{most} ns"})
         found = self.model_copy(update=changes)
-        found._copied_bytes = 0 if copies else copied_bytes
+        found._copied_bytes = copied_bytes
         return found
 
     def analyzed(self) -> dict[str, int]:

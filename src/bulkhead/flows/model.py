@@ -106,7 +106,7 @@ class FlowModel:
         if flow.transfers is not None:
             return flow.transfers
         if self._expects_most:
-            run_bytes = 0 if flow.size <= self.costs.copied_bytes else self.run_bytes
+            run_bytes = 0 if self.costs.copies(flow.size) else self.run_bytes
             return analysis().most_transfers(flow.size, self.chunk_bytes, run_bytes)
         return -(-flow.size // self.chunk_bytes)
 

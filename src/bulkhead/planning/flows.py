@@ -65,7 +65,7 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
     """What is analyzed, whatever the rate; or why it cannot be; neither where there are no flows."""
     if not system.flows or system.broker is None:
         return None, []
-    wrong = list(_copied(system.broker))
+    wrong = list(_check_copy_up_to(system.broker))
     if wrong:
         return None, wrong
     costs = platform.flow_costs
@@ -74,9 +74,11 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
         allowed = "a platform that does, as zcu102-published, or its own figures in the platform's file"
         return None, [Finding(("platform",), "no-flow-costs", cause, allowed)]
     by_event = waits_for_events(system, platform, emulated=False)
-    copies = system.broker.engine == "cpu-copy"
-    copied = copied_bytes_of(system.broker, costs)
-    costs = costs.of_broker(by_event=by_event, copies=copies, copied_bytes=copied)
+    costs = costs.of_broker(
+        by_event=by_event,
+        copies=system.broker.engine == "cpu-copy",
+        copied_bytes=_copied_bytes(system.broker, costs),
+    )
     model = FlowModel(
         system.flows, costs, system.broker.chunk, sockets_of(system), run_bytes_of(system, platform)
     )
@@ -87,15 +89,18 @@ def flow_model(system: System, platform: Platform) -> tuple[FlowModel | None, li
     return model, []
 
 
-def copied_bytes_of(broker: Broker, costs: FlowCosts) -> int:
-    """Payload of flows up to which the broker's core copies beside an engine. Nothing of control packets goes
-    through an engine: the analysis of our own path counts on it, that of the published one does not."""
+def _copied_bytes(broker: Broker, costs: FlowCosts) -> int:
+    """The largest `size` of flows whose packets the broker's core copies beside an engine; 0: there is no
+    engine, or the engine copies all. A packet without payload, which is a header, needs no engine: the
+    single-threaded analysis counts on that, the published one does not."""
+    if broker.engine == "cpu-copy":
+        return 0
     if broker.copy_up_to is not None:
         return broker.copy_up_to
-    return library().CONTROL_BYTES if costs.path == "single-thread" else 0
+    return min(library().CONTROL_BYTES, broker.chunk) if costs.path == "single-thread" else 0
 
 
-def _copied(broker: Broker) -> Iterator[Finding]:
+def _check_copy_up_to(broker: Broker) -> Iterator[Finding]:
     if broker.copy_up_to is None:
         return
     if broker.engine == "cpu-copy":
@@ -302,7 +307,7 @@ def _remarks(model: FlowModel, platform: Platform, memory: MemoryUse | None, sys
         yield f"what an interrupt takes to wake the broker is not in the costs of '{platform.name}'"
     yield f"transfers of a packet: {model.transfers_from}"
     if system.broker is not None and system.broker.copy_up_to is not None:
-        copied = [way.name for way in model.ways if way.size <= costs.copied_bytes]
+        copied = [way.name for way in model.ways if costs.copies(way.size)]
         yield f"copied by the broker's core, beside the engine: {', '.join(copied) or 'no flow'}"
     yield f"analysis of the path: {model.costs.path} (`flow_model` of '{platform.name}')"
     if costs.from_machine:
