@@ -45,11 +45,11 @@ def test_without_for_the_run_ends_when_all_domains_have(tmp_path: Path) -> None:
 
 
 def between_cores(run: Run) -> list[int]:
-    """Take the interrupts between cores out of a run's result: EL2's and each VCPU's, which stand in `exits`."""
+    """Take the interrupts between cores out of a run's result: EL2's and each VCPU's, also of `exits`."""
     counts = [run.result["hypervisor"]["exit_reasons"].pop("irq_ipi")]
-    for domain in run.result["domains"]:
-        (vcpu,) = domain["vcpus"]
-        counts.append(domain["exit_reasons"].pop("irq_ipi", 0))
+    for entry in run.result["domains"]:
+        (vcpu,) = entry["vcpus"]
+        counts.append(entry["exit_reasons"].pop("irq_ipi", 0))
         vcpu["exits"] -= counts[-1]
     return counts
 
