@@ -13,21 +13,39 @@
 extern "C" {
 #endif
 
-/* Enters [first, last] behind the range `previous`, or before all where that is MXU_NONE. MXU_EEXIST if it
- * has an address of a neighbour, or if `previous` is not its neighbour; MXU_ENOMEM if no range is free. */
+/*@ // A new range would touch no other.
+    predicate mxu_has_place{L}(struct mxu_trie *t, integer first, integer last, integer previous) =
+        (previous == MXU_NONE || mxu_used(t, previous)) &&
+        (\forall integer r; mxu_used(t, r) ==> t->ranges[r].last < first || last < t->ranges[r].first); */
+
+/* All ranges become free. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    assigns trie->first, trie->free_ranges, trie->used_ranges;
+    assigns trie->ranges[0 .. trie->range_count - 1];
+    ensures list: mxu_is_list(trie);
+    ensures disjoint: mxu_disjoint(trie); */
+void mxu_list_init(struct mxu_trie *trie);
+
+/* Whether [first, last] has its place behind the range `previous`, or before all where that is MXU_NONE: no
+ * address of another range, and none of them between `previous` and it. */
+/*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
+    requires first <= last && first < UINT32_MAX && mxu_is_range_or_none(trie, previous);
+    assigns \nothing;
+    ensures place: \result ==> mxu_has_place(trie, first, last, previous); */
+bool mxu_list_has_place(const struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous);
+
+/* Enters [first, last] behind the range `previous`, or before all where that is MXU_NONE, where it has its
+ * place. The number of the new range, with words and flags 0, or MXU_NONE if no range is free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires mxu_is_list(trie) && mxu_disjoint(trie);
-    requires \valid(number) && \separated(number, trie, trie->ranges + (0 .. trie->range_count - 1));
-    requires first <= last && first < UINT32_MAX;
-    requires previous == MXU_NONE || 0 <= previous < trie->range_count;
+    requires first <= last && first < UINT32_MAX && mxu_has_place(trie, first, last, previous);
     assigns trie->first, trie->free_ranges, trie->used_ranges;
-    assigns trie->ranges[0 .. trie->range_count - 1], *number;
+    assigns trie->ranges[0 .. trie->range_count - 1];
     ensures tested: mxu_is_list(trie);
     ensures disjoint: mxu_disjoint(trie);
-    ensures new: \result == MXU_OK ==> mxu_used(trie, *number) &&
-        trie->ranges[*number].first == first && trie->ranges[*number].last == last; */
-enum mxu_status mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous,
-                                int16_t *number);
+    ensures new: \result != MXU_NONE ==> mxu_used(trie, \result) &&
+        trie->ranges[\result].first == first && trie->ranges[\result].last == last; */
+int16_t mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous);
 
 /* A range becomes free. */
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
@@ -37,8 +55,39 @@ enum mxu_status mxu_list_insert(struct mxu_trie *trie, uint32_t first, uint32_t 
     assigns trie->ranges[0 .. trie->range_count - 1];
     ensures tested: mxu_is_list(trie);
     ensures disjoint: mxu_disjoint(trie);
-    ensures gone: !mxu_used(trie, number); */
+    ensures gone: !mxu_used(trie, number);
+    ensures others: \forall integer r; 0 <= r < trie->range_count && r != number ==>
+        trie->ranges[r].first == \old(trie->ranges[r].first) &&
+        trie->ranges[r].last == \old(trie->ranges[r].last); */
 void mxu_list_remove(struct mxu_trie *trie, int16_t number);
+
+/* The addresses from `at` on, which is inside of the range and not its first, become a range of their own,
+ * with the same words, flags and allocation. The number of that one, or MXU_NONE if no range is free. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    requires mxu_is_list(trie) && mxu_disjoint(trie);
+    requires mxu_used(trie, number);
+    requires trie->ranges[number].first < at <= trie->ranges[number].last;
+    assigns trie->free_ranges, trie->used_ranges;
+    assigns trie->ranges[0 .. trie->range_count - 1];
+    ensures tested: mxu_is_list(trie);
+    ensures disjoint: mxu_disjoint(trie);
+    ensures used: mxu_used(trie, number);
+    ensures split: \result != MXU_NONE ==> trie->ranges[number].last == at - 1 &&
+        mxu_used(trie, \result) && \result != number && trie->ranges[number].next == \result &&
+        trie->ranges[\result].first == at; */
+int16_t mxu_list_split(struct mxu_trie *trie, int16_t number, uint32_t at);
+
+/* Undoes a split: the range takes the addresses of the one behind it, which begins where it ends. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
+    requires mxu_is_list(trie) && mxu_disjoint(trie);
+    requires mxu_used(trie, number) && trie->ranges[number].next != MXU_NONE;
+    requires trie->ranges[trie->ranges[number].next].first == trie->ranges[number].last + 1;
+    assigns trie->first, trie->free_ranges, trie->used_ranges;
+    assigns trie->ranges[0 .. trie->range_count - 1];
+    ensures tested: mxu_is_list(trie);
+    ensures disjoint: mxu_disjoint(trie);
+    ensures used: mxu_used(trie, number); */
+void mxu_list_join(struct mxu_trie *trie, int16_t number);
 
 #ifdef __cplusplus
 }

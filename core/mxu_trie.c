@@ -4,8 +4,28 @@
  * one is entered in the list between two neighbours that leave room for it, whatever the nodes say.
  */
 #include "core/mxu_trie.h"
-#include "core/mxu_list.h"
-#include "core/mxu_paths.h"
+#include "core/mxu_parts.h"
+
+/* Nodes [first, end) are in memory of one kind. */
+/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie) && 0 <= placement < MXU_PLACEMENTS;
+    assigns trie->nodes[0 .. trie->node_count - 1];
+    ensures list: mxu_same_list{Pre, Post}(trie);
+    ensures placed: \forall integer n; 0 <= n < trie->node_count &&
+        (first <= n < end || \old(trie->nodes[n].placement) < MXU_PLACEMENTS) ==>
+        trie->nodes[n].placement < MXU_PLACEMENTS; */
+static void place_nodes(struct mxu_trie *trie, uint32_t first, uint32_t end, enum mxu_placement placement)
+{
+    /*@ loop invariant first <= i && mxu_same_list{Pre, Here}(trie);
+        loop invariant \forall integer n; 0 <= n < trie->node_count &&
+            (first <= n < i || \at(trie->nodes[n].placement, Pre) < MXU_PLACEMENTS) ==>
+            trie->nodes[n].placement < MXU_PLACEMENTS;
+        loop assigns i, trie->nodes[0 .. trie->node_count - 1];
+        loop variant trie->node_count - i; */
+    for (uint32_t i = first; i < end && i < trie->node_count; i++) {
+        trie->nodes[i].placement = (uint8_t)placement;
+        /*@ assert same: mxu_same_list{Pre, Here}(trie); */
+    }
+}
 
 void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_count,
                    struct mxu_range *ranges, uint16_t range_count, enum mxu_placement placement)
@@ -14,25 +34,15 @@ void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_
     trie->node_count = node_count;
     trie->ranges = ranges;
     trie->range_count = range_count;
-    for (uint32_t i = 0; i < node_count; i++) {
-        nodes[i].placement = (uint8_t)placement;
-    }
-    mxu_paths_init(trie);
-    trie->first = MXU_NONE;
-    trie->used_ranges = 0;
-    trie->free_ranges = MXU_NONE;
-    for (uint32_t i = range_count; i-- > 0;) {
-        ranges[i] = (struct mxu_range){.first = UINT32_MAX, .next = trie->free_ranges, .previous = MXU_NONE};
-        trie->free_ranges = (int16_t)i;
-    }
+    mxu_list_init(trie);
+    place_nodes(trie, 0, node_count, placement);
+    mxu_renew_nodes(trie);
 }
 
 void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement)
 {
-    for (uint32_t i = first; i < (uint32_t)first + count && i < trie->node_count; i++) {
-        trie->nodes[i].placement = (uint8_t)placement;
-    }
-    mxu_paths_init(trie);
+    place_nodes(trie, first, (uint32_t)first + count, placement);
+    mxu_renew_nodes(trie);
 }
 
 /* The range that an entry has at the highest addresses. */
@@ -130,75 +140,106 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address)
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number)
 {
     int16_t previous;
-    enum mxu_status status;
+    int16_t taken;
 
     if (first > last || first % MXU_GRANULE != 0 || last % MXU_GRANULE != MXU_GRANULE - 1u) {
         return MXU_EINVAL;
     }
     previous = mxu_trie_at_or_before(trie, first);
-    status = mxu_list_insert(trie, first, last, previous, number);
-    if (status == MXU_OK && !mxu_paths_insert(trie, *number)) {
-        mxu_list_remove(trie, *number);
-        status = MXU_ENOMEM;
+    if (!mxu_list_has_place(trie, first, last, previous)) {
+        return MXU_EEXIST;
     }
-    return status;
+    taken = mxu_enter_list(trie, first, last, previous);
+    if (taken == MXU_NONE) {
+        return MXU_ENOMEM;
+    }
+    if (!mxu_enter_nodes(trie, taken)) {
+        mxu_leave_list(trie, taken);
+        return MXU_ENOMEM;
+    }
+    mxu_tell_number(trie, taken, number);
+    return MXU_OK;
 }
 
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number)
 {
-    mxu_paths_remove(trie, number);
-    mxu_list_remove(trie, number);
+    mxu_leave_nodes(trie, number);
+    mxu_leave_list(trie, number);
+}
+
+/* Both ranges, or none. */
+/*@ requires mxu_is_whole(trie) && mxu_used(trie, lower) && mxu_used(trie, upper);
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
+    ensures whole: mxu_is_whole(trie);
+    ensures list: mxu_same_list{Pre, Post}(trie); */
+static bool enter_both(struct mxu_trie *trie, int16_t lower, int16_t upper)
+{
+    if (!mxu_enter_nodes(trie, lower)) {
+        return false;
+    }
+    if (mxu_enter_nodes(trie, upper)) {
+        return true;
+    }
+    mxu_leave_nodes(trie, lower);
+    return false;
 }
 
 enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t at, int16_t *upper)
 {
-    struct mxu_range *range = &trie->ranges[number];
-    uint32_t last = range->last;
-    enum mxu_status status;
+    int16_t taken;
 
-    if (at % MXU_GRANULE != 0 || at <= range->first || at > last) {
+    if (at % MXU_GRANULE != 0 || at <= trie->ranges[number].first || at > trie->ranges[number].last) {
         return MXU_EINVAL;
     }
-    mxu_paths_remove(trie, number);
-    range->last = at - 1u;
-    status = mxu_list_insert(trie, at, last, number, upper);
-    if (status == MXU_OK) {
-        trie->ranges[*upper].word[0] = range->word[0];
-        trie->ranges[*upper].word[1] = range->word[1];
-        trie->ranges[*upper].flags = range->flags;
-        trie->ranges[*upper].allocation = range->allocation;
-        if (mxu_paths_insert(trie, number)) {
-            if (mxu_paths_insert(trie, *upper)) {
-                return MXU_OK;
-            }
-            mxu_paths_remove(trie, number);
+    mxu_leave_nodes(trie, number);
+    /*@ assert apart: mxu_number_is_apart(trie, upper); */
+    taken = mxu_split_in_list(trie, number, at);
+    /*@ assert arrays: mxu_same_arrays{Pre, Here}(trie); */
+    /*@ assert still_apart: mxu_number_is_apart(trie, upper); */
+    if (taken != MXU_NONE) {
+        if (enter_both(trie, number, taken)) {
+            /*@ assert both: mxu_used(trie, number) && mxu_used(trie, taken) && taken != number &&
+                trie->ranges[number].last == at - 1 && trie->ranges[taken].first == at; */
+            /*@ assert ever_apart: mxu_number_is_apart(trie, upper) && mxu_same_arrays{Pre, Here}(trie); */
+            mxu_tell_number(trie, taken, upper);
+            /*@ assert used: mxu_used(trie, number) && mxu_used(trie, taken); */
+            return MXU_OK;
         }
-        mxu_list_remove(trie, *upper);
-        status = MXU_ENOMEM;
+        /*@ assert none: mxu_same_arrays{Pre, Here}(trie) && mxu_used(trie, number); */
+        /*@ assert next: trie->ranges[number].next == taken && mxu_used(trie, taken) &&
+            trie->ranges[taken].first == at && trie->ranges[number].last == at - 1; */
+        mxu_join_in_list(trie, number);
     }
-    range->last = last;
-    (void)mxu_paths_insert(trie, number); /* the nodes that it had are free */
-    return status;
+    /*@ assert as_before: mxu_same_arrays{Pre, Here}(trie) && mxu_used(trie, number); */
+    (void)mxu_enter_nodes(trie, number); /* the nodes that it had are free */
+    /*@ assert whole_again: mxu_used(trie, number); */
+    return MXU_ENOMEM;
 }
 
 enum mxu_status mxu_trie_place(struct mxu_trie *trie, int16_t number, enum mxu_placement at_least)
 {
     const struct mxu_range *range = &trie->ranges[number];
 
-    return mxu_paths_place(trie, range->first, at_least) && mxu_paths_place(trie, range->last, at_least)
+    return mxu_move_nodes(trie, range->first, at_least) && mxu_move_nodes(trie, range->last, at_least)
                ? MXU_OK
                : MXU_ENOMEM;
 }
 
 /* The weakest placement on the way to an address of a range. */
+/*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
+    assigns \nothing; */
 static uint32_t weakest(const struct mxu_trie *trie, uint32_t address)
 {
     uint32_t placement = MXU_PLACE_LOCKED;
 
     /* bound: MXU_TRIE_LEVELS */
+    /*@ loop invariant mxu_is_entry(trie, entry);
+        loop assigns entry, placement; */
     for (int16_t entry = trie->root[address / MXU_ROOT_SPAN]; entry >= 0;) {
         const struct mxu_node *node = &trie->nodes[entry];
 
+        /*@ assert mxu_is_shift(node->shift); */
         placement = node->placement < placement ? node->placement : placement;
         entry = node->entry[mxu_node_index(node, address)];
     }
@@ -217,9 +258,12 @@ uint32_t mxu_trie_steps(const struct mxu_trie *trie, uint32_t address)
 {
     uint32_t steps = 0;
 
+    /*@ loop invariant mxu_is_entry(trie, entry);
+        loop assigns entry, steps; */
     for (int16_t entry = trie->root[address / MXU_ROOT_SPAN]; entry >= 0; steps++) {
         const struct mxu_node *node = &trie->nodes[entry];
 
+        /*@ assert mxu_is_shift(node->shift); */
         entry = node->entry[mxu_node_index(node, address)];
     }
     return steps;

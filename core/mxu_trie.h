@@ -166,16 +166,33 @@ struct mxu_trie {
             t->ranges[r].last < t->ranges[s].first || t->ranges[s].last < t->ranges[r].first;
     predicate mxu_is_apart{L}(struct mxu_trie *t) =
         \separated(t, t->nodes + (0 .. t->node_count - 1), t->ranges + (0 .. t->range_count - 1));
+    // What every change of a trie asks for and leaves.
+    predicate mxu_is_whole{L}(struct mxu_trie *t) =
+        \valid(t) && mxu_has_arrays(t) && mxu_is_apart(t) && mxu_nodes_in_bounds(t) && mxu_is_list(t) &&
+        mxu_disjoint(t);
+    predicate mxu_number_is_apart{L}(struct mxu_trie *t, int16_t *to) =
+        \valid(to) && \separated(to, t, t->nodes + (0 .. t->node_count - 1),
+            t->ranges + (0 .. t->range_count - 1));
     predicate mxu_is_trie{L}(struct mxu_trie *t) =
         mxu_has_arrays(t) && mxu_nodes_in_bounds(t) && mxu_narrows(t);
  */
 
 /* An empty trie over the caller's arrays, which must stay; every node is `placement`. The counts are at most
  * MXU_TRIE_MAX_NODES and MXU_TRIE_MAX_RANGES. */
+/*@ requires \valid(trie) && node_count <= MXU_TRIE_MAX_NODES && range_count <= MXU_TRIE_MAX_RANGES;
+    requires \valid(nodes + (0 .. node_count - 1)) && \valid(ranges + (0 .. range_count - 1));
+    requires \separated(trie, nodes + (0 .. node_count - 1), ranges + (0 .. range_count - 1));
+    requires 0 <= placement < MXU_PLACEMENTS;
+    assigns *trie, nodes[0 .. node_count - 1], ranges[0 .. range_count - 1];
+    ensures whole: mxu_is_whole(trie); */
 void mxu_trie_init(struct mxu_trie *trie, struct mxu_node *nodes, uint16_t node_count,
                    struct mxu_range *ranges, uint16_t range_count, enum mxu_placement placement);
 
 /* Says that nodes [first, first + count) are in memory of another kind. Only before the first insertion. */
+/*@ requires mxu_is_whole(trie) && 0 <= placement < MXU_PLACEMENTS;
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
+    ensures whole: mxu_is_whole(trie); */
 void mxu_trie_give(struct mxu_trie *trie, uint16_t first, uint16_t count, enum mxu_placement placement);
 
 /* The range that holds an address, or null. Reads the root and one entry in each of at most MXU_TRIE_LEVELS
@@ -236,46 +253,56 @@ int16_t mxu_trie_at_or_before(const struct mxu_trie *trie, uint32_t address);
 /* Inserts [first, last]. *number is the new range, with words and flags 0. MXU_EINVAL, MXU_EEXIST if it has
  * an address of another range, MXU_ENOMEM if no range is left or fewer nodes than it takes; then nothing
  * changes. Nodes are taken from the strongest placement down. */
-/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
-    requires mxu_nodes_in_bounds(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
-    requires \valid(number) && \separated(number, trie, trie->nodes + (0 .. trie->node_count - 1),
-        trie->ranges + (0 .. trie->range_count - 1));
+/*@ requires mxu_is_whole(trie) && mxu_number_is_apart(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
     assigns trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
     assigns *number;
-    ensures bounds: mxu_nodes_in_bounds(trie);
-    ensures list: mxu_is_list(trie);
-    ensures disjoint: mxu_disjoint(trie);
+    ensures whole: mxu_is_whole(trie);
     ensures new: \result == MXU_OK ==> mxu_used(trie, *number) &&
         trie->ranges[*number].first == first && trie->ranges[*number].last == last; */
 enum mxu_status mxu_trie_insert(struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t *number);
 
 /* Removes a range; nodes that are not needed any more become free. */
-/*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
-    requires mxu_nodes_in_bounds(trie) && mxu_is_list(trie) && mxu_disjoint(trie);
-    requires mxu_used(trie, number);
+/*@ requires mxu_is_whole(trie) && mxu_used(trie, number);
     assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
         trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
     assigns trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
-    ensures bounds: mxu_nodes_in_bounds(trie);
-    ensures list: mxu_is_list(trie);
-    ensures disjoint: mxu_disjoint(trie);
+    ensures whole: mxu_is_whole(trie);
     ensures gone: !mxu_used(trie, number); */
 void mxu_trie_remove(struct mxu_trie *trie, int16_t number);
 
 /* Makes two ranges of one, before `at`, a multiple of MXU_GRANULE inside of it. The upper one is *upper, with
- * the same words, flags and allocation. MXU_EINVAL, MXU_ENOMEM. */
+ * the same words, flags and allocation. MXU_EINVAL, MXU_ENOMEM; then all ranges are as they were, and the
+ * nodes on the way to them may be other ones. */
+/*@ requires mxu_is_whole(trie) && mxu_used(trie, number) && mxu_number_is_apart(trie, upper);
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->first, trie->free_ranges, trie->used_ranges;
+    assigns trie->nodes[0 .. trie->node_count - 1], trie->ranges[0 .. trie->range_count - 1];
+    assigns *upper;
+    ensures whole: mxu_is_whole(trie);
+    ensures used: mxu_used(trie, number);
+    ensures split: \result == MXU_OK ==> trie->ranges[number].last == at - 1 && mxu_used(trie, *upper) &&
+        *upper != number && trie->ranges[*upper].first == at; */
 enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t at, int16_t *upper);
 
 /* Moves each node on the paths to a range to memory that is `at_least` as strong. MXU_ENOMEM if too few such
  * nodes are free; then some may have moved. */
+/*@ requires mxu_is_whole(trie) && 0 <= number < trie->range_count && 0 <= at_least < MXU_PLACEMENTS;
+    assigns trie->root[0 .. MXU_ROOT_ENTRIES - 1], trie->free_nodes[0 .. MXU_PLACEMENTS - 1],
+        trie->used_nodes, trie->nodes[0 .. trie->node_count - 1];
+    ensures whole: mxu_is_whole(trie); */
 enum mxu_status mxu_trie_place(struct mxu_trie *trie, int16_t number, enum mxu_placement at_least);
 
 /* The weakest placement of the nodes on the paths to a range; MXU_PLACE_LOCKED if there are none. */
+/*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
+    requires 0 <= number < trie->range_count;
+    assigns \nothing; */
 enum mxu_placement mxu_trie_placement(const struct mxu_trie *trie, int16_t number);
 
 /* Nodes that a look-up of the address reads. */
+/*@ requires \valid_read(trie) && mxu_has_arrays(trie) && mxu_nodes_in_bounds(trie);
+    assigns \nothing; */
 uint32_t mxu_trie_steps(const struct mxu_trie *trie, uint32_t address);
 
 #ifdef __cplusplus
