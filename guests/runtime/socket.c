@@ -12,6 +12,7 @@
 #include "guests/runtime/board.h"
 #include "guests/runtime/gic.h"
 #include "guests/runtime/string.h"
+#include "guests/runtime/timer.h"
 
 // A program may be built with more (guests/CMakeLists.txt).
 #ifndef SOCKET_CONNECTIONS
@@ -32,6 +33,7 @@ enum {
     window_bytes = 4 * window_step_bytes,
     first_port = 1024,
     spi_first_intid = 32,
+    connect_timeout_s = 2, // Linux's own (VSOCK_DEFAULT_CONNECT_TIMEOUT)
 };
 
 enum registers {
@@ -525,11 +527,15 @@ bool socket_has_ended(const struct socket *socket)
 struct socket *socket_connect(uint64_t cid, uint32_t port)
 {
     struct socket *socket = socket_ask(cid, port);
+    uint64_t deadline = timer_now() + connect_timeout_s * timer_frequency();
 
     if (socket == NULL)
         return NULL;
-    while (socket->state == socket_connecting)
+    while (socket->state == socket_connecting && timer_now() < deadline) {
+        timer_set(deadline);
         wait();
+    }
+    timer_stop();
     if (socket->state == socket_open)
         return socket;
     socket->state = socket_free;

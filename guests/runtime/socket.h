@@ -20,7 +20,8 @@ bool socket_init(void);
 // The driver's part of an interrupt; nothing, if it is another one's.
 void socket_interrupt(uint32_t intid);
 
-// A connection to a port of another domain. NULL: refused.
+// A connection to a port of another domain. NULL: refused, or not answered within two seconds: a driver that
+// is just starting may lose a packet. The timer's interrupt is enabled, and program_interrupt() stops it.
 struct socket *socket_connect(uint64_t cid, uint32_t port);
 
 // The next connection of another domain to an own port.

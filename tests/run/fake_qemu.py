@@ -4,7 +4,8 @@
 
 The scenario is the JSON file given as `-kernel`: a list of steps [action, argument]. Memory is zeros but for
 the "memory" of the scenario (address -> hex bytes). With a "clock" (text), EL2 answers with it when it is
-asked for the time; so many questions before are lost ("unheard").
+asked for the time; so many questions before are lost ("unheard"). "qom" has the children of objects. What it
+is told on the channel `lines` it writes into "told".
 """
 
 import json
@@ -13,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -63,7 +65,19 @@ def answer(command):
     if name == "pmemsave":
         with Path(given["filename"]).open("wb") as out:
             out.write(memory(given["val"], given["size"]))
+    if name == "qom-list":
+        return scenario.get("qom", {}).get(given["path"], [])
+    if name == "qom-get":
+        return 192
     return {}
+
+
+def take_lines(lines, told):
+    with Path(told).open("w") as out:
+        while order := lines.recv(1000):
+            out.write(order.decode())
+            out.flush()
+            lines.sendall(b"OK\n")
 
 
 def tell_time():
@@ -112,6 +126,8 @@ def serve(timeout):
                 sys.exit(0)
 
 
+if "told" in scenario:
+    threading.Thread(target=take_lines, args=(channel("lines"), scenario["told"]), daemon=True).start()
 running = False
 version = {"qemu": {"major": 10, "minor": 0, "micro": 2}, "package": ""}
 send({"QMP": {"version": version, "capabilities": []}})

@@ -40,9 +40,11 @@ def machine(directory: Path, steps: list[object], **more: object) -> Machine:
     return Machine(FAKE, "virt", "cortex-a53", 4, 1 << 30, scenario)
 
 
-def run(directory: Path, steps: list[object], timeout_s: float | None = 20, **more: object) -> Outcome:
+def run(
+    directory: Path, steps: list[object], timeout_s: float | None = 20, gicv2: bool = False, **more: object
+) -> Outcome:
     plan = Plan(
-        machine=machine(directory, steps, **more),
+        machine=replace(machine(directory, steps, **more), gicv2=gicv2),
         directory=directory,
         domain_names=("control", "linux", "hog"),
         frames=(0x4000_0000, 0x4000_2000, 0x4100_0000),
@@ -112,6 +114,24 @@ def test_emulator_that_dies_is_an_outcome(tmp_path: Path, step: list[object], wo
     outcome = run(tmp_path, [["print", READY], ["wait", 0.1], step])
     assert outcome.how == "died" and words in outcome.detail
     assert outcome.console is not None and outcome.console.domains["control"].ready_ns is not None
+
+
+def test_a_gicv2_is_made_to_look_at_its_inputs(tmp_path: Path) -> None:
+    """The last shared interrupt of 192: the input behind 32 private ones, counted from 0."""
+    board = {"/machine": [{"name": "peripheral", "type": "container"}, {"name": "soc", "type": "child<x>"}]}
+    board["/machine/soc"] = [{"name": "cpu", "type": "child<y>"}, {"name": "gic", "type": "child<arm_gic>"}]
+    told = tmp_path / "told"
+    steps = [["print", READY], ["wait", 0.5], ["shutdown", 0]]
+    outcome = run(tmp_path, steps, gicv2=True, qom=board, told=str(told))
+    assert outcome.how == "shutdown"
+    orders = told.read_text().splitlines()
+    order = "set_irq_in /machine/soc/gic unnamed-gpio-in 159"
+    assert len(orders) >= 2 and set(orders[::2]) == {f"{order} 1"} and set(orders[1::2]) == {f"{order} 0"}
+
+
+def test_a_board_without_the_gicv2_that_it_should_have_is_said(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [["print", READY]], gicv2=True, told=str(tmp_path / "told"))
+    assert outcome.how == "failed" and "no GICv2" in outcome.detail
 
 
 def test_hang_is_ended_by_the_watchdog_and_memory_is_still_read(tmp_path: Path) -> None:

@@ -38,6 +38,21 @@ def test_bare_metal_domains_run_with_their_timers_and_cores(platform: str, tmp_p
     assert run.result["witnesses"]["tables"]["device_frames_checked"] >= 3 * 2, "GICV, two pages a domain"
 
 
+@pytest.mark.parametrize("platform", ["qemu-virt", "qemu-virt-gicv2", "zcu102"])
+def test_a_timer_that_expires_before_its_interrupt_has_ended_interrupts_again(
+    platform: str, tmp_path: Path
+) -> None:
+    """On a machine that does nothing else. QEMU's GICv2 forgets such a timer, and is made to look again
+    (run/nudge.py)."""
+    system = write_system(
+        tmp_path, domain("again", "again", 1), platform=platform, expect={"again": "stopped"}
+    )
+    run = boot(system, tmp_path / "run", timeout_s=60)
+    assert run.result["verdict"] == "ok", run.result["reasons"]
+    assert run.result["hypervisor"]["exit_reasons"]["irq_timer"] >= 10
+    assert any(line.startswith("report ") for line in run.lines("again"))
+
+
 def test_the_zcu102_example_keeps_every_promise_with_both_witnesses(tmp_path: Path) -> None:
     run = command(EXAMPLES / "zcu102.yaml", tmp_path / "run", "--for", "2s", "--observe")
     assert run.exit_code == 0, run.result["reasons"]

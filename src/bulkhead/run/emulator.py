@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One emulator process: its command line, its two channels (serial line and QMP) and its end.
+"""One emulator process: its command line, its channels (serial line, QMP, on demand qtest) and its end.
 
 Used by the session as an asynchronous context. Whatever happens inside, no process is left: the channels
 are inherited descriptors without names in the file system, and the kernel ends the emulator with its parent.
@@ -23,6 +23,13 @@ ANSWER_TIMEOUT_S = 60.0  # of one QMP command; the emulator can be slow under a 
 _CONNECT_TIMEOUT_S = 60.0
 _QUIT_TIMEOUT_S = 120.0  # the observer writes its results at the emulator's exit
 
+# What the emulator does with a channel.
+_USES = {
+    "serial": ("-serial", "chardev:serial"),
+    "control": ("-mon", "chardev=control,mode=control"),
+    "lines": ("-qtest", "chardev:lines", "-qtest-log", "none"),
+}
+
 
 class EmulatorError(Exception):
     """The emulator did not start, died, or does not answer; the message is for the user."""
@@ -43,6 +50,7 @@ class Machine:
     seed: int = 0
     start: tuple[str, ...] = ()  # arguments that replace `-kernel`: another way to come to the package
     answers: tuple[Answer, ...] = ()  # to type on the serial line, for a loader that must be told
+    gicv2: bool = False  # its interrupt controller: nudge.py
 
     def arguments(self) -> list[str]:
         """The command line without the channels: what a user can repeat."""
@@ -72,6 +80,8 @@ class Emulator:
     qmp: QMPClient
     shutdown: EventListener
     log: Path
+    # Inputs of devices can be set by it, in QEMU's qtest protocol; None if it was not asked for.
+    lines: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def command(self, name: str, arguments: dict[str, object] | None = None) -> object:
         """One QMP command; anything but its result is an EmulatorError."""
@@ -127,46 +137,51 @@ def _last_words(log: Path) -> str:
 
 
 @contextlib.asynccontextmanager
-async def start(arguments: list[str], log: Path) -> AsyncIterator[Emulator]:
-    """Start it with its processors halted (`cont` lets them go), connected to both channels."""
-    serial, serial_far = socket.socketpair()
-    control, control_far = socket.socketpair()
-    far = (serial_far.fileno(), control_far.fileno())
-    command = [
-        *arguments,
-        *("-S", "-chardev", f"socket,id=serial,fd={far[0]}", "-serial", "chardev:serial"),
-        *("-chardev", f"socket,id=control,fd={far[1]}", "-mon", "chardev=control,mode=control"),
-    ]
+async def start(arguments: list[str], log: Path, lines: bool = False) -> AsyncIterator[Emulator]:
+    """Start it with its processors halted (`cont` lets them go), connected to its channels.
+
+    `lines`: the caller sets inputs of devices.
+    """
+    channels = ["serial", "control", *(["lines"] if lines else [])]
+    ends = [socket.socketpair() for _ in channels]
+    far = tuple(end.fileno() for _, end in ends)
+    command = [*arguments, "-S"]
+    for name, number in zip(channels, far, strict=True):
+        command += ["-chardev", f"socket,id={name},fd={number}", *_USES[name]]
     try:
         process = await _spawn(command, far, log)
     except BaseException:
-        serial.close()
-        control.close()
+        for near, _ in ends:
+            near.close()
         raise
     finally:
-        serial_far.close()
-        control_far.close()
+        for _, end in ends:
+            end.close()
+    writers: list[asyncio.StreamWriter] = []
     try:
-        reader, writer = await asyncio.open_connection(sock=serial)
+        serial, control, *more = (near for near, _ in ends)
+        streams = [await asyncio.open_connection(sock=near) for near in (serial, *more)]
+        writers += [writer for _, writer in streams]
         qmp = QMPClient("bulkhead")
         shutdown = EventListener(("SHUTDOWN", "GUEST_PANICKED", "RESET"))
         qmp.register_listener(shutdown)
         await _connect(qmp, control, process, log)
-        yield Emulator(process, reader, writer, qmp, shutdown, log)
+        yield Emulator(process, *streams[0], qmp, shutdown, log, streams[1] if lines else None)
     finally:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
         await process.wait()
-        with contextlib.suppress(Exception):
-            writer.close()
+        for writer in writers:
+            with contextlib.suppress(Exception):
+                writer.close()
         with contextlib.suppress(Exception):
             await asyncio.wait_for(qmp.disconnect(), 5)
-        serial.close()
-        control.close()
+        for near, _ in ends:
+            near.close()
 
 
-async def _spawn(command: list[str], far: tuple[int, int], log: Path) -> asyncio.subprocess.Process:
+async def _spawn(command: list[str], far: tuple[int, ...], log: Path) -> asyncio.subprocess.Process:
     with log.open("wb") as stderr:
         try:
             return await asyncio.create_subprocess_exec(

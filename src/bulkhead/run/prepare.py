@@ -44,6 +44,7 @@ def make_target(
     """For the emulator. `plugin` is the observer, None if the run is not observed. Raises NotBootable."""
     plan = build.plan
     emulator = plan.platform.emulator
+    gic = plan.platform.interrupt_controller
     assert emulator is not None, "the command refuses platforms that the emulator does not have"
     result = directory / _OBSERVER_RESULT if plugin else None
     # A comma separates arguments of the plugin; in a value it is doubled.
@@ -63,6 +64,7 @@ def make_target(
         seed=options.seed & 0xFFFF_FFFF,
         start=boot.arguments,
         answers=boot.answers,
+        gicv2=gic is not None and gic.type == "gicv2",
     )
     return replace(
         _target(loaded, build, options, directory, booted), machine=machine, observer_result=result

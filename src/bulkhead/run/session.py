@@ -24,6 +24,7 @@ from bulkhead.run.boot import Typist
 from bulkhead.run.console import ConsoleParser, Line
 from bulkhead.run.emulator import Emulator, EmulatorError, how_it_ended
 from bulkhead.run.keys import ASK_TIME, KeyFilter, raw_mode
+from bulkhead.run.nudge import nudge
 
 _DRAIN_QUIET_S = 0.2  # the serial line is empty when nothing comes for so long after the shutdown
 _DRAIN_LIMIT_S = 5.0
@@ -93,7 +94,8 @@ class _Session:
         loop = asyncio.get_running_loop()
         self._stop = loop.create_future()
         try:
-            async with emu.start(list(outcome.command), self._plan.directory / "emulator.log") as emulator:
+            log = self._plan.directory / "emulator.log"
+            async with emu.start(list(outcome.command), log, lines=self._needs_nudges()) as emulator:
                 with self._signals_to(emulator):
                     await self._drive(emulator, outcome)
         except EmulatorError as error:
@@ -109,6 +111,8 @@ class _Session:
             ended = asyncio.Event()
             looking = asyncio.ensure_future(self._look(emulator, ended))
             side = [asyncio.ensure_future(self._tick()), looking]
+            if self._needs_nudges():
+                side.append(asyncio.ensure_future(self._nudge(emulator)))
             try:
                 with self._keyboard(emulator):
                     await emulator.command("cont")
@@ -132,6 +136,9 @@ class _Session:
                 for task in (pump, *side):
                     task.cancel()
                 await asyncio.gather(pump, *side, return_exceptions=True)
+
+    def _needs_nudges(self) -> bool:
+        return self._plan.machine.gicv2 and not self._plan.machine.icount
 
     async def _ask_time(self, emulator: Emulator, pump: asyncio.Future[None]) -> int | None:
         """Guest time now, by the hypervisor's own clock; None if it does not answer."""
@@ -226,6 +233,13 @@ class _Session:
                         await ended.wait()
                         return
                 pause_s = await self._plan.look(emulator)
+
+    async def _nudge(self, emulator: Emulator) -> None:
+        try:
+            await nudge(emulator)
+        except EmulatorError as error:
+            if emulator.process.returncode is None:  # else whoever waits for the process says why
+                self._end("failed", str(error))
 
     def _end(self, how: str, detail: str) -> None:
         if self._stop is not None and not self._stop.done():

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the emulated GICv2 look at its inputs now and then, so that no timer interrupt is lost.
+
+QEMU 10.0.2 forgets one case (hw/intc/arm_gic.c, gic_complete_irq()): when a guest's end of interrupt
+deactivates a physical interrupt by a list register, it does not look whether that input is still, or again,
+asserted. A timer that expired before the guest had ended its last interrupt then stays unseen until any
+other input of the GIC changes. Where all other cores are silent, that is never, and the guest sleeps forever.
+Hardware looks at its inputs at all times. Each change of an input makes QEMU look at all of them, also of one
+that nobody has enabled: the last shared interrupt, which no device of these machines drives.
+
+Only for runs whose time is the host's: a run with counted instructions must not depend on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from bulkhead.run.emulator import Emulator, EmulatorError
+
+PAUSE_S = 0.1  # how long a timer interrupt may be late
+_PLACES = ("soc", "unattached")  # of the machine, where QEMU's boards keep their devices
+_TYPE = "child<arm_gic>"
+_PRIVATE = 32  # interrupts before the first shared one; inputs are numbered from that on
+
+
+async def nudge(emulator: Emulator) -> None:
+    """Until it is cancelled. `emulator` was started with `lines`. Raises EmulatorError."""
+    assert emulator.lines is not None
+    answers, orders = emulator.lines
+    path = await _path_of_gic(emulator)
+    count = await emulator.command("qom-get", {"path": path, "property": "num-irq"})
+    assert isinstance(count, int)
+    order = f"set_irq_in {path} unnamed-gpio-in {count - _PRIVATE - 1}"
+    with contextlib.suppress(OSError):  # the emulator has ended
+        while True:
+            await asyncio.sleep(PAUSE_S)
+            for level in (1, 0):
+                orders.write(f"{order} {level}\n".encode())
+                if not await answers.readline():
+                    return
+
+
+async def _path_of_gic(emulator: Emulator) -> str:
+    for place in await _children(emulator, "/machine"):
+        if place["name"] in _PLACES:
+            for child in await _children(emulator, f"/machine/{place['name']}"):
+                if child["type"] == _TYPE:
+                    return f"/machine/{place['name']}/{child['name']}"
+    raise EmulatorError("the emulator has no GICv2 where its boards keep their devices")
+
+
+async def _children(emulator: Emulator, path: str) -> list[dict[str, str]]:
+    children = await emulator.command("qom-list", {"path": path})
+    assert isinstance(children, list)
+    return children
