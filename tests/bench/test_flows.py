@@ -10,8 +10,9 @@ import sys
 
 import pytest
 
-from bulkhead.bench.flows import beyond
+from bulkhead.bench.flows import beyond, load
 from bulkhead.config.flow_costs import LOCKED
+from bulkhead.run.target import MACHINE
 
 from ..platforms import platform
 
@@ -29,3 +30,11 @@ def test_f5_a_fresh_measurement_is_within_the_file(board: str) -> None:
     assert all(part["count"] > 50 for part in result["flow_costs"].values())
     names = {*result["published"], "wake_by_interrupt"} - set(LOCKED)
     assert set(result["flow_costs"]) == names | ({"between_copies"} if board == "zcu102" else set())
+
+
+@pytest.mark.parametrize("board", ["zcu102", "qemu-virt", "mpam4"])
+def test_f5_copies_are_known_up_to_the_rate_that_is_measured(board: str) -> None:
+    flows, _ = load([f"platform={board}"], MACHINE)
+    assert flows.system is not None and flows.system.broker is not None
+    kept = platform(board).flow_costs
+    assert kept is not None and kept.copied_rate == flows.system.broker.rate

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,28 @@ def test_a_broker_that_interrupts_wake_needs_more_and_says_where_that_is_not_kno
     published = ("--set", "platform=zcu102-published", "--set", "regulation.overcommit=true")
     assert "interrupt" in run("flows", "check", EXAMPLE, *published, *waiting[1])[1]
     assert "interrupt" not in run("flows", "check", EXAMPLE, *published, *waiting[0])[1]
+
+
+@pytest.mark.req("F5")
+@pytest.mark.parametrize("keys", [{"engine": "cpu-copy"}, {"engine": "zdma", "copy_up_to": "1 KiB"}])
+def test_a_core_copies_no_faster_than_was_measured(keys: dict[str, str]) -> None:
+    given = {"platform": "zcu102", "regulation.overcommit": "true"} | {
+        f"broker.{key}": value for key, value in keys.items()
+    }
+
+    def check(rate: str) -> tuple[int, dict[str, Any]]:
+        settings = [f"{key}={value}" for key, value in (given | {"broker.rate": rate}).items()]
+        return run_json("flows", "check", EXAMPLE, *(word for one in settings for word in ("--set", one)))
+
+    assert check("500 MB/s")[0] == 0
+    code, refused = check("501 MB/s")
+    assert code == 1 and "up to 500000000 B/s" in refused["reasons"][0]
+
+
+@pytest.mark.req("F5")
+def test_the_engine_copies_as_fast_as_its_regulator_lets_it() -> None:
+    settings = ("platform=zcu102", "regulation.overcommit=true", "broker.engine=zdma", "broker.rate=600 MB/s")
+    assert run("flows", "check", EXAMPLE, *(word for one in settings for word in ("--set", one)))[0] == 0
 
 
 def test_a_resolved_plan_has_the_rate_and_plans_to_the_same(tmp_path: Path) -> None:

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bulkhead.config.flow_costs import LOCKED, OF_BROKERS, CostPart, FlowCosts
+from bulkhead.config.flow_costs import LOCKED, CostPart, FlowCosts, part_names
 from bulkhead.config.load import Loaded, load_platform, load_system
 from bulkhead.config.locate import platform_path
-from bulkhead.config.timing import MARKS
 from bulkhead.env.paths import build_dir, examples_dir
 from bulkhead.env.progress import progress
 from bulkhead.planning.broker import engine_on
@@ -218,12 +217,12 @@ def measured(flows: Json, calls: Json, on: str) -> Measured:
     )
     call: Part = {key: int(report[key]) for key in ("count", *STATISTICS)}  # in ticks
     found: dict[str, Part] = {"hypervisor_call": call}
-    for name in FlowCosts.model_fields:
+    for name in part_names():
         if name == "dma_interrupt":
             found[name] = _engine(_of(seen, "engine"), call)
         elif name == "notify":
             found[name] = _in_unit(_of(sleeper, name), per_ns)
-        elif name not in (*MARKS, *LOCKED, *OF_BROKERS, "hypervisor_call"):
+        elif name not in (*LOCKED, "hypervisor_call"):
             found[name] = _of(seen, name)
     return Measured(found, "ns" if on == MACHINE else "instructions")
 

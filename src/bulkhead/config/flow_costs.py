@@ -80,6 +80,8 @@ class FlowCosts(Sourced):
     wake_by_interrupt: CostPart | None = None  # the same of one that waits for an interrupt, not for an event
     # What is between two transfers of a core that copies, which calls nobody for one. None: `dma_interrupt`.
     between_copies: CostPart | None = None
+    # The highest rate at which copies of a core were measured; beyond it one may take longer. None: any rate.
+    copied_rate: BytesPerS | None = None
     _path: FlowPath = PrivateAttr("published")  # `flow_model` of the platform's file
     _copied_bytes: int = PrivateAttr(0)  # `copied_bytes`
 
@@ -111,7 +113,7 @@ class FlowCosts(Sourced):
 
     def parts(self) -> dict[str, CostPart]:
         """Those that there are."""
-        named = {name: getattr(self, name) for name in (*_part_names(), *OF_BROKERS)}
+        named = {name: getattr(self, name) for name in (*part_names(), *OF_BROKERS)}
         return {name: part for name, part in named.items() if part is not None}
 
     def of_broker(self, *, by_event: bool, copies: bool, copied_bytes: int = 0) -> FlowCosts:
@@ -132,7 +134,7 @@ class FlowCosts(Sourced):
         """What core/'s analysis takes, by its names (struct flow_costs). A smallest one that is not known
         is 0, which is on the safe side."""
         parts = self.parts()
-        found = {f"{name}_max": parts[name].max if name in parts else 0 for name in _part_names()}
+        found = {f"{name}_max": parts[name].max if name in parts else 0 for name in part_names()}
         for name in _VARYING:
             found[f"{name}_min"] = getattr(self, name).min or 0
         found |= {"copy_max": self._copy_max(), "copied_bytes": self.copied_bytes}
@@ -160,14 +162,15 @@ _COPIED = ("copy_max", "copied_bytes")  # of a core that copies beside an engine
 _VARYING = ("hypervisor_call", "transport")  # parts whose smallest matters
 
 
-def _part_names() -> tuple[str, ...]:
-    others = (*MARKS, *OF_BROKERS)
+def part_names() -> tuple[str, ...]:
+    """Of all brokers' parts, in the file's order."""
+    others = (*MARKS, *OF_BROKERS, "copied_rate")
     return tuple(name for name in FlowCosts.model_fields if name not in others)
 
 
 def no_costs() -> dict[str, int]:
     """As `analyzed` has them, of a platform that says nothing."""
-    largest = [f"{name}_max" for name in _part_names()]
+    largest = [f"{name}_max" for name in part_names()]
     return dict.fromkeys([*largest, *(f"{name}_min" for name in _VARYING), *_COPIED, "model"], 0)
 
 

@@ -146,6 +146,9 @@ class _Planner:
         rate = self._rate()
         if rate is None:
             return None, [self._impossible()]
+        too_fast = list(self._beyond_copies(rate))
+        if too_fast:
+            return None, too_fast
         checked = analysis.check(self.model, rate, self.made)
         if not checked.schedulable:
             return None, [self._late(checked)]
@@ -182,6 +185,17 @@ class _Planner:
             why = "the smallest bandwidth with which every packet is notified in time"
             self.choices.append(Choice("broker.rate", f"{found} B/s", why))
         return found
+
+    def _beyond_copies(self, rate: int) -> Iterator[Finding]:
+        """Of a core that copies payload, faster than its costs are known for."""
+        most = self.model.costs.copied_rate
+        copies = self.broker.engine == "cpu-copy" or self.broker.copy_up_to is not None
+        if not copies or most is None or rate <= most:
+            return
+        asked = "is" if self.broker.rate is not None else "must be"
+        known = f"what a core's copies cost on '{self.platform.name}' is known up to {most} B/s"
+        cause = f"{asked} {rate} B/s, and {known}"
+        yield Finding(("broker", "rate"), "out-of-range", cause, f"up to {most} B/s, or `engine: zdma` alone")
 
     def _register(self, rate: int) -> EngineRegister | None:
         """The smallest value that is enough."""
