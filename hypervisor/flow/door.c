@@ -165,12 +165,23 @@ void door_heard(void)
     }
 }
 
+static bool rings_for_sent(const struct door_device *device)
+{
+    return (__atomic_load_n(&device->bells, __ATOMIC_ACQUIRE) & 1u << VSOCK_QUEUE_TX) != 0;
+}
+
+uint64_t door_unheard_since(const struct broker_door *door, uint32_t device)
+{
+    const struct door_device *from = &door->devices[device];
+
+    return rings_for_sent(from) ? __atomic_load_n(&from->notified_at, __ATOMIC_RELAXED) : 0;
+}
+
 void door_ring(struct broker_door *door, uint32_t device, uint32_t bells)
 {
     struct door_device *to = &door->devices[device];
-    const uint32_t sent = 1u << VSOCK_QUEUE_TX;
 
-    if ((bells & sent) != 0 && (__atomic_load_n(&to->bells, __ATOMIC_ACQUIRE) & sent) == 0) {
+    if ((bells & 1u << VSOCK_QUEUE_TX) != 0 && !rings_for_sent(to)) {
         __atomic_store_n(&to->notified_at, clock_now(), __ATOMIC_RELAXED);
     }
     __atomic_fetch_or(&to->bells, bells, __ATOMIC_RELEASE);

@@ -418,6 +418,26 @@ void flow_broker_stop(void)
     }
 }
 
+/* 0: nothing has been since then. */
+static uint64_t ticks_since(uint64_t since)
+{
+    uint64_t ended_at = system_status()->ended_at;
+
+    return since != 0 && since < ended_at ? ended_at - since : 0;
+}
+
+void flows_ended(void)
+{
+    const struct broker_door *door = door_here();
+
+    system_status()->transfer_ticks = ticks_since(flow_engine_runs_since());
+    for (uint32_t i = 0; door != NULL && i < domain_count(); i++) {
+        uint64_t ticks = ticks_since(door_unheard_since(door, i));
+
+        system_status()->domains[i].unheard_ticks = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+    }
+}
+
 static void keep(const struct broker_reply *reply)
 {
     spin_lock(&broker.lock);

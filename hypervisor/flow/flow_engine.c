@@ -4,12 +4,14 @@
  */
 #include "flow/flow_engine.h"
 #include "flow/zdma.h"
+#include "vm/clock.h"
 #include "vm/system.h"
 #include <arch/gic.h>
 #include <stdatomic.h>
 
 static struct {
     _Atomic uint32_t state; /* enum flow_engine_state */
+    _Atomic uint64_t since; /* ticks: the start of the last transfer */
     bool routed;            /* its interrupt has a core */
 } engine;
 
@@ -49,6 +51,7 @@ void flow_engine_start(const struct cpu *cpu, const struct engine_transfer *tran
         engine.routed = true;
         gic_enable(broker_of_manifest()->engine_irq, cpu->mpidr);
     }
+    atomic_store(&engine.since, clock_now());
     atomic_store(&engine.state, (uint32_t)FLOW_ENGINE_RUNS);
     zdma_start(channel(), paddr(transfer->from), paddr(transfer->to), transfer->bytes);
 }
@@ -77,6 +80,11 @@ void flow_engine_forget(void)
 bool flow_engine_runs(void)
 {
     return atomic_load(&engine.state) == FLOW_ENGINE_RUNS;
+}
+
+uint64_t flow_engine_runs_since(void)
+{
+    return flow_engine_runs() ? atomic_load(&engine.since) : 0;
 }
 
 bool flow_engine_has(uint32_t intid)

@@ -47,6 +47,9 @@ void flow_engine_forget(void);
 /* As it was last seen. Any core; sequentially consistent with the other calls. */
 bool flow_engine_runs(void);
 
+/* Ticks: the start of the transfer that runs; 0: none does. */
+uint64_t flow_engine_runs_since(void);
+
 /* Whether this is its interrupt. */
 bool flow_engine_has(uint32_t intid);
 

@@ -55,6 +55,10 @@ void flows_vcpu_off(const struct vcpu *vcpu);
  * or waits for that. */
 bool flows_touch(const struct domain *domain);
 
+/* What the broker and its engine owe when the machine ends, for the statistics page: packets that are late by
+ * then, and that nobody has counted. On the core that ends the machine, after system_ended(). */
+void flows_ended(void);
+
 /* Its device out of reset, for a domain that starts again. While nothing touches its memory. */
 void flows_domain_reset(struct domain *domain);
 

@@ -6,6 +6,7 @@
  */
 #include "run/system_end.h"
 #include "console/console.h"
+#include "flow/flows.h"
 #include "mpam/mpam_components.h"
 #include "run/loader.h"
 #include "vm/cpu.h"
@@ -39,6 +40,7 @@ void system_finish_if_ending(void)
         return;
     }
     system_ended();
+    flows_ended();
     end_other_cores();
     mpam_components_end();
     console_flush();

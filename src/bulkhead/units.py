@@ -60,3 +60,8 @@ def _percent(millionths: int) -> str:
     """Of a percent."""
     whole, rest = divmod(millionths, 10**6)
     return f"{whole}.{rest:06d}".rstrip("0").rstrip(".") + " %"
+
+
+def time_text(ns: float) -> str:
+    """`1500` as `1.5 us`, for people."""
+    return f"{ns / 1000:,.1f} us" if ns < 10**6 else f"{ns / 10**6:,.4g} ms"

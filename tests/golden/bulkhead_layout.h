@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xB74A685Eu
+#define BH_LAYOUT_HASH 0x4DF2145Du
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -754,7 +754,7 @@ struct status_domain {
     uint64_t fault_syndrome; /* ESR_EL2 */
     uint64_t fault_address; /* guest-physical, where there is one */
     uint32_t restarts;
-    uint32_t reserved;
+    uint32_t unheard_ticks; /* at the machine's end: since the first notification of its socket that the broker had not heard; 2^32 - 1: or more */
 };
 
 struct status_regulation {
@@ -807,6 +807,7 @@ struct status_system {
     uint64_t pool_frames;
     uint64_t pool_used;
     uint64_t failed_transfers; /* of the broker's engine */
+    uint64_t transfer_ticks; /* at the machine's end: since the start of its transfer that was under way */
     struct status_regulation regulation;
     uint64_t mpam_frame; /* of the pool: its status_mpam; 0: the manifest has no components */
     struct status_domain domains[8];
@@ -1305,7 +1306,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_pc) == 40u, "status_domain
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_syndrome) == 48u, "status_domain.fault_syndrome");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, fault_address) == 56u, "status_domain.fault_address");
 BH_LAYOUT_ASSERT(offsetof(struct status_domain, restarts) == 64u, "status_domain.restarts");
-BH_LAYOUT_ASSERT(offsetof(struct status_domain, reserved) == 68u, "status_domain.reserved");
+BH_LAYOUT_ASSERT(offsetof(struct status_domain, unheard_ticks) == 68u, "status_domain.unheard_ticks");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_regulation) == 88u, "size of status_regulation");
 BH_LAYOUT_ASSERT(offsetof(struct status_regulation, samples) == 0u, "status_regulation.samples");
@@ -1339,7 +1340,7 @@ BH_LAYOUT_ASSERT(offsetof(struct status_flow, latency_min_ticks) == 84u, "status
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, period_ns) == 88u, "status_flow.period_ns");
 BH_LAYOUT_ASSERT(offsetof(struct status_flow, deadline_ns) == 96u, "status_flow.deadline_ns");
 
-BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4088u, "size of status_system");
+BH_LAYOUT_ASSERT(sizeof(struct status_system) == 4096u, "size of status_system");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, magic) == 0u, "status_system.magic");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, version) == 4u, "status_system.version");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, phase) == 8u, "status_system.phase");
@@ -1355,10 +1356,11 @@ BH_LAYOUT_ASSERT(offsetof(struct status_system, ttbr0_el2) == 56u, "status_syste
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_frames) == 64u, "status_system.pool_frames");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, pool_used) == 72u, "status_system.pool_used");
 BH_LAYOUT_ASSERT(offsetof(struct status_system, failed_transfers) == 80u, "status_system.failed_transfers");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 88u, "status_system.regulation");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, mpam_frame) == 176u, "status_system.mpam_frame");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 184u, "status_system.domains");
-BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 760u, "status_system.flows");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, transfer_ticks) == 88u, "status_system.transfer_ticks");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, regulation) == 96u, "status_system.regulation");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, mpam_frame) == 184u, "status_system.mpam_frame");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, domains) == 192u, "status_system.domains");
+BH_LAYOUT_ASSERT(offsetof(struct status_system, flows) == 768u, "status_system.flows");
 
 BH_LAYOUT_ASSERT(sizeof(struct status_budget) == 176u, "size of status_budget");
 BH_LAYOUT_ASSERT(offsetof(struct status_budget, events) == 0u, "status_budget.events");

@@ -11,7 +11,9 @@ import pytest
 
 from bulkhead.report.load import load_run
 from bulkhead.report.sentences import verdict_text
-from bulkhead.run.target import Options
+from bulkhead.run.flows import flow_reasons
+from bulkhead.run.status import FlowStatus
+from bulkhead.run.target import MACHINE, QEMU, FlowTarget, Options
 
 from .made_up import HZ, LAYOUT, UNPROTECTED_EVICTIONS, MadeUp
 
@@ -23,6 +25,7 @@ CRASHED = {
     "fault_address": 0x9999_0000,
     "fault_syndrome": 0x9200_0046,
 }
+FLOWS = (("fast", 5_000_000), ("slow", 20_000_000))  # and their deadlines in ns
 STOPPED = {"state": 2, "end": 1, "ended_at": 1000 + 2 * 62_500_000}
 
 
@@ -186,6 +189,45 @@ def test_a_flow_in_which_nothing_moved_was_not_tried_and_the_verdict_says_so(
     assert (result["verdict"], result["not_shown"]) == ("ok", said)
     text = verdict_text(load_run(tmp_path))
     assert text.endswith("guest time" if packets else "of guest time; 1 promise was not tried, see above")
+
+
+@pytest.mark.parametrize(
+    ("on", "unheard_ns", "transfer_ns", "reasons"),
+    [
+        (MACHINE, 5_000_000, 5_000_000, []),
+        (MACHINE, 5_001_000, 0, ["had not heard 'linux' for 5.001 ms"]),
+        (MACHINE, 0, 5_001_000, ["at one transfer for 5.001 ms"]),
+        (QEMU, 5_001_000, 5_001_000, []),
+    ],
+)
+def test_what_the_broker_owes_at_the_end_is_late(
+    on: str, unheard_ns: int, transfer_ns: int, reasons: list[str]
+) -> None:
+    """For longer than a deadline: on the machine, whose time says something."""
+    flow = FlowStatus(
+        packets=1,
+        bytes=64,
+        control_packets=0,
+        misses=0,
+        latency_min_ns=0,
+        latency_max_ns=0,
+        latency_sum_ns=0,
+        lost=0,
+        refused=0,
+        state="open",
+        source=1,
+        destination=0,
+        port=5000,
+        packet_bytes=64,
+        period_ns=10**7,
+        deadline_ns=5_000_000,
+    )
+    targets = [
+        FlowTarget(name, "linux", "control", 5000, 64, 10**7, deadline_ns) for name, deadline_ns in FLOWS
+    ]
+    found = flow_reasons([(target, flow) for target in targets], on, {"linux": unheard_ns}, transfer_ns)
+    assert len(found) == len(reasons)
+    assert all(words in reason for words, reason in zip(reasons, found, strict=True))
 
 
 def test_an_interrupted_run_says_how_far_the_simulated_machine_came(tmp_path: Path) -> None:

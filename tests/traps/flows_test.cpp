@@ -174,6 +174,14 @@ struct Flows : testing::Test {
 
     uint32_t bells_of(uint32_t domain) { return std::exchange(at_door(domain).bells, 0); }
 
+    // The machine ends, `later` ticks from now.
+    static void ends(uint64_t later = 0)
+    {
+        fake_clock_set(clock_now() + later);
+        system_ended();
+        flows_ended();
+    }
+
     // The broker says that it has left all lives that it was told of.
     void leave(uint32_t domain)
     {
@@ -323,6 +331,29 @@ TEST_F(Flows, F9_ANotificationIsABellAndTheTimeOfTheFirst)
     sender.notify(3);
     EXPECT_EQ(bells_of(control), sent) << "there is no fourth queue";
     EXPECT_EQ(bells_of(linux_), DOOR_BELL_CHANGED);
+}
+
+TEST_F(Flows, F9_WhatTheBrokerHasNotHeardWhenTheMachineEndsIsSaid)
+{
+    ASSERT_EQ(open(), 0u);
+    start(sender, control);
+    (void)bells_of(control);
+    ends();
+    EXPECT_EQ(machine.status(control).unheard_ticks, 0u);
+    sender.notify(VSOCK_QUEUE_RX);
+    ends(1000);
+    EXPECT_EQ(machine.status(control).unheard_ticks, 0u) << "buffers, and not packets";
+    sender.notify(VSOCK_QUEUE_TX);
+    fake_clock_set(clock_now() + 1000);
+    sender.notify(VSOCK_QUEUE_TX);
+    ends();
+    EXPECT_EQ(machine.status(control).unheard_ticks, 1000u);
+    EXPECT_EQ(machine.status(linux_).unheard_ticks, 0u);
+    ends(1ull << 32);
+    EXPECT_EQ(machine.status(control).unheard_ticks, UINT32_MAX);
+    (void)bells_of(control);
+    ends();
+    EXPECT_EQ(machine.status(control).unheard_ticks, 0u);
 }
 
 TEST_F(Flows, F8_ABrokerIsWokenIfItWaitsAndByAnEventOnly)
@@ -840,6 +871,18 @@ TEST_F(FlowsByEngine, F8_ItReachesNothingButMemoryOfDomainsWithASocket)
     ASSERT_EQ(copy(memory + 0xFF0, to, 4096), 0u);
     EXPECT_LE(answer[0], 4096u) << "no more than lies contiguous";
     EXPECT_GE(answer[0], 16u);
+}
+
+TEST_F(FlowsByEngine, F9_ATransferThatHasNotEndedWhenTheMachineDoesIsSaid)
+{
+    ends(1000);
+    EXPECT_EQ(system_status()->transfer_ticks, 0u);
+    ASSERT_EQ(copy(), 0u);
+    ends(1000);
+    EXPECT_EQ(system_status()->transfer_ticks, 1000u);
+    engine_runs();
+    ends();
+    EXPECT_EQ(system_status()->transfer_ticks, 0u);
 }
 
 TEST_F(FlowsByEngine, F2_ATransferThatTheBusRefusesIsSaidToHaveFailed)

@@ -100,8 +100,7 @@ def show_flows(planned: FlowPlan, title: str) -> None:
     """The table of flows, and what it rests on."""
     from rich.table import Table
 
-    from bulkhead.flows.analysis import time_text
-    from bulkhead.units import size_text
+    from bulkhead.units import size_text, time_text
 
     table = Table(title=title, title_justify="left")
     for heading in ("flow", "between"):

@@ -16,6 +16,7 @@ from bulkhead.config.flow_costs import FlowCosts
 from bulkhead.flows.model import FlowModel, blocking_at, lead_time, packets_until, task_time
 from bulkhead.flows.native import FlowSet, Outcome, Task
 from bulkhead.flows.native import analysis as library
+from bulkhead.units import time_text
 
 EARLY_POINTS = 4000  # among them the first point that fails is looked for: it is the easiest to understand
 POINTS_OF_A_TRY = 1 << 13  # while a change is looked for: a value that needs more is not proposed
@@ -245,8 +246,3 @@ def _demand(made: FlowSet, tasks: list[Task], at: int, b: int) -> int:
 
 def _quotient(numerator: int, denominator: int) -> float:
     return numerator / denominator
-
-
-def time_text(ns: float) -> str:
-    """`1500` as `1.5 us`, for people."""
-    return f"{ns / 1000:,.1f} us" if ns < 10**6 else f"{ns / 10**6:,.4g} ms"

@@ -7,10 +7,11 @@ the emulator's follows the host."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bulkhead.run.status import FlowStatus
 from bulkhead.run.target import MACHINE, FlowTarget
+from bulkhead.units import time_text
 
 Json = dict[str, object]
 
@@ -53,15 +54,31 @@ def flows_json(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[Json]:
     return [_one(target, status) for target, status in flows]
 
 
-def flow_reasons(flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str) -> list[str]:
-    """Why flows make a run fail."""
+def flow_reasons(
+    flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str, unheard_ns: Mapping[str, int], transfer_ns: int
+) -> list[str]:
+    """Why flows make a run fail. What the broker or its engine owed at the end, `unheard_ns` for each domain,
+    nobody has counted as late."""
     if on != MACHINE:
         return []
-    return [
+    late = [
         f"flow {target.name}: {status.misses} of {status.packets} packets were late"
         for target, status in flows
         if status.misses
     ]
+    late += [
+        f"flow {target.name}: at the end the broker had not heard '{target.source}' for "
+        f"{time_text(unheard_ns[target.source])}, longer than the deadline"
+        for target, _ in flows
+        if unheard_ns.get(target.source, 0) > target.deadline_ns
+    ]
+    shortest = min((target.deadline_ns for target, _ in flows), default=0)
+    if flows and transfer_ns > shortest:
+        late.append(
+            f"flows: at the end the engine was at one transfer for {time_text(transfer_ns)}, longer than the "
+            "shortest deadline"
+        )
+    return late
 
 
 def flows_without_packets(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[str]:

@@ -74,7 +74,10 @@ def run_result(facts: Facts) -> Json:
     reasons += shared_reasons(shared)
     names = [domain.name for domain in target.domains]
     flows = flows_of(target.flows, status.flows, names) if status else []
-    reasons += flow_reasons(flows, options.on)
+    unheard_ns = (
+        {name: one.unheard_ns for name, one in zip(names, status.domains, strict=False)} if status else {}
+    )
+    reasons += flow_reasons(flows, options.on, unheard_ns, status.transfer_ns if status else 0)
     guest_ns, clock = _guest_time(facts)
     return {
         "bulkhead": {"version": facts.version, "commit": facts.commit},

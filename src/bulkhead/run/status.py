@@ -28,6 +28,7 @@ class DomainStatus:
     fault_syndrome: int
     fault_address: int
     restarts: int
+    unheard_ns: int = 0  # at the machine's end: since its first notification that the broker had not heard
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,7 @@ class SystemStatus:
     regulation: RegulationStatus | None = None  # None: nothing was regulated
     flows: list[FlowStatus] = field(default_factory=list)  # as many as there can be, in order
     mpam_frame: int = 0  # of the pool: what is published of MPAM (status_mpam.py); 0: nothing
+    transfer_ns: int = 0  # at the machine's end: since the start of the engine's transfer that was under way
 
 
 def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus | str:
@@ -223,6 +225,7 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
                 fault_syndrome=int(d["fault_syndrome"]),
                 fault_address=int(d["fault_address"]),
                 restarts=int(d["restarts"]),
+                unheard_ns=int(d["unheard_ticks"]) * 10**9 // hz if hz else 0,
             )
             for d in raw["domains"][:count]
         ],
@@ -230,6 +233,7 @@ def read_status(layout: Layout, pages: Sequence[bytes | None]) -> SystemStatus |
         regulation=_regulation(raw["regulation"]),
         flows=[_flow(layout, one, hz) for one in raw["flows"]],
         mpam_frame=int(raw["mpam_frame"]),
+        transfer_ns=int(raw["transfer_ticks"]) * 10**9 // hz if hz else 0,
     )
 
 
