@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ SLEEPER_CORE = 2  # of `quiet`: whoever is notified elsewhere may have its inter
 PUBLISHED = "zcu102-published"
 BY_INTERRUPT = "-by-interrupt"  # of a broker that is not woken by events
 RUN_NS = 200_000_000
+WRITTEN_ROUNDS = 8  # for a platform's file
+_ROUND = Fraction(13, 1000)  # by so much periods are longer from round to round: packets meet in other ways
 MACHINE_HZ = 10**9
 EMULATOR_HZ = 500_000_000  # a tick is 2 ns of virtual time, which is one instruction under -icount shift=1
 LEAST_MARGIN_NS = 100
@@ -110,8 +113,11 @@ def load(given: Sequence[str], on: str) -> tuple[Loaded, Loaded]:
     return flows, load_system(str(examples_dir() / CALLS), given[:1])
 
 
-def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem) -> Measured:
-    """Run the calls, and the flows with each broker. Raises NotMeasured, with a line for each reason."""
+def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem, rounds: int = 1) -> Measured:
+    """Run the calls once, and the flows with each broker in each round.
+
+    Raises NotMeasured, with a line for each reason.
+    """
     for loaded in systems:
         if not loaded.ok or loaded.platform is None:
             raise NotMeasured("\n".join(problem.text() for problem in loaded.problems))
@@ -120,18 +126,29 @@ def measure(systems: tuple[Loaded, Loaded], on: str, seed: int, run: RunSystem) 
     flows, calls = systems
     costs = published_costs()
     options = Options(for_ns=RUN_NS, seed=seed, icount=on == QEMU, on=on)
-    runs = {"calls": calls} | {name: _with_broker(flows, keys) for name, keys in _brokers(flows, on).items()}
-    results = {}
+    brokers = _brokers(flows, on)
+    steps = ((name, number) for number in range(rounds) for name in brokers)
+    runs = [("calls", calls)]
+    runs += [(name, _with_broker(_in_round(flows, number), brokers[name])) for name, number in steps]
+    results: list[tuple[str, Json]] = []
     with progress("measure the parts of a packet's path") as update:
-        for number, (name, loaded) in enumerate(runs.items()):
+        for number, (name, loaded) in enumerate(runs):
             update(number / len(runs), name)
             place = build_dir() / "run" / f"bench-flow-{name}"
             result = run(prepared(loaded, on, costs), options, place)
             if result["verdict"] != "ok":
                 raise NotMeasured("\n".join(f"{name}: {reason}" for reason in result["reasons"]))
-            results[name] = result
-    called = results.pop("calls")
-    return combined({name: measured(result, called, on) for name, result in results.items()})
+            results.append((name, result))
+    called = results[0][1]
+    return combined([(name, measured(result, called, on)) for name, result in results[1:]])
+
+
+def _in_round(flows: Loaded, number: int) -> Loaded:
+    """With longer periods; the first round has those of the file."""
+    assert flows.system is not None
+    longer = 1 + number * _ROUND
+    changed = [flow.model_copy(update={"period": int(flow.period * longer)}) for flow in flows.system.flows]
+    return replace(flows, system=flows.system.model_copy(update={"flows": tuple(changed)}))
 
 
 def _brokers(flows: Loaded, on: str) -> dict[str, dict[str, str]]:
@@ -153,12 +170,12 @@ def _with_broker(flows: Loaded, keys: Mapping[str, str]) -> Loaded:
     return replace(flows, system=flows.system.model_copy(update={"broker": broker}))
 
 
-def combined(brokers: Mapping[str, Measured]) -> Measured:
-    """One table for all brokers: the smallest and the largest of all, averages and medians of the first.
+def combined(brokers: Sequence[tuple[str, Measured]]) -> Measured:
+    """One table for all brokers and rounds: smallest and largest of all, averages and medians of the first.
     Being woken by an interrupt is a part of its own, and so is what a core that copies has between transfers,
     where there are engines, too."""
-    engines = any(name.startswith("zdma") for name in brokers)
-    tables = [_apart(one, name, engines) for name, one in brokers.items()]
+    engines = any(name.startswith("zdma") for name, _ in brokers)
+    tables = [_apart(one, name, engines) for name, one in brokers]
     parts: dict[str, Part] = {}
     for table in tables:
         for name, part in table.parts.items():

@@ -171,7 +171,7 @@ def flows(
     as_json: AsJson = False,
 ) -> None:
     """What the parts of a packet's path cost: ns on the simulated machine, instructions on the emulator."""
-    from bulkhead.bench.flows import NotMeasured, load, measure, published_costs, write_costs
+    from bulkhead.bench.flows import WRITTEN_ROUNDS, NotMeasured, load, measure, published_costs, write_costs
     from bulkhead.commands.run import run_quietly
     from bulkhead.config.locate import platform_path
     from bulkhead.env.paths import platforms_dir, repository
@@ -188,7 +188,7 @@ def flows(
     systems = load([f"platform={name}", *(overrides or ())], on)
     measured, reasons = None, []
     try:
-        measured = measure(systems, on, seed, run_quietly)
+        measured = measure(systems, on, seed, run_quietly, WRITTEN_ROUNDS if write else 1)
         if write:
             write_costs(name, measured)
     except NotMeasured as error:
