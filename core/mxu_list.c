@@ -10,10 +10,10 @@ void mxu_list_init(struct mxu_trie *trie)
     uint32_t count = trie->range_count;
     int16_t next = MXU_NONE;
 
-    /*@ loop invariant 0 <= i <= count && (next == MXU_NONE || i <= next < count);
+    /*@ loop invariant 0 <= i <= count && (i < count ==> next == i) && (i == count ==> next == MXU_NONE);
         loop invariant \forall integer r; i <= r < count ==>
             ranges[r].first == UINT32_MAX && ranges[r].last == 0 && ranges[r].previous == MXU_NONE &&
-            (ranges[r].next == MXU_NONE || 0 <= ranges[r].next < count);
+            ((r + 1 < count && ranges[r].next == r + 1) || (r + 1 == count && ranges[r].next == MXU_NONE));
         loop assigns i, next, ranges[0 .. count - 1];
         loop variant i; */
     for (uint32_t i = count; i > 0; i--) {
@@ -27,7 +27,8 @@ void mxu_list_init(struct mxu_trie *trie)
     /*@ assert still: trie->ranges == ranges && trie->range_count == count; */
     /*@ assert free: \forall integer r; 0 <= r < count ==> !mxu_used(trie, r) &&
         ranges[r].first == UINT32_MAX && ranges[r].previous == MXU_NONE &&
-        (ranges[r].next == MXU_NONE || 0 <= ranges[r].next < count); */
+        ((r + 1 < count && ranges[r].next == r + 1) || (r + 1 == count && ranges[r].next == MXU_NONE)); */
+    /*@ assert once: mxu_list_free_once(trie); */
 }
 
 bool mxu_list_has_place(const struct mxu_trie *trie, uint32_t first, uint32_t last, int16_t previous)
@@ -145,6 +146,10 @@ int16_t mxu_list_split(struct mxu_trie *trie, int16_t number, uint32_t at)
     /*@ assert upper: trie->ranges[taken].first == at &&
             trie->ranges[taken].last == \at(trie->ranges[number].last, Pre); */
     /*@ assert kept: \forall integer r; r != taken && mxu_used(trie, r) ==> mxu_used{Pre}(trie, r); */
+    /*@ assert apart: \forall integer r; r != taken && r != number && mxu_used(trie, r) ==>
+            trie->ranges[r].last < trie->ranges[number].first ||
+            trie->ranges[taken].last < trie->ranges[r].first; */
+    /*@ assert disjoint: mxu_disjoint(trie); */
     return taken;
 }
 

@@ -66,7 +66,7 @@ void mxu_list_remove(struct mxu_trie *trie, int16_t number);
 /*@ requires \valid(trie) && mxu_has_arrays(trie) && mxu_is_apart(trie);
     requires mxu_is_list(trie) && mxu_disjoint(trie);
     requires mxu_used(trie, number);
-    requires trie->ranges[number].first < at <= trie->ranges[number].last;
+    requires trie->ranges[number].first < at <= trie->ranges[number].last && at < UINT32_MAX;
     assigns trie->free_ranges, trie->used_ranges;
     assigns trie->ranges[0 .. trie->range_count - 1];
     ensures tested: mxu_is_list(trie);

@@ -107,6 +107,9 @@ extern "C" {
             mxu_same_list{A, B}(t) && mxu_list_first{A}(t) ==> mxu_list_first{B}(t);
     lemma mxu_free_is_kept{A, B}:
         \forall struct mxu_trie *t; mxu_same_list{A, B}(t) && mxu_list_free{A}(t) ==> mxu_list_free{B}(t);
+    lemma mxu_free_once_is_kept{A, B}:
+        \forall struct mxu_trie *t;
+            mxu_same_list{A, B}(t) && mxu_list_free_once{A}(t) ==> mxu_list_free_once{B}(t);
     lemma mxu_bounds_are_kept{A, B}:
         \forall struct mxu_trie *t;
             mxu_same_list{A, B}(t) && mxu_list_in_bounds{A}(t) ==> mxu_list_in_bounds{B}(t);
@@ -236,7 +239,7 @@ static inline void mxu_leave_list(struct mxu_trie *trie, int16_t number)
 }
 
 /*@ requires mxu_is_whole(trie) && mxu_used(trie, number);
-    requires trie->ranges[number].first < at <= trie->ranges[number].last;
+    requires trie->ranges[number].first < at <= trie->ranges[number].last && at < UINT32_MAX;
     assigns trie->free_ranges, trie->used_ranges;
     assigns trie->ranges[0 .. trie->range_count - 1];
     ensures whole: mxu_is_whole(trie) && mxu_used(trie, number) && mxu_same_arrays{Pre, Post}(trie);

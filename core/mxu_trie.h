@@ -157,10 +157,16 @@ struct mxu_trie {
             0 <= t->free_ranges < t->range_count && !mxu_used(t, t->free_ranges)) &&
         (\forall integer r; 0 <= r < t->range_count && !mxu_used(t, r) ==>
             t->ranges[r].first == UINT32_MAX && (t->ranges[r].next == MXU_NONE ||
-            (0 <= t->ranges[r].next < t->range_count && !mxu_used(t, t->ranges[r].next))));
+            (0 <= t->ranges[r].next < t->range_count && !mxu_used(t, t->ranges[r].next) &&
+            t->ranges[r].next != t->free_ranges)));
+    // A free range is behind one other at most.
+    predicate mxu_list_free_once{L}(struct mxu_trie *t) =
+        \forall integer r, integer s; 0 <= r < t->range_count && 0 <= s < t->range_count &&
+            !mxu_used(t, r) && !mxu_used(t, s) && r != s && t->ranges[r].next != MXU_NONE ==>
+            t->ranges[r].next != t->ranges[s].next;
     predicate mxu_is_list{L}(struct mxu_trie *t) =
         mxu_list_next(t) && mxu_list_previous(t) && mxu_list_order(t) && mxu_list_first(t) &&
-        mxu_list_free(t) && mxu_list_in_bounds(t);
+        mxu_list_free(t) && mxu_list_free_once(t) && mxu_list_in_bounds(t);
     predicate mxu_disjoint{L}(struct mxu_trie *t) =
         \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) && r != s ==>
             t->ranges[r].last < t->ranges[s].first || t->ranges[s].last < t->ranges[r].first;
