@@ -21,7 +21,8 @@ bool socket_init(void);
 void socket_interrupt(uint32_t intid);
 
 // A connection to a port of another domain. NULL: refused, or not answered within two seconds: a driver that
-// is just starting may lose a packet. The timer's interrupt is enabled, and program_interrupt() stops it.
+// is just starting may lose a packet. The timer's interrupt is enabled, and program_interrupt() calls
+// timer_stop() for it.
 struct socket *socket_connect(uint64_t cid, uint32_t port);
 
 // The next connection of another domain to an own port.

@@ -39,9 +39,7 @@ const struct broker_reply *door_reply_here(void);
 /* Rings bells of a device, under the device's lock; and wakes the broker if it waits. */
 void door_ring(struct broker_door *door, uint32_t device, uint32_t bells);
 
-/* Ticks: the first notification of a device's sending queue that the broker has not heard; 0: it has heard
- * all.
- */
+/* Ticks: the first notification of a device's sending queue that the broker has not heard; 0: none. */
 uint64_t door_unheard_since(const struct broker_door *door, uint32_t device);
 
 /* Wakes the broker, if it waits, for what was stored before. */

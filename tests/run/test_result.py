@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,10 @@ def test_what_the_broker_owes_at_the_end_is_late(
     found = flow_reasons([(target, flow) for target in targets], on, {"linux": unheard_ns}, transfer_ns)
     assert len(found) == len(reasons)
     assert all(words in reason for words, reason in zip(reasons, found, strict=True))
+    closed = replace(flow, state="closed")
+    assert (
+        flow_reasons([(target, closed) for target in targets], on, {"linux": unheard_ns}, transfer_ns) == []
+    )
 
 
 def test_an_interrupted_run_says_how_far_the_simulated_machine_came(tmp_path: Path) -> None:

@@ -57,10 +57,15 @@ def flows_json(flows: Sequence[tuple[FlowTarget, FlowStatus]]) -> list[Json]:
 def flow_reasons(
     flows: Sequence[tuple[FlowTarget, FlowStatus]], on: str, unheard_ns: Mapping[str, int], transfer_ns: int
 ) -> list[str]:
-    """Why flows make a run fail. What the broker or its engine owed at the end, `unheard_ns` for each domain,
-    nobody has counted as late."""
+    """Why flows make a run fail.
+
+    Nobody has counted as late what the broker owed at the end: `unheard_ns` by domain, since its first
+    notification that the broker had not heard; `transfer_ns`, since the engine began its transfer. Flows that
+    have ended are owed nothing.
+    """
     if on != MACHINE:
         return []
+    open_ones = [target for target, status in flows if status.state == "open"]
     late = [
         f"flow {target.name}: {status.misses} of {status.packets} packets were late"
         for target, status in flows
@@ -69,11 +74,10 @@ def flow_reasons(
     late += [
         f"flow {target.name}: at the end the broker had not heard '{target.source}' for "
         f"{time_text(unheard_ns[target.source])}, longer than the deadline"
-        for target, _ in flows
+        for target in open_ones
         if unheard_ns.get(target.source, 0) > target.deadline_ns
     ]
-    shortest = min((target.deadline_ns for target, _ in flows), default=0)
-    if flows and transfer_ns > shortest:
+    if any(transfer_ns > target.deadline_ns for target in open_ones):
         late.append(
             f"flows: at the end the engine was at one transfer for {time_text(transfer_ns)}, longer than the "
             "shortest deadline"
