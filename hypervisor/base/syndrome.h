@@ -20,6 +20,7 @@ enum exception_class {
     EC_SYSREG = 0x18,
     EC_SVE = 0x19,
     EC_INSTRUCTION_ABORT_LOWER = 0x20,
+    EC_INSTRUCTION_ABORT_SAME = 0x21,
     EC_DATA_ABORT_LOWER = 0x24,
     EC_DATA_ABORT_SAME = 0x25,
 };

@@ -23,6 +23,7 @@
 #define ESR_IL             (1u << 25)
 #define ESR_ABORT_CM       (1u << 8) /* of cache maintenance, which counts as a write */
 #define ESR_ABORT_WNR      (1u << 6)
+#define ESR_ABORT_EXTERNAL 0x10u /* fault status: of the access itself, synchronous */
 #define SPSR_SS            (1ull << 21) /* as after an instruction that was executed */
 #define SPSR_BTYPE         (3ull << 10)
 #define SPSR_PAN           (1ull << 22)
@@ -81,6 +82,23 @@ void trap_inject_data_abort(uint64_t address, uint64_t fault_status)
 
     sysreg_write(FAR_EL1, address);
     inject(spsr, class << 26 | ESR_IL | ESR_ABORT_CM | ESR_ABORT_WNR | fault_status);
+}
+
+/* Its fault status does not say which access of a table walk it was, if it was one of these: stage 2 does not
+ * tell at which level of stage 1. */
+void trap_inject_external_abort(uint64_t esr)
+{
+    uint64_t spsr = sysreg_read(SPSR_EL2);
+    bool same = (spsr & SPSR_MODE_LEVEL) != 0;
+    uint64_t class = same ? EC_INSTRUCTION_ABORT_SAME : EC_INSTRUCTION_ABORT_LOWER;
+    uint64_t access = 0;
+
+    if (esr_class(esr) == EC_DATA_ABORT_LOWER) {
+        class = same ? EC_DATA_ABORT_SAME : EC_DATA_ABORT_LOWER;
+        access = esr & (ESR_ABORT_CM | ESR_ABORT_WNR);
+    }
+    sysreg_write(FAR_EL1, sysreg_read(FAR_EL2));
+    inject(spsr, class << 26 | (esr & ESR_IL) | access | ESR_ABORT_EXTERNAL);
 }
 
 static void trap_call(struct guest_regs *regs)

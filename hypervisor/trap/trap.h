@@ -26,7 +26,8 @@ void trap_settle(struct guest_regs *regs); /* after trap_irq_short() */
 void trap_serror(struct guest_regs *regs); /* asynchronous abort while a guest ran */
 
 /* trap_memory.c: stage-2 aborts. The first two need only the register that `esr` names, and do nothing if
- * they return false: then the domain must be ended, which the other two do, unless they have set cpu->hold.
+ * they return false: then the domain must be ended, or the guest hear of it, which the other two do, unless
+ * they have set cpu->hold.
  */
 bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t esr);
 bool trap_instruction_abort_resolve(struct cpu *cpu, uint64_t esr);
@@ -41,9 +42,11 @@ bool trap_sysreg(struct cpu *cpu, struct guest_regs *regs, uint64_t esr);
 bool trap_maintenance(struct cpu *cpu, const struct guest_regs *regs, uint64_t esr);
 
 /* Makes the guest take an undefined-instruction exception at EL1 instead of the instruction that trapped; or
- * the data abort of cache maintenance at `address`, with this fault status. */
+ * the data abort of cache maintenance at `address`, with this fault status; or the synchronous external abort
+ * of the access that `esr` is about. */
 void trap_inject_undefined(void);
 void trap_inject_data_abort(uint64_t address, uint64_t fault_status);
+void trap_inject_external_abort(uint64_t esr);
 
 /* Continues after the instruction that trapped. */
 void trap_skip_instruction(uint64_t esr);

@@ -182,6 +182,17 @@ static bool is_device(const struct domain *domain, uint64_t page)
            flows_device_at(domain, page, &offset);
 }
 
+/* The guest may want to hear of an access that nothing has answered. */
+static bool tell_guest(struct cpu *cpu, uint64_t esr)
+{
+    if (!domain_has_flag(cpu->vcpu->domain, BH_DOMAIN_FLAG_FAULTS_ABORT)) {
+        return false;
+    }
+    cpu_count_exit(cpu, BH_EXIT_REASON_STAGE2_FAULT);
+    trap_inject_external_abort(esr);
+    return true;
+}
+
 static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64_t esr,
                           enum bh_domain_end end)
 {
@@ -191,7 +202,7 @@ static void refuse_access(struct cpu *cpu, const struct guest_regs *regs, uint64
 
 void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    if (trap_data_abort_resolve(cpu, regs, esr) || cpu->hold != 0) {
+    if (trap_data_abort_resolve(cpu, regs, esr) || cpu->hold != 0 || tell_guest(cpu, esr)) {
         return;
     }
     if (!esr_is_translation_fault(esr) || !is_device(cpu->vcpu->domain, hpfar_page(sysreg_read(HPFAR_EL2)))) {
@@ -205,7 +216,7 @@ void trap_data_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 
 void trap_instruction_abort(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
-    if (!trap_instruction_abort_resolve(cpu, esr)) {
+    if (!trap_instruction_abort_resolve(cpu, esr) && !tell_guest(cpu, esr)) {
         refuse_access(cpu, regs, esr, BH_DOMAIN_END_STAGE2_INSTRUCTION_ABORT);
     }
 }

@@ -30,8 +30,14 @@ KINDS = {
 }
 
 
-def system(directory: Path, kind: int, restart: str = "never", **params: int) -> Path:
-    crash = domain("crash", "crash", 1, params={"kind": kind, **params}, restart=restart)
+# ESR_EL1 of a synchronous external abort without a change of the exception level.
+ABORT_SYNDROMES = {"instruction": 0x86000010, "read": 0x96000010, "write": 0x96000050}
+
+
+def system(
+    directory: Path, kind: int, restart: str = "never", faults: str = "end", **params: int
+) -> Path:
+    crash = domain("crash", "crash", 1, params={"kind": kind, **params}, restart=restart, faults=faults)
     task = {**control(), "devices": ["rtc"]}
     return write_system(directory, task, crash)
 
@@ -72,6 +78,23 @@ def test_a_crash_ends_its_domain_alone_with_a_dump(name: str, undisturbed: Run, 
     expect_undisturbed(run, undisturbed)
     assert run.result["verdict"] == "failed"
     assert run.result["witnesses"]["tables"]["verdict"] == "held"
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_with_faults_abort_the_guest_hears_of_it(name: str, undisturbed: Run, tmp_path: Path) -> None:
+    kind, params, _ = KINDS[name]
+    path = system(tmp_path, kind, faults="abort", **params)
+    run = boot(path, tmp_path / "run", icount=True, for_ns=RUN_NS)
+    crash = run.domain("crash")
+    assert (crash["state"], crash["end"]) == ("stopped", "system_off")
+    assert crash["exit_reasons"]["stage2_fault"] == 1
+    said = run.lines("crash")
+    assert "crash: survived" not in said
+    syndrome = ABORT_SYNDROMES["instruction" if name == "jump" else "write" if kind in (1, 4) else "read"]
+    assert any(f"esr {syndrome:016x}" in line for line in said), said
+    if "address" in params:
+        assert any(f"far  {params['address']:016x}" in line for line in said), said
+    expect_undisturbed(run, undisturbed)
 
 
 def test_an_undefined_instruction_is_the_guests_own_affair(undisturbed: Run, tmp_path: Path) -> None:

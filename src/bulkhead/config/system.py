@@ -267,6 +267,9 @@ class Domain(Model):
     # (`direct`). The hypervisor in its place does it on the domain's core alone, if it has no other: of
     # `translations`, or of both (`trapped`).
     maintenance: Literal["auto", "direct", "translations", "trapped"] = "auto"
+    # What an access that the domain has nothing for is: its `end`, or an external `abort` in the guest, as
+    # boards answer one that no device is at.
+    faults: Literal["end", "abort"] = "end"
     # Of regions without a `spec`. `ocm`: all stage-2 tables of the domain are on the chip.
     table_placement: Literal["best-effort", "ocm"] = "best-effort"
     workload: Name | None = None

@@ -198,7 +198,9 @@ def _pmu(board: GuestBoard) -> fdt.Node:
 
 def _gic(board: GuestBoard) -> fdt.Node:
     node = fdt.Node(f"interrupt-controller@{board.gicd:x}")
-    _strings(node, "compatible", "arm,gic-v3" if board.gicc is None else "arm,gic-400")
+    # What the emulator's `virt` calls a GICv2 comes second: small drivers look for no other name.
+    gicv2 = ("arm,gic-400", "arm,cortex-a15-gic")
+    _strings(node, "compatible", *(("arm,gic-v3",) if board.gicc is None else gicv2))
     node.append(fdt.Property("interrupt-controller"))
     _words(node, "#interrupt-cells", 3)
     _words(node, "#address-cells", 0)

@@ -419,6 +419,7 @@ def _flags(plan: Plan, domain: DomainPlan, budget: Budget | None, layout: Layout
         "own_attributes": bool(incoherent(configured, plan.platform)),
         "translations_trapped": maintenance in ("translations", "trapped"),
         "caches_trapped": maintenance == "trapped",
+        "faults_abort": configured.faults == "abort",
     }
     return sum(layout.enum_value("domain_flag", name) for name, on in chosen.items() if on)
 
