@@ -116,7 +116,7 @@ def test_a_gicv2_has_its_cpu_interface_and_says_which_cpus_its_private_interrupt
     board = replace(BOARD, gicr=None, gicd=0xF901_0000, gicc=0xF902_F000, console=Console(0xFF00_0000, 53))
     source = source_of(device_tree(board), tmp_path)
     for piece in (
-        'compatible = "arm,gic-400", "arm,cortex-a15-gic"',
+        'compatible = "arm,gic-400\\0arm,cortex-a15-gic"',
         "reg = <0x00 0xf9010000 0x00 0x1000 0x00 0xf902f000 0x00 0x2000>",
         "interrupts = <0x01 0x0d 0x304 0x01 0x0e 0x304 0x01 0x0b 0x304 0x01 0x0a 0x304>",
         "interrupts = <0x00 0x15 0x04>",

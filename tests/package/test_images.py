@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bulkhead.package.bare_metal import load_bare_metal
+from bulkhead.package.bare_metal import Program, elf_program, load_program, raw_program
 from bulkhead.package.elf import parse_elf
 from bulkhead.package.errors import PackageError
 from bulkhead.package.linux import BLOCK_BYTES, load_linux, parse_kernel
-from bulkhead.package.memory import Piece, Region, copied
+from bulkhead.package.memory import Loaded, Piece, Region, copied
 
 Make = Callable[..., bytes]
 
@@ -34,18 +34,22 @@ def changed(content: bytes, offset: int, value: bytes) -> bytes:
     return content[:offset] + value + content[offset + len(value) :]
 
 
-def loaded(tmp_path: Path, content: bytes) -> object:
+def dynamic(program: bytes) -> bytes:
+    """The same with type DYN."""
+    return changed(program, 16, struct.pack("<H", 3))
+
+
+def loaded(tmp_path: Path, content: bytes, at: int | None = None) -> Loaded:
     path = tmp_path / "image.elf"
     path.write_bytes(content)
-    return load_bare_metal(path, MEMORY, TREE)
+    return load_program(elf_program(path, MEMORY, at), MEMORY, (), TREE)
 
 
 class TestBareMetal:
     def test_segments_go_where_they_say_and_the_tree_to_the_top_of_the_first_region(
         self, tmp_path: Path, good: bytes
     ) -> None:
-        (tmp_path / "image.elf").write_bytes(good)
-        images = load_bare_metal(tmp_path / "image.elf", MEMORY, TREE)
+        images = loaded(tmp_path, good)
         assert [(p.ipa, p.data) for p in images.pieces] == [
             (RAM + 0x1000, b"text" * 8),
             (0x8000_0000, b"data" * 8),
@@ -60,7 +64,6 @@ class TestBareMetal:
             (0, b"#!/b", "is not an ELF file"),
             (4, b"\x01", "32-bit"),
             (5, b"\x02", "big-endian"),
-            (16, struct.pack("<H", 3), "ET_DYN"),
             (16, struct.pack("<H", 1), "ET_REL"),
             (18, struct.pack("<H", 62), "EM_X86_64"),
             (18, struct.pack("<H", 40), "EM_ARM"),
@@ -84,9 +87,37 @@ class TestBareMetal:
             loaded(tmp_path, changed(good, offset, value))
         assert reason in str(caught.value)
 
+    def test_a_program_of_type_dyn_stays_where_its_addresses_are_memory(
+        self, tmp_path: Path, good: bytes
+    ) -> None:
+        images = loaded(tmp_path, dynamic(good))
+        assert [p.ipa for p in images.pieces[:2]] == [RAM + 0x1000, 0x8000_0000]
+        assert images.entry_ipa == RAM + 0x1000
+
+    @pytest.mark.parametrize("at", [None, RAM + 0x3000])
+    def test_a_program_of_type_dyn_is_moved_as_a_whole(
+        self, tmp_path: Path, make_program: Make, at: int | None
+    ) -> None:
+        """To the first region, as far behind a multiple of 2 MiB as it was; or to where the file says."""
+        moving = dynamic(make_program((0x1000, b"text" * 8), (0x6000, b"data" * 8)))
+        images = loaded(tmp_path, moving, at)
+        first = RAM + 0x1000 if at is None else at
+        assert [p.ipa for p in images.pieces[:2]] == [first, first + 0x5000]
+        assert images.entry_ipa == first
+
+    def test_only_a_program_of_type_dyn_moves_and_by_whole_pages(self, tmp_path: Path, good: bytes) -> None:
+        with pytest.raises(PackageError, match="fixed addresses"):
+            loaded(tmp_path, good, RAM)
+        with pytest.raises(PackageError, match="whole pages"):
+            loaded(tmp_path, dynamic(good), RAM + 8)
+
+    def test_a_program_that_wants_an_interpreter_is_refused(self, tmp_path: Path, good: bytes) -> None:
+        with pytest.raises(PackageError, match="dynamically linked"):
+            loaded(tmp_path, dynamic(changed(good, 64, struct.pack("<I", 3))))
+
     def test_a_missing_file_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(PackageError, match="cannot be read: No such file"):
-            load_bare_metal(tmp_path / "none.elf", MEMORY, TREE)
+            elf_program(tmp_path / "none.elf", MEMORY)
 
     def test_every_truncation_is_refused(self, good: bytes) -> None:
         end = 0x2000 + 32  # of the last segment's data
@@ -107,6 +138,45 @@ class TestBareMetal:
             parse_elf(content, symbols=True)
         except PackageError as error:
             assert str(error)
+
+
+class TestRaw:
+    def raw(self, tmp_path: Path, at: int, entry: int | None = None, tree_at: int | None = None) -> Loaded:
+        (tmp_path / "image.bin").write_bytes(b"code" * 4)
+        program = raw_program(tmp_path / "image.bin", at, entry)
+        return load_program(program, MEMORY, (Region(0, 4096),), TREE, tree_at)
+
+    def test_bytes_are_where_the_file_says_and_begin_with_the_first_instruction(self, tmp_path: Path) -> None:
+        images = self.raw(tmp_path, RAM + 0x80004, tree_at=RAM)
+        assert [(p.ipa, p.data) for p in images.pieces] == [(RAM + 0x80004, b"code" * 4), (RAM, TREE)]
+        assert (images.entry_ipa, images.device_tree_ipa) == (RAM + 0x80004, RAM)
+
+    def test_another_entry_is_in_the_image_or_in_flash(self, tmp_path: Path) -> None:
+        assert self.raw(tmp_path, RAM, RAM + 8).entry_ipa == RAM + 8
+        assert self.raw(tmp_path, RAM, 4092).entry_ipa == 4092
+        for entry in (RAM + 16, 4096, RAM + 2):
+            with pytest.raises(PackageError, match="entry"):
+                self.raw(tmp_path, RAM, entry)
+
+    def test_an_entry_alone_is_in_flash(self) -> None:
+        assert load_program(Program((), 64), MEMORY, (Region(0, 4096),), TREE).entry_ipa == 64
+        with pytest.raises(PackageError, match="lies in no flash"):
+            load_program(Program((), RAM), MEMORY, (Region(0, 4096),), TREE)
+
+    @pytest.mark.parametrize(
+        ("at", "tree_at", "reason"),
+        [(0, None, "lies outside"), (RAM, RAM + 8, "overlaps"), (RAM, RAM + 4, "multiple of 8")],
+    )
+    def test_what_does_not_fit_is_refused(
+        self, tmp_path: Path, at: int, tree_at: int | None, reason: str
+    ) -> None:
+        with pytest.raises(PackageError, match=reason):
+            self.raw(tmp_path, at, tree_at=tree_at)
+
+    def test_an_empty_file_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "image.bin").write_bytes(b"")
+        with pytest.raises(PackageError, match="is empty"):
+            raw_program(tmp_path / "image.bin", RAM)
 
 
 class TestCopiedPieces:

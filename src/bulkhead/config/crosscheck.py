@@ -281,6 +281,8 @@ def _scheduler(system: System) -> Findings:
 
 
 def _regions(at: KeyPath, domain: Domain, platform: Platform) -> Findings:
+    if not domain.ram:
+        yield Finding((*at, "memory"), "missing-key", "has nothing but flash", "a region without `flash`")
     for number, region in enumerate(domain.memory):
         path: KeyPath = (*at, "memory", number)
         yield from _aligned(path, region.at, region.size)

@@ -192,33 +192,56 @@ class Regulation(Model):
     overcommit: bool = False
 
 
+class File(Model):
+    """Bytes of a file in a domain's memory."""
+
+    file: Text
+    at: Address
+
+
 class Image(Model):
-    """A bare-metal program (`elf`), or a kernel with what belongs to it."""
+    """What a domain begins with: a bare-metal program (`elf`), the bytes of a file (`raw`), a kernel with what
+    belongs to it, or an address alone (`entry`), in a region of `flash`."""
 
     elf: Text | None = None
+    raw: Text | None = None
     kernel: Text | None = None
+    at: Address | None = None  # of `raw`; of an ELF file of type DYN its lowest address
+    entry: Address | None = None  # [`at` of `raw`]
     initrd: Text | None = None
     cmdline: Annotated[str, Field(max_length=2047)] | None = None
+    device_tree: Text | None = None  # a file in the place of the one that the tool makes
+    device_tree_at: Address | None = None  # [the end of the first region; of a kernel, behind it]
+    files: tuple[File, ...] = ()  # more of what is in memory when the domain starts
 
     @model_validator(mode="before")
     @classmethod
     def _one_kind(cls, value: object) -> object:
-        if isinstance(value, dict):
-            given = [key for key in ("elf", "kernel") if key in value]
-            if len(given) == 2:
-                raise problem("conflict", "has both elf and kernel", "one of them")
-            if not given and not [key for key in value if key not in cls.model_fields]:
-                raise problem("missing-key", "has neither elf nor kernel", "one of them")
-            stray = [key for key in ("initrd", "cmdline") if key in value]
-            if given == ["elf"] and stray:
-                raise problem("conflict", f"{' and '.join(stray)} belong to a kernel, not to an elf image")
+        if not isinstance(value, dict) or [key for key in value if key not in cls.model_fields]:
+            return value
+        given = [key for key in ("elf", "raw", "kernel") if key in value]
+        if len(given) > 1:
+            raise problem("conflict", f"has both {' and '.join(given)}", "one of them")
+        if not given and "entry" not in value:
+            raise problem("missing-key", "has no elf, raw, kernel or entry", "one of them")
+        kind = given[0] if given else "entry"
+        stray = [key for key, kinds in _OF_KINDS.items() if key in value and kind not in kinds]
+        if stray:
+            raise problem("conflict", f"{stray[0]} does not belong to an image with {kind}")
+        if kind == "raw" and "at" not in value:
+            raise problem("missing-key", "raw does not say where it is in memory", "at: an address")
         return value
+
+
+# Keys of an image that not every kind has.
+_OF_KINDS = {"at": ("elf", "raw"), "entry": ("raw", "entry"), "initrd": ("kernel",)}
 
 
 class Region(Model):
     at: Address
     size: Bytes
     spec: Spec = ()  # of translations to it: where its stage-2 tables are [the domain's `table_placement`]
+    flash: Text | None = None  # a file: what the guest reads there, cannot write, and is not told of
 
     @property
     def end(self) -> int:
@@ -277,6 +300,11 @@ class Domain(Model):
     @property
     def memory_bytes(self) -> int:
         return sum(region.size for region in self.memory)
+
+    @property
+    def ram(self) -> tuple[Region, ...]:
+        """What its guest is told of, and may write."""
+        return tuple(region for region in self.memory if region.flash is None)
 
 
 class Broker(Model):

@@ -27,6 +27,11 @@ def _key_files(directory: Path) -> list[Path]:
     return sorted(directory.glob(f"usr/lib/u-boot/{BOARD}/u-boot.bin"))
 
 
+def u_boot_is_here() -> bool:
+    """Whether it need not be fetched."""
+    return store.find("u-boot") is not None
+
+
 @cache
 def u_boot() -> Path:
     """What the board starts from its flash; fetched on first use. Raises MissingTool."""

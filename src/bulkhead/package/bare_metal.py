@@ -1,37 +1,89 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places a bare-metal program: its segments where it says, its device tree at the top of its first region.
+"""Places what a domain begins with if it is no kernel: an ELF file, bytes at an address, or an entry in flash;
+and its device tree, at the top of its first region unless something else is said.
 
-Called by `images` for domains with `image: { elf: ... }`."""
+Called by `images`. Raises PackageError without the names of domain and file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from bulkhead.package.elf import Hosted, read_elf
+from bulkhead.geometry import PAGE_BYTES
+from bulkhead.package.elf import ElfProgram, Hosted, read_elf
 from bulkhead.package.errors import PackageError
-from bulkhead.package.memory import Loaded, Piece, Region, align_down, check_pieces
+from bulkhead.package.files import read_image
+from bulkhead.package.memory import Loaded, Piece, Region, align_down, align_up, check_pieces
 
 HOSTED_FIRST_IPA = 0x40000000  # machine/hosted/system.cpp: where the window of a hosted guest begins
+BLOCK_BYTES = 2 << 20
+_INSTRUCTION_BYTES = 4
 
 
-def load_bare_metal(
-    path: Path, memory: Sequence[Region], device_tree: bytes, *, hosted: bool = False
-) -> Loaded:
-    """The program of `path` in `memory`. Raises PackageError without the names of domain and file."""
-    program = read_elf(path, hosted=Hosted(HOSTED_FIRST_IPA, entry="_start") if hosted else None)
-    pieces = [
-        Piece(f"segment {segment.index}", segment.physical, segment.data, segment.memory_bytes)
+@dataclass(frozen=True)
+class Program:
+    """Pieces in memory, and the address of the first instruction."""
+
+    pieces: tuple[Piece, ...]
+    entry: int
+
+
+def elf_program(path: Path, memory: Sequence[Region], at: int | None = None, *, hosted: bool = False) -> Program:
+    """An ELF file. One of type DYN, which relocates itself, has its lowest address at `at` [where its addresses
+    say if that is memory of the domain, else as far behind a multiple of 2 MiB in the first region]."""
+    how = Hosted(HOSTED_FIRST_IPA, entry="_start") if hosted else None
+    program = read_elf(path, hosted=how, movable=True)
+    if at is not None and not program.movable:
+        raise PackageError("has fixed addresses (type EXEC): `at` is for those of type DYN")
+    moved = _moved_by(program, memory, at) if program.movable else 0
+    pieces = tuple(
+        Piece(f"segment {segment.index}", segment.physical + moved, segment.data, segment.memory_bytes)
         for segment in program.segments
-    ]
+    )
+    return Program(pieces, program.entry + moved)
+
+
+def _moved_by(program: ElfProgram, memory: Sequence[Region], at: int | None) -> int:
+    lowest = min(segment.physical for segment in program.segments)
+    if at is not None:
+        if (at - lowest) % PAGE_BYTES:
+            raise PackageError(f"its lowest address {lowest:#x} cannot be at {at:#x}: both in whole pages alike")
+        return at - lowest
+    if all(any(r.holds(s.physical, s.memory_bytes) for r in memory) for s in program.segments):
+        return 0
+    return align_up(memory[0].start, BLOCK_BYTES) - align_down(lowest, BLOCK_BYTES)
+
+
+def raw_program(path: Path, at: int, entry: int | None = None) -> Program:
+    """The bytes of a file at `at`, which begin with the first instruction unless `entry` says another one."""
+    content = read_image(path)
+    if not content:
+        raise PackageError("is empty")
+    return Program((Piece("image", at, content, len(content)),), at if entry is None else entry)
+
+
+def load_program(
+    program: Program,
+    memory: Sequence[Region],
+    flash: Sequence[Region],
+    tree: bytes,
+    tree_at: int | None = None,
+) -> Loaded:
+    """The program in `memory`, with its device tree. Its first instruction may be in `flash`."""
     first = memory[0]
-    tree_ipa = align_down(first.end - len(device_tree))
-    if tree_ipa < first.start:
-        raise PackageError(f"the device tree ({len(device_tree)} bytes) does not fit into {first}")
-    pieces.append(Piece("device tree", tree_ipa, device_tree, first.end - tree_ipa))
+    tree_ipa = align_down(first.end - len(tree)) if tree_at is None else tree_at
+    if tree_ipa < first.start and tree_at is None:
+        raise PackageError(f"the device tree ({len(tree)} bytes) does not fit into {first}")
+    if tree_ipa % 8:
+        raise PackageError(f"the device tree at {tree_ipa:#x} is not at a multiple of 8")
+    tree_bytes = first.end - tree_ipa if tree_at is None else len(tree)
+    pieces = (*program.pieces, Piece("device tree", tree_ipa, tree, tree_bytes))
     check_pieces(pieces, memory)
-    if not any(piece.region.holds(program.entry, 4) for piece in pieces[:-1]):
-        raise PackageError(f"entry {program.entry:#x} lies in none of its segments")
-    if program.entry % 4:
-        raise PackageError(f"entry {program.entry:#x} is not a multiple of 4")
-    return Loaded(tuple(p for p in pieces if p.data), program.entry, tree_ipa, device_tree)
+    code = (*(piece.region for piece in program.pieces), *flash)
+    if not any(region.holds(program.entry, _INSTRUCTION_BYTES) for region in code):
+        where = "in none of its segments" if program.pieces else "in no flash"
+        raise PackageError(f"entry {program.entry:#x} lies {where}")
+    if program.entry % _INSTRUCTION_BYTES:
+        raise PackageError(f"entry {program.entry:#x} is not a multiple of {_INSTRUCTION_BYTES}")
+    return Loaded(tuple(p for p in pieces if p.data), program.entry, tree_ipa, tree)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import fdt
 
+from bulkhead.package.errors import PackageError
 from bulkhead.package.memory import Region
 from bulkhead.schema import load_layout
 
@@ -106,6 +107,33 @@ def device_tree(board: GuestBoard) -> bytes:
     tree.root = root
     blob = bytes(tree.to_dtb(version=17))
     return _padded(blob)
+
+
+def own_device_tree(content: bytes, cmdline: str | None, initrd: tuple[int, int] | None) -> bytes:
+    """A flattened tree of the user's own, with what the loader has to add to `/chosen`. Raises PackageError."""
+    if content[:4] != b"\xd0\x0d\xfe\xed":
+        raise PackageError(f"is no device tree: it starts with {content[:4].hex() or 'nothing'}")
+    try:
+        tree = fdt.parse_dtb(content)
+        if cmdline is None and initrd is None:
+            return content
+        _choose(tree, cmdline, initrd)
+        return _padded(bytes(tree.to_dtb(version=17)))
+    except Exception as error:  # the library raises this very class
+        raise PackageError(f"is a broken device tree: {str(error) or type(error).__name__}") from error
+
+
+def _choose(tree: fdt.FDT, cmdline: str | None, initrd: tuple[int, int] | None) -> None:
+    if not tree.exist_node("/chosen"):
+        tree.add_item(fdt.Node("chosen"), "/")
+    chosen = tree.get_node("/chosen")
+    if cmdline is not None:
+        chosen.remove_property("bootargs")
+        _strings(chosen, "bootargs", cmdline)
+    if initrd is not None:
+        for name, address in zip(("linux,initrd-start", "linux,initrd-end"), initrd, strict=True):
+            chosen.remove_property(name)
+            _quads(chosen, name, address)
 
 
 def _of(constant: str) -> int:

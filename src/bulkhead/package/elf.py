@@ -42,6 +42,7 @@ class ElfProgram:
     entry: int
     segments: tuple[ElfSegment, ...]  # with memory_bytes > 0, in the file's order
     symbols: dict[str, int]
+    movable: bool = False  # type DYN: it relocates itself to wherever it is loaded
 
 
 @dataclass(frozen=True)
@@ -54,27 +55,32 @@ class Hosted:
     entry: str | None = None  # symbol of the first entry point; None: not asked for
 
 
-def read_elf(path: Path, *, symbols: bool = False, hosted: Hosted | None = None) -> ElfProgram:
-    """Checks and reads a program. Raises PackageError without the file's name: callers add it."""
-    return parse_elf(read_image(path), symbols=symbols, hosted=hosted)
+def read_elf(
+    path: Path, *, symbols: bool = False, hosted: Hosted | None = None, movable: bool = False
+) -> ElfProgram:
+    """Checks and reads a program. `movable`: it may be of type DYN. Raises PackageError without the file's
+    name: callers add it."""
+    return parse_elf(read_image(path), symbols=symbols, hosted=hosted, movable=movable)
 
 
 # One check of a system lays its package out several times, with the same hypervisor and programs.
 @lru_cache(maxsize=8)
-def parse_elf(content: bytes, *, symbols: bool = False, hosted: Hosted | None = None) -> ElfProgram:
+def parse_elf(
+    content: bytes, *, symbols: bool = False, hosted: Hosted | None = None, movable: bool = False
+) -> ElfProgram:
     if content[:4] != b"\x7fELF":
         raise PackageError(f"is not an ELF file (it starts with {content[:4].hex() or 'nothing'})")
     try:
         elf = ELFFile(BytesIO(content))
         if hosted is not None:
             return _hosted_program(elf, content, hosted)
-        _check_kind(elf)
-        segments = _segments(elf, content)
+        moves = _check_kind(elf, movable)
+        segments = _segments(elf, content, dynamic=moves)
         found = symbols_of(elf) if symbols else {}
         entry = int(elf["e_entry"])
     except BROKEN as error:
         raise PackageError(f"is a broken ELF file: {error or type(error).__name__}") from error
-    return ElfProgram(entry, segments, found)
+    return ElfProgram(entry, segments, found, moves)
 
 
 def _hosted_program(elf: ELFFile, content: bytes, how: Hosted) -> ElfProgram:
@@ -92,15 +98,20 @@ def _hosted_program(elf: ELFFile, content: bytes, how: Hosted) -> ElfProgram:
     return ElfProgram(found[how.entry] if how.entry is not None else 0, segments, found)
 
 
-def _check_kind(elf: ELFFile) -> None:
+def _check_kind(elf: ELFFile, movable: bool) -> bool:
+    """Whether it has no fixed addresses."""
     if elf.elfclass != 64:
         raise PackageError(f"is a {elf.elfclass}-bit program, not a 64-bit one")
     if not elf.little_endian:
         raise PackageError("is big-endian, not little-endian")
     if elf["e_machine"] != "EM_AARCH64":
         raise PackageError(f"is for machine {elf['e_machine']}, not for AArch64")
+    if elf["e_type"] == "ET_DYN" and movable:
+        return True
     if elf["e_type"] != "ET_EXEC":
-        raise PackageError(f"has type {elf['e_type']}: only a static program (ET_EXEC) has fixed addresses")
+        wanted = "a static program (ET_EXEC or ET_DYN)" if movable else "ET_EXEC, with fixed addresses,"
+        raise PackageError(f"has type {elf['e_type']}: {wanted} can be loaded")
+    return False
 
 
 def _segments(elf: ELFFile, content: bytes, *, dynamic: bool = False) -> tuple[ElfSegment, ...]:
@@ -109,7 +120,7 @@ def _segments(elf: ELFFile, content: bytes, *, dynamic: bool = False) -> tuple[E
         # The header alone: the library's segment objects look into sections, which may be broken.
         header = elf._get_segment_header(index)
         kind = header["p_type"]
-        if kind in ("PT_INTERP", "PT_DYNAMIC") and not dynamic:
+        if (kind == "PT_DYNAMIC" and not dynamic) or kind == "PT_INTERP":
             raise PackageError(f"is dynamically linked (segment {index} is {kind}): link it with -static")
         if kind != "PT_LOAD" or header["p_memsz"] == 0:
             continue

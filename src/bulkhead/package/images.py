@@ -7,6 +7,7 @@ file), chooses the loader, and gives every error the domain's name."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,8 +16,16 @@ from bulkhead.config.platform import Platform
 from bulkhead.config.system import Domain
 from bulkhead.env import paths
 from bulkhead.images.modules import Module
-from bulkhead.package.bare_metal import load_bare_metal
-from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, Socket, device_tree
+from bulkhead.package.bare_metal import Program, elf_program, load_program, raw_program
+from bulkhead.package.contents import flash_of, with_contents
+from bulkhead.package.devicetree import (
+    Console,
+    GuestBoard,
+    PassedDevice,
+    Socket,
+    device_tree,
+    own_device_tree,
+)
 from bulkhead.package.errors import NotHere, PackageError, located, missing, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.linux import load_linux
@@ -53,27 +62,74 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
     """The domain's images, placed. Raises PackageError with its name; NotHere: it is not on this machine."""
     with prefixed(f"domain '{domain.name}'"):
         _check_params(domain)
-        image = domain.image
-        if image.elf is not None:
-            with located("image", "elf"):
-                path = find_program(image.elf, around)
-                with prefixed(str(path)):
-                    tree = device_tree(_board(domain, memory, around, None))
-                    return load_bare_metal(path, memory, tree, hosted=around.hosted)
-        assert image.kernel is not None
-        with located("image", "kernel"):
-            if around.hosted:
-                raise PackageError("the simulated machine runs programs in C, not a kernel's binary")
-            kernel = _find_kernel(image.kernel, around)
-        initrd = None
-        if image.initrd is not None:
-            with located("image", "initrd"):
-                fits = image.kernel if domain.name in around.cids else None
-                initrd = _read_initrd(image.initrd, around, fits)
-        with located("image", "kernel"):
-            return load_linux(
-                kernel, initrd, memory, lambda where: device_tree(_board(domain, memory, around, where))
-            )
+        if around.hosted:
+            _check_simulated(domain)
+        load = _load_program if domain.image.kernel is None else _load_kernel
+        return with_contents(
+            load(domain, memory, around), domain, memory, around.base, fetch=around.fetch
+        )
+
+
+def _load_program(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
+    image = domain.image
+    kind = "elf" if image.elf is not None else "raw" if image.raw is not None else "entry"
+    with located("image", kind):
+        path = _find_image(image.elf or image.raw, around)
+        with prefixed(str(path)) if path is not None else nullcontext():
+            if path is None:
+                assert image.entry is not None
+                program = Program((), image.entry)
+            elif image.elf is not None:
+                program = elf_program(path, memory, image.at, hosted=around.hosted)
+            else:
+                assert image.at is not None
+                program = raw_program(path, image.at, image.entry)
+            tree = _device_tree(domain, memory, around, None)
+            return load_program(program, memory, flash_of(domain), tree, image.device_tree_at)
+
+
+def _load_kernel(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
+    image = domain.image
+    assert image.kernel is not None
+    with located("image", "kernel"):
+        kernel = _find_kernel(image.kernel, around)
+    initrd = None
+    if image.initrd is not None:
+        with located("image", "initrd"):
+            fits = image.kernel if domain.name in around.cids else None
+            initrd = _read_initrd(image.initrd, around, fits)
+    with located("image", "kernel"):
+        return load_linux(
+            kernel,
+            initrd,
+            memory,
+            lambda where: _device_tree(domain, memory, around, where),
+            image.device_tree_at,
+        )
+
+
+def _check_simulated(domain: Domain) -> None:
+    """The simulated machine runs programs in C."""
+    image = domain.image
+    for key, what in (("kernel", "a kernel's binary"), ("raw", "a binary")):
+        if getattr(image, key) is not None:
+            with located("image", key):
+                raise PackageError(f"the simulated machine runs programs in C, not {what}")
+    if image.elf is None:
+        with located("image", "entry"):
+            raise PackageError("the simulated machine runs programs in C, and has no flash")
+
+
+def _device_tree(
+    domain: Domain, memory: tuple[Region, ...], around: Surroundings, initrd: tuple[int, int] | None
+) -> bytes:
+    """That of a file, or one that describes what the domain has."""
+    own = domain.image.device_tree
+    if own is None:
+        return device_tree(_board(domain, memory, around, initrd))
+    path = around.base / own
+    with located("device_tree"), prefixed(str(path)):
+        return own_device_tree(read_image(path), domain.image.cmdline, initrd)
 
 
 def _board(
@@ -125,6 +181,10 @@ def _check_params(domain: Domain) -> None:
     if taken:
         with located("params", taken[0]):
             raise PackageError(f"params: {', '.join(taken)} cannot be used, the device tree needs it itself")
+
+
+def _find_image(name: str | None, around: Surroundings) -> Path | None:
+    return None if name is None else find_program(name, around)
 
 
 def find_program(name: str, around: Surroundings) -> Path:

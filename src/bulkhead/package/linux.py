@@ -53,9 +53,14 @@ def parse_kernel(content: bytes) -> Kernel:
 
 
 def load_linux(
-    kernel_path: Path, initrd: bytes | None, memory: Sequence[Region], make_device_tree: MakeDeviceTree
+    kernel_path: Path,
+    initrd: bytes | None,
+    memory: Sequence[Region],
+    make_device_tree: MakeDeviceTree,
+    tree_at: int | None = None,
 ) -> Loaded:
-    """Kernel, device tree and RAM disk in `memory[0]`. Raises PackageError without the domain's name."""
+    """Kernel, device tree and RAM disk in `memory[0]`, the tree at `tree_at` if that is said. Raises
+    PackageError without the domain's name."""
     with prefixed(str(kernel_path)):
         kernel = parse_kernel(read_image(kernel_path))
     region = memory[0]
@@ -72,9 +77,12 @@ def load_linux(
     tree = make_device_tree((initrd_ipa, end) if initrd is not None else None)
     if len(tree) > BLOCK_BYTES:
         raise PackageError(f"the device tree has {len(tree)} bytes, at most {BLOCK_BYTES} are allowed")
+    tree_ipa, tree_bytes = (tree_ipa, BLOCK_BYTES) if tree_at is None else (tree_at, len(tree))
+    if tree_ipa % 8:
+        raise PackageError(f"the device tree at {tree_ipa:#x} is not at a multiple of 8")
     pieces = [
         Piece("kernel", kernel_ipa, kernel.data, kernel.image_bytes),
-        Piece("device tree", tree_ipa, tree, BLOCK_BYTES),
+        Piece("device tree", tree_ipa, tree, tree_bytes),
     ]
     if initrd:
         pieces.append(Piece("RAM disk", initrd_ipa, initrd, len(initrd)))

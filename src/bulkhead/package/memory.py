@@ -60,9 +60,9 @@ class Loaded:
 
 
 def regions_of(domain: DomainPlan) -> tuple[Region, ...]:
-    """The domain's memory, ascending, with segments that touch made one."""
+    """The domain's memory without flash, ascending, with segments that touch made one."""
     merged: list[Region] = []
-    for segment in sorted(domain.segments, key=lambda s: s.ipa):
+    for segment in sorted((s for s in domain.segments if not s.read_only), key=lambda s: s.ipa):
         if merged and merged[-1].end == segment.ipa:
             merged[-1] = Region(merged[-1].start, merged[-1].bytes + segment.bytes)
         else:

@@ -34,6 +34,7 @@ class Segment:
     pa: int
     colors: frozenset[int] | None  # None: contiguous
     tables_placed: bool = False  # its stage-2 tables are in the domain's memory for tables
+    read_only: bool = False  # its guest cannot write it, and is not told of it: flash
 
     def pages(self, space: ColorSpace) -> Frames:
         """Physical address of each 4 KiB page, in the order of their guest-physical addresses."""

@@ -281,7 +281,8 @@ class _Planner:
             ipa = region.at
             for piece in taken.pieces:
                 marked = self.tables.is_marked(domain.name, region.at)
-                segments.append(Segment(ipa, piece.bytes, piece.pa, colors, marked))
+                flash = region.flash is not None
+                segments.append(Segment(ipa, piece.bytes, piece.pa, colors, marked, flash))
                 ipa += piece.bytes
             maps += taken.maps
             fragmented += taken.fragmented_bytes

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a domain's memory beside its image: files at addresses, and flash.
+
+Called by `images` after the image is placed. Raises PackageError without the domain's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bulkhead.config import system as config
+from bulkhead.config.system import Domain
+from bulkhead.package.errors import NotHere, PackageError, located, prefixed
+from bulkhead.package.files import read_image
+from bulkhead.package.memory import Loaded, Piece, Region, check_pieces
+
+
+U_BOOT_DEBIAN = "u-boot:debian"
+ERASED = "erased"
+_ERASED_BYTE = b"\xff"
+
+
+def flash_of(domain: Domain) -> tuple[Region, ...]:
+    """Where the domain has flash."""
+    return tuple(Region(region.at, region.size) for region in domain.memory if region.flash is not None)
+
+
+def with_contents(
+    loaded: Loaded, domain: Domain, memory: Sequence[Region], base: Path, *, fetch: bool = True
+) -> Loaded:
+    """The image, the domain's files, which touch neither it nor each other, and its flash.
+
+    `base`: the directory that paths are relative to. `fetch`: what the tool brings is fetched if it is not
+    here; else NotHere is raised."""
+    files = tuple(
+        _piece(f"file {number}", base / one.file, one.at, ("image", "files", number, "file"))
+        for number, one in enumerate(domain.image.files)
+    )
+    with located("image", "files"):
+        check_pieces((*loaded.pieces, *files), memory)
+    flash = tuple(
+        _flash(region.flash, region, number, base, fetch)
+        for number, region in enumerate(domain.memory)
+        if region.flash is not None
+    )
+    return replace(loaded, pieces=(*loaded.pieces, *files, *flash))
+
+
+def _find_flash(name: str, base: Path, fetch: bool) -> Path:
+    if name != U_BOOT_DEBIAN:
+        return base / name
+    from bulkhead.env.uboot import u_boot, u_boot_is_here
+
+    if not fetch and not u_boot_is_here():
+        raise NotHere(f"the boot loader '{name}' is not fetched yet")
+    return u_boot()
+
+
+def _flash(name: str, region: config.Region, number: int, base: Path, fetch: bool) -> Piece:
+    """Behind the file's end it is erased."""
+    key = ("memory", number, "flash")
+    content = b""
+    if name != ERASED:
+        content = _piece("flash", _find_flash(name, base, fetch), region.at, key).data
+    if len(content) > region.size:
+        with located(*key):
+            raise PackageError(f"'{name}' has {len(content):#x} bytes, its region {region.size:#x}")
+    return Piece("flash", region.at, content.ljust(region.size, _ERASED_BYTE), region.size)
+
+
+def _piece(name: str, path: Path, at: int, key: Sequence[str | int]) -> Piece:
+    with located(*key), prefixed(str(path)):
+        content = read_image(path)
+        if not content:
+            raise PackageError("is empty")
+    return Piece(name, at, content, len(content))
