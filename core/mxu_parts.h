@@ -19,22 +19,10 @@ extern "C" {
     predicate mxu_same_arrays{A, B}(struct mxu_trie *t) =
         \at(t->nodes, A) == \at(t->nodes, B) && \at(t->node_count, A) == \at(t->node_count, B) &&
         \at(t->ranges, A) == \at(t->ranges, B) && \at(t->range_count, A) == \at(t->range_count, B);
-    predicate mxu_same_first{A, B}(struct mxu_trie *t) =
-        \forall integer r; 0 <= r < \at(t->range_count, A) ==>
-            \at(t->ranges[r].first, A) == \at(t->ranges[r].first, B);
-    predicate mxu_same_last{A, B}(struct mxu_trie *t) =
-        \forall integer r; 0 <= r < \at(t->range_count, A) ==>
-            \at(t->ranges[r].last, A) == \at(t->ranges[r].last, B);
-    predicate mxu_same_next{A, B}(struct mxu_trie *t) =
-        \forall integer r; 0 <= r < \at(t->range_count, A) ==>
-            \at(t->ranges[r].next, A) == \at(t->ranges[r].next, B);
-    predicate mxu_same_previous{A, B}(struct mxu_trie *t) =
-        \forall integer r; 0 <= r < \at(t->range_count, A) ==>
-            \at(t->ranges[r].previous, A) == \at(t->ranges[r].previous, B);
     predicate mxu_same_list{A, B}(struct mxu_trie *t) =
         mxu_same_arrays{A, B}(t) && \at(t->first, A) == \at(t->first, B) &&
-        \at(t->free_ranges, A) == \at(t->free_ranges, B) && mxu_same_first{A, B}(t) &&
-        mxu_same_last{A, B}(t) && mxu_same_next{A, B}(t) && mxu_same_previous{A, B}(t);
+        \at(t->free_ranges, A) == \at(t->free_ranges, B) && mxu_kept_ends{A, B}(t, -1) &&
+        mxu_kept_next{A, B}(t, -1, -1) && mxu_kept_previous{A, B}(t, -1, -1);
     predicate mxu_same_root{A, B}(struct mxu_trie *t) =
         \forall integer i; 0 <= i < MXU_ROOT_ENTRIES ==> \at(t->root[i], A) == \at(t->root[i], B);
     predicate mxu_same_free{A, B}(struct mxu_trie *t) =
@@ -134,10 +122,11 @@ static inline void mxu_renew_nodes(struct mxu_trie *trie)
 {
     mxu_paths_init(trie);
     /*@ assert arrays: mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_same_arrays{Pre, Here}(trie); */
-    /*@ assert first: mxu_same_first{Pre, Here}(trie); */
-    /*@ assert last: mxu_same_last{Pre, Here}(trie); */
-    /*@ assert next: mxu_same_next{Pre, Here}(trie); */
-    /*@ assert previous: mxu_same_previous{Pre, Here}(trie); */
+    /*@ assert ends: mxu_kept_ends{Pre, Here}(trie, -1); */
+    /*@ assert next: mxu_kept_next{Pre, Here}(trie, -1, -1); */
+    /*@ assert previous: mxu_kept_previous{Pre, Here}(trie, -1, -1); */
+    /*@ assert begin: trie->first == \at(trie->first, Pre); */
+    /*@ assert free: trie->free_ranges == \at(trie->free_ranges, Pre); */
     /*@ assert list: mxu_same_list{Pre, Here}(trie); */
 }
 
@@ -151,10 +140,9 @@ static inline bool mxu_enter_nodes(struct mxu_trie *trie, int16_t number)
     bool entered = mxu_paths_insert(trie, number);
 
     /*@ assert arrays: mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_same_arrays{Pre, Here}(trie); */
-    /*@ assert first: mxu_same_first{Pre, Here}(trie); */
-    /*@ assert last: mxu_same_last{Pre, Here}(trie); */
-    /*@ assert next: mxu_same_next{Pre, Here}(trie); */
-    /*@ assert previous: mxu_same_previous{Pre, Here}(trie); */
+    /*@ assert ends: mxu_kept_ends{Pre, Here}(trie, -1); */
+    /*@ assert next: mxu_kept_next{Pre, Here}(trie, -1, -1); */
+    /*@ assert previous: mxu_kept_previous{Pre, Here}(trie, -1, -1); */
     /*@ assert list: mxu_same_list{Pre, Here}(trie); */
     return entered;
 }
@@ -168,10 +156,9 @@ static inline void mxu_leave_nodes(struct mxu_trie *trie, int16_t number)
 {
     mxu_paths_remove(trie, number);
     /*@ assert arrays: mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_same_arrays{Pre, Here}(trie); */
-    /*@ assert first: mxu_same_first{Pre, Here}(trie); */
-    /*@ assert last: mxu_same_last{Pre, Here}(trie); */
-    /*@ assert next: mxu_same_next{Pre, Here}(trie); */
-    /*@ assert previous: mxu_same_previous{Pre, Here}(trie); */
+    /*@ assert ends: mxu_kept_ends{Pre, Here}(trie, -1); */
+    /*@ assert next: mxu_kept_next{Pre, Here}(trie, -1, -1); */
+    /*@ assert previous: mxu_kept_previous{Pre, Here}(trie, -1, -1); */
     /*@ assert list: mxu_same_list{Pre, Here}(trie); */
 }
 
@@ -185,10 +172,9 @@ static inline bool mxu_move_nodes(struct mxu_trie *trie, uint32_t address, enum 
     bool moved = mxu_paths_place(trie, address, at_least);
 
     /*@ assert arrays: mxu_has_arrays(trie) && mxu_is_apart(trie) && mxu_same_arrays{Pre, Here}(trie); */
-    /*@ assert first: mxu_same_first{Pre, Here}(trie); */
-    /*@ assert last: mxu_same_last{Pre, Here}(trie); */
-    /*@ assert next: mxu_same_next{Pre, Here}(trie); */
-    /*@ assert previous: mxu_same_previous{Pre, Here}(trie); */
+    /*@ assert ends: mxu_kept_ends{Pre, Here}(trie, -1); */
+    /*@ assert next: mxu_kept_next{Pre, Here}(trie, -1, -1); */
+    /*@ assert previous: mxu_kept_previous{Pre, Here}(trie, -1, -1); */
     /*@ assert list: mxu_same_list{Pre, Here}(trie); */
     return moved;
 }
@@ -240,7 +226,7 @@ static inline void mxu_leave_list(struct mxu_trie *trie, int16_t number)
 
 /*@ requires mxu_is_whole(trie) && mxu_used(trie, number);
     requires trie->ranges[number].first < at <= trie->ranges[number].last && at < UINT32_MAX;
-    assigns trie->free_ranges, trie->used_ranges;
+    assigns trie->first, trie->free_ranges, trie->used_ranges;
     assigns trie->ranges[0 .. trie->range_count - 1];
     ensures whole: mxu_is_whole(trie) && mxu_used(trie, number) && mxu_same_arrays{Pre, Post}(trie);
     ensures split: \result != MXU_NONE ==> trie->ranges[number].last == at - 1 &&
@@ -300,8 +286,8 @@ static inline void mxu_tell_number(const struct mxu_trie *trie, int16_t number, 
     /*@ assert entries: mxu_same_entries{Pre, Here}(trie); */
     /*@ assert next_free: mxu_same_next_free{Pre, Here}(trie); */
     /*@ assert nodes: mxu_same_nodes{Pre, Here}(trie); */
-    /*@ assert next: mxu_same_next{Pre, Here}(trie); */
-    /*@ assert previous: mxu_same_previous{Pre, Here}(trie); */
+    /*@ assert next: mxu_kept_next{Pre, Here}(trie, -1, -1); */
+    /*@ assert previous: mxu_kept_previous{Pre, Here}(trie, -1, -1); */
     /*@ assert list: mxu_same_list{Pre, Here}(trie); */
 }
 

@@ -207,8 +207,9 @@ enum mxu_status mxu_trie_split(struct mxu_trie *trie, int16_t number, uint32_t a
             return MXU_OK;
         }
         /*@ assert none: mxu_same_arrays{Pre, Here}(trie) && mxu_used(trie, number); */
-        /*@ assert next: trie->ranges[number].next == taken && mxu_used(trie, taken) &&
-            trie->ranges[taken].first == at && trie->ranges[number].last == at - 1; */
+        /*@ assert upper: mxu_used(trie, taken) && trie->ranges[taken].first == at; */
+        /*@ assert lower: trie->ranges[number].last == at - 1; */
+        /*@ assert next: trie->ranges[number].next == taken; */
         mxu_join_in_list(trie, number);
     }
     /*@ assert as_before: mxu_same_arrays{Pre, Here}(trie) && mxu_used(trie, number); */

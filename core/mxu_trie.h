@@ -136,10 +136,16 @@ struct mxu_trie {
     predicate mxu_used{L}(struct mxu_trie *t, integer r) =
         0 <= r < t->range_count && t->ranges[r].first <= t->ranges[r].last;
     // The list has all ranges in use, each one before all that have greater addresses; all others are free.
-    predicate mxu_list_next{L}(struct mxu_trie *t) =
+    predicate mxu_next_used{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) && t->ranges[r].next != MXU_NONE ==> mxu_used(t, t->ranges[r].next);
+    predicate mxu_next_back{L}(struct mxu_trie *t) =
         \forall integer r; mxu_used(t, r) && t->ranges[r].next != MXU_NONE ==>
-            mxu_used(t, t->ranges[r].next) && t->ranges[t->ranges[r].next].previous == r &&
+            t->ranges[t->ranges[r].next].previous == r;
+    predicate mxu_next_above{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) && t->ranges[r].next != MXU_NONE ==>
             t->ranges[r].last < t->ranges[t->ranges[r].next].first;
+    predicate mxu_list_next{L}(struct mxu_trie *t) =
+        mxu_next_used(t) && mxu_next_back(t) && mxu_next_above(t);
     predicate mxu_list_previous{L}(struct mxu_trie *t) =
         \forall integer r; mxu_used(t, r) && t->ranges[r].previous != MXU_NONE ==>
             mxu_used(t, t->ranges[r].previous) && t->ranges[t->ranges[r].previous].next == r;
@@ -147,11 +153,15 @@ struct mxu_trie {
         \forall integer r, integer s; mxu_used(t, r) && mxu_used(t, s) &&
             t->ranges[r].first < t->ranges[s].first ==>
             t->ranges[r].next != MXU_NONE && t->ranges[t->ranges[r].next].first <= t->ranges[s].first;
+    predicate mxu_first_used{L}(struct mxu_trie *t) =
+        t->first != MXU_NONE ==> mxu_used(t, t->first) && t->ranges[t->first].previous == MXU_NONE;
+    predicate mxu_first_least{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) ==> t->first != MXU_NONE &&
+            t->ranges[t->first].first <= t->ranges[r].first < UINT32_MAX;
+    predicate mxu_first_alone{L}(struct mxu_trie *t) =
+        \forall integer r; mxu_used(t, r) && t->ranges[r].previous == MXU_NONE ==> t->first == r;
     predicate mxu_list_first{L}(struct mxu_trie *t) =
-        (t->first != MXU_NONE ==> mxu_used(t, t->first) && t->ranges[t->first].previous == MXU_NONE) &&
-        (\forall integer r; mxu_used(t, r) ==> t->first != MXU_NONE &&
-            t->ranges[t->first].first <= t->ranges[r].first < UINT32_MAX &&
-            (t->ranges[r].previous == MXU_NONE ==> t->first == r));
+        mxu_first_used(t) && mxu_first_least(t) && mxu_first_alone(t);
     predicate mxu_list_free{L}(struct mxu_trie *t) =
         (t->free_ranges != MXU_NONE ==>
             0 <= t->free_ranges < t->range_count && !mxu_used(t, t->free_ranges)) &&

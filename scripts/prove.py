@@ -58,8 +58,6 @@ FRAMA_C = ["frama-c", "-c11", "-machdep", "gcc_x86_64", f"-cpp-extra-args=-I. -I
 # one open.
 WP = ["-wp", "-wp-rte", "-wp-model", "Typed+cast", "-wp-literals", "-wp-prover", "cvc4", "-wp-timeout", "60"]
 WP += ["-wp-par", "1"]  # the pool below keeps two processors busy
-# A property of this name is shown by tests, and taken for granted where the function is called.
-WP += ["-wp-prop=-tested"]
 HUNG_S = 900
 
 
