@@ -48,6 +48,11 @@ static inline bool esr_is_translation_fault(uint64_t esr)
     return (esr & 0x3C) == 0x04;
 }
 
+static inline bool esr_is_permission_fault(uint64_t esr)
+{
+    return (esr & 0x3C) == 0x0C;
+}
+
 static inline bool esr_is_external_abort(uint64_t esr)
 {
     return esr_fault_status(esr) == 0x10 || (esr & 0x3C) == 0x14;
@@ -56,6 +61,12 @@ static inline bool esr_is_external_abort(uint64_t esr)
 static inline bool esr_is_table_walk(uint64_t esr)
 {
     return (esr & (1u << 7)) != 0;
+}
+
+/* Of cache maintenance, which counts as a write. */
+static inline bool esr_is_maintenance(uint64_t esr)
+{
+    return (esr & (1u << 8)) != 0;
 }
 
 static inline bool esr_is_write(uint64_t esr)

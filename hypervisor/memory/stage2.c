@@ -17,6 +17,7 @@
 #define S2_FWB_AS_STAGE1     (0x7ull << 2)
 #define S2_DEVICE_nGnRE      (0x1ull << 2)
 #define S2_READ_WRITE        (3ull << 6)
+#define S2_WRITE             (2ull << 6)
 #define S2_INNER_SHAREABLE   (3ull << 8)
 #define S2_ACCESS_FLAG       (1ull << 10)
 #define S2_EXECUTE_NEVER     (2ull << 53)
@@ -51,16 +52,27 @@ static uint64_t memory_attributes(const struct manifest_header *manifest,
     return S2_MEMORY | (own ? S2_FWB_AS_STAGE1 : S2_FWB_WRITE_BACK);
 }
 
+/* Of a segment: flash is memory that the guest cannot write. */
+static uint64_t attributes_of(const struct stage2 *stage2, const struct manifest_segment *segment)
+{
+    bool read_only = (segment->flags & BH_SEGMENT_FLAG_READ_ONLY) != 0;
+
+    return read_only ? stage2->memory & ~S2_WRITE : stage2->memory;
+}
+
 /* Pages of a colored segment one after the other: the next page is usually the next address. */
 static bool map_colored(struct pool *pool, const struct stage2 *stage2, const struct color_range *range,
-                        uint64_t ipa, uint64_t bytes)
+                        const struct manifest_segment *segment)
 {
     uint64_t granule = color_granule_bytes(range->space);
+    uint64_t attributes = attributes_of(stage2, segment);
+    uint64_t bytes = segment->bytes;
 
     for (uint64_t offset = 0; offset < bytes; offset += granule) {
         uint64_t chunk = bytes - offset < granule ? bytes - offset : granule;
 
-        if (!ptable_map(pool, stage2->root, ipa + offset, color_at(range, offset), chunk, stage2->memory)) {
+        if (!ptable_map(pool, stage2->root, segment->ipa + offset, color_at(range, offset), chunk,
+                        attributes)) {
             return false;
         }
     }
@@ -76,12 +88,13 @@ static bool map_segment(const struct stage2 *stage2, struct pool *pool,
 
     if (range.space.bits == 0) {
         /* Blocks are cheaper to map now than to fault in later. */
-        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes, stage2->memory);
+        return ptable_map(pool, stage2->root, segment->ipa, range.first, segment->bytes,
+                          attributes_of(stage2, segment));
     }
     if (!premap) {
         return ptable_prepare(pool, stage2->root, segment->ipa, segment->bytes);
     }
-    return map_colored(pool, stage2, &range, segment->ipa, segment->bytes);
+    return map_colored(pool, stage2, &range, segment);
 }
 
 bool stage2_map_device(const struct stage2 *stage2, uint64_t ipa, paddr_t pa, uint64_t bytes)
@@ -199,6 +212,7 @@ bool stage2_map_lazily(const struct stage2 *stage2, ipaddr_t ipa)
         pages[count] = page_after(&range, granule, pages[count - 1]);
         count++;
     }
-    table_make_stage2(ptable_page_entry(stage2->pool, stage2->root, first), pages, count, stage2->memory);
+    table_make_stage2(ptable_page_entry(stage2->pool, stage2->root, first), pages, count,
+                      attributes_of(stage2, segment));
     return true;
 }

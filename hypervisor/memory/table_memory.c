@@ -61,7 +61,7 @@ struct pool *table_memory_of(const struct manifest_domain *domain, bool marked)
 
 bool table_memory_is_marked(const struct manifest_segment *segment)
 {
-    return segment->tables_placed != 0;
+    return (segment->flags & BH_SEGMENT_FLAG_TABLES_PLACED) != 0;
 }
 
 bool table_memory_is_cached(const struct manifest_domain *domain)

@@ -23,7 +23,7 @@
 #define ESR_IL             (1u << 25)
 #define ESR_ABORT_CM       (1u << 8) /* of cache maintenance, which counts as a write */
 #define ESR_ABORT_WNR      (1u << 6)
-#define ESR_ABORT_EXTERNAL 0x10u /* fault status: of the access itself, synchronous */
+#define ESR_ABORT_EXTERNAL 0x10u        /* fault status: of the access itself, synchronous */
 #define SPSR_SS            (1ull << 21) /* as after an instruction that was executed */
 #define SPSR_BTYPE         (3ull << 10)
 #define SPSR_PAN           (1ull << 22)

@@ -129,6 +129,19 @@ static __attribute__((noinline)) bool map_lazily(struct cpu *cpu, uint64_t page)
     return true;
 }
 
+/* Flash takes no write, as a board's without a command. Nothing else is memory that a guest cannot write: the
+ * address, which the core need not tell of such a fault, is not needed. */
+static bool ignore_write(struct cpu *cpu, uint64_t esr)
+{
+    if (!esr_is_permission_fault(esr) || !esr_is_write(esr) || esr_is_table_walk(esr) ||
+        !(esr_is_decodable(esr) || esr_is_maintenance(esr))) {
+        return false;
+    }
+    cpu_count_exit(cpu, BH_EXIT_REASON_STAGE2_FAULT);
+    trap_skip_instruction(esr);
+    return true;
+}
+
 /* Guests see the emulated devices where the board has the real ones. */
 bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t esr)
 {
@@ -140,7 +153,7 @@ bool trap_data_abort_resolve(struct cpu *cpu, struct guest_regs *regs, uint64_t 
     uint64_t value;
 
     if (!esr_is_translation_fault(esr)) {
-        return false;
+        return ignore_write(cpu, esr);
     }
     frame = vgic_frame_at(domain, page, &offset);
     if (frame == VGIC_FRAME_DISTRIBUTOR && esr_is_plain_read(esr) && in_page % 4 == 0 &&

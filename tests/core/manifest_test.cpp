@@ -422,7 +422,18 @@ static void give_tables(SampleManifest &m)
     m.header.tables = {0xFFFC0000, 0x8000, 0x4800C000, 0x4000, 3, 0};
     m.domains[0].table_memory = BH_TABLE_MEMORY_COLORED;
     m.domains[1].table_memory = BH_TABLE_MEMORY_ON_CHIP;
-    m.segments[0].tables_placed = 1;
+    m.segments[0].flags = BH_SEGMENT_FLAG_TABLES_PLACED;
+}
+
+TEST(Manifest, ASegmentHasKnownFlagsAlone)
+{
+    for (uint32_t flag : {0u, 1u, 2u, 3u, 4u, 0x80000000u}) {
+        auto sample = make_sample_manifest();
+        sample->segments[0].flags = flag;
+        sample->seal();
+        const auto expected = flag < 4 ? BH_MANIFEST_ERROR_NONE : BH_MANIFEST_ERROR_SEGMENT;
+        EXPECT_EQ(sample->check().error, expected) << flag;
+    }
 }
 
 TEST(Manifest, X5_MemoryForTablesIsAccepted)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0x4DF2145Du
+#define BH_LAYOUT_HASH 0xE5BEFE28u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -144,8 +144,9 @@ enum bh_domain_flag {
     BH_DOMAIN_FLAG_OWN_ATTRIBUTES = 512,
     BH_DOMAIN_FLAG_TRANSLATIONS_TRAPPED = 1024,
     BH_DOMAIN_FLAG_CACHES_TRAPPED = 2048,
+    BH_DOMAIN_FLAG_FAULTS_ABORT = 4096,
 };
-#define BH_DOMAIN_FLAG_COUNT 2049u /* highest + 1 */
+#define BH_DOMAIN_FLAG_COUNT 4097u /* highest + 1 */
 
 enum bh_table_memory {
     BH_TABLE_MEMORY_POOL = 0,
@@ -153,6 +154,12 @@ enum bh_table_memory {
     BH_TABLE_MEMORY_ON_CHIP = 2,
 };
 #define BH_TABLE_MEMORY_COUNT 3u /* highest + 1 */
+
+enum bh_segment_flag {
+    BH_SEGMENT_FLAG_TABLES_PLACED = 1,
+    BH_SEGMENT_FLAG_READ_ONLY = 2,
+};
+#define BH_SEGMENT_FLAG_COUNT 3u /* highest + 1 */
 
 enum bh_image_flag {
     BH_IMAGE_FLAG_IN_PLACE = 1, /* already where the domain's memory is: nothing to copy */
@@ -708,7 +715,7 @@ struct manifest_segment {
     uint64_t bytes;
     uint64_t pa; /* of the first granule: aligned to a granule, its color in the set */
     uint32_t color_set;
-    uint32_t tables_placed; /* 1: the tables that its translations are read from are in the domain's table_memory */
+    uint32_t flags;
 };
 
 struct manifest_image {
@@ -1265,7 +1272,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, ipa) == 0u, "manifest_segment
 BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, bytes) == 8u, "manifest_segment.bytes");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, pa) == 16u, "manifest_segment.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, color_set) == 24u, "manifest_segment.color_set");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, tables_placed) == 28u, "manifest_segment.tables_placed");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_segment, flags) == 28u, "manifest_segment.flags");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_image) == 32u, "size of manifest_image");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_image, offset) == 0u, "manifest_image.offset");

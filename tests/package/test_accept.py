@@ -261,7 +261,7 @@ domains:
     [
         (lambda elf: elf, None),
         (lambda elf: elf[:200], "truncated"),
-        (lambda elf: elf[:16] + struct.pack("<H", 3) + elf[18:], "ET_DYN"),
+        (lambda elf: elf[:16] + struct.pack("<H", 1) + elf[18:], "ET_REL"),
         (lambda elf: elf[:18] + struct.pack("<H", 62) + elf[20:], "EM_X86_64"),
         (lambda elf: elf[:24] + struct.pack("<Q", RAM + 8 * MIB) + elf[32:], "lies in none of its segments"),
         (lambda elf: elf[:56] + bytes(2) + elf[58:], "nothing to load"),

@@ -236,7 +236,7 @@ def test_the_size_of_a_region_can_be_a_constant() -> None:
     assert (kept.bytes, kept.guest_bytes, kept.guest_bytes_per_core) == (0x10000, 0x10000, 0x10000)
 
 
-GOOD_SEGMENT = {"ipa": 0, "bytes": 4096, "pa": 0, "color_set": 0, "tables_placed": 0}
+GOOD_SEGMENT = {"ipa": 0, "bytes": 4096, "pa": 0, "color_set": 0, "flags": 0}
 
 
 @pytest.mark.parametrize(

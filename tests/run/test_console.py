@@ -170,3 +170,27 @@ def test_any_bytes_in_any_pieces_give_the_same_lines(data: bytes, cuts: list[int
         many.feed(data[start:end])
     assert whole == pieces
     assert all(line.domain == "linux" for line in whole)
+
+
+def test_watched_texts_are_seen_when_they_first_come_also_without_a_newline() -> None:
+    parser = ConsoleParser(("linux", "hog"), watched={"linux": ("login:", "boot", "never")})
+    parser.feed(b"[linux      1.000000] boot\r\n[hog        1.500000] login:\r\n")
+    parser.feed(b"[linux      2.000000] \x1b[1mlog")
+    assert parser.domains["linux"].seen == {"boot": 1_000_000_000}
+    parser.feed(b"in:")
+    assert parser.domains["linux"].seen == {"boot": 1_000_000_000, "login:": 2_000_000_000}
+    parser.feed(b"\r\n[linux      3.000000] login: boot\r\n")
+    assert parser.domains["linux"].seen == {"boot": 1_000_000_000, "login:": 2_000_000_000}
+    assert parser.domains["hog"].seen == {}
+
+
+def test_a_watched_text_is_found_across_the_pieces_of_a_long_line() -> None:
+    parser = ConsoleParser(("linux",), watched={"linux": ("abcdef",)})
+    parser.feed(b"[linux      1.000000] abc\r\n[linux+     1.000001] def\r\n")
+    assert parser.domains["linux"].seen == {"abcdef": 1_000_001_000}
+
+
+def test_of_who_has_the_terminal_for_itself_it_is_not_known_when() -> None:
+    parser = ConsoleParser(("linux",), raw="linux", watched={"linux": ("login:",)})
+    parser.feed(b"Debian\r\nlogin: ")
+    assert parser.domains["linux"].seen == {"login:": None}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from bulkhead.config.system import Expectation
 from bulkhead.planning.budgets import Budget
@@ -56,6 +57,18 @@ def events(stopped: int, periods: int = 50) -> dict[str, Any]:
         ({"release_delay": "50 us"}, {"report": {"jitter_ns": {"max": 15 * MS}}}, "delay was 15.000 ms"),
         ({"release_delay": "50 us"}, {"report": {"jitter_ns": {"max": True}}}, "it has reported no release"),
         ({"release_delay": "50 us"}, {"report": None}, "it has reported no release"),
+        ({"line": "login:"}, {"seen": {"login:": 7 * MS}}, None),
+        ({"line": "login:", "within": "7 ms"}, {"seen": {"login:": 7 * MS}}, None),
+        (
+            {"line": "login:", "within": "6 ms"},
+            {"seen": {"login:": 7 * MS}},
+            "the line 'login:' within 6.000 ms, but it came after 7.000 ms",
+        ),
+        ({"line": "login:"}, {"seen": {}}, "the line 'login:', but no line of its console had that"),
+        ({"line": "login:"}, {"seen": {"login:": None}}, None),
+        ({"no_line": "panic"}, {"seen": {}}, None),
+        ({"no_line": "panic"}, {"seen": {"panic": 7 * MS}}, "no line 'panic', but it came after 7.000 ms"),
+        ({"no_line": "panic"}, {"seen": {"panic": None}}, "no line 'panic', but it came"),
         ({"report": {"wrong": 0}}, {"report": {"wrong": 0, "more": 1}}, None),
         ({"report": {"wrong": 0}}, {"report": {"wrong": 3}}, "but it reported `wrong: 3`"),
         ({"report": {"wrong": 0}}, {"report": {"wrong": "0"}}, "but it reported `wrong: 0`"),
@@ -95,3 +108,14 @@ def test_a_word_expects_an_end_and_nothing_else() -> None:
     assert Expectation.model_validate("stopped") == Expectation(state="stopped")
     target = DomainTarget("hog", (0,), expects=Expectation(state="stopped"))
     assert expectations([target, DomainTarget("other", (1,))], [{}, {}], Options()) == []
+
+
+def test_when_who_has_the_terminal_for_itself_said_it_is_not_judged() -> None:
+    wanted = {"line": "login:", "within": "1 s"}
+    assert judged(wanted, {"seen": {"login:": None}}) == ([None], [])
+    assert judged(wanted, {"seen": {}})[0] == [False]
+
+
+def test_a_time_without_a_line_is_refused() -> None:
+    with pytest.raises(ValidationError, match="within"):
+        Expectation.model_validate({"within": "1 s"})

@@ -34,9 +34,7 @@ KINDS = {
 ABORT_SYNDROMES = {"instruction": 0x86000010, "read": 0x96000010, "write": 0x96000050}
 
 
-def system(
-    directory: Path, kind: int, restart: str = "never", faults: str = "end", **params: int
-) -> Path:
+def system(directory: Path, kind: int, restart: str = "never", faults: str = "end", **params: int) -> Path:
     crash = domain("crash", "crash", 1, params={"kind": kind, **params}, restart=restart, faults=faults)
     task = {**control(), "devices": ["rtc"]}
     return write_system(directory, task, crash)

@@ -47,6 +47,23 @@ TEST(Stage2, C2_APremappedDomainHasAllOfItsFramesInOrder)
     EXPECT_EQ(translate(0, 0x3FFFF000).level, 0);
 }
 
+TEST(Stage2, D7_FlashIsMemoryThatTheGuestCannotWrite)
+{
+    constexpr uint64_t s2_read = 1u << 6;
+    constexpr uint64_t s2_write = 2u << 6;
+    HostedMachine machine([](SampleManifest &m) {
+        m.segments[0].flags = BH_SEGMENT_FLAG_READ_ONLY; // premapped
+        m.segments[1].flags = BH_SEGMENT_FLAG_READ_ONLY; // mapped when touched
+    });
+    machine.on_core(1);
+    machine.trap(esr_load(4, 0), 0x40000010);
+    for (uint32_t domain : {0u, 1u}) {
+        const Translation found = translate(domain, 0x40000000);
+        ASSERT_NE(found.level, 0);
+        EXPECT_EQ(found.descriptor & (s2_read | s2_write), s2_read);
+    }
+}
+
 TEST(Stage2, C2_ALazyDomainHasNoneUntilItTouchesThem)
 {
     HostedMachine machine;

@@ -63,7 +63,7 @@ TEST(TableMemory, X5_TablesOfAMarkedSegmentAreInColoredMemoryAndNoOthers)
         give_colored(m, 3);
         m.domains[1].table_memory = BH_TABLE_MEMORY_COLORED;
         m.segments[2].ipa = 0x40A00000; // level-3 tables of its own
-        m.segments[2].tables_placed = 1;
+        m.segments[2].flags = BH_SEGMENT_FLAG_TABLES_PLACED;
         m.images[1].ipa = 0x40700000;
     });
     ASSERT_TRUE(machine.booted());
@@ -90,7 +90,7 @@ TEST(TableMemory, X5_AFaultMapsPagesThroughPlacedTables)
     HostedMachine machine([](SampleManifest &m) {
         give_colored(m, 6);
         m.domains[1].table_memory = BH_TABLE_MEMORY_COLORED;
-        m.segments[1].tables_placed = 1;
+        m.segments[1].flags = BH_SEGMENT_FLAG_TABLES_PLACED;
     });
     ASSERT_TRUE(machine.booted());
     machine.on_core(1);
@@ -137,7 +137,7 @@ TEST(TableMemory, X5_WhoNeedsMoreThanThereIsDoesNotStart)
     HostedMachine colored([](SampleManifest &m) {
         give_colored(m, 2); // and three are needed
         m.domains[1].table_memory = BH_TABLE_MEMORY_COLORED;
-        m.segments[2].tables_placed = 1;
+        m.segments[2].flags = BH_SEGMENT_FLAG_TABLES_PLACED;
     });
     EXPECT_FALSE(colored.booted());
     HostedMachine on_chip([](SampleManifest &m) {

@@ -287,6 +287,55 @@ TEST_F(Traps, UndefinedExceptionsUseTheVectorOfTheLevelTheyComeFrom)
     }
 }
 
+TEST(Faults, D7_WithFaultsAbortAGuestHearsOfAnAccessThatNothingAnswers)
+{
+    constexpr uint64_t fetch = 0x20ull << 26 | 1u << 25 | translation_fault_level3;
+    constexpr uint64_t pair = 0x24ull << 26 | 1u << 25 | 1u << 6 | translation_fault_level3;
+    const struct {
+        uint64_t syndrome;
+        uint64_t address;
+        uint64_t spsr;
+        uint64_t told;
+    } cases[] = {
+        {esr_load(4, 0), 0x2000000010, 0x3C5, 0x96000010}, {esr_store(4, 0), 0x2000000010, 0x3C5, 0x96000050},
+        {esr_load(8, 3), 0x2000000010, 0x3C0, 0x92000010}, {fetch, 0x2000000010, 0x3C5, 0x86000010},
+        {fetch, 0x2000000010, 0x3C0, 0x82000010},          {pair, uart, 0x3C5, 0x96000050},
+    };
+    HostedMachine machine([](SampleManifest &m) { m.domains[0].flags |= BH_DOMAIN_FLAG_FAULTS_ABORT; });
+    for (const auto &[syndrome, address, spsr, told] : cases) {
+        machine.on_core(control_core);
+        fake_set_sysreg(SYSREG_ID_VBAR_EL1, 0x40080000);
+        fake_set_sysreg(SYSREG_ID_SPSR_EL2, spsr);
+        machine.trap(syndrome, address);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_ESR_EL1), told) << std::hex << syndrome;
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_FAR_EL1), address & 0xFFF) << "the virtual address, as EL2 got it";
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), spsr == 0x3C5 ? 0x40080200u : 0x40080400u);
+        EXPECT_EQ(state_of(machine, 0), uint64_t{BH_DOMAIN_STATE_RUNNING});
+    }
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_STAGE2_FAULT), std::size(cases));
+    machine.on_core(linux_core);
+    machine.trap(esr_load(4, 0), 0x2000000000);
+    EXPECT_EQ(state_of(machine, 1), uint64_t{BH_DOMAIN_STATE_CRASHED}) << "it has not asked for that";
+}
+
+TEST(Faults, D7_AWriteToFlashIsIgnoredAndWhatCannotBeLeftOutIsNot)
+{
+    constexpr uint64_t permission_fault = 0x0F;
+    const auto refused = [](uint64_t esr) { return (esr & ~0x3Full) | permission_fault; };
+    HostedMachine machine;
+    machine.on_core(control_core);
+    constexpr uint64_t maintenance = 0x24ull << 26 | 1u << 25 | 1u << 8 | 1u << 6;
+    for (uint64_t esr : {esr_store(4, 0), esr_store(1, 5), uint64_t{maintenance}}) {
+        fake_set_sysreg(SYSREG_ID_ELR_EL2, 0x40080000);
+        machine.trap(refused(esr), 0x40000000);
+        EXPECT_EQ(fake_sysreg(SYSREG_ID_ELR_EL2), 0x40080004u);
+        EXPECT_EQ(state_of(machine, 0), uint64_t{BH_DOMAIN_STATE_RUNNING});
+    }
+    EXPECT_EQ(machine.exits(control_core, BH_EXIT_REASON_STAGE2_FAULT), 3u);
+    machine.trap(refused(0x24ull << 26 | 1u << 25 | 1u << 6), 0x40000000); // a pair: no syndrome
+    EXPECT_EQ(state_of(machine, 0), uint64_t{BH_DOMAIN_STATE_CRASHED});
+}
+
 TEST_F(Traps, UndefinedExceptionsSetThePrivilegesThatTheGuestAsksFor)
 {
     constexpr uint64_t pan = 1ull << 22;

@@ -416,6 +416,7 @@ def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> Outc
         # It takes time from a machine whose instructions count: only where there is something to follow.
         look=live.look if any(domain.budget is not None for domain in target.domains) else None,
         raw_domain=target.raw_domain,
+        watched=target.watched,
     )
     view: AbstractContextManager[AttachedView | WatchingView]
     if at_terminal:

@@ -114,6 +114,7 @@ def _plan(target: Target) -> SimulatedPlan:
         domain_names=tuple(domain.name for domain in target.domains),
         timeout_s=target.options.timeout_s,
         raw_domain=target.raw_domain,
+        watched=target.watched,
     )
 
 

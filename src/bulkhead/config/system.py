@@ -200,8 +200,8 @@ class File(Model):
 
 
 class Image(Model):
-    """What a domain begins with: a bare-metal program (`elf`), the bytes of a file (`raw`), a kernel with what
-    belongs to it, or an address alone (`entry`), in a region of `flash`."""
+    """What a domain begins with: a program (`elf`), the bytes of a file (`raw`), a kernel with what belongs
+    to it, or an address alone (`entry`), in a region of `flash`."""
 
     elf: Text | None = None
     raw: Text | None = None
@@ -369,6 +369,20 @@ class Expectation(WordModel):
     )
     release_delay: Nanoseconds | None = None  # at most, of the jobs of `periodic`, by its report
     report: dict[Text, Annotated[int, BeforeValidator(_param)]] = {}  # numbers of its last report line
+    line: Text | None = None  # a line of its console has this text,
+    within: Nanoseconds | None = None  # by this guest time [by the end of the run]
+    no_line: Text | None = None  # and none has this
+
+    @model_validator(mode="after")
+    def _of_a_line(self) -> Expectation:
+        if self.within is not None and self.line is None:
+            raise problem("missing-key", "within does not say which line", "line: a part of it")
+        return self
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What its console is looked through for."""
+        return tuple(text for text in (self.line, self.no_line) if text is not None)
 
 
 class Run(Model):

@@ -49,6 +49,7 @@ class DomainPromise:
     frames: Words  # physical addresses, ascending
     devices: tuple[Window, ...] = ()
     tables: TablePromise | None = None  # None: in the hypervisor's pool
+    flash: tuple[range, ...] = ()  # guest-physical addresses that the guest cannot write
     own_attributes: bool = False  # where stage 2 could force write-back, its memory is as it maps it
 
 

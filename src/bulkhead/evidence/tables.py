@@ -30,6 +30,7 @@ from bulkhead.evidence.vmsa import (
     S1_XN,
     S2_FWB_AS_STAGE_1,
     S2_FWB_WRITE_BACK,
+    S2_WRITE,
     S2_WRITE_BACK,
     Translation,
     Words,
@@ -136,6 +137,7 @@ class _Checker:
         is_ram = within(pa, self.promise.ram)
         self._devices(where, "IPA", ipa[~is_ram], pa[~is_ram], domain.devices)
         self._types(domain, ipa, pa, descriptor, is_ram)
+        self._flash(domain, ipa, pa, descriptor)
         ipa, pa = ipa[is_ram], pa[is_ram]
         self.witness.frames_checked += len(pa)
         ipa, pa = self._without_window(domain, ipa, pa)
@@ -337,6 +339,22 @@ class _Checker:
             (
                 f"{where}: {space} {src:#x} -> PA {target:#x}: not RAM, and not a device of its own"
                 for src, target in _pairs(source[wrong], pa[wrong])
+            ),
+        )
+
+    def _flash(self, domain: DomainPromise, ipa: Words, pa: Words, descriptor: Words) -> None:
+        where = f"domain {domain.name}"
+        wrong = np.zeros(len(ipa), dtype=np.bool_)
+        for flash in domain.flash:
+            wrong |= (ipa >= np.uint64(flash.start)) & (ipa < np.uint64(flash.stop))
+        wrong &= (descriptor & np.uint64(S2_WRITE)) != 0
+        self._add(
+            "writable_flash",
+            where,
+            pa[wrong],
+            (
+                f"{where}: IPA {source:#x} -> PA {target:#x} is flash, and the guest can write it"
+                for source, target in _pairs(ipa[wrong], pa[wrong])
             ),
         )
 

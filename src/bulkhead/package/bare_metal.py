@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places what a domain begins with if it is no kernel: an ELF file, bytes at an address, or an entry in flash;
-and its device tree, at the top of its first region unless something else is said.
+"""Places what a domain begins with if it is no kernel: an ELF file, bytes at an address, or an entry in
+flash; and its device tree, at the top of its first region unless something else is said.
 
 Called by `images`. Raises PackageError without the names of domain and file."""
 
@@ -29,9 +29,12 @@ class Program:
     entry: int
 
 
-def elf_program(path: Path, memory: Sequence[Region], at: int | None = None, *, hosted: bool = False) -> Program:
-    """An ELF file. One of type DYN, which relocates itself, has its lowest address at `at` [where its addresses
-    say if that is memory of the domain, else as far behind a multiple of 2 MiB in the first region]."""
+def elf_program(
+    path: Path, memory: Sequence[Region], at: int | None = None, *, hosted: bool = False
+) -> Program:
+    """An ELF file. One of type DYN, which relocates itself, has its lowest address at `at` [where its
+    addresses say if that is memory of the domain, else as far behind a multiple of 2 MiB in the first
+    region]."""
     how = Hosted(HOSTED_FIRST_IPA, entry="_start") if hosted else None
     program = read_elf(path, hosted=how, movable=True)
     if at is not None and not program.movable:
@@ -48,7 +51,9 @@ def _moved_by(program: ElfProgram, memory: Sequence[Region], at: int | None) -> 
     lowest = min(segment.physical for segment in program.segments)
     if at is not None:
         if (at - lowest) % PAGE_BYTES:
-            raise PackageError(f"its lowest address {lowest:#x} cannot be at {at:#x}: both in whole pages alike")
+            raise PackageError(
+                f"its lowest address {lowest:#x} cannot be at {at:#x}: both in whole pages alike"
+            )
         return at - lowest
     if all(any(r.holds(s.physical, s.memory_bytes) for r in memory) for s in program.segments):
         return 0

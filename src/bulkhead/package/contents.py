@@ -15,7 +15,6 @@ from bulkhead.package.errors import NotHere, PackageError, located, prefixed
 from bulkhead.package.files import read_image
 from bulkhead.package.memory import Loaded, Piece, Region, check_pieces
 
-
 U_BOOT_DEBIAN = "u-boot:debian"
 ERASED = "erased"
 _ERASED_BYTE = b"\xff"

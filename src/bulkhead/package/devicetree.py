@@ -110,7 +110,7 @@ def device_tree(board: GuestBoard) -> bytes:
 
 
 def own_device_tree(content: bytes, cmdline: str | None, initrd: tuple[int, int] | None) -> bytes:
-    """A flattened tree of the user's own, with what the loader has to add to `/chosen`. Raises PackageError."""
+    """A tree of the user's own, with what the loader has to add to `/chosen`. Raises PackageError."""
     if content[:4] != b"\xd0\x0d\xfe\xed":
         raise PackageError(f"is no device tree: it starts with {content[:4].hex() or 'nothing'}")
     try:

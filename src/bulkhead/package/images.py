@@ -65,9 +65,7 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
         if around.hosted:
             _check_simulated(domain)
         load = _load_program if domain.image.kernel is None else _load_kernel
-        return with_contents(
-            load(domain, memory, around), domain, memory, around.base, fetch=around.fetch
-        )
+        return with_contents(load(domain, memory, around), domain, memory, around.base, fetch=around.fetch)
 
 
 def _load_program(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:

@@ -23,7 +23,7 @@ from bulkhead.package.memory import Loaded, align_up
 from bulkhead.package.mpam import mpam_of_domain, mpam_row, mpam_tables
 from bulkhead.planning.broker import LEAST_RATE, PATIENCE_NS, cids_of, engine_of, is_broker
 from bulkhead.planning.budgets import Budget, CountedEvent
-from bulkhead.planning.model import DomainPlan, Plan
+from bulkhead.planning.model import DomainPlan, Plan, Segment
 from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.schema import Layout, LayoutError, Value
 
@@ -424,6 +424,11 @@ def _flags(plan: Plan, domain: DomainPlan, budget: Budget | None, layout: Layout
     return sum(layout.enum_value("domain_flag", name) for name, on in chosen.items() if on)
 
 
+def _segment_flags(segment: Segment, layout: Layout) -> int:
+    chosen = {"tables_placed": segment.tables_placed, "read_only": segment.read_only}
+    return sum(layout.enum_value("segment_flag", name) for name, on in chosen.items() if on)
+
+
 def _add_domain(
     tables: dict[str, list[Row]],
     plan: Plan,
@@ -444,7 +449,7 @@ def _add_domain(
             "bytes": s.bytes,
             "pa": s.pa,
             "color_set": sets.of(s.colors),
-            "tables_placed": int(s.tables_placed),
+            "flags": _segment_flags(s, layout),
         }
         for s in domain.segments
     ]

@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bulkhead.run.attempts import AttemptLog
@@ -54,6 +54,8 @@ class DomainConsole:
     report: dict[str, object] | None = None
     attempts: AttemptLog = field(default_factory=AttemptLog)
     pending: str = ""  # the last line, which a continuation may still extend
+    # Texts that a line has had, and when first; None: of who has the terminal for itself that is not known.
+    seen: dict[str, int | None] = field(default_factory=dict)
 
 
 def plain(text: str) -> str:
@@ -77,11 +79,16 @@ class ConsoleParser:
     """Give it bytes; read `domains`. `on_line` is called for each physical line that ended.
 
     `raw` is the domain that has the terminal for itself: lines without a tag are its own, and their time is
-    not known. It can imitate the hypervisor's tag.
+    not known. It can imitate the hypervisor's tag. `watched`: of each domain, texts to be looked for.
     """
 
     def __init__(
-        self, names: Iterable[str], on_line: Callable[[Line], None] | None = None, *, raw: str | None = None
+        self,
+        names: Iterable[str],
+        on_line: Callable[[Line], None] | None = None,
+        *,
+        raw: str | None = None,
+        watched: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         self.domains: dict[str, DomainConsole] = {name: DomainConsole() for name in (HYPERVISOR, *names)}
         self._tagged = (HYPERVISOR,) if raw is not None else tuple(self.domains)
@@ -90,6 +97,7 @@ class ConsoleParser:
         self.told_ns: int | None = None  # what the hypervisor last answered when it was asked for the time
         self._on_line = on_line
         self._raw = raw
+        self._watched = {name: tuple(texts) for name, texts in (watched or {}).items()}
         self._buffer = b""
         self._cut = False  # the buffer continues a line of which a part was taken already
         self._cut_domain: str | None = None
@@ -129,6 +137,7 @@ class ConsoleParser:
         if not line.continues:
             self._complete(console)
         console.pending = (console.pending + line.text)[:_LINE_LIMIT]
+        self._watch(line.domain, plain(console.pending), line.time_ns)
         self._match(console, line.time_ns)
 
     def _parse(self, raw: bytes) -> Line:
@@ -149,13 +158,19 @@ class ConsoleParser:
         if not rest or self._cut:
             return
         line = self._parse(rest)
-        if line.domain is None or line.domain == self._raw:
+        if line.domain is None:
             return
         console = self.domains[line.domain]
-        if console.prompt_ns is None:
-            text = console.pending + line.text if line.continues else line.text
-            if _PROMPT.search(plain(text)):
-                console.prompt_ns = line.time_ns
+        text = plain(console.pending + line.text if line.continues else line.text)
+        self._watch(line.domain, text, line.time_ns)
+        if line.domain != self._raw and console.prompt_ns is None and _PROMPT.search(text):
+            console.prompt_ns = line.time_ns
+
+    def _watch(self, name: str, text: str, time_ns: int) -> None:
+        console = self.domains[name]
+        for wanted in self._watched.get(name, ()):
+            if wanted not in console.seen and wanted in text:
+                console.seen[wanted] = None if name == self._raw else time_ns
 
     def _match(self, console: DomainConsole, time_ns: int) -> None:
         if console is self.domains.get(self._raw or ""):

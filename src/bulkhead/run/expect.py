@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a run showed what `expect` of its system file asks for: ready, throttled, slowdown, release_delay,
-report.
+report, line.
 
 Called by `result` with what is already known of each domain; it judges the state in which a domain may end.
 A run cannot show everything: budgets may be off, or times not compared. That is not judged, and says so.
@@ -53,6 +53,10 @@ def _of_domain(
         yield _release_delay(wanted.release_delay, domain, options)
     for key, value in wanted.report.items():
         yield _report(key, value, domain, options)
+    if wanted.line is not None:
+        yield _line(wanted.line, wanted.within, domain)
+    if wanted.no_line is not None:
+        yield _no_line(wanted.no_line, domain)
 
 
 def _one(what: str, expected: str, seen: str, met: bool | None) -> Json:
@@ -117,6 +121,27 @@ def _report(key: str, value: int, domain: Mapping[str, object], options: Options
     said = report[key]
     met = None if options.unprotected else type(said) is int and said == value
     return _one("report", expected, f"it reported `{key}: {str(said)[:40]}`", met)
+
+
+def _line(text: str, by_ns: int | None, domain: Mapping[str, object]) -> Json:
+    expected = f"the line '{text}'" + ("" if by_ns is None else f" within {_time(by_ns)}")
+    seen = domain.get("seen")
+    if not isinstance(seen, Mapping) or text not in seen:
+        return _one("line", expected, "no line of its console had that", False)
+    at_ns = seen[text]
+    if not isinstance(at_ns, int):
+        known = True if by_ns is None else None
+        return _one("line", expected, "it came, at a time that is not known", known)
+    return _one("line", expected, f"it came after {_time(at_ns)}", by_ns is None or at_ns <= by_ns)
+
+
+def _no_line(text: str, domain: Mapping[str, object]) -> Json:
+    expected, seen = f"no line '{text}'", domain.get("seen")
+    if not isinstance(seen, Mapping) or text not in seen:
+        return _one("no_line", expected, "no line of its console had that", True)
+    at_ns = seen[text]
+    when = f" after {_time(at_ns)}" if isinstance(at_ns, int) else ""
+    return _one("no_line", expected, f"it came{when}", False)
 
 
 def _time(ns: int) -> str:

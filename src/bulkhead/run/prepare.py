@@ -152,6 +152,7 @@ def make_promise(plan: Plan) -> Promise:
                 frames=np.sort(np.concatenate([segment.pages(plan.space) for segment in domain.segments])),
                 devices=_devices_of(domain, plan),
                 tables=_tables_of(domain, plan),
+                flash=tuple(range(s.ipa, s.ipa + s.bytes) for s in domain.segments if s.read_only),
                 own_attributes=_own_attributes(domain, plan),
             )
             for domain in plan.domains

@@ -262,6 +262,7 @@ def _domain(facts: Facts, index: int, reasons: list[str]) -> Json:
         "prompt_ns": console.prompt_ns,
         "vcpus": [_vcpu(core) for core in sorted(cores, key=lambda c: c.vcpu)],
         "report": console.report,
+        "seen": dict(console.seen),
         "console_lines": console.line_count,
         "colors": _colors(facts.target, target.colors),
         "restarts": domain.restarts if domain else 0,

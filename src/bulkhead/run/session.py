@@ -13,8 +13,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -71,6 +71,7 @@ class Plan:
     attach: bool
     look: Callable[[Emulator], Awaitable[float]] | None = None  # at the machine while it runs; pause in s
     raw_domain: str | None = None  # who has the terminal for itself
+    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to be looked for, by domain
 
 
 def run_session(plan: Plan, view: View) -> Outcome:
@@ -82,7 +83,7 @@ class _Session:
     def __init__(self, plan: Plan, view: View) -> None:
         self._plan = plan
         self._view = view
-        self._parser = ConsoleParser(plan.domain_names, view.line, raw=plan.raw_domain)
+        self._parser = ConsoleParser(plan.domain_names, view.line, raw=plan.raw_domain, watched=plan.watched)
         self._stop: asyncio.Future[tuple[str, str]] | None = None
         self._signals = 0
         self._last_data = 0.0

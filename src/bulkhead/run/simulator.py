@@ -12,8 +12,8 @@ import contextlib
 import json
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class SimulatedPlan:
     domain_names: tuple[str, ...]
     timeout_s: float | None
     raw_domain: str | None = None  # whose output has no tags
+    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts to be looked for, by domain
 
 
 def run_simulation(plan: SimulatedPlan, view: View) -> Outcome:
@@ -85,7 +86,7 @@ class _Simulation:
     def __init__(self, plan: SimulatedPlan, view: View) -> None:
         self._plan = plan
         self._view = view
-        self._parser = ConsoleParser(plan.domain_names, view.line, raw=plan.raw_domain)
+        self._parser = ConsoleParser(plan.domain_names, view.line, raw=plan.raw_domain, watched=plan.watched)
         self._process: asyncio.subprocess.Process | None = None
         self._interrupted = ""
 

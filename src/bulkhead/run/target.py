@@ -128,6 +128,11 @@ class Target:
     notices: tuple[dict[str, object], ...] = ()  # what the system file asks for and this version does not do
 
     @property
+    def watched(self) -> dict[str, tuple[str, ...]]:
+        """What the consoles of domains are looked through for."""
+        return {domain.name: domain.expects.texts for domain in self.domains if domain.expects is not None}
+
+    @property
     def raw_domain(self) -> str | None:
         """The domain that has the terminal for itself."""
         return next((domain.name for domain in self.domains if domain.raw_console), None)
