@@ -119,6 +119,9 @@ static void handle_alarms(struct cpu *cpu)
     if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
         serve_all(cpu, console_handle_request);
     }
+    if ((due & 1u << CLOCK_ALARM_EARLY) != 0) {
+        vgic_look_again(cpu);
+    }
     if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
         bandwidth_period(cpu);
     }

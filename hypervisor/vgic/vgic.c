@@ -265,6 +265,10 @@ bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid)
     takes = (bank->resident & vgic_bit(intid)) != 0 ? domain->vgic.owner[intid - GIC_PRIVATE_COUNT]
                                                     : domain->vgic.target[intid - GIC_PRIVATE_COUNT];
     if (here != NULL && takes == here->index) {
+        if (vgic_comes_early(here, bank, intid)) {
+            spin_unlock(&domain->vgic.lock);
+            return true;
+        }
         arrived(here, intid);
         return true;
     }

@@ -16,6 +16,7 @@
 extern "C" {
 #endif
 
+struct cpu;
 struct domain;
 struct vcpu;
 
@@ -75,6 +76,9 @@ static inline void vgic_repeat_timer(const struct vgic_vcpu *vgic)
  * it. Returns false if it is not the domain's, or the domain does not run: the caller disables and
  * deactivates it. */
 bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid);
+
+/* CLOCK_ALARM_EARLY: whether the interrupt that came before its handler was done may come now. */
+void vgic_look_again(struct cpu *cpu);
 
 /* Input line of an emulated level-triggered SPI. Any core; saying what is so already is always possible.
  * `intid` is an SPI below VGIC_INTID_LIMIT. */

@@ -53,6 +53,10 @@ static inline uint32_t vgic_next_bit(uint32_t *mask)
     return n;
 }
 
+/* vgic_early.c: whether a passed-through SPI that has arrived comes before the guest's handler of its last
+ * one is done; then it waits at the physical controller. On the VCPU's core. */
+bool vgic_comes_early(struct vcpu *vcpu, const struct vgic_bank *bank, uint32_t intid);
+
 /* The VCPU of the domain that executes this, or NULL. */
 static inline struct vcpu *vgic_here(const struct domain *domain)
 {

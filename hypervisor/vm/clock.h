@@ -27,6 +27,7 @@ enum clock_alarm {
     CLOCK_ALARM_MACHINE, /* the run's limit, and MPAM's monitors (vm/machine_alarm.h) */
     CLOCK_ALARM_CONSOLE,
     CLOCK_ALARM_PERIOD, /* of its VCPU's budget */
+    CLOCK_ALARM_EARLY,  /* of an interrupt that came too early (vgic/vgic_early.c) */
     CLOCK_ALARM_COUNT,
 };
 

@@ -21,6 +21,7 @@
 extern "C" {
 #endif
 
+struct domain;
 struct vcpu;
 struct shared_core;
 
@@ -40,6 +41,13 @@ enum cpu_hold {
     CPU_HOLD_RESCHEDULE = 1u << 1, /* on a shared core: who runs must be decided anew */
 };
 
+/* A passed-through interrupt that came before the guest's handler was done (vgic/vgic_early.c). */
+struct early_interrupt {
+    struct domain *domain; /* whose it is; NULL: there is none */
+    uint32_t intid;
+    uint32_t wait_ns; /* between the last two looks */
+};
+
 struct cpu {
     /* First: vectors.S reads at_entry. */
     struct branch_predictors predictors;
@@ -57,6 +65,7 @@ struct cpu {
     struct statistics statistics;
     struct gic_core gic; /* of the driver of the interrupt controller */
     struct flow_core flow;
+    struct early_interrupt early;
 };
 
 _Static_assert(offsetof(struct cpu, predictors) == 0 && offsetof(struct branch_predictors, at_entry) == 0,

@@ -43,6 +43,7 @@ struct TestSystem::State {
     uint64_t ticks = 1;
     uint64_t ticks_per_look = 0;
     uint64_t alarm = 0; // of the console core; 0: none
+    uint64_t look = 0;  // CLOCK_ALARM_EARLY; 0: none
 };
 
 namespace {
@@ -192,6 +193,18 @@ void TestSystem::run_alarm()
     (void)clock_take_alarms();
     console_handle_request();
     fake_switch_core(core);
+}
+
+void TestSystem::look_again()
+{
+    machine->ticks = std::max(machine->ticks, machine->look);
+    machine->look = 0;
+    vgic_look_again(this_cpu());
+}
+
+bool TestSystem::looks_again() const
+{
+    return machine->look != 0;
 }
 
 uint64_t TestSystem::counter() const
@@ -390,9 +403,9 @@ uint64_t clock_ticks(uint64_t duration_ns)
     return duration_ns;
 }
 
-void clock_set_alarm(enum clock_alarm, uint64_t deadline)
+void clock_set_alarm(enum clock_alarm alarm, uint64_t deadline)
 {
-    machine->alarm = deadline;
+    (alarm == CLOCK_ALARM_EARLY ? machine->look : machine->alarm) = deadline;
 }
 
 uint32_t clock_take_alarms(void)

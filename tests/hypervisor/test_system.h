@@ -65,6 +65,10 @@ public:
     // Time goes on to the console core's alarm, which rings.
     void run_alarm();
 
+    // Time goes on to the executing core's look at an interrupt that came too early (vgic_early.c).
+    void look_again();
+    [[nodiscard]] bool looks_again() const;
+
     // Time since the start.
     void set_time_us(uint64_t time_us);
     // The counter, of nanoseconds; it goes on by so many each time that it is read.
