@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTHON := PYTHONPATH=$(CURDIR)/src:$(CURDIR)/scripts build/venv/bin/python
 
-.PHONY: help demo test quick fuzz sockets prove advice lint format size linux notices clean
+.PHONY: help demo test quick fuzz sockets guests prove advice lint format size linux notices clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -28,6 +28,10 @@ fuzz: ## fuzz everything that a guest, a manifest or a loader controls; options 
 sockets: ## Linux's vsock_test between two Linux domains; fetches a kernel and its source, 250 MB
 	@scripts/setup
 	@$(PYTHON) scripts/vsock_test.py $(SOCKETS)
+
+guests: ## boots guests of others, unchanged, and prints what works; GUESTS="--kvm-unit-tests DIR"; fetches 500 MB
+	@scripts/setup
+	@$(PYTHON) scripts/known_guests.py $(GUESTS)
 
 prove: ## what Frama-C proves of core/; installs it where it is missing
 	@scripts/setup packages python

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kvm-unit-tests for arm64 (https://gitlab.com/kvm-unit-tests/kvm-unit-tests), built in a user's directory:
+
+    ./configure --arch=arm64 --cross-prefix=aarch64-linux-gnu- && make
+
+Its list `arm/unittests.cfg` says which program runs with which arguments on how many CPUs."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from guests.case import RAM, Case, Seen, Verdict
+
+SUITE = "kvm-unit-tests"
+LOAD_OFFSET = 0x80000  # arm/run: where an emulator's `-kernel` puts a file without a header
+CORES = 4
+# Programs that its list has not, or not for everybody.
+_NOT_LISTED = {"pl031": {"file": "pl031.flat"}}
+_ALL_SKIPPED = 38
+_STATUS = re.compile(r"^EXIT: STATUS=(\d+)$", re.MULTILINE)
+_OUTCOME = re.compile(r"^(PASS|FAIL|XPASS|SKIP): (.*)$", re.MULTILINE)
+# Not a guest's own affair: what the emulator's machines have and a domain has not.
+_LEFT_OUT = {
+    "pci": "a domain has no PCI",
+    "its": "a domain has no interrupt translation service",
+    "migration": "needs a monitor that migrates it",
+    "mte": "no core of the emulator's board has memory tags",
+    "nodefault": "not of the list that runs by default",
+}
+
+
+def cases(directory: Path) -> Iterator[Case]:
+    """Of each section of the list that a domain can run. `directory`: a checkout that was built."""
+    listed = configparser.RawConfigParser(interpolation=None, strict=False)
+    listed.read(directory / "arm" / "unittests.cfg", encoding="utf-8")
+    listed.read_dict(_NOT_LISTED)
+    for name in listed.sections():
+        section = dict(listed[name])
+        if not set(section.get("groups", "").split()) & set(_LEFT_OUT) and not name.startswith("its-"):
+            yield _case(directory, name, section)
+
+
+def _case(directory: Path, name: str, section: dict[str, str]) -> Case:
+    image: dict[str, Any] = {
+        "raw": str(directory / "arm" / section["file"]),
+        "at": RAM + LOAD_OFFSET,
+        "cmdline": " ".join(shlex.split(section.get("test_args", ""))),
+    }
+    gicv2 = "gic-version=2" in section.get("qemu_params", "")
+    domain: dict[str, Any] = {"image": image, "cpus": list(range(_cpus(section.get("smp", "1"))))}
+    domain |= {"faults": "abort"}
+    monitors = "pmu" in section.get("groups", "")
+    if monitors:
+        domain |= {"pmu": True}
+    if section["file"] == "pl031.flat":
+        domain |= {"devices": ["rtc"]}
+    platform = "qemu-virt-gicv2" if gicv2 else "qemu-virt"
+    return Case(SUITE, name, domain, 60, platform, monitors, judge=judge)
+
+
+def _cpus(said: str) -> int:
+    """`2`, `$MAX_SMP`, or `$((($MAX_SMP < 8)?$MAX_SMP:8))`."""
+    numbers = [int(number) for number in re.findall(r"\d+", said)]
+    return min([CORES, *numbers])
+
+
+def judge(seen: Seen) -> Verdict:
+    """What a program says of itself: an outcome a line, and a status at its end."""
+    outcomes = _OUTCOME.findall(seen.lines)
+    failed = [what for outcome, what in outcomes if outcome in ("FAIL", "XPASS")]
+    status = _STATUS.search(seen.lines)
+    count = sum(outcome == "PASS" for outcome, _ in outcomes)
+    if status is None:
+        return Verdict(False, f"{count} passed, then: {seen.reasons if seen.reasons else 'no end'}")
+    code = int(status[1]) >> 1
+    if code in (0, _ALL_SKIPPED) and not failed:
+        skipped = [what for outcome, what in outcomes if outcome == "SKIP"]
+        if count == 0:
+            return Verdict(None, f"skipped: {skipped[0]}" if skipped else "skipped")
+        return Verdict(True, f"{count} passed" + (f", {len(skipped)} skipped" if skipped else ""))
+    return Verdict(False, f"{count} passed, {len(failed)} failed (status {code}): {'; '.join(failed[:3])}")
