@@ -445,3 +445,18 @@ def test_x5_walks_past_the_caches_are_told_from_others() -> None:
             read = system.image.read_frame
             witness = check_tables(system.promise, read, vttbr, system.el2_root | 1, registers)
             assert kinds(witness) == found
+
+
+def test_d7_flash_that_the_guest_can_write_is_found(system: System) -> None:
+    flash = range(0x4000_0000, 0x4000_0000 + 2 * PAGE)
+    domains = tuple(
+        replace(one, flash=(flash,) if one.name == "linux" else ()) for one in system.promise.domains
+    )
+    system.promise = replace(system.promise, domains=domains)
+    found = system.check().findings
+    assert [finding.kind for finding in found] == ["writable_flash"] * 2
+    assert [finding.address for finding in found] == list(system.frames["linux"][:2])
+    for i, pa in enumerate(system.frames["linux"][:2]):
+        slot = system.image.leaf_slot(system.roots["linux"], 0x4000_0000 + i * PAGE)
+        system.image.store(*slot, pa | (S2_NORMAL_RW & ~(1 << 7)) | 3)
+    assert system.check().ok
