@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +34,12 @@ def good(make_program: Make) -> bytes:
 
 def changed(content: bytes, offset: int, value: bytes) -> bytes:
     return content[:offset] + value + content[offset + len(value) :]
+
+
+def zboot(payload: bytes, method: bytes = b"gzip") -> bytes:
+    """An EFI image that unpacks itself: only its first 64 bytes and the payload count."""
+    header = struct.pack("<2s2x4sII8x32s8x", b"MZ", b"zimg", 4096, len(payload), method)
+    return header.ljust(4096, b"\0") + payload + b"size"
 
 
 def dynamic(program: bytes) -> bytes:
@@ -243,9 +251,17 @@ class TestLinux:
         assert images.device_tree == b"None"
         assert len(images.pieces) == 2
 
-    def test_a_compressed_kernel_is_decompressed(self, make_kernel: Make) -> None:
+    @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.compress])
+    def test_a_packed_kernel_is_unpacked(self, make_kernel: Make, pack: Callable[[bytes], bytes]) -> None:
         kernel = make_kernel(b"k" * 5000)
-        assert parse_kernel(gzip.compress(kernel)).data == kernel
+        assert parse_kernel(pack(kernel)).data == kernel
+        assert parse_kernel(zboot(pack(kernel))).data == kernel
+
+    def test_an_efi_image_with_a_kernel_that_nobody_unpacks_is_refused(self, make_kernel: Make) -> None:
+        with pytest.raises(PackageError, match="packed with 'lzo', not gzip, xz, zstd"):
+            parse_kernel(zboot(make_kernel(b"k"), b"lzo"))
+        with pytest.raises(PackageError, match="is an EFI image"):
+            parse_kernel(zboot(gzip.compress(make_kernel(b"k")))[:80])
 
     @pytest.mark.parametrize(
         ("offset", "value", "reason"),

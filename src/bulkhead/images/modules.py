@@ -8,19 +8,16 @@ modules plain or compressed (CONFIG_MODULE_COMPRESS_GZIP, _XZ, _ZSTD); a guest g
 
 from __future__ import annotations
 
-import gzip
-import lzma
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from bulkhead.images.unpack import UnpackError, is_packed, unpacked
+
 _PLAIN = ".ko"
-_COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = {
-    ".ko.gz": gzip.decompress,
-    ".ko.xz": lzma.decompress,
-}
-_UNKNOWN = ".ko.zst"  # what unpacks it is not in Python's library
+_PACKED = (".ko.gz", ".ko.xz", ".ko.zst")
+_MOST_BYTES = 1 << 28  # of a module
 
 _DEPENDS = b"\0depends="
 _VERMAGIC = b"vermagic="
@@ -41,19 +38,20 @@ class Module:
     def content(self) -> bytes:
         """The module, unpacked. Raises OSError for what is not what its name says."""
         data = self.path.read_bytes()
-        unpack = _COMPRESSED.get("".join(self.path.suffixes))
+        if self.path.suffix != _PLAIN and not is_packed(data):
+            raise OSError(f"{self.path} is not packed as its name says")
         try:
-            return data if unpack is None else unpack(data)
-        except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise OSError(f"{self.path} cannot be unpacked: {error}") from error
+            return unpacked(data, _MOST_BYTES)
+        except UnpackError as error:
+            raise OSError(f"{self.path} {error}") from error
 
 
 def load_order(directory: Path, names: tuple[str, ...]) -> list[Module]:
     """The modules `names` below `directory` (lib/modules/VERSION) and all that they need, what is needed
-    first. Raises FileNotFoundError for a module that is not there, plain or as gzip or xz."""
+    first. Raises FileNotFoundError for a module that is not there, plain or packed."""
     files = {
         path.name.partition(".")[0].replace("-", "_"): Module(path)
-        for suffix in (*_COMPRESSED, _PLAIN)  # a plain one is preferred
+        for suffix in (*_PACKED, _PLAIN)  # a plain one is preferred
         for path in sorted(directory.glob(f"kernel/**/*{suffix}"))
     }
     order: dict[str, Module] = {}
@@ -72,9 +70,7 @@ def _add(files: dict[str, Module], directory: Path, name: str, order: dict[str, 
     if name in order:
         return
     if name not in files:
-        packed = any(directory.glob(f"kernel/**/*{_UNKNOWN}"))
-        why = f" (those with {_UNKNOWN} are to be unpacked with zstd first)" if packed else ""
-        raise FileNotFoundError(f"no module {name}{_PLAIN} below {directory}{why}")
+        raise FileNotFoundError(f"no module {name}{_PLAIN} below {directory}")
     for needed in _needed_by(files[name].content):
         _add(files, directory, needed, order)
     order[name] = files[name]

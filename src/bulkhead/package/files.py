@@ -5,10 +5,7 @@ Used by the loaders of this package. Every way in which it can fail is a `Packag
 
 from __future__ import annotations
 
-import gzip
-import io
 import stat
-import zlib
 from pathlib import Path
 
 from bulkhead.package.errors import PackageError, missing
@@ -29,15 +26,3 @@ def read_image(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise missing(f"cannot be read: {error.strerror}") from error
-
-
-def decompressed(content: bytes) -> bytes:
-    """What was compressed with gzip."""
-    try:
-        with gzip.open(io.BytesIO(content)) as stream:
-            plain = stream.read(MAX_IMAGE_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise PackageError(f"is compressed and cannot be decompressed: {error}") from error
-    if len(plain) > MAX_IMAGE_BYTES:
-        raise PackageError(f"decompresses to more than {MAX_IMAGE_BYTES} bytes")
-    return plain

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bulkhead.images.unpack import UnpackError, unpacked, zboot_payload
 from bulkhead.package.errors import PackageError, prefixed
-from bulkhead.package.files import decompressed, read_image
+from bulkhead.package.files import MAX_IMAGE_BYTES, read_image
 from bulkhead.package.memory import Loaded, Piece, Region, align_up, check_pieces
 
 BLOCK_BYTES = 2 << 20  # alignment of the kernel's base, and the largest device tree
@@ -35,9 +36,11 @@ class Kernel:
 
 
 def parse_kernel(content: bytes) -> Kernel:
-    """The kernel in `content`, which may be gzip-compressed."""
-    if content[:2] == b"\x1f\x8b":
-        content = decompressed(content)
+    """The kernel in `content`: an Image, plain or packed, or an EFI image that unpacks itself."""
+    try:
+        content = unpacked(zboot_payload(content) or content, MAX_IMAGE_BYTES)
+    except UnpackError as error:
+        raise PackageError(str(error)) from error
     if len(content) < _HEADER.size:
         raise PackageError(f"is no arm64 Image: {len(content)} bytes are less than its header")
     text_offset, image_bytes, flags, magic = _HEADER.unpack_from(content)
