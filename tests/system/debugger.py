@@ -65,6 +65,18 @@ class Debugger:
             assert self.ask(f"z1,{place:x},{_INSTRUCTION}") == "OK"
         assert self._read(_PC) in places
 
+    def stop_at(self, address: int, thread: int) -> int:
+        """Goes on until this thread, of whichever come there, is at an address. Returns the thread."""
+        assert self.ask(f"Z1,{address:x},{_INSTRUCTION}") == "OK"
+        for _ in range(100):
+            self.thread = self._stopped(self.ask("vCont;c"))
+            number = int(self.thread.rpartition(".")[2], 16)
+            assert self._read(_PC) == address
+            if number == thread:
+                assert self.ask(f"z1,{address:x},{_INSTRUCTION}") == "OK"
+                return number
+        raise AssertionError("it never comes there")
+
     def memory_type(self, address: int) -> int:
         """What the guest that has come to EL2 would get at an address: the attributes as MAIR has them.
 

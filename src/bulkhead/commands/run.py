@@ -34,6 +34,7 @@ from bulkhead.commands.output import commit, complain, print_json, print_problem
 if TYPE_CHECKING:
     from bulkhead.config.load import Loaded
     from bulkhead.package.build import Build
+    from bulkhead.run.debug import Debugger
     from bulkhead.run.live import Live
     from bulkhead.run.session import Outcome
     from bulkhead.run.target import Options, Target
@@ -90,6 +91,15 @@ def run(
         str,
         typer.Option(metavar="elf|image|u-boot|firmware", help="How the machine comes to the package."),
     ] = "elf",
+    gdb: Annotated[
+        str | None,
+        typer.Option(
+            "--gdb",
+            metavar="DOMAIN[:PORT]",
+            help="Wait for GDB [port 1234], and write a script with which it sees the domain.",
+            show_default=False,
+        ),
+    ] = None,
     solo: Annotated[
         bool,
         typer.Option("--solo", help="With --on machine: run each domain alone too, for its slowdown."),
@@ -121,9 +131,10 @@ def run(
     from bulkhead.run.target import MACHINE, QEMU, Options
 
     _refuse_wrong_usage(on, observe, icount is True, boot, solo)
+    debugger = _debugger(gdb, on)
     if has_components(system):
         _refuse_of_domains(
-            observe=observe, miscolor=miscolor, mislabel=mislabel, misprogram=misprogram, solo=solo
+            observe=observe, miscolor=miscolor, mislabel=mislabel, misprogram=misprogram, solo=solo, gdb=gdb
         )
         result = run_components(
             system,
@@ -153,6 +164,7 @@ def run(
         seed=seed,
         icount=on == QEMU and _counted(icount, observe, loaded),
         boot=boot,
+        debugger=debugger,
         timeout_s=timeout,
         overrides=tuple(overrides or ()),
         on=on,
@@ -163,6 +175,19 @@ def run(
     print_problems(loaded.notices, kind="notice")
     result = _run(loaded, options, directory, as_json=as_json, attach=attach and not as_json, solo=solo)
     _end(result, as_json=as_json)
+
+
+def _debugger(text: str | None, on: str) -> Debugger | None:
+    from bulkhead.run.debug import BadDebugger, parse_debugger
+
+    if text is None:
+        return None
+    if on == "machine":
+        raise typer.BadParameter("only the emulator has a stub for a debugger", param_hint="--gdb")
+    try:
+        return parse_debugger(text)
+    except BadDebugger as error:
+        raise typer.BadParameter(str(error), param_hint="--gdb") from None
 
 
 def _end(result: dict[str, Any], *, as_json: bool) -> None:
@@ -328,7 +353,8 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
     from bulkhead.package.errors import PackageError
     from bulkhead.planning.plan import PlanningError
     from bulkhead.run.boot import NotBootable, in_one_piece
-    from bulkhead.run.prepare import make_target
+    from bulkhead.run.debug import BadDebugger, gdb_command
+    from bulkhead.run.prepare import debugger_script, make_target
 
     assert loaded.platform is not None
     if loaded.platform.emulator is None:
@@ -353,9 +379,13 @@ def _prepare(loaded: Loaded, options: Options, directory: Path) -> Target | list
     except PackageError as error:
         return [f"{loaded.file}: {reason}" for reason in error.reasons]
     try:
-        return make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
-    except NotBootable as error:
+        target = make_target(loaded, built, options, binary=binary, plugin=plugin, directory=directory)
+        script = debugger_script(target, built, Path(loaded.file).parent)
+    except (NotBootable, BadDebugger) as error:
         return [str(error)]
+    if script is not None:
+        complain(f"the machine waits for a debugger: {gdb_command(script)}")
+    return target
 
 
 def _instead(loaded: Loaded) -> str:
@@ -431,7 +461,7 @@ def _session(target: Target, live: Live, *, as_json: bool, attach: bool) -> Outc
 
 
 def _timeout_s(options: Options) -> float | None:
-    if options.timeout_s is not None or options.for_ns is None:
+    if options.timeout_s is not None or options.for_ns is None or options.debugger is not None:
         return options.timeout_s
     factor = _WALL_PER_GUEST_S_ICOUNT if options.icount else _WALL_PER_GUEST_S
     return _BOOT_ALLOWANCE_S + factor * options.for_ns / 1e9

@@ -44,6 +44,7 @@ class Build:
     img: Path | None  # raw Image; None if some images are in the ELF file only
     manifest: Path
     device_trees: dict[str, Path]  # by domain
+    entries: dict[str, int]  # the address of each domain's first instruction
     owners: Path
     observe: Path
     program: Program  # which of the board's hypervisors
@@ -135,6 +136,14 @@ def images_of(plan: Plan, domain: DomainPlan, around: Surroundings) -> Loaded:
     return load_domain(configured, regions_of(domain), around)
 
 
+def program_of_domain(build: Build, base: Path, options: Options, name: str) -> Path | None:
+    """The ELF file that the domain was built with; None: it has another image."""
+    domain = build.plan.system.domain(name)
+    if domain is None or domain.image.elf is None:
+        return None
+    return find_program(domain.image.elf, surroundings(build.plan, base, options))
+
+
 def programs_of(build: Build, base: Path, options: Options) -> list[Path]:
     """The program of each domain of a system of bare-metal programs, as it was built in."""
     around = surroundings(build.plan, base, options)
@@ -199,6 +208,7 @@ def build_plan(plan: Plan, base: Path, out_dir: Path, options: Options | None = 
         img=None if package.in_place else out_dir / _RAW_IMAGE,
         manifest=out_dir / "manifest.bin",
         device_trees={domain.name: out_dir / f"{domain.name}.dtb" for domain in plan.domains},
+        entries={domain.name: one.entry_ipa for domain, one in zip(plan.domains, loaded, strict=True)},
         owners=out_dir / "owners.bin",
         observe=out_dir / "observe.json",
         program=program,

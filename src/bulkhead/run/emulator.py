@@ -51,6 +51,7 @@ class Machine:
     start: tuple[str, ...] = ()  # arguments that replace `-kernel`: another way to come to the package
     answers: tuple[Answer, ...] = ()  # to type on the serial line, for a loader that must be told
     gicv2: bool = False  # its interrupt controller: nudge.py
+    debugger: str | None = None  # as for -gdb; then it waits for whoever connects there
 
     def arguments(self) -> list[str]:
         """The command line without the channels: what a user can repeat."""
@@ -66,6 +67,7 @@ class Machine:
             *("-display", "none", "-audio", "none", "-nic", "none", "-no-shutdown", "-seed", str(self.seed)),
             *(("-icount", "shift=1,sleep=off") if self.icount else ()),
             *(("-plugin", self.observer) if self.observer else ()),
+            *(("-gdb", self.debugger) if self.debugger else ()),
             *(self.start or ("-kernel", str(self.kernel))),
         ]
 

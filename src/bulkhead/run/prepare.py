@@ -22,13 +22,16 @@ from bulkhead.evidence.promise import DomainPromise, Exchange, Promise, TablePro
 from bulkhead.flows.response import bounds_ns
 from bulkhead.geometry import PAGE_BYTES, Frames
 from bulkhead.machine.request import request_of
-from bulkhead.package.build import Build
+from bulkhead.package.build import Build, program_of_domain
+from bulkhead.package.build import Options as BuildOptions
+from bulkhead.package.elf import read_elf
 from bulkhead.planning.broker import BROKER, cids_of, engine_of
 from bulkhead.planning.budgets import CountedEvent, counted_event
 from bulkhead.planning.mechanism import bandwidth_by_mpam, choices
 from bulkhead.planning.model import DomainPlan, Plan
 from bulkhead.planning.regulation import budget_in, regulator_of
 from bulkhead.run.boot import boot_by, in_one_piece
+from bulkhead.run.debug import BadDebugger, Program, gdb_script
 from bulkhead.run.emulator import Machine
 from bulkhead.run.partitions import mpam_promise, portion_promise
 from bulkhead.run.target import MACHINE, DomainTarget, FlowTarget, Options, Policy, Target
@@ -65,10 +68,32 @@ def make_target(
         start=boot.arguments,
         answers=boot.answers,
         gicv2=gic is not None and gic.type == "gicv2",
+        debugger=options.debugger.stub if options.debugger is not None else None,
     )
     return replace(
         _target(loaded, build, options, directory, booted), machine=machine, observer_result=result
     )
+
+
+def debugger_script(target: Target, build: Build, base: Path) -> Path | None:
+    """Writes what GDB reads to see a domain; None where nobody asked for it. Raises BadDebugger.
+
+    `base`: the directory of the system file."""
+    debugger = target.options.debugger
+    if debugger is None:
+        return None
+    domain = next((one for one in target.domains if one.name == debugger.domain), None)
+    if domain is None:
+        names = ", ".join(one.name for one in target.domains)
+        raise BadDebugger(f"there is no domain '{debugger.domain}' (there are: {names})")
+    entry = build.entries[domain.name]
+    path = program_of_domain(build, base, BuildOptions(), domain.name)
+    program = None
+    if path is not None:
+        program = Program(path, entry - read_elf(path, movable=True).entry)
+    script = target.directory / f"{domain.name}.gdb"
+    script.write_text(gdb_script(debugger, domain.cores, entry, program), encoding="utf-8")
+    return script
 
 
 def make_simulated_target(

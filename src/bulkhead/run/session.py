@@ -116,7 +116,8 @@ class _Session:
                 side.append(asyncio.ensure_future(self._nudge(emulator)))
             try:
                 with self._keyboard(emulator):
-                    await emulator.command("cont")
+                    if self._plan.machine.debugger is None:  # else whoever connects lets it go
+                        await emulator.command("cont")
                     outcome.how, outcome.detail = await self._wait_for_end(emulator)
                 ended_at = time.monotonic()
                 if outcome.how == "died":

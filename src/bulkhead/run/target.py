@@ -20,6 +20,7 @@ from bulkhead.planning.mechanism import Choices
 from bulkhead.planning.model import Hooks
 from bulkhead.planning.regulation import RegulatorPlan
 from bulkhead.run.boot import ELF
+from bulkhead.run.debug import Debugger
 from bulkhead.run.emulator import Machine
 from bulkhead.schema.layout import Layout
 
@@ -84,6 +85,7 @@ class Options:
     seed: int = 0
     icount: bool = False
     boot: str = ELF
+    debugger: Debugger | None = None
     timeout_s: float | None = None
     overrides: tuple[str, ...] = ()
     on: str = QEMU

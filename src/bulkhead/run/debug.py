@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A debugger on one guest: the emulator's stub, and a script with which GDB sees that domain alone.
+
+Called by `prepare` for `run --gdb DOMAIN[:PORT]`. The stub shows the emulator's cores as threads, and an
+address stands for whatever the core has there when it comes by, so guests with the same addresses are told
+apart by their threads.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+DEBUGGER = "gdb-multiarch"
+DEFAULT_PORT = 1234
+_HOST = "127.0.0.1"  # nobody else's: a debugger can do anything to the machine
+
+
+class BadDebugger(ValueError):
+    """What `--gdb` says cannot be."""
+
+
+@dataclass(frozen=True)
+class Debugger:
+    """Whom `--gdb` asks for."""
+
+    domain: str
+    port: int = DEFAULT_PORT
+
+    @property
+    def stub(self) -> str:
+        """As for the emulator's `-gdb`."""
+        return f"tcp:{_HOST}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A domain's ELF file with its symbols, and how far it was moved from its addresses."""
+
+    path: Path
+    moved: int = 0
+
+
+def parse_debugger(text: str) -> Debugger:
+    """`DOMAIN` or `DOMAIN:PORT`. Raises BadDebugger."""
+    domain, colon, port = text.partition(":")
+    if not colon:
+        return Debugger(domain)
+    if not port.isdecimal() or not 1 <= int(port) <= 65535:
+        raise BadDebugger(f"'{port[:20]}' is no port (1 to 65535)")
+    return Debugger(domain, int(port))
+
+
+def gdb_script(debugger: Debugger, cores: Sequence[int], entry: int, program: Program | None) -> str:
+    """What GDB reads with `-x`: connects, defines `guest-break`, and stops at the guest's first instruction.
+
+    `cores`: of the domain's VCPUs, the first one's first."""
+    threads = [core + 1 for core in cores]
+    here = " || ".join(f"$_thread == {thread}" for thread in threads)
+    shown = f"Threads of the domain: {', '.join(map(str, threads))}."
+    lines = [
+        f"# Domain '{debugger.domain}' in GDB; written by `bulkhead run --gdb`.",
+        "set architecture aarch64",
+        *([] if program is None else _symbols(program)),
+        f"target extended-remote {_HOST}:{debugger.port}",
+        "define guest-break",
+        f"  break $arg0 if {here}",
+        "end",
+        "document guest-break",
+        f"Break where domain '{debugger.domain}' comes by, and no other: guest-break FUNCTION or *ADDRESS.",
+        "end",
+        f"tbreak *{entry:#x} if $_thread == {threads[0]}",
+        f"thread {threads[0]}",
+        f"echo {shown} `continue` goes to its first instruction.\\n",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _symbols(program: Program) -> list[str]:
+    path = shlex.quote(str(program.path))
+    return [f"symbol-file {path} -o {program.moved:#x}"] if program.moved else [f"file {path}"]
+
+
+def gdb_command(script: Path) -> str:
+    """What the user types."""
+    return f"{DEBUGGER} -x {shlex.quote(str(script))}"
