@@ -169,7 +169,8 @@ void check_stage2(const manifest_header *manifest, const manifest_domain &domain
 
     for (uint32_t i = 0; i < domain.segment_count; i++) {
         const bool whole = domain.table_memory == BH_TABLE_MEMORY_ON_CHIP;
-        if (whole || (domain.table_memory == BH_TABLE_MEMORY_COLORED && (segments[i].flags & BH_SEGMENT_FLAG_TABLES_PLACED) != 0)) {
+        if (whole || (domain.table_memory == BH_TABLE_MEMORY_COLORED &&
+                      (segments[i].flags & BH_SEGMENT_FLAG_TABLES_PLACED) != 0)) {
             check_placed(manifest, domain, stage2, segments[i].ipa);
             check_placed(manifest, domain, stage2, segments[i].ipa + segments[i].bytes - page);
         }
