@@ -79,6 +79,7 @@ static const struct table {
     TABLE(images, manifest_image, BH_MAX_IMAGES),
     TABLE(irqs, manifest_irq, BH_MAX_IRQS),
     TABLE(devices, manifest_device, BH_MAX_DEVICES),
+    TABLE(calls, manifest_call, BH_MAX_CALLS),
     TABLE(flows, manifest_flow, BH_MAX_FLOWS),
     TABLE(bandwidth_curve, manifest_bandwidth_point, BH_MAX_BANDWIDTH_POINTS),
     TABLE(bandwidth_table, manifest_bandwidth_row, BH_MAX_BANDWIDTH_ROWS),

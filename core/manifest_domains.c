@@ -40,7 +40,8 @@ static bool check_domain(struct manifest_check *check, const struct manifest_dom
         !has_rows(domain->first_segment, domain->segment_count, &manifest->segments) ||
         !has_rows(domain->first_image, domain->image_count, &manifest->images) ||
         !has_rows(domain->first_irq, domain->irq_count, &manifest->irqs) ||
-        !has_rows(domain->first_device, domain->device_count, &manifest->devices)) {
+        !has_rows(domain->first_device, domain->device_count, &manifest->devices) ||
+        !has_rows(domain->first_call, domain->call_count, &manifest->calls)) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_DOMAIN, domain);
     }
     for (uint32_t i = 0; i < domain->segment_count; i++) {
@@ -67,11 +68,12 @@ static bool check_rows_owned_once(struct manifest_check *check)
     uint32_t images = 0;
     uint32_t irqs = 0;
     uint32_t devices = 0;
+    uint32_t calls = 0;
 
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         if (domains[i].first_vcpu != vcpus || domains[i].first_segment != segments ||
             domains[i].first_image != images || domains[i].first_irq != irqs ||
-            domains[i].first_device != devices) {
+            domains[i].first_device != devices || domains[i].first_call != calls) {
             return manifest_refuse(check, BH_MANIFEST_ERROR_DOMAIN, &domains[i].first_vcpu);
         }
         vcpus += domains[i].vcpu_count;
@@ -79,10 +81,11 @@ static bool check_rows_owned_once(struct manifest_check *check)
         images += domains[i].image_count;
         irqs += domains[i].irq_count;
         devices += domains[i].device_count;
+        calls += domains[i].call_count;
     }
     if (vcpus != manifest->vcpus.count || segments != manifest->segments.count ||
         images != manifest->images.count || irqs != manifest->irqs.count ||
-        devices != manifest->devices.count) {
+        devices != manifest->devices.count || calls != manifest->calls.count) {
         return manifest_refuse(check, BH_MANIFEST_ERROR_DOMAIN, &manifest->domains);
     }
     return true;
@@ -292,7 +295,8 @@ bool manifest_check_domains(struct manifest_check *check)
     for (uint32_t i = 0; i < manifest->domains.count; i++) {
         if (!manifest_check_table_memory(check, &domains[i]) || !check_vcpus(check, &domains[i], i) ||
             !manifest_check_budget(check, &domains[i]) || !check_images(check, &domains[i]) ||
-            !check_irqs(check, &domains[i]) || !check_devices(check, &domains[i])) {
+            !check_irqs(check, &domains[i]) || !check_devices(check, &domains[i]) ||
+            !manifest_check_calls(check, &domains[i])) {
             return false;
         }
     }

@@ -76,6 +76,9 @@ bool manifest_has_no_flows(const struct manifest_header *manifest);
 bool manifest_has_no_budget(const struct manifest_domain *domain);
 bool manifest_has_no_regulation(const struct manifest_header *manifest);
 
+/* manifest_calls.c: functions of firmware that a domain may call; VCPUs of all have been checked. */
+bool manifest_check_calls(struct manifest_check *check, const struct manifest_domain *domain);
+
 /* manifest_domains.c: domains, VCPUs, images, interrupts, devices. */
 bool manifest_check_domains(struct manifest_check *check);
 /* Whether EL2 can have a shared interrupt for itself: no domain, no core's monitors and no UART has it. */

@@ -33,6 +33,7 @@ MANIFEST = [
     "manifest_admission",
     "manifest_board",
     "manifest_budgets",
+    "manifest_calls",
     "manifest_domains",
     "manifest_flows",
 ]

@@ -49,6 +49,7 @@ static const char reasons[][24] = {
     "bandwidth",
     "mpam",
     "tables",
+    "call",
 };
 _Static_assert(sizeof reasons / sizeof reasons[0] == BH_MANIFEST_ERROR_COUNT, "a text for every reason");
 

@@ -8,6 +8,7 @@
 #include "run/crash.h"
 #include "run/shared_core.h"
 #include "run/vcpu_run.h"
+#include "trap/firmware.h"
 #include "trap/hypercall.h"
 #include "trap/psci.h"
 #include <arch/sysreg.h>
@@ -177,7 +178,9 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
         /* Unlike HVC, a trapped SMC has not been executed: the return address is its own. */
         cpu_count_exit(cpu, BH_EXIT_REASON_SMC);
         trap_skip_instruction(esr);
-        trap_call(regs);
+        if (!firmware_call(cpu->vcpu, regs->x)) {
+            trap_call(regs);
+        }
         break;
     case EC_WFX:
         cpu_count_exit(cpu, BH_EXIT_REASON_WFX);

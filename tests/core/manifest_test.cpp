@@ -7,6 +7,10 @@
 #include <gtest/gtest.h>
 #include <random>
 
+extern "C" {
+#include "core/manifest_calls.h"
+}
+
 TEST(Manifest, AcceptsASoundOne)
 {
     auto sample = make_sample_manifest();
@@ -433,6 +437,67 @@ TEST(Manifest, ASegmentHasKnownFlagsAlone)
         sample->seal();
         const auto expected = flag < 4 ? BH_MANIFEST_ERROR_NONE : BH_MANIFEST_ERROR_SEGMENT;
         EXPECT_EQ(sample->check().error, expected) << flag;
+    }
+}
+
+TEST(Manifest, D7_OnlyFunctionsThatAreNobodyElsesCanBeCalled)
+{
+    const struct {
+        uint32_t first;
+        uint32_t last;
+        bool good;
+    } cases[] = {
+        {0x82000000, 0x8200FFFF, true},  {0xC3000001, 0xC3000001, true},  {0xB2000000, 0xB2000004, true},
+        {0x32000000, 0x32000004, true},  {0xFF00FFFF, 0xFF00FFFF, true},  {0x84000020, 0x84000020, true},
+        {0xC4000020, 0xC400FFFF, true},  {0x84000000, 0x84000000, false}, {0xC400001F, 0xC4000020, false},
+        {0x80000000, 0x80000000, false}, {0x81000000, 0x81000000, false}, {0x86000000, 0x86000001, false},
+        {0xC5000020, 0xC5000020, false}, {0x82000001, 0x82000000, false}, {0x82000000, 0x83000000, false},
+        {0x82010000, 0x82010000, false}, {0x00000000, 0xFFFFFFFF, false}, {0xAF000000, 0xAF000000, false},
+    };
+    for (const auto &[first, last, good] : cases) {
+        auto sample = make_sample_manifest();
+        give_calls(*sample);
+        sample->calls[1] = {first, last};
+        sample->seal();
+        EXPECT_EQ(sample->check().error, good ? BH_MANIFEST_ERROR_NONE : BH_MANIFEST_ERROR_CALL)
+            << std::hex << first;
+    }
+}
+
+TEST(Manifest, D7_WhatADomainMayCallIsInItsOwnRows)
+{
+    const auto sample = make_sample_manifest();
+    give_calls(*sample);
+    sample->seal();
+    ASSERT_EQ(sample->check().error, BH_MANIFEST_ERROR_NONE);
+    const manifest_header *manifest = &sample->header;
+
+    for (uint32_t function : {0xC2000010u, 0xC2000013u, 0x84000050u, 0x84000053u}) {
+        EXPECT_TRUE(manifest_may_call(manifest, &sample->domains[0], function)) << function;
+        EXPECT_FALSE(manifest_may_call(manifest, &sample->domains[1], function)) << function;
+    }
+    for (uint32_t function : {0xC200000Fu, 0xC2000014u, 0x82000010u, 0x84000054u, 0u, 0xFFFFFFFFu}) {
+        EXPECT_FALSE(manifest_may_call(manifest, &sample->domains[0], function)) << function;
+    }
+}
+
+TEST(Manifest, D7_WhoCallsFirmwareSharesNoCore)
+{
+    auto sample = make_sample_manifest();
+    give_calls(*sample);
+    sample->vcpus[1].core = sample->vcpus[0].core;
+    sample->seal();
+    EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_CALL);
+}
+
+TEST(Manifest, D7_RowsOfCallsHaveOneOwner)
+{
+    for (uint32_t first : {0u, 1u, 3u}) {
+        auto sample = make_sample_manifest();
+        give_calls(*sample);
+        sample->domains[1].first_call = first;
+        sample->seal();
+        EXPECT_EQ(sample->check().error, BH_MANIFEST_ERROR_DOMAIN) << first;
     }
 }
 

@@ -72,6 +72,8 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.header.images = table(m, m.images);
     m.header.irqs = table(m, m.irqs);
     m.header.devices = table(m, m.devices);
+    m.header.calls = table(m, m.calls);
+    m.header.calls.count = 0;
     m.header.flows = table(m, m.flows);
     m.header.bandwidth_curve = table(m, m.curve);
     m.header.bandwidth_table = table(m, m.measured);
@@ -124,6 +126,15 @@ std::unique_ptr<SampleManifest> make_sample_manifest()
     m.devices[0] = {0x0A000000, 0x0A000000, 0x1000};
     m.seal();
     return sample;
+}
+
+void give_calls(SampleManifest &m)
+{
+    m.header.calls.count = 2;
+    m.calls[0] = {0xC2000010, 0xC2000013};
+    m.calls[1] = {0x84000050, 0x84000053};
+    m.domains[0].call_count = 2;
+    m.domains[1].first_call = 2;
 }
 
 void give_flows(SampleManifest &m)

@@ -18,6 +18,7 @@ struct SampleManifest {
     struct manifest_image images[2];
     struct manifest_irq irqs[1];
     struct manifest_device devices[1];
+    struct manifest_call calls[2];
     struct manifest_flow flows[2];
     struct manifest_bandwidth_point curve[3];
     struct manifest_bandwidth_row measured[3];
@@ -42,6 +43,9 @@ table_ref table(const Manifest &whole, const Record (&records)[N])
 }
 
 std::unique_ptr<SampleManifest> make_sample_manifest();
+
+// Domain 0 may call some functions of firmware.
+void give_calls(SampleManifest &m);
 
 // Gives it a broker on core 2, and flows there and back between its two domains.
 void give_flows(SampleManifest &m);

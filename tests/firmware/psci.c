@@ -11,6 +11,7 @@
 #define PSCI_AFFINITY_INFO_64 0xC4000004u
 #define PSCI_SYSTEM_OFF       0x84000008u
 #define PSCI_FEATURES         0x8400000Au
+#define SIP_INCREMENT         0xC2000001u /* a service of the chip, for guests that may call it */
 
 #define VERSION_1_1        0x10001
 #define INVALID_PARAMETERS (-2)
@@ -106,6 +107,8 @@ int64_t firmware_call(uint64_t function, uint64_t first, uint64_t second, uint64
     case PSCI_SYSTEM_OFF:
         turn_machine_off();
         return 0;
+    case SIP_INCREMENT:
+        return (int64_t)(first + 1);
     default:
         return speculation_call(this_core(), function, first);
     }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* CRC-32 of the canonical text of the layout. */
-#define BH_LAYOUT_HASH 0xE5BEFE28u
+#define BH_LAYOUT_HASH 0x9D1C3808u
 #define BH_LAYOUT_VERSION 2u
 
 #define BH_MANIFEST_MAGIC 0x314D4842u /* "BHM1" */
@@ -40,6 +40,7 @@
 #define BH_MAX_RAM 8u
 #define BH_MAX_INTID 288u /* shared interrupts that a guest can have are below this */
 #define BH_MAX_DEVICES 32u
+#define BH_MAX_CALLS 64u /* ranges of firmware's functions, of all domains */
 #define BH_VIRTUAL_TIMER_INTID 27u /* private interrupts of a guest's own timers, physically and virtually */
 #define BH_PHYSICAL_TIMER_INTID 30u
 #define BH_GUEST_PMU_INTID 23u /* of the monitors of a guest with the flag `pmu`, virtually */
@@ -359,8 +360,9 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_BANDWIDTH = 38, /* what the memory sustains is out of range, or less than what the budgets ask of it */
     BH_MANIFEST_ERROR_MPAM = 39, /* components, PARTIDs or settings that cannot be, or that the components' registers contradict */
     BH_MANIFEST_ERROR_TABLES = 40, /* memory for stage-2 tables that cannot be, or that a domain asks for and nobody has */
+    BH_MANIFEST_ERROR_CALL = 41, /* a function of firmware that no domain may call, or a domain with some that shares a core */
 };
-#define BH_MANIFEST_ERROR_COUNT 41u /* highest + 1 */
+#define BH_MANIFEST_ERROR_COUNT 42u /* highest + 1 */
 
 enum bh_exit_reason {
     BH_EXIT_REASON_HVC = 0,
@@ -581,6 +583,7 @@ struct manifest_header {
     struct table_ref images;
     struct table_ref irqs;
     struct table_ref devices;
+    struct table_ref calls;
     struct table_ref flows;
     struct table_ref bandwidth_curve; /* utilization of the memory in the worst case; empty: only the limit is tested */
     struct table_ref bandwidth_table; /* what was measured where contributions do not add up */
@@ -687,6 +690,8 @@ struct manifest_domain {
     uint32_t irq_count;
     uint32_t first_device;
     uint32_t device_count;
+    uint32_t first_call;
+    uint32_t call_count;
     uint64_t budget_events; /* in each period */
     uint64_t budget_period_ns;
     uint64_t budget_chunk_events; /* of one draw from what VCPUs share; 0: each has its own, and that is all */
@@ -735,6 +740,11 @@ struct manifest_device { /* pass-through registers */
     uint64_t ipa;
     uint64_t pa;
     uint64_t bytes;
+};
+
+struct manifest_call { /* functions of firmware that a domain may call by SMC: first to last */
+    uint32_t first;
+    uint32_t last;
 };
 
 struct manifest_flow {
@@ -1127,7 +1137,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, firmware_allows) == 44u, "manife
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, partid) == 48u, "manifest_mpam.partid");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_mpam, pmg) == 52u, "manifest_mpam.pmg");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 808u, "size of manifest_header");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_header) == 816u, "size of manifest_header");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, magic) == 0u, "manifest_header.magic");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, version) == 4u, "manifest_header.version");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, layout_hash) == 8u, "manifest_header.layout_hash");
@@ -1150,13 +1160,14 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_header, segments) == 720u, "manifest_h
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, images) == 728u, "manifest_header.images");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, irqs) == 736u, "manifest_header.irqs");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_header, devices) == 744u, "manifest_header.devices");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 752u, "manifest_header.flows");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 760u, "manifest_header.bandwidth_curve");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 768u, "manifest_header.bandwidth_table");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 776u, "manifest_header.mpam_components");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 784u, "manifest_header.mpam_instances");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 792u, "manifest_header.mpam_settings");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 800u, "manifest_header.mpam_words");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, calls) == 752u, "manifest_header.calls");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, flows) == 760u, "manifest_header.flows");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_curve) == 768u, "manifest_header.bandwidth_curve");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, bandwidth_table) == 776u, "manifest_header.bandwidth_table");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_components) == 784u, "manifest_header.mpam_components");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_instances) == 792u, "manifest_header.mpam_instances");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_settings) == 800u, "manifest_header.mpam_settings");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_header, mpam_words) == 808u, "manifest_header.mpam_words");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_bandwidth_point) == 16u, "size of manifest_bandwidth_point");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_bandwidth_point, bytes_per_s) == 0u, "manifest_bandwidth_point.bytes_per_s");
@@ -1230,7 +1241,7 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_ram, bytes) == 8u, "manifest_ram.bytes
 BH_LAYOUT_ASSERT(sizeof(struct color_set_record) == 32u, "size of color_set_record");
 BH_LAYOUT_ASSERT(offsetof(struct color_set_record, word) == 0u, "color_set_record.word");
 
-BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 192u, "size of manifest_domain");
+BH_LAYOUT_ASSERT(sizeof(struct manifest_domain) == 200u, "size of manifest_domain");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, name) == 0u, "manifest_domain.name");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, entry_ipa) == 32u, "manifest_domain.entry_ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, boot_argument) == 40u, "manifest_domain.boot_argument");
@@ -1246,22 +1257,24 @@ BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, first_irq) == 80u, "manifest_d
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, irq_count) == 84u, "manifest_domain.irq_count");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, first_device) == 88u, "manifest_domain.first_device");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, device_count) == 92u, "manifest_domain.device_count");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_events) == 96u, "manifest_domain.budget_events");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_period_ns) == 104u, "manifest_domain.budget_period_ns");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_chunk_events) == 112u, "manifest_domain.budget_chunk_events");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_second_events) == 120u, "manifest_domain.budget_second_events");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_slack_events) == 128u, "manifest_domain.budget_slack_events");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_counts) == 136u, "manifest_domain.budget_counts");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, priority) == 140u, "manifest_domain.priority");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_budget_ns) == 144u, "manifest_domain.cpu_budget_ns");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_period_ns) == 152u, "manifest_domain.cpu_period_ns");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_ipa) == 160u, "manifest_domain.socket_ipa");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 168u, "manifest_domain.socket_cid");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 172u, "manifest_domain.socket_irq");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_partid) == 176u, "manifest_domain.mpam_partid");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 180u, "manifest_domain.mpam_virtual");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 184u, "manifest_domain.mpam_pmg");
-BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, table_memory) == 188u, "manifest_domain.table_memory");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, first_call) == 96u, "manifest_domain.first_call");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, call_count) == 100u, "manifest_domain.call_count");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_events) == 104u, "manifest_domain.budget_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_period_ns) == 112u, "manifest_domain.budget_period_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_chunk_events) == 120u, "manifest_domain.budget_chunk_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_second_events) == 128u, "manifest_domain.budget_second_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_slack_events) == 136u, "manifest_domain.budget_slack_events");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, budget_counts) == 144u, "manifest_domain.budget_counts");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, priority) == 148u, "manifest_domain.priority");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_budget_ns) == 152u, "manifest_domain.cpu_budget_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, cpu_period_ns) == 160u, "manifest_domain.cpu_period_ns");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_ipa) == 168u, "manifest_domain.socket_ipa");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_cid) == 176u, "manifest_domain.socket_cid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, socket_irq) == 180u, "manifest_domain.socket_irq");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_partid) == 184u, "manifest_domain.mpam_partid");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_virtual) == 188u, "manifest_domain.mpam_virtual");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, mpam_pmg) == 192u, "manifest_domain.mpam_pmg");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_domain, table_memory) == 196u, "manifest_domain.table_memory");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_vcpu) == 8u, "size of manifest_vcpu");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_vcpu, domain) == 0u, "manifest_vcpu.domain");
@@ -1289,6 +1302,10 @@ BH_LAYOUT_ASSERT(sizeof(struct manifest_device) == 24u, "size of manifest_device
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device, ipa) == 0u, "manifest_device.ipa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device, pa) == 8u, "manifest_device.pa");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_device, bytes) == 16u, "manifest_device.bytes");
+
+BH_LAYOUT_ASSERT(sizeof(struct manifest_call) == 8u, "size of manifest_call");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_call, first) == 0u, "manifest_call.first");
+BH_LAYOUT_ASSERT(offsetof(struct manifest_call, last) == 4u, "manifest_call.last");
 
 BH_LAYOUT_ASSERT(sizeof(struct manifest_flow) == 48u, "size of manifest_flow");
 BH_LAYOUT_ASSERT(offsetof(struct manifest_flow, source) == 0u, "manifest_flow.source");

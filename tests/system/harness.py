@@ -145,6 +145,7 @@ def boot(
         frames=(*target.status_frames, *target.promise.pool_frames.tolist()),
         timeout_s=target.options.timeout_s or HUNG_S,
         attach=False,
+        watched=target.watched,
     )
     outcome = run_session(plan, _Nobody())
     result = conclude(target, outcome, version="test", commit="test")

@@ -17,6 +17,7 @@ from bulkhead.config.crosscheck_machine import check_machine
 from bulkhead.config.crosscheck_mpam import check_mpam
 from bulkhead.config.crosscheck_regulation import check_regulation
 from bulkhead.config.crosscheck_shares import check_shares
+from bulkhead.config.firmware import wrong_calls
 from bulkhead.config.locate import limits
 from bulkhead.config.platform import Platform, Range
 from bulkhead.config.problem import Finding, KeyPath, nearest_of, quoted
@@ -59,6 +60,7 @@ def check_system(system: System, platform: Platform) -> list[Finding]:
         *_raw_consoles(system),
         *_counts(system, platform),
         *_scheduler(system),
+        *wrong_calls(system),
         *check_regulation(system, platform),
         *_flows(system, platform),
     ]

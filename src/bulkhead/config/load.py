@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from bulkhead.config.components import is_component_system
 from bulkhead.config.crosscheck import check_platform, check_system
+from bulkhead.config.firmware import trusted_calls
 from bulkhead.config.locate import platform_names, platform_path, system_path
 from bulkhead.config.machine_figures import admitted_by_machine
 from bulkhead.config.maintenance import reaching
@@ -118,6 +119,7 @@ def load_system(
         noticed = not_enforced(system, events)
         if not unprotected:
             noticed += reaching(system, events)
+        noticed += trusted_calls(system)
         if platform is not None:
             noticed += trusted(system, platform)
         if platform is not None and emulated is not True:  # an emulator has no bandwidth to share

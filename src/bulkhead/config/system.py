@@ -36,6 +36,7 @@ MS = 10**6
 MB_PER_S = 10**6
 MOST_CONNECTIONS = 128  # of a flow: `most_flow_connections` of the manifest
 Core = Annotated[int, Field(ge=0, le=63)]
+FunctionId = Annotated[int, Field(ge=0, le=0xFFFF_FFFF)]  # of the SMC calling convention (DEN0028)
 
 
 def _param(value: object) -> object:
@@ -248,6 +249,29 @@ class Region(Model):
         return self.at + self.size
 
 
+class Calls(Model):
+    """Functions of the board's firmware, `first` to `last`. A number stands for one."""
+
+    first: FunctionId
+    last: FunctionId
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one(cls, value: object) -> object:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return {"first": value, "last": value}
+        if not isinstance(value, (dict, cls)):
+            raise problem("wrong-type", f"is {described(value)}", "a number, or { first, last }")
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        mapping = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [{"type": "integer"}, dict(mapping)]}
+
+
 class CpuTime(WordModel):
     """CPU time of each VCPU on a core that it shares: so much in each period, and no more."""
 
@@ -293,6 +317,7 @@ class Domain(Model):
     # What an access that the domain has nothing for is: its `end`, or an external `abort` in the guest, as
     # boards answer one that no device is at.
     faults: Literal["end", "abort"] = "end"
+    firmware: tuple[Calls, ...] = ()  # what of the board's firmware its guest may call by SMC
     # Of regions without a `spec`. `ocm`: all stage-2 tables of the domain are on the chip.
     table_placement: Literal["best-effort", "ocm"] = "best-effort"
     workload: Name | None = None

@@ -39,6 +39,7 @@ _TABLES = (
     ("images", "manifest_image", "max_images"),
     ("irqs", "manifest_irq", "max_irqs"),
     ("devices", "manifest_device", "max_devices"),
+    ("calls", "manifest_call", "max_calls"),
     ("flows", "manifest_flow", "max_flows"),
     ("bandwidth_curve", "manifest_bandwidth_point", "max_bandwidth_points"),
     ("bandwidth_table", "manifest_bandwidth_row", "max_bandwidth_rows"),
@@ -441,7 +442,7 @@ def _add_domain(
 ) -> None:
     configured = _configured(plan, domain)
     budget = budget_in(plan.system, configured, event)
-    first = {name: len(tables[name]) for name in ("vcpus", "segments", "images", "irqs", "devices")}
+    first = {name: len(tables[name]) for name in ("vcpus", "segments", "images", "irqs", "devices", "calls")}
     tables["vcpus"] += [{"domain": domain.index, "core": core} for core in domain.cpus]
     tables["segments"] += [
         {
@@ -459,6 +460,7 @@ def _add_domain(
         for p in pieces
     ]
     _add_devices(tables, plan.platform, configured)
+    tables["calls"] += [{"first": calls.first, "last": calls.last} for calls in configured.firmware]
     row: dict[str, Value] = {
         "name": domain.name,
         "entry_ipa": images.entry_ipa,

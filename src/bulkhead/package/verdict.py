@@ -22,9 +22,17 @@ _OF_DOMAINS = (
     ("images", "manifest_image", "image"),
     ("irqs", "manifest_irq", "irq"),
     ("devices", "manifest_device", "device"),
+    ("calls", "manifest_call", "call"),
     ("vcpus", "manifest_vcpu", "vcpu"),
 )
-_KEYS = {"segments": "memory", "images": "image", "irqs": "devices", "devices": "devices", "vcpus": "cpus"}
+_KEYS = {
+    "segments": "memory",
+    "images": "image",
+    "irqs": "devices",
+    "devices": "devices",
+    "calls": "firmware",
+    "vcpus": "cpus",
+}
 
 
 class ManifestCheck(Protocol):

@@ -13,6 +13,12 @@ extern "C" {
 
 int64_t arch_smc(uint64_t function, uint64_t first, uint64_t second, uint64_t third);
 
+/* What is behind arch_smc() answers in one register. */
+static inline void arch_smc_all(uint64_t x[8])
+{
+    x[0] = (uint64_t)arch_smc(x[0], x[1], x[2], x[3]);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the board's firmware that domains call themselves: which there can be, and who is told.
+
+As core/manifest_calls.c, which judges the manifest; this names the key of the file and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bulkhead.config.problem import Finding
+from bulkhead.config.system import Calls, System
+
+_OWNERS = "0x82…, 0x83…, 0xB0… to 0xBF… and their 64-bit twins, 0x84000020 to 0x8400FFFF, 0x30… to 0x3F…"
+_SIP, _OEM, _SECURE, _TRUSTED = 2, 3, 4, 48
+_LAST_OF_PSCI = 0x1F
+
+
+def wrong_calls(system: System) -> Iterator[Finding]:
+    """Functions that no domain may call, and domains whose calls would hold up others."""
+    for index, domain in enumerate(system.domains):
+        for number, calls in enumerate(domain.firmware):
+            if (cause := _wrong(calls)) is not None:
+                yield Finding(("domains", index, "firmware", number), "out-of-range", cause, _OWNERS)
+        if domain.firmware and system.shared_cores().intersection(domain.cpus):
+            cause = f"'{domain.name}' shares a core: the others would wait as long as firmware takes"
+            yield Finding(("domains", index, "firmware"), "conflict", cause, "cores of its own")
+
+
+def trusted_calls(system: System) -> Iterator[Finding]:
+    """A notice for each domain that calls firmware: nothing confines what that does."""
+    for index, domain in enumerate(system.domains):
+        if domain.firmware:
+            cause = (
+                f"firmware answers calls of '{domain.name}': nothing confines what it does to memory and to "
+                "other parts of the chip"
+            )
+            yield Finding(("domains", index, "firmware"), "trusted", cause)
+
+
+def _wrong(calls: Calls) -> str | None:
+    owner, number = calls.first >> 24 & 0x3F, calls.first & 0xFFFF
+    what = f"{calls.first:#x}" if calls.first == calls.last else f"{calls.first:#x} to {calls.last:#x}"
+    if calls.last < calls.first or calls.first >> 16 != calls.last >> 16:
+        return f"{what} is no range of functions of one owner"
+    if owner == _SECURE and number <= _LAST_OF_PSCI:
+        return f"{what}: PSCI is the hypervisor's, for a guest's own cores"
+    if calls.first >> 16 & 0xFF or not (owner in (_SIP, _OEM, _SECURE) or owner >= _TRUSTED):
+        return f"{what} is no function of the chip, the board, secure services or trusted software"
+    return None
