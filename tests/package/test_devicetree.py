@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import fdt
+import pytest
 
-from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree
+from bulkhead.package.devicetree import Console, GuestBoard, PassedDevice, device_tree, own_device_tree
+from bulkhead.package.errors import PackageError
 from bulkhead.package.memory import Region
 
 BOARD = GuestBoard(
@@ -123,3 +125,19 @@ def test_a_gicv2_has_its_cpu_interface_and_says_which_cpus_its_private_interrupt
     ):
         assert piece in source, piece
     assert "redistributor" not in source
+
+
+def test_a_tree_of_ones_own_gets_what_the_loader_knows_and_keeps_the_rest(tmp_path: Path) -> None:
+    own = device_tree(replace(BOARD, cmdline="before"))
+    assert own_device_tree(own, None, None) == own
+    source = source_of(own_device_tree(own, "after", (0x4400_0000, 0x4410_0000)), tmp_path)
+    assert 'bootargs = "after"' in source and "before" not in source
+    assert "linux,initrd-start = <0x00 0x44000000>" in source
+    assert "linux,initrd-end = <0x00 0x44100000>" in source
+    assert 'compatible = "arm,gic-v3"' in source
+
+
+@pytest.mark.parametrize("length", [0, 3, 4, 39, 60, 200])
+def test_what_is_no_tree_is_refused(length: int) -> None:
+    with pytest.raises(PackageError, match="device tree"):
+        own_device_tree(device_tree(BOARD)[:length], "after", None)

@@ -71,6 +71,7 @@ def load_domain(domain: Domain, memory: tuple[Region, ...], around: Surroundings
 def _load_program(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
     image = domain.image
     kind = "elf" if image.elf is not None else "raw" if image.raw is not None else "entry"
+    tree = _device_tree(domain, memory, around, _own_tree(domain, around), None)
     with located("image", kind):
         path = _find_image(image.elf or image.raw, around)
         with prefixed(str(path)) if path is not None else nullcontext():
@@ -82,13 +83,13 @@ def _load_program(domain: Domain, memory: tuple[Region, ...], around: Surroundin
             else:
                 assert image.at is not None
                 program = raw_program(path, image.at, image.entry)
-            tree = _device_tree(domain, memory, around, None)
             return load_program(program, memory, flash_of(domain), tree, image.device_tree_at)
 
 
 def _load_kernel(domain: Domain, memory: tuple[Region, ...], around: Surroundings) -> Loaded:
     image = domain.image
     assert image.kernel is not None
+    own = _own_tree(domain, around)
     with located("image", "kernel"):
         kernel = _find_kernel(image.kernel, around)
     initrd = None
@@ -101,7 +102,7 @@ def _load_kernel(domain: Domain, memory: tuple[Region, ...], around: Surrounding
             kernel,
             initrd,
             memory,
-            lambda where: _device_tree(domain, memory, around, where),
+            lambda where: _device_tree(domain, memory, around, own, where),
             image.device_tree_at,
         )
 
@@ -118,16 +119,26 @@ def _check_simulated(domain: Domain) -> None:
             raise PackageError("the simulated machine runs programs in C, and has no flash")
 
 
+def _own_tree(domain: Domain, around: Surroundings) -> bytes | None:
+    """The tree of a file in the place of the tool's own, if there is one."""
+    if domain.image.device_tree is None:
+        return None
+    path = around.base / domain.image.device_tree
+    with located("image", "device_tree"), prefixed(str(path)):
+        return own_device_tree(read_image(path), None, None)
+
+
 def _device_tree(
-    domain: Domain, memory: tuple[Region, ...], around: Surroundings, initrd: tuple[int, int] | None
+    domain: Domain,
+    memory: tuple[Region, ...],
+    around: Surroundings,
+    own: bytes | None,
+    initrd: tuple[int, int] | None,
 ) -> bytes:
-    """That of a file, or one that describes what the domain has."""
-    own = domain.image.device_tree
+    """The domain's own, or one that describes what it has."""
     if own is None:
         return device_tree(_board(domain, memory, around, initrd))
-    path = around.base / own
-    with located("device_tree"), prefixed(str(path)):
-        return own_device_tree(read_image(path), domain.image.cmdline, initrd)
+    return own_device_tree(own, domain.image.cmdline, initrd)
 
 
 def _board(
