@@ -25,7 +25,7 @@
 #include "vm/clock.h"
 #include "vm/cpu.h"
 #include "vm/domain.h"
-#include "vm/machine_alarm.h"
+#include "vm/rare_alarm.h"
 #include "vm/system.h"
 #include <arch/barrier.h>
 #include <arch/gic.h>
@@ -154,7 +154,7 @@ static void arm_run_limit(const struct cpu *cpu)
     const struct manifest_hypervisor *hypervisor = &system_manifest()->hypervisor;
 
     if (hypervisor->run_for_ns != 0 && cpu->index == hypervisor->console_core) {
-        machine_alarm_set(MACHINE_ALARM_RUN_LIMIT,
+        rare_alarm_set(RARE_ALARM_RUN_LIMIT,
                           system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
     }
 }

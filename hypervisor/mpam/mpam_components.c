@@ -14,7 +14,7 @@
 #include "mpam/mpam_registers.h"
 #include "vm/clock.h"
 #include "vm/cpu.h"
-#include "vm/machine_alarm.h"
+#include "vm/rare_alarm.h"
 #include "vm/system.h"
 #include <stddef.h>
 
@@ -258,7 +258,7 @@ enum bh_manifest_error mpam_components_init(void)
 
 static void set_alarm(void)
 {
-    machine_alarm_set(MACHINE_ALARM_MONITORS, clock_now() + clock_ticks(READ_INTERVAL_NS));
+    rare_alarm_set(RARE_ALARM_MONITORS, clock_now() + clock_ticks(READ_INTERVAL_NS));
 }
 
 void mpam_components_start(const struct cpu *cpu)

@@ -34,7 +34,7 @@ void mpam_components_start(const struct cpu *cpu);
  * console core. */
 bool mpam_components_interrupt(uint32_t intid);
 
-/* MACHINE_ALARM_MONITORS is due: reads error registers and the next monitor, and sets the alarm again. Called
+/* RARE_ALARM_MONITORS is due: reads error registers and the next monitor, and sets the alarm again. Called
  * on the console core. */
 void mpam_components_alarm(void);
 

@@ -15,7 +15,7 @@
 #include "vgic/vgic.h"
 #include "vm/clock.h"
 #include "vm/domain.h"
-#include "vm/machine_alarm.h"
+#include "vm/rare_alarm.h"
 #include "vm/system.h"
 #include "vm/vcpu.h"
 #include <arch/gic.h>
@@ -94,15 +94,18 @@ static void handle_shared(struct cpu *cpu, uint32_t intid)
     cpu_count_exit(cpu, BH_EXIT_REASON_IRQ_UNEXPECTED);
 }
 
-static void handle_machine_alarm(struct cpu *cpu)
+static void handle_rare_alarm(struct cpu *cpu)
 {
-    uint32_t due = machine_alarm_take();
+    uint32_t due = rare_alarm_take();
 
-    if ((due & 1u << MACHINE_ALARM_RUN_LIMIT) != 0) {
+    if ((due & 1u << RARE_ALARM_RUN_LIMIT) != 0) {
         system_end(BH_END_REASON_RUN_LIMIT);
     }
-    if ((due & 1u << MACHINE_ALARM_MONITORS) != 0) {
+    if ((due & 1u << RARE_ALARM_MONITORS) != 0) {
         serve_all(cpu, mpam_components_alarm);
+    }
+    if ((due & 1u << RARE_ALARM_EARLY) != 0) {
+        vgic_look_again(cpu);
     }
 }
 
@@ -113,14 +116,11 @@ static void handle_alarms(struct cpu *cpu)
     if (cpu->shared != NULL) {
         shared_core_reschedule(cpu);
     }
-    if ((due & 1u << CLOCK_ALARM_MACHINE) != 0) {
-        handle_machine_alarm(cpu);
+    if ((due & 1u << CLOCK_ALARM_RARE) != 0) {
+        handle_rare_alarm(cpu);
     }
     if ((due & 1u << CLOCK_ALARM_CONSOLE) != 0) {
         serve_all(cpu, console_handle_request);
-    }
-    if ((due & 1u << CLOCK_ALARM_EARLY) != 0) {
-        vgic_look_again(cpu);
     }
     if ((due & 1u << CLOCK_ALARM_PERIOD) != 0 && cpu->shared == NULL) {
         bandwidth_period(cpu);

@@ -11,6 +11,7 @@
 #include "trap/firmware.h"
 #include "trap/hypercall.h"
 #include "trap/psci.h"
+#include "vgic/vgic.h"
 #include <arch/sysreg.h>
 
 #define SPSR_MODE_EL1H     0x5u
@@ -178,14 +179,15 @@ static void handle_sync(struct cpu *cpu, struct guest_regs *regs)
         /* Unlike HVC, a trapped SMC has not been executed: the return address is its own. */
         cpu_count_exit(cpu, BH_EXIT_REASON_SMC);
         trap_skip_instruction(esr);
-        if (!firmware_call(cpu->vcpu, regs->x)) {
+        if (!firmware_may_be_called(cpu->vcpu) || !firmware_call(cpu->vcpu, regs->x)) {
             trap_call(regs);
         }
         break;
     case EC_WFX:
         cpu_count_exit(cpu, BH_EXIT_REASON_WFX);
         trap_skip_instruction(esr);
-        if (cpu->shared != NULL) { /* nothing else traps it */
+        vgic_guest_waits(cpu);
+        if (cpu->shared != NULL) { /* else nothing but that traps it */
             shared_core_wait_for_interrupt(cpu);
         }
         break;

@@ -77,8 +77,11 @@ static inline void vgic_repeat_timer(const struct vgic_vcpu *vgic)
  * deactivates it. */
 bool vgic_inject_spi_hw(struct domain *domain, uint32_t intid);
 
-/* CLOCK_ALARM_EARLY: whether the interrupt that came before its handler was done may come now. */
+/* RARE_ALARM_EARLY: whether the interrupt that came before its handler was done may come now. */
 void vgic_look_again(struct cpu *cpu);
+
+/* The core's guest waits for an interrupt: its handlers are done, and what came too early comes now. */
+void vgic_guest_waits(struct cpu *cpu);
 
 /* Input line of an emulated level-triggered SPI. Any core; saying what is so already is always possible.
  * `intid` is an SPI below VGIC_INTID_LIMIT. */

@@ -21,13 +21,11 @@ uint64_t clock_since_start_us(void);
 /* Counter ticks of a duration, rounded up. */
 uint64_t clock_ticks(uint64_t duration_ns);
 
-/* What a core's timer is for. The first two are the console core's. Each one more makes every alarm longer.
- */
+/* What a core's timer is for. Each one more makes every alarm longer. */
 enum clock_alarm {
-    CLOCK_ALARM_MACHINE, /* the run's limit, and MPAM's monitors (vm/machine_alarm.h) */
-    CLOCK_ALARM_CONSOLE,
-    CLOCK_ALARM_PERIOD, /* of its VCPU's budget */
-    CLOCK_ALARM_EARLY,  /* of an interrupt that came too early (vgic/vgic_early.c) */
+    CLOCK_ALARM_RARE,    /* several, which share it (vm/rare_alarm.h) */
+    CLOCK_ALARM_CONSOLE, /* the console core's */
+    CLOCK_ALARM_PERIOD,  /* of its VCPU's budget */
     CLOCK_ALARM_COUNT,
 };
 

@@ -10,6 +10,7 @@
 #include "time/time_state.h"
 #include "vm/branch_predictors.h"
 #include "vm/clock.h"
+#include "vm/rare_alarm.h"
 #include <arch/gic_state.h>
 #include <arch/sysreg.h>
 #include <bulkhead_layout.h>
@@ -46,6 +47,7 @@ struct early_interrupt {
     struct domain *domain; /* whose it is; NULL: there is none */
     uint32_t intid;
     uint32_t wait_ns; /* between the last two looks */
+    uint32_t passes;  /* it comes at once when it comes next: the guest waits; 0: none */
 };
 
 struct cpu {
@@ -60,8 +62,9 @@ struct cpu {
     uint32_t hold;                      /* cpu_hold bits; 0: the VCPU may go on */
     uint32_t index;                     /* into the manifest's cpus */
     uint64_t alarms[CLOCK_ALARM_COUNT]; /* counter values, 0: off */
-    _Atomic uint32_t requests;          /* cpu_request bits, set by other cores */
-    struct bandwidth bandwidth;         /* of its VCPU */
+    uint64_t rare_alarms[RARE_ALARM_COUNT];
+    _Atomic uint32_t requests;  /* cpu_request bits, set by other cores */
+    struct bandwidth bandwidth; /* of its VCPU */
     struct statistics statistics;
     struct gic_core gic; /* of the driver of the interrupt controller */
     struct flow_core flow;

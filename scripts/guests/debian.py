@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's kernels for arm64, as they are, with the tool's RAM disk: of several releases, also PREEMPT_RT."""
+"""Debian's kernels for arm64, as they are, with the tool's RAM disk: of several releases, also PREEMPT_RT.
+
+What is fetched is kept in build/guests/kernels until somebody removes it."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from bulkhead.env import aptroot, store
-from bulkhead.env.errors import MissingTool
-from bulkhead.env.lock import Package
-from bulkhead.env.progress import Update
+from bulkhead.env.progress import progress
+
+from checks.common import BUILD
 from guests.case import Case
 
 SUITE = "Debian"
 RELEASES = ("bookworm", "bookworm-backports", "trixie", "sid")
 METAPACKAGES = ("linux-image-arm64", "linux-image-rt-arm64")
 PROMPT_WITHIN_S = 20
+_KERNELS = BUILD / "guests" / "kernels"
+# Since 7.x the kernel itself is in a package beside the one that is named after it.
 _KINDS = ("linux-binary-", "linux-image-")
 
 
@@ -34,28 +39,26 @@ def cases() -> Iterator[Case]:
 
 def _kernel(release: str, metapackage: str) -> Path | None:
     """None: the mirror has no such release, or the release no such kernel."""
+    place = _KERNELS / f"{release}-{metapackage}"
+    if not (place / "complete").exists():
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            _fetch(release, metapackage, place)
+        except aptroot.AptFailed:
+            return None
+        (place / "complete").touch()
+    found = [*place.glob("boot/vmlinuz-*"), *place.glob("usr/lib/**/vmlinuz*")]
+    return min(found, default=None)
 
-    def fill(request: store.Request, content: Path, update: Update) -> list[Package]:
-        suites = sorted({release.removesuffix("-backports"), release})
-        root = aptroot.create(
-            request.apt, suites, "arm64", like_machine=False, what=metapackage, pins=request.pins
-        )
+
+def _fetch(release: str, metapackage: str, place: Path) -> None:
+    apt = place / "apt"
+    apt.mkdir(parents=True)
+    suites = sorted({release.removesuffix("-backports"), release})
+    with progress(f"fetch {metapackage} of {release}") as update:
+        root = aptroot.create(apt, suites, "arm64", like_machine=False, what=metapackage)
         root.update_lists(update)
-        closure = root.closure(metapackage, release)
-        # Since 7.x the kernel itself is in a package beside the one that is named after it.
-        wanted = [
-            one.name
-            for kind in _KINDS
-            for one in closure
-            if one.name.startswith(kind) and one.name not in METAPACKAGES
-        ]
-        return store.unpack(root.download(f"{wanted[0]}/{release}", update), content, update)
-
-    def kernels(directory: Path) -> list[Path]:
-        return sorted([*directory.glob("boot/vmlinuz-*"), *directory.glob("usr/lib/**/vmlinuz*")])[:1]
-
-    fetch = store.Fetch(f"guest-{release}-{metapackage}", metapackage, kernels, fill)
-    try:
-        return next(iter(kernels(store.obtain(fetch))), None)
-    except MissingTool:
-        return None
+        names = [one.name for one in root.closure(metapackage, release) if one.name not in METAPACKAGES]
+        image = next(name for kind in _KINDS for name in names if name.startswith(kind))
+        store.unpack(root.download(f"{image}/{release}", update), place, update)
+    shutil.rmtree(apt)

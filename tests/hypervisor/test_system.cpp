@@ -43,7 +43,7 @@ struct TestSystem::State {
     uint64_t ticks = 1;
     uint64_t ticks_per_look = 0;
     uint64_t alarm = 0; // of the console core; 0: none
-    uint64_t look = 0;  // CLOCK_ALARM_EARLY; 0: none
+    uint64_t look = 0;  // RARE_ALARM_EARLY; 0: none
 };
 
 namespace {
@@ -198,7 +198,7 @@ void TestSystem::run_alarm()
 void TestSystem::look_again()
 {
     machine->ticks = std::max(machine->ticks, machine->look);
-    machine->look = 0;
+    (void)rare_alarm_take();
     vgic_look_again(this_cpu());
 }
 
@@ -405,7 +405,7 @@ uint64_t clock_ticks(uint64_t duration_ns)
 
 void clock_set_alarm(enum clock_alarm alarm, uint64_t deadline)
 {
-    (alarm == CLOCK_ALARM_EARLY ? machine->look : machine->alarm) = deadline;
+    (alarm == CLOCK_ALARM_RARE ? machine->look : machine->alarm) = deadline;
 }
 
 uint32_t clock_take_alarms(void)

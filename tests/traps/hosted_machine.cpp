@@ -34,7 +34,7 @@ extern "C" {
 #include "run/system_end.h"
 #include "time/regulation.h"
 #include "vm/clock.h"
-#include "vm/machine_alarm.h"
+#include "vm/rare_alarm.h"
 #include <arch/gic.h>
 
 constexpr size_t pool_bytes = 0x100000;
@@ -268,8 +268,8 @@ void HostedMachine::boot(const manifest_header &manifest, uint32_t list_register
         (void)branch_predictors_init(this_cpu());
         (void)gic_cpu_init(core, core);
         cpu_take_early_requests(this_cpu());
-        for (uint32_t alarm = 0; alarm < MACHINE_ALARM_COUNT; alarm++) {
-            machine_alarm_set(static_cast<enum machine_alarm>(alarm), 0);
+        for (uint32_t alarm = 0; alarm < RARE_ALARM_COUNT; alarm++) {
+            rare_alarm_set(static_cast<enum rare_alarm>(alarm), 0);
         }
         for (uint32_t alarm = 0; alarm < CLOCK_ALARM_COUNT; alarm++) {
             clock_set_alarm(static_cast<enum clock_alarm>(alarm), 0);

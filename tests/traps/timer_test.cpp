@@ -8,7 +8,7 @@
 extern "C" {
 #include "trap/psci.h"
 #include "vm/clock.h"
-#include "vm/machine_alarm.h"
+#include "vm/rare_alarm.h"
 #include <arch/gic.h>
 }
 
@@ -120,7 +120,7 @@ TEST_F(Timers, TheRunLimitEndsTheMachineAtItsTime)
 {
     machine.on_core(control_core);
     gic_enable(hypervisor_timer, 0);
-    machine_alarm_set(MACHINE_ALARM_RUN_LIMIT, deadline);
+    rare_alarm_set(RARE_ALARM_RUN_LIMIT, deadline);
     fake_clock_set(deadline - 1);
     EXPECT_FALSE(fake_gic_has_interrupt());
     EXPECT_FALSE(system_is_ending());
