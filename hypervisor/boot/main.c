@@ -155,7 +155,7 @@ static void arm_run_limit(const struct cpu *cpu)
 
     if (hypervisor->run_for_ns != 0 && cpu->index == hypervisor->console_core) {
         rare_alarm_set(RARE_ALARM_RUN_LIMIT,
-                          system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
+                       system_status()->started_at + clock_ticks(hypervisor->run_for_ns));
     }
 }
 

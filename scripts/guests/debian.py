@@ -11,7 +11,6 @@ from pathlib import Path
 
 from bulkhead.env import aptroot, store
 from bulkhead.env.progress import progress
-
 from checks.common import BUILD
 from guests.case import Case
 
