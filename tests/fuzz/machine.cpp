@@ -117,6 +117,7 @@ Manifest make_manifest(const Options &options)
     m.header.images = table(m, m.images);
     m.header.irqs = table(m, m.irqs);
     m.header.devices = {static_cast<uint32_t>(sizeof m), 0};
+    m.header.calls = m.header.devices;
     m.header.flows = {static_cast<uint32_t>(sizeof m), 0};
     m.header.bandwidth_curve = {static_cast<uint32_t>(sizeof m), 0};
     m.header.bandwidth_table = {static_cast<uint32_t>(sizeof m), 0};
