@@ -76,7 +76,8 @@ bool manifest_has_no_flows(const struct manifest_header *manifest);
 bool manifest_has_no_budget(const struct manifest_domain *domain);
 bool manifest_has_no_regulation(const struct manifest_header *manifest);
 
-/* manifest_calls.c: functions of firmware that a domain may call; VCPUs of all have been checked. */
+/* manifest_calls.c: functions of firmware that a domain may call; VCPUs of all have been checked. Or
+ * manifest_space_only.c: that there are none. */
 bool manifest_check_calls(struct manifest_check *check, const struct manifest_domain *domain);
 
 /* manifest_domains.c: domains, VCPUs, images, interrupts, devices. */

@@ -20,6 +20,12 @@ bool manifest_check_budget(struct manifest_check *check, const struct manifest_d
            manifest_refuse(check, BH_MANIFEST_ERROR_BUDGET, &domain->budget_events);
 }
 
+bool manifest_check_calls(struct manifest_check *check, const struct manifest_domain *domain)
+{
+    return domain->call_count == 0 ||
+           manifest_refuse(check, BH_MANIFEST_ERROR_NOT_IN_IMAGE, &domain->first_call);
+}
+
 bool manifest_check_flows(struct manifest_check *check)
 {
     const struct manifest_header *manifest = check->manifest;

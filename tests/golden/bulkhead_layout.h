@@ -355,7 +355,7 @@ enum bh_manifest_error {
     BH_MANIFEST_ERROR_COUNTER_MISSING = 33, /* a core has too few event counters for a budget, or not its event */
     BH_MANIFEST_ERROR_SCHEDULER = 34, /* unknown, or a slice out of range */
     BH_MANIFEST_ERROR_REGULATION = 35, /* parameters out of range, or cores whose budgets cannot be regulated */
-    BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* flows, a budget, regulation, monitors, a shared core or MPAM, and the image is one of space only */
+    BH_MANIFEST_ERROR_NOT_IN_IMAGE = 36, /* flows, a budget, regulation, monitors, a shared core, MPAM or calls to firmware, and the image is one of space only */
     BH_MANIFEST_ERROR_FLOW = 37, /* ends, port, sizes or times that cannot be; a socket, or a broker, that is missing */
     BH_MANIFEST_ERROR_BANDWIDTH = 38, /* what the memory sustains is out of range, or less than what the budgets ask of it */
     BH_MANIFEST_ERROR_MPAM = 39, /* components, PARTIDs or settings that cannot be, or that the components' registers contradict */

@@ -28,10 +28,11 @@ def changed(plan: Plan, keys: dict[str, Any] | None = None, **domain: Any) -> Pl
 ASKS: list[dict[str, Any]] = [
     {"bandwidth": {"events": 1000, "period": "1 ms"}},
     {"pmu": True},
+    {"firmware": (0xC200_0001,)},
 ]
 
 
-@pytest.mark.parametrize("keys", ASKS, ids=["budget", "pmu"])
+@pytest.mark.parametrize("keys", ASKS, ids=["budget", "pmu", "firmware"])
 def test_a_domain_that_asks_for_something_of_time_needs_all(colored: Plan, keys: dict[str, Any]) -> None:
     assert smallest_program(colored, LINES) == SPACE
     assert smallest_program(changed(colored, **keys), LINES) == FULL
