@@ -56,8 +56,8 @@ def test_periodic_jitter_is_the_handlers_latency(run: Run) -> None:
 def test_periodic_deadlines_do_not_drift(run: Run) -> None:
     """A wake-up programmed relative to the last one would be late by the sum of all jitters."""
     report = run("periodic", {"period_us": 1000, "working_set_kib": 4, "iterations": 500}).reports[-1]
-    last_deadline_ns = 499 * 1_000_000
-    assert report["elapsed_ns"] - last_deadline_ns == report["jitter_ns"]["max"]
+    jitter, late_ns = report["jitter_ns"], report["elapsed_ns"] - 499 * 1_000_000
+    assert jitter["min"] <= late_ns <= jitter["max"] < 100 * jitter["min"], "not the sum of 499"
 
 
 def test_periodic_work_grows_with_the_working_set(run: Run) -> None:
